@@ -1,0 +1,89 @@
+import { type Readable, Transform } from 'node:stream';
+import { CallError } from './errors.ts';
+
+/** A request body over the payload limit: 413. */
+export class PayloadTooLarge extends CallError {
+  constructor(limitBytes: number) {
+    super('PAYLOAD_TOO_LARGE', `request body larger than ${limitBytes} bytes`, { view: { status: 413 } });
+  }
+}
+
+/**
+ * The body of a request. Until somebody asks for its bytes it is a stream that can be sent on once; after that it is
+ * a buffer that can be sent any number of times.
+ */
+export class RequestBody {
+  /** Length in bytes; undefined when the sender did not say. */
+  readonly length: number | undefined;
+  #stream: Readable | null;
+  #bytes: Uint8Array | Promise<Uint8Array> | null;
+  #limitBytes: number;
+
+  private constructor(
+    stream: Readable | null,
+    bytes: Uint8Array | null,
+    length: number | undefined,
+    limitBytes: number,
+  ) {
+    this.#stream = stream;
+    this.#bytes = bytes;
+    this.#limitBytes = limitBytes;
+    this.length = length;
+  }
+
+  /** A body still on its way. @param limitBytes 0 for no limit. */
+  static stream(stream: Readable, length: number | undefined, limitBytes = 0): RequestBody {
+    return new RequestBody(stream, null, length, limitBytes);
+  }
+
+  static of(bytes: Uint8Array | string): RequestBody {
+    const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+    return new RequestBody(null, buffer, buffer.length, 0);
+  }
+
+  /**
+   * All bytes; buffered at the first call, the same bytes at each further one.
+   * @throws PayloadTooLarge beyond the limit. @throws CallError when the client broke off.
+   */
+  bytes(): Uint8Array | Promise<Uint8Array> {
+    this.#bytes ??= this.#collect();
+    return this.#bytes;
+  }
+
+  /** What to send: the bytes once they were asked for, else the stream itself, which can be taken once. */
+  take(): Uint8Array | Readable {
+    if (this.#bytes instanceof Uint8Array) return this.#bytes;
+    const stream = this.#stream;
+    if (!stream) throw new CallError('BODY_CONSUMED', 'request body was already sent');
+    this.#stream = null;
+    const limitBytes = this.#limitBytes;
+    return limitBytes > 0 && this.length === undefined ? stream.pipe(limited(limitBytes)) : stream;
+  }
+
+  async #collect(): Promise<Uint8Array> {
+    const stream = this.#stream;
+    if (!stream) throw new CallError('BODY_CONSUMED', 'request body was already sent');
+    this.#stream = null;
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+      length += chunk.length;
+      if (this.#limitBytes > 0 && length > this.#limitBytes) throw new PayloadTooLarge(this.#limitBytes);
+      chunks.push(chunk);
+    }
+    const bytes = Buffer.concat(chunks, length);
+    this.#bytes = bytes;
+    return bytes;
+  }
+}
+
+function limited(limitBytes: number): Transform {
+  let length = 0;
+  return new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      length += chunk.length;
+      if (length > limitBytes) done(new PayloadTooLarge(limitBytes));
+      else done(null, chunk);
+    },
+  });
+}

@@ -1,0 +1,194 @@
+import { Readable } from 'node:stream';
+import { CallError } from './errors.ts';
+
+/** Takes the bytes of a stream. `write` answers false when it wants no more until `ByteStream.resume` is called. */
+export interface ByteSink {
+  write(chunk: Uint8Array): boolean;
+  end(): void;
+  fail(error: Error): void;
+}
+
+/** How the maker of a stream learns what its reader wants. */
+export interface ByteSource {
+  /** The reader can take more. */
+  resume?(): void;
+  /** The reader wants nothing more; called at most once, never after the end. */
+  cancel?(reason: Error): void;
+}
+
+/** Bytes that wait in a stream before its maker is asked to pause. */
+const HIGH_WATER_BYTES = 64 * 1024;
+
+/**
+ * The bytes of a reply: one maker pushes, one reader takes, with back-pressure between them. It is cheaper than a Node
+ * stream, and a body that has wholly arrived is collected without waiting.
+ */
+export class ByteStream implements AsyncIterable<Uint8Array> {
+  #source: ByteSource;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #sink: ByteSink | null = null;
+  #full = false;
+  #paused = false;
+  #ended = false;
+  #error: Error | null = null;
+
+  constructor(source: ByteSource = {}) {
+    this.#source = source;
+  }
+
+  static from(readable: Readable): ByteStream {
+    const stream = new ByteStream({ resume: () => readable.resume(), cancel: (reason) => readable.destroy(reason) });
+    readable.on('data', (chunk: Uint8Array) => stream.write(chunk) || readable.pause());
+    readable.once('end', () => stream.end());
+    readable.once('error', (error) => stream.fail(error));
+    readable.once(
+      'close',
+      () => readable.readableEnded || stream.fail(readable.errored ?? new Error('premature close')),
+    );
+    return stream;
+  }
+
+  /** Maker: adds bytes. @returns false when the maker should pause until `resume`. */
+  write(chunk: Uint8Array): boolean {
+    if (this.#ended || this.#error) return true;
+    if (this.#sink && !this.#full) {
+      this.#full = !this.#sink.write(chunk);
+    } else {
+      this.#waiting.push(chunk);
+      this.#waitingBytes += chunk.length;
+    }
+    this.#paused = this.#sink ? this.#full : this.#waitingBytes >= HIGH_WATER_BYTES;
+    return !this.#paused;
+  }
+
+  /** Maker: all bytes are written. */
+  end(): void {
+    if (this.#ended || this.#error) return;
+    this.#ended = true;
+    if (this.#sink && this.#waiting.length === 0) this.#sink.end();
+  }
+
+  /** Maker: the bytes broke off. */
+  fail(error: Error): void {
+    if (this.#ended || this.#error) return;
+    this.#error = error;
+    this.#sink?.fail(error);
+  }
+
+  /** Reader: hands every byte, waiting and to come, to a sink. A stream has one reader. */
+  flow(sink: ByteSink): void {
+    this.#sink = sink;
+    this.#full = false;
+    this.resume();
+  }
+
+  /** Reader: the sink can take bytes again. */
+  resume(): void {
+    const sink = this.#sink;
+    if (!sink) return;
+    this.#full = false;
+    while (this.#waiting.length > 0 && !this.#full) {
+      const chunk = this.#waiting.shift()!;
+      this.#waitingBytes -= chunk.length;
+      this.#full = !sink.write(chunk);
+    }
+    if (this.#full) return;
+    if (this.#error) sink.fail(this.#error);
+    else if (this.#ended) sink.end();
+    else if (this.#paused) {
+      this.#paused = false;
+      this.#source.resume?.();
+    }
+  }
+
+  /** Reader: wants nothing more. */
+  cancel(reason: Error): void {
+    if (this.#ended || this.#error) return;
+    this.#error = reason;
+    this.#waiting.length = 0;
+    this.#source.cancel?.(reason);
+  }
+
+  /** True when every byte has arrived and none was handed on yet: `collect` then answers at once. */
+  get arrived(): boolean {
+    return this.#ended && this.#sink === null;
+  }
+
+  /**
+   * Reader: all bytes in one piece, at once when they have arrived.
+   * @param limitBytes more than this fails with `BODY_TOO_LARGE`.
+   */
+  collect(limitBytes: number): Uint8Array | Promise<Uint8Array> {
+    if (this.arrived && this.#waitingBytes <= limitBytes) return join(this.#waiting, this.#waitingBytes);
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    return new Promise((resolve, reject) => {
+      this.flow({
+        write: (chunk) => {
+          length += chunk.length;
+          chunks.push(chunk);
+          if (length <= limitBytes) return true;
+          const error = new CallError('BODY_TOO_LARGE', `body larger than ${limitBytes} bytes`);
+          this.cancel(error);
+          reject(error);
+          return false;
+        },
+        end: () => resolve(join(chunks, length)),
+        fail: reject,
+      });
+    });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let done = false;
+    let failure: Error | null = null;
+    let wake: (() => void) | null = null;
+    const wakeUp = () => {
+      wake?.();
+      wake = null;
+    };
+    this.flow({
+      write: (chunk) => {
+        chunks.push(chunk);
+        wakeUp();
+        return false;
+      },
+      end: () => {
+        done = true;
+        wakeUp();
+      },
+      fail: (error) => {
+        failure = error;
+        wakeUp();
+      },
+    });
+    try {
+      while (true) {
+        if (chunks.length > 0) {
+          yield chunks.shift()!;
+          if (chunks.length === 0) this.resume();
+        } else if (failure) {
+          throw failure;
+        } else if (done) {
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+    } finally {
+      if (!done) this.cancel(new CallError('CALL_CANCELLED', 'context canceled'));
+    }
+  }
+
+  readable(): Readable {
+    return Readable.from(this, { objectMode: false });
+  }
+}
+
+function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
+}

@@ -1,0 +1,63 @@
+/**
+ * A decoded value. Numbers that JavaScript's own number type would change (64-bit integers, long decimals, huge
+ * exponents) are `RawNumber`s and print with the very digits they came with.
+ */
+export type Data = null | boolean | number | string | RawNumber | Data[] | DataObject;
+
+export interface DataObject {
+  [key: string]: Data;
+}
+
+/** What `JSON.rawJSON` makes: a number kept as its text. `JSON.stringify` prints it untouched. */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+declare global {
+  interface JSON {
+    parse(
+      text: string,
+      reviver: (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown,
+    ): unknown;
+    rawJSON(text: string): RawNumber;
+    isRawJSON(value: unknown): value is RawNumber;
+  }
+}
+
+/** True for a JSON object; false for arrays, scalars, `null` and exact numbers. */
+export function isObject(value: unknown): value is DataObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** Sets a key as plain data, also when it is named like a part of the prototype (`__proto__`). */
+export function setKey(object: DataObject, key: string, value: Data): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+/** Reads an own key; what the prototype has (`constructor`, `toString`) is not data and reads as undefined. */
+export function getKey(object: DataObject, key: string): Data | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** True when the object has at least one key of its own. */
+export function hasKeys(object: DataObject): boolean {
+  for (const key in object) if (Object.hasOwn(object, key)) return true;
+  return false;
+}
+
+/**
+ * Walks a dotted path through objects (never through arrays).
+ * @returns undefined when a step is missing or is not an object.
+ */
+export function getPath(data: DataObject, path: readonly string[]): Data | undefined {
+  let value: Data | undefined = data;
+  for (const step of path) {
+    if (!isObject(value)) return undefined;
+    value = getKey(value, step);
+  }
+  return value;
+}

@@ -1,0 +1,83 @@
+/** What every error of the gateway carries. Codes are `AREA_WHAT` and are listed in the file that makes them. */
+export class GatewayError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** A mistake in the configuration: what is wrong, where (JSON pointer) and, when known, what to write instead. */
+export class ConfigError extends GatewayError {
+  readonly pointer: string;
+  readonly hint: string | undefined;
+
+  constructor(code: string, pointer: string, message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(code, message, options.cause);
+    this.pointer = pointer;
+    this.hint = options.hint;
+  }
+}
+
+/** Every mistake found in one configuration. */
+export class ConfigErrors extends GatewayError {
+  readonly errors: readonly ConfigError[];
+
+  constructor(errors: readonly ConfigError[]) {
+    super(
+      'CONFIG_INVALID',
+      errors.map((error) => `${error.pointer || '/'}  ${error.code}  ${error.message}`).join('\n'),
+    );
+    this.errors = errors;
+  }
+}
+
+/** What the client is told of a failed call: a status, and a body with its type where the component documents one. */
+export interface ClientView {
+  /** HTTP status for the client. Default 500. */
+  readonly status?: number;
+  /** Replaces the error text as the body; written only when the gateway is to return error messages. */
+  readonly body?: string | Uint8Array;
+  readonly contentType?: string;
+}
+
+/** A call that failed: the message is the text for the log and, with `return_error_msg`, for the client. */
+export class CallError extends GatewayError {
+  readonly view: ClientView;
+
+  constructor(code: string, message: string, options: { view?: ClientView; cause?: unknown } = {}) {
+    super(code, message, options.cause);
+    this.view = options.view ?? {};
+  }
+}
+
+/** A backend that did not answer, or not as it should. */
+export class BackendError extends CallError {
+  /** The status the backend really gave; undefined when it gave none. */
+  readonly upstreamStatus: number | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    options: { upstreamStatus?: number; view?: ClientView; cause?: unknown } = {},
+  ) {
+    super(code, message, options);
+    this.upstreamStatus = options.upstreamStatus;
+  }
+}
+
+/** The deadline of a call passed. */
+export class DeadlineError extends CallError {
+  constructor() {
+    super('CALL_DEADLINE', 'context deadline exceeded');
+  }
+}
+
+/** The call was given up: the client left, or another call answered first. Never a failure of the backend. */
+export class CancelledError extends CallError {
+  constructor(message = 'context canceled') {
+    super('CALL_CANCELLED', message);
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The headers of one message, in wire order, repeated ones kept, names in the case they came with. Look-ups take the
+ * lower-case name and compare without case.
+ *
+ * Kept as one flat list `[name, value, name, value, …]`, the form in which Node and the HTTP client read and write
+ * them, so that a message which nobody inspects costs nothing to carry.
+ */
+export class HeaderBag {
+  /** Flat list of names and values. Read it; change it through the methods. */
+  readonly list: string[];
+
+  constructor(list: string[] = []) {
+    this.list = list;
+  }
+
+  /** The first value of a header. `name` is lower-case. */
+  get(name: string): string | undefined {
+    const at = this.#find(name, 0);
+    return at < 0 ? undefined : this.list[at + 1];
+  }
+
+  /** Every value of a header, in order. `name` is lower-case. */
+  getAll(name: string): string[] {
+    const values: string[] = [];
+    for (let at = this.#find(name, 0); at >= 0; at = this.#find(name, at + 2)) values.push(this.list[at + 1]!);
+    return values;
+  }
+
+  has(name: string): boolean {
+    return this.#find(name, 0) >= 0;
+  }
+
+  /** Replaces every value of a header by one. `name` is written as given. */
+  set(name: string, value: string): void {
+    this.delete(name);
+    this.list.push(name, value);
+  }
+
+  append(name: string, value: string): void {
+    this.list.push(name, value);
+  }
+
+  delete(name: string): void {
+    const lower = name.toLowerCase();
+    for (let at = this.#find(lower, 0); at >= 0; at = this.#find(lower, at)) this.list.splice(at, 2);
+  }
+
+  /** Keeps only the headers whose lower-case name passes. */
+  filter(keep: (lowerCaseName: string) => boolean): void {
+    const { list } = this;
+    let end = 0;
+    for (let at = 0; at < list.length; at += 2) {
+      if (!keep(list[at]!.toLowerCase())) continue;
+      list[end] = list[at]!;
+      list[end + 1] = list[at + 1]!;
+      end += 2;
+    }
+    list.length = end;
+  }
+
+  copy(): HeaderBag {
+    return new HeaderBag(this.list.slice());
+  }
+
+  *[Symbol.iterator](): IterableIterator<[name: string, value: string]> {
+    for (let at = 0; at < this.list.length; at += 2) yield [this.list[at]!, this.list[at + 1]!];
+  }
+
+  #find(name: string, from: number): number {
+    const { list } = this;
+    for (let at = from; at < list.length; at += 2) {
+      const candidate = list[at]!;
+      if (candidate.length === name.length && (candidate === name || candidate.toLowerCase() === name)) return at;
+    }
+    return -1;
+  }
+}
+
+/** The canonical spelling of a header name: `x-REQUEST-id` is `X-Request-Id`. */
+export function canonicalHeaderName(name: string): string {
+  let canonical = canonicalNames.get(name);
+  if (canonical === undefined) {
+    canonical = name.toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+    if (canonicalNames.size < 1000) canonicalNames.set(name, canonical);
+  }
+  return canonical;
+}
+
+const canonicalNames = new Map<string, string>();
+
+/** True for a text that is a header name (an HTTP token). */
+export function isHeaderName(text: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
+}

@@ -1,0 +1,18 @@
+export { PayloadTooLarge, RequestBody } from './body.ts';
+export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
+export { Call } from './call.ts';
+export * from './config.ts';
+export * from './data.ts';
+export type { Encoded, Encoding, Passed } from './encoding.ts';
+export * from './errors.ts';
+export { canonicalHeaderName, HeaderBag, isHeaderName } from './headers.ts';
+export { parseExact, printJson } from './json.ts';
+export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';
+export { type ClientRequest, type Params, PipeRequest, paramKey, Reply } from './message.ts';
+export * from './plugin.ts';
+export type { Protocol } from './protocol.ts';
+export { encodePathSegment, encodeQueryPart, Query } from './query.ts';
+export type { Infer, Schema } from './schema.ts';
+export type { BackendSite, Clock, EndpointSite, Services, Site } from './site.ts';
+export { defineSlot, type Slot } from './slot.ts';
+export { after, before, refuse, type Step, type Wrap } from './step.ts';

@@ -1,0 +1,139 @@
+import type { RequestBody } from './body.ts';
+import type { ByteStream } from './bytes.ts';
+import type { DataObject } from './data.ts';
+import type { CallError } from './errors.ts';
+import { HeaderBag } from './headers.ts';
+import { Query } from './query.ts';
+
+/**
+ * Path variables, decoded. Keys are as components see them: the declared name with its first letter in upper case
+ * (`{id_user}` is `Id_user`); the rest a `/*` endpoint matched is `Wildcard`.
+ */
+export type Params = Record<string, string>;
+
+/** The key under which a path variable is found in `Params`. */
+export function paramKey(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** What the client sent. Endpoint wraps may change headers and body; everything else is fixed. */
+export interface ClientRequest {
+  readonly method: string;
+  /** Path as on the wire, not decoded, without the query. */
+  readonly path: string;
+  /** Query as on the wire, without `?`. */
+  readonly search: string;
+  readonly params: Params;
+  /** Every query parameter, decoded; parsed at first use. */
+  readonly query: Query;
+  readonly headers: HeaderBag;
+  /** The client's address, after the trusted-proxy rule. */
+  readonly ip: string;
+  /** The `Host` the client used. */
+  readonly host: string;
+  /** True when the client's connection is encrypted. */
+  readonly secure: boolean;
+  /** Null when the request has none. */
+  body: RequestBody | null;
+}
+
+/**
+ * The request as it goes through the pipe. In the proxy phase it holds what the endpoint lets through; in the backend
+ * phase it is one backend's own copy, with its address and path filled in. The wrap that holds it may change it.
+ */
+export class PipeRequest {
+  /** What the client sent, unfiltered. */
+  readonly client: ClientRequest;
+  /** The client's method; in the backend phase the backend's. */
+  method: string;
+  /** Address of the chosen backend host, as in `http://host:port`; empty in the proxy phase. */
+  origin = '';
+  /** Encoded path and query to ask for; empty in the proxy phase. */
+  target = '';
+  params: Params;
+  /** The parameters let through. */
+  query: Query;
+  /** The headers let through, and the gateway's own. */
+  headers: HeaderBag;
+  body: RequestBody | null;
+  /** Replies of the earlier backends of a sequential endpoint, by position. */
+  earlier: readonly Reply[] = noReplies;
+
+  constructor(client: ClientRequest, params: Params, query: Query, headers: HeaderBag, body: RequestBody | null) {
+    this.client = client;
+    this.method = client.method;
+    this.params = params;
+    this.query = query;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  /** A copy whose headers, query and params can be changed without the original noticing. */
+  copy(): PipeRequest {
+    const copy = new PipeRequest(
+      this.client,
+      { ...this.params },
+      this.query.size === 0 ? new Query() : this.query.copy(),
+      this.headers.copy(),
+      this.body,
+    );
+    copy.method = this.method;
+    copy.origin = this.origin;
+    copy.target = this.target;
+    copy.earlier = this.earlier;
+    return copy;
+  }
+}
+
+/**
+ * What comes back. A failed call is a reply too: it has `errors`, so no step throws on purpose.
+ *
+ * - A decoded reply has `data`, a raw one (`no-op` and the streams) has `body`; an error or a refusal may have neither.
+ * - `headers` are what the client gets; a decoded reply starts with none.
+ */
+export class Reply {
+  status: number;
+  headers: HeaderBag;
+  data: DataObject | null = null;
+  body: Uint8Array | ByteStream | null = null;
+  /**
+   * For a decoded reply: every part was decoded. Null for a refusal made before the pipe, which carries no completeness
+   * header.
+   */
+  complete: boolean | null = false;
+  /** What failed on the way to this reply, in order; empty when nothing did. */
+  errors: readonly CallError[] = noErrors;
+
+  constructor(status: number, headers: HeaderBag = new HeaderBag()) {
+    this.status = status;
+    this.headers = headers;
+  }
+
+  static data(data: DataObject | null, complete = true): Reply {
+    const reply = new Reply(200);
+    reply.data = data;
+    reply.complete = complete;
+    return reply;
+  }
+
+  static raw(status: number, headers: HeaderBag, body: Uint8Array | ByteStream | null): Reply {
+    const reply = new Reply(status, headers);
+    reply.body = body;
+    return reply;
+  }
+
+  /** A failure. Status: what a single error wants the client to see, else 500. */
+  static failed(...errors: readonly CallError[]): Reply {
+    const reply = new Reply(errors.length === 1 ? (errors[0]!.view.status ?? 500) : 500);
+    reply.errors = errors;
+    return reply;
+  }
+
+  /** True when the reply holds nothing but errors. */
+  get failed(): boolean {
+    return this.errors.length > 0 && this.data === null && this.body === null;
+  }
+}
+
+const noErrors: readonly CallError[] = Object.freeze([]);
+const noReplies: readonly Reply[] = Object.freeze([]);

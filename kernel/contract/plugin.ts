@@ -1,0 +1,129 @@
+import type Koa from 'koa';
+import type { DataObject } from './data.ts';
+import type { Encoding } from './encoding.ts';
+import type { ClientRequest, PipeRequest } from './message.ts';
+import type { Protocol } from './protocol.ts';
+import type { Infer, Schema } from './schema.ts';
+import type { BackendSite, EndpointSite, Services, Site } from './site.ts';
+import type { Step, Wrap } from './step.ts';
+
+/** A name under `extra_config`, or `encoding/<name>`; it is also the plugin's path below `plugins/`. */
+export type Namespace = string;
+
+/** What an attachment tells the compiler about itself. */
+export interface Stand {
+  /** The attachment looks at a reply's data, so replies must be decoded. Refused on `no-op` endpoints. */
+  readonly readsData?: true;
+  /** The attachment may answer without calling what it wraps; what it hides is reported by name. */
+  readonly terminal?: true;
+}
+
+/** Phase `router`: the whole service, before any route is looked for. */
+export interface AtService extends Stand {
+  /** Any Koa middleware; it also sees requests that match no endpoint. */
+  readonly router?: Koa.Middleware;
+  /**
+   * The middleware looks at `ctx.body` or sets headers after `next`: replies are handed to Koa instead of being written
+   * at once. Costs a few microseconds a request.
+   */
+  readonly readsReply?: true;
+  /** Attaches to every endpoint, inside what the endpoint itself declares. */
+  readonly eachEndpoint?: (site: EndpointSite<unknown>) => AtEndpoint;
+  /** Attaches to every backend, inside what the backend itself declares. */
+  readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
+}
+
+/** How the backends of an endpoint are called and their replies made one. */
+export interface Gather {
+  /** Backends are called one after another, and later ones may use `{resp0_field}` of earlier ones. */
+  readonly sequential?: true;
+  readonly over: (backends: readonly Step<PipeRequest>[]) => Step<PipeRequest>;
+}
+
+export interface AtEndpoint extends Stand {
+  /** The client's request, before the pipe. */
+  readonly endpoint?: Wrap<ClientRequest>;
+  /** The filtered request and the merged reply. */
+  readonly proxy?: Wrap<PipeRequest>;
+  /** Replaces the parallel merge. */
+  readonly gather?: Gather;
+  /** Reshapes the merged data; only endpoints with several backends have that stage. */
+  readonly shape?: (data: DataObject) => DataObject;
+  /** How the parts of a parallel merge become one object; parts stand in declaration order. Default: later keys win. */
+  readonly combine?: (parts: readonly DataObject[]) => DataObject;
+  /** Limits on the client's body, besides the service's: the smaller limit and either wish to inflate hold. */
+  readonly payload?: { readonly maxBytes?: number; readonly inflate?: boolean };
+}
+
+export interface AtBackend extends Stand {
+  /** One backend's request and its decoded, shaped reply. */
+  readonly backend?: Wrap<PipeRequest>;
+  /** One backend's request and its raw reply: real status, bytes not yet decoded. */
+  readonly transport?: Wrap<PipeRequest>;
+  /** Replaces HTTP. */
+  readonly protocol?: Protocol;
+  /** Replaces `allow`, `deny` and `mapping`: runs after `target` and before `group`. */
+  readonly shape?: (data: DataObject) => DataObject;
+  /** The backend gets a copy of the traffic and its answer is dropped. Default timeout: the endpoint's. */
+  readonly shadow?: { readonly timeoutMs?: number };
+}
+
+/** Where a namespace may stand, the schema of its configuration there, and what it attaches. */
+export type Place =
+  | { readonly at: 'service'; readonly schema: Schema; readonly attach: (site: Site<never>) => AtService }
+  | { readonly at: 'endpoint'; readonly schema: Schema; readonly attach: (site: EndpointSite<never>) => AtEndpoint }
+  | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend };
+
+export type Level = Place['at'];
+
+/** A plugin: data first, functions last. */
+export interface Plugin {
+  readonly name: Namespace;
+  /** One sentence for the reference. */
+  readonly description: string;
+  /** Other names the configuration may use. */
+  readonly aliases?: readonly Namespace[];
+  readonly places?: readonly Place[];
+  readonly encodings?: readonly Encoding[];
+  /** Services for the whole process, each made at its first use. */
+  readonly provides?: { readonly [K in keyof Services]?: (services: Services) => Services[K] };
+  /** For plugins the order table does not name: stand just outside this one. Default: innermost. */
+  readonly outside?: Namespace;
+  /** For plugins the order table does not name: stand just inside this one. */
+  readonly inside?: Namespace;
+}
+
+/** Declares a plugin; every plugin file exports one as `plugin`. */
+export function definePlugin(plugin: Plugin): Plugin {
+  return Object.freeze(plugin);
+}
+
+/** `attach` is called once for every configuration in which the namespace stands at the root. */
+export function atService<const S extends Schema>(schema: S, attach: (site: Site<Infer<S>>) => AtService): Place {
+  return { at: 'service', schema, attach: attach as unknown as (site: Site<never>) => AtService };
+}
+
+/** `attach` is called for every endpoint the namespace stands in. */
+export function atEndpoint<const S extends Schema>(
+  schema: S,
+  attach: (site: EndpointSite<Infer<S>>) => AtEndpoint,
+): Place {
+  return { at: 'endpoint', schema, attach: attach as unknown as (site: EndpointSite<never>) => AtEndpoint };
+}
+
+/** `attach` is called for every backend the namespace stands in. */
+export function atBackend<const S extends Schema>(
+  schema: S,
+  attach: (site: BackendSite<Infer<S>>) => AtBackend,
+): Place {
+  return { at: 'backend', schema, attach: attach as unknown as (site: BackendSite<never>) => AtBackend };
+}
+
+/** Namespace to the module that brings it, loaded when a configuration first uses it. */
+export type Manifest = Readonly<Record<Namespace, () => Promise<{ readonly plugin: Plugin }>>>;
+
+/** The phases of a request in which wraps have an order. */
+export type Phase = 'router' | 'endpoint' | 'proxy' | 'backend' | 'transport';
+
+/** For each phase the namespaces that stand in it, outermost first. */
+export type Order = Readonly<Record<Phase, readonly Namespace[]>>;

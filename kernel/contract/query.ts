@@ -1,0 +1,108 @@
+/** Query parameters: names in order of first appearance, values in order, both decoded. */
+export class Query {
+  readonly #values: Map<string, string[]>;
+
+  constructor(values: Map<string, string[]> = new Map()) {
+    this.#values = values;
+  }
+
+  /** Parses the text after `?`. What is not valid percent-encoding is taken as it stands. */
+  static parse(search: string): Query {
+    const query = new Query();
+    if (search === '') return query;
+    for (const pair of search.split('&')) {
+      if (pair === '') continue;
+      const equals = pair.indexOf('=');
+      if (equals < 0) query.append(decode(pair), '');
+      else query.append(decode(pair.slice(0, equals)), decode(pair.slice(equals + 1)));
+    }
+    return query;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** The first value of a parameter. */
+  get(name: string): string | undefined {
+    return this.#values.get(name)?.[0];
+  }
+
+  getAll(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
+  }
+
+  set(name: string, ...values: string[]): void {
+    this.#values.set(name, values);
+  }
+
+  append(name: string, value: string): void {
+    const values = this.#values.get(name);
+    if (values) values.push(value);
+    else this.#values.set(name, [value]);
+  }
+
+  delete(name: string): void {
+    this.#values.delete(name);
+  }
+
+  /** A copy that holds only the named parameters. */
+  pick(names: Iterable<string>): Query {
+    const query = new Query();
+    for (const name of names) {
+      const values = this.#values.get(name);
+      if (values) query.set(name, ...values);
+    }
+    return query;
+  }
+
+  copy(): Query {
+    return new Query(new Map(Array.from(this.#values, ([name, values]) => [name, values.slice()])));
+  }
+
+  [Symbol.iterator](): IterableIterator<[name: string, values: string[]]> {
+    return this.#values.entries();
+  }
+
+  /** The encoded text without `?`: names sorted, values in order, a space as `+`. Empty for no parameters. */
+  toString(): string {
+    const pairs: string[] = [];
+    for (const name of [...this.#values.keys()].sort()) {
+      for (const value of this.#values.get(name)!) pairs.push(`${encodeQueryPart(name)}=${encodeQueryPart(value)}`);
+    }
+    return pairs.join('&');
+  }
+}
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return spaced;
+  }
+}
+
+/** Percent-encodes everything but letters, digits and `-_.~`; a space becomes `+`. Lone surrogates become U+FFFD. */
+export function encodeQueryPart(text: string): string {
+  return encodePart(text).replaceAll('%20', '+');
+}
+
+/** Percent-encodes a value for one path segment: everything but letters, digits and `-_.~!$&'()*+,;=:@`. */
+export function encodePathSegment(text: string): string {
+  if (/^[\w\-.~]*$/.test(text)) return text;
+  return encodeURIComponent(text.toWellFormed()).replace(/%(?:24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent);
+}
+
+function encodePart(text: string): string {
+  if (/^[\w\-.~]*$/.test(text)) return text;
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (mark) => '%' + mark.charCodeAt(0).toString(16).toUpperCase(),
+  );
+}

@@ -1,0 +1,95 @@
+import type { Data, DataObject } from './data.ts';
+
+interface Described {
+  readonly title?: string;
+  /** One sentence for the operator: what the field does, with its unit. */
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+  /** The value is a secret: it is masked wherever configuration is printed. */
+  readonly secret?: true;
+}
+
+/**
+ * The JSON Schema subset in which every configuration is described, as plain data. It drives the validator, the types
+ * (`Infer`), the editors' schema and the reference pages.
+ *
+ * - An object with `properties` is closed: unknown keys are refused, keys starting with `@ $ _ #` are comments and are
+ *   dropped. An object without `properties` is a map whose keys are all data.
+ * - `duration` is written as `"1500ms"` (units ns, us, µs, ms, s, m, h) and read as milliseconds.
+ * - `any` is any JSON value.
+ */
+export type Schema =
+  | (Described & {
+      readonly type: 'string';
+      readonly enum?: readonly string[];
+      readonly pattern?: string;
+      readonly minLength?: number;
+      readonly default?: string;
+    })
+  | (Described & {
+      readonly type: 'integer' | 'number';
+      readonly enum?: readonly number[];
+      readonly minimum?: number;
+      readonly exclusiveMinimum?: number;
+      readonly maximum?: number;
+      readonly default?: number;
+    })
+  | (Described & { readonly type: 'boolean'; readonly default?: boolean })
+  | (Described & { readonly type: 'duration'; readonly default?: string })
+  | (Described & {
+      readonly type: 'array';
+      readonly items: Schema;
+      readonly minItems?: number;
+      readonly maxItems?: number;
+      readonly uniqueItems?: true;
+      readonly default?: readonly unknown[];
+    })
+  | (Described & {
+      readonly type: 'object';
+      readonly properties?: { readonly [key: string]: Schema };
+      readonly required?: readonly string[];
+      /** The value of every key of a map; only without `properties`. */
+      readonly values?: Schema;
+      readonly minProperties?: number;
+      readonly maxProperties?: number;
+      readonly default?: { readonly [key: string]: unknown };
+    })
+  | (Described & { readonly type: 'any'; readonly default?: unknown })
+  | (Described & { readonly anyOf: readonly Schema[]; readonly default?: unknown });
+
+type Properties = { readonly [key: string]: Schema };
+
+/** The keys of an object that are surely there: required, or with a default. */
+type SureKey<P extends Properties, R> =
+  | Extract<keyof P, R extends readonly string[] ? R[number] : never>
+  | { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P];
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** The type of a value that a schema accepts, after defaults; durations are milliseconds. */
+export type Infer<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
+  ? Infer<Choice>
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly type: 'string' }
+      ? string
+      : S extends { readonly type: 'integer' | 'number' | 'duration' }
+        ? number
+        : S extends { readonly type: 'boolean' }
+          ? boolean
+          : S extends { readonly type: 'array'; readonly items: infer Item }
+            ? readonly Infer<Item>[]
+            : S extends { readonly type: 'object'; readonly properties: infer P extends Properties }
+              ? Flat<
+                  { readonly [K in SureKey<P, S extends { readonly required: infer R } ? R : never>]: Infer<P[K]> } & {
+                    readonly [K in Exclude<
+                      keyof P,
+                      SureKey<P, S extends { readonly required: infer R } ? R : never>
+                    >]?: Infer<P[K]>;
+                  }
+                >
+              : S extends { readonly type: 'object'; readonly values: infer V }
+                ? { readonly [key: string]: Infer<V> }
+                : S extends { readonly type: 'object' }
+                  ? Readonly<DataObject>
+                  : Data;

@@ -1,0 +1,61 @@
+import type { BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
+import type { Data } from './data.ts';
+import type { ConfigError } from './errors.ts';
+import type { Log } from './log.ts';
+
+/** Time, so that tests can hold it. */
+export interface Clock {
+  /** Milliseconds, never going back. */
+  now(): number;
+}
+
+/**
+ * What is shared by the whole process, asked for by name. A plugin that `provides` a service adds its type here:
+ * `declare module '#contract' { interface Services { redis: Redis } }`.
+ */
+export interface Services {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The running release, as in `1.2.3`. */
+  readonly version: string;
+}
+
+/** What the kernel hands a plugin for one place its namespace stands in, once for every configuration. */
+export interface Site<Config> {
+  /** The plugin's own configuration: validated, defaults filled in, frozen. */
+  readonly config: Config;
+  /** JSON pointer of that configuration. */
+  readonly pointer: string;
+  readonly service: ServiceConfig;
+  readonly services: Services;
+  /** A log with the prefix of this place. */
+  readonly log: Log;
+  /**
+   * A value that outlives this configuration for as long as the next one keeps the same key: a counter, a connection.
+   * It must never hold a limit or any other setting that is not part of its key.
+   * @param key whose state it is, all of it and no more; the plugin's name is added.
+   * @param close called when no configuration keeps the value any more.
+   */
+  keep<T>(key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
+  /** Work to be done before the configuration goes live, such as loading keys; a failure refuses the configuration. */
+  warm(task: (signal: AbortSignal) => Promise<void>): void;
+  /** Called once when the last call of this configuration has left; in reverse order of registration. */
+  defer(dispose: () => void | Promise<void>): void;
+  /**
+   * A mistake in this plugin's configuration, to be thrown.
+   * @param pointer relative to the configuration, as in `/0/check_expr`; empty for the whole.
+   */
+  fault(code: string, pointer: string, message: string, options?: { hint?: string; cause?: unknown }): ConfigError;
+  /** Something the operator should know that does not refuse the configuration. */
+  warn(code: string, pointer: string, message: string, options?: { hint?: string }): void;
+}
+
+export interface EndpointSite<Config> extends Site<Config> {
+  readonly endpoint: EndpointConfig;
+}
+
+export interface BackendSite<Config> extends EndpointSite<Config> {
+  readonly backend: BackendConfig;
+  /** Position of the backend in its endpoint. */
+  readonly index: number;
+}

@@ -1,0 +1,10 @@
+/** A typed place on a call where one plugin leaves a value for another. Compared by identity. */
+export interface Slot<T> {
+  readonly name: string;
+  /** Never set: carries the type. */
+  readonly type?: T;
+}
+
+export function defineSlot<T>(name: string): Slot<T> {
+  return Object.freeze({ name });
+}

@@ -1,0 +1,50 @@
+import type { Call } from './call.ts';
+import type { CallError } from './errors.ts';
+import type { HeaderBag } from './headers.ts';
+import { Reply } from './message.ts';
+
+/** One stage of a pipe. `R` is a `ClientRequest` in the endpoint phase, a `PipeRequest` after it. */
+export type Step<R> = (request: R, call: Call) => Reply | Promise<Reply>;
+
+/** Puts a stage around the rest of the pipe: code before `next` sees the request, code after it the reply. */
+export type Wrap<R> = (next: Step<R>) => Step<R>;
+
+/**
+ * A wrap that only looks at the request. A reply from the hook ends the pipe there. Stays synchronous until the hook
+ * itself answers with a promise.
+ *
+ * @example before((request) => (request.headers.has('x-key') ? undefined : refuse(401)))
+ */
+export function before<R>(
+  hook: (request: R, call: Call) => Reply | undefined | void | Promise<Reply | undefined | void>,
+): Wrap<R> {
+  return (next) => (request, call) => {
+    const answer = hook(request, call);
+    if (answer instanceof Promise) return answer.then((reply) => reply ?? next(request, call));
+    return answer ?? next(request, call);
+  };
+}
+
+/** A wrap that only looks at the reply, failed ones included; it may change the reply. */
+export function after<R>(hook: (reply: Reply, request: R, call: Call) => void | Promise<void>): Wrap<R> {
+  return (next) => (request, call) => {
+    const reply = next(request, call);
+    if (!(reply instanceof Promise)) return finish(reply, hook(reply, request, call));
+    return reply.then((settled) => finish(settled, hook(settled, request, call)));
+  };
+}
+
+function finish(reply: Reply, pending: void | Promise<void>): Reply | Promise<Reply> {
+  return pending instanceof Promise ? pending.then(() => reply) : reply;
+}
+
+/**
+ * A refusal: the pipe ends with this status and an empty body.
+ * @param error when given, its text is the body where the gateway is to return error messages, and it is logged.
+ */
+export function refuse(status: number, options: { headers?: HeaderBag; error?: CallError } = {}): Reply {
+  const reply = new Reply(status, options.headers);
+  reply.complete = null;
+  if (options.error) reply.errors = [options.error];
+  return reply;
+}
