@@ -61,3 +61,12 @@ export function getPath(data: DataObject, path: readonly string[]): Data | undef
   }
   return value;
 }
+
+/** A deep copy that can be changed; exact numbers, which never change, are shared. */
+export function copyData<T extends Data>(data: T): T {
+  if (Array.isArray(data)) return data.map(copyData) as unknown as T;
+  if (!isObject(data)) return data;
+  const copy: DataObject = {};
+  for (const key of Object.keys(data)) setKey(copy, key, copyData(data[key]!));
+  return copy as T;
+}

@@ -81,3 +81,15 @@ export class CancelledError extends CallError {
     super('CALL_CANCELLED', message);
   }
 }
+
+/** A bug of ours: the client is told nothing but `internal server error`; the cause goes to the log. */
+export class GatewayFault extends CallError {
+  constructor(cause: unknown) {
+    super('GATEWAY_FAULT', 'internal server error', { cause });
+  }
+}
+
+/** Whatever was thrown, as the error of a call: what is not one already is a fault of ours. */
+export function toCallError(error: unknown): CallError {
+  return error instanceof CallError ? error : new GatewayFault(error);
+}

@@ -101,6 +101,8 @@ export class Reply {
    * header.
    */
   complete: boolean | null = false;
+  /** True for a backend that was deliberately not called; it counts neither as a success nor as a failure. */
+  skipped = false;
   /** What failed on the way to this reply, in order; empty when nothing did. */
   errors: readonly CallError[] = noErrors;
 

@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import type { DataObject } from './data.ts';
 import type { Encoding } from './encoding.ts';
+import type { Logging } from './logging.ts';
 import type { ClientRequest, PipeRequest } from './message.ts';
 import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
@@ -27,6 +28,8 @@ export interface AtService extends Stand {
    * at once. Costs a few microseconds a request.
    */
   readonly readsReply?: true;
+  /** How the logs of this configuration are written. */
+  readonly logging?: Logging;
   /** Attaches to every endpoint, inside what the endpoint itself declares. */
   readonly eachEndpoint?: (site: EndpointSite<unknown>) => AtEndpoint;
   /** Attaches to every backend, inside what the backend itself declares. */
@@ -87,6 +90,8 @@ export interface Plugin {
   readonly encodings?: readonly Encoding[];
   /** Services for the whole process, each made at its first use. */
   readonly provides?: { readonly [K in keyof Services]?: (services: Services) => Services[K] };
+  /** Services its attachments use besides the kernel's own; they are made ready before the first `attach`. */
+  readonly needs?: readonly (keyof Services)[];
   /** For plugins the order table does not name: stand just outside this one. Default: innermost. */
   readonly outside?: Namespace;
   /** For plugins the order table does not name: stand just inside this one. */
@@ -121,6 +126,16 @@ export function atBackend<const S extends Schema>(
 
 /** Namespace to the module that brings it, loaded when a configuration first uses it. */
 export type Manifest = Readonly<Record<Namespace, () => Promise<{ readonly plugin: Plugin }>>>;
+
+/** Where everything that can be named in a configuration, or asked for as a service, comes from. */
+export interface Catalogue {
+  readonly plugins: Manifest;
+  /** Service name to the plugin that provides it. */
+  readonly services: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }>>>;
+  readonly order: Order;
+  /** The plugin whose protocol serves backends that no other protocol claims. */
+  readonly defaultProtocol: Namespace;
+}
 
 /** The phases of a request in which wraps have an order. */
 export type Phase = 'router' | 'endpoint' | 'proxy' | 'backend' | 'transport';

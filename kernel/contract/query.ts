@@ -1,10 +1,7 @@
 /** Query parameters: names in order of first appearance, values in order, both decoded. */
 export class Query {
-  readonly #values: Map<string, string[]>;
-
-  constructor(values: Map<string, string[]> = new Map()) {
-    this.#values = values;
-  }
+  /** Null until the first parameter comes: most requests have none. */
+  #values: Map<string, string[]> | null = null;
 
   /** Parses the text after `?`. What is not valid percent-encoding is taken as it stands. */
   static parse(search: string): Query {
@@ -20,39 +17,41 @@ export class Query {
   }
 
   get size(): number {
-    return this.#values.size;
+    return this.#values?.size ?? 0;
   }
 
   has(name: string): boolean {
-    return this.#values.has(name);
+    return this.#values?.has(name) ?? false;
   }
 
   /** The first value of a parameter. */
   get(name: string): string | undefined {
-    return this.#values.get(name)?.[0];
+    return this.#values?.get(name)?.[0];
   }
 
   getAll(name: string): readonly string[] {
-    return this.#values.get(name) ?? [];
+    return this.#values?.get(name) ?? [];
   }
 
   set(name: string, ...values: string[]): void {
+    this.#values ??= new Map();
     this.#values.set(name, values);
   }
 
   append(name: string, value: string): void {
-    const values = this.#values.get(name);
+    const values = this.#values?.get(name);
     if (values) values.push(value);
-    else this.#values.set(name, [value]);
+    else this.set(name, value);
   }
 
   delete(name: string): void {
-    this.#values.delete(name);
+    this.#values?.delete(name);
   }
 
   /** A copy that holds only the named parameters. */
   pick(names: Iterable<string>): Query {
     const query = new Query();
+    if (this.#values === null) return query;
     for (const name of names) {
       const values = this.#values.get(name);
       if (values) query.set(name, ...values);
@@ -61,15 +60,16 @@ export class Query {
   }
 
   copy(): Query {
-    return new Query(new Map(Array.from(this.#values, ([name, values]) => [name, values.slice()])));
+    return this.#values === null ? new Query() : this.pick(this.#values.keys());
   }
 
   [Symbol.iterator](): IterableIterator<[name: string, values: string[]]> {
-    return this.#values.entries();
+    return (this.#values ?? noValues).entries();
   }
 
   /** The encoded text without `?`: names sorted, values in order, a space as `+`. Empty for no parameters. */
   toString(): string {
+    if (this.#values === null) return '';
     const pairs: string[] = [];
     for (const name of [...this.#values.keys()].sort()) {
       for (const value of this.#values.get(name)!) pairs.push(`${encodeQueryPart(name)}=${encodeQueryPart(value)}`);
@@ -77,6 +77,8 @@ export class Query {
     return pairs.join('&');
   }
 }
+
+const noValues = new Map<string, string[]>();
 
 function decode(text: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;

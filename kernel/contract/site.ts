@@ -2,6 +2,7 @@ import type { BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
 import type { Data } from './data.ts';
 import type { ConfigError } from './errors.ts';
 import type { Log } from './log.ts';
+import type { LogSinks } from './logging.ts';
 
 /** Time, so that tests can hold it. */
 export interface Clock {
@@ -16,6 +17,8 @@ export interface Clock {
 export interface Services {
   readonly clock: Clock;
   readonly log: Log;
+  /** Where lines of logs go. */
+  readonly sinks: LogSinks;
   /** The running release, as in `1.2.3`. */
   readonly version: string;
 }

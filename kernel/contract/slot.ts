@@ -1,3 +1,5 @@
+import type { DataObject } from './data.ts';
+
 /** A typed place on a call where one plugin leaves a value for another. Compared by identity. */
 export interface Slot<T> {
   readonly name: string;
@@ -8,3 +10,6 @@ export interface Slot<T> {
 export function defineSlot<T>(name: string): Slot<T> {
   return Object.freeze({ name });
 }
+
+/** The claims of the validated token, for `{JWT.claim}` placeholders and everything else that reads them. */
+export const claimsSlot: Slot<Readonly<DataObject>> = defineSlot('claims');

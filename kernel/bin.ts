@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// Nothing is imported before the version is known to be new enough to run it.
+const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number);
+const isSupported = major > 22 || (major === 22 && (minor > 23 || (minor === 23 && patch >= 2)));
+
+if (isSupported) {
+  const [{ main }, { catalogue }] = await Promise.all([import('./cli/main.ts'), import('../plugins/index.ts')]);
+  process.exitCode = await main(process.argv.slice(2), catalogue);
+} else {
+  process.stderr.write(`sluice needs Node.js 22.23.2 or newer; this is ${process.versions.node}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,58 @@
+import type { BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
+
+/**
+ * Prints a configuration as it is understood. Level 1: what is served by what; level 2: also how; level 3: also every
+ * setting of the service. What components are configured with is shown from level 2 on, secrets masked.
+ */
+export function printConfig(config: ServiceConfig, level: number, indent: string): void {
+  const { endpoints, extra_config: components, router, name, version, port, listen_ip: ip, host, ...settings } = config;
+  const lines: string[] = [];
+  const line = (depth: number, text: string) => lines.push(indent.repeat(depth) + text);
+  line(0, `Name: ${name || '(none)'}, version: ${version}`);
+  line(0, `Address: ${ip || '*'}:${port}`);
+  line(0, `Default hosts: ${host.join(', ') || '(none)'}`);
+  printComponents(line, 0, components, level);
+  if (level >= 3) {
+    for (const [key, value] of Object.entries({ ...settings, router })) line(0, `${key}: ${JSON.stringify(value)}`);
+  }
+  line(0, `Endpoints: ${endpoints.length}`);
+  for (const endpoint of endpoints) printEndpoint(line, endpoint, level);
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+type Line = (depth: number, text: string) => void;
+
+function printEndpoint(line: Line, endpoint: EndpointConfig, level: number): void {
+  line(1, `${endpoint.method} ${endpoint.endpoint} (timeout ${endpoint.timeout}ms)`);
+  printComponents(line, 2, endpoint.extra_config, level);
+  if (level >= 2) {
+    const { cache_ttl, input_query_strings, input_headers, output_encoding, concurrent_calls } = endpoint;
+    const shown = { cache_ttl, input_query_strings, input_headers, output_encoding, concurrent_calls };
+    for (const [key, value] of Object.entries(shown)) line(2, `${key}: ${JSON.stringify(value)}`);
+  }
+  for (const backend of endpoint.backend) printBackend(line, backend, level);
+}
+
+function printBackend(line: Line, backend: BackendConfig, level: number): void {
+  const { method, url_pattern: pattern, host, timeout, extra_config: components, ...rest } = backend;
+  line(2, `${method} ${pattern} at ${host.join(', ')}${timeout ? ` (timeout ${timeout}ms)` : ''}`);
+  printComponents(line, 3, components, level);
+  if (level < 2) return;
+  for (const [key, value] of Object.entries(rest)) line(3, `${key}: ${JSON.stringify(value)}`);
+}
+
+const secretKey = /secret|password|passphrase|private|token|credential|api_?key/i;
+
+function printComponents(
+  line: Line,
+  depth: number,
+  components: Readonly<Record<string, unknown>>,
+  level: number,
+): void {
+  const names = Object.keys(components);
+  if (names.length > 0) line(depth, `Components: ${names.join(', ')}`);
+  if (level < 2) return;
+  for (const [name, value] of Object.entries(components)) {
+    line(depth + 1, `${name}: ${JSON.stringify(value, (key, inner) => (secretKey.test(key) ? '***' : inner))}`);
+  }
+}

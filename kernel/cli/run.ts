@@ -1,0 +1,68 @@
+import { parseArgs } from 'node:util';
+import { ConfigErrors, GatewayError } from '#contract';
+import { type Gateway, startGateway, version } from '../index.ts';
+import { type Command, UsageError } from './command.ts';
+import { printErrors } from './report.ts';
+
+export const run: Command = {
+  usage: '-c FILE [-d] [-p PORT]',
+  summary: 'Serve a configuration.',
+  async run(args, catalogue) {
+    const { values } = parseArgs({
+      args,
+      options: {
+        config: { type: 'string', short: 'c' },
+        debug: { type: 'boolean', short: 'd', multiple: true },
+        port: { type: 'string', short: 'p' },
+      },
+    });
+    if (values.config === undefined) {
+      process.stderr.write('please give the configuration file: -c FILE\n');
+      return 1;
+    }
+    const port = parsePort(values.port);
+    let gateway: Gateway;
+    try {
+      gateway = await startGateway(catalogue, values.config, {
+        debug: values.debug !== undefined,
+        ...(port > 0 && { port }),
+      });
+      process.stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
+      await gateway.listen();
+    } catch (error) {
+      if (error instanceof ConfigErrors) {
+        process.stderr.write('ERROR parsing the configuration file:\n');
+        await printErrors(process.stderr, values.config, error.errors);
+      } else if (error instanceof GatewayError) {
+        process.stderr.write(`ERROR ${error.message}\n`);
+      } else {
+        throw error;
+      }
+      return 1;
+    }
+    await terminated(gateway);
+    return 0;
+  },
+};
+
+function parsePort(text: string | undefined): number {
+  if (text === undefined) return 0;
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError(`not a port: ${text}`);
+  return port;
+}
+
+/** Waits for SIGTERM or SIGINT and closes the gateway; a second signal ends the process at once. */
+function terminated(gateway: Gateway): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const stop = (signal: NodeJS.Signals): void => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      process.stderr.write(`${signal}: waiting for ${gateway.status.calls} requests in flight\n`);
+      gateway.close().then(resolve);
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  });
+}

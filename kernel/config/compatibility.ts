@@ -1,0 +1,84 @@
+import { type Data, type DataObject, isObject } from '#contract';
+import { COMPONENTS_WITH_OLD_FIELDS, OLD_COMPONENT_FIELDS, OLD_FIELDS, renamedNamespace } from './old-names.ts';
+import { createOrigin, type Origin } from './origin.ts';
+import { joinPointer } from './pointer.ts';
+import { showValue } from './problem.ts';
+import type { Report } from './report.ts';
+
+/**
+ * Turns a document of any supported version into one of version 3, with namespaces by their present names and without
+ * comments among the namespaces. Changes the document.
+ *
+ * Codes: CONFIG_VERSION; CONFIG_CONFLICT when an old and a new name of one thing stand side by side, which for namespaces
+ * is a warning: the new one wins.
+ */
+export function modernize(document: DataObject, report: Report): Origin {
+  const origin = createOrigin();
+  const { version } = document;
+  const isOld = version === 2;
+  if (version !== 3 && !isOld) {
+    const shown = version === undefined ? 'none' : showValue(version);
+    report.error('CONFIG_VERSION', version === undefined ? '' : '/version', `unsupported version: ${shown} (want: 3)`);
+  }
+  document['version'] = 3;
+  const renew = (holder: Data | undefined, pointer: string): void => {
+    if (!isObject(holder)) return;
+    if (isOld) renameKeys(holder, pointer, (key) => getOwn(OLD_FIELDS, key), origin, report.error);
+    if (isObject(holder['extra_config'])) renewComponents(holder['extra_config'], pointer, isOld, origin, report);
+  };
+  renew(document, '');
+  for (const list of ['endpoints', 'async_agent']) {
+    forEachItem(document[list], `/${list}`, (item, pointer) => {
+      renew(item, pointer);
+      if (isObject(item)) forEachItem(item['backend'], `${pointer}/backend`, renew);
+    });
+  }
+  return origin;
+}
+
+function renewComponents(components: DataObject, holder: string, isOld: boolean, origin: Origin, report: Report): void {
+  const pointer = `${holder}/extra_config`;
+  for (const key of Object.keys(components)) if (/^[@$_#]/.test(key)) delete components[key];
+  renameKeys(components, pointer, renamedNamespace, origin, report.warn);
+  if (!isOld) return;
+  for (const namespace of Object.keys(components)) {
+    const component = components[namespace];
+    if (!COMPONENTS_WITH_OLD_FIELDS.has(namespace) || !isObject(component)) continue;
+    const inner = joinPointer(pointer, namespace);
+    renameKeys(component, inner, (key) => getOwn(OLD_COMPONENT_FIELDS, key), origin, report.error);
+  }
+}
+
+/** Gives keys their new names; they keep their values but not their place in the order. */
+function renameKeys(
+  object: DataObject,
+  pointer: string,
+  renamed: (key: string) => string | undefined,
+  origin: Origin,
+  complain: Report['error'],
+): void {
+  for (const key of Object.keys(object)) {
+    const name = renamed(key);
+    if (name === undefined) continue;
+    const value = object[key]!;
+    delete object[key];
+    if (Object.hasOwn(object, name)) {
+      const where = joinPointer(origin.pointer(pointer), key);
+      complain('CONFIG_CONFLICT', where, `'${key}' is an old name of '${name}', which is there too`, {
+        related: [origin.pointer(joinPointer(pointer, name))],
+      });
+      continue;
+    }
+    object[name] = value;
+    origin.renamed(pointer, name, key);
+  }
+}
+
+function forEachItem(list: Data | undefined, pointer: string, visit: (item: Data, pointer: string) => void): void {
+  if (!Array.isArray(list)) return;
+  for (const [index, item] of list.entries()) visit(item, `${pointer}/${index}`);
+}
+
+function getOwn(names: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(names, key) ? names[key] : undefined;
+}

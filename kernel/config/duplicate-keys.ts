@@ -1,0 +1,81 @@
+import { escapePointer } from './pointer.ts';
+import type { Stretch } from './position.ts';
+
+interface Duplicate {
+  readonly key: string;
+  readonly pointer: string;
+  /** Where the second one stands. */
+  readonly stretch: Stretch;
+}
+
+interface Level {
+  /** Keys seen so far; null in a list. */
+  readonly keys: Set<string> | null;
+  key: string;
+  index: number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+
+/** Keys that stand twice in one object of a JSON text known to be valid. One pass over the text. */
+export function duplicateKeys(text: string): Duplicate[] {
+  const found: Duplicate[] = [];
+  const levels: Level[] = [];
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = endOfString(text, at);
+        const level = levels.at(-1);
+        if (level?.keys && isKey(text, end)) {
+          const raw = text.slice(at + 1, end - 1);
+          level.key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+          if (level.keys.has(level.key)) {
+            found.push({ key: level.key, pointer: pointerOf(levels), stretch: { start: at, end } });
+          }
+          level.keys.add(level.key);
+        }
+        at = end - 1;
+        break;
+      }
+      case 0x7b:
+        levels.push({ keys: new Set(), key: '', index: 0 });
+        break;
+      case 0x5b:
+        levels.push({ keys: null, key: '', index: 0 });
+        break;
+      case 0x7d:
+      case 0x5d:
+        levels.pop();
+        break;
+      case COMMA: {
+        const level = levels.at(-1);
+        if (level) level.index++;
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+/** @returns the offset behind the closing quote. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(++at)) {
+    if (code === BACKSLASH) at++;
+  }
+  return at + 1;
+}
+
+/** True when the string that ends here is followed by a colon. */
+function isKey(text: string, end: number): boolean {
+  let at = end;
+  while (text.charCodeAt(at) <= 0x20) at++;
+  return text.charCodeAt(at) === COLON;
+}
+
+function pointerOf(levels: readonly Level[]): string {
+  return levels.map(({ keys, key, index }) => '/' + (keys ? escapePointer(key) : index)).join('');
+}

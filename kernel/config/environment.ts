@@ -1,0 +1,68 @@
+import { type DataObject, type Schema, serviceSchema } from '#contract';
+import { readDuration } from './duration.ts';
+import { showValue } from './problem.ts';
+import type { Report } from './report.ts';
+import { compileSchema } from './validate.ts';
+
+/** Prefixes of the variables, the stronger first. */
+const PREFIXES = ['SLUICE_', 'KRAKEND_'] as const;
+
+const NOT_OVERRIDDEN: ReadonlySet<string> = new Set(['$schema']);
+const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
+
+/**
+ * Replaces strings, integers, booleans and durations at the root by environment variables named after the field, as in
+ * `KRAKEND_PORT`. A field that the file does not have stays absent; an empty variable is none. Changes the document.
+ *
+ * Code: CONFIG_ENVIRONMENT, naming the variable.
+ */
+export function applyEnvironment(
+  document: DataObject,
+  environment: Readonly<Record<string, string | undefined>>,
+  report: Report,
+): void {
+  for (const [field, schema] of Object.entries<Schema>(serviceSchema.properties)) {
+    if (!Object.hasOwn(document, field) || NOT_OVERRIDDEN.has(field)) continue;
+    const variable = PREFIXES.map((prefix) => prefix + field.toUpperCase()).find((name) => environment[name]);
+    if (variable === undefined || !('type' in schema)) continue;
+    const text = environment[variable]!;
+    const value = convert(schema.type, text);
+    const pointer = `/${field}`;
+    if (value === null) continue;
+    if (value === undefined) {
+      const message = `environment variable ${variable} cannot be read as ${KIND[schema.type]}: ${showValue(text)}`;
+      report.error('CONFIG_ENVIRONMENT', pointer, message);
+      continue;
+    }
+    const errors = field === 'version' ? [] : compileSchema(schema)(value, pointer).errors;
+    for (const { message } of errors) {
+      report.error('CONFIG_ENVIRONMENT', pointer, `environment variable ${variable}: ${message}`);
+    }
+    if (errors.length === 0) document[field] = value;
+  }
+}
+
+const KIND: Readonly<Record<string, string>> = {
+  integer: 'an integer',
+  boolean: 'true or false',
+  duration: 'a duration',
+};
+
+/** @returns null for a type that no variable overrides, undefined for a text that does not fit the type. */
+function convert(type: string, text: string): string | number | boolean | null | undefined {
+  switch (type) {
+    case 'string':
+      return text;
+    case 'duration':
+      return readDuration(text) === undefined ? undefined : text;
+    case 'integer': {
+      const number = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
+      return Number.isSafeInteger(number) ? number : undefined;
+    }
+    case 'boolean':
+      return TRUE.has(text) ? true : FALSE.has(text) ? false : undefined;
+    default:
+      return null;
+  }
+}

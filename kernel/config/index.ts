@@ -1,0 +1,10 @@
+export { cloneData, deepFreeze } from './clone.ts';
+export { parseDuration, readDuration } from './duration.ts';
+export { type Document, parseDocument, readDocument } from './load.ts';
+export { nearest } from './nearest.ts';
+export { type Normalized, type NormalizeOptions, normalize } from './normalize.ts';
+export { notSupportedYet } from './not-supported.ts';
+export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer } from './pointer.ts';
+export { type Part, PlacedError, type Position } from './position.ts';
+export { toJsonSchema, toPublicSchema } from './schema.ts';
+export { compileSchema, type Validate } from './validate.ts';

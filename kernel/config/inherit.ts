@@ -1,0 +1,84 @@
+import type { BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
+import { cleanHost } from './hosts.ts';
+import type { Report } from './report.ts';
+import { CATCHALL, routeName } from './rules/rule.ts';
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Timeout of a pipe, in milliseconds, where neither endpoint nor service sets one. */
+const DEFAULT_TIMEOUT_MS = 2000;
+const DEFAULT_PORT = 8080;
+
+/** Fills in what the service leaves open. Changes the configuration. */
+export function completeService(service: Draft<ServiceConfig>, options: { port?: number; debug?: boolean }): void {
+  service.port = options.port || service.port || DEFAULT_PORT;
+  if (options.debug) service.debug_endpoint = true;
+  service.timeout ||= DEFAULT_TIMEOUT_MS;
+}
+
+/**
+ * Fills in what an endpoint and its backends take from the service. A duration of zero is one that is not set. Changes
+ * the endpoint.
+ *
+ * Codes: HOST_INVALID; a warning ROUTE_CATCHALL_FORCED.
+ */
+export function completeEndpoint(
+  endpoint: Draft<EndpointConfig>,
+  pointer: string,
+  service: ServiceConfig,
+  clean: HostCleaner,
+  report: Report,
+): void {
+  endpoint.timeout ||= service.timeout;
+  endpoint.cache_ttl ||= service.cache_ttl;
+  if (endpoint.endpoint === CATCHALL) forceCatchall(endpoint, pointer, report);
+  endpoint.output_encoding ??= service.output_encoding;
+  endpoint.backend.forEach((backend: Draft<BackendConfig>, index) => {
+    backend.method ??= endpoint.method;
+    if (backend.timeout === 0) delete backend.timeout;
+    if (!backend.url_pattern.startsWith('/')) backend.url_pattern = `/${backend.url_pattern}`;
+    if (endpoint.output_encoding === 'no-op') backend.encoding = 'no-op';
+    if (backend.host === undefined || backend.host.length === 0) backend.host = service.host;
+    else if (!backend.disable_host_sanitize) backend.host = clean(backend.host, `${pointer}/backend/${index}/host`);
+  });
+}
+
+/** Sanitises a list of base addresses and reports those that are none. */
+export type HostCleaner = (hosts: readonly string[], pointer: string) => readonly string[];
+
+/** Remembers answers: the same few addresses stand in thousands of backends. */
+export function createHostCleaner(report: Report): HostCleaner {
+  const known = new Map<string, string | undefined>();
+  return (hosts, pointer) =>
+    hosts.map((host, index) => {
+      let cleaned = known.get(host);
+      if (cleaned === undefined && !known.has(host)) {
+        cleaned = cleanHost(host);
+        known.set(host, cleaned);
+      }
+      if (cleaned !== undefined || host === '') return cleaned ?? host;
+      const isOther = host.includes('{') || /^(?!https?:)[a-z][\w+.-]*:\/\//i.test(host);
+      const shown = host.replace(/\/\/[^/@]*@/, '//***@');
+      report.error('HOST_INVALID', `${pointer}/${index}`, `host ${shown} not valid: invalid host`, {
+        hint: isOther ? '"disable_host_sanitize": true' : undefined,
+      });
+      return host;
+    });
+}
+
+/** The catch-all passes everything through, whatever is written. */
+function forceCatchall(endpoint: Draft<EndpointConfig>, pointer: string, report: Report): void {
+  const force = (field: string, wasAsked: boolean, value: string) => {
+    if (!wasAsked) return;
+    const message = `${routeName(endpoint)} always has ${field} ${value}: what is written is replaced`;
+    report.warn('ROUTE_CATCHALL_FORCED', `${pointer}/${field}`, message);
+  };
+  const isOther = (names: readonly string[]) => names.length > 0 && !(names.length === 1 && names[0] === '*');
+  const output = endpoint.output_encoding as string | undefined;
+  force('output_encoding', output !== undefined && output !== 'no-op', '"no-op"');
+  force('input_headers', isOther(endpoint.input_headers), '["*"]');
+  force('input_query_strings', isOther(endpoint.input_query_strings), '["*"]');
+  endpoint.output_encoding = 'no-op';
+  endpoint.input_headers = ['*'];
+  endpoint.input_query_strings = ['*'];
+}

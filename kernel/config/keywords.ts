@@ -1,0 +1,138 @@
+import type { Ajv, FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
+import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js';
+import type { DataObject, Schema } from '#contract';
+import { readDuration } from './duration.ts';
+import { nearest } from './nearest.ts';
+import { escapePointer, fieldName } from './pointer.ts';
+import { type Problem, wrongType } from './problem.ts';
+
+/** How a keyword tells problems to whoever translates the validator's errors. */
+export interface ProblemParams {
+  readonly problem: Problem;
+}
+
+type Check = (value: never, context: DataValidationCxt) => readonly Problem[] | undefined;
+
+/** Tries the branches of a choice on a value: the value one of them accepts, or the problems to report. */
+export type Choose = (
+  branches: readonly Schema[],
+  value: unknown,
+  pointer: string,
+) => { value: unknown } | { problems: readonly Problem[] };
+
+/** Teaches the validator the keywords `toJsonSchema` uses beyond JSON Schema. */
+export function addKeywords(ajv: Ajv, choose: Choose): void {
+  ajv.addVocabulary(['secret']);
+  ajv.addKeyword(keyword('closed', closed, { type: 'object' }));
+  ajv.addKeyword(keyword('map', () => isMap, { type: 'object' }));
+  ajv.addKeyword(keyword('distinct', () => distinct, { type: 'array' }));
+  ajv.addKeyword(keyword('duration', duration, { modifying: true }));
+  ajv.addKeyword(
+    keyword(
+      'choice',
+      (_schema, branches) => (value, context) => {
+        const answer = choose(branches as readonly Schema[], value, context.instancePath);
+        if ('problems' in answer) return answer.problems;
+        (context.parentData as DataObject)[context.parentDataProperty] = answer.value as never;
+        return undefined;
+      },
+      { modifying: true },
+    ),
+  );
+}
+
+function keyword(
+  name: string,
+  prepare: (parentSchema: Readonly<Record<string, unknown>>, value: unknown) => Check,
+  options: Partial<FuncKeywordDefinition>,
+): FuncKeywordDefinition {
+  return {
+    ...options,
+    keyword: name,
+    errors: 'full',
+    compile(value: unknown, parentSchema): DataValidateFunction {
+      const check = prepare(parentSchema, value);
+      const validate: DataValidateFunction & Pick<SchemaValidateFunction, 'errors'> = (data, context) => {
+        const problems = check(data as never, context!);
+        if (!problems || problems.length === 0) return true;
+        validate.errors = problems.map((problem) => ({
+          keyword: name,
+          instancePath: problem.pointer,
+          params: { problem } satisfies ProblemParams,
+        }));
+        return false;
+      };
+      return validate;
+    },
+  };
+}
+
+/** Refuses unknown keys and takes comment keys away. */
+function closed(parentSchema: Readonly<Record<string, unknown>>): Check {
+  const known = new Set(Object.keys(parentSchema['properties'] as object));
+  return (value: DataObject, { instancePath }) => {
+    if (JSON.isRawJSON(value)) return [wrongType(instancePath, 'object', value)];
+    const problems: Problem[] = [];
+    for (const key of Object.keys(value)) {
+      if (known.has(key)) continue;
+      if (/^[@$_#]/.test(key)) delete value[key];
+      else problems.push(unknownKey(instancePath, key, known));
+    }
+    return problems;
+  };
+}
+
+function unknownKey(parent: string, key: string, known: ReadonlySet<string>): Problem {
+  const hint = nearest(key, known);
+  return {
+    code: 'SCHEMA_UNKNOWN_KEY',
+    pointer: `${parent}/${escapePointer(key)}`,
+    message: `unknown key '${key}' in '${fieldName(parent)}'`,
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+/** To the validator an exact number is an object; to an operator it is not. */
+const isMap: Check = (value: unknown, { instancePath }) =>
+  JSON.isRawJSON(value) ? [wrongType(instancePath, 'object', value)] : undefined;
+
+/** Turns `"2s"` into 2000. */
+function duration(parentSchema: Readonly<Record<string, unknown>>): Check {
+  const isSecret = parentSchema['secret'] === true;
+  return (value: unknown, context) => {
+    const milliseconds = typeof value === 'string' ? readDuration(value) : undefined;
+    if (milliseconds === undefined) return [wrongType(context.instancePath, 'duration', value, isSecret)];
+    (context.parentData as DataObject)[context.parentDataProperty] = milliseconds;
+    return undefined;
+  };
+}
+
+/** Refuses items that stand twice, in time that grows with the length of the list. */
+const distinct: Check = (value: readonly unknown[], { instancePath }) => {
+  if (value.length < 2) return undefined;
+  const seen = new Map<string, number>();
+  let problems: Problem[] | undefined;
+  value.forEach((item, index) => {
+    const key = typeof item === 'string' ? item : `\0${canonical(item)}`;
+    const first = seen.get(key);
+    if (first === undefined) {
+      seen.set(key, index);
+      return;
+    }
+    problems ??= [];
+    problems.push({
+      code: 'SCHEMA_DUPLICATE',
+      pointer: `${instancePath}/${index}`,
+      message: `'${fieldName(instancePath)}' holds ${JSON.stringify(item)} twice (first at position ${first})`,
+    });
+  });
+  return problems;
+};
+
+/** JSON text with keys in order, so that equal values give equal texts. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner) || JSON.isRawJSON(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

@@ -1,0 +1,103 @@
+import { ConfigError, type Data } from '#contract';
+import { OLD_FIELDS } from './old-names.ts';
+
+/**
+ * Namespaces of the compatible product. Which of them this gateway has is for the registry to say: this list is looked
+ * at only for those it does not have.
+ */
+const NAMESPACES: ReadonlySet<string> = new Set([
+  ...['ai/llm', 'ai/mcp', 'ai/classifiers', 'ai/providers', 'ai/router', 'ai/semantic-cache'],
+  ...['async/amqp', 'async/kafka'],
+  ...['auth/api-keys', 'auth/aws-sigv4', 'auth/basic', 'auth/client-credentials', 'auth/gcp', 'auth/jose', 'auth/ntlm'],
+  ...['auth/revoker', 'auth/signer', 'auth/validator'],
+  ...['backend/amqp/consumer', 'backend/amqp/producer', 'backend/conditional', 'backend/graphql', 'backend/grpc'],
+  ...['backend/http', 'backend/http/client', 'backend/lambda', 'backend/pubsub/publisher', 'backend/pubsub/subscriber'],
+  ...['backend/pubsub/publisher/kafka', 'backend/pubsub/subscriber/kafka', 'backend/soap', 'backend/static-filesystem'],
+  ...['documentation/openapi', 'documentation/postman', 'governance/processors', 'governance/quota', 'grpc'],
+  ...[
+    'modifier/body-generator',
+    'modifier/jmespath',
+    'modifier/lua-backend',
+    'modifier/lua-endpoint',
+    'modifier/lua-proxy',
+  ],
+  ...['modifier/martian', 'modifier/request-body-extractor', 'modifier/request-body-extractor/early'],
+  ...['modifier/request-body-generator', 'modifier/response-body', 'modifier/response-body-generator'],
+  ...['modifier/response-headers', 'plugin/http-client', 'plugin/http-server', 'plugin/middleware'],
+  ...['plugin/req-resp-modifier', 'proxy', 'qos/circuit-breaker', 'qos/http-cache', 'qos/ratelimit/proxy'],
+  ...['qos/ratelimit/router', 'qos/ratelimit/router/redis', 'qos/ratelimit/service', 'qos/ratelimit/service/redis'],
+  ...['qos/ratelimit/tiered', 'redis', 'router', 'security/bot-detector', 'security/cors', 'security/http'],
+  ...['security/policies', 'server/static-filesystem', 'server/virtualhost', 'telemetry/ganalytics', 'telemetry/gelf'],
+  ...['telemetry/influx', 'telemetry/instana', 'telemetry/logging', 'telemetry/logstash', 'telemetry/metrics'],
+  ...['telemetry/moesif', 'telemetry/newrelic', 'telemetry/opencensus', 'telemetry/opentelemetry'],
+  ...['telemetry/opentelemetry-security', 'validation/cel', 'validation/json-schema'],
+  ...['validation/response-json-schema', 'websocket', 'workflow'],
+]);
+
+/**
+ * For a namespace that no plugin brings: the refusal that names it, when the compatible product has it.
+ * @returns undefined when the name is unknown there too.
+ */
+export function notSupportedYet(namespace: string, pointer: string): ConfigError | undefined {
+  if (!NAMESPACES.has(namespace)) return undefined;
+  return new ConfigError('CONFIG_NOT_SUPPORTED', pointer, `'${namespace}' is not supported yet`);
+}
+
+/** What fields of the compatible product mean when they are absent; the same value written out changes nothing. */
+type KnownFields = Readonly<Record<string, readonly Data[]>>;
+
+/** Fields of the compatible product. Looked at only for those that the schemas do not have. */
+const FIELDS: Readonly<Record<'root' | 'endpoint' | 'backend' | 'router', KnownFields>> = {
+  root: {
+    async_agent: [[]],
+    plugin: [],
+    sequential_start: [false],
+    tls: [null],
+    client_tls: [null],
+    use_h2c: [false],
+    dns_cache_ttl: ['30s'],
+    max_idle_connections: [0],
+    expect_continue_timeout: ['0s'],
+    allow_insecure_connections: [false],
+    dialer_timeout: ['0s'],
+    dialer_keep_alive: ['15s', '0s'],
+    dialer_fallback_delay: ['300ms', '0s'],
+    response_header_timeout: ['0s'],
+    idle_connection_timeout: ['0s'],
+    max_idle_connections_per_host: [250, 0],
+    disable_compression: [false],
+    disable_keep_alives: [false],
+    echo_endpoint: [false],
+    read_timeout: ['0s'],
+    read_header_timeout: ['0s'],
+    write_timeout: ['0s'],
+    idle_timeout: ['0s'],
+    max_header_bytes: [],
+    max_shutdown_wait_time: ['0s'],
+  },
+  endpoint: { concurrent_calls: [1], cache_ttl: ['0s'] },
+  backend: { sd: ['static'], sd_scheme: ['http'], is_collection: [false], target: [''], group: [''], timeout: [] },
+  router: { max_multipart_memory: [0], use_h2c: [false], app_engine: [false], auto_options: [false] },
+};
+
+/** The kind of closed object a pointer leads to, among those of the kernel. */
+export function kindOf(steps: readonly string[]): keyof typeof FIELDS | undefined {
+  if (steps.length === 0) return 'root';
+  if (steps[0] === 'extra_config') return steps.length === 2 && steps[1] === 'router' ? 'router' : undefined;
+  if (steps[0] !== 'endpoints') return undefined;
+  if (steps.length === 2) return 'endpoint';
+  return steps.length === 4 && steps[2] === 'backend' ? 'backend' : undefined;
+}
+
+/** What is to be said of a field that a kernel schema does not know. */
+export type FieldVerdict = 'unknown' | 'not supported' | 'without effect' | { readonly renamed: string };
+
+/** Judges a field that the schema of its object does not have, by what the compatible product makes of it. */
+export function judgeField(kind: keyof typeof FIELDS, key: string, value: unknown): FieldVerdict {
+  const known = FIELDS[kind];
+  if (Object.hasOwn(known, key)) {
+    const text = JSON.stringify(value);
+    return known[key]!.some((inert) => JSON.stringify(inert) === text) ? 'without effect' : 'not supported';
+  }
+  return kind !== 'router' && Object.hasOwn(OLD_FIELDS, key) ? { renamed: OLD_FIELDS[key]! } : 'unknown';
+}

@@ -1,0 +1,33 @@
+/** Escapes one key for a JSON pointer. */
+export function escapePointer(key: string): string {
+  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
+}
+
+/** A JSON pointer extended by keys and positions. @example joinPointer('/endpoints', 3, 'backend') */
+export function joinPointer(base: string, ...steps: readonly (string | number)[]): string {
+  let pointer = base;
+  for (const step of steps) pointer += '/' + (typeof step === 'number' ? step : escapePointer(step));
+  return pointer;
+}
+
+/** The keys of a JSON pointer, unescaped; the empty pointer has none. */
+export function parsePointer(pointer: string): string[] {
+  if (pointer === '') return [];
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The pointer of the value that holds this one; empty for the root. */
+export function parentPointer(pointer: string): string {
+  return pointer.slice(0, Math.max(pointer.lastIndexOf('/'), 0));
+}
+
+/** The field a pointer leads to, in an operator's words: `timeout`, `host[1]`; `the document` for the root. */
+export function fieldName(pointer: string): string {
+  const steps = parsePointer(pointer);
+  let positions = '';
+  while (steps.length > 0 && /^\d+$/.test(steps.at(-1)!)) positions = `[${steps.pop()}]${positions}`;
+  return steps.length > 0 ? steps.at(-1)! + positions : positions || 'the document';
+}

@@ -1,0 +1,33 @@
+import { isHeaderName } from '#contract';
+import type { EndpointRule } from './rule.ts';
+
+/**
+ * The lists of what is forwarded hold what can be forwarded.
+ *
+ * Codes: FORWARD_HEADER_NAME; warnings FORWARD_ALL_AND_SOME, FORWARD_STAR.
+ */
+export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report) => {
+  const headerNames = (names: readonly string[], at: string) => {
+    names.forEach((name, index) => {
+      if (isHeaderName(name)) return;
+      report.error('FORWARD_HEADER_NAME', `${at}/${index}`, `${JSON.stringify(name)} cannot be the name of a header`);
+    });
+  };
+  headerNames(endpoint.input_headers, `${pointer}/input_headers`);
+  for (const field of ['input_headers', 'input_query_strings'] as const) {
+    const names = endpoint[field];
+    if (names.length < 2 || !names.includes('*')) continue;
+    const message = `'*' in ${field} lets everything through: the other names have no effect`;
+    report.warn('FORWARD_ALL_AND_SOME', `${pointer}/${field}`, message);
+  }
+  endpoint.backend.forEach((backend, position) => {
+    const at = `${pointer}/backend/${position}`;
+    const dropsAll = backend.input_headers.length === 1 && backend.input_headers[0] === '';
+    if (!dropsAll) headerNames(backend.input_headers, `${at}/input_headers`);
+    for (const field of ['input_headers', 'input_query_strings'] as const) {
+      if (!backend[field].includes('*')) continue;
+      const message = `'*' has no special meaning in ${field} of a backend: an empty list lets everything through`;
+      report.warn('FORWARD_STAR', `${at}/${field}`, message);
+    }
+  });
+};

@@ -1,0 +1,71 @@
+import { paramKey } from '#contract';
+
+export interface PathFault {
+  readonly message: string;
+  readonly hint?: string;
+}
+
+const VARIABLE_NAME = /^[\w-]+$/;
+
+/**
+ * What is wrong with the path of an endpoint: where `/`, `*`, `?`, `&`, `%` and `:` may stand, and what a `{variable}`
+ * may look like.
+ * @param gluedVariables a variable may end a word, as in `/file.{ext}`, as the last thing of the path.
+ */
+export function pathFaults(path: string, gluedVariables: boolean): PathFault[] {
+  if (!path.startsWith('/')) return [{ message: `path '${path}' must start with '/'`, hint: `/${path}` }];
+  if (path === '/*') {
+    return [{ message: "the root wildcard '/*' is not possible", hint: '/__catchall' }];
+  }
+  return [...forbiddenCharacters(path), ...variableFaults(path, gluedVariables)];
+}
+
+function forbiddenCharacters(path: string): PathFault[] {
+  const faults: PathFault[] = [];
+  for (const mark of ['?', '&', '%']) {
+    if (path.includes(mark)) faults.push({ message: `path '${path}' must not contain '${mark}'` });
+  }
+  const star = path.indexOf('*');
+  if (star >= 0 && (star !== path.length - 1 || path[star - 1] !== '/')) {
+    faults.push({ message: `path '${path}': a '*' may only stand at the end, as in '/*'` });
+  }
+  if (path.includes(':')) {
+    const hint = path.replaceAll(/\/:([\w-]+)/g, '/{$1}');
+    faults.push({ message: `path '${path}': colons are not possible`, ...(hint.includes(':') ? {} : { hint }) });
+  }
+  return faults;
+}
+
+function variableFaults(path: string, gluedVariables: boolean): PathFault[] {
+  if (!path.includes('{') && !path.includes('}')) return [];
+  const faults: PathFault[] = [];
+  const names = new Set<string>();
+  const segments = path.split('/');
+  segments.forEach((segment, index) => {
+    if (!segment.includes('{') && !segment.includes('}')) return;
+    const variable = /^([^{}]*)\{([^{}]*)\}([^{}]*)$/.exec(segment);
+    if (!variable) {
+      const several = /^[^{}]*(?:\{[^{}]*\}[^{}]*){2,}$/.test(segment);
+      const problem = several ? 'holds more than one variable' : "has a '{' or '}' without its counterpart";
+      faults.push({ message: `path '${path}': the segment '${segment}' ${problem}` });
+      return;
+    }
+    const [, before, name, after] = variable as unknown as [string, string, string, string];
+    const isLast = index === segments.length - 1;
+    if (!VARIABLE_NAME.test(name)) {
+      faults.push({
+        message: `path '${path}': '{${name}}' is no variable: its name takes letters, digits, '-' and '_'`,
+      });
+    } else if (names.has(paramKey(name))) {
+      faults.push({ message: `path '${path}': the variable '{${name}}' stands twice` });
+    }
+    names.add(paramKey(name));
+    if (before === '' && after === '') return;
+    if (!gluedVariables) {
+      faults.push({ message: `path '${path}': '{${name}}' must fill a whole segment unless disable_rest is true` });
+    } else if (after !== '' || !isLast) {
+      faults.push({ message: `path '${path}': '{${name}}' inside a word must be the last thing of the path` });
+    }
+  });
+  return faults;
+}

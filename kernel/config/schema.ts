@@ -1,0 +1,116 @@
+import type { Schema } from '#contract';
+import { DURATION_PATTERN } from './duration.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+/** Keys of closed objects that start so are comments. */
+export const COMMENT_PATTERN = '^[@$_#]';
+
+/**
+ * The schema as the validator takes it: JSON Schema plus the keywords of `keywords.ts` (`closed`, `map`, `duration`,
+ * `distinct`, `choice`, `secret`).
+ */
+export function toJsonSchema(schema: Schema): object {
+  return forValidator(schema, false);
+}
+
+/**
+ * The schema as editors and other tools take it: plain JSON Schema, draft 07, without `$schema`, so that it can stand
+ * inside another one.
+ */
+export function toPublicSchema(schema: Schema): object {
+  const { title, description, examples, secret } = schema;
+  const shared = present({ title, description, examples, default: schema.default, writeOnly: secret });
+  if ('anyOf' in schema) return { ...shared, anyOf: schema.anyOf.map(toPublicSchema) };
+  switch (schema.type) {
+    case 'any':
+      return shared;
+    case 'duration':
+      return {
+        ...shared,
+        type: 'string',
+        pattern: DURATION_PATTERN,
+        description: [description, 'Duration: a number and a unit (ns, us, µs, ms, s, m, h).']
+          .filter(Boolean)
+          .join(' '),
+      };
+    case 'array':
+      return { ...shared, ...limits(schema), type: 'array', items: toPublicSchema(schema.items) };
+    case 'object': {
+      const { properties, values, required } = schema;
+      const object = { ...shared, ...limits(schema), type: 'object' };
+      if (!properties) return values ? { ...object, additionalProperties: toPublicSchema(values) } : object;
+      return {
+        ...object,
+        ...present({ required }),
+        properties: mapValues(properties, toPublicSchema),
+        patternProperties: { [COMMENT_PATTERN]: true },
+        additionalProperties: false,
+      };
+    }
+    default:
+      return { ...shared, ...limits(schema), type: schema.type };
+  }
+}
+
+/** @param isField the value of a key of a closed object: only there a default can be filled in. */
+function forValidator(schema: Schema, isField: boolean): JsonSchema {
+  const shared = present({ secret: schema.secret, examples: schema.examples });
+  if (isField && schema.default !== undefined) shared['default'] = schema.default;
+  if ('anyOf' in schema) return { ...shared, choice: schema.anyOf };
+  switch (schema.type) {
+    case 'any':
+      return shared;
+    case 'duration':
+      return { ...shared, duration: true };
+    case 'array': {
+      const { uniqueItems, ...rest } = limits(schema);
+      const array = { ...shared, ...rest, type: 'array', items: forValidator(schema.items, false) };
+      return uniqueItems ? { ...array, distinct: true } : array;
+    }
+    case 'object': {
+      const { properties, values, required } = schema;
+      const object = { ...shared, ...limits(schema), type: 'object' };
+      if (!properties) {
+        return { ...object, map: true, ...(values ? { additionalProperties: forValidator(values, false) } : {}) };
+      }
+      return {
+        ...object,
+        closed: true,
+        ...present({ required }),
+        properties: mapValues(properties, (field) => forValidator(field, true)),
+      };
+    }
+    case 'integer':
+      return { maximum: Number.MAX_SAFE_INTEGER, ...shared, ...limits(schema), type: 'integer' };
+    default:
+      return { ...shared, ...limits(schema), type: schema.type };
+  }
+}
+
+const LIMITS = [
+  'enum',
+  'pattern',
+  'minLength',
+  'minimum',
+  'exclusiveMinimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+] as const;
+
+/** The keywords that mean the same in JSON Schema. */
+function limits(schema: Schema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => (LIMITS as readonly string[]).includes(key)));
+}
+
+function present(fields: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function mapValues(properties: Readonly<Record<string, Schema>>, change: (schema: Schema) => object): JsonSchema {
+  return Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, change(schema)]));
+}

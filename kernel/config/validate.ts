@@ -1,0 +1,218 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import { ConfigError, type DataObject, isObject, type Schema } from '#contract';
+import { cloneData } from './clone.ts';
+import { addKeywords, type ProblemParams } from './keywords.ts';
+import { nearest } from './nearest.ts';
+import { fieldName, parsePointer } from './pointer.ts';
+import { type Problem, showValue, typeName, wrongType } from './problem.ts';
+import { toJsonSchema } from './schema.ts';
+
+/**
+ * Checks a value and returns it with defaults filled in, durations as milliseconds and comment keys gone. The value
+ * given may be changed. With errors, what comes back is not to be used.
+ *
+ * Codes: SCHEMA_TYPE, SCHEMA_ENUM, SCHEMA_REQUIRED, SCHEMA_UNKNOWN_KEY, SCHEMA_PATTERN, SCHEMA_RANGE,
+ * SCHEMA_DUPLICATE, SCHEMA_CHOICE, DURATION_INVALID.
+ */
+export type Validate = (value: unknown, pointer: string) => { value: unknown; errors: ConfigError[] };
+
+/** Key under which the validator holds the value; no message shows it. */
+const SELF = '\0';
+
+const compiled = new WeakMap<object, Validate>();
+const ajv = new Ajv({
+  strict: true,
+  allErrors: true,
+  verbose: true,
+  useDefaults: true,
+  meta: false,
+  validateSchema: false,
+  addUsedSchema: false,
+  logger: false,
+  code: { regExp: Object.assign(regExp, { code: '' }) },
+});
+addKeywords(ajv, choose);
+
+/** The validator of a schema; compiled at its first use, once for every schema object. */
+export function compileSchema(schema: Schema): Validate {
+  let validate = compiled.get(schema);
+  if (!validate) {
+    validate = compile(schema);
+    compiled.set(schema, validate);
+  }
+  return validate;
+}
+
+function compile(schema: Schema): Validate {
+  // Wrapped in a field, so that a default, a duration or a choice at the top has a place to be written to.
+  let check: ReturnType<typeof ajv.compile> | undefined;
+  return (value, pointer) => {
+    check ??= ajv.compile({ type: 'object', properties: { [SELF]: toJsonSchema(schema) } });
+    const holder: DataObject = { [SELF]: value as never };
+    if (check(holder)) return { value: holder[SELF], errors: [] };
+    const problems = check.errors!.flatMap((error) => translate(error, holder) ?? []);
+    const errors = problems.map(
+      ({ code, pointer: inner, message, hint }) =>
+        new ConfigError(
+          code,
+          pointer + inner.slice(SELF.length + 1),
+          reword(message, pointer),
+          hint === undefined ? {} : { hint },
+        ),
+    );
+    return { value: holder[SELF], errors };
+  };
+}
+
+/** Gives the value itself the name its pointer ends with. */
+function reword(message: string, pointer: string): string {
+  if (!message.includes(SELF)) return message;
+  return pointer === ''
+    ? message.replace(` in '${SELF}'`, '').replace(`'${SELF}'`, 'the document')
+    : message.replace(SELF, fieldName(pointer));
+}
+
+/** @returns undefined when the error is none after all, or says again what another error says. */
+function translate(error: ErrorObject, holder: DataObject): Problem | undefined {
+  if (error.params && 'problem' in error.params) return (error.params as ProblemParams).problem;
+  const { keyword, instancePath: pointer, data } = error;
+  const limit = error.schema as unknown;
+  const secret = (error.parentSchema as { secret?: true } | undefined)?.secret === true;
+  const name = `'${fieldName(pointer)}'`;
+  const found = `found ${showValue(data, secret)}`;
+  const range = (rule: string): Problem => ({
+    code: 'SCHEMA_RANGE',
+    pointer,
+    message: `${name} must ${rule}, ${found}`,
+  });
+  switch (keyword) {
+    case 'type':
+      if (JSON.isRawJSON(data)) return takeExactNumber(error, holder);
+      return wrongType(pointer, String(limit), data, secret);
+    case 'required': {
+      if (JSON.isRawJSON(data)) return undefined;
+      const missing = String(error.params['missingProperty']);
+      return { code: 'SCHEMA_REQUIRED', pointer, message: `'${missing}' is missing in ${name}` };
+    }
+    case 'enum':
+      if (typeof data !== typeof (limit as readonly unknown[])[0]) return undefined;
+      return wrongChoice(error, secret);
+    case 'pattern':
+      return { code: 'SCHEMA_PATTERN', pointer, message: `${name} must match ${limit}, ${found}`, ...example(error) };
+    case 'minLength':
+      return range(limit === 1 ? 'not be empty' : `have at least ${limit} characters`);
+    case 'minItems':
+    case 'minProperties':
+      return { code: 'SCHEMA_RANGE', pointer, message: `${name} must have at least ${count(Number(limit))}` };
+    case 'maxItems':
+    case 'maxProperties':
+      return { code: 'SCHEMA_RANGE', pointer, message: `${name} must have at most ${count(Number(limit))}` };
+    case 'minimum':
+      return range(`be ${limit} or more`);
+    case 'exclusiveMinimum':
+      return range(`be more than ${limit}`);
+    case 'maximum':
+      return range(`be ${limit} or less`);
+    default:
+      return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid, ${found}` };
+  }
+}
+
+function count(items: number): string {
+  return items === 1 ? '1 entry' : `${items} entries`;
+}
+
+function example(error: ErrorObject): { hint?: string } {
+  const examples = (error.parentSchema as { examples?: readonly unknown[] }).examples;
+  return examples?.length ? { hint: String(examples[0]) } : {};
+}
+
+function wrongChoice({ instancePath: pointer, schema, data }: ErrorObject, isSecret: boolean): Problem {
+  const allowed = (schema as readonly unknown[]).map(String);
+  const choices = allowed.length === 1 ? allowed[0] : `one of ${allowed.join(', ')}`;
+  const hint = typeof data === 'string' && !isSecret ? nearest(data, allowed) : undefined;
+  const message = `'${fieldName(pointer)}' must be ${choices}, found ${showValue(data, isSecret)}`;
+  return { code: 'SCHEMA_ENUM', pointer, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+interface NumberLimits {
+  readonly enum?: readonly number[];
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+}
+
+/** A number with more digits than JavaScript keeps is still a number where the schema wants one. */
+function takeExactNumber(error: ErrorObject, holder: DataObject): Problem | undefined {
+  const limits = error.parentSchema as NumberLimits;
+  const type = String(error.schema);
+  const value = Number((error.data as { rawJSON: string }).rawJSON);
+  const fits = type === 'integer' ? Number.isSafeInteger(value) : type === 'number' && Number.isFinite(value);
+  if (!fits) return wrongType(error.instancePath, type, error.data);
+  if (limits.enum && !limits.enum.includes(value)) {
+    return wrongChoice({ ...error, schema: limits.enum, data: value }, false);
+  }
+  const { minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity } = limits;
+  if (value < minimum || value <= exclusiveMinimum || value > maximum) {
+    const message = `'${fieldName(error.instancePath)}' is out of range, found ${showValue(error.data)}`;
+    return { code: 'SCHEMA_RANGE', pointer: error.instancePath, message };
+  }
+  const steps = parsePointer(error.instancePath);
+  const last = steps.pop()!;
+  let parent: DataObject = holder;
+  for (const step of steps) parent = parent[step] as DataObject;
+  parent[last] = value;
+  return undefined;
+}
+
+/** Takes the first branch that accepts a copy of the value; else reports the branch that came nearest. */
+function choose(
+  branches: readonly Schema[],
+  value: unknown,
+  pointer: string,
+): ReturnType<Parameters<typeof addKeywords>[1]> {
+  let best: readonly ConfigError[] | undefined;
+  for (const branch of branches) {
+    const attempt = compileSchema(branch)(cloneData(value), pointer);
+    if (attempt.errors.length === 0) return { value: attempt.value };
+    const isOfThatType = fitsType(branch, value);
+    if (isOfThatType && (!best || attempt.errors.length < best.length)) best = attempt.errors;
+  }
+  if (best)
+    return {
+      problems: best.map(({ code, pointer, message, hint }) => ({
+        code,
+        pointer,
+        message,
+        ...(hint === undefined ? {} : { hint }),
+      })),
+    };
+  const types = [...new Set(branches.map((branch) => ('anyOf' in branch ? 'another value' : typeName(branch.type))))];
+  const message = `'${fieldName(pointer)}' must be ${types.join(' or ')}, found ${showValue(value)}`;
+  return { problems: [{ code: 'SCHEMA_CHOICE', pointer, message }] };
+}
+
+function fitsType(branch: Schema, value: unknown): boolean {
+  if ('anyOf' in branch) return branch.anyOf.some((inner) => fitsType(inner, value));
+  switch (branch.type) {
+    case 'object':
+      return isObject(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'duration':
+      return typeof value === 'string';
+    case 'integer':
+      return typeof value === 'number';
+    default:
+      return typeof value === branch.type;
+  }
+}
+
+/** Patterns are read as Unicode where they are valid so, else the older, laxer way. */
+function regExp(pattern: string, flags: string): RegExp {
+  try {
+    return new RegExp(pattern, flags);
+  } catch {
+    return new RegExp(pattern);
+  }
+}

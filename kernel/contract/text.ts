@@ -1,0 +1,14 @@
+import { type Data, isObject } from './data.ts';
+
+/**
+ * A decoded value as the text that stands for it in a path, a parameter or a header. Strings stay as they are, numbers
+ * keep their digits (exact ones those they came with), `null` is `<nil>`, the members of an array are joined by commas
+ * (an empty array is the empty text), an object is compact JSON.
+ */
+export function textOf(value: Data): string {
+  if (typeof value === 'string') return value;
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return value.map(textOf).join(',');
+  if (isObject(value)) return JSON.stringify(value);
+  return typeof value === 'object' ? value.rawJSON : String(value);
+}

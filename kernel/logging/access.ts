@@ -1,0 +1,53 @@
+import { type AccessRecord, escapeControls, type LogSink, type LogSinks, type RouterOptions } from '#contract';
+import type { JoinedLogging } from './join.ts';
+import { printDuration, secondStamp } from './timestamp.ts';
+
+export type AccessWriter = (record: AccessRecord) => void;
+
+/**
+ * What is called for every finished request; null when the router's options want no access log. Paths in
+ * `logger_skip_paths` are compared without the query.
+ */
+export function createAccessWriter(
+  router: Pick<RouterOptions, 'disable_access_log' | 'logger_skip_paths'>,
+  logging: JoinedLogging,
+  sinks: LogSinks,
+): AccessWriter | null {
+  if (router.disable_access_log) return null;
+  const write = logging.access ?? builtIn(logging.accessSink ?? sinks.stdout);
+  if (router.logger_skip_paths.length === 0) return write;
+  const skipped = new Set(router.logger_skip_paths);
+  return (record) => {
+    if (!skipped.has(record.path)) write(record);
+  };
+}
+
+function builtIn(sink: LogSink): AccessWriter {
+  return (record) => sink.write(accessLine(record), 'INFO');
+}
+
+const stamp = secondStamp(' - ');
+
+/** The built-in line, and one more line for every error; with line breaks. */
+export function accessLine(record: AccessRecord): string {
+  const { method, path, search, errors } = record;
+  const line =
+    `[GATEWAY] ${stamp(record.endedAt)} | ${record.status} | ${printDuration(record.latencyMs).padStart(13)} | ` +
+    `${record.ip.padStart(15)} | ${method.padEnd(7)}  "${quote(search === '' ? path : `${path}?${search}`)}"\n`;
+  return errors.length === 0 ? line : line + errorLines(errors);
+}
+
+function errorLines(errors: AccessRecord['errors']): string {
+  let lines = '';
+  for (let at = 0; at < errors.length; at++) {
+    lines += `Error #${String(at + 1).padStart(2, '0')}: ${escapeControls(errors[at]!.message)}\n`;
+  }
+  return lines;
+}
+
+/** A target may hold quotes and, beyond ASCII, control characters. */
+function quote(target: string): string {
+  return plain.test(target) ? target : escapeControls(target.replace(/["\\]/g, '\\$&'));
+}
+
+const plain = /^[!#-[\]-~]*$/;

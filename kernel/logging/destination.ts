@@ -1,0 +1,65 @@
+import { fstatSync, write, writeSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import type { LogDestination } from '#contract';
+
+/** Longest wait, at exit, for a reader that does not take what is left. */
+const EXIT_WAIT_MS = 500;
+
+/** A stream of Node's: a pipe, a socket, a terminal. Errors, EPIPE among them, lose the lines and nothing else. */
+export function toStream(stream: Writable & { isTTY?: boolean }, fd?: number): LogDestination {
+  stream.on('error', ignore);
+  return {
+    terminal: stream.isTTY === true,
+    write: (text, done) => {
+      stream.write(text, done);
+    },
+    ...(fd !== undefined && { writeSync: (text: string) => writeAll(fd, text) }),
+  };
+}
+
+/** An open file, written by the thread pool: a slow disk does not hold the event loop up. */
+export function toFile(fd: number): LogDestination {
+  return {
+    write: (text, done) => writeOn(fd, Buffer.from(text), done),
+    writeSync: (text) => writeAll(fd, text),
+  };
+}
+
+/** Standard output (1) or standard error (2), whatever stands behind it. */
+export function toStandard(fd: 1 | 2): LogDestination {
+  if (isFile(fd)) return toFile(fd);
+  return toStream(fd === 1 ? process.stdout : process.stderr, fd);
+}
+
+function isFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function writeOn(fd: number, bytes: Buffer, done: (error?: Error | null) => void): void {
+  write(fd, bytes, (error, written) => {
+    if (error || written >= bytes.length) done(error);
+    else writeOn(fd, bytes.subarray(written), done);
+  });
+}
+
+/** Writes all of the text now; gives up when the reader does not take it in time or is gone. */
+function writeAll(fd: number, text: string): void {
+  let bytes = Buffer.from(text);
+  const giveUpAt = performance.now() + EXIT_WAIT_MS;
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(writeSync(fd, bytes));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > giveUpAt) return;
+      Atomics.wait(pauser, 0, 0, 2);
+    }
+  }
+}
+
+const pauser = new Int32Array(new SharedArrayBuffer(4));
+
+function ignore(): void {}

@@ -1,0 +1,46 @@
+import { escapeControls, type Logging, type LogLine, type LogOutput, type LogSinks } from '#contract';
+import type { LogSettings } from './log.ts';
+import { secondStamp } from './timestamp.ts';
+
+/** What all plugins of one configuration say about logs, as one. */
+export interface JoinedLogging extends Pick<Logging, 'access' | 'accessSink'> {
+  readonly application: LogSettings;
+  /** False when no plugin said anything about the application log: the kernel's own way is used. */
+  readonly configured: boolean;
+}
+
+/** Joins what plugins attached, in their order. */
+export function joinLogging(attached: readonly Logging[], sinks: LogSinks): JoinedLogging {
+  let level: Logging['level'];
+  let format: Logging['format'];
+  let access: Logging['access'];
+  let accessSink: Logging['accessSink'];
+  let outputs: LogOutput[] | undefined;
+  for (const logging of attached) {
+    level ??= logging.level;
+    format ??= logging.format;
+    access ??= logging.access;
+    accessSink ??= logging.accessSink;
+    if (logging.outputs) outputs = [...(outputs ?? []), ...logging.outputs];
+  }
+  const chosen = outputs ?? [{ sink: sinks.stdout, format: defaultFormat }];
+  const reformatted = format;
+  return {
+    application: {
+      level: level ?? 'DEBUG',
+      outputs: reformatted
+        ? chosen.map((output) => (output.fixed ? output : { ...output, format: reformatted }))
+        : chosen,
+    },
+    configured: level !== undefined || outputs !== undefined,
+    ...(access && { access }),
+    ...(accessSink && { accessSink }),
+  };
+}
+
+const stamp = secondStamp(' ');
+
+/** The line of a gateway without logging component: `yyyy/mm/dd hh:mm:ss GATEWAY LEVEL: message`. */
+export function defaultFormat(line: LogLine): string {
+  return `${stamp(line.time)} GATEWAY ${line.level}: ${escapeControls(line.message)}\n`;
+}

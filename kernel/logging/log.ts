@@ -1,0 +1,118 @@
+import winston from 'winston';
+import type { Log, LogFormat, LogLevel, LogLine, LogMessage, LogOutput, LogSink } from '#contract';
+
+/** How the application log is written. Without outputs nothing is. */
+export interface LogSettings {
+  readonly level: LogLevel;
+  readonly outputs: readonly LogOutput[];
+}
+
+/** The application log of the process. Logs made by `at` follow every change of level and settings. */
+export interface ApplicationLog extends Log {
+  /** Lines below it are not made; may be set at any time. */
+  level: LogLevel;
+  /** Replaces level, formats and destinations, as a reload does. */
+  configure(settings: LogSettings): void;
+}
+
+/** In winston the most important level has the lowest number. */
+const levels: Readonly<Record<LogLevel, number>> = { CRITICAL: 0, ERROR: 1, WARNING: 2, INFO: 3, DEBUG: 4 };
+
+const MESSAGE = Symbol.for('message');
+
+/** What the logs of one process share. */
+interface Core {
+  /** Highest number of `levels` that is written; below zero when there is nowhere to write. */
+  verbosity: number;
+  write(level: LogLevel, lead: string, message: LogMessage): void;
+}
+
+/**
+ * Makes the application log: one winston logger whose transports are the outputs. A line below the level costs one
+ * comparison: its message is not made and winston is not called.
+ */
+export function createLog(settings: LogSettings): ApplicationLog {
+  const logger = winston.createLogger({ levels, format: unchanged, transports: [] });
+  let { level } = settings;
+  let count = 0;
+  const core: Core = {
+    verbosity: -1,
+    write(lineLevel, lead, message) {
+      count += 1;
+      const text = typeof message === 'string' ? message : made(message);
+      logger.log({ id: count, time: Date.now(), level: lineLevel, message: lead + text });
+    },
+  };
+  const setLevel = (next: LogLevel): void => {
+    level = next;
+    logger.level = next;
+    core.verbosity = logger.transports.length > 0 ? levels[next] : -1;
+  };
+  const configure = ({ level: next, outputs }: LogSettings): void => {
+    logger.configure({ levels, level: next, format: unchanged, transports: outputs.map(toTransport) });
+    setLevel(next);
+  };
+  configure(settings);
+  return Object.defineProperty(Object.assign(createLogAt(core, ''), { configure }), 'level', {
+    get: () => level,
+    set: setLevel,
+    enumerable: true,
+  }) as ApplicationLog;
+}
+
+/** A log is its prefix and nothing more: making one is cheap. */
+function createLogAt(core: Core, prefix: string): Log {
+  const lead = prefix === '' ? '' : `${prefix} `;
+  return {
+    debug(message) {
+      if (core.verbosity >= 4) core.write('DEBUG', lead, message);
+    },
+    info(message) {
+      if (core.verbosity >= 3) core.write('INFO', lead, message);
+    },
+    warning(message) {
+      if (core.verbosity >= 2) core.write('WARNING', lead, message);
+    },
+    error(message) {
+      if (core.verbosity >= 1) core.write('ERROR', lead, message);
+    },
+    critical(message) {
+      if (core.verbosity >= 0) core.write('CRITICAL', lead, message);
+    },
+    at: (more) => createLogAt(core, prefix + more),
+  };
+}
+
+function made(message: () => string): string {
+  try {
+    return message();
+  } catch (error) {
+    return `message could not be made: ${error}`;
+  }
+}
+
+const unchanged = winston.format((info) => info)();
+
+/** The base of every transport, which winston exports under a name its types leave out. */
+const { Transport } = winston as unknown as { Transport: new (options: object) => Transport };
+
+type Transport = winston.Logger['transports'][number];
+
+/** One output as a winston transport: its format writes the text, its sink takes it. */
+function toTransport({ format, sink }: LogOutput): Transport {
+  return new Transport({ format: toFormat(format), log: toSink(sink) });
+}
+
+function toFormat(format: LogFormat): winston.Logform.Format {
+  return winston.format((info) => {
+    info[MESSAGE] = format(info as unknown as LogLine);
+    return info;
+  })();
+}
+
+function toSink(sink: LogSink): (info: LogLine & { [MESSAGE]: string }, next: () => void) => void {
+  return (info, next) => {
+    sink.write(info[MESSAGE], info.level);
+    next();
+  };
+}

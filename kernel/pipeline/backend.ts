@@ -1,0 +1,163 @@
+import {
+  type AtBackend,
+  type BackendConfig,
+  BackendError,
+  CallError,
+  type Encoding,
+  type EndpointConfig,
+  type Log,
+  type PipeRequest,
+  Reply,
+  type Step,
+  type Wrap,
+} from '#contract';
+import { balance } from './balance.ts';
+import { concurrently } from './concurrent.ts';
+import { decoded } from './decode.ts';
+import { fold } from './fold.ts';
+import { compilePattern, compileText } from './pattern.ts';
+import { compileBackendFilter } from './request.ts';
+import { compileShape } from './shape.ts';
+
+/** Everything one backend's pipe is made of. */
+export interface BackendParts {
+  readonly endpoint: EndpointConfig;
+  readonly backend: BackendConfig;
+  readonly log: Log;
+  /** Attachments in order, outermost first, for each phase. */
+  readonly backendWraps: readonly Wrap<PipeRequest>[];
+  readonly transportWraps: readonly Wrap<PipeRequest>[];
+  readonly protocol: NonNullable<AtBackend['protocol']>;
+  readonly customShape: AtBackend['shape'];
+  /** How the body is read; a raw encoding leaves it alone. */
+  readonly encoding: Encoding;
+  /** How the client is written. */
+  readonly output: Encoding;
+  /** Nobody looks at the data of this endpoint's replies. */
+  readonly unread: boolean;
+  /** The endpoint has no other backend: the request need not be copied. */
+  readonly alone: boolean;
+}
+
+/**
+ * Folds one backend's pipe, outermost first: query filter, path, concurrent calls, host, header filter, backend wraps,
+ * decoding and shaping, transport wraps, protocol.
+ */
+export function compileBackend(parts: BackendParts): Step<PipeRequest> {
+  const { endpoint, backend } = parts;
+  const raw = parts.output.raw === true;
+  const filter = compileBackendFilter(backend.input_headers, backend.input_query_strings);
+  const transport = fold(parts.transportWraps, parts.protocol.call);
+  const reading = raw ? transport : compileReading(parts, transport);
+  const wrapped = fold(parts.backendWraps, reading);
+  const send = atHost(parts, filter.headers, wrapped);
+  const calls = raw ? 1 : endpoint.concurrent_calls;
+  const timeoutMs = Math.min(backend.timeout ?? endpoint.timeout, endpoint.timeout);
+  const sent = calls > 1 ? concurrently(calls, send, timeoutMs) : send;
+  const addressed = withPath(parts, filter.query, sent);
+  return backend.timeout && backend.timeout < endpoint.timeout ? within(backend.timeout, addressed) : addressed;
+}
+
+function compileReading(parts: BackendParts, transport: Step<PipeRequest>): Step<PipeRequest> {
+  const { backend, encoding, output } = parts;
+  const shape = compileShape(backend, parts.customShape);
+  if (encoding.raw) return unreadable(transport);
+  return decoded(
+    {
+      encoding,
+      asCollection: backend.is_collection ?? false,
+      shape,
+      pass:
+        parts.unread && parts.alone && shape === null && encoding.passes !== undefined && encoding.name === output.name,
+      name: `${backend.method} ${backend.url_pattern}`,
+      log: parts.log,
+    },
+    transport,
+  );
+}
+
+/** A `no-op` backend on a decoded endpoint: its body is kept for those who want the bytes, its data is empty. */
+function unreadable(transport: Step<PipeRequest>): Step<PipeRequest> {
+  const empty = (reply: Reply): Reply => {
+    if (!reply.failed) reply.data ??= {};
+    return reply;
+  };
+  return (request, call) => {
+    const reply = transport(request, call);
+    return reply instanceof Promise ? reply.then(empty) : empty(reply);
+  };
+}
+
+function withPath(
+  { endpoint, backend, alone }: BackendParts,
+  filterQuery: ((request: PipeRequest) => void) | null,
+  next: Step<PipeRequest>,
+): Step<PipeRequest> {
+  const target = compilePattern(
+    backend.url_pattern,
+    endpoint.endpoint.endsWith('/*') || endpoint.endpoint === '/__catchall',
+  );
+  const { method } = backend;
+  const own = alone && endpoint.concurrent_calls === 1;
+  return (request, call) => {
+    const mine = own ? request : request.copy();
+    mine.method = method;
+    filterQuery?.(mine);
+    const path = target(mine, call);
+    if (path === undefined) return Reply.failed(missingValue());
+    mine.target = path;
+    return next(mine, call);
+  };
+}
+
+function missingValue(): CallError {
+  return new CallError('REQUEST_VALUE_MISSING', 'a value that the backend needs is missing in the request', {
+    view: { status: 400 },
+  });
+}
+
+function atHost(
+  { backend, protocol }: BackendParts,
+  filterHeaders: ((request: PipeRequest) => void) | null,
+  next: Step<PipeRequest>,
+): Step<PipeRequest> {
+  if (protocol.hostless) {
+    if (filterHeaders === null) return next;
+    return (request, call) => {
+      filterHeaders(request);
+      return next(request, call);
+    };
+  }
+  const pick = balance(backend.host);
+  const dynamic = new Map(
+    backend.host.filter((host) => host.includes('{')).map((host) => [host, compileText(host, encodeURIComponent)]),
+  );
+  return (request, call) => {
+    const host = pick();
+    const origin = dynamic.size > 0 && dynamic.has(host) ? dynamic.get(host)!(request, call) : host;
+    if (origin === undefined) return Reply.failed(missingValue());
+    const slash = origin.indexOf('/', origin.indexOf('://') + 3);
+    if (slash < 0) {
+      request.origin = origin;
+    } else {
+      request.origin = origin.slice(0, slash);
+      request.target = origin.slice(slash).replace(/\/$/, '') + request.target;
+    }
+    if (dynamic.size > 0 && !URL.canParse(request.origin)) {
+      return Reply.failed(new BackendError('BACKEND_ADDRESS', `invalid backend address`));
+    }
+    filterHeaders?.(request);
+    return next(request, call);
+  };
+}
+
+/** Gives a backend a deadline of its own, from the start of its call. */
+function within(timeoutMs: number, next: Step<PipeRequest>): Step<PipeRequest> {
+  return (request, call) => {
+    const own = call.fork(timeoutMs);
+    const reply = next(request, own);
+    if (reply instanceof Promise) return reply.finally(() => own.finish());
+    own.finish();
+    return reply;
+  };
+}

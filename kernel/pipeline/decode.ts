@@ -1,0 +1,108 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import {
+  BackendError,
+  ByteStream,
+  type Call,
+  type DataObject,
+  type Encoding,
+  HeaderBag,
+  type Log,
+  type PipeRequest,
+  Reply,
+  type Step,
+  toCallError,
+} from '#contract';
+
+/** Longest decoded body of one backend, in bytes (decision 23). */
+const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
+
+const inflate = promisify(gunzip);
+
+/** What the decoder of one backend needs to know. */
+export interface Decoding {
+  readonly encoding: Encoding;
+  readonly asCollection: boolean;
+  readonly shape: ((data: DataObject) => DataObject) | null;
+  /** Nobody looks at the data and the client is written the same encoding: prove the bytes and let them pass. */
+  readonly pass: boolean;
+  /** The backend call as it is named in the log and in error texts: `GET /pattern`. */
+  readonly name: string;
+  /** Told the real status of a backend that failed by it, at WARNING. */
+  readonly log: Log;
+}
+
+/**
+ * The stage between raw and decoded replies. Only 200 and 201 are successes; everything else, and a body that does not
+ * parse, is a failed reply (error rule E1). A reply that a transport wrap has decoded already goes through as it is.
+ */
+export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<PipeRequest> {
+  return (request, call) => {
+    const reply = transport(request, call);
+    return reply instanceof Promise
+      ? reply.then((raw) => decode(raw, decoding, request, call))
+      : decode(reply, decoding, request, call);
+  };
+}
+
+function decode(raw: Reply, decoding: Decoding, request: PipeRequest, call: Call): Reply | Promise<Reply> {
+  if (raw.errors.length > 0) return tellStatus(raw, decoding.log);
+  if (raw.data !== null || raw.complete === null) return raw;
+  if (raw.status !== 200 && raw.status !== 201) return badStatus(raw, decoding, request);
+  const bytes = raw.body instanceof ByteStream ? raw.body.collect(BODY_LIMIT_BYTES) : (raw.body ?? noBytes);
+  if (bytes instanceof Promise) {
+    return bytes.then(
+      (all) => read(all, raw, decoding),
+      (error) => Reply.failed(call.reason ? toCallError(call.reason) : toBackendError(error)),
+    );
+  }
+  return read(bytes, raw, decoding);
+}
+
+const noBytes = new Uint8Array(0);
+
+function badStatus(raw: Reply, { name, log }: Decoding, request: PipeRequest): Reply {
+  if (raw.body instanceof ByteStream) raw.body.drop();
+  const text = `invalid status code ${raw.status} [${name}]: ${request.origin}${request.target}`;
+  return tellStatus(Reply.failed(new BackendError('BACKEND_STATUS', text, { upstreamStatus: raw.status })), log);
+}
+
+/** The backend's real status goes to the log, since the client is not told it (error rule E1). */
+function tellStatus(reply: Reply, log: Log): Reply {
+  for (const error of reply.errors) {
+    if (error instanceof BackendError && error.upstreamStatus !== undefined)
+      log.warning(`Status: ${error.upstreamStatus}`);
+  }
+  return reply;
+}
+
+function read(bytes: Uint8Array, raw: Reply, decoding: Decoding): Reply | Promise<Reply> {
+  const coding = raw.headers.get('content-encoding');
+  if (coding === undefined || coding === 'identity') return parse(bytes, decoding);
+  if (coding.toLowerCase() !== 'gzip') return parse(bytes, decoding);
+  return inflate(bytes, { maxOutputLength: BODY_LIMIT_BYTES }).then(
+    (inflated) => parse(inflated, decoding),
+    (error) => Reply.failed(toBackendError(error)),
+  );
+}
+
+function parse(bytes: Uint8Array, { encoding, asCollection, shape, pass }: Decoding): Reply {
+  try {
+    const passed = pass ? encoding.passes!(bytes, asCollection) : null;
+    if (passed) {
+      const reply = Reply.raw(200, new HeaderBag(['Content-Type', passed.contentType]), passed.body);
+      reply.complete = !passed.empty;
+      return reply;
+    }
+    const data = encoding.decode!(bytes, asCollection);
+    return Reply.data(data && shape ? shape(data) : data, data !== null);
+  } catch (error) {
+    return Reply.failed(toBackendError(error));
+  }
+}
+
+function toBackendError(error: unknown): BackendError {
+  if (error instanceof BackendError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new BackendError('BACKEND_BODY', message, { cause: error });
+}

@@ -1,0 +1,117 @@
+import {
+  type Call,
+  claimsSlot,
+  type Data,
+  encodePathSegment,
+  encodeQueryPart,
+  getKey,
+  getPath,
+  isObject,
+  type PipeRequest,
+  paramKey,
+  textOf,
+} from '#contract';
+import { type Placeholder, parsePlaceholder, splitPlaceholders } from './placeholder.ts';
+
+/** Makes the encoded path and query asked for on a backend; undefined when a value from the client is missing. */
+export type Pattern = (request: PipeRequest, call: Call) => string | undefined;
+
+type Part = (request: PipeRequest, call: Call) => string | undefined;
+
+/**
+ * Compiles `url_pattern` (forwarding rules 12 to 17). The pattern's own query is sent only when no parameter is
+ * forwarded.
+ *
+ * @param wildcard the endpoint ends in `/*`: what it matched is put behind the path.
+ */
+export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
+  const rooted = urlPattern.startsWith('/') ? urlPattern : `/${urlPattern}`;
+  const mark = rooted.indexOf('?');
+  const path = compileText(mark < 0 ? rooted : rooted.slice(0, mark), encodePathSegment);
+  const ownQuery = mark < 0 || mark === rooted.length - 1 ? null : compileText(rooted.slice(mark + 1), encodeQueryPart);
+  const fullPath: Part = wildcard ? (request, call) => append(path(request, call), request.params.Wildcard) : path;
+  return (request, call) => {
+    const start = fullPath(request, call);
+    if (start === undefined) return undefined;
+    if (request.query.size > 0) return `${start}?${request.query}`;
+    if (ownQuery === null) return start;
+    const query = ownQuery(request, call);
+    return query === undefined ? undefined : `${start}?${query}`;
+  };
+}
+
+/** Compiles a text with placeholders; `encode` makes a value safe for where it lands. */
+export function compileText(text: string, encode: (value: string) => string): Part {
+  const pieces = splitPlaceholders(text);
+  if (pieces.length === 1) {
+    const constant = illegalToEscapes(text);
+    return () => constant;
+  }
+  const parts = pieces.map((piece, at): Part => {
+    if (at % 2 === 1) return compileValue(parsePlaceholder(piece), piece, encode);
+    const constant = illegalToEscapes(piece);
+    return () => constant;
+  });
+  return (request, call) => {
+    let result = '';
+    for (const part of parts) {
+      const value = part(request, call);
+      if (value === undefined) return undefined;
+      result += value;
+    }
+    return result;
+  };
+}
+
+function compileValue(placeholder: Placeholder, written: string, encode: (value: string) => string): Part {
+  switch (placeholder.from) {
+    case 'path': {
+      const key = paramKey(placeholder.name);
+      return (request) => encode(request.params[key] ?? '');
+    }
+    case 'earlier':
+      return (request, call) => {
+        const data = request.earlier[placeholder.index]?.data;
+        const value = data ? getPath(data, placeholder.path) : undefined;
+        if (value !== undefined) return illegalToEscapes(textOf(value));
+        call.log.warning(`{${written}} is not in the answer of backend ${placeholder.index}`);
+        return '';
+      };
+    case 'claims':
+      return (_request, call) => {
+        const value = findClaim(call.get(claimsSlot), placeholder.name);
+        if (value !== undefined) return encode(textOf(value));
+        call.log.debug(() => `the token has no claim for {${written}}`);
+        return encode(`{${written}}`);
+      };
+    case 'header':
+      return (request) => encodeMaybe(request.client.headers.getAll(placeholder.name)[placeholder.position], encode);
+    case 'query':
+      return (request) => encodeMaybe(request.client.query.getAll(placeholder.name)[placeholder.position], encode);
+  }
+}
+
+function encodeMaybe(value: string | undefined, encode: (value: string) => string): string | undefined {
+  return value === undefined ? undefined : encode(value);
+}
+
+/** A claim by its exact name, else by its dotted path. */
+function findClaim(claims: Readonly<Record<string, Data>> | undefined, name: string): Data | undefined {
+  if (!claims || !isObject(claims)) return undefined;
+  return getKey(claims, name) ?? getPath(claims, name.split('.'));
+}
+
+/** Exactly one slash between the path and what the wildcard matched. */
+function append(path: string | undefined, rest: string | undefined): string | undefined {
+  if (path === undefined || rest === undefined) return path;
+  if (path.endsWith('/')) return path + rest.replace(/^\//, '');
+  return rest.startsWith('/') ? path + rest : `${path}/${rest}`;
+}
+
+const illegal = /[^\w\-.~:/?[\]@!$&'()*+,;=%]/;
+
+/** Escapes only what may not stand in a URL at all; what is escaped already stays. */
+function illegalToEscapes(text: string): string {
+  if (!illegal.test(text)) return text;
+  return text.toWellFormed().replace(/[^\w\-.~:/?[\]@!$&'()*+,;=%]+/gu, encodeURIComponent);
+}

@@ -1,0 +1,90 @@
+import type { ByteStream, ClientRequest, Reply, RouterOptions } from '#contract';
+import type { Route } from './route.ts';
+
+/** A response, ready to be written. */
+export interface Answer {
+  readonly status: number;
+  /** Flat list of names and values. */
+  readonly headers: string[];
+  readonly body: string | Uint8Array | ByteStream | null;
+}
+
+/** What every answer of one configuration has in common. */
+export interface Rendering {
+  /** Value of `X-Gateway`. */
+  readonly version: string;
+  /** Error texts become bodies. */
+  readonly errorMessages: boolean;
+}
+
+export function createRendering(router: RouterOptions, version: string): Rendering {
+  return {
+    version: `Version ${router.hide_version_header ? 'undefined' : version}`,
+    errorMessages: router.return_error_msg,
+  };
+}
+
+/** Turns the reply of an endpoint into what the client is written (merging rules 9 to 13, error rules 1 to 10). */
+export function render(reply: Reply, route: Route, request: ClientRequest, rendering: Rendering): Answer {
+  if (reply.data === null && reply.errors.length > 0 && reply.body === null) return renderError(reply, rendering);
+  const { output } = route;
+  if (output.raw) return renderRaw(reply, rendering);
+  const headers = reply.headers.list;
+  if (reply.body !== null && reply.data === null) {
+    addOwn(headers, reply.complete, rendering);
+    addCaching(headers, reply, route);
+    return { status: reply.status, headers, body: reply.body };
+  }
+  if (reply.complete === null) {
+    headers.push('X-Gateway', rendering.version);
+    return { status: reply.status, headers, body: null };
+  }
+  const complete = reply.complete && reply.data !== null && hasOwnKey(reply.data);
+  const { body, contentType } = output.encode!(reply.data, request.headers.get('accept'));
+  if (!reply.headers.has('content-type')) headers.push('Content-Type', contentType);
+  addOwn(headers, complete, rendering);
+  if (complete) addCaching(headers, reply, route);
+  return { status: reply.status, headers, body };
+}
+
+function renderRaw(reply: Reply, rendering: Rendering): Answer {
+  const { headers } = reply;
+  headers.delete('x-gateway');
+  headers.delete('x-gateway-completed');
+  headers.list.push('X-Gateway', rendering.version);
+  if (reply.complete !== null) headers.list.push('X-Gateway-Completed', 'false');
+  return { status: reply.status, headers: headers.list, body: reply.body };
+}
+
+function renderError(reply: Reply, rendering: Rendering): Answer {
+  const headers = reply.headers.list;
+  const { errors } = reply;
+  const view = errors.length === 1 ? errors[0]!.view : {};
+  let body: string | Uint8Array | null = null;
+  if (rendering.errorMessages) {
+    const text = view.body ?? errors.map((error) => error.message).join('\n');
+    if (text.length > 0) {
+      body = text;
+      headers.push('Content-Type', view.contentType ?? 'text/plain; charset=utf-8');
+    }
+  }
+  headers.push('X-Gateway', rendering.version);
+  if (reply.complete !== null) headers.push('X-Gateway-Completed', 'false');
+  return { status: reply.status, headers, body };
+}
+
+function addOwn(headers: string[], complete: boolean | null, rendering: Rendering): void {
+  headers.push('X-Gateway', rendering.version);
+  if (complete !== null) headers.push('X-Gateway-Completed', complete ? 'true' : 'false');
+}
+
+function addCaching(headers: string[], reply: Reply, route: Route): void {
+  const { cache_ttl: ttlMs } = route.endpoint;
+  if (ttlMs === 0 || !reply.complete || reply.headers.has('cache-control')) return;
+  headers.push('Cache-Control', `public, max-age=${Math.floor(ttlMs / 1000)}`);
+}
+
+function hasOwnKey(data: object): boolean {
+  for (const _key in data) return true;
+  return false;
+}

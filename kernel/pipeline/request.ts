@@ -1,0 +1,143 @@
+import { type ClientRequest, canonicalHeaderName, type EndpointConfig, HeaderBag, PipeRequest, Query } from '#contract';
+
+/** Headers that belong to one connection and are never passed on, in either direction. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+]);
+
+/** Headers the gateway writes itself: a client's own never gets through, whatever the lists say. */
+const ownHeaders = new Set([
+  'host',
+  'content-length',
+  'expect',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-via',
+]);
+
+/** Headers that describe the body and go with it. */
+const bodyHeaders = new Set(['content-type', 'content-encoding']);
+
+/** Headers a component or the gateway sets and that a look-alike (`_` or `.` for `-`) could shadow at a backend. */
+const guardedTwins = new Set([...hopByHop, ...ownHeaders, ...bodyHeaders, 'user-agent', 'authorization', 'cookie']);
+
+/**
+ * Compiles what an endpoint lets through (forwarding rules F1 to F9) into the function that makes the pipe's request
+ * from the client's.
+ *
+ * @param agent the gateway's own `User-Agent`.
+ */
+export function compileRequest(endpoint: EndpointConfig, agent: string): (client: ClientRequest) => PipeRequest {
+  const pickHeaders = compileHeaders(endpoint.input_headers);
+  const pickQuery = compileQuery(endpoint.input_query_strings);
+  return (client) => {
+    const headers = new HeaderBag();
+    const { list } = headers;
+    const forwardedAgent = pickHeaders(client.headers.list, list);
+    if (forwardedAgent) list.push('X-Forwarded-Via', agent);
+    else list.push('User-Agent', agent);
+    list.push('X-Forwarded-For', client.ip);
+    list.push('X-Forwarded-Host', client.host);
+    if (client.body) copyNamed(client.headers.list, list, bodyHeaders);
+    return new PipeRequest(client, client.params, pickQuery(client), headers, client.body);
+  };
+}
+
+type PickHeaders = (from: readonly string[], to: string[]) => boolean;
+
+/** Copies the listed headers; answers whether the client's `User-Agent` was among them. */
+function compileHeaders(names: readonly string[]): PickHeaders {
+  if (names.length === 0) return () => false;
+  if (names.includes('*')) return copyAll;
+  const listed = new Set(names.map((name) => name.toLowerCase()));
+  for (const name of [...hopByHop, ...ownHeaders, ...bodyHeaders]) listed.delete(name);
+  if (listed.size === 0) return () => false;
+  const guardsAgent = listed.has('user-agent');
+  return (from, to) => {
+    const connection = connectionNames(from);
+    return copyNamed(from, to, connection ? listed.difference(connection) : listed) && guardsAgent && hasAgent(to);
+  };
+}
+
+function copyNamed(from: readonly string[], to: string[], names: ReadonlySet<string>): boolean {
+  let copied = false;
+  for (let at = 0; at < from.length; at += 2) {
+    const name = from[at]!;
+    if (!names.has(name.toLowerCase())) continue;
+    to.push(canonicalHeaderName(name), from[at + 1]!);
+    copied = true;
+  }
+  return copied;
+}
+
+function copyAll(from: readonly string[], to: string[]): boolean {
+  const connection = connectionNames(from);
+  let agent = false;
+  for (let at = 0; at < from.length; at += 2) {
+    const lower = from[at]!.toLowerCase();
+    if (hopByHop.has(lower) || ownHeaders.has(lower) || bodyHeaders.has(lower) || connection?.has(lower)) continue;
+    if (/[_.]/.test(lower) && guardedTwins.has(lower.replace(/[_.]/g, '-'))) continue;
+    if (lower === 'user-agent') agent = true;
+    to.push(canonicalHeaderName(lower), from[at + 1]!);
+  }
+  return agent;
+}
+
+/** The header names that `Connection` declares to be of this hop only; null for none. */
+function connectionNames(list: readonly string[]): Set<string> | null {
+  let names: Set<string> | null = null;
+  for (let at = 0; at < list.length; at += 2) {
+    if (list[at]!.length !== 10 || list[at]!.toLowerCase() !== 'connection') continue;
+    const value = list[at + 1]!.toLowerCase();
+    if (value === 'keep-alive' || value === 'close') continue;
+    names ??= new Set();
+    for (const name of value.split(',')) names.add(name.trim());
+  }
+  return names;
+}
+
+function hasAgent(list: readonly string[]): boolean {
+  for (let at = 0; at < list.length; at += 2) if (list[at] === 'User-Agent') return true;
+  return false;
+}
+
+function compileQuery(names: readonly string[]): (client: ClientRequest) => Query {
+  if (names.length === 0) return () => new Query();
+  if (names.includes('*')) return (client) => (client.search === '' ? new Query() : client.query.copy());
+  return (client) => (client.search === '' ? new Query() : client.query.pick(names));
+}
+
+/**
+ * Compiles a backend's own lists, the second filter (forwarding rules 9 and 11). `[]` filters nothing, `[""]` drops
+ * everything; what describes the body stays with it.
+ */
+export function compileBackendFilter(
+  headerNames: readonly string[],
+  queryNames: readonly string[],
+): { headers: ((request: PipeRequest) => void) | null; query: ((request: PipeRequest) => void) | null } {
+  const headers = new Set(headerNames.map((name) => name.toLowerCase()));
+  return {
+    headers:
+      headers.size === 0
+        ? null
+        : (request) => {
+            const hasBody = request.body !== null;
+            request.headers.filter((name) => headers.has(name) || (hasBody && bodyHeaders.has(name)));
+          },
+    query:
+      queryNames.length === 0
+        ? null
+        : (request) => {
+            request.query = request.query.pick(queryNames);
+          },
+  };
+}

@@ -1,0 +1,51 @@
+import {
+  type Call,
+  type ClientRequest,
+  type Encoding,
+  type EndpointConfig,
+  type Log,
+  type PipeRequest,
+  Reply,
+  type Step,
+  toCallError,
+} from '#contract';
+
+/** One published endpoint, ready to be called. Everything about it was decided when the configuration was compiled. */
+export interface Route {
+  readonly endpoint: EndpointConfig;
+  /** Position in the configuration. */
+  readonly index: number;
+  /** The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws on purpose. */
+  readonly handle: Step<ClientRequest>;
+  readonly output: Encoding;
+  /** Longest request body in bytes; 0 for no limit. */
+  readonly maxPayloadBytes: number;
+  /** Inflate gzip request bodies before anything reads them. */
+  readonly inflate: boolean;
+  readonly log: Log;
+  /** Names of what wraps the endpoint, outermost first, for each phase that has any. */
+  readonly pipes: readonly { readonly phase: string; readonly plugins: readonly string[] }[];
+}
+
+/**
+ * The boundary between the endpoint phase and the pipe: makes the pipe's request, and from here outwards every failure is
+ * a reply, with completeness told.
+ */
+export function enterPipe(
+  toPipe: (client: ClientRequest) => PipeRequest,
+  pipe: Step<PipeRequest>,
+): Step<ClientRequest> {
+  const settle = (reply: Reply): Reply => {
+    reply.complete ??= false;
+    return reply;
+  };
+  const fail = (error: unknown): Reply => Reply.failed(toCallError(error));
+  return (client, call: Call) => {
+    try {
+      const reply = pipe(toPipe(client), call);
+      return reply instanceof Promise ? reply.then(settle, fail) : settle(reply);
+    } catch (error) {
+      return fail(error);
+    }
+  };
+}

@@ -1,0 +1,64 @@
+import type { Catalogue, Encoding, Level, Namespace, Place, Plugin, Services } from '#contract';
+import { type Container, createProcessContainer, provideService } from './container.ts';
+
+/** Namespace to plugin, loaded when first asked for and kept for the life of the process. */
+export class Registry {
+  readonly catalogue: Catalogue;
+  readonly #container: Container;
+  readonly #loaded = new Map<Namespace, Plugin>();
+
+  constructor(catalogue: Catalogue, services: Services) {
+    this.catalogue = catalogue;
+    this.#container = createProcessContainer(catalogue, services);
+  }
+
+  /** Every namespace the catalogue names, aliases included. */
+  get namespaces(): readonly Namespace[] {
+    return Object.keys(this.catalogue.plugins);
+  }
+
+  /** What plugins are handed as `site.services`. */
+  get services(): Services {
+    return this.#container.cradle;
+  }
+
+  /** Loads the plugins of these namespaces, and the services they need; unknown ones are passed over. */
+  async load(namespaces: Iterable<Namespace>): Promise<void> {
+    const missing = [...new Set(namespaces)].filter(
+      (name) => name in this.catalogue.plugins && !this.#loaded.has(name),
+    );
+    await Promise.all(
+      missing.map(async (namespace) => {
+        const plugin = await this.#container.resolve<Promise<Plugin>>(`plugin:${namespace}`);
+        await Promise.all((plugin.needs ?? []).map((name) => provideService(this.#container, this.catalogue, name)));
+        this.#loaded.set(namespace, plugin);
+      }),
+    );
+  }
+
+  /** A loaded plugin; undefined when the catalogue has none of that name. */
+  plugin(namespace: Namespace): Plugin | undefined {
+    return this.#loaded.get(namespace);
+  }
+
+  /** Where a loaded plugin stands at a level. */
+  place<L extends Level>(namespace: Namespace, level: L): Extract<Place, { at: L }> | undefined {
+    const places = this.#loaded.get(namespace)?.places;
+    return places?.find((place): place is Extract<Place, { at: L }> => place.at === level);
+  }
+
+  /** The names of a family's members, as in `json` for `encoding/json`. */
+  names(family: string): string[] {
+    return this.namespaces.filter((name) => name.startsWith(`${family}/`)).map((name) => name.slice(family.length + 1));
+  }
+
+  /** The encoding of a loaded `encoding/<name>` plugin. */
+  encoding(name: string): Encoding | undefined {
+    return this.#loaded.get(`encoding/${name}`)?.encodings?.find((encoding) => encoding.name === name);
+  }
+
+  /** Disposes of every service that was made. */
+  async close(): Promise<void> {
+    await this.#container.dispose();
+  }
+}

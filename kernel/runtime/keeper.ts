@@ -1,0 +1,67 @@
+import type { Data } from '#contract';
+import type { Scope } from './scope.ts';
+
+interface Kept {
+  readonly value: unknown;
+  readonly close: ((value: never) => void | Promise<void>) | undefined;
+  holders: number;
+}
+
+/** Values that outlive a configuration: each lives for as long as some configuration holds its key. */
+export class Keeper {
+  readonly #kept = new Map<string, Kept>();
+
+  /** Values alive. */
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  /** A keeper's view for one configuration: what it takes is let go with the scope. */
+  holder(scope: Scope): Holder {
+    return new Holder(this.#kept, scope);
+  }
+}
+
+/** Takes kept values for one configuration, each once however often it is asked for. */
+export class Holder {
+  readonly #kept: Map<string, Kept>;
+  readonly #scope: Scope;
+  readonly #held = new Set<string>();
+
+  constructor(kept: Map<string, Kept>, scope: Scope) {
+    this.#kept = kept;
+    this.#scope = scope;
+  }
+
+  keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T {
+    const id = `${owner} ${canonical(key)}`;
+    let kept = this.#kept.get(id);
+    if (!kept) {
+      kept = { value: open(), close, holders: 0 };
+      this.#kept.set(id, kept);
+    }
+    if (!this.#held.has(id)) {
+      this.#held.add(id);
+      kept.holders++;
+      const held = kept;
+      this.#scope.defer(() => this.#release(id, held));
+    }
+    return kept.value as T;
+  }
+
+  #release(id: string, kept: Kept): void | Promise<void> {
+    kept.holders--;
+    if (kept.holders > 0) return;
+    this.#kept.delete(id);
+    return kept.close?.(kept.value as never);
+  }
+}
+
+/** The same text for equal keys, whatever the order of their members. */
+function canonical(key: Data): string {
+  return JSON.stringify(key, (_name, value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}

@@ -1,0 +1,48 @@
+import type { ServiceConfig } from '#contract';
+import type { Compiled } from '../pipeline/compile.ts';
+import type { Scope } from './scope.ts';
+
+/** One configuration, live: nothing about it changes but the count of calls in flight. */
+export class Runtime {
+  /** Grows by one with every configuration of this process. */
+  readonly id: number;
+  /** Fingerprint of the configuration's content. */
+  readonly hash: string;
+  readonly config: ServiceConfig;
+  readonly compiled: Compiled;
+  readonly #scope: Scope;
+  #calls = 0;
+  #onIdle: (() => void) | null = null;
+
+  constructor(id: number, hash: string, config: ServiceConfig, compiled: Compiled, scope: Scope) {
+    this.id = id;
+    this.hash = hash;
+    this.config = config;
+    this.compiled = compiled;
+    this.#scope = scope;
+  }
+
+  /** Calls in flight. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  enter(): void {
+    this.#calls++;
+  }
+
+  leave(): void {
+    this.#calls--;
+    if (this.#calls === 0) this.#onIdle?.();
+  }
+
+  /** Waits for the last call to leave, then gives back what the configuration acquired. */
+  async retire(onError: (error: unknown) => void): Promise<void> {
+    if (this.#calls > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    await this.#scope.dispose(onError);
+  }
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import type { RouterOptions } from '#contract';
+
+/**
+ * Compiles how the client's address is found (routing rule 13): the socket's, unless that is a trusted proxy; then the
+ * first address from the right of a proxy header that is no trusted proxy itself.
+ */
+export function compileClientIp(router: RouterOptions): (message: IncomingMessage) => string {
+  if (router.app_engine) {
+    const inner = compileProxied(router);
+    return (message) => {
+      const told = message.headers['x-appengine-remote-addr'];
+      return typeof told === 'string' && isIP(told) ? told : inner(message);
+    };
+  }
+  return compileProxied(router);
+}
+
+function compileProxied(router: RouterOptions): (message: IncomingMessage) => string {
+  if (!router.forwarded_by_client_ip || router.trusted_proxies.length === 0) return socketAddress;
+  const trusted = createBlockList(router.trusted_proxies);
+  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const headers = router.remote_ip_headers.map((name) => name.toLowerCase());
+  return (message) => {
+    const address = socketAddress(message);
+    if (!isIP(address) || !isTrusted(address)) return address;
+    for (const name of headers) {
+      const value = message.headersDistinct[name]?.join(',');
+      const found = value === undefined ? undefined : firstUntrusted(value, isTrusted);
+      if (found !== undefined) return found;
+    }
+    return address;
+  };
+}
+
+/** Undefined when an item is no address: the header is then worth nothing. */
+function firstUntrusted(value: string, isTrusted: (address: string) => boolean): string | undefined {
+  const chain = value.split(',').map((item) => item.trim());
+  if (!chain.every((item) => isIP(item))) return undefined;
+  return chain.findLast((item) => !isTrusted(item)) ?? chain[0];
+}
+
+function socketAddress(message: IncomingMessage): string {
+  const address = message.socket.remoteAddress ?? '';
+  return address.startsWith('::ffff:') ? address.slice(7) : address;
+}
+
+/** A list of addresses and CIDR ranges, already validated. */
+export function createBlockList(entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address, bits] = entry.split('/') as [string, string?];
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { type ClientRequest, HeaderBag, type Params, Query, type RequestBody } from '#contract';
+
+/** The client's request as the pipe sees it, over Node's message; everything costly is made at first use. */
+export class HttpRequest implements ClientRequest {
+  readonly path: string;
+  readonly search: string;
+  readonly params: Params;
+  body: RequestBody | null;
+  readonly #message: IncomingMessage;
+  readonly #ipOf: (message: IncomingMessage) => string;
+  #headers: HeaderBag | null = null;
+  #query: Query | null = null;
+
+  constructor(
+    message: IncomingMessage,
+    path: string,
+    search: string,
+    params: Params,
+    body: RequestBody | null,
+    ipOf: (message: IncomingMessage) => string,
+  ) {
+    this.#message = message;
+    this.path = path;
+    this.search = search;
+    this.params = params;
+    this.body = body;
+    this.#ipOf = ipOf;
+  }
+
+  get method(): string {
+    return this.#message.method!;
+  }
+
+  get headers(): HeaderBag {
+    this.#headers ??= new HeaderBag(clientHeaders(this.#message));
+    return this.#headers;
+  }
+
+  get query(): Query {
+    this.#query ??= Query.parse(this.search);
+    return this.#query;
+  }
+
+  get ip(): string {
+    return this.#ipOf(this.#message);
+  }
+
+  get host(): string {
+    const { headers } = this.#message;
+    return headers.host ?? (headers[':authority'] as string | undefined) ?? '';
+  }
+
+  get secure(): boolean {
+    return (this.#message.socket as TLSSocket).encrypted === true;
+  }
+}
+
+/** The headers as they came, without HTTP/2's pseudo headers. */
+function clientHeaders(message: IncomingMessage): string[] {
+  const { rawHeaders } = message;
+  if (message.httpVersionMajor < 2) return rawHeaders;
+  const list: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]!.startsWith(':')) continue;
+    list.push(rawHeaders[at]!, rawHeaders[at + 1]!);
+  }
+  return list;
+}

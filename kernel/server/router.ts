@@ -1,0 +1,227 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import createFindMyWay, { type HTTPMethod, type Instance } from 'find-my-way';
+import { type Params, paramKey, type ServiceConfig } from '#contract';
+import type { Route } from '../pipeline/route.ts';
+import { cleanPath } from './clean-path.ts';
+
+/** What a request's method and path lead to. */
+export type Outcome =
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Params }
+  | { readonly kind: 'redirect'; readonly path: string; readonly slashOnly: boolean }
+  | { readonly kind: 'method'; readonly allow: readonly string[] }
+  | { readonly kind: 'refused'; readonly text: string }
+  | { readonly kind: 'none' };
+
+/** How one route's variables are read from what the tree found. */
+interface Entry {
+  readonly route: Route;
+  /** Name in the tree and key in `Params`; null when they are the same. */
+  readonly names: readonly (readonly [string, string])[] | null;
+  /** Segments before the wildcard; -1 for none. */
+  readonly wildcardAt: number;
+}
+
+const none: Outcome = Object.freeze({ kind: 'none' });
+
+/** Longest stretch of filling the tree between two turns of the event loop. */
+const SLICE_MS = 8;
+
+/**
+ * Finds the endpoint of a request in a radix tree: the same cost with ten endpoints as with ten thousand. A router
+ * belongs to one configuration and is filled before it is published.
+ */
+export class Router {
+  readonly #options: ServiceConfig['router'];
+  readonly #exact: Instance<never>;
+  /** The same routes without case, for redirects to the declared spelling; null when those are off. */
+  readonly #caseless: Instance<never> | null;
+  readonly #methods = new Set<string>();
+  #catchAll: Route | null = null;
+
+  private constructor(config: ServiceConfig) {
+    this.#options = config.router;
+    const tree = { maxParamLength: 1_000_000, querystringParser: () => noQuery };
+    this.#exact = createFindMyWay(tree) as unknown as Instance<never>;
+    const redirects = !config.router.disable_redirect_fixed_path;
+    this.#caseless = redirects
+      ? (createFindMyWay({ ...tree, caseSensitive: false }) as unknown as Instance<never>)
+      : null;
+  }
+
+  static async build(config: ServiceConfig, routes: readonly Route[]): Promise<Router> {
+    const router = new Router(config);
+    let sliceStart = performance.now();
+    for (const route of routes) {
+      router.#add(route);
+      if (performance.now() - sliceStart < SLICE_MS) continue;
+      await nextTurn();
+      sliceStart = performance.now();
+    }
+    return router;
+  }
+
+  #add(route: Route): void {
+    const { method, endpoint: pattern } = route.endpoint;
+    if (pattern === '/__catchall') {
+      this.#catchAll = route;
+      return;
+    }
+    const names: [string, string][] = [];
+    const path = pattern.replace(/\{([^{}]+)\}/g, (_braces, name: string) => {
+      const plain = /^\w+$/.test(name) ? paramKey(name) : `p${names.length}`;
+      names.push([plain, paramKey(name)]);
+      return `:${plain}`;
+    });
+    const entry: Entry = {
+      route,
+      names: names.every(([plain, key]) => plain === key) ? null : names,
+      wildcardAt: pattern.endsWith('/*') ? pattern.split('/').length - 2 : -1,
+    };
+    this.#methods.add(method);
+    this.#exact.on(method as HTTPMethod, path, ignored, entry);
+    this.#caseless?.on(method as HTTPMethod, path, ignored, entry);
+  }
+
+  /** The route that answers what nothing else does. */
+  get catchAll(): Route | null {
+    return this.#catchAll;
+  }
+
+  /**
+   * @param path as on the wire. It is decoded once; an encoded slash separates like a plain one.
+   */
+  find(method: string, path: string): Outcome {
+    const hasEscapes = path.includes('%');
+    let plain = path;
+    if (hasEscapes) {
+      try {
+        plain = decodeURIComponent(path);
+      } catch {
+        return {
+          kind: 'refused',
+          text: `error: invalid URL escape "${/%(?![0-9a-f]{2}).{0,2}/i.exec(path)?.[0] ?? path}"`,
+        };
+      }
+    }
+    if (this.#options.remove_extra_slash) plain = cleanPath(plain);
+    const found = this.#lookUp(this.#exact, method, plain);
+    if (found) {
+      const entry = found.store as Entry;
+      const params = found.params as Params;
+      if (!hasEscapes && entry.names === null && entry.wildcardAt < 0)
+        return { kind: 'route', route: entry.route, params };
+      const outcome = this.#accept(entry, params, path, plain, hasEscapes);
+      if (outcome.kind !== 'none') return outcome;
+    }
+    if (this.#catchAll) return { kind: 'route', route: this.#catchAll, params: { Wildcard: path.slice(1) } };
+    return this.#miss(method, plain);
+  }
+
+  #lookUp(tree: Instance<never>, method: string, plain: string) {
+    // The tree decodes once more and stops at `?` and `#`: give it a text in which those stand for themselves.
+    const safe = /[%?#]/.test(plain) ? plain.replace(/[%?#]/g, encodeURIComponent) : plain;
+    return tree.find(method as HTTPMethod, safe);
+  }
+
+  #accept(entry: Entry, found: Params, path: string, plain: string, hasEscapes: boolean): Outcome {
+    const params: Params = {};
+    if (entry.names === null) Object.assign(params, found);
+    else for (const [name, key] of entry.names) params[key] = found[name]!;
+    delete params['*'];
+    if (entry.wildcardAt >= 0) {
+      const refused = checkWildcard(path, plain);
+      if (refused) return refused;
+      params.Wildcard = rawRemainder(path, entry.wildcardAt);
+    }
+    if (hasEscapes && !this.#options.disable_path_decoding) {
+      const text = encodedTwice(params, found['*']);
+      if (text) return { kind: 'refused', text };
+    }
+    return { kind: 'route', route: entry.route, params };
+  }
+
+  #miss(method: string, plain: string): Outcome {
+    const redirect = plain !== '/' && this.#methods.has(method) ? this.#redirect(method, plain) : null;
+    if (redirect) return redirect;
+    const allow = this.methodsOf(plain);
+    if (allow.length > 0 && !this.#options.disable_handle_method_not_allowed) return { kind: 'method', allow };
+    return none;
+  }
+
+  /** Every method declared for exactly this decoded path, sorted. */
+  methodsOf(plain: string): string[] {
+    const found = [...this.#methods].filter((method) => {
+      const match = this.#lookUp(this.#exact, method, plain);
+      return match && ((match.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
+    });
+    return found.sort();
+  }
+
+  #redirect(method: string, plain: string): Outcome | null {
+    if (!this.#options.disable_redirect_trailing_slash) {
+      const other = plain.endsWith('/') ? plain.slice(0, -1) : `${plain}/`;
+      if (other !== '' && this.#matches(this.#exact, method, other))
+        return { kind: 'redirect', path: other, slashOnly: true };
+    }
+    if (!this.#caseless) return null;
+    const cleaned = cleanPath(plain);
+    const others = [cleaned, cleaned.endsWith('/') ? cleaned.slice(0, -1) : `${cleaned}/`];
+    for (const other of others) {
+      if (other === '' || !this.#matches(this.#caseless, method, other)) continue;
+      const entry = this.#lookUp(this.#caseless, method, other)!.store as Entry;
+      const path = respell(entry.route.endpoint.endpoint, other);
+      if (path !== plain) return { kind: 'redirect', path, slashOnly: false };
+    }
+    return null;
+  }
+
+  #matches(tree: Instance<never>, method: string, plain: string): boolean {
+    const found = this.#lookUp(tree, method, plain);
+    return found !== null && ((found.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
+  }
+}
+
+const noQuery = Object.freeze({});
+
+function ignored(): void {}
+
+/** A wildcard never matches a path that names another one: empty and dot segments, backslashes, NUL. */
+function checkWildcard(path: string, plain: string): Outcome | null {
+  if (/[\\\0]/.test(plain)) return { kind: 'refused', text: 'error: invalid path' };
+  if (!/\/\/|\/\.{1,2}(?:\/|$)/.test(plain)) return null;
+  return /\/\.{1,2}(?:\/|$)/.test(plain) && /%2e|%2f/i.test(path)
+    ? { kind: 'refused', text: 'error: invalid path' }
+    : none;
+}
+
+/** What stands behind the wildcard's prefix, as the client encoded it. */
+function rawRemainder(path: string, segments: number): string {
+  const separator = /\/|%2f/gi;
+  for (let count = 0; count <= segments; count++) separator.exec(path);
+  return separator.lastIndex === 0 ? '' : path.slice(separator.lastIndex);
+}
+
+/** Routing rule 9: a value that still holds escapes, or what would end the path, could name another resource. */
+function encodedTwice(params: Params, remainder: string | undefined): string | undefined {
+  for (const key in params) {
+    const value = key === 'Wildcard' ? (remainder ?? '') : params[key]!;
+    try {
+      if (decodeURIComponent(value) !== value || /[?#]/.test(value)) return 'error: encoded url params';
+    } catch {
+      return `error: invalid URL escape "${/%.{0,2}/.exec(value)![0]}"`;
+    }
+  }
+  return undefined;
+}
+
+/** The path in the declared spelling, with the request's own values for the variables. */
+function respell(pattern: string, plain: string): string {
+  const values = plain.split('/');
+  const declared = pattern.split('/');
+  const spelled = declared.map((segment, at) => {
+    if (segment === '*') return values.slice(at).join('/');
+    const brace = segment.indexOf('{');
+    return brace < 0 ? segment : segment.slice(0, brace) + values[at]!.slice(brace);
+  });
+  return spelled.map((segment) => encodeURI(segment)).join('/');
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Koa from 'koa';
+import type { Log, LogSinks } from '#contract';
+import { createAccessWriter, type JoinedLogging, joinLogging } from '../logging/index.ts';
+import { createRendering } from '../pipeline/render.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { createFallbackAnswers } from './answers.ts';
+import { createBuiltIns } from './builtin.ts';
+import { compileClientIp } from './client-ip.ts';
+import { Exchange, type ExchangeParts } from './exchange.ts';
+import { Router } from './router.ts';
+
+/** One runtime ready to be served: its router, its Koa app, its access log. */
+export interface Serving {
+  readonly runtime: Runtime;
+  readonly router: Router;
+  /** How this configuration wants its logs. */
+  readonly logging: JoinedLogging;
+  /** Answers one request; never throws. */
+  serve(request: IncomingMessage, response: ServerResponse): void;
+}
+
+/**
+ * Builds everything that serves a runtime. The service's components are the middleware of one Koa app, whose innermost
+ * middleware is the exchange with the pipes.
+ */
+export async function createServing(runtime: Runtime, version: string, log: Log, sinks: LogSinks): Promise<Serving> {
+  const { config, compiled } = runtime;
+  const rendering = createRendering(config.router, version);
+  const router = await Router.build(config, compiled.routes);
+  const attached = compiled.service.map(({ at }) => at);
+  const middleware = attached.map(({ router: layer }) => layer).filter((layer) => layer !== undefined);
+  const parts: ExchangeParts = {
+    router,
+    rendering,
+    fallbacks: createFallbackAnswers(config, rendering),
+    findBuiltIn: createBuiltIns(config, rendering, log),
+    ipOf: compileClientIp(config.router),
+    options: config.router,
+    wrapped: middleware.length > 0,
+    throughKoa: attached.some(({ readsReply }) => readsReply),
+    log,
+  };
+  const handle = createApp(middleware, rendering.version, log).callback();
+  const logging = joinLogging(
+    attached.flatMap(({ logging: wishes }) => wishes ?? []),
+    sinks,
+  );
+  const access = createAccessWriter(config.router, logging, sinks);
+  return {
+    runtime,
+    router,
+    logging,
+    serve(message: Carrier, response) {
+      const exchange = new Exchange(parts, message, response);
+      message[carried] = exchange;
+      runtime.enter();
+      response.once('close', () => {
+        exchange.closed();
+        runtime.leave();
+        access?.(exchange.record());
+      });
+      handle(message, response);
+    },
+  };
+}
+
+const carried = Symbol('exchange');
+
+/** A message on its way through Koa, with its exchange. */
+type Carrier = IncomingMessage & { [carried]?: Exchange };
+
+function createApp(middleware: readonly Koa.Middleware[], version: string, log: Log): Koa {
+  const app = new Koa();
+  app.silent = true;
+  app.on('error', (error: Error) => log.error(() => `service middleware failed: ${error.stack}`));
+  app.context.onerror = function (this: Koa.Context, error: Error | null) {
+    if (!error) return;
+    app.emit('error', error, this);
+    if (this.res.headersSent || this.res.destroyed) this.res.destroy();
+    else this.res.writeHead(500, ['X-Gateway', version, 'Content-Length', '0']).end();
+  };
+  if (middleware.length > 0) app.use(prepare(version));
+  for (const layer of middleware) app.use(layer);
+  app.use((context) => (context.req as Carrier)[carried]!.run(context));
+  return app;
+}
+
+/** What service-level middleware finds on the context: the version header is set, and `state.match()` tells the endpoint. */
+function prepare(version: string): Koa.Middleware {
+  return (context, next) => {
+    context.set('X-Gateway', version);
+    context.state.match = () => (context.req as Carrier)[carried]!.match();
+    return next();
+  };
+}

@@ -1,0 +1,1 @@
+export { type Stand, type Surroundings, silentSinks, stand, type TestRequest } from './stand.ts';

@@ -1,0 +1,298 @@
+import Koa from 'koa';
+import { inject } from 'light-my-request';
+import {
+  type AtBackend,
+  type AtEndpoint,
+  type AtService,
+  type BackendConfig,
+  Call,
+  type ClientRequest,
+  type Clock,
+  type ConfigError,
+  ConfigErrors,
+  copyData,
+  type Data,
+  type EndpointConfig,
+  HeaderBag,
+  type Level,
+  type LogSinks,
+  type Params,
+  PipeRequest,
+  type Plugin,
+  Query,
+  Reply,
+  RequestBody,
+  routerSchema,
+  type ServiceConfig,
+  type Services,
+  type Step,
+  serviceSchema,
+  silentLog,
+} from '#contract';
+import { compileSchema } from '../config/index.ts';
+import { fold } from '../pipeline/fold.ts';
+import { parallel } from '../pipeline/merge.ts';
+import { attach, type Build } from '../pipeline/site.ts';
+import { Keeper } from '../runtime/keeper.ts';
+import { Scope } from '../runtime/scope.ts';
+
+/** A request to a plugin under test; a text is `METHOD /target`. */
+export type TestRequest =
+  | string
+  | {
+      /** Default `GET`. */
+      readonly method?: string;
+      /** Path and query. Default `/`. */
+      readonly target?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string | Uint8Array;
+      /** Path variables, keyed as components see them. */
+      readonly params?: Params;
+      /** Default `127.0.0.1`. */
+      readonly ip?: string;
+    };
+
+/** What surrounds the plugin. */
+export interface Surroundings {
+  readonly services?: Partial<Services>;
+  /** What stands inside the plugin. Default: answers 200 with `{"ok":true}`. */
+  readonly next?: Step<PipeRequest>;
+  /** For an endpoint with several backends; `next` is then not used. */
+  readonly backends?: readonly Step<PipeRequest>[];
+  readonly service?: Partial<ServiceConfig>;
+  readonly endpoint?: Partial<EndpointConfig>;
+  readonly backend?: Partial<BackendConfig>;
+}
+
+/** A plugin standing alone, with no gateway and no socket around it. */
+export interface Stand {
+  send(request: TestRequest): Promise<Reply>;
+  /** Another configuration for the same place, as a reload brings it: kept values pass over. */
+  reload(config: unknown): Promise<void>;
+  readonly warnings: readonly ConfigError[];
+  /** What the plugin handed over. */
+  readonly attached: AtService & AtEndpoint & AtBackend;
+  /** Retires the plugin. @returns what it did not give back; both must be 0. */
+  close(): Promise<{ kept: number; deferred: number }>;
+}
+
+interface Standing {
+  readonly attached: AtService & AtEndpoint & AtBackend;
+  readonly scope: Scope;
+  readonly warnings: readonly ConfigError[];
+  readonly build: Build;
+}
+
+/**
+ * Stands a plugin at one place: validates its configuration, attaches it and folds it around `next`.
+ * @throws ConfigErrors when the configuration is refused.
+ */
+export async function stand(plugin: Plugin, place: Level, config: unknown, around: Surroundings = {}): Promise<Stand> {
+  const keeper = new Keeper();
+  let standing = await standUp(plugin, place, config, around, keeper);
+  return {
+    send: (request) => sendTo(standing, place, request, around),
+    async reload(next) {
+      const successor = await standUp(plugin, place, next, around, keeper);
+      await standing.scope.dispose(rethrow);
+      standing = successor;
+    },
+    get warnings() {
+      return standing.warnings;
+    },
+    get attached() {
+      return standing.attached;
+    },
+    async close() {
+      await standing.scope.dispose(rethrow);
+      return { kept: keeper.size, deferred: standing.scope.size };
+    },
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+const noSink = { terminal: false, lost: 0, write() {} };
+
+/** Sinks that drop everything. */
+export const silentSinks: LogSinks = { stdout: noSink, stderr: noSink, open: () => ({ ...noSink, close() {} }) };
+
+const systemClock: Clock = { now: () => performance.now() };
+
+async function standUp(
+  plugin: Plugin,
+  level: Level,
+  raw: unknown,
+  around: Surroundings,
+  keeper: Keeper,
+): Promise<Standing> {
+  const scope = new Scope();
+  const holder = keeper.holder(scope);
+  const service = testService(around.service);
+  const endpoint = testEndpoint(around);
+  const backend = endpoint.backend[0]!;
+  const errors: ConfigError[] = [];
+  const warnings: ConfigError[] = [];
+  const warmups: Build['warmups'] = [];
+  const build: Build = {
+    config: service,
+    attaching: true,
+    services: {
+      clock: systemClock,
+      log: silentLog,
+      sinks: silentSinks,
+      version: '0.0.0',
+      ...around.services,
+    } as Services,
+    errors,
+    warnings,
+    warmups,
+    keep: (owner, key, open, close) => holder.keep(owner, key, open, close),
+    defer: (dispose) => scope.defer(dispose),
+  };
+  const place = plugin.places?.find((candidate) => candidate.at === level);
+  if (!place) throw new Error(`"${plugin.name}" has no place at ${level} level`);
+  const stance = {
+    pointer: '',
+    log: build.services.log,
+    ...(level !== 'service' && { endpoint }),
+    ...(level === 'backend' && { backend, index: 0 }),
+  };
+  try {
+    const attached = attach<AtService & AtEndpoint & AtBackend>(build, plugin, place, copyData(raw as Data), stance);
+    if (!attached || errors.length > 0) throw new ConfigErrors(errors);
+    for (const task of warmups) await task(new AbortController().signal);
+    return { attached, scope, warnings, build };
+  } catch (error) {
+    await scope.dispose(rethrow);
+    throw error;
+  }
+}
+
+function testService(given: Partial<ServiceConfig> = {}): ServiceConfig {
+  const { value } = compileSchema(serviceSchema)({ version: 3, endpoints: [] }, '');
+  const router = compileSchema(routerSchema)({}, '').value;
+  return { ...(value as ServiceConfig), router: router as ServiceConfig['router'], ...given };
+}
+
+function testEndpoint(around: Surroundings): EndpointConfig {
+  const endpoint: EndpointConfig = {
+    endpoint: '/test',
+    method: 'GET',
+    output_encoding: 'json',
+    input_headers: [],
+    input_query_strings: [],
+    concurrent_calls: 1,
+    timeout: 2000,
+    cache_ttl: 0,
+    extra_config: {},
+    backend: [],
+    ...around.endpoint,
+  };
+  if (endpoint.backend.length > 0) return endpoint;
+  const backend: BackendConfig = {
+    url_pattern: '/',
+    method: 'GET',
+    host: ['http://backend.test'],
+    sd: 'static',
+    sd_scheme: 'http',
+    disable_host_sanitize: false,
+    encoding: 'json',
+    is_collection: false,
+    input_headers: [],
+    input_query_strings: [],
+    extra_config: {},
+    ...around.backend,
+  };
+  return { ...endpoint, backend: [backend] };
+}
+
+function answerOk(): Reply {
+  return Reply.data({ ok: true });
+}
+
+async function sendTo(standing: Standing, place: Level, given: TestRequest, around: Surroundings): Promise<Reply> {
+  const { attached, build } = standing;
+  const client = testRequest(given);
+  const next = around.next ?? answerOk;
+  const call = new Call(build.services.log, around.endpoint?.timeout ?? 2000);
+  try {
+    if (place === 'service') return await throughKoa(attached, client, next, call);
+    const request = new PipeRequest(client, client.params, client.query, client.headers.copy(), client.body);
+    if (place === 'backend') {
+      const wraps = [attached.backend, attached.transport].filter((wrap) => wrap !== undefined);
+      return await fold(wraps, attached.protocol?.call ?? next)(request, call);
+    }
+    const gathered = around.backends
+      ? (attached.gather?.over(around.backends) ??
+        parallel(around.backends, attached.combine, around.endpoint?.timeout ?? 2000))
+      : next;
+    const pipe = attached.proxy ? attached.proxy(gathered) : gathered;
+    const forward: Step<ClientRequest> = () => pipe(request, call);
+    return await (attached.endpoint ? attached.endpoint(forward) : forward)(client, call);
+  } finally {
+    call.finish();
+  }
+}
+
+function testRequest(given: TestRequest): ClientRequest {
+  const {
+    method = 'GET',
+    target = '/',
+    headers = {},
+    body,
+    params = {},
+    ip = '127.0.0.1',
+  } = typeof given === 'string' ? { method: given.split(' ')[0]!, target: given.split(' ')[1] ?? '/' } : given;
+  const [path, search = ''] = target.split('?') as [string, string?];
+  const bag = new HeaderBag(Object.entries(headers).flat());
+  return {
+    method,
+    path,
+    search,
+    params,
+    query: Query.parse(search),
+    headers: bag,
+    ip,
+    host: bag.get('host') ?? 'gateway.test',
+    secure: false,
+    body: body === undefined ? null : RequestBody.of(body),
+  };
+}
+
+/** A service-level plugin's Koa middleware around an inner one that answers what `next` answers. */
+async function throughKoa(
+  attached: AtService,
+  client: ClientRequest,
+  next: Step<PipeRequest>,
+  call: Call,
+): Promise<Reply> {
+  const app = new Koa();
+  app.silent = true;
+  app.use(async (ctx, inner) => {
+    ctx.state.match = () => null;
+    await inner();
+  });
+  if (attached.router) app.use(attached.router);
+  app.use(async (ctx) => {
+    const reply = await next(new PipeRequest(client, client.params, client.query, client.headers, client.body), call);
+    ctx.status = reply.status;
+    for (const [name, value] of reply.headers) ctx.append(name, value);
+    ctx.body = reply.data ?? (reply.body as Buffer | null);
+  });
+  const payload = client.body ? Buffer.from(await client.body.bytes()) : undefined;
+  const response = await inject(app.callback(), {
+    method: client.method as 'GET',
+    url: client.search ? `${client.path}?${client.search}` : client.path,
+    headers: { host: client.host, ...Object.fromEntries(client.headers) },
+    remoteAddress: client.ip,
+    ...(payload && { payload }),
+  });
+  const headers = new HeaderBag();
+  for (const [name, value] of Object.entries(response.headers)) {
+    for (const one of [value ?? []].flat()) headers.append(name, String(one));
+  }
+  return Reply.raw(response.statusCode, headers, response.rawPayload);
+}

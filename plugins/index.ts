@@ -1,0 +1,33 @@
+import type { Catalogue, Manifest } from '#contract';
+import { order } from './order.ts';
+
+/** Every namespace and the module that brings it. The path is the namespace; aliases name the same module again. */
+const plugins: Manifest = {
+  'backend/http': () => import('./backend/http/index.ts'),
+  'backend/http/client': () => import('./backend/http/client/index.ts'),
+  'encoding/fast-json': () => import('./encoding/fast-json.ts'),
+  'encoding/json': () => import('./encoding/json.ts'),
+  'encoding/json-collection': () => import('./encoding/json-collection.ts'),
+  'encoding/negotiate': () => import('./encoding/negotiate.ts'),
+  'encoding/no-op': () => import('./encoding/no-op.ts'),
+  'encoding/rss': () => import('./encoding/rss/index.ts'),
+  'encoding/safejson': () => import('./encoding/safejson.ts'),
+  'encoding/string': () => import('./encoding/string.ts'),
+  'encoding/xml': () => import('./encoding/xml.ts'),
+  'encoding/yaml': () => import('./encoding/yaml.ts'),
+  proxy: () => import('./proxy/index.ts'),
+  'qos/circuit-breaker': () => import('./qos/circuit-breaker/index.ts'),
+  'qos/circuit-breaker/http': () => import('./qos/circuit-breaker/http.ts'),
+  'qos/ratelimit/router': () => import('./qos/ratelimit/router.ts'),
+  'security/http': () => import('./security/http/index.ts'),
+  'telemetry/logging': () => import('./telemetry/logging/index.ts'),
+  'validation/json-schema': () => import('./validation/json-schema/index.ts'),
+};
+
+/** Everything this release can do. */
+export const catalogue: Catalogue = {
+  plugins,
+  services: {},
+  order,
+  defaultProtocol: 'backend/http/client',
+};
