@@ -1,0 +1,180 @@
+import {
+  type AtBackend,
+  type AtEndpoint,
+  type AtService,
+  type BackendConfig,
+  ConfigError,
+  type Encoding,
+  type EndpointConfig,
+  type Log,
+  type PipeRequest,
+  type Plugin,
+  type Step,
+} from '#contract';
+import { joinPointer, nearest } from '../config/index.ts';
+import { sortByOrder } from '../registry/order.ts';
+import type { Registry } from '../registry/registry.ts';
+import { compileBackend } from './backend.ts';
+import { findPlugins } from './namespaces.ts';
+import { attach, type Build, createSite } from './site.ts';
+
+/** A plugin and what it handed over at one place. */
+export interface Attached<A> {
+  readonly plugin: Plugin;
+  readonly at: A;
+}
+
+/** What every endpoint of one build shares. */
+export interface EndpointContext {
+  readonly build: Build;
+  readonly registry: Registry;
+  readonly service: readonly Attached<AtService>[];
+  /** The gateway's own `User-Agent`. */
+  readonly agent: string;
+  readonly log: Log;
+}
+
+/** Attaches what an endpoint declares, and what the service attaches to every endpoint. */
+export function attachEndpoint(
+  context: EndpointContext,
+  endpoint: EndpointConfig,
+  pointer: string,
+  log: Log,
+): Attached<AtEndpoint>[] {
+  const { build, registry } = context;
+  const attached: Attached<AtEndpoint>[] = [];
+  for (const { plugin, place, config, pointer: at } of findPlugins(
+    build,
+    registry,
+    endpoint.extra_config,
+    'endpoint',
+    pointer,
+  )) {
+    const handed = attach<AtEndpoint>(build, plugin, place, config, { pointer: at, log, endpoint });
+    if (handed) attached.push({ plugin, at: handed });
+  }
+  for (const { plugin, at } of context.service) {
+    const handed = at.eachEndpoint?.(createSite(build, plugin, undefined, { pointer, log, endpoint }));
+    if (handed) attached.push({ plugin, at: handed });
+  }
+  return attached;
+}
+
+/** A backend whose plugins are attached; its pipe is made once it is known what the whole endpoint reads. */
+export interface AttachedBackend {
+  readonly attached: readonly Attached<AtBackend>[];
+  readonly shadow: AtBackend['shadow'];
+  compile(output: Encoding, unread: boolean, alone: boolean): Step<PipeRequest>;
+}
+
+/** Attaches what a backend declares, finds its protocol and its encoding. */
+export function attachBackend(
+  context: EndpointContext,
+  endpoint: EndpointConfig,
+  backend: BackendConfig,
+  pointer: string,
+  index: number,
+  output: Encoding | undefined,
+): AttachedBackend {
+  const { build, registry } = context;
+  const log = context.log.at(
+    `[BACKEND: ${endpoint.method} ${endpoint.endpoint} -> ${backend.method} ${backend.url_pattern}][Client]`,
+  );
+  const stance = { log, endpoint, backend, index };
+  const attached: Attached<AtBackend>[] = [];
+  for (const { plugin, place, config, pointer: at } of findPlugins(
+    build,
+    registry,
+    backend.extra_config,
+    'backend',
+    pointer,
+  )) {
+    const handed = attach<AtBackend>(build, plugin, place, config, { ...stance, pointer: at });
+    if (handed) attached.push({ plugin, at: handed });
+  }
+  for (const { plugin, at } of context.service) {
+    const handed = at.eachBackend?.(createSite(build, plugin, undefined, { ...stance, pointer }));
+    if (handed) attached.push({ plugin, at: handed });
+  }
+  const protocol = findProtocol(context, attached, pointer, stance);
+  if (protocol && !protocol.hostless && backend.host.length === 0) {
+    build.errors.push(
+      new ConfigError('BACKEND_HOST', pointer, 'backend has no host', { hint: 'add "host" here or at the root' }),
+    );
+  }
+  const encoding = output?.raw
+    ? output
+    : findEncoding(context, backend.encoding, joinPointer(pointer, 'encoding'), 'read');
+  const phase = (name: 'backend' | 'transport') =>
+    sortByOrder(
+      attached.filter(({ at }) => at[name] !== undefined),
+      registry.catalogue.order,
+      name,
+    );
+  return {
+    attached,
+    shadow: attached.find(({ at }) => at.shadow)?.at.shadow,
+    compile: (clientEncoding, unread, alone) =>
+      compileBackend({
+        endpoint,
+        backend,
+        log,
+        backendWraps: phase('backend').map(({ at }) => at.backend!),
+        transportWraps: phase('transport').map(({ at }) => at.transport!),
+        protocol: protocol!,
+        customShape: attached.find(({ at }) => at.shape)?.at.shape,
+        encoding: encoding!,
+        output: clientEncoding,
+        unread,
+        alone,
+      }),
+  };
+}
+
+function findProtocol(
+  { build, registry }: EndpointContext,
+  attached: readonly Attached<AtBackend>[],
+  pointer: string,
+  stance: { log: Log; endpoint: EndpointConfig; backend: BackendConfig; index: number },
+): AtBackend['protocol'] {
+  const claims = attached.filter(({ at }) => at.protocol);
+  const special = claims.filter(({ plugin }) => plugin.name !== registry.catalogue.defaultProtocol);
+  if (special.length > 1) {
+    const names = special.map(({ plugin }) => `"${plugin.name}"`).join(' and ');
+    build.errors.push(
+      new ConfigError(
+        'BACKEND_PROTOCOLS',
+        joinPointer(pointer, 'extra_config'),
+        `${names} cannot both reach one backend`,
+      ),
+    );
+  }
+  const claim = special[0] ?? claims[0];
+  if (claim) return claim.at.protocol;
+  const plugin = registry.plugin(registry.catalogue.defaultProtocol)!;
+  const place = registry.place(plugin.name, 'backend')!;
+  return attach<AtBackend>(build, plugin, place, {}, { ...stance, pointer })?.protocol;
+}
+
+/** An encoding by name, able to be used so; an unknown one is a mistake with the nearest name as hint. */
+export function findEncoding(
+  { build, registry }: EndpointContext,
+  name: string,
+  pointer: string,
+  use: 'read' | 'write',
+): Encoding | undefined {
+  const encoding = registry.encoding(name);
+  if (encoding && (encoding.raw || (use === 'read' ? encoding.decode : encoding.encode))) return encoding;
+  const able = registry.names('encoding').filter((known) => {
+    const candidate = registry.encoding(known);
+    return !candidate || candidate.raw || (use === 'read' ? candidate.decode : candidate.encode);
+  });
+  const near = nearest(name, able);
+  const what = use === 'read' ? 'a backend can be read in' : 'a response can be written in';
+  build.errors.push(
+    new ConfigError('ENCODING_UNKNOWN', pointer, `"${name}" is no encoding that ${what}`, {
+      hint: near ? `did you mean "${near}"?` : `one of ${able.join(', ')}`,
+    }),
+  );
+  return undefined;
+}

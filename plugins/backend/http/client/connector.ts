@@ -1,0 +1,68 @@
+import { Socket } from 'node:net';
+import { buildConnector, errors } from 'undici';
+import type { TlsClient } from './tls.ts';
+
+/** How connections are made. Times in milliseconds. */
+export interface DialSettings {
+  /** Longest time for name look-up and TCP connect; 0 for no limit. */
+  readonly timeoutMs: number;
+  /** Pause between TCP keep-alive probes; negative for none. */
+  readonly keepAliveMs: number;
+  /** Wait before the next address of a name is tried. */
+  readonly fallbackDelayMs: number;
+}
+
+/** Longest time for a TLS handshake, in milliseconds. */
+const HANDSHAKE_MS = 10_000;
+
+/** Where it is noted that the request being written is the first on its connection. */
+export interface FreshMark {
+  fresh: boolean;
+}
+
+/**
+ * Makes the connections of one pool: dial and handshake have limits of their own.
+ * @param tls asked for at the first encrypted connection.
+ */
+export function connector(dial: DialSettings, tls: () => TlsClient, mark: FreshMark): buildConnector.connector {
+  const common = {
+    timeout: 0,
+    allowH2: false,
+    keepAlive: dial.keepAliveMs >= 0,
+    keepAliveInitialDelay: Math.max(dial.keepAliveMs, 0),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: Math.max(dial.fallbackDelayMs, 10),
+  };
+  const plain = buildConnector(common);
+  let encrypted: buildConnector.connector | null = null;
+  return (options, callback) => {
+    const secure = options.protocol === 'https:';
+    if (secure) encrypted ??= buildConnector({ ...common, ...tls() });
+    const connect = secure ? encrypted! : plain;
+    const settled: buildConnector.Callback = (...result) => {
+      mark.fresh = true;
+      try {
+        callback(...result);
+      } finally {
+        mark.fresh = false;
+      }
+    };
+    const socket: unknown = connect(options, settled);
+    if (socket instanceof Socket) limit(socket, dial.timeoutMs, secure, options.hostname);
+  };
+}
+
+function limit(socket: Socket, dialMs: number, secure: boolean, host: string): void {
+  let timer: NodeJS.Timeout | undefined;
+  const arm = (ms: number, message: string) => {
+    timer = setTimeout(() => socket.destroy(new errors.ConnectTimeoutError(message)), ms);
+  };
+  const disarm = () => clearTimeout(timer);
+  if (dialMs > 0) arm(dialMs, `no connection to ${host} within ${dialMs} ms`);
+  socket.once('connect', () => {
+    disarm();
+    if (secure) arm(HANDSHAKE_MS, `no TLS handshake with ${host} within ${HANDSHAKE_MS} ms`);
+  });
+  if (secure) socket.once('secureConnect', disarm);
+  socket.once('close', disarm);
+}

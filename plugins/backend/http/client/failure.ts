@@ -1,0 +1,92 @@
+import { BackendError, CallError, CancelledError } from '#contract';
+
+/**
+ * What a failed exchange is called. Codes: `BACKEND_REFUSED`, `BACKEND_RESET`, `BACKEND_UNREACHABLE`, `BACKEND_DNS`,
+ * `BACKEND_TLS`, `BACKEND_CONNECT_TIMEOUT`, `BACKEND_HEADER_TIMEOUT`, `BACKEND_MALFORMED`, `BACKEND_PROXY`,
+ * `BACKEND_REQUEST_INVALID`, `BACKEND_FAILED`. Texts name the host and the reason, never path, query or credentials.
+ * @param proxied the connection is made to a proxy, so a failure to connect is the proxy's.
+ */
+export function failureOf(error: Error, origin: string, proxied = false): CallError {
+  if (error instanceof CallError) return error;
+  const code = codeOf(error);
+  const to = withoutUser(origin);
+  const make = (kind: string, reason: string) =>
+    new BackendError(`BACKEND_${kind}`, `backend ${to}: ${reason}`, { cause: error });
+  if (proxied && isConnecting(code)) return make('PROXY', 'no connection to the proxy');
+  switch (code) {
+    case 'ECONNREFUSED':
+      return make('REFUSED', 'connection refused');
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'UND_ERR_SOCKET':
+      return make('RESET', 'connection closed before the answer was complete');
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'EADDRNOTAVAIL':
+    case 'EACCES':
+      return make('UNREACHABLE', 'no way to the host');
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EAI_FAIL':
+    case 'ENODATA':
+      return make('DNS', 'host name cannot be resolved');
+    case 'ETIMEDOUT':
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return make('CONNECT_TIMEOUT', 'connecting took too long');
+    case 'UND_ERR_HEADERS_TIMEOUT':
+      return make('HEADER_TIMEOUT', 'no response headers in time');
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return make('MALFORMED', 'response headers too large');
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+      return make('MALFORMED', 'response body does not have the announced length');
+    case 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH':
+      return make('REQUEST_INVALID', 'request body does not have the announced length');
+    case 'UND_ERR_INVALID_ARG':
+    case 'UND_ERR_NOT_SUPPORTED':
+      return /proxy/i.test(error.message)
+        ? make('PROXY', error.message)
+        : make('REQUEST_INVALID', `request cannot be sent: ${error.message}`);
+    case 'UND_ERR_PRX_TLS':
+    case 'UND_ERR_PRX_CONN':
+    case 'UND_ERR_ABORTED':
+      return make('PROXY', 'no connection through the proxy');
+  }
+  if (code.startsWith('HPE_')) return make('MALFORMED', 'answer is not HTTP/1.1');
+  if (code.startsWith('UND_ERR_SOCKS5')) return make('PROXY', 'no connection through the proxy');
+  if (isTls(code)) return make('TLS', `TLS failed: ${(error as { reason?: string }).reason ?? tlsText(error, code)}`);
+  return make('FAILED', code || 'request failed');
+}
+
+/** What a failing request body makes of the call: its own error, or the client has left. */
+export function bodyFailure(error: Error): CallError {
+  return error instanceof CallError ? error : new CancelledError();
+}
+
+function codeOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string') return code;
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
+  return first instanceof Error && first !== error ? codeOf(first) : '';
+}
+
+function isConnecting(code: string): boolean {
+  return /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/.test(code);
+}
+
+function isTls(code: string): boolean {
+  return (
+    code === 'EPROTO' ||
+    /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/.test(
+      code,
+    )
+  );
+}
+
+function tlsText(error: Error, code: string): string {
+  return code === 'EPROTO' || code.startsWith('ERR_SSL') ? 'handshake refused' : error.message;
+}
+
+/** An address without user name and password. */
+export function withoutUser(address: string): string {
+  return address.includes('@') ? address.replace(/^([a-z][a-z\d+.-]*:\/\/)?[^/@]*@/i, '$1') : address;
+}

@@ -1,0 +1,127 @@
+import type { HeaderBag } from '#contract';
+
+/**
+ * True for the lower-case name of a header that belongs to one connection and is never passed on. What a `Connection`
+ * header names besides is up to the caller.
+ */
+function isHopByHop(name: string): boolean {
+  switch (name.length) {
+    case 2:
+      return name === 'te';
+    case 7:
+      return name === 'trailer' || name === 'upgrade';
+    case 10:
+      if (name === 'connection' || name === 'keep-alive') return true;
+      break;
+    case 17:
+      if (name === 'transfer-encoding') return true;
+      break;
+  }
+  return name.startsWith('proxy-');
+}
+
+/** Lengths of the names `isHopByHop` and `isFraming` know, but for `proxy-`: any other name needs no closer look. */
+const noted = new Uint8Array(64);
+for (const name of ['te', 'host', 'expect', 'trailer', 'connection', 'content-length', 'accept-encoding']) {
+  noted[name.length] = 1;
+}
+noted['transfer-encoding'.length] = 1;
+
+/** True when a name of any case may be one of those that are looked at closer. */
+function isNoted(name: string): boolean {
+  const first = name.charCodeAt(0) | 32;
+  return noted[name.length & 63] === 1 || (first === 112 && name.charCodeAt(5) === 45);
+}
+
+/** Headers of the request's framing, which the client library writes itself. */
+function isFraming(name: string): boolean {
+  return name === 'host' || name === 'content-length' || name === 'expect';
+}
+
+/** The headers for the wire, as one flat list, and whether gzip was asked for on the gateway's own account. */
+export class Outgoing {
+  readonly list: string[] = [];
+  asksGzip: boolean;
+
+  /** @param mayAskGzip add `Accept-Encoding: gzip` where the request has no `Accept-Encoding` and wants no range. */
+  constructor(headers: HeaderBag, mayAskGzip: boolean) {
+    const from = headers.list;
+    const { list } = this;
+    let asksGzip = mayAskGzip;
+    for (let at = 0; at < from.length; at += 2) {
+      const name = from[at]!;
+      if (name.length === 5 && asksGzip && name.toLowerCase() === 'range') asksGzip = false;
+      if (isNoted(name)) {
+        const lower = name.toLowerCase();
+        if (lower === 'accept-encoding') asksGzip = false;
+        else if (isFraming(lower) || isHopByHop(lower)) continue;
+      }
+      list.push(name, from[at + 1]!);
+    }
+    if (asksGzip) list.push('Accept-Encoding', 'gzip');
+    this.asksGzip = asksGzip;
+  }
+}
+
+/**
+ * Reads an answer's headers into a flat list without those of the connection, names and values as they came.
+ * @param raw names and values in turn.
+ */
+export function replyHeaders(raw: readonly Buffer[]): string[] {
+  const list: string[] = [];
+  if (raw.length === 0) return list;
+  const first = raw[0]!;
+  const last = raw[raw.length - 1]!;
+  const memory = first.buffer;
+  const start = first.byteOffset;
+  const end = last.byteOffset + last.length;
+  // Headers that came in one piece lie side by side: one decoding, then cuts from it, costs less than half.
+  const block = last.buffer === memory && end > start ? Buffer.from(memory, start, end - start).toString('latin1') : '';
+  let named: string | null = null;
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = text(raw[at]!, memory, start, block);
+    const value = text(raw[at + 1]!, memory, start, block);
+    if (isNoted(name)) {
+      const lower = name.toLowerCase();
+      if (lower === 'connection') named = named === null ? value : `${named},${value}`;
+      if (isHopByHop(lower)) continue;
+    }
+    list.push(name, value);
+  }
+  return named === null || named === 'keep-alive' || named === 'close' ? list : without(list, named);
+}
+
+function text(bytes: Buffer, memory: ArrayBufferLike, start: number, block: string): string {
+  if (block === '' || bytes.buffer !== memory) return bytes.toString('latin1');
+  const from = bytes.byteOffset - start;
+  return from >= 0 && from + bytes.length <= block.length
+    ? block.substring(from, from + bytes.length)
+    : bytes.toString('latin1');
+}
+
+/** Drops the headers that a `Connection` header names. */
+function without(list: string[], connection: string): string[] {
+  const names = new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
+  // These describe the message, not the connection; no answer can take them away by naming them.
+  names.delete('content-length');
+  names.delete('content-type');
+  const kept: string[] = [];
+  for (let at = 0; at < list.length; at += 2) {
+    if (!names.has(list[at]!.toLowerCase())) kept.push(list[at]!, list[at + 1]!);
+  }
+  return kept;
+}
+
+/** The flat list as a record, repeated names as arrays: the form proxied dispatchers understand. */
+export function headerRecord(list: readonly string[]): Record<string, string | string[]> {
+  const record: Record<string, string | string[]> = Object.create(null);
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at]!;
+    const value = list[at + 1]!;
+    const earlier = record[name];
+    if (earlier === undefined) record[name] = value;
+    else if (typeof earlier === 'string') record[name] = [earlier, value];
+    else earlier.push(value);
+  }
+  return record;
+}

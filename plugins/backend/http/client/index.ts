@@ -1,0 +1,44 @@
+import { atBackend, type Call, type CallError, definePlugin, type PipeRequest, Reply, type Step } from '#contract';
+import { exchange, type HttpClient, type Payload } from './exchange.ts';
+import { bodyFailure } from './failure.ts';
+import { httpClient, httpClientSchema } from './settings.ts';
+
+/**
+ * Calls a backend over HTTP/1.1. Every answer, whatever its status, is a raw reply; only a backend that does not
+ * answer is a failure (see `failureOf` for the codes).
+ */
+function httpStep(client: HttpClient): Step<PipeRequest> {
+  return (request, call) => {
+    if (call.reason) return Reply.failed(call.reason as CallError);
+    const { body } = request;
+    if (body === null || body.length === 0) return exchange(client, request, call, null);
+    if (client.resendsBody) return buffered(client, request, call);
+    let payload: Payload;
+    try {
+      payload = body.take();
+    } catch (error) {
+      return Reply.failed(error as CallError);
+    }
+    return exchange(client, request, call, payload);
+  };
+}
+
+async function buffered(client: HttpClient, request: PipeRequest, call: Call): Promise<Reply> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await request.body!.bytes();
+  } catch (error) {
+    return Reply.failed((call.reason as CallError | null) ?? bodyFailure(error as Error));
+  }
+  return call.reason ? Reply.failed(call.reason as CallError) : exchange(client, request, call, bytes);
+}
+
+/**
+ * HTTP/1.1 towards backends: the protocol of every backend that no other plugin claims, with an empty configuration
+ * where the namespace is absent.
+ */
+export const plugin = definePlugin({
+  name: 'backend/http/client',
+  description: 'Gives a backend an HTTP client of its own: TLS, proxy and redirects.',
+  places: [atBackend(httpClientSchema, (site) => ({ protocol: { call: httpStep(httpClient(site)) } }))],
+});

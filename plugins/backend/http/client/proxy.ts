@@ -1,0 +1,81 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Proxies named by the environment, as read when the configuration is built. */
+export interface ProxyEnvironment {
+  /** For `http://` backends; empty for none. */
+  readonly http: string;
+  /** For `https://` backends; empty for none. */
+  readonly https: string;
+  /** Hosts that are called directly: names, `.domains`, addresses and ranges, each with an optional port. */
+  readonly except: string;
+}
+
+/** `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in either case, lower case first. */
+export function proxyEnvironment(environment: NodeJS.ProcessEnv): ProxyEnvironment {
+  const read = (name: string) => environment[name.toLowerCase()] || environment[name] || '';
+  return { http: withScheme(read('HTTP_PROXY')), https: withScheme(read('HTTPS_PROXY')), except: read('NO_PROXY') };
+}
+
+/** True for a proxy address with scheme (http, https, socks5), host and port. */
+export function isProxyAddress(text: string): boolean {
+  return (
+    /^(?:https?|socks5):\/\/(?:[^@/?#]*@)?(?:\[[\da-f:.]+\]|[^:/?#@[\]]+):\d{1,5}\/?$/i.test(text) && URL.canParse(text)
+  );
+}
+
+/**
+ * The proxy the environment wants for an address.
+ * @param origin of the backend, as in `http://host:port`.
+ * @returns undefined for a direct connection; loopback addresses always have one.
+ */
+export function environmentProxy(environment: ProxyEnvironment, origin: string): string | undefined {
+  const url = new URL(origin);
+  const proxy = url.protocol === 'https:' ? environment.https : environment.http;
+  if (proxy === '') return undefined;
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  return isLoopback(host) || isExcepted(environment.except, host, port) ? undefined : proxy;
+}
+
+function withScheme(proxy: string): string {
+  return proxy === '' || proxy.includes('://') ? proxy : `http://${proxy}`;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || listed(loopback, host);
+}
+
+function listed(list: BlockList, host: string): boolean {
+  const family = isIP(host);
+  return family !== 0 && list.check(host, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+function isExcepted(except: string, host: string, port: string): boolean {
+  for (const entry of except.toLowerCase().split(/[\s,]+/)) {
+    if (entry === '') continue;
+    if (entry === '*' || matches(entry, host, port)) return true;
+  }
+  return false;
+}
+
+function matches(entry: string, host: string, port: string): boolean {
+  if (entry.includes('/')) return isInRange(entry, host);
+  const [, name = entry, onlyPort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
+  if (onlyPort !== undefined && onlyPort !== port) return false;
+  const wanted = name.replace(/^\[|\]$/g, '').replace(/^\*(?=\.)/, '');
+  if (wanted.startsWith('.')) return host.endsWith(wanted);
+  return host === wanted || (isIP(wanted) === 0 && host.endsWith(`.${wanted}`));
+}
+
+function isInRange(entry: string, host: string): boolean {
+  const [network = '', bits = ''] = entry.split('/');
+  const family = isIP(network);
+  if (family === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 6 ? 128 : 32)) return false;
+  const range = new BlockList();
+  range.addSubnet(network, Number(bits), family === 6 ? 'ipv6' : 'ipv4');
+  return listed(range, host);
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import type { BackendSite, Infer, Schema, ServiceConfig, Site } from '#contract';
+import type { HttpClient } from './exchange.ts';
+import { isProxyAddress, proxyEnvironment } from './proxy.ts';
+import { type PreparedTls, prepareTls, standardTls } from './tls.ts';
+import { type ClientTls, clientTlsSchema } from './tls-schema.ts';
+import { Transport, type TransportSettings } from './transport.ts';
+
+export const httpClientSchema = {
+  type: 'object',
+  title: 'HTTP client',
+  properties: {
+    client_tls: { ...clientTlsSchema, description: "TLS of this backend, in place of the service's client_tls." },
+    no_redirect: {
+      type: 'boolean',
+      description: 'A redirect of the backend is its answer and is not followed.',
+      default: false,
+    },
+    proxy_address: {
+      type: 'string',
+      description:
+        'Proxy for every call of this backend: http, https or socks5, with a port. Default: the environment.',
+      examples: ['http://proxy.example.com:3128'],
+      secret: true,
+    },
+    send_body_on_redirect: {
+      type: 'boolean',
+      description: 'Send the body again where a 307 or 308 leads; it is kept in memory until then.',
+      default: false,
+    },
+  },
+} as const satisfies Schema;
+
+export type HttpClientConfig = Infer<typeof httpClientSchema>;
+
+/** Root fields of the transport that stand beside those of `ServiceConfig`. */
+interface TransportFields {
+  readonly client_tls?: ClientTls;
+  readonly max_idle_connections?: number;
+}
+
+const DEFAULT_KEEP_ALIVE_MS = 15_000;
+const DEFAULT_FALLBACK_MS = 300;
+const DEFAULT_MAX_IDLE_PER_HOST = 250;
+
+/**
+ * The client of one backend, on connections kept for all backends with equal settings.
+ * @throws ConfigError `HTTP_PROXY_ADDRESS`, and those of `prepareTls`.
+ */
+export function httpClient(site: BackendSite<HttpClientConfig>): HttpClient {
+  const { config } = site;
+  const service: ServiceConfig & TransportFields = site.service;
+  if (config.proxy_address !== undefined && !isProxyAddress(config.proxy_address)) {
+    throw site.fault('HTTP_PROXY_ADDRESS', '/proxy_address', 'not an address with scheme, host and port', {
+      hint: 'write it as http://host:port, https://host:port or socks5://host:port',
+    });
+  }
+  return {
+    transport: transport(site, service, tlsOf(site, service)),
+    followsRedirects: !config.no_redirect,
+    resendsBody: config.send_body_on_redirect,
+    asksGzip: !service.disable_compression,
+    headerTimeoutMs: service.response_header_timeout,
+  };
+}
+
+function tlsOf(site: BackendSite<HttpClientConfig>, service: TransportFields): PreparedTls | null {
+  if (site.config.client_tls) return prepareTls(site, '/client_tls', site.config.client_tls);
+  return service.client_tls ? prepareTls(site, '', service.client_tls) : null;
+}
+
+function transport(
+  site: BackendSite<HttpClientConfig>,
+  service: ServiceConfig & TransportFields,
+  tls: PreparedTls | null,
+): Transport {
+  const plain = {
+    dial: {
+      timeoutMs: service.dialer_timeout,
+      keepAliveMs: service.dialer_keep_alive || DEFAULT_KEEP_ALIVE_MS,
+      fallbackDelayMs: service.dialer_fallback_delay || DEFAULT_FALLBACK_MS,
+    },
+    idleMs: service.idle_connection_timeout,
+    maxIdlePerHost: service.max_idle_connections_per_host || DEFAULT_MAX_IDLE_PER_HOST,
+    maxIdle: service.max_idle_connections ?? 0,
+    keepAlive: !service.disable_keep_alives,
+    proxy: site.config.proxy_address,
+    environment: proxyOfEnvironment(site),
+  };
+  // Hashed: the key may be shown, and a proxy's address may hold a password.
+  const key = createHash('sha256')
+    .update(JSON.stringify([plain, tls?.fingerprint ?? null]))
+    .digest('base64');
+  const settings: TransportSettings = { ...plain, tls: tls ? () => tls.client : standardTls };
+  return site.keep(
+    ['transport', key],
+    () => new Transport(settings),
+    (kept) => kept.close(),
+  );
+}
+
+function proxyOfEnvironment(site: Site<HttpClientConfig>) {
+  const environment = proxyEnvironment(process.env);
+  for (const [name, address] of [
+    ['HTTP_PROXY', environment.http],
+    ['HTTPS_PROXY', environment.https],
+  ] as const) {
+    if (address !== '' && !URL.canParse(address)) {
+      throw site.fault('HTTP_PROXY_ADDRESS', '', `the environment's ${name} is not an address`);
+    }
+  }
+  return environment;
+}

@@ -1,0 +1,56 @@
+import { atBackend, definePlugin, type Schema } from '#contract';
+import { isPassedThrough, sharesAlias } from './placement.ts';
+import { errorCode, errorDetails } from './status-failure.ts';
+
+const schema = {
+  type: 'object',
+  title: 'Backend errors',
+  properties: {
+    return_error_details: {
+      type: 'string',
+      description: 'A failed status is put into the data under error_ and this name.',
+      examples: ['users'],
+    },
+    return_error_code: {
+      type: 'boolean',
+      description: "The client gets the backend's status; with one backend only.",
+    },
+  },
+} as const satisfies Schema;
+
+/** What the client is told of a backend that answers with another status than 200 or 201. */
+export const plugin = definePlugin({
+  name: 'backend/http',
+  description: "Gives the client a failed backend's status: as data beside the rest or as the status of the response.",
+  places: [
+    atBackend(schema, (site) => {
+      const { return_error_details: alias, return_error_code: passesCode } = site.config;
+      if (alias !== undefined && passesCode !== undefined) {
+        throw site.fault('HTTP_ERRORS_BOTH', '', 'return_error_details and return_error_code exclude one another');
+      }
+      if (alias === undefined && passesCode === undefined) {
+        throw site.fault('HTTP_ERRORS_NONE', '', 'return_error_details or return_error_code is missing');
+      }
+      const { endpoint, backend } = site;
+      if (isPassedThrough(endpoint, backend)) {
+        site.warn('HTTP_ERRORS_RAW', '', "has no effect: the backend's own answer goes to the client");
+        return {};
+      }
+      if (alias !== undefined) {
+        if (sharesAlias(endpoint, site.index, alias)) {
+          site.warn(
+            'HTTP_ERRORS_ALIAS',
+            '/return_error_details',
+            `another backend uses "${alias}": the later one wins`,
+          );
+        }
+        return alias === '' ? {} : { transport: errorDetails(alias, backend) };
+      }
+      if (endpoint.backend.length > 1) {
+        site.warn('HTTP_ERRORS_SEVERAL', '/return_error_code', 'has no effect on an endpoint with several backends');
+        return {};
+      }
+      return passesCode ? { transport: errorCode(backend) } : {};
+    }),
+  ],
+});

@@ -1,0 +1,80 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import {
+  type BackendConfig,
+  BackendError,
+  type CallError,
+  type DataObject,
+  type PipeRequest,
+  Reply,
+  type Step,
+  setKey,
+  type Wrap,
+} from '#contract';
+
+/** Bytes of a failed answer's body that are read; more is a failed call. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+const inflate = promisify(gunzip);
+
+type Failed = (reply: Reply, request: PipeRequest) => Promise<Reply>;
+
+/** Puts a failed status into the data, as `error_<alias>`; the part counts as there, but not as complete. */
+export function errorDetails(alias: string, backend: BackendConfig): Wrap<PipeRequest> {
+  return onFailedStatus(async (raw, request) => {
+    const bytes = await bodyOf(raw);
+    const type = raw.headers.get('content-type');
+    const details: DataObject = { http_status_code: raw.status };
+    if (bytes.length > 0) setKey(details, 'http_body', Buffer.from(bytes).toString());
+    if (type) setKey(details, 'http_body_encoding', type);
+    const reply = Reply.data({ [`error_${alias}`]: details }, false);
+    reply.errors = [statusError(raw.status, backend, request)];
+    return reply;
+  });
+}
+
+/** Makes a failed status the client's; body and type are there for where error messages are returned. */
+export function errorCode(backend: BackendConfig): Wrap<PipeRequest> {
+  return onFailedStatus(async (raw, request) => {
+    const { status } = raw;
+    const body = await bodyOf(raw);
+    const contentType = raw.headers.get('content-type');
+    const view = { status, body, ...(contentType !== undefined && { contentType }) };
+    return Reply.failed(statusError(status, backend, request, view));
+  });
+}
+
+function onFailedStatus(failed: Failed): Wrap<PipeRequest> {
+  return (next: Step<PipeRequest>) => (request, call) => {
+    const reply = next(request, call);
+    return reply instanceof Promise ? reply.then((settled) => checked(settled, request)) : checked(reply, request);
+  };
+
+  function checked(reply: Reply, request: PipeRequest): Reply | Promise<Reply> {
+    if (reply.errors.length > 0 || reply.data !== null || reply.status === 200 || reply.status === 201) return reply;
+    return failed(reply, request).catch((error: CallError) => Reply.failed(error));
+  }
+}
+
+async function bodyOf(reply: Reply): Promise<Uint8Array> {
+  const { body } = reply;
+  if (body === null) return new Uint8Array();
+  const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BODY_BYTES);
+  if (bytes.length === 0 || reply.headers.get('content-encoding')?.toLowerCase() !== 'gzip') return bytes;
+  try {
+    return await inflate(bytes, { maxOutputLength: MAX_BODY_BYTES });
+  } catch (cause) {
+    throw new BackendError('BACKEND_GZIP', 'backend: body is not valid gzip', { upstreamStatus: reply.status, cause });
+  }
+}
+
+function statusError(
+  status: number,
+  backend: BackendConfig,
+  request: PipeRequest,
+  view?: BackendError['view'],
+): BackendError {
+  const url = (request.origin + request.target).replace(/^([a-z][a-z\d+.-]*:\/\/)[^/@]*@/i, '$1');
+  const text = `invalid status code ${status} [${backend.method} ${backend.url_pattern}]: ${url}`;
+  return new BackendError('BACKEND_STATUS', text, { upstreamStatus: status, ...(view && { view }) });
+}

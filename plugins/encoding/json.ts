@@ -1,0 +1,9 @@
+import { definePlugin } from '#contract';
+import { passJson, readJsonObject, writeJson } from './lib/json-body.ts';
+
+/** JSON, in and out. Bodies that nobody looks into are checked and pass as bytes. */
+export const plugin = definePlugin({
+  name: 'encoding/json',
+  description: 'Reads JSON objects (with is_collection: arrays) and writes JSON.',
+  encodings: [{ name: 'json', decode: readJsonObject, encode: writeJson, passes: passJson }],
+});

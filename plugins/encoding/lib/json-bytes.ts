@@ -1,0 +1,150 @@
+/** Deeper nesting than this is refused. */
+const MAX_DEPTH = 10_000;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** 1 for bytes that stand for themselves in a string, multi-byte characters included. */
+const plain = table(Array.from({ length: 256 - 32 }, (_, index) => index + 32));
+plain[QUOTE] = 0;
+plain[BACKSLASH] = 0;
+
+/** 1 for bytes that may follow a backslash; `u` is looked at on its own. */
+const escapes = table(Buffer.from('"\\/bfnrt'));
+const hex = table(Buffer.from('0123456789abcdefABCDEF'));
+const blank = table(Buffer.from(' \t\r\n'));
+
+/** Kinds of the containers around the current one; shared by all checks, which never overlap. */
+const outer = new Uint8Array(MAX_DEPTH);
+
+/**
+ * Proves that the bytes from `start` to `end`, with no white space around them, are one JSON object, as `JSON.parse`
+ * would find it, at a third of its cost or less. Nothing is decoded; UTF-8 is for the caller to check.
+ *
+ * No byte beyond `end` is ever looked at, because one such read makes all later ones several times slower: the last
+ * byte is known to be `}`, which ends everything but a string, and strings are not followed beyond the last quote.
+ *
+ * @throws Error when the object is nested deeper than 10,000 levels.
+ */
+export function isJsonObject(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start < 2 || bytes[start] !== OPEN_OBJECT || bytes[end - 1] !== CLOSE_OBJECT) return false;
+  let lastQuote = end - 1;
+  while (lastQuote > start && bytes[lastQuote] !== QUOTE) lastQuote--;
+  let at = start;
+  let depth = 0;
+  let inObject = 0;
+  while (true) {
+    let byte = bytes[at]!;
+    while (blank[byte] === 1) byte = bytes[++at]!;
+    if (byte === QUOTE) {
+      at = afterString(bytes, at + 1, lastQuote);
+    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      if (depth === MAX_DEPTH) throw new Error(`JSON nested deeper than ${MAX_DEPTH} levels`);
+      outer[depth++] = inObject;
+      inObject = byte === OPEN_OBJECT ? 1 : 0;
+      byte = bytes[++at]!;
+      while (blank[byte] === 1) byte = bytes[++at]!;
+      if (byte !== (inObject === 1 ? CLOSE_OBJECT : CLOSE_ARRAY)) {
+        if (inObject === 1) at = afterKey(bytes, at, lastQuote);
+        if (at < 0) return false;
+        continue;
+      }
+      at++;
+      inObject = outer[--depth]!;
+      if (at === end) return depth === 0;
+    } else {
+      at = byte <= 0x39 ? afterNumber(bytes, at) : afterWord(bytes, at);
+    }
+    if (at < 0) return false;
+    while (true) {
+      if (depth === 0) return false;
+      byte = bytes[at]!;
+      while (blank[byte] === 1) byte = bytes[++at]!;
+      at++;
+      if (byte === COMMA) break;
+      if (byte !== (inObject === 1 ? CLOSE_OBJECT : CLOSE_ARRAY)) return false;
+      inObject = outer[--depth]!;
+      if (at === end) return depth === 0;
+    }
+    if (inObject === 1) {
+      at = afterKey(bytes, at, lastQuote);
+      if (at < 0) return false;
+    }
+  }
+}
+
+/** All of these take the position of a token and answer the position behind it, or -1 when it is none. */
+function afterKey(bytes: Uint8Array, start: number, lastQuote: number): number {
+  let at = start;
+  while (blank[bytes[at]!] === 1) at++;
+  if (bytes[at] !== QUOTE) return -1;
+  at = afterString(bytes, at + 1, lastQuote);
+  if (at < 0) return -1;
+  while (blank[bytes[at]!] === 1) at++;
+  return bytes[at] === COLON ? at + 1 : -1;
+}
+
+function afterString(bytes: Uint8Array, start: number, lastQuote: number): number {
+  let at = start;
+  while (at <= lastQuote) {
+    let byte = bytes[at]!;
+    while (plain[byte] === 1) byte = bytes[++at]!;
+    if (byte === QUOTE) return at + 1;
+    if (byte !== BACKSLASH) return -1;
+    byte = bytes[++at]!;
+    at++;
+    if (escapes[byte] === 1) continue;
+    if (byte !== 0x75) return -1;
+    for (const stop = at + 4; at < stop; at++) if (hex[bytes[at]!] !== 1) return -1;
+  }
+  return -1;
+}
+
+function afterNumber(bytes: Uint8Array, start: number): number {
+  let at = start;
+  let byte = bytes[at]!;
+  if (byte === 0x2d) byte = bytes[++at]!;
+  if (byte === 0x30) byte = bytes[++at]!;
+  else if (byte < 0x31 || byte > 0x39) return -1;
+  else while (byte >= 0x30 && byte <= 0x39) byte = bytes[++at]!;
+  if (byte === 0x2e) {
+    byte = bytes[++at]!;
+    if (byte < 0x30 || byte > 0x39) return -1;
+    while (byte >= 0x30 && byte <= 0x39) byte = bytes[++at]!;
+  }
+  if (byte === 0x65 || byte === 0x45) {
+    byte = bytes[++at]!;
+    if (byte === 0x2b || byte === 0x2d) byte = bytes[++at]!;
+    if (byte < 0x30 || byte > 0x39) return -1;
+    while (byte >= 0x30 && byte <= 0x39) byte = bytes[++at]!;
+  }
+  return at;
+}
+
+/** Stops at the first byte that differs, so that it too stays before the end. */
+function afterWord(bytes: Uint8Array, at: number): number {
+  switch (bytes[at]) {
+    case 0x74:
+      return bytes[at + 1] === 0x72 && bytes[at + 2] === 0x75 && bytes[at + 3] === 0x65 ? at + 4 : -1;
+    case 0x6e:
+      return bytes[at + 1] === 0x75 && bytes[at + 2] === 0x6c && bytes[at + 3] === 0x6c ? at + 4 : -1;
+    case 0x66:
+      return bytes[at + 1] === 0x61 && bytes[at + 2] === 0x6c && bytes[at + 3] === 0x73 && bytes[at + 4] === 0x65
+        ? at + 5
+        : -1;
+    default:
+      return -1;
+  }
+}
+
+function table(members: ArrayLike<number>): Uint8Array {
+  const flags = new Uint8Array(256);
+  for (let index = 0; index < members.length; index++) flags[members[index]!] = 1;
+  return flags;
+}

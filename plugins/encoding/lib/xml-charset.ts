@@ -1,0 +1,36 @@
+import { TextDecoder } from 'node:util';
+
+const declaration = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
+
+/** How much of a document is searched for its declaration, in bytes. */
+const DECLARATION_BYTES = 256;
+
+/**
+ * The text of an XML document, by its byte order mark, else by the encoding it declares, else as UTF-8.
+ * @throws Error for an encoding that is not known and for bytes that are not in it.
+ */
+export function decodeXml(bytes: Uint8Array): string {
+  const label = charsetOf(bytes);
+  let decoder: TextDecoder;
+  try {
+    decoder = new TextDecoder(label, { fatal: true });
+  } catch {
+    throw new Error(`unsupported XML encoding ${JSON.stringify(label)}`);
+  }
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new Error(`invalid ${decoder.encoding.toUpperCase()} in XML`);
+  }
+}
+
+function charsetOf(bytes: Uint8Array): string {
+  const [first = -1, second = -1, third = -1] = bytes;
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
+  if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)) return 'utf-16le';
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c)) return 'utf-16be';
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, DECLARATION_BYTES));
+  const label = declaration.exec(head.toString('latin1'))?.[1]?.toLowerCase() ?? 'utf-8';
+  // A declaration that could be read byte by byte is not in UTF-16, whatever it says.
+  return label.startsWith('utf-16') ? 'utf-8' : label;
+}

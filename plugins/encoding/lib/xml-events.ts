@@ -1,0 +1,53 @@
+import { SaxesParser } from 'saxes';
+import { decodeXml } from './xml-charset.ts';
+import { trimXml } from './xml-text.ts';
+
+/** Deeper nesting than this is refused. */
+const MAX_DEPTH = 10_000;
+
+/** What a document consists of, in document order. Names are as written, prefix included. */
+export interface XmlEvents {
+  open(name: string, attributes: Readonly<Record<string, string>>): void;
+  /** Character data, CDATA sections included; may come in several pieces. */
+  text(text: string): void;
+  close(): void;
+}
+
+/** The five entities of XML, and none of the prototype's names. */
+const entities: Record<string, string> = { __proto__: null as never, amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" };
+
+/**
+ * Reads a document strictly. A document type is skipped unread: entities it declares are unknown, so using one is an
+ * error, and nothing is ever fetched.
+ * @throws Error with the parser's text; `EOF` for an empty body; when nested deeper than 10,000 levels.
+ */
+export function readXmlEvents(bytes: Uint8Array, events: XmlEvents): void {
+  const text = decodeXml(bytes);
+  if (trimXml(text) === '') throw new Error('EOF');
+  const parser = new SaxesParser();
+  let depth = 0;
+  parser.ENTITIES = entities;
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', (tag) => {
+    if (++depth > MAX_DEPTH) throw new Error(`XML nested deeper than ${MAX_DEPTH} levels`);
+    events.open(tag.name, tag.attributes);
+  });
+  parser.on('text', (part) => {
+    if (depth > 0) events.text(part);
+  });
+  parser.on('cdata', (part) => {
+    if (depth > 0) events.text(part);
+  });
+  parser.on('closetag', () => {
+    depth--;
+    events.close();
+  });
+  parser.write(text).close();
+}
+
+/** The name without its prefix. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}

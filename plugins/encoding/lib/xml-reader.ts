@@ -1,0 +1,63 @@
+import { type DataObject, getKey, setKey } from '#contract';
+import { localName, readXmlEvents } from './xml-events.ts';
+import { trimXml } from './xml-text.ts';
+
+interface Open {
+  readonly name: string;
+  /** Attributes and children; null as long as there are none. */
+  parts: DataObject | null;
+  text: string;
+}
+
+/**
+ * An XML document as data: the root element is the only key. Attributes are keys with a leading `-`, repeated children
+ * lists, text beside attributes or children is the key `#text`, an element with nothing but text is that text. Names
+ * lose their prefix, text the white space around it; every value is text. Pieces of text between children are joined.
+ *
+ * As a collection the same object stands under the key `collection`.
+ *
+ * @throws Error with the parser's text; `EOF` for an empty body.
+ */
+export function readXml(bytes: Uint8Array, asCollection: boolean): DataObject {
+  const document: DataObject = {};
+  const path: Open[] = [];
+  readXmlEvents(bytes, {
+    open(name, attributes) {
+      let parts: DataObject | null = null;
+      for (const key in attributes) {
+        parts ??= {};
+        parts[`-${localName(key)}`] = attributes[key]!;
+      }
+      path.push({ name: localName(name), parts, text: '' });
+    },
+    text(text) {
+      path[path.length - 1]!.text += text;
+    },
+    close() {
+      const element = path.pop()!;
+      const parent = path[path.length - 1];
+      const value = contentOf(element);
+      if (parent) {
+        parent.parts ??= {};
+        append(parent.parts, element.name, value);
+      } else {
+        setKey(document, element.name, value);
+      }
+    },
+  });
+  return asCollection ? { collection: document } : document;
+}
+
+function contentOf({ parts, text }: Open): DataObject | string {
+  const trimmed = trimXml(text);
+  if (!parts) return trimmed;
+  if (trimmed !== '') parts['#text'] = trimmed;
+  return parts;
+}
+
+function append(parts: DataObject, name: string, value: DataObject | string): void {
+  const known = getKey(parts, name);
+  if (known === undefined) setKey(parts, name, value);
+  else if (Array.isArray(known)) known.push(value);
+  else setKey(parts, name, [known, value]);
+}

@@ -1,0 +1,123 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { copyData, type Data, type DataObject, setKey } from '#contract';
+import { nestingError } from './nesting.ts';
+import { exactNumber } from './yaml-number.ts';
+
+/** How many values and characters all aliases of a document together may repeat. */
+const MAX_REPEATED = 1_000_000;
+
+const options = {
+  prettyErrors: false,
+  resolveKnownTags: false,
+  stringKeys: true,
+  // Repeated keys are found below, in linear time.
+  uniqueKeys: false,
+} as const;
+
+/**
+ * A YAML mapping; as a collection a sequence, which becomes the key `collection`. Only the first document is read,
+ * by the core schema of YAML 1.2: dates are text and `<<` is a key like any other. Keys are the text they are written
+ * as, numbers keep their digits. Null for `null`.
+ * @throws Error with place and text of the parser; `EOF` for an empty body; for repeated keys, for keys that are no
+ * scalars, for numbers that are none in JSON (`.inf`, `.nan`) and for aliases that repeat more than a million values.
+ */
+export function readYaml(bytes: Uint8Array, asCollection: boolean): DataObject | null {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  if (source.trim() === '') throw new Error('EOF');
+  let data: Data;
+  try {
+    data = firstDocument(source);
+  } catch (error) {
+    throw nestingError(error);
+  }
+  if (data === null) return null;
+  if (asCollection) {
+    if (Array.isArray(data)) return { collection: data };
+    throw new Error('expected a YAML sequence');
+  }
+  if (typeof data === 'object' && !Array.isArray(data) && !JSON.isRawJSON(data)) return data as DataObject;
+  throw new Error('expected a YAML mapping');
+}
+
+interface Reading {
+  readonly lines: LineCounter;
+  readonly anchors: Map<string, { readonly value: Data; readonly size: number }>;
+  /** Values and characters read so far, repeated ones included. */
+  size: number;
+  repeated: number;
+}
+
+function firstDocument(source: string): Data {
+  const lines = new LineCounter();
+  const document = parseDocument(source, { ...options, lineCounter: lines });
+  const reading: Reading = { lines, anchors: new Map(), size: 0, repeated: 0 };
+  for (const error of document.errors) {
+    // The parser reports a stack that ran out as an error of the text.
+    if (error.message.includes('call stack')) throw fault(reading, error.pos[0], 'nested too deeply');
+    if (error.code !== 'MULTIPLE_DOCS') throw fault(reading, error.pos[0], error.message);
+  }
+  return read(document.contents, reading);
+}
+
+function read(node: Node | null | undefined, reading: Reading): Data {
+  const before = reading.size++;
+  if (!node) return null;
+  if (isAlias(node)) return repeat(node.source, node, reading);
+  let value: Data;
+  if (isMap(node)) {
+    value = {};
+    for (const { key, value: member } of node.items) {
+      const name = keyOf(key, node, reading);
+      if (Object.hasOwn(value, name))
+        throw fault(reading, startOf(key as Node), `key ${JSON.stringify(name)} is repeated`);
+      setKey(value, name, read(member as Node | null, reading));
+    }
+  } else if (isSeq(node)) {
+    value = node.items.map((member) => read(member as Node | null, reading));
+  } else if (isScalar(node)) {
+    value = scalar(node.value, node.source, node, reading);
+  } else {
+    throw fault(reading, startOf(node), 'unexpected node');
+  }
+  if (node.anchor !== undefined) reading.anchors.set(node.anchor, { value, size: reading.size - before });
+  return value;
+}
+
+function scalar(value: unknown, source: string | undefined, node: Node, reading: Reading): Data {
+  if (typeof value === 'string') {
+    reading.size += value.length;
+    return value;
+  }
+  if (typeof value === 'boolean') return value;
+  if (typeof value !== 'number') return null;
+  const number = exactNumber(value, source ?? String(value));
+  if (number === null) throw fault(reading, startOf(node), `${source} is not a number in JSON`);
+  return number;
+}
+
+/** An anchor is known from the end of its node on, so a node never holds itself. */
+function repeat(name: string, node: Node, reading: Reading): Data {
+  const anchor = reading.anchors.get(name);
+  if (!anchor) throw fault(reading, startOf(node), `alias *${name} has no anchor before it`);
+  reading.repeated += anchor.size;
+  reading.size += anchor.size;
+  if (reading.repeated > MAX_REPEATED) throw fault(reading, startOf(node), 'aliases repeat too much');
+  return copyData(anchor.value);
+}
+
+function keyOf(key: unknown, map: Node, reading: Reading): string {
+  if (!isScalar(key)) throw fault(reading, startOf(map), 'a key is not a scalar');
+  const name = String(key.value ?? '');
+  reading.size += name.length;
+  if (key.anchor !== undefined) reading.anchors.set(key.anchor, { value: name, size: name.length });
+  return name;
+}
+
+function startOf(node: Node): number {
+  return node.range?.[0] ?? 0;
+}
+
+function fault(reading: Reading, offset: number, message: string): Error {
+  const { line, col } = reading.lines.linePos(offset);
+  return new Error(`${line}:${col}: ${message}`);
+}

@@ -1,0 +1,43 @@
+import { type DataObject, definePlugin, type Encoded } from '#contract';
+import { writeJson } from './lib/json-body.ts';
+import { writeXml } from './lib/xml-writer.ts';
+import { writeYaml } from './lib/yaml-writer.ts';
+
+type Writer = (data: DataObject | null) => Encoded;
+
+const writers: ReadonlyMap<string, Writer> = new Map([
+  ['application/json', writeJson],
+  ['application/*', writeJson],
+  ['*/*', writeJson],
+  ['application/xml', writeXml],
+  ['application/yaml', writeYaml],
+  ['application/x-yaml', writeYaml],
+  ['text/plain', writeYaml],
+  ['text/*', writeYaml],
+]);
+
+/**
+ * Writes in the first media type of `Accept`, in the order written, that it has a writer for; parameters, `q` among
+ * them, are ignored. JSON when there is none.
+ */
+function encode(data: DataObject | null, accept: string | undefined): Encoded {
+  return writerFor(accept)(data);
+}
+
+function writerFor(accept: string | undefined): Writer {
+  if (accept === undefined) return writeJson;
+  for (const entry of accept.split(',')) {
+    const parameters = entry.indexOf(';');
+    const type = (parameters < 0 ? entry : entry.slice(0, parameters)).trim().toLowerCase();
+    const writer = writers.get(type);
+    if (writer) return writer;
+  }
+  return writeJson;
+}
+
+/** The client says what it reads. Output only. */
+export const plugin = definePlugin({
+  name: 'encoding/negotiate',
+  description: "Writes JSON, YAML or XML, as the client's Accept header asks.",
+  encodings: [{ name: 'negotiate', encode }],
+});

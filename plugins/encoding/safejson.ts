@@ -1,0 +1,19 @@
+import { type DataObject, definePlugin, isObject } from '#contract';
+import { readJson } from './lib/json-body.ts';
+
+/**
+ * Any JSON value: an object as it is, an array under `collection`, a scalar or `null` under `content`.
+ * @throws Error with the parser's text.
+ */
+function decode(bytes: Uint8Array): DataObject {
+  const data = readJson(bytes);
+  if (isObject(data)) return data;
+  return Array.isArray(data) ? { collection: data } : { content: data };
+}
+
+/** JSON of a backend whose kind is not known beforehand. Input only. */
+export const plugin = definePlugin({
+  name: 'encoding/safejson',
+  description: 'Reads any JSON value: arrays become the key collection, scalars the key content.',
+  encodings: [{ name: 'safejson', decode }],
+});

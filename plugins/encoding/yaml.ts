@@ -1,0 +1,10 @@
+import { definePlugin } from '#contract';
+import { readYaml } from './lib/yaml-reader.ts';
+import { writeYaml } from './lib/yaml-writer.ts';
+
+/** YAML, in and out. */
+export const plugin = definePlugin({
+  name: 'encoding/yaml',
+  description: 'Reads YAML mappings (with is_collection: sequences) and writes block-style YAML.',
+  encodings: [{ name: 'yaml', decode: readYaml, encode: writeYaml }],
+});

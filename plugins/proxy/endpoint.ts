@@ -1,0 +1,88 @@
+import { type AtEndpoint, type BackendConfig, type EndpointSite, type Infer, mergeShallow, paramKey } from '#contract';
+import { answeringBackends, passesBytes } from './backends.ts';
+import { combiners } from './combiner.ts';
+import { compileFlatmap } from './flatmap.ts';
+import type { endpointProxySchema } from './schema.ts';
+import { type Link, type Propagated, sequential } from './sequential.ts';
+import { staticData } from './static.ts';
+
+type EndpointProxySite = EndpointSite<Infer<typeof endpointProxySchema>>;
+
+/** The part of an endpoint's timeout that a chain of backends may take; the rest is for what comes after it. */
+const CHAIN_SHARE = 0.85;
+
+/**
+ * The namespace in an endpoint.
+ *
+ * @throws ConfigError PROXY_STATIC_RAW, PROXY_PROPAGATED, PROXY_FLATMAP_ARGS.
+ */
+export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
+  const { config, endpoint } = site;
+  const { max_payload: maxBytes, decompress_gzip: inflate } = config;
+  const backends = answeringBackends(endpoint);
+  warnOfIdleOptions(site, backends.length);
+  const isMerged = backends.length > 1 && !passesBytes(endpoint);
+  const propagated = compilePropagated(site, backends);
+  const combine = isMerged ? combiners[config.combiner] : undefined;
+  const shape = config.flatmap_filter && compileFlatmap(config.flatmap_filter, site);
+  if (config.static && passesBytes(endpoint)) {
+    const message = `static data needs a decoded reply, and output_encoding is ${endpoint.output_encoding}`;
+    throw site.fault('PROXY_STATIC_RAW', '/static', message);
+  }
+  return {
+    ...(config.static && { proxy: staticData(config.static.data, config.static.strategy), readsData: true }),
+    ...(shape && isMerged && { shape, readsData: true }),
+    ...(combine && { combine }),
+    ...(config.sequential &&
+      isMerged && {
+        gather: sequential({
+          budgetMs: CHAIN_SHARE * endpoint.timeout,
+          links: backends.map(({ encoding }, at): Link => ({ raw: encoding === 'no-op', propagated: propagated[at]! })),
+          combine: combine ?? mergeShallow,
+        }),
+      }),
+    ...((maxBytes > 0 || inflate) && { payload: { ...(maxBytes > 0 && { maxBytes }), ...(inflate && { inflate }) } }),
+  };
+}
+
+/** What stands in the configuration and changes nothing, for reasons its writer may not have seen. */
+function warnOfIdleOptions(site: EndpointProxySite, answering: number): void {
+  const { config, endpoint } = site;
+  const idle = (option: string, reason: string) => site.warn('PROXY_IDLE', `/${option}`, `${option} ${reason}`);
+  for (const option of ['force_sandboxed_request', 'strategy'] as const) {
+    if (config[option] !== undefined) idle(option, 'is accepted for compatibility and does nothing');
+  }
+  if (answering > 1 && !passesBytes(endpoint)) return;
+  const reason = answering > 1 ? `does nothing on ${endpoint.output_encoding}` : 'does nothing with a single backend';
+  if (config.flatmap_filter) idle('flatmap_filter', reason);
+  if (config.combiner !== 'default') idle('combiner', reason);
+  if (config.sequential) idle('sequential', reason);
+}
+
+function compilePropagated(site: EndpointProxySite, backends: readonly BackendConfig[]): readonly Propagated[][] {
+  const names = site.config.sequential_propagated_params;
+  const perBackend: Propagated[][] = backends.map(() => []);
+  const refuse = (at: string, message: string) => site.fault('PROXY_PROPAGATED', at, message);
+  if (names.length > 0 && !site.config.sequential) {
+    throw refuse('/sequential_propagated_params', 'parameters are propagated only where sequential is true');
+  }
+  for (const [index, name] of names.entries()) {
+    const pointer = `/sequential_propagated_params/${index}`;
+    const [, digits, field] = /^resp(\d+)(?:_(.+))?$/s.exec(name)!;
+    const at = Number(digits);
+    const backend = backends[at];
+    if (!backend) throw refuse(pointer, `${name}: the endpoint has no backend ${at}; the first one is 0`);
+    const isRaw = backend.encoding === 'no-op';
+    if (field === undefined && !isRaw) {
+      throw refuse(pointer, `${name} is the whole body, which is kept only when backend ${at} has the encoding no-op`);
+    }
+    if (field !== undefined && isRaw) {
+      throw refuse(pointer, `${name}: backend ${at} has the encoding no-op, so its answer has no fields`);
+    }
+    if (at === backends.length - 1) {
+      site.warn('PROXY_IDLE', pointer, `${name}: no backend comes after backend ${at}`);
+    }
+    perBackend[at]!.push({ key: paramKey(name), path: field?.split('.') ?? null });
+  }
+  return perBackend;
+}

@@ -1,0 +1,85 @@
+import type { Branch, TreeNode } from './tree.ts';
+
+/** Stands for every child of a container. */
+export const wildcard = '*';
+
+/** A container a pattern led to, and the names passed on the way. */
+export interface Found {
+  readonly branch: Branch;
+  readonly trail: readonly string[];
+}
+
+/** An operation on a whole tree. */
+export type Operation = (root: Branch) => void;
+
+/** The containers a pattern leads to, in the order they stand in; scalars and missing children lead nowhere. */
+export function findBranches(root: Branch, pattern: readonly string[]): Found[] {
+  let found: Found[] = [{ branch: root, trail: [] }];
+  for (const step of pattern) {
+    const next: Found[] = [];
+    for (const { branch, trail } of found) {
+      if (step !== wildcard) enter(branch, branch.indexOf(step), trail, next);
+      else for (let at = 0; at < branch.size; at++) enter(branch, at, trail, next);
+    }
+    found = next;
+  }
+  return found;
+}
+
+function enter(parent: Branch, index: number, trail: readonly string[], into: Found[]): void {
+  const branch = index < 0 ? null : parent.branchAt(index);
+  if (branch) into.push({ branch, trail: [...trail, parent.nameAt(index)] });
+}
+
+/**
+ * Compiles `move`: with as many segments on both sides a child is renamed where it stands, with more in `to` it goes
+ * down into objects made for it, with fewer it goes up. The last segment of either path is a name, never a wildcard.
+ */
+export function move(from: readonly string[], to: readonly string[]): Operation {
+  const parents = from.slice(0, -1);
+  const name = from.at(-1)!;
+  const newName = to.at(-1)!;
+  if (from.length === to.length) return (root) => rename(findBranches(root, parents), name, newName);
+  if (from.length < to.length) {
+    const down = to.slice(parents.length, -1);
+    return (root) => {
+      for (const [{ branch }, node] of takeAll(root, parents, name)) down.reduce(grow, branch).put(newName, node);
+    };
+  }
+  const up = to.slice(0, -1);
+  return (root) => {
+    for (const [{ trail }, node] of takeAll(root, parents, name)) deepest(root, up, trail).put(newName, node);
+  };
+}
+
+function rename(parents: readonly Found[], name: string, newName: string): void {
+  for (const { branch } of parents) {
+    const at = branch.indexOf(name);
+    if (at >= 0) branch.rename(at, newName);
+  }
+}
+
+/** Everything leaves its place before anything arrives, so that no value is moved twice. */
+function takeAll(root: Branch, parents: readonly string[], name: string): [from: Found, node: TreeNode][] {
+  const taken: [Found, TreeNode][] = [];
+  for (const found of findBranches(root, parents)) {
+    const at = found.branch.indexOf(name);
+    if (at >= 0) taken.push([found, found.branch.take(at)]);
+  }
+  return taken;
+}
+
+function grow(branch: Branch, name: string): Branch {
+  return branch.grow(name);
+}
+
+/** Follows a path as far as there are nodes; a `*` takes the way the source took there. */
+function deepest(root: Branch, path: readonly string[], trail: readonly string[]): Branch {
+  let branch = root;
+  for (const [at, step] of path.entries()) {
+    const name = step === wildcard ? trail[at]! : step;
+    if (branch.indexOf(name) < 0) break;
+    branch = branch.grow(name);
+  }
+  return branch;
+}

@@ -1,0 +1,163 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import {
+  BackendError,
+  ByteStream,
+  type Call,
+  type DataObject,
+  type Gather,
+  getPath,
+  type Log,
+  type Params,
+  type PipeRequest,
+  Reply,
+  type Step,
+  textOf,
+  toCallError,
+} from '#contract';
+import type { Combine } from './combiner.ts';
+
+/** A value of one backend's answer that later backends get as a parameter. */
+export interface Propagated {
+  /** The parameter, as in `Resp0_user.id`. */
+  readonly key: string;
+  /** Where the value stands in the data; null for the whole body. */
+  readonly path: readonly string[] | null;
+}
+
+/** What the chain must know of one backend. */
+export interface Link {
+  /** Its bytes are handed on unread, so any answer at all is a complete one. */
+  readonly raw: boolean;
+  readonly propagated: readonly Propagated[];
+}
+
+export interface SequentialOptions {
+  /** Longest duration of the whole chain, in milliseconds. */
+  readonly budgetMs: number;
+  /** One for each backend, in order. */
+  readonly links: readonly Link[];
+  readonly combine: Combine;
+}
+
+/** Longest body that is read to be propagated whole. */
+const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
+
+const inflate = promisify(gunzip);
+
+/**
+ * Calls backends one after another, each with a copy of the request that knows the replies before it. The first that
+ * fails or is incomplete ends the chain: when nothing came before it, its reply stands alone, else the reply is what was
+ * gathered so far, incomplete. Replies are merged only at the end, so none changes what a later backend reads of it.
+ */
+export function sequential(options: SequentialOptions): Gather {
+  return {
+    sequential: true,
+    over: (backends) => {
+      if (backends.length === 1) return backends[0]!;
+      return (request, call) => {
+        const chain = call.fork(options.budgetMs);
+        return follow(backends, request, chain, options).finally(() => chain.finish());
+      };
+    },
+  };
+}
+
+async function follow(
+  backends: readonly Step<PipeRequest>[],
+  request: PipeRequest,
+  chain: Call,
+  { links, combine }: SequentialOptions,
+): Promise<Reply> {
+  const replies: Reply[] = [];
+  const offered: Params = {};
+  for (const [at, { raw, propagated }] of links.entries()) {
+    const part = request.copy();
+    part.earlier = replies;
+    Object.assign(part.params, offered);
+    let reply = await inTime(attempt(backends[at]!, part, chain), chain);
+    if (raw && reply.errors.length === 0) reply = await inTime(readBody(reply, propagated), chain);
+    replies.push(reply);
+    if (!isWhole(reply, raw)) return at === 0 ? reply : gathered(replies, false, combine);
+    for (const value of propagated) offered[value.key] = textFrom(reply, value, chain.log);
+  }
+  return gathered(replies, true, combine);
+}
+
+/** One backend's reply; none is called once the chain is given up. */
+function attempt(backend: Step<PipeRequest>, request: PipeRequest, chain: Call): Reply | Promise<Reply> {
+  if (chain.reason) return asFailed(chain.reason);
+  try {
+    return backend(request, chain);
+  } catch (error) {
+    return asFailed(error);
+  }
+}
+
+/** A reply that is waited for only as long as the chain goes on. */
+function inTime(reply: Reply | Promise<Reply>, chain: Call): Reply | Promise<Reply> {
+  if (!(reply instanceof Promise)) return reply;
+  return new Promise((resolve) => {
+    const leave = chain.onCancel((reason) => resolve(asFailed(reason)));
+    const settle = (settled: Reply) => {
+      leave();
+      resolve(settled);
+    };
+    reply.then(settle, (error) => settle(asFailed(error)));
+  });
+}
+
+/** Whether the chain goes on after a reply. A refusal, whose completeness is null, ends it too. */
+function isWhole(reply: Reply, raw: boolean): boolean {
+  if (reply.errors.length > 0 || reply.complete === null) return false;
+  return reply.complete || raw || reply.skipped;
+}
+
+function gathered(replies: readonly Reply[], complete: boolean, combine: Combine): Reply {
+  const parts: DataObject[] = [];
+  for (const { data } of replies) if (data) parts.push(data);
+  const reply = Reply.data(combine(parts), complete && replies.some(({ skipped }) => !skipped));
+  const last = replies.at(-1)!;
+  reply.errors = last.errors;
+  if (last.body instanceof ByteStream) last.body.drop();
+  return reply;
+}
+
+/** Brings in the bytes of a body that is propagated; any other is not waited for. */
+function readBody(reply: Reply, propagated: readonly Propagated[]): Reply | Promise<Reply> {
+  const { body } = reply;
+  if (body === null) return reply;
+  if (propagated.length === 0) {
+    if (body instanceof ByteStream) body.drop();
+    reply.body = null;
+    return reply;
+  }
+  if (body instanceof Uint8Array) return keepBytes(reply, body);
+  const bytes = body.collect(BODY_LIMIT_BYTES);
+  return bytes instanceof Promise ? bytes.then((all) => keepBytes(reply, all), asFailed) : keepBytes(reply, bytes);
+}
+
+/** A client that said which encodings it takes may have got the backend to answer in gzip. */
+function keepBytes(reply: Reply, bytes: Uint8Array): Reply | Promise<Reply> {
+  reply.body = bytes;
+  if (reply.headers.get('content-encoding')?.toLowerCase() !== 'gzip') return reply;
+  return inflate(bytes, { maxOutputLength: BODY_LIMIT_BYTES }).then(
+    (inflated) => {
+      reply.body = inflated;
+      return reply;
+    },
+    (cause) => Reply.failed(new BackendError('BACKEND_GZIP', 'backend: body is not valid gzip', { cause })),
+  );
+}
+
+function textFrom(reply: Reply, { key, path }: Propagated, log: Log): string {
+  if (path === null) return reply.body instanceof Uint8Array ? Buffer.from(reply.body).toString() : '';
+  const value = reply.data ? getPath(reply.data, path) : undefined;
+  if (value !== undefined) return textOf(value);
+  if (!reply.skipped) log.warning(`[Merge] no field ${path.join('.')} in the answer: ${key} is empty`);
+  return '';
+}
+
+function asFailed(reason: unknown): Reply {
+  return Reply.failed(toCallError(reason));
+}

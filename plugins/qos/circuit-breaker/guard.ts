@@ -1,0 +1,117 @@
+import {
+  BackendError,
+  type BackendSite,
+  type Call,
+  CancelledError,
+  type Infer,
+  type PipeRequest,
+  Reply,
+  type Schema,
+  type Wrap,
+} from '#contract';
+import { type BreakerSettings, createBreaker, enter, leave, OPEN, type Outcome } from './state.ts';
+
+/** The fields both forms of the breaker have. */
+export const breakerSchema = {
+  type: 'object',
+  required: ['interval', 'timeout', 'max_errors'],
+  properties: {
+    interval: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Seconds after which a closed breaker forgets its failures; 0 for never.',
+    },
+    timeout: { type: 'integer', minimum: 0, description: 'Seconds the breaker stays open; 0 means 60.' },
+    max_errors: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Failures in a row that are tolerated; one more opens the breaker.',
+    },
+    name: { type: 'string', description: 'Name of the breaker in the log.', default: '' },
+    log_status_change: { type: 'boolean', description: 'Log every change of state.', default: false },
+  },
+} as const satisfies Schema;
+
+export type BreakerConfig = Infer<typeof breakerSchema>;
+
+/** One error for all refused calls: making one costs more than refusing. */
+const open = new BackendError('CIRCUIT_OPEN', 'circuit breaker is open');
+const busy = new BackendError('CIRCUIT_BUSY', 'too many requests');
+
+/** Seconds open when the configuration says 0. */
+const DEFAULT_OPEN_SECONDS = 60;
+
+/**
+ * A wrap that stops calling a backend which keeps failing. Its state belongs to the backend's place, never to the
+ * settings.
+ * @param succeeded judges a reply that was not cancelled and not skipped.
+ * @returns null when every setting is 0: the breaker is off.
+ */
+export function guard(
+  site: BackendSite<BreakerConfig>,
+  succeeded: (reply: Reply) => boolean,
+): Wrap<PipeRequest> | null {
+  const { interval, timeout, max_errors: maxErrors, name, log_status_change: logged } = site.config;
+  if (interval === 0 && timeout === 0 && maxErrors === 0) return null;
+  const { log } = site;
+  const { clock } = site.services;
+  const settings: BreakerSettings = {
+    clock,
+    maxErrors,
+    intervalMs: interval * 1000,
+    openMs: (timeout || DEFAULT_OPEN_SECONDS) * 1000,
+    ...(logged && {
+      changed: (from, to) => log.warning(`[CB] Circuit breaker named '${name}' went from '${from}' to '${to}'`),
+    }),
+  };
+  const breaker = site.keep(placeOf(site), () => createBreaker(clock));
+  log.debug(`[CB] Creating the circuit breaker named '${name}'`);
+
+  const outcomeOf = (reply: Reply, call: Call): Outcome => {
+    if (reply.skipped || isCancelled(reply, call)) return 'neither';
+    return succeeded(reply) ? 'success' : 'failure';
+  };
+  return (next) => (request, call) => {
+    const ticket = enter(breaker, settings);
+    if (ticket < 0) return Reply.failed(ticket === OPEN ? open : busy);
+    // A throw is a fault, yet it must not leave a half-open breaker waiting for its trial for ever.
+    const thrown = (error: unknown): never => {
+      leave(breaker, settings, ticket, 'failure');
+      throw error;
+    };
+    let reply: Reply | Promise<Reply>;
+    try {
+      reply = next(request, call);
+    } catch (error) {
+      return thrown(error);
+    }
+    if (reply instanceof Promise) {
+      return reply.then((settled) => {
+        leave(breaker, settings, ticket, outcomeOf(settled, call));
+        return settled;
+      }, thrown);
+    }
+    leave(breaker, settings, ticket, outcomeOf(reply, call));
+    return reply;
+  };
+}
+
+/** The client left, or another of several concurrent calls answered first. */
+function isCancelled(reply: Reply, call: Call): boolean {
+  if (call.reason instanceof CancelledError) return true;
+  return reply.errors.length > 0 && reply.errors.some((error) => error instanceof CancelledError);
+}
+
+/**
+ * Whose state it is. The pointer tells a backend from those nested in it; the endpoint's number is left out, since
+ * another endpoint put before it changes nothing here.
+ */
+function placeOf({ endpoint, backend, index, pointer }: BackendSite<unknown>) {
+  return {
+    method: endpoint.method,
+    endpoint: endpoint.endpoint,
+    index,
+    urlPattern: backend.url_pattern,
+    within: pointer.replace(/^\/endpoints\/\d+/, ''),
+  };
+}

@@ -1,0 +1,37 @@
+import { atBackend, definePlugin, type Schema } from '#contract';
+import { breakerSchema, guard } from './guard.ts';
+
+const schema = {
+  ...breakerSchema,
+  required: [...breakerSchema.required, 'valid_status_codes'],
+  properties: {
+    ...breakerSchema.properties,
+    valid_status_codes: {
+      type: 'array',
+      items: { type: 'integer', minimum: 100, maximum: 599 },
+      minItems: 1,
+      uniqueItems: true,
+      description: 'Statuses of the backend that are a success; every other one is a failure.',
+    },
+  },
+} as const satisfies Schema;
+
+const plainForms = ['qos/circuit-breaker', 'github.com/devopsfaith/krakend-circuitbreaker/gobreaker'];
+
+/** Judges the backend's own status, before anything is decoded: it works with `no-op` too. */
+export const plugin = definePlugin({
+  name: 'qos/circuit-breaker/http',
+  description: 'Stops calling a backend that keeps answering with other statuses than the valid ones.',
+  places: [
+    atBackend(schema, (site) => {
+      if (plainForms.some((name) => Object.hasOwn(site.backend.extra_config, name))) {
+        site.warn('CIRCUIT_TWICE', '', 'the backend has a qos/circuit-breaker and a qos/circuit-breaker/http', {
+          hint: 'use one of the two',
+        });
+      }
+      const valid = new Set(site.config.valid_status_codes);
+      const transport = guard(site, (reply) => reply.errors.length === 0 && valid.has(reply.status));
+      return transport ? { transport } : {};
+    }),
+  ],
+});

@@ -1,0 +1,164 @@
+import {
+  CallError,
+  type ClientRequest,
+  type DataObject,
+  HeaderBag,
+  type Infer,
+  isHeaderName,
+  type Reply,
+  refuse,
+  type Schema,
+  type Site,
+} from '#contract';
+import { ClientBuckets } from './client-buckets.ts';
+import { identifyBy, type Strategy, strategies } from './client-identity.ts';
+import { fullBucket, type Limit, limitOf, take } from './token-bucket.ts';
+
+/** A limit on requests: for everybody together, for each client, or both. */
+export const requestLimitSchema = {
+  type: 'object',
+  properties: {
+    max_rate: {
+      type: 'number',
+      minimum: 0,
+      description: 'Requests accepted in every period from all clients together; 0 for no such limit.',
+    },
+    capacity: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Largest burst of all clients together; 0 for the whole requests of one second, at least 1.',
+      default: 0,
+    },
+    client_max_rate: {
+      type: 'number',
+      minimum: 0,
+      description: 'Requests accepted in every period from each client; 0 for no such limit.',
+    },
+    client_capacity: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Largest burst of one client; 0 for the whole requests of one second, at least 1.',
+      default: 0,
+    },
+    every: { type: 'duration', description: 'Period of both rates, at least 1s.', default: '1s' },
+    strategy: {
+      type: 'string',
+      description: 'How clients are told apart: ip, header or param. Needed with client_max_rate.',
+      examples: ['ip'],
+    },
+    key: {
+      type: 'string',
+      description:
+        'Header name for header; placeholder name for param; for ip, optionally a header that carries the address.',
+      default: '',
+    },
+    num_shards: { type: 'integer', minimum: 0, description: 'Accepted for compatibility.', default: 2048 },
+    cleanup_period: {
+      type: 'duration',
+      description: 'How often counters of idle clients are swept, at least 1s.',
+      default: '1m',
+    },
+    cleanup_threads: { type: 'integer', minimum: 0, description: 'Accepted for compatibility.', default: 1 },
+  },
+} as const satisfies Schema;
+
+export type RequestLimitConfig = Infer<typeof requestLimitSchema>;
+
+/** Counts a request. A reply is a refusal: 429 for one client, 503 for all of them. */
+export type Admit = (request: ClientRequest) => Reply | undefined;
+
+const clientLimited = new CallError('RATELIMIT_CLIENT', 'rate limit exceded', { view: { status: 429, body: '' } });
+const allLimited = new CallError('RATELIMIT_ALL', 'rate limit exceded', { view: { status: 503, body: '' } });
+
+/** A client not seen for this long, in milliseconds, is forgotten; with longer periods after the period. */
+const IDLE_MS = 600_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Builds a limit. Counters are kept over a reload by `place`, whatever the rates become; client counters also by what
+ * tells the clients apart.
+ * @param pointer of `config` below the site's own configuration.
+ * @returns null when both rates are 0.
+ * @throws ConfigError RATELIMIT_RATE, RATELIMIT_EVERY, RATELIMIT_STRATEGY or RATELIMIT_KEY.
+ */
+export function requestLimit(
+  site: Site<unknown>,
+  config: RequestLimitConfig,
+  place: DataObject,
+  pointer = '',
+): Admit | null {
+  const { max_rate: rate, client_max_rate: clientRate, every, key } = config;
+  if (rate === undefined && clientRate === undefined) {
+    throw site.fault('RATELIMIT_RATE', pointer, 'neither max_rate nor client_max_rate is set');
+  }
+  if (every < 1000) {
+    throw site.fault('RATELIMIT_EVERY', `${pointer}/every`, 'a period under 1s is not possible', {
+      hint: 'write the rate for 1s',
+    });
+  }
+  const strategy = strategyOf(site, config, pointer);
+  const { clock } = site.services;
+  const { log } = site;
+
+  const all = rate ? limitOf(rate, every, config.capacity) : null;
+  const bucket = all && site.keep({ ...place, of: 'all' }, fullBucket);
+  if (all) log.debug(`[Ratelimit] Rate ${rate} every ${every}ms, capacity ${all.capacity}`);
+
+  const each = clientRate && strategy ? limitOf(clientRate, every, config.client_capacity) : null;
+  const identify = each && strategy ? identifyBy(strategy, key) : null;
+  if (!all && !each) return null;
+  if (!each || !identify) return () => spend(take(bucket!, all!, clock.now()), all!, 503, allLimited);
+
+  const clients = site.keep({ ...place, of: 'clients', strategy: strategy!, key }, () => new ClientBuckets());
+  const idleMs = every > IDLE_MS ? every * (1 + Math.random() / 4) : IDLE_MS;
+  const sweepMs = Math.min(Math.max(config.cleanup_period, 1000), LONGEST_TIMER_MS);
+  const sweeper = setInterval(() => clients.sweep(idleMs, clock.now()), sweepMs).unref();
+  site.defer(() => clearInterval(sweeper));
+  log.debug(`[Ratelimit] Client rate ${clientRate} every ${every}ms, capacity ${each.capacity}, by ${strategy} ${key}`);
+
+  return (request) => {
+    const identity = identify(request);
+    if (identity === '') return refuse(429, { error: clientLimited });
+    const now = clock.now();
+    const refusal = spend(clients.take(identity, each, idleMs, now), each, 429, clientLimited);
+    if (refusal || !bucket) return refusal;
+    return spend(take(bucket, all, now), all, 503, allLimited);
+  };
+}
+
+function spend(waitMs: number, limit: Limit, status: number, error: CallError): Reply | undefined {
+  if (waitMs === 0) return undefined;
+  const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)));
+  const headers = new HeaderBag([
+    'Retry-After',
+    seconds,
+    'RateLimit-Limit',
+    String(limit.capacity),
+    'RateLimit-Remaining',
+    '0',
+    'RateLimit-Reset',
+    seconds,
+  ]);
+  return refuse(status, { headers, error });
+}
+
+/** @returns null when clients are not told apart. */
+function strategyOf(site: Site<unknown>, config: RequestLimitConfig, pointer: string): Strategy | null {
+  const written = config.strategy ?? '';
+  const strategy = strategies.find((name) => name === written.toLowerCase());
+  if (!strategy) {
+    if (written !== '' || config.client_max_rate) {
+      const message = written === '' ? 'client_max_rate needs a strategy' : `"${written}" is not a strategy`;
+      throw site.fault('RATELIMIT_STRATEGY', `${pointer}/strategy`, message, {
+        hint: `write one of ${strategies.join(', ')}`,
+      });
+    }
+    return null;
+  }
+  const { key } = config;
+  if (key === '' ? strategy !== 'ip' : strategy !== 'param' && !isHeaderName(key)) {
+    const message = key === '' ? `the strategy ${strategy} needs a key` : `"${key}" is not a header name`;
+    throw site.fault('RATELIMIT_KEY', `${pointer}/key`, message);
+  }
+  return strategy;
+}

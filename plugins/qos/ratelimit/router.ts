@@ -1,0 +1,29 @@
+import { atEndpoint, before, definePlugin, type EndpointSite, paramKey } from '#contract';
+import { type RequestLimitConfig, requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
+
+/**
+ * Limits how many requests one endpoint accepts. Counters live in this process and belong to the endpoint's method and
+ * path: they survive a reload, also one that changes the limit, which then applies at once.
+ */
+export const plugin = definePlugin({
+  name: 'qos/ratelimit/router',
+  description: 'Limits how many requests an endpoint accepts from all clients together and from each of them.',
+  aliases: ['github.com/devopsfaith/krakend-ratelimit/juju/router'],
+  places: [
+    atEndpoint(requestLimitSchema, (site) => {
+      refuseUnknownParam(site);
+      const { method, endpoint } = site.endpoint;
+      const admit = requestLimit(site, site.config, { method, endpoint });
+      return admit ? { endpoint: before(admit) } : {};
+    }),
+  ],
+});
+
+/** A path variable the endpoint does not have would refuse every request. */
+function refuseUnknownParam(site: EndpointSite<RequestLimitConfig>): void {
+  const { strategy, key } = site.config;
+  if (strategy?.toLowerCase() !== 'param' || key === '') return;
+  const path = site.endpoint.endpoint;
+  const known = path.includes(`{${key}}`) || (path.endsWith('/*') && paramKey(key) === 'Wildcard');
+  if (!known) throw site.fault('RATELIMIT_KEY', '/key', `the endpoint has no placeholder {${key}}`);
+}

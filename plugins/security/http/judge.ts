@@ -1,0 +1,149 @@
+import { isHeaderName, type Site } from '#contract';
+import { type HeaderList, headerMaker } from './headers.ts';
+import { hostTest } from './hosts.ts';
+import type { SecurityConfig } from './schema.ts';
+
+/** How the facts of a request are read, whatever kind of request it is. */
+export interface Reader<Source> {
+  readonly method: (source: Source) => string;
+  /** Host as the client named it, with its port; empty for none. */
+  readonly host: (source: Source) => string;
+  /** The first line of a header. `name` is lower-case. */
+  readonly header: (source: Source, name: string) => string | undefined;
+  /** The client's connection to the gateway is encrypted. */
+  readonly secure: (source: Source) => boolean;
+  /** Path and query as the client sent them. */
+  readonly target: (source: Source) => string;
+}
+
+/** An answer in place of the real one. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: string | null;
+}
+
+/** Either the request is refused, or its response carries these headers. */
+export interface Verdict {
+  readonly refusal: Refusal | null;
+  readonly headers: HeaderList;
+}
+
+export type Judge<Source> = (source: Source) => Verdict;
+
+const none: HeaderList = [];
+const free: Verdict = { refusal: null, headers: none };
+
+const badHost: Verdict = {
+  refusal: {
+    status: 500,
+    headers: ['Content-Type', 'text/plain; charset=utf-8', 'X-Content-Type-Options', 'nosniff'],
+    body: 'Bad Host\n',
+  },
+  headers: none,
+};
+
+/**
+ * Host check, then redirect, then headers.
+ * @returns null when the configuration asks for nothing.
+ * @throws ConfigError SECURITY_HOST_PATTERN, SECURITY_HEADER_NAME or SECURITY_HEADER_VALUE.
+ */
+export function judgeBy<Source>(site: Site<SecurityConfig>, read: Reader<Source>): Judge<Source> | null {
+  const { config } = site;
+  checkHeaders(site);
+  const isAllowed = hostTest(site);
+  const headersFor = headerMaker(config);
+  const redirects = config.ssl_redirect && !config.is_development;
+  if (!isAllowed && !headersFor && !redirects) return null;
+
+  const hostOf = hostReader(read, config.host_proxy_headers);
+  const isSecure = secureReader(read, config.ssl_proxy_headers);
+  const warn = warnOnceASecond(site);
+  return (source) => {
+    if (isAllowed && !isAllowed(hostOf(source))) {
+      warn(hostOf(source));
+      return badHost;
+    }
+    const secure = isSecure(source);
+    if (redirects && !secure) {
+      const host = config.ssl_host || hostOf(source);
+      return host === '' ? badHost : redirect(`https://${host}${read.target(source)}`, read.method(source));
+    }
+    return headersFor ? { refusal: null, headers: headersFor(secure) } : free;
+  };
+}
+
+function hostReader<Source>(read: Reader<Source>, headers: readonly string[]): (source: Source) => string {
+  if (headers.length === 0) return read.host;
+  const names = headers.map((name) => name.toLowerCase());
+  return (source) => {
+    for (const name of names) {
+      const value = read.header(source, name);
+      if (!value) continue;
+      const comma = value.indexOf(',');
+      const host = (comma < 0 ? value : value.slice(0, comma)).trim();
+      if (host !== '') return host;
+    }
+    return read.host(source);
+  };
+}
+
+function secureReader<Source>(
+  read: Reader<Source>,
+  proofs: Readonly<Record<string, string>>,
+): (source: Source) => boolean {
+  const pairs = Object.entries(proofs).map(([name, value]) => [name.toLowerCase(), value] as const);
+  if (pairs.length === 0) return read.secure;
+  return (source) => read.secure(source) || pairs.some(([name, value]) => read.header(source, name) === value);
+}
+
+function redirect(location: string, method: string): Verdict {
+  const withBody = method === 'GET' || method === 'HEAD';
+  return {
+    refusal: {
+      status: 301,
+      headers: withBody ? ['Location', location, 'Content-Type', 'text/html; charset=utf-8'] : ['Location', location],
+      body: withBody ? `<a href="${escapeHtml(location)}">Moved Permanently</a>.\n` : null,
+    },
+    headers: none,
+  };
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
+}
+
+/** Anybody can send refused hosts: their number must not become the number of log lines. */
+function warnOnceASecond(site: Site<SecurityConfig>): (host: string) => void {
+  const { clock } = site.services;
+  const { log } = site;
+  let last = Number.NEGATIVE_INFINITY;
+  return (host) => {
+    const now = clock.now();
+    if (now - last < 1000) return;
+    last = now;
+    log.warning(() => `[HTTPsecure] Bad Host: ${JSON.stringify(host.slice(0, 255))}`);
+  };
+}
+
+/** What could not be sent as a header, or never be found as one, must not wait for a request to fail. */
+function checkHeaders(site: Site<SecurityConfig>): void {
+  const { config } = site;
+  const names = [
+    ...config.host_proxy_headers.map((name, index) => [`/host_proxy_headers/${index}`, name] as const),
+    ...Object.keys(config.ssl_proxy_headers).map((name) => ['/ssl_proxy_headers', name] as const),
+  ];
+  for (const [pointer, name] of names) {
+    if (!isHeaderName(name)) throw site.fault('SECURITY_HEADER_NAME', pointer, `"${name}" is not a header name`);
+  }
+  for (const field of [
+    'ssl_host',
+    'custom_frame_options_value',
+    'content_security_policy',
+    'referrer_policy',
+  ] as const) {
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(config[field])) {
+      throw site.fault('SECURITY_HEADER_VALUE', `/${field}`, 'holds a character that no header may hold');
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { type AccessRecord, type Call, claimsSlot, defineSlot, getKey, Query, traceSlot } from '#contract';
+import { printClaim } from './claim.ts';
+import { compileLayout } from './go-time.ts';
+import { latency } from './latency.ts';
+import { printed, type Read, type Vocabulary } from './pattern.ts';
+
+const common = '%{clientIP} - - [%{time}] "%{method} %{uri} %{proto}" %{statusCode} -';
+const combined = `${common} "%{header.Referer}" "%{header.User-Agent}"\n`;
+
+/** The formats that have a name. */
+export const accessPatterns: Readonly<Record<string, string>> = {
+  default: '%{prefix} %{time} [AccessLog] |%{statusCode}| %{latencyMs} | %{clientIP} | %{method} %{path}\n',
+  httpdCommon: `${common}\n`,
+  httpdCombine: combined,
+  httpdCombined: combined,
+  json: '{"prefix":"%{prefix}","time":"%{time}","status_code":%{statusCode},"latency":"%{latency}","client_ip":"%{clientIP}","method":"%{method}","path":"%{path}"}\n',
+};
+
+/** The layout of `%{time}` when the pattern names none. */
+export const timeLayout = '2006/01/02 - 15:04:05.000';
+
+/** Statuses of the upstream calls of one request, in the order they ended. */
+export const upstreamSlot = defineSlot<string[]>('upstream statuses');
+
+/** The variables of the access log. */
+export function accessVocabulary(prefix: string): Vocabulary<AccessRecord> {
+  return (name, format) => {
+    if (name === 'prefix') return { text: prefix };
+    if (name === 'time') {
+      const print = compileLayout(format === '' ? timeLayout : format);
+      return { read: (record) => print(record.endedAt) };
+    }
+    const elapsed = latency<AccessRecord>(name, format);
+    if (elapsed) return elapsed;
+    const read = plain.get(name) ?? dotted(name);
+    return read && printed(read, format);
+  };
+}
+
+const plain: ReadonlyMap<string, Read<AccessRecord>> = new Map<string, Read<AccessRecord>>([
+  ['statusCode', (record) => record.status],
+  ['clientIP', (record) => record.ip],
+  ['method', (record) => record.method],
+  ['path', (record) => record.path],
+  ['uri', (record) => (record.search === '' ? record.path : `${record.path}?${record.search}`)],
+  ['host', (record) => record.host],
+  ['scheme', scheme],
+  ['proto', (record) => `HTTP/${record.httpVersion}`],
+  ['query', (record) => record.search],
+  ['endpoint', (record) => record.endpoint ?? undefined],
+  ['bytes', (record) => record.bytesOut],
+  ['error', (record) => record.errors.map((error) => error.message).join('; ')],
+  ['requestId', (record) => record.requestHeaders.get('x-request-id')],
+  ['traceId', (record) => record.call?.get(traceSlot)?.traceId ?? parent(record)?.[1]],
+  ['spanId', (record) => record.call?.get(traceSlot)?.spanId ?? parent(record)?.[2]],
+  ['backendStatus', (record) => record.call?.get(upstreamSlot)?.join(',')],
+]);
+
+/** Remembers the status of an upstream call for `%{backendStatus}`. */
+export function noteUpstream(call: Call, status: number | undefined): void {
+  const text = status === undefined ? '-' : String(status);
+  const statuses = call.get(upstreamSlot);
+  if (statuses) statuses.push(text);
+  else call.set(upstreamSlot, [text]);
+}
+
+function scheme(record: AccessRecord): string {
+  const socket = record.status === 101 || record.requestHeaders.get('upgrade')?.toLowerCase() === 'websocket';
+  return (socket ? 'ws' : 'http') + (record.secure ? 's' : '');
+}
+
+/** Without a tracer the client's own trace is told. */
+function parent(record: AccessRecord): RegExpExecArray | null | undefined {
+  const header = record.requestHeaders.get('traceparent');
+  return header === undefined ? undefined : /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-/.exec(header);
+}
+
+/** `header.X`, `jwt.claim` and `query.name`. */
+function dotted(name: string): Read<AccessRecord> | undefined {
+  const dot = name.indexOf('.');
+  const rest = name.slice(dot + 1);
+  if (dot < 0 || rest === '') return undefined;
+  switch (name.slice(0, dot)) {
+    case 'header': {
+      const lower = rest.toLowerCase();
+      return (record) => record.requestHeaders.getAll(lower).join(', ');
+    }
+    case 'query':
+      return (record) => Query.parse(record.search).get(rest);
+    case 'jwt':
+      return (record) => {
+        const claims = record.call?.get(claimsSlot);
+        return claims && printClaim(getKey(claims, rest));
+      };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import { basename } from 'node:path';
+import type { LogFormat, LogLevel, LogLine } from '#contract';
+import { compileLayout } from './go-time.ts';
+import { compilePattern, printed, type Variable, type Vocabulary } from './pattern.ts';
+
+const bold = '\x1b[1m';
+const reset = '\x1b[0m';
+
+const colours: Readonly<Record<LogLevel, string>> = {
+  DEBUG: '\x1b[36m',
+  INFO: '',
+  WARNING: '\x1b[33m',
+  ERROR: '\x1b[31m',
+  CRITICAL: '\x1b[35m',
+};
+
+const defaultPattern = '%{time:2006/01/02 - 15:04:05.000} %{color}▶ %{level}%{color:reset} %{message}';
+const logstashPattern =
+  '{"@timestamp":"%{time:2006-01-02T15:04:05.000+00:00}","@version":1,"level":"%{level}","message":"%{message}","module":"%{module}"}';
+
+/** Where a line is shown decides about its colours; logstash prints UTC. */
+interface Surroundings {
+  readonly colour: boolean;
+  readonly utc?: true;
+}
+
+/** `<prefix> yyyy/mm/dd - hh:mm:ss.mmm ▶ LEVEL message` */
+export function defaultFormat(prefix: string, colour: boolean): LogFormat {
+  const text = prefix === '' ? '' : `${prefix} `;
+  return compile(defaultPattern, { colour }, text);
+}
+
+/** One JSON object a line, time in UTC. */
+export function logstashFormat(): LogFormat {
+  return compile(logstashPattern, { colour: false, utc: true });
+}
+
+/** The operator's own pattern; a line break is added where it has none. @throws PatternError */
+export function customFormat(pattern: string, colour: boolean): LogFormat {
+  return compile(pattern.endsWith('\n') ? pattern.slice(0, -1) : pattern, { colour });
+}
+
+/** `LEVEL > message`, without line break. */
+export function syslogText(): LogFormat {
+  return compilePattern('%{level} > %{message}', vocabulary({ colour: false }), '');
+}
+
+function compile(pattern: string, surroundings: Surroundings, prefix = ''): LogFormat {
+  const print = compilePattern(pattern, vocabulary(surroundings), '');
+  return (line) => `${prefix}${print(line)}\n`;
+}
+
+function vocabulary({ colour, utc }: Surroundings): Vocabulary<LogLine> {
+  return (name, format) => {
+    switch (name) {
+      case 'id':
+        return printed((line) => line.id, format);
+      case 'pid':
+        return printed(() => process.pid, format);
+      case 'time': {
+        const print = compileLayout(format === '' ? '2006-01-02T15:04:05.999Z07:00' : format, utc);
+        return { read: (line) => print(line.time) };
+      }
+      case 'level':
+        return printed((line) => line.level, format);
+      case 'program':
+        return printed(() => basename(process.argv[1] ?? process.title), format);
+      case 'message':
+        return printed((line) => line.message, format);
+      case 'module':
+        return printed(() => 'GATEWAY', format);
+      case 'color':
+        return coloured(format, colour);
+      default:
+        return undefined;
+    }
+  };
+}
+
+function coloured(format: string, colour: boolean): Variable<LogLine> | undefined {
+  if (format !== '' && format !== 'bold' && format !== 'reset') return undefined;
+  if (!colour) return { text: '' };
+  if (format === 'reset') return { read: () => reset, raw: true };
+  if (format === 'bold') return { read: (line) => bold + colours[line.level], raw: true };
+  return { read: (line) => colours[line.level], raw: true };
+}

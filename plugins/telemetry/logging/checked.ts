@@ -1,0 +1,44 @@
+import type { LogLevel, Site } from '#contract';
+import { PatternError, variablesOf } from './pattern.ts';
+
+/** Headers whose values are credentials. */
+const credentials = new Set([
+  'header.authorization',
+  'header.proxy-authorization',
+  'header.cookie',
+  'header.set-cookie',
+]);
+
+/**
+ * Compiles a pattern of the configuration and warns of credentials it prints.
+ * @param pointer of the pattern, relative to the place.
+ * @throws ConfigError LOGGING_PATTERN with the column of what is wrong.
+ */
+export function checked<T>(site: Site<unknown>, pointer: string, pattern: string, compile: (pattern: string) => T): T {
+  for (const name of variablesOf(pattern)) {
+    if (!credentials.has(name.toLowerCase())) continue;
+    site.warn('LOGGING_CREDENTIALS', pointer, `%{${name}} writes credentials to the log`);
+  }
+  try {
+    return compile(pattern);
+  } catch (error) {
+    if (error instanceof PatternError) throw site.fault('LOGGING_PATTERN', pointer, error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** The pattern with a line break at its end; warns when it had none. */
+export function withLineBreak(site: Site<unknown>, pointer: string, pattern: string): string {
+  if (pattern.endsWith('\n')) return pattern;
+  site.warn('LOGGING_LINE_BREAK', pointer, 'the pattern does not end in a line break: one is added');
+  return `${pattern}\n`;
+}
+
+const levels: readonly string[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] satisfies LogLevel[];
+
+/** The level a text names, in any letter case. @throws ConfigError LOGGING_LEVEL */
+export function levelOf(site: Site<unknown>, pointer: string, text: string): LogLevel {
+  const level = text.toUpperCase();
+  if (levels.includes(level)) return level as LogLevel;
+  throw site.fault('LOGGING_LEVEL', pointer, `unknown level "${text}"`, { hint: `one of ${levels.join(', ')}` });
+}

@@ -1,0 +1,135 @@
+import { escapeControls } from '#contract';
+import { compileVerb, isVerb } from './go-verb.ts';
+
+/** What a variable prints for a record; undefined and the empty text are no value. */
+export type Read<R> = (record: R) => string | number | undefined;
+
+/** A variable of a pattern, with its format applied. */
+export type Variable<R> =
+  | { readonly read: Read<R> /** Printed as it is, and never missing: terminal colours. */; readonly raw?: true }
+  | { /** The same for every record; may be empty. */ readonly text: string };
+
+/**
+ * The variables a pattern may use.
+ * @param format what follows the colon; empty for none.
+ * @returns undefined when there is no such variable. @throws PatternError for a format it does not understand.
+ */
+export type Vocabulary<R> = (name: string, format: string) => Variable<R> | undefined;
+
+/** A mistake in a pattern, at a column counted from 1. */
+export class PatternError extends Error {
+  constructor(message: string, column?: number) {
+    super(column === undefined ? message : `${message} at column ${column}`);
+  }
+}
+
+/**
+ * Compiles a pattern: `%{name}` and `%{name:format}` are variables, the rest is text. Values cannot break the line:
+ * control characters are escaped, and between double quotes of the pattern quotes and backslashes too, so that a pattern
+ * that writes JSON always writes JSON.
+ * @param marker printed for a variable without value.
+ * @throws PatternError for an unknown variable, an unterminated one or a format that is none.
+ */
+export function compilePattern<R>(pattern: string, vocabulary: Vocabulary<R>, marker: string): (record: R) => string {
+  const { texts, cells } = parse(pattern, vocabulary, marker);
+  const [first = ''] = texts;
+  return (record) => {
+    let line = first;
+    for (let at = 0; at < cells.length; at++) line += cells[at]!(record) + texts[at + 1]!;
+    return line;
+  };
+}
+
+/** The names of the variables a pattern uses, formats left out. */
+export function variablesOf(pattern: string): string[] {
+  return Array.from(pattern.matchAll(/%\{([^}]*)\}/g), ([, inner = '']) => splitFormat(inner).name);
+}
+
+/** Texts and what stands between them: one text more than cells. */
+interface Parsed<R> {
+  readonly texts: string[];
+  readonly cells: ((record: R) => string)[];
+}
+
+function parse<R>(pattern: string, vocabulary: Vocabulary<R>, marker: string): Parsed<R> {
+  const texts: string[] = [];
+  const cells: ((record: R) => string)[] = [];
+  let text = '';
+  let end = 0;
+  let quoted = false;
+  for (let start = pattern.indexOf('%{'); start >= 0; start = pattern.indexOf('%{', end)) {
+    const column = start + 1;
+    const close = pattern.indexOf('}', start);
+    if (close < 0) throw new PatternError('unterminated %{', column);
+    const literal = pattern.slice(end, start);
+    text += literal;
+    quoted = quoted !== (literal.split('"').length % 2 === 0);
+    const inner = pattern.slice(start + 2, close);
+    end = close + 1;
+    const variable = resolve(inner, vocabulary, column);
+    if ('text' in variable) {
+      text += quoted ? escapeQuoted(variable.text) : escapeControls(variable.text);
+      continue;
+    }
+    texts.push(text);
+    text = '';
+    cells.push(variable.raw ? (variable.read as (record: R) => string) : cell(variable.read, quoted, marker));
+  }
+  texts.push(text + pattern.slice(end));
+  return { texts, cells };
+}
+
+function resolve<R>(inner: string, vocabulary: Vocabulary<R>, column: number): Variable<R> {
+  const { name, format } = splitFormat(inner);
+  let variable: Variable<R> | undefined;
+  try {
+    variable = vocabulary(name, format);
+  } catch (error) {
+    if (error instanceof PatternError) throw new PatternError(error.message, column);
+    throw error;
+  }
+  if (!variable) throw new PatternError(`unknown variable %{${inner}}`, column);
+  return variable;
+}
+
+/** The name of a claim or parameter may hold colons itself: there only what reads as a format is one. */
+function splitFormat(inner: string): { name: string; format: string } {
+  const dotted = /^[A-Za-z]+\./.test(inner);
+  const colon = dotted ? inner.lastIndexOf(':') : inner.indexOf(':');
+  if (colon < 0 || (dotted && !isVerb(inner.slice(colon + 1)))) return { name: inner, format: '' };
+  return { name: inner.slice(0, colon), format: inner.slice(colon + 1) };
+}
+
+function cell<R>(read: Read<R>, quoted: boolean, marker: string): (record: R) => string {
+  const harmless = quoted ? escapeQuoted : escapeControls;
+  return (record) => {
+    const value = read(record);
+    if (value === undefined || value === '') return marker;
+    return typeof value === 'number' ? `${value}` : harmless(value);
+  };
+}
+
+/** Escapes as JSON does between its quotes, and the controls that JSON lets through. */
+function escapeQuoted(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return text;
+  return JSON.stringify(text)
+    .slice(1, -1)
+    .replace(/[\x7f-\x9f\u2028\u2029]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/**
+ * A variable that takes a Go verb.
+ * @param initial the verb used when the pattern names none. @throws PatternError when the pattern's is none.
+ */
+export function printed<R>(read: Read<R>, format: string, initial = ''): Variable<R> {
+  const verb = format === '' ? initial : format;
+  if (verb === '') return { read };
+  const print = compileVerb(verb);
+  if (!print) throw new PatternError(`format ":${format}" is not understood`);
+  return {
+    read: (record) => {
+      const value = read(record);
+      return value === undefined || value === '' ? undefined : print(value);
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { Infer, Schema } from '#contract';
+
+const level = (description: string) => ({ type: 'string', description, examples: ['INFO'] }) as const;
+
+/** The log of upstream calls. */
+export const backendLogSchema = {
+  type: 'object',
+  title: 'Backend log',
+  description: 'One line for every upstream call.',
+  minProperties: 1,
+  properties: {
+    custom_format: {
+      type: 'string',
+      description: 'Pattern of the line, with its line break.',
+      default: '%{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}\n',
+    },
+    log_with_level: level(
+      'Write the line as an application line of this level, so that it can be filtered. Default: written straight to standard output.',
+    ),
+    no_value: { type: 'string', description: 'Printed for a variable without value; empty means -.', default: '-' },
+    prefix: { type: 'string', description: 'Value of %{prefix}.', default: '' },
+  },
+} as const satisfies Schema;
+
+/** The namespace under a backend. */
+export const backendSchema = {
+  type: 'object',
+  title: 'Logging',
+  required: ['backend'],
+  properties: { backend: backendLogSchema },
+} as const satisfies Schema;
+
+/** The namespace under the service. */
+export const serviceSchema = {
+  type: 'object',
+  title: 'Logging',
+  required: ['level'],
+  properties: {
+    level: level('Lines below are dropped: DEBUG, INFO, WARNING, ERROR or CRITICAL, in any letter case.'),
+    prefix: { type: 'string', description: 'Put before every application line of the default format.', default: '' },
+    stdout: { type: 'boolean', description: 'Write the application log to standard output.', default: false },
+    syslog: { type: 'boolean', description: 'Write the application log to the local syslog socket.', default: false },
+    syslog_facility: {
+      type: 'string',
+      enum: ['local0', 'local1', 'local2', 'local3', 'local4', 'local5', 'local6', 'local7'],
+      description: 'Facility of syslog lines.',
+      default: 'local3',
+    },
+    format: {
+      type: 'string',
+      enum: ['default', 'logstash', 'custom'],
+      description: 'Format of application lines.',
+      default: 'default',
+    },
+    custom_format: { type: 'string', minLength: 1, description: 'Pattern of application lines, for format custom.' },
+    access_log_format: {
+      type: 'string',
+      enum: ['', 'default', 'httpdCommon', 'httpdCombine', 'httpdCombined', 'json', 'custom'],
+      description: 'Format of the access log; empty for the built-in line.',
+      default: '',
+    },
+    access_log_custom_format: {
+      type: 'string',
+      description: 'Pattern of access lines, with their line break, for access_log_format custom.',
+      default: '',
+    },
+    access_log_missing_key_marker: {
+      type: 'string',
+      description: 'Printed by access lines for a variable without value; empty means -.',
+      default: '-',
+    },
+    backend: backendLogSchema,
+  },
+} as const satisfies Schema;
+
+export type ServiceLogging = Infer<typeof serviceSchema>;
+export type BackendLogging = Infer<typeof backendLogSchema>;

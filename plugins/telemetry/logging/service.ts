@@ -1,0 +1,126 @@
+import type {
+  AccessRecord,
+  AtBackend,
+  AtService,
+  BackendSite,
+  LogFormat,
+  LogOutput,
+  PipeRequest,
+  Site,
+  Wrap,
+} from '#contract';
+import { accessPatterns, accessVocabulary, noteUpstream } from './access.ts';
+import { customFormat, defaultFormat, logstashFormat } from './application.ts';
+import { compileBackendLog, upstreamStatus } from './backend.ts';
+import { checked, levelOf, withLineBreak } from './checked.ts';
+import { compilePattern, variablesOf } from './pattern.ts';
+import type { ServiceLogging } from './schema.ts';
+import { openSyslog, syslogFormat } from './syslog.ts';
+
+/** The logs of the whole service. @param namespace under which a backend says that it has a log of its own. */
+export function attachService(site: Site<ServiceLogging>, namespace: string): AtService {
+  const { config } = site;
+  const level = levelOf(site, '/level', config.level);
+  const format = applicationFormat(site);
+  const access = accessLog(site);
+  const eachBackend = backendLogs(site, namespace);
+  return {
+    logging: { level, outputs: outputs(site, format), ...(access && { access }) },
+    ...(eachBackend && { eachBackend }),
+  };
+}
+
+function applicationFormat(site: Site<ServiceLogging>): LogFormat {
+  const { format, custom_format, prefix } = site.config;
+  const colour = site.services.sinks.stdout.terminal;
+  if (format === 'default') return defaultFormat(prefix, colour);
+  if (format === 'logstash') return logstashFormat();
+  if (custom_format === undefined) {
+    throw site.fault('LOGGING_PATTERN', '/format', 'format "custom" needs a custom_format');
+  }
+  return checked(site, '/custom_format', custom_format, (pattern) => customFormat(pattern, colour));
+}
+
+function outputs(site: Site<ServiceLogging>, format: LogFormat): LogOutput[] {
+  const { stdout, syslog, prefix, syslog_facility } = site.config;
+  const found: LogOutput[] = [];
+  if (stdout) found.push({ sink: site.services.sinks.stdout, format });
+  if (syslog) found.push({ sink: syslogSink(site), format: syslogFormat(prefix, syslog_facility), fixed: true });
+  return found;
+}
+
+/** The connection stays over reloads, whatever else of the configuration changes. */
+function syslogSink(site: Site<ServiceLogging>): LogOutput['sink'] {
+  const { sinks, log } = site.services;
+  const { stdout } = site.config;
+  const open = () => {
+    const connection = openSyslog({
+      lost(reason) {
+        const text = `[SERVICE: Logging] syslog cannot be reached, next attempt in 30s: ${reason}`;
+        if (stdout) log.error(text);
+        else sinks.stderr.write(`${text}\n`, 'ERROR');
+      },
+      found: () => log.info('[SERVICE: Logging] syslog is reached again'),
+    });
+    return { connection, sink: sinks.open(connection) };
+  };
+  const { sink } = site.keep({ syslog: true, stdout }, open, (kept) => {
+    kept.sink.close();
+    kept.connection.close();
+  });
+  return sink;
+}
+
+/** Undefined leaves the access log to the built-in line. */
+function accessLog(site: Site<ServiceLogging>): ((record: AccessRecord) => void) | undefined {
+  const pattern = accessPattern(site);
+  if (pattern === undefined) return undefined;
+  const { prefix, access_log_missing_key_marker: marker } = site.config;
+  const print = checked(site, '/access_log_custom_format', pattern, (text) =>
+    compilePattern(text, accessVocabulary(prefix), marker === '' ? '-' : marker),
+  );
+  const { stdout } = site.services.sinks;
+  return (record) => stdout.write(print(record), 'INFO');
+}
+
+function accessPattern(site: Site<ServiceLogging>): string | undefined {
+  const { access_log_format: format, access_log_custom_format: custom } = site.config;
+  if (format !== 'custom') return accessPatterns[format];
+  if (custom === '') {
+    throw site.fault('LOGGING_PATTERN', '/access_log_format', 'format "custom" needs an access_log_custom_format');
+  }
+  return withLineBreak(site, '/access_log_custom_format', custom);
+}
+
+/** The log of every backend that has none of its own, and the statuses the access log wants to know. */
+function backendLogs(
+  site: Site<ServiceLogging>,
+  namespace: string,
+): ((backend: BackendSite<unknown>) => AtBackend) | undefined {
+  const { backend, access_log_custom_format: pattern } = site.config;
+  const wrapFor = backend && compileBackendLog(site, backend);
+  const noted = site.config.access_log_format === 'custom' && variablesOf(pattern).includes('backendStatus');
+  if (!wrapFor && !noted) return undefined;
+  return ({ endpoint, backend: { extra_config } }) => {
+    const own = Object.hasOwn(extra_config, namespace);
+    const log = wrapFor && !own ? wrapFor(endpoint.endpoint) : undefined;
+    const transport = noted ? (log ? both(log, noteStatus) : noteStatus) : log;
+    return transport ? { transport } : {};
+  };
+}
+
+const noteStatus: Wrap<PipeRequest> = (next) => (request, call) => {
+  const reply = next(request, call);
+  if (reply instanceof Promise) {
+    return reply.then((settled) => {
+      noteUpstream(call, upstreamStatus(settled));
+      return settled;
+    });
+  }
+  noteUpstream(call, upstreamStatus(reply));
+  return reply;
+};
+
+function both(outer: Wrap<PipeRequest>, inner: Wrap<PipeRequest>): Wrap<PipeRequest> {
+  return (next) => outer(inner(next));
+}

@@ -1,0 +1,88 @@
+import { type Call, claimsSlot, getKey, type PipeRequest, Query, type Reply, traceSlot } from '#contract';
+import { timeLayout } from './access.ts';
+import { printClaim } from './claim.ts';
+import { compileLayout } from './go-time.ts';
+import { latency } from './latency.ts';
+import { printed, type Read, type Vocabulary } from './pattern.ts';
+
+/** A call to a backend that was answered, or failed. */
+export interface UpstreamRecord {
+  /** Milliseconds since 1970. */
+  readonly endedAt: number;
+  readonly latencyMs: number;
+  /** Undefined when the backend gave none. */
+  readonly status: number | undefined;
+  /** Method, address, and path with query as they were asked for. */
+  readonly method: string;
+  readonly origin: string;
+  readonly target: string;
+  readonly request: PipeRequest;
+  readonly reply: Reply;
+  readonly call: Call;
+}
+
+/** The variables of the backend log. @param endpoint the pattern of the endpoint the backend belongs to. */
+export function upstreamVocabulary(prefix: string, endpoint: string): Vocabulary<UpstreamRecord> {
+  return (name, format) => {
+    if (name === 'prefix') return { text: prefix };
+    if (name === 'endpoint') return { text: endpoint };
+    if (name === 'time') {
+      const print = compileLayout(format === '' ? timeLayout : format);
+      return { read: (record) => print(record.endedAt) };
+    }
+    const elapsed = latency<UpstreamRecord>(name, format);
+    if (elapsed) return elapsed;
+    const read = plain.get(name) ?? dotted(name);
+    return read && printed(read, format);
+  };
+}
+
+const plain: ReadonlyMap<string, Read<UpstreamRecord>> = new Map<string, Read<UpstreamRecord>>([
+  ['statusCode', (record) => record.status],
+  ['backendStatus', (record) => record.status],
+  ['clientIP', (record) => record.request.client.ip],
+  ['method', (record) => record.method],
+  ['path', (record) => pathOf(record.target)],
+  ['uri', (record) => record.target],
+  ['query', (record) => searchOf(record.target)],
+  ['host', (record) => record.origin.slice(record.origin.indexOf('://') + 3)],
+  ['scheme', (record) => record.origin.slice(0, Math.max(record.origin.indexOf('://'), 0))],
+  // A reply does not say which version of HTTP the backend spoke.
+  ['proto', () => undefined],
+  ['error', (record) => record.reply.errors.map((error) => error.message).join('; ')],
+  ['requestId', (record) => record.request.headers.get('x-request-id')],
+  ['traceId', (record) => record.call.get(traceSlot)?.traceId],
+  ['spanId', (record) => record.call.get(traceSlot)?.spanId],
+]);
+
+/** `header.X` of the reply, `jwt.claim` and `query.name`. */
+function dotted(name: string): Read<UpstreamRecord> | undefined {
+  const dot = name.indexOf('.');
+  const rest = name.slice(dot + 1);
+  if (dot < 0 || rest === '') return undefined;
+  switch (name.slice(0, dot)) {
+    case 'header': {
+      const lower = rest.toLowerCase();
+      return (record) => record.reply.headers.getAll(lower).join(', ');
+    }
+    case 'query':
+      return (record) => Query.parse(searchOf(record.target)).get(rest);
+    case 'jwt':
+      return (record) => {
+        const claims = record.call.get(claimsSlot);
+        return claims && printClaim(getKey(claims, rest));
+      };
+    default:
+      return undefined;
+  }
+}
+
+function pathOf(target: string): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? target : target.slice(0, mark);
+}
+
+function searchOf(target: string): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? '' : target.slice(mark + 1);
+}

@@ -1,0 +1,95 @@
+import type { RawNumber } from '#contract';
+
+/** A JSON number as it is decoded: what JavaScript holds exactly, or its digits. */
+export type Numeric = number | RawNumber;
+
+/** Value: `0.<digits>` times ten to the power of `magnitude`. Zero has no digits. */
+interface Decimal {
+  readonly negative: boolean;
+  /** Without leading and trailing zeros. */
+  readonly digits: string;
+  readonly magnitude: number;
+}
+
+/** Below zero, zero or above zero, as `a` is less than, equal to or greater than `b`. Never rounds. */
+export function compareNumbers(a: Numeric, b: Numeric): number {
+  if (typeof a === 'number' && typeof b === 'number') return a < b ? -1 : a > b ? 1 : 0;
+  const left = toDecimal(a);
+  const right = toDecimal(b);
+  const signs = sign(left) - sign(right);
+  if (signs !== 0) return signs;
+  return left.negative ? compareSizes(right, left) : compareSizes(left, right);
+}
+
+/** True for a number without a fraction, however it is written: `1.0` and `1e3` are whole. */
+export function isWhole(value: Numeric): boolean {
+  if (typeof value === 'number') return Number.isInteger(value);
+  const { digits, magnitude } = toDecimal(value);
+  return digits.length <= magnitude || digits === '';
+}
+
+/** True when `value` is a whole number of times `unit`, in decimal arithmetic. @param unit greater than zero. */
+export function isMultiple(value: Numeric, unit: Numeric): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(unit)) return (value as number) % (unit as number) === 0;
+  const left = toDecimal(value);
+  const right = toDecimal(unit);
+  if (left.digits === '') return true;
+  const shift = left.magnitude - left.digits.length - (right.magnitude - right.digits.length);
+  // Digits end in no zero, so a value with more decimal places than the unit cannot be a multiple of it.
+  if (shift < 0) return false;
+  const modulus = BigInt(right.digits);
+  return ((BigInt(left.digits) % modulus) * powerOfTen(shift, modulus)) % modulus === 0n;
+}
+
+/** A text that is the same for equal numbers and different for others. */
+export function numberKey(value: Numeric): string {
+  if (typeof value === 'number') return String(value);
+  const near = Number(value.rawJSON);
+  if (Number.isFinite(near) && compareNumbers(near, value) === 0) return String(near);
+  const { negative, digits, magnitude } = toDecimal(value);
+  return `${negative ? '-' : ''}.${digits}e${magnitude}`;
+}
+
+function sign(value: Decimal): number {
+  return value.digits === '' ? 0 : value.negative ? -1 : 1;
+}
+
+function compareSizes(a: Decimal, b: Decimal): number {
+  if (a.magnitude !== b.magnitude) return a.magnitude - b.magnitude;
+  return a.digits < b.digits ? -1 : a.digits > b.digits ? 1 : 0;
+}
+
+/** Ten to a power, modulo: exponents may be far too large to be written out. */
+function powerOfTen(exponent: number, modulus: bigint): bigint {
+  let result = 1n % modulus;
+  let square = 10n % modulus;
+  for (let rest = BigInt(exponent); rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % modulus;
+    square = (square * square) % modulus;
+  }
+  return result;
+}
+
+const form = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+function toDecimal(value: Numeric): Decimal {
+  const [, minus, whole = '', fraction = '', exponent = '0'] = form.exec(
+    typeof value === 'number' ? String(value) : value.rawJSON,
+  )!;
+  const all = whole + fraction;
+  // Loops, since a regular expression for trailing zeros takes quadratic time on digits that hold many.
+  let start = 0;
+  while (start < all.length && all.charCodeAt(start) === ZERO) start += 1;
+  let end = all.length;
+  while (end > start && all.charCodeAt(end - 1) === ZERO) end -= 1;
+  return { negative: minus === '-', digits: all.slice(start, end), magnitude: whole.length - start + clamp(exponent) };
+}
+
+const ZERO = 48;
+
+/** Exponents nobody can tell apart any more are all the same. */
+function clamp(exponent: string): number {
+  return Math.max(-EXPONENT_LIMIT, Math.min(EXPONENT_LIMIT, Number(exponent)));
+}
+
+const EXPONENT_LIMIT = 1e15;

@@ -1,0 +1,78 @@
+import type { Data, DataObject } from '#contract';
+import { checkArray } from './array-rules.ts';
+import { checkCombinators } from './combinators.ts';
+import type { Numeric } from './decimal.ts';
+import { Findings, type Path } from './findings.ts';
+import { kindOf } from './kind.ts';
+import type { Run, SchemaNode } from './node.ts';
+import { checkNumber } from './number-rules.ts';
+import { checkObject, checkProperties } from './object-rules.ts';
+import { checkCommon, checkString } from './value-rules.ts';
+
+/**
+ * Everything that is wrong with a document, in the order in which it is told to clients.
+ * @param recursive the schema contains itself: then no part of the document is checked twice against the same target of
+ *   a reference, or alternatives that recur would take exponential time.
+ * @throws RangeError for a document nested too deeply.
+ */
+export function examine(node: SchemaNode, document: Data, recursive: boolean): Findings {
+  const findings = new Findings();
+  const run: Run = { evaluate, memo: recursive ? new Map() : null, identify: null };
+  evaluate(node, document, null, findings, run);
+  return findings;
+}
+
+function evaluate(node: SchemaNode, value: Data, path: Path | null, findings: Findings, run: Run): void {
+  if (node.pass === true) return;
+  if (node.pass === false) {
+    findings.add(path, 'False always fails validation');
+    return;
+  }
+  if (node.ref !== null) {
+    follow(node.ref, value, path, findings, run);
+    return;
+  }
+  const { type, combinators, object, array, number, string, common } = node;
+  const kind = kindOf(value);
+  if (type !== null && !type.accepts.has(kind)) {
+    findings.add(path, type.message + kind);
+    return;
+  }
+  if (combinators !== null) checkCombinators(combinators, value, path, findings, run);
+  switch (kind) {
+    case 'object':
+      if (object !== null) checkObject(object, value as DataObject, path, findings, run);
+      break;
+    case 'array':
+      if (array !== null) checkArray(array, value as Data[], path, findings, run);
+      break;
+    case 'number':
+    case 'integer':
+      if (number !== null) checkNumber(number, value as Numeric, path, findings);
+  }
+  if (common !== null) checkCommon(common, value, path, findings);
+  if (kind === 'string' && string !== null) checkString(string, value as string, path, findings);
+  if (kind === 'object' && object !== null) checkProperties(object, value as DataObject, path, findings, run);
+  // One for each stage passed: combinators, common rules, the value, and its own type's rules where there are any.
+  findings.score += kind === 'null' || kind === 'boolean' ? 3 : 4;
+}
+
+function follow(target: SchemaNode, value: Data, path: Path | null, findings: Findings, run: Run): void {
+  const { memo } = run;
+  if (memo === null || typeof value !== 'object' || value === null) {
+    evaluate(target, value, path, findings, run);
+    return;
+  }
+  let known = memo.get(value);
+  if (known === undefined) {
+    known = new Map();
+    memo.set(value, known);
+  }
+  let part = known.get(target);
+  if (part === undefined) {
+    part = new Findings();
+    evaluate(target, value, path, part, run);
+    known.set(target, part);
+  }
+  findings.append(part);
+}

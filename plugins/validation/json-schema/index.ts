@@ -1,0 +1,68 @@
+import { atEndpoint, before, CallError, definePlugin, isObject, type PipeRequest, Reply, refuse } from '#contract';
+import { compileValidator, type Validator } from './validator.ts';
+
+const schema = {
+  type: 'any',
+  description:
+    'A JSON Schema of draft 04, 06 or 07 for the request body; `$schema` chooses the draft, without it the keywords of all three count.',
+  examples: [{ type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 2 } } }],
+} as const;
+
+/**
+ * Refuses with 400 every request whose body is not JSON that the schema allows; no backend is called. The body of an
+ * allowed request goes on byte for byte.
+ *
+ * Faults of the configuration: `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_REFERENCE`,
+ * `JSON_SCHEMA_PATTERN`, `JSON_SCHEMA_ENDLESS`. Errors of a call: `JSON_SCHEMA_EMPTY_BODY`, `JSON_SCHEMA_SYNTAX`,
+ * `JSON_SCHEMA_DEPTH` and, with one line for each violation, `JSON_SCHEMA_VIOLATION`.
+ */
+export const plugin = definePlugin({
+  name: 'validation/json-schema',
+  description: 'Validates the JSON body of requests before any backend is called.',
+  places: [
+    atEndpoint(schema, (site) => {
+      const { config } = site;
+      if (!isObject(config)) throw site.fault('JSON_SCHEMA_INVALID', '', 'must be an object');
+      const validator = compileValidator(config, (code, pointer, message) => site.fault(code, pointer, message));
+      return {
+        proxy: before<PipeRequest>(({ body }) => {
+          if (body === null) return emptyBody();
+          const bytes = body.bytes();
+          if (bytes instanceof Promise) return bytes.then((all) => check(validator, all), unreadable);
+          return check(validator, bytes);
+        }),
+      };
+    }),
+  ],
+});
+
+function check(validator: Validator, bytes: Uint8Array): Reply | undefined {
+  if (bytes.length === 0) return emptyBody();
+  let lines: string | null;
+  try {
+    lines = validator.validateText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+  } catch (error) {
+    if (error instanceof SyntaxError) return refusal('JSON_SCHEMA_SYNTAX', error.message);
+    // The stack ran out on the way down.
+    if (error instanceof RangeError) return refusal('JSON_SCHEMA_DEPTH', 'the body is nested too deeply');
+    throw error;
+  }
+  return lines === null ? undefined : refusal('JSON_SCHEMA_VIOLATION', lines);
+}
+
+function emptyBody(): Reply {
+  return refusal('JSON_SCHEMA_EMPTY_BODY', 'could not validate an empty body');
+}
+
+function refusal(code: string, text: string): Reply {
+  const reply = refuse(400, { error: new CallError(code, text) });
+  // The pipe was entered, so its answer tells that it is not complete.
+  reply.complete = false;
+  return reply;
+}
+
+/** The body never arrived whole: too large, or the client broke off. */
+function unreadable(error: unknown): Reply {
+  if (error instanceof CallError) return Reply.failed(error);
+  throw error;
+}

@@ -1,0 +1,151 @@
+import { type Data, type DataObject, isObject } from '#contract';
+import { Findings, type Path } from './findings.ts';
+import type { Run, SchemaNode, SchemaReader } from './node.ts';
+
+export interface ObjectRules {
+  readonly minProperties: number | null;
+  readonly maxProperties: number | null;
+  readonly required: readonly string[];
+  /** In the order of the schema. */
+  readonly properties: readonly { readonly key: string; readonly node: SchemaNode }[];
+  readonly declared: ReadonlySet<string>;
+  readonly patterns: readonly {
+    readonly source: string;
+    readonly expression: RegExp;
+    readonly node: SchemaNode;
+  }[];
+  /** Null when any other property will do. */
+  readonly additional: SchemaNode | null;
+  readonly names: SchemaNode | null;
+}
+
+export function readObjectRules(reader: SchemaReader): ObjectRules | null {
+  const required = (reader.get('required') as string[] | undefined) ?? [];
+  const keys = Object.keys((reader.get('properties') as DataObject | undefined) ?? {});
+  const sources = Object.keys((reader.get('patternProperties') as DataObject | undefined) ?? {});
+  const additional = reader.get('additionalProperties');
+  const rules: ObjectRules = {
+    minProperties: reader.count('minProperties'),
+    maxProperties: reader.count('maxProperties'),
+    required,
+    properties: keys.map((key) => ({ key, node: reader.child('properties', key) })),
+    declared: new Set(keys),
+    patterns: sources.map((source) => ({
+      source,
+      expression: reader.pattern(source, 'patternProperties', source),
+      node: reader.child('patternProperties', source),
+    })),
+    additional: additional === undefined || additional === true ? null : reader.child('additionalProperties'),
+    names: reader.get('propertyNames') === undefined ? null : reader.child('propertyNames'),
+  };
+  const idle =
+    rules.minProperties === null &&
+    rules.maxProperties === null &&
+    required.length + keys.length + sources.length === 0 &&
+    rules.additional === null &&
+    rules.names === null;
+  return idle ? null : rules;
+}
+
+/** Everything but the declared properties, which come last of all rules: see `checkProperties`. */
+export function checkObject(
+  rules: ObjectRules,
+  value: DataObject,
+  path: Path | null,
+  findings: Findings,
+  run: Run,
+): void {
+  const { minProperties, maxProperties, required, patterns, additional, names } = rules;
+  if (minProperties !== null || maxProperties !== null) {
+    const count = Object.keys(value).length;
+    if (minProperties !== null && count < minProperties) {
+      findings.add(path, `Must have at least ${minProperties} properties`);
+    }
+    if (maxProperties !== null && count > maxProperties) {
+      findings.add(path, `Must have at most ${maxProperties} properties`);
+    }
+  }
+  for (const key of required) {
+    if (Object.hasOwn(value, key)) findings.score += 1;
+    else findings.add(path, `${key} is required`);
+  }
+  if (patterns.length > 0 || additional !== null) {
+    for (const key of Object.keys(value)) checkUndeclared(rules, key, value[key]!, path, findings, run);
+  }
+  if (names !== null) {
+    for (const key of Object.keys(value)) {
+      const inner = new Findings();
+      run.evaluate(names, key, path, inner, run);
+      if (inner.count === 0) continue;
+      findings.add(path, `Property name of "${key}" does not match`);
+      findings.append(inner);
+    }
+  }
+}
+
+function checkUndeclared(
+  rules: ObjectRules,
+  key: string,
+  value: Data,
+  parent: Path | null,
+  findings: Findings,
+  run: Run,
+): void {
+  const { declared, patterns, additional } = rules;
+  const path = { parent, key };
+  let matched = declared.has(key);
+  for (const { expression, node } of patterns) {
+    if (!expression.test(key)) continue;
+    matched = true;
+    run.evaluate(node, value, path, findings, run);
+  }
+  if (matched || additional === null) return;
+  if (additional.pass === false) findings.add(parent, `Additional property ${key} is not allowed`);
+  else run.evaluate(additional, value, path, findings, run);
+}
+
+export function checkProperties(
+  rules: ObjectRules,
+  value: DataObject,
+  parent: Path | null,
+  findings: Findings,
+  run: Run,
+): void {
+  for (const { key, node } of rules.properties) {
+    if (Object.hasOwn(value, key)) run.evaluate(node, value[key]!, { parent, key }, findings, run);
+  }
+}
+
+/** A list of names, or a schema, that an object must satisfy when it has a key. */
+export interface Dependency {
+  readonly key: string;
+  readonly needs: readonly string[] | SchemaNode;
+}
+
+export function readDependencies(reader: SchemaReader): Dependency[] | null {
+  const dependencies = reader.get('dependencies');
+  if (!isObject(dependencies ?? null)) return null;
+  return Object.entries(dependencies as DataObject).map(([key, needs]) => ({
+    key,
+    needs: Array.isArray(needs) ? (needs as string[]) : reader.child('dependencies', key),
+  }));
+}
+
+export function checkDependencies(
+  dependencies: readonly Dependency[],
+  value: DataObject,
+  path: Path | null,
+  findings: Findings,
+  run: Run,
+): void {
+  for (const { key, needs } of dependencies) {
+    if (!Object.hasOwn(value, key)) continue;
+    if (!Array.isArray(needs)) {
+      run.evaluate(needs as SchemaNode, value, path, findings, run);
+      continue;
+    }
+    for (const name of needs as string[]) {
+      if (!Object.hasOwn(value, name)) findings.add(path, `Has a dependency on ${name}`);
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { type Data, type DataObject, getKey, isObject } from '#contract';
+import type { Draft } from './draft.ts';
+
+/** A schema in the document, and the address its references start from. */
+export interface Place {
+  readonly schema: Data;
+  readonly pointer: string;
+  readonly base: string;
+}
+
+/** Address of a document that gives itself none. */
+export const ROOT_ADDRESS = 'schema:///';
+
+const single = ['additionalProperties', 'additionalItems', 'items', 'contains', 'not', 'if', 'then', 'else'];
+const lists = ['items', 'allOf', 'anyOf', 'oneOf'];
+const maps = ['properties', 'patternProperties', 'definitions', 'dependencies'];
+
+/**
+ * Finds every schema that names itself, by its absolute address.
+ * @param fault makes the error for a name that is no address.
+ */
+export function indexNames(
+  root: DataObject,
+  draft: Draft,
+  fault: (pointer: string, message: string) => Error,
+): ReadonlyMap<string, Place> {
+  const index = new Map<string, Place>();
+  const visit = (schema: Data | undefined, pointer: string, outer: string) => {
+    if (!isObject(schema ?? null)) return;
+    const node = schema as DataObject;
+    const { base, address, invalid } = rebase(node, outer, draft);
+    if (invalid !== null) throw fault(`${pointer}/${invalid}`, 'must be a URI reference');
+    const place = { schema: node, pointer, base };
+    if (address !== null && !index.has(address)) index.set(address, place);
+    for (const keyword of [...single, 'propertyNames']) visit(getKey(node, keyword), `${pointer}/${keyword}`, base);
+    for (const keyword of lists) {
+      const list = getKey(node, keyword);
+      if (!Array.isArray(list)) continue;
+      for (const [at, child] of list.entries()) visit(child, `${pointer}/${keyword}/${at}`, base);
+    }
+    for (const keyword of maps) {
+      const map = getKey(node, keyword);
+      if (!isObject(map ?? null)) continue;
+      for (const [key, child] of Object.entries(map as DataObject)) {
+        visit(child, `${pointer}/${keyword}/${escapeToken(key)}`, base);
+      }
+    }
+  };
+  visit(root, '', ROOT_ADDRESS);
+  const { base } = rebase(root, ROOT_ADDRESS, draft);
+  const whole = { schema: root, pointer: '', base };
+  index.set(ROOT_ADDRESS, whole);
+  index.set(withoutFragment(base), whole);
+  return index;
+}
+
+/**
+ * The schema a reference means.
+ * @returns null when the document does not have it, which includes everything that would have to be fetched.
+ */
+export function resolveReference(
+  reference: string,
+  base: string,
+  names: ReadonlyMap<string, Place>,
+  draft: Draft,
+): Place | null {
+  if (!URL.canParse(reference, base)) return null;
+  const address = new URL(reference, base).href;
+  const named = names.get(address);
+  if (named) return named;
+  const resource = names.get(withoutFragment(address));
+  const fragment = address.slice(withoutFragment(address).length + 1);
+  if (!resource || (fragment !== '' && !fragment.startsWith('/'))) return null;
+  return fragment === '' ? resource : walk(resource, fragment, draft);
+}
+
+/** Writes a key as one step of a JSON pointer. */
+export function escapeToken(key: string | number): string {
+  return String(key).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** Where the references of a schema start from, after the name it gives itself. Beside `$ref` a name means nothing. */
+function rebase(
+  schema: DataObject,
+  base: string,
+  draft: Draft,
+): { readonly base: string; readonly address: string | null; readonly invalid: string | null } {
+  if (typeof getKey(schema, '$ref') === 'string') return { base, address: null, invalid: null };
+  for (const keyword of draft.ids) {
+    const name = getKey(schema, keyword);
+    if (typeof name !== 'string') continue;
+    if (!URL.canParse(name, base)) return { base, address: null, invalid: keyword };
+    const address = new URL(name, base).href.replace(/#$/, '');
+    // A name that is only a fragment is an anchor: it does not move the address.
+    return { base: name.startsWith('#') ? base : address, address, invalid: null };
+  }
+  return { base, address: null, invalid: null };
+}
+
+/** The address from which the references inside a schema start. */
+export function baseOf(schema: Data, outer: string, draft: Draft): string {
+  return isObject(schema) ? rebase(schema, outer, draft).base : outer;
+}
+
+function walk(resource: Place, fragment: string, draft: Draft): Place | null {
+  let { schema, pointer, base } = resource;
+  for (const token of fragment.slice(1).split('/')) {
+    const key = decodeToken(token);
+    if (key === null) return null;
+    const next = Array.isArray(schema)
+      ? /^(?:0|[1-9]\d*)$/.test(key)
+        ? schema[Number(key)]
+        : undefined
+      : isObject(schema)
+        ? getKey(schema, key)
+        : undefined;
+    if (next === undefined) return null;
+    schema = next;
+    pointer += '/' + escapeToken(key);
+    base = baseOf(schema, base, draft);
+  }
+  return { schema, pointer, base };
+}
+
+function decodeToken(token: string): string | null {
+  try {
+    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return null;
+  }
+}
+
+function withoutFragment(address: string): string {
+  const at = address.indexOf('#');
+  return at < 0 ? address : address.slice(0, at);
+}

@@ -1,0 +1,111 @@
+import type { Data } from '#contract';
+import type { SchemaNode } from './node.ts';
+
+type JsonSchema = boolean | Record<string, unknown>;
+
+/**
+ * A schema as the code generator takes it: one draft for all, references resolved, and the keywords `distinct`, `unit`
+ * and `oneEqual` for the rules it cannot be trusted with.
+ */
+export function translate(root: SchemaNode): JsonSchema {
+  const definitions: Record<string, JsonSchema> = {};
+  const names = new Map<SchemaNode, string>();
+  const refer = (target: SchemaNode): JsonSchema => {
+    let name = names.get(target);
+    if (name === undefined) {
+      name = `schema${names.size}`;
+      names.set(target, name);
+      definitions[name] = one(target);
+    }
+    return { $ref: `#/definitions/${name}` };
+  };
+  const one = (node: SchemaNode): JsonSchema => {
+    if (node.pass !== null) return node.pass;
+    if (node.ref) return refer(node.ref);
+    return present({
+      type: node.type?.names,
+      ...combinators(node, one),
+      ...object(node, one),
+      ...array(node, one),
+      ...values(node),
+    });
+  };
+  const schema = one(root);
+  return typeof schema === 'boolean' ? schema : { ...schema, definitions };
+}
+
+/** The keyword, as a variable: a literal of that name would look like a promise. */
+const whenMet = 'then';
+
+type Translate = (node: SchemaNode) => JsonSchema;
+
+function combinators({ combinators: rules }: SchemaNode, one: Translate): Record<string, unknown> {
+  if (!rules) return {};
+  const { not, dependencies } = rules;
+  return {
+    anyOf: rules.anyOf?.map(one),
+    oneOf: rules.oneOf?.map(one),
+    allOf: rules.allOf?.map(one),
+    not: not && one(not),
+    if: rules.condition && one(rules.condition),
+    [whenMet]: rules.whenMet && one(rules.whenMet),
+    else: rules.whenNot && one(rules.whenNot),
+    dependencies:
+      dependencies &&
+      Object.fromEntries(
+        dependencies.map(({ key, needs }) => [key, Array.isArray(needs) ? needs : one(needs as SchemaNode)]),
+      ),
+  };
+}
+
+function object({ object: rules }: SchemaNode, one: Translate): Record<string, unknown> {
+  if (!rules) return {};
+  return {
+    minProperties: rules.minProperties,
+    maxProperties: rules.maxProperties,
+    required: rules.required,
+    properties: Object.fromEntries(rules.properties.map(({ key, node }) => [key, one(node)])),
+    patternProperties: Object.fromEntries(rules.patterns.map(({ source, node }) => [source, one(node)])),
+    additionalProperties: rules.additional && one(rules.additional),
+    propertyNames: rules.names && one(rules.names),
+  };
+}
+
+function array({ array: rules }: SchemaNode, one: Translate): Record<string, unknown> {
+  if (!rules) return {};
+  return {
+    items: rules.each ? rules.each.map(one) : rules.every && one(rules.every),
+    additionalItems: rules.additional && one(rules.additional),
+    minItems: rules.minItems,
+    maxItems: rules.maxItems,
+    distinct: rules.unique || null,
+    contains: rules.contains && one(rules.contains),
+  };
+}
+
+function values({ number, string, common }: SchemaNode): Record<string, unknown> {
+  const choices = common?.enum;
+  const simple = choices && choices.length > 0 && choices.every(isScalar);
+  const lists = [simple ? null : choices, common?.constant].filter((list) => list != null);
+  return {
+    unit: number?.multipleOf,
+    maximum: number?.maximum,
+    exclusiveMaximum: number?.exclusiveMaximum,
+    minimum: number?.minimum,
+    exclusiveMinimum: number?.exclusiveMinimum,
+    minLength: string?.minLength,
+    maxLength: string?.maxLength,
+    pattern: string?.pattern?.source,
+    format: common?.format,
+    enum: simple ? choices : null,
+    oneEqual: lists.length > 0 ? lists : null,
+  };
+}
+
+function isScalar(value: Data): boolean {
+  return typeof value !== 'object' || value === null;
+}
+
+function present(keywords: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value != null));
+}

@@ -1,0 +1,52 @@
+import { type Data, type DataObject, isObject, parseExact } from '#contract';
+import { examine } from './evaluate.ts';
+import { compileProof } from './proof.ts';
+import { readSchema, type SchemaFault } from './read.ts';
+import { findRecursion } from './recursion.ts';
+
+/** A compiled schema. */
+export interface Validator {
+  /** What is wrong with a document as lines of text; null for a valid one. @throws RangeError when nested too deeply. */
+  validate(document: Data): string | null;
+  /** The same for a JSON text. @throws SyntaxError for a text that is not JSON. */
+  validateText(text: string): string | null;
+}
+
+/**
+ * Compiles a JSON Schema of draft 04, 06 or 07.
+ *
+ * @param fault makes the error to be thrown for a schema that cannot be compiled: see `readSchema`, and
+ *   `JSON_SCHEMA_ENDLESS` for a reference that leads back to itself.
+ */
+export function compileValidator(schema: DataObject, fault: SchemaFault): Validator {
+  const root = readSchema(schema, fault);
+  const { recursive, endless } = findRecursion(root);
+  if (endless) throw fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself without end');
+  // Generated code checks a value once for every way that leads to it, and recursion multiplies the ways.
+  const proof = recursive ? null : compileProof(root, schema);
+  const validate = (document: Data) => {
+    const findings = examine(root, document, recursive);
+    return findings.count === 0 ? null : findings.text();
+  };
+  if (!proof) return { validate, validateText: (text) => validate(parseExact(text)) };
+  return {
+    validate,
+    validateText: (text) => {
+      const suspicious = mayHoldExact(text);
+      const document = suspicious ? parseExact(text) : (JSON.parse(text) as Data);
+      const plain = !suspicious || !holdsExact(document);
+      return plain && proof(document) ? null : validate(document);
+    },
+  };
+}
+
+/** Fifteen digits always survive as a JavaScript number; more of them, or an exponent, may not. */
+function mayHoldExact(text: string): boolean {
+  return /\d[\d.]{15}|\d[eE]/.test(text);
+}
+
+function holdsExact(value: Data): boolean {
+  if (Array.isArray(value)) return value.some(holdsExact);
+  if (isObject(value)) return Object.values(value).some(holdsExact);
+  return JSON.isRawJSON(value);
+}

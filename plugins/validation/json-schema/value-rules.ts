@@ -1,0 +1,104 @@
+import { type Data, printJson } from '#contract';
+import { equals } from './equality.ts';
+import { type Findings, locate, type Path } from './findings.ts';
+import { formats } from './formats.ts';
+import type { Kind } from './kind.ts';
+import type { SchemaReader } from './node.ts';
+
+export interface TypeRule {
+  readonly names: readonly string[];
+  readonly accepts: ReadonlySet<Kind>;
+  /** The message up to the type that was given. */
+  readonly message: string;
+}
+
+export function readType(reader: SchemaReader): TypeRule | null {
+  const type = reader.get('type');
+  if (type === undefined) return null;
+  const names = (Array.isArray(type) ? type : [type]) as Kind[];
+  const accepts = new Set(names);
+  if (accepts.has('number')) accepts.add('integer');
+  const expected = names.length === 1 ? names[0] : `[${names.join(',')}]`;
+  return { names, accepts, message: `Invalid type. Expected: ${expected}, given: ` };
+}
+
+/** Rules for values of any type. */
+export interface CommonRules {
+  /** In an array, since a constant may be `null`. */
+  readonly constant: readonly [Data] | null;
+  readonly enum: readonly Data[] | null;
+  readonly format: string | null;
+}
+
+export function readCommonRules(reader: SchemaReader): CommonRules | null {
+  const constant = reader.get('const');
+  const values = reader.get('enum') as Data[] | undefined;
+  const format = reader.get('format') as string | undefined;
+  const known = format !== undefined && formats.has(format) ? format : null;
+  if (constant === undefined && values === undefined && known === null) return null;
+  return { constant: constant === undefined ? null : [constant], enum: values ?? null, format: known };
+}
+
+export function checkCommon(rules: CommonRules, value: Data, path: Path | null, findings: Findings): void {
+  const { constant, format } = rules;
+  if (constant !== null && !equals(value, constant[0])) {
+    findings.add(path, `${locate(path)} does not match: ${printJson(constant[0])}`);
+  }
+  if (rules.enum?.some((choice) => equals(value, choice)) === false) {
+    const choices = rules.enum.map(printJson).join(', ');
+    findings.add(path, `${locate(path)} must be one of the following: ${choices}`);
+  }
+  if (format !== null && typeof value === 'string' && !formats.get(format)!(value)) {
+    findings.add(path, `Does not match format '${format}'`);
+  }
+}
+
+export interface StringRules {
+  readonly minLength: number | null;
+  readonly maxLength: number | null;
+  readonly pattern: { readonly source: string; readonly expression: RegExp } | null;
+}
+
+export function readStringRules(reader: SchemaReader): StringRules | null {
+  const minLength = reader.count('minLength');
+  const maxLength = reader.count('maxLength');
+  const source = reader.get('pattern') as string | undefined;
+  if (minLength === null && maxLength === null && source === undefined) return null;
+  const pattern = source === undefined ? null : { source, expression: reader.pattern(source, 'pattern') };
+  return { minLength, maxLength, pattern };
+}
+
+export function checkString(rules: StringRules, value: string, path: Path | null, findings: Findings): void {
+  const { minLength, maxLength, pattern } = rules;
+  if (minLength !== null || maxLength !== null) {
+    const length = countCodePoints(value);
+    if (minLength !== null && length < minLength) {
+      findings.add(path, `String length must be greater than or equal to ${minLength}`);
+    }
+    if (maxLength !== null && length > maxLength) {
+      findings.add(path, `String length must be less than or equal to ${maxLength}`);
+    }
+  }
+  if (pattern !== null && !pattern.expression.test(value)) {
+    findings.add(path, `Does not match pattern '${pattern.source}'`);
+  }
+}
+
+function countCodePoints(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length - 1; index += 1) {
+    if (isHighSurrogate(text.charCodeAt(index)) && isLowSurrogate(text.charCodeAt(index + 1))) {
+      count -= 1;
+      index += 1;
+    }
+  }
+  return count;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xd800;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xdc00;
+}

@@ -1,0 +1,143 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { type Dispatcher, Pool } from 'undici';
+
+/**
+ * What the work of one scenario costs when it is written by hand for that scenario alone: node:http in front, undici
+ * dispatch behind, nothing in between. No routing, deadlines, logs, or headers of its own.
+ * Arguments: scenario, port, origin of the upstream.
+ */
+
+type Answer = (response: ServerResponse) => void;
+type Data = Record<string, unknown>;
+
+const [scenario = '', port, origin = ''] = process.argv.slice(2);
+const pool = new Pool(origin);
+
+/** Passes status, headers and bytes on. A body that came in one piece leaves in one piece, with its head. */
+class Pass implements Dispatcher.DispatchHandler {
+  #response: ServerResponse;
+  #held: Uint8Array | null = null;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  onRequestStart() {}
+
+  onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>) {
+    const passed: string[] = [];
+    for (const name in headers) {
+      if (name === 'connection' || name === 'keep-alive' || name === 'transfer-encoding') continue;
+      const value = headers[name]!;
+      if (typeof value === 'string') passed.push(name, value);
+      else for (const one of value) passed.push(name, one);
+    }
+    this.#response.writeHead(status, passed);
+  }
+
+  onResponseData(_controller: unknown, chunk: Uint8Array) {
+    if (this.#held !== null) this.#response.write(this.#held);
+    this.#held = chunk;
+  }
+
+  onResponseEnd() {
+    this.#response.end(this.#held);
+  }
+
+  onResponseError() {
+    fail(this.#response);
+  }
+}
+
+/** Collects and decodes one JSON body; null when it failed. */
+class Decode implements Dispatcher.DispatchHandler {
+  #done: (data: Data | null) => void;
+  #chunks: Buffer[] = [];
+  #status = 0;
+
+  constructor(done: (data: Data | null) => void) {
+    this.#done = done;
+  }
+
+  onRequestStart() {}
+
+  onResponseStart(_controller: unknown, status: number) {
+    this.#status = status;
+  }
+
+  onResponseData(_controller: unknown, chunk: Uint8Array) {
+    this.#chunks.push(chunk as Buffer);
+  }
+
+  onResponseEnd() {
+    const chunks = this.#chunks;
+    const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    this.#done(this.#status === 200 ? JSON.parse(body.toString()) : null);
+  }
+
+  onResponseError() {
+    this.#done(null);
+  }
+}
+
+function get(path: string, handler: Dispatcher.DispatchHandler): void {
+  pool.dispatch({ path, method: 'GET' }, handler);
+}
+
+function send(response: ServerResponse, data: Data): void {
+  const text = JSON.stringify(data);
+  response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text))]);
+  response.end(text);
+}
+
+function fail(response: ServerResponse): void {
+  if (!response.headersSent) response.writeHead(500);
+  response.end();
+}
+
+/** Fetches one object, changes it and sends it. */
+function transform(path: string, change: (data: Data) => Data): Answer {
+  return (response) => get(path, new Decode((data) => (data === null ? fail(response) : send(response, change(data)))));
+}
+
+function same(data: Data): Data {
+  return data;
+}
+
+function filter({ id, name, email, address, tags }: Data): Data {
+  const { city, position } = address as Data;
+  return { user: { id, full_name: name, contact: email, address: { city, position }, tags } };
+}
+
+function merge(paths: readonly string[]): Answer {
+  return (response) => {
+    const parts: (Data | null)[] = [null, null, null];
+    let missing = paths.length;
+    const arrived = (index: number, data: Data | null) => {
+      parts[index] = data;
+      missing -= 1;
+      if (missing > 0) return;
+      if (parts.includes(null)) fail(response);
+      else send(response, { ...parts[0], ...parts[1], ...parts[2] });
+    };
+    for (let index = 0; index < paths.length; index += 1) {
+      get(paths[index]!, new Decode((data) => arrived(index, data)));
+    }
+  };
+}
+
+const answers: Record<string, Answer> = {
+  'no-op': (response) => get('/small', new Pass(response)),
+  json: transform('/small', same),
+  filter: transform('/small', filter),
+  merge: merge(['/part/a', '/part/b', '/part/c']),
+  'json-64k': transform('/large', same),
+  'access-log': transform('/small', same),
+};
+
+const answer = answers[scenario];
+if (!answer) throw new Error(`no floor for the scenario "${scenario}"`);
+const server = createServer((_request, response) => answer(response));
+server.keepAliveTimeout = 0;
+server.listen(Number(port), '127.0.0.1');
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { start, within } from './children.ts';
+import type { LoadOrder, LoadReport } from './load.ts';
+import { findWrk, readWrkReport } from './wrk.ts';
+
+/** Puts load on one address and tells what came back. */
+export interface Generator {
+  readonly name: string;
+  run(order: LoadOrder): Promise<LoadReport>;
+}
+
+/** What a run may take beyond its duration, in milliseconds. */
+const OVERTIME_MS = 15_000;
+const LOAD_FILE = join(import.meta.dirname, 'load.ts');
+
+/**
+ * wrk when it is on PATH, else the built-in generator.
+ * @param seconds wrk knows whole seconds only: with others the built-in generator is taken.
+ * @param folder for the outputs of the generator.
+ */
+export function chooseGenerator(seconds: number, folder: string): Generator {
+  const wrk = Number.isInteger(seconds) ? findWrk() : undefined;
+  return wrk === undefined ? builtIn(folder) : withWrk(wrk, folder);
+}
+
+function builtIn(folder: string): Generator {
+  return {
+    name: 'built-in',
+    async run(order) {
+      const command = [process.execPath, LOAD_FILE, JSON.stringify(order)];
+      const child = start(command, join(folder, 'load.log'), { ipc: true });
+      try {
+        return await child.message<LoadReport>(order.seconds * 1000 + OVERTIME_MS);
+      } finally {
+        await child.stop();
+      }
+    },
+  };
+}
+
+function withWrk(file: string, folder: string): Generator {
+  return {
+    name: 'wrk',
+    async run({ url, connections, seconds }) {
+      const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '5s', '--latency'];
+      const child = start([file, ...flags, url], join(folder, 'load.log'));
+      try {
+        await within(child.ended, seconds * 1000 + OVERTIME_MS, 'wrk did not end');
+        return readWrkReport(child.output());
+      } finally {
+        await child.stop();
+      }
+    },
+  };
+}

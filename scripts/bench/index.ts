@@ -1,0 +1,71 @@
+/**
+ * `npm run bench`: what one request costs the gateway, next to what it must cost.
+ *
+ *   npm run bench -- [--rounds 5] [--seconds 3] [--connections 64] [--only no-op,merge] [--json FILE] [--against floor]
+ *
+ * How to read the figures
+ * - `µs` is CPU time, user and system, all threads, of the measured process alone, divided by the requests it answered.
+ *   It depends little on what else runs on the machine, unlike requests per second. It still depends on the machine:
+ *   compare within one run only.
+ * - `floor` is a bare Node program written by hand for that one scenario (floor.ts): node:http in front, undici dispatch
+ *   behind. It does not route, keep deadlines, watch for clients that leave, or add the headers a gateway must add.
+ * - `ratio` is gateway over floor, taken round by round, where the two take turns (floor, gateway, floor, ...), so that
+ *   a slow minute of the machine hits both. Median of the rounds; least and greatest in brackets. Where the brackets of
+ *   two runs overlap, nothing is proven. `--against floor` compares the floor with itself and shows the noise.
+ * - Requests per second and latency are those of a full load: on two cores, the load generator and the upstream share
+ *   what the measured process leaves. They tell little about latency at normal load.
+ * - In the JSON file, `busy` is CPU time over elapsed time; well below 1 means that upstream or generator were the limit.
+ *
+ * Scenarios: `no-op` passes 1 KiB as bytes; `json` decodes and encodes it; `filter` adds allow, mapping and group;
+ * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. The access log is off, except in
+ * `access-log`: `json` with the log on, going to a file, against a floor that writes none.
+ *
+ * Every round is checked: sample answers before and after are compared as a whole, no answer under load may be other
+ * than 2xx, and the bytes of all answers must add up. A scenario that fails shows no figures and makes the command fail.
+ * Load comes from wrk when it is on PATH and `--seconds` is whole, else from load.ts.
+ * `node scripts/bench/startup.ts` measures start and memory.
+ */
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { exitOnSignals } from './children.ts';
+import { chooseGenerator } from './generator.ts';
+import { compare } from './measure.ts';
+import { readOptions } from './options.ts';
+import { describe, type Outcome } from './report.ts';
+import { openStage } from './stage.ts';
+import { floor } from './subject.ts';
+
+async function main(): Promise<number> {
+  exitOnSignals();
+  const { scenarios, against, json, rounds, seconds, connections } = readOptions(process.argv.slice(2));
+  const { folder, upstream, close } = await openStage();
+  const outcomes: Outcome[] = [];
+  try {
+    const generator = chooseGenerator(seconds, folder);
+    const [cpu] = cpus();
+    const facts = { node: process.version, cpu: cpu?.model ?? 'unknown', cores: cpus().length };
+    console.log(
+      `Node ${facts.node}, ${facts.cores} x ${facts.cpu}; load: ${generator.name}, ${connections} connections`,
+    );
+    for (const scenario of scenarios) {
+      console.error(`${scenario.name}: ${rounds} rounds of ${seconds} s for floor and ${against.name}`);
+      outcomes.push({ name: scenario.name, ...(await attempt()) });
+
+      function attempt() {
+        const plan = { upstream, generator, rounds, seconds, connections, folder };
+        return compare(scenario, floor, against, plan).catch((error: Error) => ({ failed: error.message }));
+      }
+    }
+    console.log(describe(outcomes, against.name));
+    const run = { ...facts, load: generator.name, connections, rounds, seconds, subject: against.name };
+    if (json !== undefined) writeFileSync(json, JSON.stringify({ ...run, scenarios: outcomes }, null, 2) + '\n');
+  } finally {
+    await close();
+  }
+  return outcomes.some((outcome) => 'failed' in outcome) ? 1 : 0;
+}
+
+process.exitCode = await main().catch((error: Error) => {
+  console.error(error.message);
+  return 2;
+});

@@ -1,0 +1,130 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Generator } from './generator.ts';
+import { usageOf } from './meter.ts';
+import { configWith, type Scenario } from './scenarios.ts';
+import { type Spread, spread } from './spread.ts';
+import { freePort, launch, type Running, type Subject } from './subject.ts';
+import { verifyLoad, verifySample } from './verify.ts';
+
+/** Where and how long to measure. */
+export interface Plan {
+  readonly upstream: string;
+  readonly generator: Generator;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly connections: number;
+  /** For configurations and outputs. */
+  readonly folder: string;
+}
+
+/** What one program showed in one scenario, over all rounds. */
+export interface Side {
+  readonly cpuMicros: Spread;
+  readonly requestsPerSecond: Spread;
+  readonly p50Millis: Spread;
+  readonly p99Millis: Spread;
+  /** CPU time over elapsed time: about 1 when the main thread was never idle. */
+  readonly busy: Spread;
+}
+
+/** CPU of the second program over CPU of the first, round by round. */
+export interface Comparison {
+  readonly floor: Side;
+  readonly subject: Side;
+  readonly ratio: Spread;
+}
+
+/** Longest time under load before the figures count, in seconds: by then the compiler is done with the hot path. */
+const WARM_UP_SECONDS = 4;
+
+/**
+ * Runs two programs side by side on one scenario, in turns.
+ * @throws Error naming the program whose answer was wrong.
+ */
+export async function compare(scenario: Scenario, first: Subject, second: Subject, plan: Plan): Promise<Comparison> {
+  const lanes: Lane[] = [];
+  try {
+    for (const subject of [first, second]) lanes.push(await open(subject, scenario, lanes.length, plan));
+    for (const lane of lanes) await lane.round(Math.min(WARM_UP_SECONDS, plan.seconds * 2));
+    const rounds: Round[][] = lanes.map(() => []);
+    for (let count = 0; count < plan.rounds; count += 1) {
+      for (const [index, lane] of lanes.entries()) rounds[index]!.push(await lane.round(plan.seconds));
+    }
+    for (const lane of lanes) await lane.finish();
+    const [floor = [], subject = []] = rounds;
+    const ratio = spread(subject.map((round, index) => round.cpuMicros / floor[index]!.cpuMicros));
+    return { floor: summary(floor), subject: summary(subject), ratio };
+  } finally {
+    await Promise.all(lanes.map((lane) => lane.running.child.stop()));
+  }
+}
+
+interface Round {
+  readonly cpuMicros: number;
+  readonly requestsPerSecond: number;
+  readonly p50Millis: number;
+  readonly p99Millis: number;
+  readonly busy: number;
+}
+
+interface Lane {
+  readonly running: Running;
+  round(seconds: number): Promise<Round>;
+  /** Checks what can only be seen afterwards. */
+  finish(): Promise<void>;
+}
+
+async function open(subject: Subject, scenario: Scenario, index: number, plan: Plan): Promise<Lane> {
+  const { upstream, generator, connections, folder } = plan;
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const configFile = join(folder, `${index}-${scenario.name}.json`);
+  const logFile = join(folder, `${index}-${scenario.name}.log`);
+  const endpoint = { endpoint: scenario.path, ...scenario.endpoint };
+  writeFileSync(configFile, JSON.stringify(configWith([endpoint], upstream, port, scenario.accessLog)));
+  const setup = { port, upstream, scenario: scenario.name, configFile };
+  const running = await launch(subject, setup, scenario.path, logFile);
+  const blame = (error: unknown) => new Error(`${subject.name}: ${(error as Error).message}`);
+  let requests = 0;
+
+  async function round(seconds: number): Promise<Round> {
+    const bodyBytes = await verifySample(origin, scenario);
+    const before = await usageOf(running.child);
+    const report = await generator.run({ url: origin + scenario.path, connections, seconds });
+    const after = await usageOf(running.child);
+    verifyLoad(report, bodyBytes);
+    await verifySample(origin, scenario);
+    requests += report.requests;
+    const cpuMicros = after.cpuMicros - before.cpuMicros;
+    return {
+      cpuMicros: cpuMicros / report.requests,
+      requestsPerSecond: report.requests / report.seconds,
+      p50Millis: report.p50Millis,
+      p99Millis: report.p99Millis,
+      busy: cpuMicros / 1e6 / report.seconds,
+    };
+  }
+
+  return {
+    running,
+    round: (seconds) => round(seconds).catch((error) => Promise.reject(blame(error))),
+    async finish() {
+      if (!scenario.accessLog || !subject.logsAccess) return;
+      await running.child.stop();
+      const lines = readFileSync(logFile).reduce((sum, byte) => (byte === 0x0a ? sum + 1 : sum), 0);
+      if (lines < requests) throw blame(new Error(`${lines} lines of log for ${requests} requests`));
+    },
+  };
+}
+
+function summary(rounds: readonly Round[]): Side {
+  const over = (key: keyof Round) => spread(rounds.map((round) => round[key]));
+  return {
+    cpuMicros: over('cpuMicros'),
+    requestsPerSecond: over('requestsPerSecond'),
+    p50Millis: over('p50Millis'),
+    p99Millis: over('p99Millis'),
+    busy: over('busy'),
+  };
+}

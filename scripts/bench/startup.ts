@@ -1,0 +1,92 @@
+/**
+ * How long the gateway takes to start, and the memory it then holds, by number of endpoints.
+ *
+ *   node scripts/bench/startup.ts [--runs 3] [--endpoints 10,1000,10000] [--json FILE] [--against floor]
+ *
+ * `start` is the time from spawning the process to its first answer with status 200, from the endpoint declared last;
+ * `resident` is the memory of the process right after that answer. Medians, in brackets the least and the greatest run.
+ * The first row is a bare Node program of the same kind (floor.ts), which has no endpoints.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { exitOnSignals } from './children.ts';
+import { manyEndpoints } from './many-endpoints.ts';
+import { usageOf } from './meter.ts';
+import { pick, positive } from './options.ts';
+import { configWith } from './scenarios.ts';
+import { type Spread, spread } from './spread.ts';
+import { openStage, type Stage } from './stage.ts';
+import { floor, freePort, gateway, launch, type Subject } from './subject.ts';
+import { table } from './table.ts';
+
+interface Row {
+  readonly program: string;
+  readonly endpoints: number;
+  readonly startMillis: Spread;
+  readonly residentMiB: Spread;
+}
+
+async function main(): Promise<void> {
+  exitOnSignals();
+  const { runs, sizes, against, json } = readOptions();
+  const stage = await openStage();
+  try {
+    const rows = [await measure(floor, 0, runs, stage)];
+    for (const size of against === floor ? [] : sizes) rows.push(await measure(against, size, runs, stage));
+    const lines = rows.map(({ program, endpoints, startMillis, residentMiB }) => [
+      program,
+      endpoints > 0 ? String(endpoints) : '-',
+      figure(startMillis),
+      figure(residentMiB),
+    ]);
+    console.log(table([['program', 'endpoints', 'start ms', 'resident MiB'], ...lines]));
+    if (json !== undefined) writeFileSync(json, JSON.stringify({ node: process.version, runs, rows }, null, 2) + '\n');
+  } finally {
+    await stage.close();
+  }
+}
+
+function readOptions() {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    options: {
+      runs: { ...text, default: '3' },
+      endpoints: { ...text, default: '10,1000,10000' },
+      against: { ...text, default: gateway.name },
+      json: text,
+    },
+  });
+  return {
+    runs: positive('runs', values.runs, true),
+    sizes: values.endpoints.split(',').map((size) => positive('endpoints', size, true)),
+    against: pick('against', values.against, [gateway, floor]),
+    json: values.json,
+  };
+}
+
+async function measure(subject: Subject, size: number, runs: number, { folder, upstream }: Stage): Promise<Row> {
+  const { endpoints, path } = size > 0 ? manyEndpoints(size) : { endpoints: [], path: '/' };
+  const starts: number[] = [];
+  const residents: number[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const port = await freePort();
+    const configFile = join(folder, `startup-${size}.json`);
+    writeFileSync(configFile, JSON.stringify(configWith(endpoints, upstream, port)));
+    const setup = { port, upstream, scenario: 'no-op', configFile };
+    const { child, startMillis } = await launch(subject, setup, path, join(folder, 'startup.log'));
+    starts.push(startMillis);
+    residents.push((await usageOf(child)).residentBytes / 2 ** 20);
+    await child.stop();
+  }
+  return { program: subject.name, endpoints: size, startMillis: spread(starts), residentMiB: spread(residents) };
+}
+
+function figure({ median, min, max }: Spread): string {
+  return `${median.toFixed(0)} (${min.toFixed(0)}-${max.toFixed(0)})`;
+}
+
+await main().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

@@ -1,0 +1,108 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { type Child, start } from './children.ts';
+import { probeOptions } from './meter.ts';
+
+/** What a measured program is given. */
+export interface Setup {
+  /** Port to listen on, on 127.0.0.1. */
+  readonly port: number;
+  /** Origin of the backend. */
+  readonly upstream: string;
+  readonly scenario: string;
+  /** The gateway's configuration for this scenario. */
+  readonly configFile: string;
+}
+
+/** A program that can be measured. */
+export interface Subject {
+  readonly name: string;
+  /** Script and arguments, run by the Node that runs the benchmark. */
+  readonly script: (setup: Setup) => readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Gets a message channel, by which it notices the end of the benchmark. */
+  readonly ipc?: boolean;
+  /** Writes a line per request to its outputs where a scenario asks for the access log. */
+  readonly logsAccess?: boolean;
+}
+
+const FLOOR_FILE = join(import.meta.dirname, 'floor.ts');
+const GATEWAY_FILE = join(import.meta.dirname, '../../kernel/bin.ts');
+
+export const floor: Subject = {
+  name: 'floor',
+  script: ({ scenario, port, upstream }) => [FLOOR_FILE, scenario, String(port), upstream],
+  ipc: true,
+};
+
+/** The gateway as operators run it, except that it opens no admin port: another gateway may have it. */
+export const gateway: Subject = {
+  name: 'gateway',
+  script: ({ configFile }) => [GATEWAY_FILE, 'run', '-c', configFile],
+  env: { GATEWAY_ADMIN_LISTEN: 'off' },
+  logsAccess: true,
+};
+
+/** Longest wait for the first answer, in milliseconds. */
+const START_MS = 60_000;
+const PAUSE_MS = 2;
+
+/** A running subject; `startMillis` is the time from spawning it to its first answer with status 200. */
+export interface Running {
+  readonly child: Child;
+  readonly startMillis: number;
+}
+
+/**
+ * Starts a program and waits until it answers.
+ * @param path asked for until the answer is 200.
+ * @throws Error with the program's last words when it ends, answers otherwise or stays silent.
+ */
+export async function launch(subject: Subject, setup: Setup, path: string, logFile: string): Promise<Running> {
+  const started = performance.now();
+  const command = [process.execPath, ...probeOptions.nodeFlags, ...subject.script(setup)];
+  const child = start(command, logFile, { ipc: probeOptions.ipc || subject.ipc, env: subject.env });
+  let end = '';
+  child.ended.then((how) => {
+    end = how;
+  });
+  try {
+    while (!(await listens(setup.port))) {
+      if (end) throw new Error(end);
+      if (performance.now() - started > START_MS) throw new Error(`not listening after ${START_MS} ms`);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    const url = `http://127.0.0.1:${setup.port}${path}`;
+    const { statusCode, body } = await request(url, { reset: true, signal: AbortSignal.timeout(START_MS) });
+    await body.dump();
+    if (statusCode !== 200) throw new Error(`first answer has status ${statusCode}`);
+    return { child, startMillis: performance.now() - started };
+  } catch (error) {
+    await child.stop();
+    throw new Error(`${subject.name} did not start: ${(error as Error).message}\n${child.output().slice(-2000)}`);
+  }
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** A port of the loopback interface that was free a moment ago. */
+export function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

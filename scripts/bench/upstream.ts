@@ -1,0 +1,34 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { large, parts, small } from './payloads.ts';
+
+/**
+ * The backend of every scenario, a process of its own: fixed bytes by path, as cheaply as node:http can. An unknown path
+ * answers like `/small`. Tells its parent `{ port }` and ends with it.
+ */
+
+type Answer = { readonly headers: readonly string[]; readonly body: Buffer };
+
+const answers = new Map<string, Answer>([
+  ['/small', answer(small)],
+  ['/large', answer(large)],
+  ['/part/a', answer(parts.a)],
+  ['/part/b', answer(parts.b)],
+  ['/part/c', answer(parts.c)],
+]);
+const other = answers.get('/small')!;
+
+function answer(data: unknown): Answer {
+  const body = Buffer.from(JSON.stringify(data));
+  const headers = ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'ETag', '"fixed"'];
+  return { headers, body };
+}
+
+const server = createServer((request, response) => {
+  const { headers, body } = answers.get(request.url!) ?? other;
+  response.writeHead(200, headers as string[]);
+  response.end(body);
+});
+server.keepAliveTimeout = 0;
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+process.once('disconnect', () => process.exit());

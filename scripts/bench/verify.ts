@@ -1,0 +1,50 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { request } from 'undici';
+import type { LoadReport } from './load.ts';
+import type { Scenario } from './scenarios.ts';
+
+const SAMPLES = 3;
+const PATIENCE_MS = 5000;
+
+/**
+ * Asks a few times and compares each answer as a whole.
+ * @returns length of the body in bytes.
+ * @throws Error that says what is different.
+ */
+export async function verifySample(origin: string, scenario: Scenario): Promise<number> {
+  let length = 0;
+  for (let count = 0; count < SAMPLES; count += 1) {
+    const options = { reset: true, signal: AbortSignal.timeout(PATIENCE_MS) };
+    const { statusCode, headers, body } = await request(origin + scenario.path, options);
+    const text = await body.text();
+    length = Buffer.byteLength(text);
+    if (statusCode !== 200) throw new Error(`status ${statusCode} instead of 200: ${text.slice(0, 200)}`);
+    const type = String(headers['content-type']);
+    if (!type.startsWith('application/json')) throw new Error(`Content-Type is ${type} instead of JSON`);
+    if (scenario.untouched && headers['etag'] !== '"fixed"') throw new Error('a header of the upstream is missing');
+    if (scenario.untouched && text !== JSON.stringify(scenario.expected)) throw new Error(wrongBody(text));
+    try {
+      deepStrictEqual(JSON.parse(text), scenario.expected);
+    } catch {
+      throw new Error(wrongBody(text));
+    }
+  }
+  return length;
+}
+
+function wrongBody(text: string): string {
+  return `wrong body: ${text.length > 200 ? text.slice(0, 200) + '…' : text}`;
+}
+
+/**
+ * Looks over the answers given under load: none was wrong, and all bytes arrived.
+ * @param bodyBytes length of one right answer.
+ * @throws Error that says what is wrong.
+ */
+export function verifyLoad(report: LoadReport, bodyBytes: number): void {
+  if (report.requests === 0) throw new Error(`no request was answered: ${report.firstWrong}`);
+  if (report.wrong > 0) throw new Error(`${report.wrong} wrong answers under load: ${report.firstWrong}`);
+  // wrk rounds what it read to three digits.
+  const mean = report.bodyBytes / report.requests;
+  if (mean < bodyBytes * 0.99) throw new Error(`answers under load have ${Math.round(mean)} bytes, not ${bodyBytes}`);
+}

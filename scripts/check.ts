@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/**
+ * What `npm test` and continuous integration run: types, lint and every test, all of them even when an early one fails.
+ * Ends with the line `N passed, N failed`, to which `, N skipped` is added when tests were skipped.
+ */
+interface Result {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly output: readonly string[];
+}
+
+function run(name: string, command: string, args: readonly string[], shown: boolean): Promise<Result> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const output: string[] = [];
+    const collect = (line: string) => {
+      output.push(line);
+      if (shown) console.log(line);
+    };
+    createInterface({ input: child.stdout }).on('line', collect);
+    createInterface({ input: child.stderr }).on('line', collect);
+    child.once('error', (error) => resolve({ name, ok: false, output: [...output, String(error)] }));
+    child.once('close', (code) => resolve({ name, ok: code === 0, output }));
+  });
+}
+
+function countOf(kind: string, output: readonly string[]): number {
+  const line = output.findLast((text) => new RegExp(`^\\s+\\d+ ${kind}`).test(text));
+  return line === undefined ? 0 : Number(/\d+/.exec(line)![0]);
+}
+
+const checks = await Promise.all([
+  run('types', 'tsc', ['--noEmit'], false),
+  run('lint', 'biome', ['check', '--error-on-warnings', '.'], false),
+]);
+for (const { name, ok, output } of checks) {
+  console.log(`${ok ? 'ok' : 'FAILED'}  ${name}`);
+  if (!ok) console.log(output.join('\n'));
+}
+const tests = await run('tests', 'mocha', process.argv.slice(2), true);
+
+const checksFailed = checks.filter(({ ok }) => !ok).length;
+const failing = countOf('failing', tests.output);
+const passed = countOf('passing', tests.output) + checks.length - checksFailed;
+const failed = failing + checksFailed + (!tests.ok && failing === 0 ? 1 : 0);
+const skipped = countOf('pending', tests.output);
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exitCode = failed > 0 ? 1 : 0;

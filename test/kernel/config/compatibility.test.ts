@@ -1,0 +1,119 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { type NormalizeOptions, normalize } from '../../../kernel/config/index.ts';
+
+const backend = { url_pattern: '/', host: ['http://h'] };
+const validator = 'github.com/devopsfaith/krakend-jose/validator';
+
+describe('a file of version 2', () => {
+  const old = (fields: object, backendFields: object = {}) =>
+    normalize({ version: 2, endpoints: [{ endpoint: '/a', backend: [{ ...backend, ...backendFields }], ...fields }] });
+
+  it('behaves by the new names of its fields', () => {
+    const { config, errors } = old({ querystring_params: ['a'], headers_to_pass: ['B'] }, { whitelist: ['x'] });
+    const [endpoint] = config.endpoints;
+    deepEqual(errors, []);
+    deepEqual(
+      [endpoint!.input_query_strings, endpoint!.input_headers, endpoint!.backend[0]!.allow],
+      [['a'], ['B'], ['x']],
+    );
+  });
+  for (const [before, now] of [
+    ['allowlist', 'allow'],
+    ['denylist', 'deny'],
+    ['blacklist', 'deny'],
+  ] as const) {
+    it(`reads ${before} as ${now}`, () =>
+      deepEqual(old({}, { [before]: ['x'] }).config.endpoints[0]!.backend[0]![now], ['x']));
+  }
+  it('renames the fields of its components', () => {
+    const { config } = old({ extra_config: { [validator]: { 'jwk-url': 'u', 'propagate-claims': [] } } });
+    deepEqual(config.endpoints[0]!.extra_config, { 'auth/validator': { jwk_url: 'u', propagate_claims: [] } });
+  });
+  it('keeps the data of other components', () => {
+    const { config } = old({ extra_config: { 'proxy/x': { maxRate: 1 } } });
+    deepEqual(config.endpoints[0]!.extra_config, { 'proxy/x': { maxRate: 1 } });
+  });
+  it('has its mistakes reported under the names it uses', () => {
+    deepEqual(
+      old({ headers_to_pass: ['X Y'] }).errors.map(({ pointer }) => pointer),
+      ['/endpoints/0/headers_to_pass/0'],
+    );
+    deepEqual(
+      old({ headers_to_pass: 5 }).errors.map(({ pointer }) => pointer),
+      ['/endpoints/0/headers_to_pass'],
+    );
+  });
+  it('is refused when an old and a new name stand side by side', () => {
+    const [error] = old({ headers_to_pass: ['A'], input_headers: ['B'] }).errors;
+    deepEqual([error!.code, error!.pointer], ['CONFIG_CONFLICT', '/endpoints/0/headers_to_pass']);
+  });
+});
+
+describe('an old namespace', () => {
+  const root = (extra_config: object) => normalize({ version: 3, extra_config });
+
+  it('is read by its present name in version 3 too', () => {
+    deepEqual(root({ 'github_com/devopsfaith/krakend-cors': { a: 1 } }).config.extra_config, {
+      'security/cors': { a: 1 },
+    });
+    deepEqual(root({ 'github.com/devopsfaith/krakend-cors': { a: 1 } }).config.extra_config, {
+      'security/cors': { a: 1 },
+    });
+  });
+  it('of the router configures the router', () => {
+    equal(root({ 'github_com/luraproject/lura/router/gin': { auto_options: true } }).config.router.auto_options, true);
+  });
+  it('is what mistakes in it are reported under', () => {
+    const [error] = root({ 'github_com/luraproject/lura/router/gin': { auto_options: 1 } }).errors;
+    equal(error!.pointer, '/extra_config/github_com~1luraproject~1lura~1router~1gin/auto_options');
+  });
+  it('is known to whoever asks for the origin of a pointer', () => {
+    const { origin } = root({ 'github_com/devopsfaith/krakend-cors': {} });
+    equal(origin('/extra_config/security~1cors/a'), '/extra_config/github_com~1devopsfaith~1krakend-cors/a');
+    equal(origin('/extra_config/security~1http/a'), '/extra_config/security~1http/a');
+  });
+  it('gives way to the present one, with a warning', () => {
+    const { config, warnings } = root({ 'github_com/devopsfaith/krakend-cors': { a: 1 }, 'security/cors': { a: 2 } });
+    deepEqual(
+      [config.extra_config, warnings.map(({ code }) => code)],
+      [{ 'security/cors': { a: 2 } }, ['CONFIG_CONFLICT']],
+    );
+  });
+});
+
+describe('an environment variable', () => {
+  const over = (document: object, env: NormalizeOptions['env'], options: NormalizeOptions = {}) =>
+    normalize({ version: 3, ...document }, { ...options, env });
+
+  it('replaces a field of the file', () => equal(over({ port: 8081 }, { KRAKEND_PORT: '9000' }).config.port, 9000));
+  it('adds no field', () => equal(over({}, { KRAKEND_PORT: '9000' }).config.port, 8080));
+  it('gives way to the flag', () => equal(over({ port: 1 }, { KRAKEND_PORT: '2' }, { port: 3 }).config.port, 3));
+  it('with our own prefix is the stronger one', () => {
+    equal(over({ name: 'a' }, { KRAKEND_NAME: 'b', SLUICE_NAME: 'c' }).config.name, 'c');
+  });
+  it('replaces durations and flags', () => {
+    const { config } = over(
+      { timeout: '1s', debug_endpoint: false },
+      { KRAKEND_TIMEOUT: '5s', KRAKEND_DEBUG_ENDPOINT: 'T' },
+    );
+    deepEqual([config.timeout, config.debug_endpoint], [5000, true]);
+  });
+  it('replaces neither lists nor objects', () => {
+    deepEqual(over({ host: ['a'] }, { KRAKEND_HOST: 'b' }).config.host, ['http://a']);
+  });
+  it('that is empty is none', () => equal(over({ port: 8081 }, { KRAKEND_PORT: '' }).config.port, 8081));
+  for (const [variable, field, value] of [
+    ['KRAKEND_PORT', { port: 1 }, '80a'],
+    ['SLUICE_PORT', { port: 1 }, '70000'],
+    ['KRAKEND_TIMEOUT', { timeout: '1s' }, '5'],
+    ['KRAKEND_DEBUG_ENDPOINT', { debug_endpoint: true }, 'yes'],
+  ] as const) {
+    it(`is named when it does not fit: ${variable}=${value}`, () => {
+      const { errors } = over(field, { [variable]: value });
+      deepEqual(
+        errors.map(({ code, message }) => [code, message.includes(variable)]),
+        [['CONFIG_ENVIRONMENT', true]],
+      );
+    });
+  }
+});

@@ -1,0 +1,33 @@
+import { equal, throws } from 'node:assert/strict';
+import { parseDuration } from '../../../kernel/config/index.ts';
+
+describe('a duration', () => {
+  const accepted: readonly (readonly [text: string, milliseconds: number])[] = [
+    ['250ns', 0.00025],
+    ['90us', 0.09],
+    ['90\u00b5s', 0.09],
+    ['90\u03bcs', 0.09],
+    ['1500ms', 1500],
+    ['2s', 2000],
+    ['3m', 180_000],
+    ['1h', 3_600_000],
+    ['0s', 0],
+    ['1.5s', 1500],
+    ['.5s', 500],
+    ['1h30m', 5_400_000],
+    ['1m1s1ms', 61_001],
+  ];
+  for (const [text, milliseconds] of accepted) {
+    it(`reads ${text} as ${milliseconds} milliseconds`, () => equal(parseDuration(text), milliseconds));
+  }
+
+  for (const text of ['', '2', '0', 's', '2d', '-1s', '+1s', '1 s', '1s ', '1e3s', '1.2.3s', '9'.repeat(400) + 's']) {
+    it(`refuses ${JSON.stringify(text.slice(0, 20))}`, () => throws(() => parseDuration(text), RangeError));
+  }
+
+  it('refuses a long text at once', () => {
+    const start = performance.now();
+    throws(() => parseDuration('1s'.repeat(50_000) + 'x'), RangeError);
+    equal(performance.now() - start < 500, true);
+  });
+});

@@ -1,0 +1,255 @@
+import { deepEqual, equal, ok, throws } from 'node:assert/strict';
+import type { Data } from '#contract';
+import { type NormalizeOptions, normalize, notSupportedYet, parseDocument } from '../../../kernel/config/index.ts';
+
+const backend = { url_pattern: '/', host: ['http://h'] };
+const accept = (document: unknown, options?: NormalizeOptions) => {
+  const result = normalize(document, options);
+  deepEqual(
+    result.errors.map(({ message }) => message),
+    [],
+  );
+  return result;
+};
+const withEndpoint = (fields: object, root: object = {}) =>
+  accept({ version: 3, ...root, endpoints: [{ endpoint: '/a', backend: [backend], ...fields }] });
+const withBackend = (fields: object, root: object = {}) =>
+  withEndpoint({ backend: [{ ...backend, ...fields }] }, root).config.endpoints[0]!.backend[0]!;
+const warnings = (result: { warnings: readonly { code: string; pointer: string }[] }) =>
+  result.warnings.map(({ code, pointer }) => `${code} ${pointer}`);
+
+describe('the root', () => {
+  it('needs no more than a version', () => equal(accept({ version: 3, endpoints: [] }).config.port, 8080));
+  it('reads port 0 as 8080', () => equal(accept({ version: 3, port: 0 }).config.port, 8080));
+  it('lets the flag replace the port', () => equal(accept({ version: 3, port: 81 }, { port: 82 }).config.port, 82));
+  it('lets port 0 of the flag change nothing', () =>
+    equal(accept({ version: 3, port: 81 }, { port: 0 }).config.port, 81));
+  it('enables the debug endpoint by flag', () => ok(accept({ version: 3 }, { debug: true }).config.debug_endpoint));
+  it('accepts comment keys', () => {
+    const { config } = accept({ version: 3, '@c': 'x', _n: 1, '#': 0, $schema: 's', endpoints: [] });
+    deepEqual(
+      [Object.hasOwn(config, '@c'), Object.hasOwn(config, '_n'), Object.hasOwn(config, '#')],
+      [false, false, false],
+    );
+  });
+  it('accepts comments among namespaces and drops them', () => {
+    deepEqual(accept({ version: 3, extra_config: { _off: {}, 'a/b': { _c: 1 } } }).config.extra_config, {
+      'a/b': { _c: 1 },
+    });
+  });
+  it('accepts an IPv6 address to listen on', () =>
+    equal(accept({ version: 3, listen_ip: '::1' }).config.listen_ip, '::1'));
+  it('takes fields it does not have when they are written as their defaults', () => {
+    accept({ version: 3, use_h2c: false, tls: null, async_agent: [], dns_cache_ttl: '30s' });
+  });
+  it('leaves the document as it was', () => {
+    const document = { version: 2, endpoints: [{ endpoint: '/a', headers_to_pass: ['A'], backend: [backend] }] };
+    const before = structuredClone(document);
+    accept(document);
+    deepEqual(document, before);
+  });
+  it('is frozen at every depth', () => {
+    const { config } = withEndpoint({});
+    throws(() => (config.endpoints[0]!.backend[0]!.host as string[]).push('x'), TypeError);
+  });
+  it('is not built from anything but an object', () => equal(normalize([]).errors[0]!.code, 'SCHEMA_TYPE'));
+  it('reports all mistakes at once', () => {
+    const bad = {
+      version: 1,
+      timeout: '2',
+      endpoints: [{ endpoint: '/:a', x: 1, backend: [{ url_pattern: '/{b}' }] }, 5],
+    };
+    deepEqual(
+      normalize(bad).errors.map(({ pointer }) => pointer),
+      [
+        '/version',
+        '/endpoints/0/x',
+        '/endpoints/1',
+        '/timeout',
+        '/endpoints/0/endpoint',
+        '/endpoints/0/backend/0/url_pattern',
+      ],
+    );
+  });
+});
+
+describe('durations', () => {
+  it('arrive as milliseconds', () => equal(withEndpoint({ timeout: '90us' }).config.endpoints[0]!.timeout, 0.09));
+  it('come from the service where the endpoint has none', () => {
+    equal(withEndpoint({}, { timeout: '3s' }).config.endpoints[0]!.timeout, 3000);
+  });
+  it('of zero come from the service', () => {
+    equal(withEndpoint({ timeout: '0s' }, { timeout: '3s' }).config.endpoints[0]!.timeout, 3000);
+    equal(withEndpoint({ cache_ttl: '0s' }, { cache_ttl: '1h' }).config.endpoints[0]!.cache_ttl, 3_600_000);
+  });
+  it('of two seconds stand where neither sets one', () => {
+    equal(withEndpoint({}, { timeout: '0s' }).config.endpoints[0]!.timeout, 2000);
+    equal(withEndpoint({}).config.endpoints[0]!.timeout, 2000);
+  });
+  it('of a backend stay its own, and zero is none', () => {
+    equal(withBackend({ timeout: '1s' }).timeout, 1000);
+    equal(withBackend({ timeout: '0s' }).timeout, undefined);
+  });
+});
+
+describe('an endpoint', () => {
+  it('is refused for its mistyped key, not for the comment beside it', () => {
+    const { errors } = normalize({
+      version: 3,
+      endpoints: [{ _note: 1, ednpoint: '/b', endpoint: '/a', backend: [backend] }],
+    });
+    deepEqual(
+      errors.map(({ pointer, hint }) => [pointer, hint]),
+      [['/endpoints/0/ednpoint', 'endpoint']],
+    );
+  });
+  it('is answered in the encoding of the service', () => {
+    equal(withEndpoint({}, { output_encoding: 'xml' }).config.endpoints[0]!.output_encoding, 'xml');
+  });
+  it('gives its backends their method', () =>
+    equal(withEndpoint({ method: 'PUT' }).config.endpoints[0]!.backend[0]!.method, 'PUT'));
+  it('makes its backends pass bytes when its output is no-op', () => {
+    equal(withEndpoint({ output_encoding: 'no-op' }).config.endpoints[0]!.backend[0]!.encoding, 'no-op');
+  });
+  it('may hold static words beside variables, and variables in other methods by other names', () => {
+    const routes = [
+      'GET /user/{a}',
+      'GET /user/new',
+      'POST /user/{b}/x',
+      'GET /user/{a}/x',
+      'GET /user/*',
+      'GET /__catchall',
+    ];
+    accept({
+      version: 3,
+      endpoints: routes.map((route) => ({
+        method: route.split(' ')[0],
+        endpoint: route.split(' ')[1],
+        backend: [backend],
+      })),
+    });
+  });
+  it('may end in a glued variable with disable_rest', () =>
+    void withEndpoint({ endpoint: '/v1/file.{ext}' }, { disable_rest: true }));
+  for (const path of ['/{a}.json', '/x.{a}/b', '/{a}{b}']) {
+    it(`may not be ${path} with disable_rest`, () => {
+      const { errors } = normalize({
+        version: 3,
+        disable_rest: true,
+        endpoints: [{ endpoint: path, backend: [backend] }],
+      });
+      deepEqual(
+        errors.map(({ code }) => code),
+        ['ROUTE_PATH'],
+      );
+    });
+  }
+  it('may not stand where the health endpoint was moved to', () => {
+    const document = {
+      version: 3,
+      extra_config: { router: { health_path: '/up' } },
+      endpoints: [{ endpoint: '/up', backend: [backend] }],
+    };
+    deepEqual(
+      normalize(document).errors.map(({ code }) => code),
+      ['ROUTE_RESERVED'],
+    );
+  });
+  it('named /__catchall passes everything through, and what it says otherwise is reported', () => {
+    const result = withEndpoint({ endpoint: '/__catchall', input_headers: ['A'], output_encoding: 'json' });
+    const { output_encoding, input_headers, input_query_strings } = result.config.endpoints[0]!;
+    deepEqual([output_encoding, input_headers, input_query_strings], ['no-op', ['*'], ['*']]);
+    deepEqual(warnings(result), [
+      'ROUTE_CATCHALL_FORCED /endpoints/0/output_encoding',
+      'ROUTE_CATCHALL_FORCED /endpoints/0/input_headers',
+    ]);
+  });
+  it('is warned about for * beside other names', () => {
+    deepEqual(warnings(withEndpoint({ input_headers: ['*', 'A'] })), [
+      'FORWARD_ALL_AND_SOME /endpoints/0/input_headers',
+    ]);
+  });
+  it('is warned about for repeated writes', () => {
+    deepEqual(warnings(withEndpoint({ method: 'POST', concurrent_calls: 2 })), [
+      'CONCURRENT_UNSAFE /endpoints/0/concurrent_calls',
+    ]);
+  });
+  it('is warned about when the service cuts its response', () => {
+    deepEqual(warnings(withEndpoint({ timeout: '5s' }, { write_timeout: '3s' })), ['TIMEOUT_CUT /endpoints/0']);
+  });
+});
+
+describe('a backend', () => {
+  const hosts: readonly (readonly [written: string, used: string])[] = [
+    ['api.local:9000/', 'http://api.local:9000'],
+    ['https://api', 'https://api'],
+    ['http://h/base/', 'http://h/base'],
+    ['[::1]:8080', 'http://[::1]:8080'],
+    ['http://[2001:db8::1]', 'http://[2001:db8::1]'],
+    ['HTTP://Api', 'http://Api'],
+    ['my_service', 'http://my_service'],
+  ];
+  for (const [written, used] of hosts) {
+    it(`is called at ${used} when its host is ${written}`, () =>
+      deepEqual(withBackend({ host: [written] }).host, [used]));
+  }
+  it('takes its host as written when told to', () => {
+    deepEqual(withBackend({ host: ['amqp://q/'], disable_host_sanitize: true }).host, ['amqp://q/']);
+  });
+  it('is called at the hosts of the service when it has none', () => {
+    deepEqual(withBackend({ host: undefined }, { host: ['a/', 'b'] }).host, ['http://a', 'http://b']);
+  });
+  it('keeps the share of a repeated host', () => deepEqual(withBackend({ host: ['a', 'a', 'b'] }).host.length, 3));
+  it('gets the slash its pattern lacks', () => equal(withBackend({ url_pattern: 'x' }).url_pattern, '/x'));
+  it('renames keys that look like comments', () =>
+    deepEqual(withBackend({ mapping: { _id: 'id' } }).mapping, { _id: 'id' }));
+  it('keeps the digits of numbers in its components', () => {
+    const text =
+      '{"version":3,"endpoints":[{"endpoint":"/a","backend":[{"url_pattern":"/","extra_config":{"x/y":{"id":12345678901234567890}}}]}]}';
+    const { config } = accept(parseDocument(text, 'g.json').data);
+    equal(JSON.stringify(config.endpoints[0]!.backend[0]!.extra_config), '{"x/y":{"id":12345678901234567890}}');
+  });
+  it('may drop all headers', () => deepEqual(withBackend({ input_headers: [''] }).input_headers, ['']));
+  it('may use every form of placeholder that has a value', () => {
+    const pattern =
+      '/{id}/{JWT.https://x/claim}/{input_headers.X-Tenant}/{input_query_strings.q}?a={resp0_a.b.0}&f={"a":1}';
+    withEndpoint({
+      endpoint: '/a/{id}',
+      extra_config: { 'auth/validator': {}, proxy: { sequential: true } },
+      backend: [backend, { ...backend, url_pattern: pattern }],
+    });
+  });
+});
+
+describe('the router', () => {
+  it('has its defaults when nothing is said', () =>
+    equal(accept({ version: 3 }).config.router.health_path, '/__health'));
+  it('leaves the components', () => {
+    const { config } = accept({ version: 3, extra_config: { router: { return_error_msg: true }, 'a/b': {} } });
+    deepEqual([config.router.return_error_msg, config.extra_config], [true, { 'a/b': {} }]);
+  });
+  it('keeps error bodies as they are, comments included', () => {
+    const body = { _id: 1, error: 'none' } as Data;
+    deepEqual(
+      accept({ version: 3, extra_config: { router: { error_body: { 404: body } } } }).config.router.error_body,
+      { 404: body },
+    );
+  });
+  it('is warned about when nobody is trusted', () => {
+    const result = accept({ version: 3, extra_config: { router: { forwarded_by_client_ip: true } } });
+    deepEqual(warnings(result), ['ROUTER_NO_TRUSTED_PROXIES /extra_config/router/forwarded_by_client_ip']);
+  });
+  it('accepts addresses and ranges of both families', () => {
+    accept({
+      version: 3,
+      extra_config: { router: { forwarded_by_client_ip: true, trusted_proxies: ['10.0.0.0/8', '::1', 'fd00::/8'] } },
+    });
+  });
+});
+
+describe('a namespace nobody has', () => {
+  it('is refused by name when the compatible product has it', () => {
+    equal(notSupportedYet('telemetry/instana', '/x')?.message, "'telemetry/instana' is not supported yet");
+  });
+  it('is left to others when it is known nowhere', () => equal(notSupportedYet('telemetry/nothing', '/x'), undefined));
+});

@@ -1,0 +1,43 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { type DataObject, mergeShallow } from '#contract';
+
+const parse = (json: string) => JSON.parse(json) as DataObject;
+
+describe('the shallow merge', () => {
+  it('lets the later value of an equal key win', () => {
+    deepEqual(mergeShallow([parse('{"id":1,"x":{"p":1}}'), parse('{"id":2,"x":{"q":2}}')]), { id: 2, x: { q: 2 } });
+  });
+
+  it('keeps a key where it first appeared', () => {
+    equal(JSON.stringify(mergeShallow([{ a: 1, b: 1 }, { b: 2, c: 2 }, { a: 3 }])), '{"a":3,"b":2,"c":2}');
+  });
+
+  it('merges any number of parts', () => {
+    const parts = Array.from({ length: 6 }, (_, index) => ({ last: index, [`k${index}`]: index }));
+    equal(JSON.stringify(mergeShallow(parts)), '{"last":5,"k0":0,"k1":1,"k2":2,"k3":3,"k4":4,"k5":5}');
+  });
+
+  it('is an empty object for no parts', () => {
+    deepEqual(mergeShallow([]), {});
+  });
+
+  it('hands a single part back', () => {
+    const part = { a: 1 };
+    equal(mergeShallow([part]), part);
+  });
+
+  it('changes no part', () => {
+    const parts = [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }];
+    for (const count of [2, 3, 4]) mergeShallow(parts.slice(0, count));
+    deepEqual(parts, [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }]);
+  });
+
+  it('treats names of the prototype as plain data', () => {
+    const hostile = parse('{"__proto__":{"admin":true},"constructor":1}');
+    for (const count of [2, 3, 4]) {
+      const merged = mergeShallow([hostile, ...Array.from({ length: count - 2 }, () => ({})), hostile]);
+      equal(JSON.stringify(merged), '{"__proto__":{"admin":true},"constructor":1}');
+      equal((merged as { admin?: boolean }).admin, undefined);
+    }
+  });
+});

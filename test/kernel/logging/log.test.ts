@@ -1,0 +1,166 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import type { LogLevel, LogSink, LogSinks } from '#contract';
+import { createLog, joinLogging } from '../../../kernel/logging/index.ts';
+
+function memorySink() {
+  const lines: string[] = [];
+  const levels: LogLevel[] = [];
+  const sink: LogSink = {
+    terminal: false,
+    lost: 0,
+    write(line, level) {
+      lines.push(line);
+      levels.push(level);
+    },
+  };
+  return { sink, lines, levels };
+}
+
+function sinksOver(stdout: LogSink): LogSinks {
+  return { stdout, stderr: stdout, open: () => ({ ...stdout, close() {} }) };
+}
+
+function logOver(level: LogLevel) {
+  const { sink, lines, levels } = memorySink();
+  const log = createLog({ level, outputs: [{ sink, format: (line) => `${line.level} ${line.message}\n` }] });
+  return { log, lines, levels };
+}
+
+describe('the application log', () => {
+  it('without logging component writes DEBUG and above to standard output in the default form', () => {
+    const { sink, lines } = memorySink();
+    const log = createLog(joinLogging([], sinksOver(sink)).application);
+    log.debug('hello');
+    match(lines[0]!, /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d GATEWAY DEBUG: hello\n$/);
+  });
+
+  it('drops lines below the level', () => {
+    const { log, lines } = logOver('WARNING');
+    log.debug('a');
+    log.info('b');
+    log.warning('c');
+    log.error('d');
+    log.critical('e');
+    deepEqual(lines, ['WARNING c\n', 'ERROR d\n', 'CRITICAL e\n']);
+  });
+
+  it('never calls the message function of a dropped line', () => {
+    const { log, lines } = logOver('INFO');
+    log.debug(() => {
+      throw new Error('called');
+    });
+    log.at('[X]').debug(() => {
+      throw new Error('called');
+    });
+    deepEqual(lines, []);
+  });
+
+  it('writes what a message function makes, and says so when it fails', () => {
+    const { log, lines } = logOver('DEBUG');
+    log.debug(() => 'made');
+    log.debug(() => {
+      throw new Error('broken');
+    });
+    deepEqual(lines, ['DEBUG made\n', 'DEBUG message could not be made: Error: broken\n']);
+  });
+
+  it('puts the prefixes of its component before the message', () => {
+    const { log, lines } = logOver('DEBUG');
+    log.at('[BACKEND: GET /a -> GET /b]').at('[Client]').warning('Status: 503');
+    deepEqual(lines, ['WARNING [BACKEND: GET /a -> GET /b][Client] Status: 503\n']);
+  });
+
+  it('hands the level of the line to the sink', () => {
+    const { log, levels } = logOver('DEBUG');
+    log.critical('x');
+    deepEqual(levels, ['CRITICAL']);
+  });
+
+  it('changes level, format and destination at a reload, for the logs already handed out too', () => {
+    const { log, lines } = logOver('ERROR');
+    const part = log.at('[PART]');
+    part.info('unseen');
+    const { sink, lines: later } = memorySink();
+    log.configure({ level: 'INFO', outputs: [{ sink, format: (line) => `new ${line.message}\n` }] });
+    part.info('seen');
+    deepEqual([lines, later], [[], ['new [PART] seen\n']]);
+  });
+
+  it('changes its level while it runs', () => {
+    const { log, lines } = logOver('ERROR');
+    log.level = 'DEBUG';
+    log.debug('now');
+    equal(log.level, 'DEBUG');
+    deepEqual(lines, ['DEBUG now\n']);
+  });
+
+  it('writes nothing and complains to nobody when there is no output', () => {
+    const log = createLog({ level: 'DEBUG', outputs: [] });
+    log.critical(() => {
+      throw new Error('called');
+    });
+  });
+
+  it('writes one line to every output, each in its own format', () => {
+    const first = memorySink();
+    const second = memorySink();
+    const log = createLog({
+      level: 'INFO',
+      outputs: [
+        { sink: first.sink, format: (line) => `1 ${line.message}` },
+        { sink: second.sink, format: (line) => `2 ${line.message}` },
+      ],
+    });
+    log.info('x');
+    deepEqual([first.lines, second.lines], [['1 x'], ['2 x']]);
+  });
+
+  it('shows line breaks of a message instead of writing them', () => {
+    const { sink, lines } = memorySink();
+    createLog(joinLogging([], sinksOver(sink)).application).info('a\r\nFAKE \x1b[31m');
+    match(lines[0]!, /INFO: a\\r\\nFAKE \\x1b\[31m\n$/);
+  });
+});
+
+describe('joining what plugins say about logs', () => {
+  const { sink } = memorySink();
+  const sinks = sinksOver(sink);
+  const format = () => 'x';
+
+  it('adds up their outputs and takes the first level', () => {
+    const joined = joinLogging(
+      [
+        { level: 'ERROR', outputs: [{ sink, format }] },
+        { level: 'DEBUG', outputs: [{ sink, format }] },
+      ],
+      sinks,
+    );
+    equal(joined.application.level, 'ERROR');
+    equal(joined.application.outputs.length, 2);
+  });
+
+  it('replaces every format that is not fixed', () => {
+    const other = () => 'y';
+    const joined = joinLogging(
+      [
+        {
+          outputs: [
+            { sink, format },
+            { sink, format, fixed: true },
+          ],
+        },
+        { format: other },
+      ],
+      sinks,
+    );
+    deepEqual(
+      joined.application.outputs.map((output) => output.format),
+      [other, format],
+    );
+  });
+
+  it('knows that nothing was configured', () => {
+    equal(joinLogging([], sinks).configured, false);
+    equal(joinLogging([{ level: 'INFO', outputs: [] }], sinks).configured, true);
+  });
+});

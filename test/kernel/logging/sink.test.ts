@@ -1,0 +1,184 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { promisify } from 'node:util';
+import type { LogDestination } from '#contract';
+import { createSink, createSinks, toFile, toStream } from '../../../kernel/logging/index.ts';
+
+/** A destination that is busy until told otherwise. */
+function blockable() {
+  const written: string[] = [];
+  const pending: ((error?: Error) => void)[] = [];
+  const destination: LogDestination = {
+    write(text, done) {
+      written.push(text);
+      pending.push(done);
+    },
+    writeSync: (text) => {
+      written.push(`sync:${text}`);
+    },
+  };
+  return { destination, written, release: (error?: Error) => pending.shift()?.(error) };
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('a log sink', () => {
+  it('shows a lone line in the next turn of the event loop', async () => {
+    const { destination, written } = blockable();
+    createSink(destination).write('one\n', 'INFO');
+    deepEqual(written, []);
+    await nextTurn();
+    deepEqual(written, ['one\n']);
+  });
+
+  it('writes at once when 64 KiB wait', () => {
+    const { destination, written } = blockable();
+    const sink = createSink(destination);
+    sink.write('x'.repeat(64 * 1024), 'INFO');
+    equal(written.length, 1);
+  });
+
+  it('hands over one piece at a time and everything that waited as the next', async () => {
+    const { destination, written, release } = blockable();
+    const sink = createSink(destination, { flushAt: 1 });
+    for (const line of ['a\n', 'b\n', 'c\n']) sink.write(line, 'INFO');
+    deepEqual(written, ['a\n']);
+    release();
+    deepEqual(written, ['a\n', 'b\nc\n']);
+  });
+
+  it('drops the oldest INFO lines before any ERROR line while the reader does not read', () => {
+    const { destination, written, release } = blockable();
+    const sink = createSink(destination, { limit: 80, flushAt: 1 });
+    sink.write('first\n', 'INFO');
+    sink.write('error-one\n', 'ERROR');
+    for (let at = 0; at < 20; at++) sink.write(`info-${String(at).padStart(4, '0')}\n`, 'INFO');
+    sink.write('error-two\n', 'ERROR');
+    release();
+    const rest = written[1]!;
+    ok(rest.startsWith('error-one\n') && rest.endsWith('error-two\n'), rest);
+    ok(rest.includes('info-0019') && !rest.includes('info-0000'), rest);
+    ok(rest.length <= 80);
+    equal(sink.lost, 20 - (rest.match(/info/g)?.length ?? 0));
+  });
+
+  it('drops the new INFO line when only ERROR lines wait', () => {
+    const { destination, written, release } = blockable();
+    const sink = createSink(destination, { limit: 40, flushAt: 1 });
+    sink.write('first\n', 'ERROR');
+    for (let at = 0; at < 4; at++) sink.write(`error-00${at}\n`, 'ERROR');
+    sink.write('info-0000\n', 'INFO');
+    release();
+    equal(written[1], 'error-000\nerror-001\nerror-002\nerror-003\n');
+    equal(sink.lost, 1);
+  });
+
+  it('drops the oldest ERROR lines when nothing lesser is left', () => {
+    const { destination, written, release } = blockable();
+    const sink = createSink(destination, { limit: 40, flushAt: 1 });
+    sink.write('first\n', 'ERROR');
+    for (let at = 0; at < 6; at++) sink.write(`error-00${at}\n`, 'ERROR');
+    release();
+    ok(!written[1]!.includes('error-000') && written[1]!.endsWith('error-005\n'));
+  });
+
+  it('counts the lines a failed write lost and goes on', () => {
+    const { destination, written, release } = blockable();
+    const sink = createSink(destination, { flushAt: 1 });
+    sink.write('a\n', 'INFO');
+    release(new Error('EPIPE'));
+    equal(sink.lost, 1);
+    sink.write('b\n', 'INFO');
+    deepEqual(written, ['a\n', 'b\n']);
+  });
+
+  it('is drained when the last line was taken', async () => {
+    const { destination, release } = blockable();
+    const sink = createSink(destination);
+    sink.write('a\n', 'INFO');
+    let drained = false;
+    const promise = sink.drained().then(() => {
+      drained = true;
+    });
+    await nextTurn();
+    equal(drained, false);
+    release();
+    await promise;
+  });
+});
+
+describe('the sinks of a process', () => {
+  it('write what waits when the process exits', async () => {
+    const { destination, written } = blockable();
+    const sinks = createSinks({ stdout: destination, stderr: destination });
+    sinks.stdout.write('last words\n', 'INFO');
+    sinks.close();
+    deepEqual(written, ['sync:last words\n']);
+  });
+
+  it('give up draining after the time allowed', async () => {
+    const { destination } = blockable();
+    const sinks = createSinks({ stdout: destination, stderr: destination });
+    sinks.stdout.write('a\n', 'INFO');
+    await sinks.drain(5);
+    sinks.close();
+  });
+
+  it('survive a closed standard output', async () => {
+    const stream = new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error(), { code: 'EPIPE' })),
+    });
+    const sink = createSink(toStream(stream), { flushAt: 1 });
+    sink.write('a\n', 'INFO');
+    await sink.drained();
+    equal(sink.lost, 1);
+  });
+
+  it('write to a file in order', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sink-'));
+    const fd = openSync(join(folder, 'log'), 'a');
+    const sink = createSink(toFile(fd), { flushAt: 1 });
+    for (let at = 0; at < 50; at++) sink.write(`${at}\n`, 'INFO');
+    await sink.drained();
+    closeSync(fd);
+    equal(readFileSync(join(folder, 'log'), 'utf8'), Array.from({ length: 50 }, (_, at) => `${at}\n`).join(''));
+    rmSync(folder, { recursive: true });
+  });
+
+  const room = new URL('../../../kernel/logging/index.ts', import.meta.url).href;
+
+  it('lose nothing when the process ends by itself', async () => {
+    const script = `import { createSinks } from '${room}'; const { stdout } = createSinks();
+      for (let at = 0; at < 3000; at++) stdout.write('line ' + at + ' ' + 'x'.repeat(40) + '\\n', 'INFO');
+      process.exit(0);`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    equal(stdout.split('\n').length, 3001);
+    match(stdout, /line 2999 x+\n$/);
+  });
+
+  it('never hold the event loop up while nobody reads standard output', async () => {
+    const script = `import { createSinks } from '${room}'; const { stdout, stderr } = createSinks();
+      let longest = 0, before = performance.now(), turns = 0;
+      const turn = () => {
+        const now = performance.now(); longest = Math.max(longest, now - before); before = now;
+        for (let at = 0; at < 200; at++) stdout.write('x'.repeat(99) + '\\n', at === 7 ? 'ERROR' : 'INFO');
+        if (++turns < 300) return setImmediate(turn);
+        process.stderr.write(JSON.stringify({ longest, lost: stdout.lost }), () => process.kill(process.pid, 'SIGKILL'));
+      };
+      turn();`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let told = '';
+    child.stderr.on('data', (chunk) => {
+      told += chunk;
+    });
+    await new Promise((resolve) => child.once('exit', resolve));
+    const { longest, lost } = JSON.parse(told) as { longest: number; lost: number };
+    ok(longest < 400, `blocked for ${longest} ms`);
+    ok(lost > 10_000);
+    child.stdout.destroy();
+  });
+});

@@ -1,0 +1,105 @@
+import { equal, rejects } from 'node:assert/strict';
+import type { Reply } from '#contract';
+import { Bench, connectionFree, errorOf, send, textOf } from './http-client.ts';
+
+const good = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+describe('backend/http/client: malformed answers', () => {
+  const bench = new Bench();
+  afterEach(() => bench.close());
+
+  /** A server whose first answer is malformed; counts the connections it is called on. */
+  async function broken(answer: string, end: boolean) {
+    const calls = { connections: 0, second: '' };
+    const known = new Set<unknown>();
+    const origin = await bench.serveRaw((socket) => {
+      if (!known.has(socket)) calls.connections += 1;
+      const first = known.size === 0;
+      known.add(socket);
+      socket.write(first ? answer : good);
+      if (first && end) socket.end();
+    });
+    return { origin, calls };
+  }
+
+  async function fails(reply: Reply): Promise<void> {
+    if (reply.failed) errorOf(reply);
+    else await rejects(textOf(reply), { name: 'BackendError' });
+  }
+
+  for (const [what, answer, end] of [
+    ['is no HTTP', 'hello there, this is not HTTP\r\n\r\n', false],
+    ['has a bad chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nZZ\r\n', false],
+    ['has chunks and a Content-Length', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n${good.slice(17)}`, false],
+    [
+      'has a Content-Length and chunks',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      false,
+    ],
+    ['has two Content-Lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok', false],
+    ['has a negative Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nok', false],
+    ['has a line break in a header name', 'HTTP/1.1 200 OK\r\nX-\nA: 1\r\nContent-Length: 2\r\n\r\nok', false],
+    ['has a zero byte in a header', 'HTTP/1.1 200 OK\r\nX-A: a\0b\r\nContent-Length: 2\r\n\r\nok', false],
+    ['ends before its body does', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok', true],
+    ['ends in the middle of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nok', true],
+    ['ends before its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n', true],
+    ['ends within its headers', 'HTTP/1.1 200 OK\r\nContent-Le', true],
+    ['has headers without end', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(2_000_000)}`, false],
+    [
+      'changes the protocol unasked',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+      false,
+    ],
+  ] as const) {
+    it(`fails an answer that ${what} and never uses its connection again`, async () => {
+      const { origin, calls } = await broken(answer, end);
+      const gate = await bench.client();
+      await fails(await send(gate, { origin }));
+      await connectionFree();
+      equal(await textOf(await send(gate, { origin })), 'ok');
+      equal(calls.connections, 2);
+    });
+  }
+
+  for (const [what, rest] of [
+    ['bytes', 'garbage'],
+    ['a second answer', 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'],
+  ] as const) {
+    it(`never uses a connection again on which ${what} came after the answer`, async () => {
+      const { origin, calls } = await broken(good + rest, false);
+      const gate = await bench.client();
+      equal(await textOf(await send(gate, { origin })), 'ok');
+      equal(await textOf(await send(gate, { origin })), 'ok');
+      await connectionFree();
+      equal(await textOf(await send(gate, { origin })), 'ok');
+      equal(calls.connections > 1, true);
+    });
+  }
+
+  it('never takes the body of a 204 for the next answer', async () => {
+    const { origin } = await broken(
+      'HTTP/1.1 204 No Content\r\nContent-Length: 44\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison',
+      false,
+    );
+    const gate = await bench.client();
+    equal((await send(gate, { origin })).status, 204);
+    await connectionFree();
+    equal(await textOf(await send(gate, { origin })), 'ok');
+  });
+
+  it('never takes the body of an answer to HEAD for the next answer', async () => {
+    const { origin } = await broken(
+      `HTTP/1.1 200 OK\r\nContent-Length: 44\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`,
+      false,
+    );
+    const gate = await bench.client();
+    equal((await send(gate, { origin, method: 'HEAD' })).status, 200);
+    await connectionFree();
+    equal(await textOf(await send(gate, { origin })), 'ok');
+  });
+
+  it('reads a body that ends with the connection', async () => {
+    const { origin } = await broken('HTTP/1.1 200 OK\r\n\r\nall of it', true);
+    equal(await textOf(await send(await bench.client(), { origin })), 'all of it');
+  });
+});

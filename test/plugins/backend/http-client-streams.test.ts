@@ -1,0 +1,196 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { type ByteStream, Call, CancelledError, DeadlineError, PayloadTooLarge, RequestBody } from '#contract';
+import { Bench, errorOf, send, textOf, until } from './http-client.ts';
+
+describe('backend/http/client: streams and cancellation', () => {
+  const bench = new Bench();
+  afterEach(() => bench.close());
+
+  it('answers with the headers while the body is still to come', async () => {
+    let finish: () => void = () => {};
+    const origin = await bench.serve((_request, response) => {
+      response.write('data: 1\n\n');
+      finish = () => response.end('data: 2\n\n');
+    });
+    const reply = await send(await bench.client(), { origin });
+    equal(reply.status, 200);
+    const pieces: string[] = [];
+    for await (const piece of reply.body as ByteStream) {
+      pieces.push(String(piece));
+      if (pieces.length === 1) finish();
+    }
+    deepEqual(pieces, ['data: 1\n\n', 'data: 2\n\n']);
+  });
+
+  it('stops reading from the backend while nobody takes the bytes', async () => {
+    const total = 64 * 1024 * 1024;
+    let written = 0;
+    let blocked = false;
+    const origin = await bench.serve((_request, response) => {
+      const piece = Buffer.alloc(64 * 1024, 'x');
+      const pour = () => {
+        blocked = false;
+        while (written < total) {
+          written += piece.length;
+          if (!response.write(piece)) {
+            blocked = true;
+            return;
+          }
+        }
+        response.end();
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    const reply = await send(await bench.client(), { origin });
+    await settled(() => written);
+    ok(blocked && written < total / 2, `${written} bytes written with no reader`);
+    let taken = 0;
+    for await (const piece of reply.body as ByteStream) taken += piece.length;
+    equal(taken, total);
+  });
+
+  it('closes the connection when the call is given up before the answer', async () => {
+    let arrived = false;
+    let closed = false;
+    const origin = await bench.serve((request) => {
+      arrived = true;
+      request.socket.once('close', () => {
+        closed = true;
+      });
+    });
+    const call = new Call();
+    const pending = send(await bench.client(), { origin, call });
+    await until(() => arrived);
+    call.cancel();
+    ok((await pending).errors[0] instanceof CancelledError);
+    await until(() => closed);
+  });
+
+  it('fails the body when the call is given up in the middle of it', async () => {
+    let closed = false;
+    const origin = await bench.serve((_request, response) => {
+      response.once('close', () => {
+        closed = true;
+      });
+      response.write('part');
+    });
+    const call = new Call();
+    const reply = await send(await bench.client(), { origin, call });
+    call.cancel();
+    await rejects(textOf(reply), { code: 'CALL_CANCELLED' });
+    await until(() => closed);
+  });
+
+  it('gives up at the deadline of the call', async () => {
+    const origin = await bench.serve(() => {});
+    const reply = await send(await bench.client(), { origin, call: new Call(undefined, 20) });
+    ok(reply.errors[0] instanceof DeadlineError);
+  });
+
+  it('gives up at the deadline while the connection is still being made', async () => {
+    const call = new Call();
+    const pending = send(await bench.client(), { origin: 'http://127.0.0.1:9', call });
+    call.cancel();
+    equal(errorOf(await pending).code, 'CALL_CANCELLED');
+  });
+
+  it('does not begin a call that is already given up', async () => {
+    let calls = 0;
+    const origin = await bench.serve((_request, response) => {
+      calls += 1;
+      response.end();
+    });
+    const call = new Call();
+    call.cancel();
+    equal(errorOf(await send(await bench.client(), { origin, call })).code, 'CALL_CANCELLED');
+    equal(calls, 0);
+  });
+
+  it('leaves the call alone once the answer is complete', async () => {
+    const origin = await bench.serve((_request, response) => response.end('ok'));
+    const call = new Call();
+    const reply = await send(await bench.client(), { origin, call });
+    equal(await textOf(reply), 'ok');
+    call.cancel();
+    equal(reply.errors.length, 0);
+  });
+
+  it('closes the connection when the reader of the body has enough', async () => {
+    let closed = false;
+    const origin = await bench.serve((_request, response) => {
+      response.once('close', () => {
+        closed = true;
+      });
+      response.write('first');
+    });
+    const reply = await send(await bench.client(), { origin });
+    (reply.body as ByteStream).cancel(new CancelledError());
+    await until(() => closed);
+  });
+
+  it('closes the connection when the reader of an inflated body has enough', async () => {
+    let closed = false;
+    const origin = await bench.serve((_request, response) => {
+      response.once('close', () => {
+        closed = true;
+      });
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).write(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]));
+    });
+    const reply = await send(await bench.client(), { origin });
+    (reply.body as ByteStream).cancel(new CancelledError());
+    await until(() => closed);
+  });
+
+  it('fails the call with what failed the body of the request', async () => {
+    const origin = await bench.serve(() => {});
+    const stream = new PassThrough();
+    stream.write('part');
+    const pending = send(await bench.client(), { origin, method: 'POST', body: RequestBody.stream(stream, undefined) });
+    setImmediate(() => stream.destroy(new PayloadTooLarge(4)));
+    const reply = await pending;
+    deepEqual([errorOf(reply).code, reply.status], ['PAYLOAD_TOO_LARGE', 413]);
+  });
+
+  it('fails a call with a body over the limit of the gateway', async () => {
+    const origin = await bench.serve(() => {});
+    const stream = new PassThrough();
+    stream.end('far too long');
+    const body = RequestBody.stream(stream, undefined, 4);
+    const reply = await send(await bench.client(), { origin, method: 'POST', body });
+    equal(errorOf(reply).code, 'PAYLOAD_TOO_LARGE');
+  });
+
+  it('takes a client that breaks off in its body for a cancelled call', async () => {
+    const origin = await bench.serve(() => {});
+    const stream = new PassThrough();
+    stream.write('part');
+    const pending = send(await bench.client(), { origin, method: 'POST', body: RequestBody.stream(stream, 100) });
+    setImmediate(() => stream.destroy(new Error('aborted')));
+    equal(errorOf(await pending).code, 'CALL_CANCELLED');
+  });
+
+  it('takes an answer that comes before the body was sent', async () => {
+    const origin = await bench.serve((_request, response) => response.writeHead(413).end('no'));
+    const stream = new PassThrough();
+    stream.write('part');
+    const reply = await send(await bench.client(), {
+      origin,
+      method: 'POST',
+      body: RequestBody.stream(stream, undefined),
+    });
+    deepEqual([reply.status, await textOf(reply)], [413, 'no']);
+    stream.destroy();
+  });
+});
+
+/** Waits until a number stops growing. */
+async function settled(read: () => number): Promise<void> {
+  for (let last = -1, same = 0; same < 50; ) {
+    const now = read();
+    same = now === last && now > 0 ? same + 1 : 0;
+    last = now;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

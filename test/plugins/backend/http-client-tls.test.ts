@@ -1,0 +1,174 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { createServer, type ServerOptions } from 'node:https';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import type { ConfigErrors, ServiceConfig } from '#contract';
+import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
+import { Bench, errorOf, send, textOf } from './http-client.ts';
+
+describe('backend/http/client: TLS', () => {
+  const bench = new Bench();
+  let made: Certificates;
+  let authority: KeyPair;
+  let other: KeyPair;
+  let server: KeyPair;
+  let visitor: KeyPair;
+
+  before(() => {
+    made = makeCertificates();
+    authority = made.authority('authority');
+    other = made.authority('other');
+    server = made.issue('server', authority);
+    visitor = made.issue('visitor', authority);
+  });
+  after(() => made.remove());
+  afterEach(() => bench.close());
+
+  async function secure(options: ServerOptions = {}, host = 'localhost'): Promise<string> {
+    const { certificatePem: cert, privateKeyPem: key } = server;
+    return bench.listen(
+      createServer({ cert, key, ...options }, (request, response) => {
+        const socket = request.socket as TLSSocket;
+        const subject = socket.getPeerCertificate().subject as { CN?: string } | undefined;
+        response.end([socket.getProtocol(), subject?.CN ?? '', socket.getCipher().standardName].join(' '));
+      }),
+      'https',
+      host,
+    );
+  }
+
+  async function answer(origin: string, client_tls?: unknown, service?: Partial<ServiceConfig>): Promise<string> {
+    const reply = await send(await bench.client(client_tls ? { client_tls } : {}, service ? { service } : {}), {
+      origin,
+    });
+    return reply.failed ? errorOf(reply).code : textOf(reply);
+  }
+
+  async function refused(client_tls: unknown): Promise<[string, string, string]> {
+    let found: [string, string, string] = ['', '', ''];
+    await rejects(bench.client({ client_tls }), (errors: ConfigErrors) => {
+      const [error] = errors.errors;
+      found = [error!.code, error!.pointer, error!.message];
+      return true;
+    });
+    return found;
+  }
+
+  it('refuses a backend whose certificate nobody vouches for', async () => {
+    equal(await answer(await secure()), 'BACKEND_TLS');
+  });
+
+  it('calls it all the same with allow_insecure_connections', async () => {
+    equal((await answer(await secure(), { allow_insecure_connections: true })).split(' ')[0], 'TLSv1.3');
+  });
+
+  it('trusts the authorities of ca_certs, with or without those of the system', async () => {
+    const origin = await secure();
+    const ca_certs = [authority.certificate];
+    equal((await answer(origin, { ca_certs })).split(' ')[0], 'TLSv1.3');
+    equal((await answer(origin, { ca_certs, disable_system_ca_pool: true })).split(' ')[0], 'TLSv1.3');
+    equal(await answer(origin, { disable_system_ca_pool: true }), 'BACKEND_TLS');
+  });
+
+  it('takes the TLS of the service where the backend has none of its own', async () => {
+    const service = { client_tls: clientTls({ allow_insecure_connections: true }) } as Partial<ServiceConfig>;
+    const origin = await secure();
+    equal((await answer(origin, undefined, service)).split(' ')[0], 'TLSv1.3');
+    equal(await answer(origin, {}, service), 'BACKEND_TLS');
+  });
+
+  it('refuses a certificate for another name', async () => {
+    const { certificatePem: cert, privateKeyPem: key } = made.issue('stranger', authority, 'DNS:stranger.test');
+    equal(await answer(await secure({ cert, key }), { ca_certs: [authority.certificate] }), 'BACKEND_TLS');
+  });
+
+  it('accepts a certificate for the address called', async () => {
+    const origin = await secure({}, '127.0.0.1');
+    equal((await answer(origin, { ca_certs: [authority.certificate] })).split(' ')[0], 'TLSv1.3');
+  });
+
+  it('speaks nothing older than TLS 1.3 unless told', async () => {
+    const origin = await secure({ maxVersion: 'TLSv1.2' });
+    const ca_certs = [authority.certificate];
+    equal(await answer(origin, { ca_certs }), 'BACKEND_TLS');
+    equal((await answer(origin, { ca_certs, min_version: 'TLS12' })).split(' ')[0], 'TLSv1.2');
+  });
+
+  it('speaks TLS 1.1 where that is asked for', async () => {
+    const origin = await secure({ minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' });
+    const cipher_suites = [49161, 49162];
+    const found = await answer(origin, { ca_certs: [authority.certificate], min_version: 'TLS11', cipher_suites });
+    equal(found.split(' ')[0], 'TLSv1.1');
+  });
+
+  it('offers only the listed suites up to TLS 1.2', async () => {
+    const origin = await secure({ maxVersion: 'TLSv1.2' });
+    const found = await answer(origin, {
+      ca_certs: [authority.certificate],
+      min_version: 'TLS12',
+      cipher_suites: [49196],
+    });
+    equal(found.split(' ')[2], 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384');
+  });
+
+  it('shows its certificate to a backend that asks for one', async () => {
+    const origin = await secure({ requestCert: true, rejectUnauthorized: true, ca: authority.certificatePem });
+    const ca_certs = [authority.certificate];
+    const client_certs = [{ certificate: visitor.certificate, private_key: visitor.privateKey }];
+    equal((await answer(origin, { ca_certs, client_certs })).split(' ')[1], 'visitor');
+    equal((await answer(origin, { ca_certs })).startsWith('BACKEND_'), true);
+  });
+
+  it('refuses a configuration that names a file it cannot read', async () => {
+    const path = join(made.directory, 'nowhere.pem');
+    deepEqual(await refused({ ca_certs: [path] }), [
+      'CLIENT_TLS_FILE',
+      '/client_tls/ca_certs/0',
+      `cannot read ${path}`,
+    ]);
+    const [code, pointer] = await refused({ client_certs: [{ certificate: visitor.certificate, private_key: path }] });
+    deepEqual([code, pointer], ['CLIENT_TLS_FILE', '/client_tls/client_certs/0/private_key']);
+  });
+
+  it('refuses files that hold no certificate, or a key of another', async () => {
+    const path = join(made.directory, 'empty.pem');
+    writeFileSync(path, 'nothing here');
+    equal((await refused({ ca_certs: [path] }))[0], 'CLIENT_TLS_INVALID');
+    const pair = { certificate: visitor.certificate, private_key: other.privateKey };
+    deepEqual((await refused({ client_certs: [pair] })).slice(0, 2), [
+      'CLIENT_TLS_INVALID',
+      '/client_tls/client_certs/0',
+    ]);
+  });
+
+  it('refuses versions and suites the runtime cannot do', async () => {
+    deepEqual((await refused({ min_version: 'SSL3.0' })).slice(0, 2), [
+      'CLIENT_TLS_VERSION',
+      '/client_tls/min_version',
+    ]);
+    equal((await refused({ min_version: 'TLS13', max_version: 'TLS12' }))[0], 'CLIENT_TLS_VERSION');
+    deepEqual(await refused({ cipher_suites: [49199, 5] }), [
+      'CLIENT_TLS_CIPHER',
+      '/client_tls/cipher_suites/1',
+      'cipher suite 5 is not known to this runtime',
+    ]);
+  });
+
+  it('reads certificates again at a reload', async () => {
+    const path = join(made.directory, 'changing.pem');
+    writeFileSync(path, other.certificatePem);
+    const origin = await secure();
+    const config = { client_tls: { ca_certs: [path] } };
+    const gate = await bench.client(config);
+    equal(errorOf(await send(gate, { origin })).code, 'BACKEND_TLS');
+    writeFileSync(path, authority.certificatePem);
+    await gate.reload(config);
+    equal((await send(gate, { origin })).status, 200);
+  });
+});
+
+function clientTls(given: object): object {
+  const versions = { min_version: 'TLS13', max_version: 'TLS13' };
+  return { ...versions, ca_certs: [], client_certs: [], cipher_suites: [], curve_preferences: [23], ...given };
+}

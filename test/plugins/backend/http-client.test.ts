@@ -1,0 +1,380 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { createServer as createRawServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { RequestBody, type ServiceConfig } from '#contract';
+import { Bench, bodyOf, connectionFree, errorOf, send, streamBody, textOf, until } from './http-client.ts';
+
+describe('backend/http/client', () => {
+  const bench = new Bench();
+  afterEach(() => bench.close());
+
+  it('hands on status, headers in their case and body as the backend gave them', async () => {
+    const origin = await bench.serve((_request, response) => {
+      response.writeHead(418, ['X-ODD-Case', 'Yes', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']);
+      response.end('teapot');
+    });
+    const reply = await send(await bench.client(), { origin });
+    equal(reply.status, 418);
+    deepEqual(reply.headers.getAll('set-cookie'), ['a=1', 'b=2']);
+    ok(reply.headers.list.includes('X-ODD-Case'));
+    equal(await textOf(reply), 'teapot');
+  });
+
+  it('takes the headers of the connection off the answer, those it names too', async () => {
+    const origin = await bench.serveRaw((socket) => {
+      socket.end(
+        'HTTP/1.1 200 OK\r\nConnection: close, X-Private\r\nX-Private: 1\r\nKeep-Alive: timeout=5\r\nProxy-Thing: 1\r\n' +
+          'TE: x\r\nTrailer: y\r\nUpgrade: z\r\nTransfer-Encoding: chunked\r\nX-Public: 2\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      );
+    });
+    const reply = await send(await bench.client(), { origin });
+    deepEqual(reply.headers.list, ['X-Public', '2']);
+    equal(await textOf(reply), 'ok');
+  });
+
+  it('sends the request it was given, with Host and Accept-Encoding and no more', async () => {
+    let seen: string[] = [];
+    const origin = await bench.serve((request, response) => {
+      seen = [request.method!, request.url!, ...request.rawHeaders];
+      response.end();
+    });
+    await send(await bench.client(), {
+      origin,
+      target: '/a%20b?c=1',
+      headers: ['User-Agent', 'x', 'X-Two', '1', 'X-Two', '2'],
+    });
+    deepEqual(seen, [
+      ...['GET', '/a%20b?c=1', 'host', origin.slice(7), 'connection', 'keep-alive'],
+      ...['User-Agent', 'x', 'X-Two', '1', 'X-Two', '2', 'Accept-Encoding', 'gzip'],
+    ]);
+  });
+
+  it('does not ask for gzip with disable_compression, nor for a range', async () => {
+    const seen: (string | undefined)[] = [];
+    const origin = await bench.serve((request, response) => {
+      seen.push(request.headers['accept-encoding'] as string | undefined);
+      response.end();
+    });
+    await send(await bench.client({}, { service: { disable_compression: true } }), { origin });
+    await send(await bench.client(), { origin, headers: ['Range', 'bytes=0-1'] });
+    deepEqual(seen, [undefined, undefined]);
+  });
+
+  it('never passes on hop-by-hop headers, Host, Expect or a Content-Length of the client', async () => {
+    let seen: IncomingMessage['headers'] = {};
+    const origin = await bench.serve((request, response) => {
+      seen = request.headers;
+      response.end();
+    });
+    const headers = ['Host', 'evil', 'Connection', 'X-A', 'Keep-Alive', '1', 'TE', 'trailers', 'Upgrade', 'h2c'];
+    headers.push('Expect', '100-continue', 'Content-Length', '5', 'Proxy-Authorization', 'x', 'Transfer-Encoding', 'y');
+    const reply = await send(await bench.client(), { origin, headers });
+    equal(reply.status, 200);
+    deepEqual(Object.keys(seen).sort(), ['accept-encoding', 'connection', 'host']);
+    equal(seen.host, origin.slice(7));
+  });
+
+  it('sends a body of known length with Content-Length and any other chunked', async () => {
+    const seen: string[] = [];
+    const origin = await bench.serve(async (request, response) => {
+      const body = await bodyOf(request);
+      seen.push(
+        `${request.method} ${request.headers['content-length'] ?? request.headers['transfer-encoding']} ${body}`,
+      );
+      response.end();
+    });
+    const gate = await bench.client();
+    await send(gate, { origin, method: 'POST', body: 'abc' });
+    await send(gate, { origin, method: 'POST', body: streamBody(['ab', 'cd'], 4) });
+    await send(gate, { origin, method: 'POST', body: streamBody(['ab', 'cd']) });
+    await send(gate, { origin, method: 'POST' });
+    await send(gate, { origin, method: 'GET', body: 'abc' });
+    await send(gate, { origin, method: 'DELETE', body: streamBody(['abc'], 3) });
+    deepEqual(seen, ['POST 3 abc', 'POST 4 abcd', 'POST chunked abcd', 'POST 0 ', 'GET 3 abc', 'DELETE 3 abc']);
+  });
+
+  it('inflates gzip it asked for, without its Content-Encoding and Content-Length', async () => {
+    const packed = gzipSync('{"a":1}');
+    const origin = await bench.serve((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip', 'Content-Length': packed.length, 'X-A': '1' }).end(packed);
+    });
+    const reply = await send(await bench.client(), { origin });
+    equal(reply.headers.get('content-encoding'), undefined);
+    equal(reply.headers.get('content-length'), undefined);
+    equal(await textOf(reply), '{"a":1}');
+  });
+
+  it('inflates a long gzip body with its pieces far apart', async () => {
+    const text = 'x'.repeat(3_000_000);
+    const packed = gzipSync(text);
+    const origin = await bench.serve((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' });
+      response.write(packed.subarray(0, 20));
+      setImmediate(() => response.end(packed.subarray(20)));
+    });
+    equal(await textOf(await send(await bench.client(), { origin })), text);
+  });
+
+  it('inflates a large body that came in one piece', async () => {
+    const text = 'y'.repeat(5_000_000);
+    const origin = await bench.serve((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(text));
+    });
+    equal((await textOf(await send(await bench.client(), { origin }))).length, text.length);
+  });
+
+  it('leaves a compressed body alone when the client asked for it', async () => {
+    const packed = gzipSync('data');
+    const origin = await bench.serve((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(packed);
+    });
+    const reply = await send(await bench.client(), { origin, headers: ['Accept-Encoding', 'gzip'] });
+    equal(reply.headers.get('content-encoding'), 'gzip');
+    equal((await textOf(reply)).length, packed.toString().length);
+  });
+
+  it('fails a body that says gzip and is none', async () => {
+    const origin = await bench.serve((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('plain');
+    });
+    await rejects(textOf(await send(await bench.client(), { origin })), { code: 'BACKEND_GZIP' });
+  });
+
+  for (const [method, status] of [
+    ['HEAD', 200],
+    ['GET', 204],
+    ['GET', 304],
+  ] as const) {
+    it(`gives a ${method} answered ${status} no body`, async () => {
+      const origin = await bench.serve((_request, response) => {
+        response.writeHead(status, status === 200 ? { 'Content-Length': 5 } : {}).end();
+      });
+      const reply = await send(await bench.client(), { origin, method });
+      equal(reply.status, status);
+      equal(reply.body, null);
+      if (status === 200) equal(reply.headers.get('content-length'), '5');
+    });
+  }
+
+  it('passes over informational answers', async () => {
+    const origin = await bench.serve((_request, response) => {
+      response.writeEarlyHints({ link: '</a.css>; rel=preload' });
+      response.writeProcessing();
+      response.writeHead(200, { 'X-A': '1' }).end('ok');
+    });
+    const reply = await send(await bench.client(), { origin });
+    deepEqual([reply.status, reply.headers.has('link'), await textOf(reply)], [200, false, 'ok']);
+  });
+
+  it('reads an answer with 300 KB of headers', async () => {
+    const origin = await bench.serve((_request, response) => {
+      for (let index = 0; index < 30; index += 1) response.setHeader(`X-${index}`, 'v'.repeat(10_000));
+      response.end('ok');
+    });
+    const reply = await send(await bench.client(), { origin });
+    equal(reply.headers.get('x-29')?.length, 10_000);
+    equal(await textOf(reply), 'ok');
+  });
+
+  it('refuses to send line breaks in a header or in the path', async () => {
+    let calls = 0;
+    const origin = await bench.serve((_request, response) => {
+      calls += 1;
+      response.end();
+    });
+    const gate = await bench.client();
+    const inValue = await send(gate, { origin, headers: ['X-A', 'b\r\nX-Evil: 1'] });
+    const inName = await send(gate, { origin, headers: ['X-A\r\nX-Evil', '1'] });
+    const inPath = await send(gate, { origin, target: '/a HTTP/1.1\r\nX-Evil: 1' });
+    for (const reply of [inValue, inName, inPath]) equal(errorOf(reply).code, 'BACKEND_REQUEST_INVALID');
+    equal(calls, 0);
+  });
+
+  it('uses a connection again, over a reload too', async () => {
+    const sockets = new Set<unknown>();
+    const origin = await bench.serve((request, response) => {
+      sockets.add(request.socket);
+      response.end('ok');
+    });
+    const gate = await bench.client();
+    for (const reload of [false, true, false]) {
+      await textOf(await send(gate, { origin }));
+      await connectionFree();
+      if (reload) await gate.reload({});
+    }
+    equal(sockets.size, 1);
+  });
+
+  it('calls on connections of its own where its settings differ', async () => {
+    const sockets = new Set<unknown>();
+    const origin = await bench.serve((request, response) => {
+      sockets.add(request.socket);
+      response.end('ok');
+    });
+    const gate = await bench.client();
+    await textOf(await send(gate, { origin }));
+    await gate.reload({ client_tls: {} });
+    await textOf(await send(gate, { origin }));
+    equal(sockets.size, 2);
+  });
+
+  it('closes the connection after each call with disable_keep_alives', async () => {
+    const seen: string[] = [];
+    const origin = await bench.serve((request, response) => {
+      seen.push(request.headers.connection!);
+      response.end('ok');
+    });
+    const gate = await bench.client({}, { service: { disable_keep_alives: true } });
+    await textOf(await send(gate, { origin }));
+    equal(seen[0], 'close');
+  });
+
+  it('keeps no more unused connections than max_idle_connections_per_host', async () => {
+    let open = 0;
+    const waiting: (() => void)[] = [];
+    const origin = await bench.serve((request, response) => {
+      if (!known.has(request.socket)) {
+        known.add(request.socket);
+        open += 1;
+        request.socket.once('close', () => {
+          open -= 1;
+        });
+      }
+      waiting.push(() => response.end('ok'));
+    });
+    const known = new Set<unknown>();
+    const gate = await bench.client({}, { service: { max_idle_connections_per_host: 2 } });
+    const replies = Array.from({ length: 6 }, () => send(gate, { origin }));
+    await until(() => waiting.length === 6);
+    for (const answer of waiting) answer();
+    for (const reply of await Promise.all(replies)) equal(await textOf(reply), 'ok');
+    await until(() => open === 2);
+  });
+
+  it('closes a connection unused for idle_connection_timeout', async () => {
+    let closed = false;
+    const origin = await bench.serve((request, response) => {
+      request.socket.once('close', () => {
+        closed = true;
+      });
+      response.removeHeader('Keep-Alive');
+      response.end('ok');
+    });
+    const gate = await bench.client({}, { service: { idle_connection_timeout: 20 } });
+    await textOf(await send(gate, { origin }));
+    await until(() => closed);
+  });
+
+  it('asks once more when an unused connection dies before any byte of the answer', async () => {
+    let connections = 0;
+    const origin = await bench.serveRaw((socket) => {
+      if (state.get(socket)) {
+        socket.destroy();
+        return;
+      }
+      state.set(socket, true);
+      connections += 1;
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    });
+    const state = new Map<unknown, boolean>();
+    const gate = await bench.client();
+    equal(await textOf(await send(gate, { origin })), 'ok');
+    await connectionFree();
+    equal(await textOf(await send(gate, { origin })), 'ok');
+    equal(connections, 2);
+  });
+
+  it('does not ask again for a POST, nor when the connection was new', async () => {
+    let requests = 0;
+    const first = new Set<unknown>();
+    const origin = await bench.serveRaw((socket, text) => {
+      requests += 1;
+      if (first.has(socket) || text.startsWith('GET /dies')) socket.destroy();
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      first.add(socket);
+    });
+    const gate = await bench.client();
+    equal(errorOf(await send(gate, { origin, target: '/dies' })).code, 'BACKEND_RESET');
+    equal(requests, 1);
+    equal(await textOf(await send(gate, { origin })), 'ok');
+    await connectionFree();
+    equal(errorOf(await send(gate, { origin, method: 'POST' })).code, 'BACKEND_RESET');
+    equal(requests, 3);
+  });
+
+  it('fails with what happened when nobody listens', async () => {
+    const origin = await bench.listen(createRawServer());
+    await bench.close();
+    const { code, message } = errorOf(await send(await bench.client(), { origin }));
+    deepEqual([code, message], ['BACKEND_REFUSED', `backend ${origin}: connection refused`]);
+  });
+
+  it('fails with what happened when the name does not resolve', async () => {
+    const reply = await send(await bench.client(), { origin: 'http://no-such-host.invalid' });
+    equal(errorOf(reply).code, 'BACKEND_DNS');
+  });
+
+  it('fails when the headers take longer than response_header_timeout', async () => {
+    const origin = await bench.serve(() => {});
+    const gate = await bench.client({}, { service: { response_header_timeout: 30 } });
+    equal(errorOf(await send(gate, { origin })).code, 'BACKEND_HEADER_TIMEOUT');
+  });
+
+  it('names neither user nor path in its errors', async () => {
+    const origin = await bench.listen(createRawServer());
+    await bench.close();
+    const gate = await bench.client();
+    const { message } = errorOf(
+      await send(gate, { origin: origin.replace('//', '//user:secret@'), target: '/?key=hidden' }),
+    );
+    ok(!/secret|hidden|user/.test(message), message);
+  });
+
+  it('holds nothing after it is closed', async () => {
+    const origin = await bench.serve((_request, response) => response.end('ok'));
+    const gate = await bench.client();
+    await textOf(await send(gate, { origin }));
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('fails a request whose body was sent before', async () => {
+    const origin = await bench.serve((_request, response) => response.end('ok'));
+    const body = streamBody(['a']);
+    body.take();
+    match(errorOf(await send(await bench.client(), { origin, method: 'POST', body })).code, /BODY_CONSUMED/);
+  });
+
+  it('keeps no more unused connections than max_idle_connections over all hosts', async () => {
+    const waiting: (() => void)[] = [];
+    const seen: string[] = [];
+    const serve = () =>
+      bench.serve((request, response) => {
+        seen.push(request.headers.connection!);
+        waiting.push(() => response.end('ok'));
+      });
+    const origins = [await serve(), await serve()];
+    const service = { max_idle_connections: 1 } as Partial<ServiceConfig>;
+    const gate = await bench.client({}, { service });
+    const first = send(gate, { origin: origins[0]! });
+    await until(() => waiting.length === 1);
+    const second = send(gate, { origin: origins[1]! });
+    await until(() => waiting.length === 2);
+    for (const answer of waiting) answer();
+    for (const reply of [await first, await second]) equal(await textOf(reply), 'ok');
+    deepEqual(seen, ['keep-alive', 'close']);
+  });
+
+  it('leaves the connection of the client alone when the backend cannot be called', async () => {
+    const gone = await bench.listen(createRawServer());
+    await bench.close();
+    const gate = await bench.client();
+    const gateway = await bench.serve(async (request, response) => {
+      const body = RequestBody.stream(request, undefined);
+      const reply = await send(gate, { origin: gone, method: 'POST', body });
+      response.writeHead(reply.status, { Connection: 'close' }).end(errorOf(reply).code);
+    });
+    const reply = await send(await bench.client(), { origin: gateway, method: 'POST', body: streamBody(['a', 'b']) });
+    deepEqual([reply.status, await textOf(reply)], [500, 'BACKEND_REFUSED']);
+  });
+});

@@ -1,0 +1,117 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { BackendError, type EndpointConfig, HeaderBag, Reply } from '#contract';
+import { type Surroundings, stand } from '../../../kernel/testing/index.ts';
+import { plugin } from '../../../plugins/backend/http/index.ts';
+import { sharesAlias } from '../../../plugins/backend/http/placement.ts';
+
+const answers =
+  (status: number, body: string | Uint8Array, headers: string[] = []) =>
+  () =>
+    Reply.raw(status, new HeaderBag(headers), Buffer.from(body));
+
+const backend = { url_pattern: '/u', method: 'GET' };
+
+describe('backend/http', () => {
+  const details = (next: Surroundings['next']) =>
+    stand(plugin, 'backend', { return_error_details: 'b' }, { next: next!, backend });
+  const code = (next: Surroundings['next']) =>
+    stand(plugin, 'backend', { return_error_code: true }, { next: next!, backend });
+
+  it('puts a failed status into the data under its alias', async () => {
+    const gate = await details(answers(404, 'nope', ['Content-Type', 'text/plain']));
+    const reply = await gate.send('GET /');
+    deepEqual(reply.data, { error_b: { http_status_code: 404, http_body: 'nope', http_body_encoding: 'text/plain' } });
+    deepEqual([reply.status, reply.complete, reply.failed], [200, false, false]);
+  });
+
+  it('leaves out an empty body and an unknown type', async () => {
+    const reply = await (await details(answers(503, ''))).send('GET /');
+    deepEqual(reply.data, { error_b: { http_status_code: 503 } });
+  });
+
+  it('tells log and circuit breaker of the failure behind the details', async () => {
+    const [error] = (await (await details(answers(404, ''))).send('GET /')).errors;
+    equal((error as BackendError).upstreamStatus, 404);
+    equal(error!.message, 'invalid status code 404 [GET /u]: ');
+  });
+
+  it('inflates a compressed body for the details', async () => {
+    const reply = await (await details(answers(500, gzipSync('packed'), ['Content-Encoding', 'gzip']))).send('GET /');
+    deepEqual(reply.data, { error_b: { http_status_code: 500, http_body: 'packed' } });
+  });
+
+  it('takes the name of a part of the prototype for an alias like any other', async () => {
+    const gate = await stand(
+      plugin,
+      'backend',
+      { return_error_details: '__proto__' },
+      { next: answers(404, ''), backend },
+    );
+    deepEqual(Object.keys((await gate.send('GET /')).data!), ['error___proto__']);
+  });
+
+  for (const status of [200, 201]) {
+    it(`leaves a ${status} alone`, async () => {
+      for (const gate of [await details(answers(status, 'ok')), await code(answers(status, 'ok'))]) {
+        const reply = await gate.send('GET /');
+        deepEqual([reply.status, String(reply.body), reply.errors.length], [status, 'ok', 0]);
+      }
+    });
+  }
+
+  it('leaves failures without a status as they are', async () => {
+    const next = () => Reply.failed(new BackendError('BACKEND_REFUSED', 'refused'));
+    for (const gate of [await details(next), await code(next)]) {
+      const reply = await gate.send('GET /');
+      deepEqual([reply.failed, reply.status, reply.data], [true, 500, null]);
+    }
+  });
+
+  it('gives the client the status, and body and type for where texts are returned', async () => {
+    const reply = await (await code(answers(404, '{"e":1}', ['Content-Type', 'application/json']))).send('GET /');
+    const { view } = reply.errors[0]!;
+    deepEqual([reply.failed, reply.status], [true, 404]);
+    deepEqual([view.status, String(view.body), view.contentType], [404, '{"e":1}', 'application/json']);
+  });
+
+  it('refuses both fields and none', async () => {
+    const both = { return_error_details: 'a', return_error_code: true };
+    await rejects(stand(plugin, 'backend', both), /HTTP_ERRORS_BOTH/);
+    await rejects(stand(plugin, 'backend', {}), /HTTP_ERRORS_NONE/);
+  });
+
+  it('does nothing for an empty alias or a code that is off', async () => {
+    for (const config of [{ return_error_details: '' }, { return_error_code: false }]) {
+      const gate = await stand(plugin, 'backend', config, { next: answers(404, 'raw'), backend });
+      equal(String((await gate.send('GET /')).body), 'raw');
+    }
+  });
+
+  it('warns where the answer is passed on as it is', async () => {
+    const endpoint = { output_encoding: 'no-op' };
+    const gate = await stand(plugin, 'backend', { return_error_code: true }, { endpoint });
+    deepEqual(
+      [gate.warnings.map((warning) => warning.code), gate.attached.transport],
+      [['HTTP_ERRORS_RAW'], undefined],
+    );
+  });
+
+  it('warns of return_error_code beside other backends', async () => {
+    const one = { ...backend, host: [], extra_config: {}, encoding: 'json' } as unknown as EndpointConfig['backend'][0];
+    const gate = await stand(plugin, 'backend', { return_error_code: true }, { endpoint: { backend: [one, one] } });
+    deepEqual(
+      gate.warnings.map((warning) => warning.code),
+      ['HTTP_ERRORS_SEVERAL'],
+    );
+  });
+
+  it('knows an alias that an earlier backend has', () => {
+    const own = { extra_config: { 'backend/http': { return_error_details: 'b' } } };
+    const endpoint = { backend: [own, { extra_config: {} }, own] } as unknown as EndpointConfig;
+    deepEqual(
+      [sharesAlias(endpoint, 2, 'b'), sharesAlias(endpoint, 2, 'c'), sharesAlias(endpoint, 0, 'b')],
+      [true, false, false],
+    );
+  });
+});

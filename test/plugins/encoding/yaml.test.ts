@@ -1,0 +1,289 @@
+import { deepEqual, equal, throws } from 'node:assert/strict';
+import { parse } from 'yaml';
+import type { DataObject } from '#contract';
+import { plugin } from '../../../plugins/encoding/yaml.ts';
+import { contentType, read, write } from './support.ts';
+
+describe('reading YAML', () => {
+  it('reads a mapping', () => {
+    deepEqual(read(plugin, 'a: 1\nb:\n  - x\n  - {c: true, d: null, e: }\n'), {
+      a: 1,
+      b: ['x', { c: true, d: null, e: null }],
+    });
+  });
+
+  it('reads a sequence as a collection', () => {
+    deepEqual(read(plugin, '- 1\n- 2\n', true), { collection: [1, 2] });
+  });
+
+  it('fails on a value of another kind', () => {
+    throws(() => read(plugin, '- 1'), /expected a YAML mapping/);
+    throws(() => read(plugin, '12345678901234567890'), /expected a YAML mapping/);
+    throws(() => read(plugin, 'a: 1', true), /expected a YAML sequence/);
+  });
+
+  it('reads null as nothing and fails on an empty body', () => {
+    equal(read(plugin, 'null'), null);
+    equal(read(plugin, '~', true), null);
+    throws(() => read(plugin, ' \n'), /^Error: EOF$/);
+  });
+
+  it('reads JSON', () => {
+    deepEqual(read(plugin, '{"a": [1, "\\u00e9"]}'), { a: [1, 'é'] });
+  });
+
+  it('turns keys into text as written', () => {
+    deepEqual(read(plugin, '1: a\ntrue: b\n~: c\n0x10: d'), { 1: 'a', true: 'b', '~': 'c', '0x10': 'd' });
+    throws(() => read(plugin, '{[1]: 2}'), /keys must be strings/);
+  });
+
+  it('fails on repeated keys', () => {
+    throws(() => read(plugin, 'a: 1\na: 2'), /^Error: 2:1: key "a" is repeated$/);
+  });
+
+  it('reads the first document only', () => {
+    deepEqual(read(plugin, 'a: 1\n---\nb: ][\n'), { a: 1 });
+  });
+
+  it('says where the text is broken', () => {
+    throws(() => read(plugin, 'a: 1\nb: [1,\n'), /^Error: \d+:\d+: /);
+  });
+
+  it('keeps every digit of numbers that JavaScript cannot hold', () => {
+    const data = read(
+      plugin,
+      'a: 9007199254740993\nb: -0.12345678901234567890\nc: 1e400\nd: 0xffffffffffffffff\ne: +0012345678901234567890',
+    );
+    equal(
+      JSON.stringify(data),
+      '{"a":9007199254740993,"b":-0.12345678901234567890,"c":1e400,"d":18446744073709551615,"e":12345678901234567890}',
+    );
+  });
+
+  it('reads the other spellings of numbers', () => {
+    deepEqual(read(plugin, 'a: .5\nb: 5.\nc: +1\nd: 007\ne: 0o17\nf: -.5e1\ng: !!float 3\nh: 0.0'), {
+      a: 0.5,
+      b: 5,
+      c: 1,
+      d: 7,
+      e: 15,
+      f: -5,
+      g: 3,
+      h: 0,
+    });
+  });
+
+  it('fails on numbers that JSON does not have', () => {
+    throws(() => read(plugin, 'a: .inf'), /1:4: \.inf is not a number in JSON/);
+    throws(() => read(plugin, 'a: .NaN'), /not a number in JSON/);
+  });
+
+  it('leaves dates, merge keys and unknown tags as plain data', () => {
+    deepEqual(read(plugin, 'd: 2020-01-01\n<<: {a: 1}\nt: !x 1\nb: !!binary aGk=\ny: yes'), {
+      d: '2020-01-01',
+      '<<': { a: 1 },
+      t: '1',
+      b: 'aGk=',
+      y: 'yes',
+    });
+  });
+
+  it('repeats what an alias names, each time on its own', () => {
+    const data = read(plugin, 'a: &x {b: [1]}\nc: *x\n')!;
+    deepEqual(data, { a: { b: [1] }, c: { b: [1] } });
+    equal(data['a'] === data['c'], false);
+  });
+
+  it('goes by the latest anchor of a name', () => {
+    deepEqual(read(plugin, 'a: &x 1\nb: *x\nc: &x 2\nd: *x'), { a: 1, b: 1, c: 2, d: 2 });
+  });
+
+  it('fails on aliases of nothing and of themselves', () => {
+    throws(() => read(plugin, 'a: *x'), /alias/i);
+    throws(() => read(plugin, 'a: &x [*x]'), /1:8: alias \*x has no anchor before it/);
+  });
+
+  it('fails on an alias bomb before it grows', () => {
+    const lines = ['a: &a ["x","x","x","x","x","x","x","x","x"]'];
+    for (let index = 1; index < 12; index++) {
+      const [name, before] = [index, index - 1].map((at) => String.fromCharCode(97 + at));
+      lines.push(`${name}: &${name} [${Array(9).fill(`*${before}`).join(',')}]`);
+    }
+    throws(() => read(plugin, lines.join('\n')), /aliases repeat too much/);
+    const long = `a: &a ${'x'.repeat(10_000)}\nb: [${Array(1000).fill('*a').join(',')}]`;
+    throws(() => read(plugin, long), /aliases repeat too much/);
+  });
+
+  it('takes the names of the prototype as plain keys', () => {
+    const data = read(plugin, '__proto__: {x: 1}\nconstructor: &__proto__ 2\ntoString: *__proto__\n')!;
+    equal(JSON.stringify(data), '{"__proto__":{"x":1},"constructor":2,"toString":2}');
+  });
+
+  it('fails cleanly on deep nesting', () => {
+    throws(() => read(plugin, '['.repeat(50_000), true), /nested too deeply/);
+    throws(() => read(plugin, `${'- '.repeat(50_000)}1`, true), /nested too deeply/);
+  });
+
+  it('finds keys of a large mapping in linear time', () => {
+    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: ${index}`);
+    equal(Object.keys(read(plugin, keys.join('\n'))!).length, 20_000);
+  }).timeout(5000);
+});
+
+describe('writing YAML', () => {
+  it('writes blocks with sorted keys and two spaces a level', () => {
+    equal(write(plugin, { u: { n: 'E' } }), 'u:\n  n: E\n');
+    equal(
+      write(plugin, { b: [1, { d: 'x', c: [true] }, [2, [3]]], a: null }),
+      'a: null\nb:\n  - 1\n  - c:\n      - true\n    d: x\n  - - 2\n    - - 3\n',
+    );
+  });
+
+  it('writes no data as an empty mapping', () => {
+    equal(write(plugin, {}), '{}\n');
+    equal(write(plugin, null), '{}\n');
+  });
+
+  it('writes empty lists and objects in place', () => {
+    equal(write(plugin, { a: [], b: {}, c: [[], {}] }), 'a: []\nb: {}\nc:\n  - []\n  - {}\n');
+  });
+
+  it('keeps numbers numbers, with their digits', () => {
+    equal(
+      write(plugin, { a: 1.5, b: JSON.rawJSON('9007199254740993'), c: -3, d: 1e21 }),
+      'a: 1.5\nb: 9007199254740993\nc: -3\nd: 1e+21\n',
+    );
+  });
+
+  it('quotes texts that would be read as something else', () => {
+    for (const text of [
+      '1',
+      '-1.5',
+      '1e3',
+      '0x1',
+      'true',
+      'Null',
+      'yes',
+      'NO',
+      'off',
+      '~',
+      '',
+      ' a',
+      'a ',
+      'a: b',
+      'a:',
+      'a #b',
+      '- a',
+      '? a',
+      '.inf',
+      '2020-01-01',
+      '12:30',
+      '<<',
+      '=',
+      '---',
+      '[a',
+      '{a',
+      '*a',
+      '&a',
+      '!a',
+      '|',
+      '>',
+      '%a',
+      '@a',
+      '`a',
+      '"a',
+      "'a",
+    ]) {
+      equal(write(plugin, { k: text }), `k: ${JSON.stringify(text)}\n`);
+    }
+  });
+
+  it('leaves ordinary texts plain', () => {
+    for (const text of [
+      'E',
+      'a b',
+      'Hello, world! ok',
+      'https://a.b/c?d=e&f=g',
+      "it's",
+      'größe',
+      '/a/b',
+      'a-b_c',
+      'me@x.org',
+    ]) {
+      equal(write(plugin, { k: text }), `k: ${text}\n`);
+    }
+  });
+
+  it('writes line ends and control characters as escapes', () => {
+    equal(write(plugin, { k: 'a\n\tb\0\x7f\u2028\ud800' }), 'k: "a\\n\\tb\\u0000\\u007f\\u2028\\ud800"\n');
+  });
+
+  it('names its content type', () => {
+    equal(contentType(plugin), 'application/yaml; charset=utf-8');
+  });
+
+  it('fails cleanly beyond 1,000 levels', () => {
+    let data: DataObject = { a: 1 };
+    for (let level = 0; level < 1001; level++) data = { a: data };
+    throws(() => write(plugin, data), /nested deeper than 1000 levels/);
+    throws(() => write(plugin, { a: data }), /nested deeper than 1000 levels/);
+  });
+
+  it('writes what a reader of YAML 1.2 and of YAML 1.1 reads back', () => {
+    const signs = [
+      'a',
+      'b ',
+      '1',
+      ': ',
+      ' #',
+      '-',
+      "'",
+      '"',
+      '\n',
+      '\\',
+      'é',
+      '😀',
+      ',',
+      '[',
+      '!',
+      '%',
+      '~',
+      '.',
+      '\t',
+      'on',
+      '=',
+      '?',
+      '&',
+      '*',
+      '\u0085',
+      '\ufeff',
+      '/',
+      '@',
+      'e',
+      '_',
+    ];
+    for (let round = 0; round < 4000; round++) {
+      const word = (salt: number) =>
+        [1, 7, 11, 17]
+          .slice(round % 4)
+          .map((step) => signs[(round * step + salt) % signs.length])
+          .join('');
+      const data: DataObject = {
+        [word(0)]: [word(1), { [word(2)]: word(3), z: [] }, [word(4), round]],
+        [`k${word(5)}`]: word(6),
+      };
+      const text = write(plugin, data);
+      deepEqual(parse(text), data, text);
+      deepEqual(parse(text, { version: '1.1' }), data, text);
+    }
+  }).timeout(20_000);
+
+  it('writes keys too long for one line so that they are read back', () => {
+    const data = { ['k'.repeat(3000)]: { ['l '.repeat(2000)]: [1], a: 2 }, b: { ['m'.repeat(2000)]: 'x' } };
+    deepEqual(parse(write(plugin, data)), data);
+  });
+
+  it('takes the names of the prototype as plain keys', () => {
+    equal(write(plugin, JSON.parse('{"__proto__":{"constructor":1}}')), '__proto__:\n  constructor: 1\n');
+  });
+});

@@ -1,0 +1,69 @@
+import { type BackendConfig, type DataObject, type PipeRequest, parseExact, Reply, type Step } from '#contract';
+import type { Surroundings } from '../../../kernel/testing/stand.ts';
+
+/** A backend of a test endpoint, with what matters to the test. */
+export function backendConfig(given: Partial<BackendConfig> = {}): BackendConfig {
+  return {
+    url_pattern: '/',
+    method: 'GET',
+    host: ['http://backend.test'],
+    sd: 'static',
+    sd_scheme: 'http',
+    disable_host_sanitize: false,
+    encoding: 'json',
+    is_collection: false,
+    input_headers: [],
+    input_query_strings: [],
+    extra_config: {},
+    ...given,
+  };
+}
+
+/** An endpoint over backends that behave as these steps do. */
+export function over(
+  steps: readonly Step<PipeRequest>[],
+  configs: readonly Partial<BackendConfig>[] = [],
+): Surroundings {
+  return { endpoint: { backend: steps.map((_, at) => backendConfig(configs[at])) }, backends: steps };
+}
+
+/** A backend that answers this JSON. */
+export function answers(json: string): Step<PipeRequest> {
+  return () => Reply.data(parseExact(json) as DataObject);
+}
+
+/** The pointer and code of every mistake for which a configuration is refused. */
+export async function refusal(standing: Promise<unknown>): Promise<string[]> {
+  try {
+    await standing;
+  } catch (error) {
+    return (error as { errors: { pointer: string; code: string }[] }).errors.map(
+      ({ pointer, code }) => `${pointer} ${code}`,
+    );
+  }
+  return [];
+}
+
+/** Flatmap operations written shortly, as in `move a.b c`. */
+export const operations = (lines: readonly string[]) =>
+  lines.map((line) => {
+    const [type, ...args] = line.split(' ');
+    return { type, args };
+  });
+
+/** A backend that a condition left out. */
+export const skipped: Step<PipeRequest> = () => {
+  const reply = Reply.data(null, false);
+  reply.skipped = true;
+  return reply;
+};
+
+/** A backend that notes each request it gets before it answers. */
+export function noting(seen: PipeRequest[], backend: Step<PipeRequest>): Step<PipeRequest> {
+  return (request, call) => {
+    seen.push(request);
+    return backend(request, call);
+  };
+}
+
+export const messages = (reply: Reply) => reply.errors.map(({ message }) => message);

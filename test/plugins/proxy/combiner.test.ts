@@ -1,0 +1,80 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { type DataObject, parseExact, printJson } from '#contract';
+import { stand } from '../../../kernel/testing/stand.ts';
+import { plugin } from '../../../plugins/proxy/index.ts';
+import { answers, backendConfig, over, refusal } from './around.ts';
+
+async function merged(combiner: string, ...parts: readonly string[]): Promise<string> {
+  const gate = await stand(plugin, 'endpoint', { combiner }, over(parts.map(answers)));
+  const reply = await gate.send('GET /');
+  return printJson(reply.data);
+}
+
+const a = '{"id":1,"x":{"p":1,"d":{"m":1}},"l":[1],"v":{"k":1}}';
+const b = '{"id":2,"x":{"q":2,"d":{"n":2}},"l":[2],"v":3}';
+
+describe('proxy combiner', () => {
+  for (const name of ['default', 'ordered']) {
+    it(`${name} lets the later of equal top-level keys win`, async () => {
+      equal(await merged(name, a, b), '{"id":2,"x":{"q":2,"d":{"n":2}},"l":[2],"v":3}');
+    });
+
+    it(`${name} leaves the merge to the gateway`, async () => {
+      const gate = await stand(plugin, 'endpoint', { combiner: name }, over([answers(a), answers(b)]));
+      equal(gate.attached.combine, undefined);
+    });
+  }
+
+  it('append joins arrays under equal top-level keys in order of declaration', async () => {
+    equal(
+      await merged('append', '{"collection":[1],"n":1}', '{"collection":[2,3],"n":2}', '{"collection":[4]}'),
+      '{"collection":[1,2,3,4],"n":2}',
+    );
+  });
+
+  it('append replaces what is not an array on both sides', async () => {
+    equal(await merged('append', a, b), '{"id":2,"x":{"q":2,"d":{"n":2}},"l":[1,2],"v":3}');
+    equal(await merged('append', '{"l":[1]}', '{"l":{"a":1}}'), '{"l":{"a":1}}');
+  });
+
+  it('deep merges objects under equal keys at any depth and replaces everything else', async () => {
+    equal(await merged('deep', a, b), '{"id":2,"x":{"p":1,"d":{"m":1,"n":2},"q":2},"l":[2],"v":3}');
+  });
+
+  it('changes no part', async () => {
+    for (const combiner of ['append', 'deep']) {
+      const gate = await stand(plugin, 'endpoint', { combiner }, over([answers(a), answers(b)]));
+      const parts = [a, b, a].map((text) => parseExact(text) as DataObject);
+      gate.attached.combine!(parts);
+      deepEqual(parts.map(printJson), [a, b, a]);
+    }
+  });
+
+  it('gives an empty object for no parts', async () => {
+    for (const combiner of ['append', 'deep']) {
+      const gate = await stand(plugin, 'endpoint', { combiner }, over([answers(a), answers(b)]));
+      deepEqual(gate.attached.combine!([]), {});
+    }
+  });
+
+  it('treats names of the prototype as plain data', async () => {
+    const hostile = '{"__proto__":{"x":{"y":1}},"constructor":[1]}';
+    equal(await merged('deep', hostile, hostile), hostile);
+    equal(await merged('deep', '{}', hostile), hostile);
+    equal(await merged('append', '{}', hostile, hostile), '{"__proto__":{"x":{"y":1}},"constructor":[1,1]}');
+    equal(({} as { x?: unknown }).x, undefined);
+  });
+
+  it('is refused when its name is not known', async () => {
+    equal((await refusal(stand(plugin, 'endpoint', { combiner: 'zip' }))).length, 1);
+  });
+
+  it('warns with a single backend', async () => {
+    const gate = await stand(plugin, 'endpoint', { combiner: 'deep' }, { endpoint: { backend: [backendConfig()] } });
+    deepEqual(
+      gate.warnings.map(({ pointer, code }) => `${pointer} ${code}`),
+      ['/combiner PROXY_IDLE'],
+    );
+    equal(gate.attached.combine, undefined);
+  });
+});

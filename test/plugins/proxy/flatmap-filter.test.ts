@@ -1,0 +1,69 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { stand } from '../../../kernel/testing/stand.ts';
+import { plugin } from '../../../plugins/proxy/index.ts';
+import { answers, backendConfig, operations, over, refusal } from './around.ts';
+
+const standing = (...lines: readonly string[]) => stand(plugin, 'backend', { flatmap_filter: operations(lines) });
+
+describe('proxy flatmap_filter, as configured', () => {
+  it('refuses a wrong number of paths', async () => {
+    deepEqual(await refusal(standing('del a', 'move a')), ['/flatmap_filter/1/args PROXY_FLATMAP_ARGS']);
+    deepEqual(await refusal(standing('append a b c')), ['/flatmap_filter/0/args PROXY_FLATMAP_ARGS']);
+    deepEqual(await refusal(standing('del')), ['/flatmap_filter/0/args PROXY_FLATMAP_ARGS']);
+  });
+
+  it('passes over operations without a known type, with a warning', async () => {
+    const filter = [{ args: ['a'] }, { type: 7, args: ['a'] }, { type: 'swap', args: ['a'] }, ...operations(['del b'])];
+    const gate = await stand(plugin, 'backend', { flatmap_filter: filter });
+    deepEqual(gate.attached.shape!({ a: 1, b: 2 }), { a: 1 });
+    deepEqual(
+      gate.warnings.map(({ pointer }) => pointer),
+      ['/flatmap_filter/0/type', '/flatmap_filter/1/type', '/flatmap_filter/2/type'],
+    );
+  });
+
+  it('replaces the filters of a backend only with at least one valid operation', async () => {
+    for (const filter of [[], [{ type: 'swap', args: ['a', 'b'] }]]) {
+      const gate = await stand(plugin, 'backend', { flatmap_filter: filter });
+      equal(gate.attached.shape, undefined);
+    }
+  });
+
+  it('warns on a backend whose body is handed on unread', async () => {
+    const gate = await stand(
+      plugin,
+      'backend',
+      { flatmap_filter: operations(['del a']) },
+      { backend: { encoding: 'no-op' } },
+    );
+    equal(gate.attached.shape, undefined);
+    deepEqual(
+      gate.warnings.map(({ pointer, code }) => `${pointer} ${code}`),
+      ['/flatmap_filter PROXY_IDLE'],
+    );
+  });
+
+  it('works on an endpoint with two backends', async () => {
+    const around = over([answers('{}'), answers('{}')]);
+    const gate = await stand(plugin, 'endpoint', { flatmap_filter: operations(['del a']) }, around);
+    deepEqual(gate.attached.shape!({ a: 1, b: 2 }), { b: 2 });
+    equal(gate.attached.readsData, true);
+  });
+
+  it('warns on an endpoint with a single backend that answers, and does nothing there', async () => {
+    const shadow = backendConfig({ extra_config: { proxy: { shadow: true } } });
+    for (const backend of [[backendConfig()], [backendConfig(), shadow]]) {
+      const gate = await stand(
+        plugin,
+        'endpoint',
+        { flatmap_filter: operations(['del a']) },
+        { endpoint: { backend } },
+      );
+      equal(gate.attached.shape, undefined);
+      deepEqual(
+        gate.warnings.map(({ pointer, code }) => `${pointer} ${code}`),
+        ['/flatmap_filter PROXY_IDLE'],
+      );
+    }
+  });
+});

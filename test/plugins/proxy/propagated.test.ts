@@ -1,0 +1,244 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import {
+  BackendError,
+  ByteStream,
+  HeaderBag,
+  type PipeRequest,
+  Reply,
+  type Services,
+  type Step,
+  silentLog,
+} from '#contract';
+import { stand } from '../../../kernel/testing/stand.ts';
+import { plugin } from '../../../plugins/proxy/index.ts';
+import { answers, backendConfig, messages, noting, over, refusal, skipped } from './around.ts';
+
+type Backend = Step<PipeRequest>;
+
+const standing = (backends: readonly Backend[], propagated: readonly string[] = [], raw: readonly number[] = []) =>
+  stand(
+    plugin,
+    'endpoint',
+    { sequential: true, ...(propagated.length > 0 && { sequential_propagated_params: propagated }) },
+    over(
+      backends,
+      backends.map((_, at) => (raw.includes(at) ? { encoding: 'no-op' } : {})),
+    ),
+  );
+
+describe('proxy sequential_propagated_params', () => {
+  it('offers values to every later backend, the first letter in upper case', async () => {
+    const seen: PipeRequest[] = [];
+    const backends = [answers('{"user":{"id":7}}'), answers('{"t":"x"}'), answers('{}')];
+    const gate = await standing(
+      backends.map((backend) => noting(seen, backend)),
+      ['resp0_user.id', 'resp1_t'],
+    );
+    await gate.send({ params: { Id: '1' } });
+    deepEqual(
+      seen.map(({ params }) => params),
+      [{ Id: '1' }, { Id: '1', 'Resp0_user.id': '7' }, { Id: '1', 'Resp0_user.id': '7', Resp1_t: 'x' }],
+    );
+  });
+
+  it('writes values as texts', async () => {
+    const seen: PipeRequest[] = [];
+    const first = '{"s":"a/b","n":12345678901234567890,"b":true,"l":[1,"x"],"e":[],"z":null,"o":{"k":[1]}}';
+    const names = ['s', 'n', 'b', 'l', 'e', 'z', 'o'].map((field) => `resp0_${field}`);
+    await (await standing([answers(first), noting(seen, answers('{}'))], names)).send('GET /');
+    deepEqual(seen[0]!.params, {
+      Resp0_s: 'a/b',
+      Resp0_n: '12345678901234567890',
+      Resp0_b: 'true',
+      Resp0_l: '1,x',
+      Resp0_e: '',
+      Resp0_z: '<nil>',
+      Resp0_o: '{"k":[1]}',
+    });
+  });
+
+  it('does not walk into arrays', async () => {
+    const seen: PipeRequest[] = [];
+    await (await standing([answers('{"l":[{"a":1}]}'), noting(seen, answers('{}'))], ['resp0_l.0.a'])).send('GET /');
+    deepEqual(seen[0]!.params, { 'Resp0_l.0.a': '' });
+  });
+
+  it('is empty, with a warning, where the field is absent', async () => {
+    const warnings: unknown[] = [];
+    const log = { ...silentLog, warning: (message: unknown) => warnings.push(message) };
+    const seen: PipeRequest[] = [];
+    const around = {
+      ...over([answers('{}'), noting(seen, answers('{}'))]),
+      services: { log } as unknown as Services,
+    };
+    const config = { sequential: true, sequential_propagated_params: ['resp0_user.id'] };
+    await (await stand(plugin, 'endpoint', config, around)).send('GET /');
+    equal(seen[0]!.params['Resp0_user.id'], '');
+    deepEqual(warnings, ['[Merge] no field user.id in the answer: Resp0_user.id is empty']);
+  });
+
+  it('offers its values as empty texts, silently', async () => {
+    const warnings: unknown[] = [];
+    const log = { ...silentLog, warning: (message: unknown) => warnings.push(message) };
+    const seen: PipeRequest[] = [];
+    const around = { ...over([skipped, noting(seen, answers('{}'))]), services: { log } as unknown as Services };
+    const config = { sequential: true, sequential_propagated_params: ['resp0_id'] };
+    await (await stand(plugin, 'endpoint', config, around)).send('GET /');
+    equal(seen[0]!.params['Resp0_id'], '');
+    equal(warnings.length, 0);
+  });
+
+  it('treats names of the prototype as plain data', async () => {
+    const seen: PipeRequest[] = [];
+    const backends = [answers('{"__proto__":{"x":1}}'), noting(seen, answers('{}'))];
+    await (await standing(backends, ['resp0_constructor', 'resp0___proto__.x'])).send('GET /');
+    deepEqual(seen[0]!.params, { Resp0_constructor: '', 'Resp0___proto__.x': '1' });
+  });
+
+  it('has no part in the request of the client', async () => {
+    const params = {};
+    await (await standing([answers('{"a":1}'), answers('{}')], ['resp0_a'])).send({ params });
+    deepEqual(params, {});
+  });
+
+  describe('with a no-op backend', () => {
+    const raw = (body: Uint8Array | ByteStream | null, status = 200, headers = new HeaderBag()): Backend => {
+      return () => {
+        const reply = Reply.raw(status, headers, body);
+        reply.data = {};
+        return reply;
+      };
+    };
+
+    it('offers the whole body as text', async () => {
+      const seen: PipeRequest[] = [];
+      const backends = [raw(Buffer.from('whole é')), noting(seen, answers('{"b":1}'))];
+      const reply = await (await standing(backends, ['resp0'], [0])).send('GET /');
+      deepEqual(seen[0]!.params, { Resp0: 'whole é' });
+      deepEqual(reply.data, { b: 1 });
+      equal(reply.complete, true);
+    });
+
+    it('waits for a body on its way', async () => {
+      const seen: PipeRequest[] = [];
+      const stream = new ByteStream();
+      setImmediate(() => {
+        stream.write(Buffer.from('in '));
+        stream.write(Buffer.from('pieces'));
+        stream.end();
+      });
+      await (await standing([raw(stream), noting(seen, answers('{}'))], ['resp0'], [0])).send('GET /');
+      deepEqual(seen[0]!.params, { Resp0: 'in pieces' });
+    });
+
+    it('inflates a body that came in gzip', async () => {
+      const seen: PipeRequest[] = [];
+      const zipped = raw(gzipSync('text'), 200, new HeaderBag(['Content-Encoding', 'gzip']));
+      await (await standing([zipped, noting(seen, answers('{}'))], ['resp0'], [0])).send('GET /');
+      deepEqual(seen[0]!.params, { Resp0: 'text' });
+    });
+
+    it('fails on a body that says gzip and is none', async () => {
+      const broken = raw(Buffer.from('plain'), 200, new HeaderBag(['Content-Encoding', 'gzip']));
+      const reply = await (await standing([broken, answers('{}')], ['resp0'], [0])).send('GET /');
+      equal(reply.errors[0]!.code, 'BACKEND_GZIP');
+    });
+
+    it('fails with a body that breaks off', async () => {
+      const stream = new ByteStream();
+      setImmediate(() => stream.fail(new BackendError('BACKEND_RESET', 'reset')));
+      const reply = await (await standing([raw(stream), answers('{}')], ['resp0'], [0])).send('GET /');
+      deepEqual(messages(reply), ['reset']);
+    });
+
+    it('goes on whatever the status, with a body or without', async () => {
+      for (const first of [raw(Buffer.from('nope'), 404), raw(null, 204)]) {
+        const reply = await (await standing([first, answers('{"b":1}')], [], [0])).send('GET /');
+        deepEqual(reply.data, { b: 1 });
+      }
+    });
+
+    it('does not wait for a body that nobody asked for', async () => {
+      let gone = false;
+      const stream = new ByteStream({
+        cancel: () => {
+          gone = true;
+        },
+      });
+      const reply = await (await standing([raw(stream), answers('{"b":1}')], [], [0])).send('GET /');
+      deepEqual(reply.data, { b: 1 });
+      stream.write(new Uint8Array(1024 * 1024));
+      equal(gone, true);
+    });
+  });
+
+  describe('configuration', () => {
+    const refused = (config: unknown, ...encodings: readonly string[]) =>
+      refusal(
+        stand(plugin, 'endpoint', config, {
+          endpoint: { backend: encodings.map((encoding) => backendConfig({ encoding })) },
+        }),
+      );
+    const propagating = (...names: readonly string[]) => ({ sequential: true, sequential_propagated_params: names });
+
+    it('refuses parameters without sequential', async () => {
+      deepEqual(await refused({ sequential_propagated_params: ['resp0_id'] }, 'json', 'json'), [
+        '/sequential_propagated_params PROXY_PROPAGATED',
+      ]);
+    });
+
+    it('refuses a backend that does not exist', async () => {
+      deepEqual(await refused(propagating('resp0_id', 'resp2_id'), 'json', 'json'), [
+        '/sequential_propagated_params/1 PROXY_PROPAGATED',
+      ]);
+    });
+
+    it('refuses the whole body of a backend that is decoded, and a field of one that is not', async () => {
+      deepEqual(await refused(propagating('resp0'), 'json', 'json'), [
+        '/sequential_propagated_params/0 PROXY_PROPAGATED',
+      ]);
+      deepEqual(await refused(propagating('resp0_id'), 'no-op', 'json'), [
+        '/sequential_propagated_params/0 PROXY_PROPAGATED',
+      ]);
+      deepEqual(await refused(propagating('resp0'), 'no-op', 'json'), []);
+    });
+
+    it('refuses names of another form', async () => {
+      for (const name of ['id', 'resp_id', 'respX_id', 'resp0_', 'resp0_a b', 'Resp0_a']) {
+        equal((await refused(propagating(name), 'json', 'json')).length, 1, name);
+      }
+    });
+
+    it('does not count shadow backends', async () => {
+      const shadow = backendConfig({ extra_config: { proxy: { shadow: true } } });
+      const endpoint = { backend: [shadow, backendConfig({ encoding: 'no-op' }), backendConfig()] };
+      deepEqual(await refusal(stand(plugin, 'endpoint', propagating('resp0'), { endpoint })), []);
+      deepEqual(await refusal(stand(plugin, 'endpoint', propagating('resp2_a'), { endpoint })), [
+        '/sequential_propagated_params/0 PROXY_PROPAGATED',
+      ]);
+    });
+
+    it('warns of a parameter that no backend is left to read', async () => {
+      const gate = await stand(plugin, 'endpoint', propagating('resp1_id'), over([answers('{}'), answers('{}')]));
+      deepEqual(
+        gate.warnings.map(({ pointer, code }) => `${pointer} ${code}`),
+        ['/sequential_propagated_params/0 PROXY_IDLE'],
+      );
+    });
+
+    it('warns with a single backend and where bytes are handed on unread', async () => {
+      for (const endpoint of [
+        { backend: [backendConfig()] },
+        { backend: [backendConfig(), backendConfig()], output_encoding: 'no-op' },
+      ]) {
+        const gate = await stand(plugin, 'endpoint', { sequential: true }, { endpoint });
+        equal(gate.attached.gather, undefined);
+        deepEqual(
+          gate.warnings.map(({ pointer, code }) => `${pointer} ${code}`),
+          ['/sequential PROXY_IDLE'],
+        );
+      }
+    });
+  });
+});

@@ -1,0 +1,246 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { BackendError, type PipeRequest, Reply, refuse, type Step } from '#contract';
+import { stand } from '../../../kernel/testing/stand.ts';
+import { plugin } from '../../../plugins/proxy/index.ts';
+import { answers, backendConfig, messages, noting, over, skipped } from './around.ts';
+
+type Backend = Step<PipeRequest>;
+
+const down: Backend = () => Reply.failed(new BackendError('BACKEND_STATUS', 'invalid status code 404'));
+const standing = (backends: readonly Backend[]) => stand(plugin, 'endpoint', { sequential: true }, over(backends));
+
+const send = async (backends: readonly Backend[]) => (await standing(backends)).send('GET /');
+
+describe('proxy sequential', () => {
+  it('calls backends in order, each after the one before has answered', async () => {
+    const order: string[] = [];
+    const slow =
+      (name: string): Backend =>
+      async () => {
+        order.push(`${name} called`);
+        await new Promise((resolve) => setImmediate(resolve));
+        order.push(`${name} answered`);
+        return Reply.data({});
+      };
+    await send([slow('0'), slow('1'), slow('2')]);
+    deepEqual(order, ['0 called', '0 answered', '1 called', '1 answered', '2 called', '2 answered']);
+  });
+
+  it('tells the kernel that later backends may use earlier answers', async () => {
+    equal((await standing([down, down])).attached.gather!.sequential, true);
+  });
+
+  it('shows every backend the answers before it', async () => {
+    const seen: PipeRequest[] = [];
+    const backends = ['{"id":1034}', '{"id":2}', '{"id":3}'].map((json) => noting(seen, answers(json)));
+    await send(backends);
+    equal(seen[1]!.earlier[0]!.data!['id'], 1034);
+    equal(seen[2]!.earlier[0]!.data!['id'], 1034);
+    equal(seen[2]!.earlier[1]!.data!['id'], 2);
+  });
+
+  it('merges in order of declaration, later keys winning', async () => {
+    const reply = await send([answers('{"a":1,"x":{"p":1}}'), answers('{"b":2,"x":{"q":2}}')]);
+    deepEqual(reply.data, { a: 1, x: { q: 2 }, b: 2 });
+    equal(reply.status, 200);
+    equal(reply.complete, true);
+    deepEqual(messages(reply), []);
+  });
+
+  it('merges as the combiner says', async () => {
+    const around = over([answers('{"l":[1]}'), answers('{"l":[2]}')]);
+    const gate = await stand(plugin, 'endpoint', { sequential: true, combiner: 'append' }, around);
+    deepEqual((await gate.send('GET /')).data, { l: [1, 2] });
+  });
+
+  it('keeps every answer apart from the merge', async () => {
+    const first = Reply.data({ id: 1, x: { p: 1 } });
+    const reply = await send([() => first, answers('{"id":2}'), answers('{"id":3}')]);
+    reply.data!['new'] = 1;
+    deepEqual(first.data, { id: 1, x: { p: 1 } });
+  });
+
+  it('gives each backend a request of its own', async () => {
+    const seen: PipeRequest[] = [];
+    const spoiling: Backend = (request) => {
+      request.headers.set('X-A', '1');
+      request.query.set('a', '1');
+      request.params['A'] = '1';
+      return Reply.data({});
+    };
+    const gate = await standing([spoiling, noting(seen, answers('{}'))]);
+    await gate.send({ params: { Id: '7' } });
+    equal(seen[0]!.headers.get('x-a'), undefined);
+    equal(seen[0]!.query.get('a'), undefined);
+    deepEqual(seen[0]!.params, { Id: '7' });
+  });
+
+  it('sends the request body to every backend', async () => {
+    const bodies: string[] = [];
+    const reading: Backend = async (request) => {
+      bodies.push(Buffer.from(await request.body!.bytes()).toString());
+      return Reply.data({});
+    };
+    await (await standing([reading, reading])).send({ method: 'POST', body: 'hello' });
+    deepEqual(bodies, ['hello', 'hello']);
+  });
+
+  describe('when a backend fails', () => {
+    it('fails with the error of the first one alone and calls no other', async () => {
+      const seen: PipeRequest[] = [];
+      const reply = await send([down, noting(seen, answers('{"b":1}'))]);
+      equal(reply.status, 500);
+      equal(reply.failed, true);
+      deepEqual(messages(reply), ['invalid status code 404']);
+      equal(seen.length, 0);
+    });
+
+    it('answers what came before a later one, incomplete, and keeps the error for the log', async () => {
+      const seen: PipeRequest[] = [];
+      const reply = await send([answers('{"a":1}'), answers('{"b":1}'), down, noting(seen, answers('{"c":1}'))]);
+      equal(reply.status, 200);
+      deepEqual(reply.data, { a: 1, b: 1 });
+      equal(reply.complete, false);
+      deepEqual(messages(reply), ['invalid status code 404']);
+      equal(seen.length, 0);
+    });
+
+    it('takes an incomplete answer in and ends there', async () => {
+      const seen: PipeRequest[] = [];
+      const detailed: Backend = () => Reply.data({ error_b: { http_status_code: 404 } }, false);
+      const reply = await send([answers('{"a":1}'), detailed, noting(seen, answers('{"c":1}'))]);
+      deepEqual(reply.data, { a: 1, error_b: { http_status_code: 404 } });
+      equal(reply.complete, false);
+      equal(seen.length, 0);
+    });
+
+    it('ends at an incomplete first answer too', async () => {
+      const seen: PipeRequest[] = [];
+      const reply = await send([() => Reply.data({ error_a: {} }, false), noting(seen, answers('{"b":1}'))]);
+      equal(reply.status, 200);
+      deepEqual(reply.data, { error_a: {} });
+      equal(reply.complete, false);
+      equal(seen.length, 0);
+    });
+
+    it('ends at an answer that is null', async () => {
+      const reply = await send([answers('{"a":1}'), () => Reply.data(null, false), answers('{"c":1}')]);
+      deepEqual(reply.data, { a: 1 });
+      equal(reply.complete, false);
+    });
+
+    it('ends at a refusal', async () => {
+      const first = await send([() => refuse(429), answers('{"b":1}')]);
+      equal(first.status, 429);
+      const later = await send([answers('{"a":1}'), () => refuse(429), answers('{"c":1}')]);
+      equal(later.status, 200);
+      deepEqual(later.data, { a: 1 });
+      equal(later.complete, false);
+    });
+
+    it('counts a pipe that throws as a failure', async () => {
+      const throwing: Backend = () => {
+        throw new TypeError('bug');
+      };
+      const rejecting: Backend = () => Promise.reject(new TypeError('bug'));
+      for (const broken of [throwing, rejecting]) {
+        const reply = await send([answers('{"a":1}'), broken]);
+        deepEqual(reply.data, { a: 1 });
+        deepEqual(messages(reply), ['internal server error']);
+      }
+    });
+  });
+
+  describe('deadline', () => {
+    const never: Backend = () => new Promise<Reply>(() => {});
+
+    it('gives the whole chain 0.85 of the endpoint timeout', async () => {
+      let first = 0;
+      let second = 0;
+      const gate = await stand(
+        plugin,
+        'endpoint',
+        { sequential: true },
+        {
+          endpoint: { timeout: 10_000, backend: [backendConfig(), backendConfig()] },
+          backends: [
+            (_, call) => {
+              first = call.remainingMs;
+              return Reply.data({});
+            },
+            (_, call) => {
+              second = call.remainingMs;
+              return Reply.data({});
+            },
+          ],
+        },
+      );
+      await gate.send('GET /');
+      ok(first <= 8500 && first > 8000, `${first} ms`);
+      ok(second <= first, `${second} ms`);
+    });
+
+    it('gives up on a backend that is late and calls no other', async () => {
+      const seen: PipeRequest[] = [];
+      const backends = [answers('{"a":1}'), never, noting(seen, answers('{"c":1}'))];
+      const around = { endpoint: { timeout: 30, backend: backends.map(() => backendConfig()) }, backends };
+      const gate = await stand(plugin, 'endpoint', { sequential: true }, around);
+      const reply = await gate.send('GET /');
+      deepEqual(reply.data, { a: 1 });
+      equal(reply.complete, false);
+      deepEqual(messages(reply), ['context deadline exceeded']);
+      equal(seen.length, 0);
+    });
+
+    it('fails when already the first one is late', async () => {
+      const around = {
+        endpoint: { timeout: 30, backend: [backendConfig(), backendConfig()] },
+        backends: [never, never],
+      };
+      const reply = await (await stand(plugin, 'endpoint', { sequential: true }, around)).send('GET /');
+      equal(reply.status, 500);
+      deepEqual(messages(reply), ['context deadline exceeded']);
+    });
+
+    it('cancels the call in progress when the client leaves', async () => {
+      let cancelled = '';
+      const waiting: Backend = (_, call) =>
+        new Promise((resolve) => {
+          call.onCancel((reason) => {
+            cancelled = reason.message;
+            resolve(Reply.data({}));
+          });
+        });
+      const leaving: Backend = (_, call) => {
+        setImmediate(() => call.cancel());
+        return waiting(_, call);
+      };
+      const seen: PipeRequest[] = [];
+      const reply = await send([leaving, noting(seen, answers('{}'))]);
+      equal(cancelled, 'context canceled');
+      deepEqual(messages(reply), ['context canceled']);
+      equal(seen.length, 0);
+    });
+  });
+
+  describe('with a skipped backend', () => {
+    it('goes on and stays complete', async () => {
+      const reply = await send([answers('{"a":1}'), skipped, answers('{"c":1}')]);
+      deepEqual(reply.data, { a: 1, c: 1 });
+      equal(reply.complete, true);
+    });
+
+    it('goes on when it is the first one', async () => {
+      const reply = await send([skipped, answers('{"b":1}')]);
+      deepEqual(reply.data, { b: 1 });
+      equal(reply.complete, true);
+    });
+
+    it('is an empty, incomplete 200 when every one was skipped', async () => {
+      const reply = await send([skipped, skipped]);
+      equal(reply.status, 200);
+      deepEqual(reply.data, {});
+      equal(reply.complete, false);
+    });
+  });
+});

@@ -1,0 +1,134 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { ByteStream, CallError, type DataObject, HeaderBag, Reply, refuse } from '#contract';
+import { stand } from '../../../kernel/testing/stand.ts';
+import { plugin } from '../../../plugins/proxy/index.ts';
+import { refusal } from './around.ts';
+
+type Make = () => Reply;
+
+const whole: Make = () => Reply.data({ a: 1, b: 2 });
+const empty: Make = () => Reply.data({});
+const down: Make = () => Reply.failed(new CallError('X', 'down'));
+const nothing: Make = () => Reply.data(null, false);
+const refused: Make = () => refuse(429);
+const detailed: Make = () => Reply.data({ a: 1, error_b: {} }, false);
+const partial: Make = () => {
+  const reply = Reply.data({ a: 1, b: 2 }, false);
+  reply.errors = [new CallError('X', 'one is down')];
+  return reply;
+};
+
+const standing = (strategy: string, data: unknown = { a: 9 }, next: Make = whole) =>
+  stand(plugin, 'endpoint', { static: { data, strategy } }, { next });
+
+const send = async (strategy: string, next: Make, data?: unknown) =>
+  (await standing(strategy, data, next)).send('GET /');
+
+describe('proxy static', () => {
+  it('wins over equal keys and leaves the others', async () => {
+    const reply = await send('always', whole);
+    deepEqual(reply.data, { a: 9, b: 2 });
+    equal(reply.complete, true);
+  });
+
+  it('merges top-level keys only', async () => {
+    const reply = await send('always', () => Reply.data({ o: { x: 1 } }), { o: { y: 2 } });
+    deepEqual(reply.data, { o: { y: 2 } });
+  });
+
+  const cases: Record<string, { applies: Record<string, Make>; doesNot: Record<string, Make> }> = {
+    always: { applies: { whole, empty, partial, detailed, down, nothing, refused }, doesNot: {} },
+    success: { applies: { whole, empty, detailed, nothing }, doesNot: { partial, down, refused } },
+    complete: { applies: { whole, empty }, doesNot: { partial, detailed, down, nothing, refused } },
+    errored: { applies: { partial, down, refused }, doesNot: { whole, empty, detailed, nothing } },
+    incomplete: { applies: { partial, detailed, down, nothing, refused }, doesNot: { whole, empty } },
+  };
+  for (const [strategy, { applies, doesNot }] of Object.entries(cases)) {
+    it(`${strategy} puts the data into: ${Object.keys(applies).join(', ')}; not into: ${Object.keys(doesNot).join(', ') || '-'}`, async () => {
+      for (const [name, next] of Object.entries(applies)) equal((await send(strategy, next)).data?.['a'], 9, name);
+      for (const [name, next] of Object.entries(doesNot)) {
+        deepEqual((await send(strategy, next)).data, next().data, name);
+      }
+    });
+  }
+
+  it('makes a 200 of a failed endpoint that is incomplete and still names its errors', async () => {
+    const reply = await send('errored', down);
+    equal(reply.status, 200);
+    deepEqual(reply.data, { a: 9 });
+    equal(reply.complete, false);
+    deepEqual(
+      reply.errors.map(({ message }) => message),
+      ['down'],
+    );
+  });
+
+  it('leaves a partial reply incomplete', async () => {
+    const reply = await send('incomplete', partial);
+    deepEqual(reply.data, { a: 9, b: 2 });
+    equal(reply.complete, false);
+    equal(reply.errors.length, 1);
+  });
+
+  it('keeps nothing of a body and headers that the failure brought', async () => {
+    const body = new ByteStream();
+    const reply = await send('always', () => {
+      const failed = Reply.raw(418, new HeaderBag(['Content-Type', 'text/plain']), body);
+      failed.errors = [new CallError('X', 'custom')];
+      return failed;
+    });
+    equal(reply.body, null);
+    equal(reply.headers.get('content-type'), undefined);
+    equal(reply.status, 200);
+  });
+
+  it('keeps every key of the data, also those that are comments elsewhere', async () => {
+    const data = JSON.parse('{"$ref":1,"@type":"x","_id":2,"#":3,"__proto__":{"x":1}}');
+    const reply = await send('always', empty, data);
+    equal(JSON.stringify(reply.data), '{"$ref":1,"@type":"x","_id":2,"#":3,"__proto__":{"x":1}}');
+  });
+
+  it('is the same for every request, whatever becomes of a reply', async () => {
+    for (const next of [empty, down]) {
+      const gate = await standing('always', { o: { list: [1] }, n: 1 }, next);
+      const first = await gate.send('GET /');
+      const data = first.data as DataObject & { o: { list: number[] } };
+      data['n'] = 2;
+      data.o.list.push(2);
+      deepEqual((await gate.send('GET /')).data, { o: { list: [1] }, n: 1 });
+    }
+  });
+
+  it('can be added to when it is all there is', async () => {
+    const reply = await send('always', down, { n: 1 });
+    reply.data!['m'] = 2;
+    deepEqual(reply.data, { n: 1, m: 2 });
+  });
+
+  it('reads data', async () => {
+    equal((await standing('always')).attached.readsData, true);
+  });
+
+  it('is refused where bytes are handed on unread', async () => {
+    for (const output_encoding of ['no-op', 'streaming', 'sse', 'ndjson', 'eventstream']) {
+      const config = { static: { data: { a: 1 }, strategy: 'always' } };
+      deepEqual(await refusal(stand(plugin, 'endpoint', config, { endpoint: { output_encoding } })), [
+        '/static PROXY_STATIC_RAW',
+      ]);
+    }
+  });
+
+  it('needs data and a known strategy', async () => {
+    const refused = async (config: unknown) => (await refusal(stand(plugin, 'endpoint', { static: config }))).length;
+    equal(await refused({ data: {} }), 1);
+    equal(await refused({ strategy: 'always' }), 1);
+    equal(await refused({ data: {}, strategy: 'sometimes' }), 1);
+    equal(await refused({ data: [], strategy: 'always' }), 1);
+  });
+
+  it('never shares its configuration', async () => {
+    const gate = await standing('always', { o: {} }, empty);
+    const { data } = await gate.send('GET /');
+    equal(Object.isFrozen(data!['o']), false);
+  });
+});

@@ -1,0 +1,86 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { BackendError, HeaderBag, type PipeRequest, Reply, type Step } from '#contract';
+import { stand } from '../../../../kernel/testing/stand.ts';
+import { plugin } from '../../../../plugins/qos/circuit-breaker/http.ts';
+
+const config = { interval: 60, timeout: 1, max_errors: 2, valid_status_codes: [200, 404] };
+
+const status = (code: number) => () => Reply.raw(code, new HeaderBag(), null);
+
+async function breaker(answer: Step<PipeRequest>) {
+  const clock = { time: 0, now: () => clock.time };
+  let calls = 0;
+  const behind = { answer, calls: () => calls };
+  const next: Step<PipeRequest> = (request, call) => {
+    calls++;
+    return behind.answer(request, call);
+  };
+  const gate = await stand(plugin, 'backend', config, { services: { clock }, next });
+  const send = async (times: number) => {
+    const statuses: number[] = [];
+    for (; times > 0; times--) statuses.push((await gate.send('GET /')).status);
+    return statuses;
+  };
+  return { behind, clock, gate, send };
+}
+
+describe('qos/circuit-breaker/http', () => {
+  it('never opens over a valid status, whatever is made of it later', async () => {
+    const { behind, send } = await breaker(status(404));
+    deepEqual(await send(5), [404, 404, 404, 404, 404]);
+    equal(behind.calls(), 5);
+  });
+
+  it('opens over other statuses, and the call then fails without an answer of its own', async () => {
+    const { behind, gate, send } = await breaker(status(503));
+    deepEqual(await send(4), [503, 503, 503, 500]);
+    equal(behind.calls(), 3);
+    const reply = await gate.send('GET /');
+    equal(reply.failed, true);
+    equal(reply.errors[0]?.message, 'circuit breaker is open');
+  });
+
+  it('opens when the backend cannot be reached', async () => {
+    const { behind, send } = await breaker(() => Reply.failed(new BackendError('BACKEND_CONNECT', 'refused')));
+    await send(5);
+    equal(behind.calls(), 3);
+  });
+
+  it('closes again when the trial gets a valid status', async () => {
+    const { behind, clock, send } = await breaker(status(503));
+    await send(3);
+    clock.time += 1000;
+    behind.answer = status(404);
+    deepEqual(await send(2), [404, 404]);
+  });
+
+  it('warns when the backend has the plain form too', async () => {
+    const backend = { extra_config: { 'qos/circuit-breaker': {} } };
+    const gate = await stand(plugin, 'backend', config, { backend });
+    deepEqual(
+      gate.warnings.map(({ code }) => code),
+      ['CIRCUIT_TWICE'],
+    );
+  });
+
+  it('stands next to the client only', async () => {
+    const gate = await stand(plugin, 'backend', config);
+    deepEqual(Object.keys(gate.attached), ['transport']);
+  });
+
+  for (const [what, codes] of Object.entries({
+    'no list of statuses': undefined,
+    'an empty list': [],
+    'a status twice': [200, 200],
+    'a number that is no status': [99],
+  })) {
+    it(`refuses ${what}`, async () => {
+      await rejects(stand(plugin, 'backend', { ...config, valid_status_codes: codes }), { code: 'CONFIG_INVALID' });
+    });
+  }
+
+  it('gives back everything it keeps', async () => {
+    const { gate } = await breaker(status(200));
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+});

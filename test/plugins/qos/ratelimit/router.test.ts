@@ -1,0 +1,241 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { ConfigErrors } from '#contract';
+import { type Surroundings, stand, type TestRequest } from '../../../../kernel/testing/stand.ts';
+import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
+
+async function limited(config: object, around: Surroundings = {}) {
+  const clock = { time: 0, now: () => clock.time };
+  const gate = await stand(plugin, 'endpoint', config, { services: { clock }, ...around });
+  const send = async (...requests: TestRequest[]) => {
+    const statuses: number[] = [];
+    for (const request of requests) statuses.push((await gate.send(request)).status);
+    return statuses;
+  };
+  return { clock, gate, send };
+}
+
+const from = (ip: string): TestRequest => ({ ip });
+const withHeader = (name: string, value: string): TestRequest => ({ headers: { [name]: value } });
+const call = 'GET /';
+
+const byTenant = { client_max_rate: 2, client_capacity: 2, every: '10m', strategy: 'header', key: 'X-Tenant' };
+
+describe('qos/ratelimit/router', () => {
+  it('answers 503 when all clients together are over the limit', async () => {
+    const { send } = await limited({ max_rate: 2, capacity: 2, every: '10m' });
+    deepEqual(await send(call, call, call), [200, 200, 503]);
+  });
+
+  it('answers 429 to the client that is over its limit, and to no other', async () => {
+    const { send } = await limited(byTenant);
+    const a = withHeader('X-Tenant', 'a');
+    deepEqual(await send(a, a, a, withHeader('x-tenant', 'b')), [200, 200, 429, 200]);
+  });
+
+  it('answers 429 to a request without the header that names its client', async () => {
+    const { send } = await limited(byTenant);
+    deepEqual(await send(call, withHeader('X-Tenant', '')), [429, 429]);
+  });
+
+  it('tells clients apart by a path variable', async () => {
+    const endpoint = { endpoint: '/c/{id}/x' };
+    const config = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
+    const { send } = await limited(config, { endpoint });
+    const one = { params: { Id: '1' } };
+    deepEqual(await send(one, one, { params: { Id: '2' } }), [200, 429, 200]);
+  });
+
+  it('takes the address of a client from the first element of a header', async () => {
+    const { send } = await limited({ client_max_rate: 1, every: '10m', strategy: 'ip', key: 'X-Real-Ip' });
+    const first = withHeader('X-Real-Ip', '9.9.9.9, 1.1.1.1');
+    deepEqual(await send(first, first, withHeader('X-Real-Ip', '8.8.8.8')), [200, 429, 200]);
+  });
+
+  it("falls back to the client's own address when the header holds none", async () => {
+    const { send } = await limited({ client_max_rate: 1, every: '10m', strategy: 'ip', key: 'X-Real-Ip' });
+    deepEqual(await send(withHeader('X-Real-Ip', 'unknown'), call), [200, 429]);
+  });
+
+  it('asks the limit of the client before the limit of all', async () => {
+    const both = { client_max_rate: 1, client_capacity: 1, max_rate: 1, capacity: 1, every: '10m', strategy: 'ip' };
+    const { send } = await limited(both);
+    deepEqual(await send(from('10.0.0.1'), from('10.0.0.1'), from('10.0.0.2')), [200, 429, 503]);
+  });
+
+  it('takes no token of all for a request its client may not make', async () => {
+    const both = { client_max_rate: 1, client_capacity: 1, max_rate: 2, capacity: 2, every: '10m', strategy: 'ip' };
+    const { send } = await limited(both);
+    const [a, b] = [from('10.0.0.1'), from('10.0.0.2')];
+    deepEqual(await send(a, a, a, b), [200, 429, 429, 200]);
+  });
+
+  it('has spent the token of the client when the limit of all refuses', async () => {
+    const both = { client_max_rate: 1, client_capacity: 1, max_rate: 1, capacity: 1, every: '10m', strategy: 'ip' };
+    const { send } = await limited(both);
+    const [a, b] = [from('10.0.0.1'), from('10.0.0.2')];
+    deepEqual(await send(a, b, b), [200, 503, 429]);
+  });
+
+  it('accepts another request when a token is back', async () => {
+    const { clock, send } = await limited({ max_rate: 10, capacity: 1 });
+    deepEqual(await send(call, call), [200, 503]);
+    clock.time += 120;
+    deepEqual(await send(call), [200]);
+  });
+
+  it('derives a capacity of 1 from less than one request a second', async () => {
+    const { send } = await limited({ max_rate: 50, every: '10m' });
+    deepEqual(await send(call, call), [200, 503]);
+  });
+
+  it('derives the capacity of a client from the rate of a client', async () => {
+    const { send } = await limited({ client_max_rate: 3, strategy: 'ip' });
+    deepEqual(await send(call, call, call, call), [200, 200, 200, 429]);
+  });
+
+  it('is not there when no rate is above 0', async () => {
+    for (const config of [{ max_rate: 0 }, { max_rate: 0, client_max_rate: 0, strategy: 'ip' }]) {
+      const { gate } = await limited(config);
+      deepEqual(gate.attached, {});
+    }
+  });
+
+  it('does not read the body and does not call what it wraps when it refuses', async () => {
+    let calls = 0;
+    const next = () => {
+      calls++;
+      throw new Error('not to be called');
+    };
+    const { send } = await limited(byTenant, { next });
+    deepEqual(await send({ method: 'POST', body: 'x' }), [429]);
+    equal(calls, 0);
+  });
+
+  it('refuses without completeness and without text, also where texts are shown', async () => {
+    const { gate, send } = await limited({ max_rate: 1, every: '10m' });
+    await send(call);
+    const reply = await gate.send(call);
+    equal(reply.complete, null);
+    equal(reply.errors[0]?.message, 'rate limit exceded');
+    equal(reply.errors[0]?.view.body, '');
+  });
+
+  it('tells a refused client when to come back, in whole seconds', async () => {
+    const { clock, gate, send } = await limited({ max_rate: 1, capacity: 1, every: '10m' });
+    const accepted = await gate.send(call);
+    equal(accepted.headers.has('retry-after'), false);
+    clock.time += 500;
+    const { headers } = await gate.send(call);
+    deepEqual(
+      [...headers],
+      [
+        ['Retry-After', '600'],
+        ['RateLimit-Limit', '1'],
+        ['RateLimit-Remaining', '0'],
+        ['RateLimit-Reset', '600'],
+      ],
+    );
+    clock.time = 599_990;
+    equal((await gate.send(call)).headers.get('retry-after'), '1');
+    clock.time = 600_000;
+    deepEqual(await send(call), [200]);
+  });
+
+  it('applies a new limit at once and keeps the count', async () => {
+    const { gate, send } = await limited({ max_rate: 1, capacity: 1 });
+    deepEqual(await send(call), [200]);
+    await gate.reload({ max_rate: 1, capacity: 5 });
+    deepEqual(await send(call), [503]);
+  });
+
+  it('keeps the counts of clients over a reload', async () => {
+    const { gate, send } = await limited(byTenant);
+    const a = withHeader('X-Tenant', 'a');
+    await send(a, a);
+    await gate.reload(byTenant);
+    deepEqual(await send(a, withHeader('X-Tenant', 'b')), [429, 200]);
+  });
+
+  it('counts afresh when clients are told apart in another way', async () => {
+    const { gate, send } = await limited(byTenant);
+    const a = { headers: { 'X-Tenant': 'a', 'X-User': 'a' } };
+    await send(a, a);
+    await gate.reload({ ...byTenant, key: 'X-User' });
+    deepEqual(await send(a), [200]);
+  });
+
+  it('forgets a client that was idle for ten minutes', async () => {
+    const { clock, send } = await limited({ ...byTenant, client_max_rate: 1, client_capacity: 3 });
+    const a = withHeader('X-Tenant', 'a');
+    deepEqual(await send(a, a, a, a), [200, 200, 200, 429]);
+    clock.time += 600_000;
+    deepEqual(await send(a, a, a, a), [200, 200, 200, 429]);
+  });
+
+  it('remembers a client at least for the period when that is longer', async () => {
+    const { clock, send } = await limited({ ...byTenant, client_capacity: 3, client_max_rate: 1, every: '1h' });
+    const a = withHeader('X-Tenant', 'a');
+    await send(a, a, a);
+    clock.time += 3_599_999;
+    deepEqual(await send(a), [429]);
+    clock.time += 4_500_000;
+    deepEqual(await send(a, a, a, a), [200, 200, 200, 429]);
+  });
+
+  it('sweeps idle clients every cleanup period and stops when it is retired', async () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      const swept: number[] = [];
+      const clock = { time: 0, now: () => swept.push(clock.time) && clock.time };
+      const gate = await stand(plugin, 'endpoint', { ...byTenant, cleanup_period: '10ms' }, { services: { clock } });
+      mock.timers.tick(999);
+      deepEqual(swept, []);
+      mock.timers.tick(1001);
+      equal(swept.length, 2);
+      deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+      mock.timers.tick(5000);
+      equal(swept.length, 2);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('reads the strategy in any letter case', async () => {
+    const { send } = await limited({ client_max_rate: 1, every: '10m', strategy: 'IP' });
+    deepEqual(await send(call, call), [200, 429]);
+  });
+
+  for (const [what, config, code] of [
+    ['no rate at all', { capacity: 1 }, 'RATELIMIT_RATE'],
+    ['a client limit without a strategy', { client_max_rate: 1 }, 'RATELIMIT_STRATEGY'],
+    ['an unknown strategy', { client_max_rate: 1, strategy: 'cookie' }, 'RATELIMIT_STRATEGY'],
+    ['an unknown strategy that nothing uses', { max_rate: 1, strategy: 'cookie' }, 'RATELIMIT_STRATEGY'],
+    ['a header strategy without a key', { client_max_rate: 1, strategy: 'header' }, 'RATELIMIT_KEY'],
+    ['a key that is no header name', { client_max_rate: 1, strategy: 'header', key: 'a b' }, 'RATELIMIT_KEY'],
+    ['a param the endpoint does not have', { client_max_rate: 1, strategy: 'param', key: 'id' }, 'RATELIMIT_KEY'],
+    ['a period under a second', { max_rate: 1, every: '500ms' }, 'RATELIMIT_EVERY'],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      await rejects(limited(config), (error) => error instanceof ConfigErrors && error.errors[0]?.code === code);
+    });
+  }
+
+  for (const [what, config] of Object.entries({
+    'a period that cannot be read': { max_rate: 1, every: 'soon' },
+    'a negative rate': { max_rate: -1 },
+    'a fraction as capacity': { max_rate: 1, capacity: 1.5 },
+    'an unknown field': { max_rate: 1, burst: 1 },
+    'a value that is no object': [1],
+  })) {
+    it(`refuses ${what}`, async () => {
+      await rejects(limited(config), { code: 'CONFIG_INVALID' });
+    });
+  }
+
+  it('gives back everything it keeps', async () => {
+    const { gate, send } = await limited({ ...byTenant, max_rate: 1 });
+    await send(withHeader('X-Tenant', 'a'));
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+});

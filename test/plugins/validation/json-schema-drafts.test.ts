@@ -1,0 +1,100 @@
+// biome-ignore-all lint/suspicious/noThenProperty: it is a keyword of the schemas.
+import { equal, throws } from 'node:assert/strict';
+import { check } from './json-schema.ts';
+
+const draft = (number: string) => `http://json-schema.org/draft-${number}/schema#`;
+const allowed = (schema: object, text: string) => equal(check(schema, text), '');
+const refused = (schema: object, text: string, lines: string) => equal(check(schema, text), lines);
+
+describe('validation/json-schema drafts', () => {
+  it('ignores in draft 04 what came later', () => {
+    const later = { const: 1, contains: { const: 1 }, propertyNames: { maxLength: 0 }, if: {} };
+    allowed({ $schema: draft('04'), ...later, else: {} }, '{"a":[]}');
+  });
+
+  it('ignores conditions in draft 06', () => {
+    const schema = { if: {}, then: { type: 'string' } };
+    allowed({ $schema: draft('06'), ...schema }, '1');
+    refused({ $schema: draft('06'), const: 2 }, '1', '- (root): (root) does not match: 2');
+  });
+
+  it('knows conditions in draft 07', () => {
+    const schema = { $schema: draft('07'), if: {}, then: { type: 'string' } };
+    const lines =
+      '- (root): Must validate "then" as "if" was valid\n- (root): Invalid type. Expected: string, given: integer';
+    refused(schema, '1', lines);
+  });
+
+  it('takes exclusive limits as words in draft 04 and as numbers after it', () => {
+    refused({ $schema: draft('04'), maximum: 3, exclusiveMaximum: true }, '3', '- (root): Must be less than 3');
+    allowed({ $schema: draft('04'), maximum: 3, exclusiveMaximum: false }, '3');
+    throws(() => check({ $schema: draft('04'), exclusiveMaximum: 3 }, '3'), /JSON_SCHEMA_INVALID/);
+    throws(() => check({ $schema: draft('07'), maximum: 3, exclusiveMaximum: true }, '3'), /JSON_SCHEMA_INVALID/);
+  });
+
+  it('takes both forms without $schema, and the words only beside their limit', () => {
+    refused({ maximum: 3, exclusiveMaximum: true }, '3', '- (root): Must be less than 3');
+    refused({ exclusiveMaximum: 3 }, '3', '- (root): Must be less than 3');
+    throws(
+      () => check({ exclusiveMaximum: true }, '3'),
+      /JSON_SCHEMA_INVALID \/exclusiveMaximum must stand beside maximum/,
+    );
+  });
+
+  it('refuses boolean schemas in draft 04', () => {
+    throws(() => check({ $schema: draft('04'), properties: { a: true } }, '1'), /JSON_SCHEMA_INVALID \/properties\/a/);
+  });
+
+  it('ignores comments and unknown keywords', () => {
+    allowed({ '@comment': 1, _note: [], '#x': {}, $comment: 'c', title: 't', whatever: { type: 'string' } }, '1');
+  });
+
+  it('ignores whatever stands beside $ref', () => {
+    allowed({ definitions: { a: {} }, properties: { x: { $ref: '#/definitions/a', type: 'string' } } }, '{"x":1}');
+  });
+});
+
+describe('validation/json-schema references', () => {
+  const line = '- x: Invalid type. Expected: string, given: integer';
+  const text = { type: 'string' };
+  const to = ($ref: string, rest: object) => ({ properties: { x: { $ref } }, ...rest });
+
+  it('follow pointers, with escapes and through unknown keywords', () => {
+    refused(to('#/definitions/a', { definitions: { a: text } }), '{"x":1}', line);
+    refused(to('#/definitions/a~1b~0c%25%20d', { definitions: { 'a/b~c% d': text } }), '{"x":1}', line);
+    refused(to('#/$defs/a/0', { $defs: { a: [text] } }), '{"x":1}', line);
+  });
+
+  it('follow names of schemas, relative to the address around them', () => {
+    const named = { $id: 'http://x.test/root.json', definitions: { a: { $id: 'parts/a.json', ...text } } };
+    refused(to('parts/a.json', named), '{"x":1}', line);
+    refused(to('http://x.test/parts/a.json#', named), '{"x":1}', line);
+    refused(to('root.json#/definitions/a', named), '{"x":1}', line);
+    const inner = {
+      $id: 'http://x.test/b.json',
+      definitions: { c: text },
+      properties: { y: { $ref: '#/definitions/c' } },
+    };
+    refused({ properties: { x: inner } }, '{"x":{"y":1}}', line.replace('x:', 'x.y:'));
+  });
+
+  it('follow anchors, and id in draft 04', () => {
+    refused(to('#a', { definitions: { a: { $id: '#a', ...text } } }), '{"x":1}', line);
+    refused(to('#a', { $schema: draft('04'), definitions: { a: { id: '#a', ...text } } }), '{"x":1}', line);
+    throws(
+      () => check(to('#a', { $schema: draft('07'), definitions: { a: { id: '#a', ...text } } }), '1'),
+      /REFERENCE/,
+    );
+  });
+
+  it('are not read from properties that are named so', () => {
+    allowed({ properties: { $ref: { type: 'string' }, $id: {} } }, '{"$ref":"x"}');
+    allowed({ const: { $ref: 'http://x.test/' } }, '{"$ref":"http://x.test/"}');
+  });
+
+  it('may be recursive', () => {
+    const tree = { type: 'object', required: ['v'], properties: { kids: { type: 'array', items: { $ref: '#' } } } };
+    allowed(tree, '{"v":1,"kids":[{"v":2,"kids":[]}]}');
+    refused(tree, '{"v":1,"kids":[{"v":2,"kids":[{}]}]}', '- kids.0.kids.0: v is required');
+  });
+});

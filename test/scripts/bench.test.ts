@@ -1,0 +1,158 @@
+import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { chooseGenerator } from '../../scripts/bench/generator.ts';
+import { manyEndpoints } from '../../scripts/bench/many-endpoints.ts';
+import { compare } from '../../scripts/bench/measure.ts';
+import { scenarios } from '../../scripts/bench/scenarios.ts';
+import { openStage, type Stage } from '../../scripts/bench/stage.ts';
+import { floor } from '../../scripts/bench/subject.ts';
+import { verifyLoad } from '../../scripts/bench/verify.ts';
+import { readWrkReport } from '../../scripts/bench/wrk.ts';
+
+const BENCH = join(import.meta.dirname, '../../scripts/bench/index.ts');
+const run = (...args: string[]) => promisify(execFile)(process.execPath, [BENCH, ...args]);
+const brief = ['--against', 'floor', '--rounds', '1', '--seconds', '0.1', '--connections', '4'];
+
+const wrkText = `Running 3s test @ http://127.0.0.1:1/
+  1 threads and 64 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     2.61ms    1.02ms  25.11ms   95.33%
+    Req/Sec    25.15k     1.86k   27.11k    83.33%
+  Latency Distribution
+     50%  980.00us
+     75%    2.64ms
+     90%    3.10ms
+     99%    6.61ms
+  75115 requests in 3.01s, 81.67MB read
+`;
+
+describe('the benchmark', function () {
+  this.timeout(60_000);
+  let folder: string;
+  let stage: Stage;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'bench-test-'));
+    stage = await openStage();
+  });
+
+  after(async () => {
+    await stage.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const plan = () => ({
+    upstream: stage.upstream,
+    folder: stage.folder,
+    generator: chooseGenerator(0.1, stage.folder),
+    rounds: 1,
+    seconds: 0.1,
+    connections: 4,
+  });
+
+  it('prints one line of figures for each scenario and writes the same as JSON', async () => {
+    const json = join(folder, 'figures.json');
+    const { stdout } = await run(...brief, '--json', json);
+    for (const { name } of scenarios)
+      match(stdout, new RegExp(`^${name} +\\d+\\.\\d \\(\\d.*\\) +.*\\d+\\.\\d\\d/`, 'm'));
+    const figures = JSON.parse(readFileSync(json, 'utf8'));
+    equal(figures.node, process.version);
+    deepEqual(
+      figures.scenarios.map(({ name }: { name: string }) => name),
+      scenarios.map(({ name }) => name),
+    );
+    for (const { floor, subject, ratio } of figures.scenarios) {
+      ok(floor.cpuMicros.median > 0 && floor.requestsPerSecond.median > 0 && floor.p99Millis.median > 0);
+      ok(Math.abs(ratio.median - subject.cpuMicros.median / floor.cpuMicros.median) < 1e-9);
+    }
+  });
+
+  it('measures only the scenarios named', async () => {
+    const { stdout } = await run(...brief, '--only', 'merge,json');
+    deepEqual(
+      stdout
+        .split('\n')
+        .slice(2, -1)
+        .map((line) => line.split(' ', 1)[0]),
+      ['merge', 'json'],
+    );
+  });
+
+  it('refuses options that make no sense', async () => {
+    await rejects(run('--only', 'nothing'), { code: 2, stderr: /"nothing" is none of no-op, json/ });
+    await rejects(run('--rounds', '1.5'), { code: 2, stderr: /--rounds must be a whole number above 0/ });
+    await rejects(run('--bogus'), { code: 2, stderr: /--bogus/ });
+  });
+
+  it('gives no figures when a body is not what it must be', async () => {
+    const [noOp, json] = scenarios;
+    const wrong = { ...json!, expected: { ...(json!.expected as object), id: 1 } };
+    await rejects(compare(wrong, floor, floor, plan()), /^Error: floor: wrong body: \{"id":4711/);
+    await rejects(compare({ ...noOp!, name: 'json' }, floor, floor, plan()), /a header of the upstream is missing/);
+  });
+
+  it('says why a program did not start', async () => {
+    await rejects(compare({ ...scenarios[0]!, name: 'unknown' }, floor, floor, plan()), /no floor for the scenario/);
+  });
+
+  it('notices wrong answers among right ones under load', async () => {
+    let count = 0;
+    const server = createServer((_request, response) => {
+      count += 1;
+      response.writeHead(count % 10 === 0 ? 500 : 200);
+      response.end('ok');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { generator, connections, seconds } = plan();
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const report = await generator.run({ url, connections, seconds });
+      throws(() => verifyLoad(report, 2), /wrong answers under load: status 500/);
+    } finally {
+      server.close();
+    }
+  });
+
+  it('notices answers that are too short under load', () => {
+    throws(() => verifyLoad(readWrkReport(wrkText), 2000), /have 1140 bytes, not 2000/);
+  });
+
+  it('reads what wrk prints', () => {
+    deepEqual(readWrkReport(wrkText), {
+      requests: 75115,
+      bodyBytes: 81.67 * 1024 ** 2,
+      wrong: 0,
+      firstWrong: '',
+      seconds: 3.01,
+      p50Millis: 0.98,
+      p99Millis: 6.61,
+    });
+  });
+
+  it('counts what wrk calls errors as wrong answers', () => {
+    const text = `${wrkText}  Socket errors: connect 0, read 3, write 0, timeout 1\n  Non-2xx or 3xx responses: 7\n`;
+    const { wrong, firstWrong } = readWrkReport(text);
+    equal(wrong, 11);
+    match(firstWrong, /^7 answers were not 2xx; Socket errors/);
+  });
+
+  it('leaves no files behind', async () => {
+    const { folder, close } = await openStage();
+    await close();
+    equal(existsSync(folder), false);
+  });
+
+  it('makes up as many different endpoints as asked for, some with variables', () => {
+    const { endpoints, path } = manyEndpoints(1000);
+    const paths = new Set(endpoints.map((one) => (one as { endpoint: string }).endpoint));
+    equal(paths.size, 1000);
+    ok([...paths].some((one) => one.includes('{id}')));
+    equal(path, '/v2/42/orders-999/42');
+  });
+});

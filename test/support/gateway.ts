@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createGateway, type Gateway, type GatewayOptions } from '../../kernel/sluice.ts';
+import { silentSinks } from '../../kernel/testing/index.ts';
+
+/** A backend for tests: a real server on a free port that remembers what it was asked. */
+export interface TestBackend {
+  readonly url: string;
+  readonly host: string;
+  /** Requests so far, oldest first, with their bodies. */
+  readonly requests: readonly SeenRequest[];
+  close(): Promise<void>;
+}
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly rawHeaders: readonly string[];
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** What a backend answers; `seen` is the request with its whole body. */
+export type Answering = (seen: SeenRequest, response: ServerResponse) => void;
+
+/** Starts a backend on a free port of the loopback address. */
+export async function startBackend(answer: Answering): Promise<TestBackend> {
+  const requests: SeenRequest[] = [];
+  const server = createServer(async (message, response) => {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of message) chunks.push(chunk as Buffer);
+    } catch {
+      return;
+    }
+    const { method, url, rawHeaders, headers } = message;
+    const seen = { method: method!, target: url!, rawHeaders, headers, body: Buffer.concat(chunks) };
+    requests.push(seen);
+    answer(seen, response);
+  });
+  await listening(server);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    host: `127.0.0.1:${port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listening(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+}
+
+/** Answers every request with the same JSON. */
+export function json(body: unknown, status = 200): Answering {
+  return (_seen, response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  };
+}
+
+/** A gateway that writes no logs and, when it listens, takes a free port. `version` need not be written. */
+export function startGateway(config: object, options: GatewayOptions = {}): Promise<Gateway> {
+  return createGateway({ version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });
+}
+
+/** Sinks that remember every line, for tests about logs. */
+export function rememberingSinks(): NonNullable<GatewayOptions['sinks']> & { readonly lines: string[] } {
+  const lines: string[] = [];
+  const sink = { terminal: false, lost: 0, write: (line: string) => void lines.push(line) };
+  return { stdout: sink, stderr: sink, open: () => ({ ...sink, close() {} }), lines };
+}
