@@ -39,7 +39,7 @@ for (const { name, ok, output } of checks) {
   console.log(`${ok ? 'ok' : 'FAILED'}  ${name}`);
   if (!ok) console.log(output.join('\n'));
 }
-const tests = await run('tests', 'mocha', process.argv.slice(2), true);
+const tests = await run('tests', 'mocha', ['test/**/*.test.ts'], true);
 
 const checksFailed = checks.filter(({ ok }) => !ok).length;
 const failing = countOf('failing', tests.output);

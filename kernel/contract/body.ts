@@ -1,4 +1,4 @@
-import { type Readable, Transform } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { CallError } from './errors.ts';
 
 /** A request body over the payload limit: 413. */
@@ -57,7 +57,7 @@ export class RequestBody {
     if (!stream) throw new CallError('BODY_CONSUMED', 'request body was already sent');
     this.#stream = null;
     const limitBytes = this.#limitBytes;
-    return limitBytes > 0 && this.length === undefined ? stream.pipe(limited(limitBytes)) : stream;
+    return limitBytes > 0 && this.length === undefined ? pipeline(stream, limited(limitBytes), ignored) : stream;
   }
 
   async #collect(): Promise<Uint8Array> {
@@ -87,3 +87,6 @@ function limited(limitBytes: number): Transform {
     },
   });
 }
+
+/** The failure reaches whoever reads the stream. */
+function ignored(): void {}

@@ -31,6 +31,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   #full = false;
   #paused = false;
   #ended = false;
+  #concluded = false;
   #error: Error | null = null;
 
   constructor(source: ByteSource = {}) {
@@ -66,14 +67,22 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   end(): void {
     if (this.#ended || this.#error) return;
     this.#ended = true;
-    if (this.#sink && this.#waiting.length === 0) this.#sink.end();
+    if (this.#sink && this.#waiting.length === 0) this.#conclude(this.#sink);
   }
 
   /** Maker: the bytes broke off. */
   fail(error: Error): void {
     if (this.#ended || this.#error) return;
     this.#error = error;
-    this.#sink?.fail(error);
+    if (this.#sink) this.#conclude(this.#sink);
+  }
+
+  /** Tells the sink of the end, once. */
+  #conclude(sink: ByteSink): void {
+    if (this.#concluded) return;
+    this.#concluded = true;
+    if (this.#error) sink.fail(this.#error);
+    else sink.end();
   }
 
   /** Reader: hands every byte, waiting and to come, to a sink. A stream has one reader. */
@@ -94,8 +103,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
       this.#full = !sink.write(chunk);
     }
     if (this.#full) return;
-    if (this.#error) sink.fail(this.#error);
-    else if (this.#ended) sink.end();
+    if (this.#error || this.#ended) this.#conclude(sink);
     else if (this.#paused) {
       this.#paused = false;
       this.#source.resume?.();
@@ -106,6 +114,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   cancel(reason: Error): void {
     if (this.#ended || this.#error) return;
     this.#error = reason;
+    this.#concluded = true;
     this.#waiting.length = 0;
     this.#source.cancel?.(reason);
   }

@@ -42,7 +42,8 @@ function firstUntrusted(value: string, isTrusted: (address: string) => boolean):
 }
 
 function socketAddress(message: IncomingMessage): string {
-  const address = message.socket.remoteAddress ?? '';
+  // A request whose upload failed has lost its socket.
+  const address = (message.socket as typeof message.socket | null)?.remoteAddress ?? '';
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
 

@@ -12,6 +12,7 @@ export class HttpRequest implements ClientRequest {
   readonly #ipOf: (message: IncomingMessage) => string;
   #headers: HeaderBag | null = null;
   #query: Query | null = null;
+  #ip: string | null = null;
 
   constructor(
     message: IncomingMessage,
@@ -44,7 +45,8 @@ export class HttpRequest implements ClientRequest {
   }
 
   get ip(): string {
-    return this.#ipOf(this.#message);
+    this.#ip ??= this.#ipOf(this.#message);
+    return this.#ip;
   }
 
   get host(): string {
@@ -53,7 +55,7 @@ export class HttpRequest implements ClientRequest {
   }
 
   get secure(): boolean {
-    return (this.#message.socket as TLSSocket).encrypted === true;
+    return (this.#message.socket as TLSSocket | null)?.encrypted === true;
   }
 }
 

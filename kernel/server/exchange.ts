@@ -51,6 +51,7 @@ export class Exchange {
   readonly #target: Target | null;
   #outcome: Outcome | null = null;
   #call: Call | null = null;
+  #client: HttpRequest | null = null;
   #errors: Reply['errors'] = noErrors;
   #answered = false;
 
@@ -103,8 +104,9 @@ export class Exchange {
   }
 
   #request(params: Params, body: HttpRequest['body']): HttpRequest {
-    const { path, search } = this.#target ?? { path: '', search: '' };
-    return new HttpRequest(this.#message, path, search, params, body, this.#parts.ipOf);
+    const { path, search } = this.#target ?? { path: this.#message.url!, search: '' };
+    this.#client = new HttpRequest(this.#message, path, search, params, body, this.#parts.ipOf);
+    return this.#client;
   }
 
   #serve(context: Koa.Context, route: Route, params: Params): void | Promise<void> {
@@ -167,15 +169,14 @@ export class Exchange {
 
   /** This request as the access log sees it. */
   record(): AccessRecord {
-    const { path, search } = this.#target ?? { path: this.#message.url!, search: '' };
-    const request = this.#request(noParams, null);
+    const request = this.#client ?? this.#request(noParams, null);
     return {
       endedAt: Date.now(),
       latencyMs: performance.now() - this.#startedAt,
       status: this.#response.statusCode,
       method: this.#message.method!,
-      path,
-      search,
+      path: request.path,
+      search: request.search,
       host: request.host,
       ip: request.ip,
       secure: request.secure,

@@ -44,6 +44,9 @@ function applicationFormat(site: Site<ServiceLogging>): LogFormat {
 function outputs(site: Site<ServiceLogging>, format: LogFormat): LogOutput[] {
   const { stdout, syslog, prefix, syslog_facility } = site.config;
   const found: LogOutput[] = [];
+  if (!stdout && !syslog) {
+    site.warn('LOGGING_NOWHERE', '', 'the application log is written nowhere: neither stdout nor syslog is on');
+  }
   if (stdout) found.push({ sink: site.services.sinks.stdout, format });
   if (syslog) found.push({ sink: syslogSink(site), format: syslogFormat(prefix, syslog_facility), fixed: true });
   return found;

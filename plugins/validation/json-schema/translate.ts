@@ -76,7 +76,8 @@ function array({ array: rules }: SchemaNode, one: Translate): Record<string, unk
   return {
     items: rules.each ? rules.each.map(one) : rules.every && one(rules.every),
     additionalItems: rules.additional && one(rules.additional),
-    minItems: rules.minItems,
+    // Generated code forgets `contains` on an empty array beside a list of items.
+    minItems: rules.contains ? Math.max(1, rules.minItems ?? 0) : rules.minItems,
     maxItems: rules.maxItems,
     distinct: rules.unique || null,
     contains: rules.contains && one(rules.contains),

@@ -83,14 +83,15 @@ function anySchema(chance: Chance, depth: number): Data {
     const keyword = chance.pick(Object.keys(choice));
     if (keyword !== '$ref' || depth < 3) schema[keyword] = choice[keyword]!();
   }
-  return schema;
+  return '$ref' in schema ? { $ref: schema['$ref']! } : schema;
 }
 
 describe('validation/json-schema verdicts', () => {
   it('agree with the reference implementation on a few thousand random pairs, both ways', () => {
     let valid = 0;
     let invalid = 0;
-    for (let seed = 1; seed <= 1500; seed += 1) {
+    let proofs = 0;
+    for (let seed = 1; seed <= 400; seed += 1) {
       const chance = chanceFrom(seed);
       const definitions = { x: anySchema(chance, 0), y: anySchema(chance, 0) };
       const body = anySchema(chance, 3);
@@ -98,25 +99,29 @@ describe('validation/json-schema verdicts', () => {
       schema['definitions'] = definitions;
       const published = new Ajv({
         strict: false,
+        // Without it an empty array beside a list of items escapes `contains`.
+        allErrors: true,
         ownProperties: true,
         logger: false,
         formats: { 'no-such-format': true },
-        // Beside $ref nothing counts in these drafts.
-        ignoreKeywordsWithRef: true,
-      } as object).compile(schema);
+        meta: false,
+        validateSchema: false,
+      }).compile(schema);
       const root = readSchema(schema, fault);
       const proof = compileProof(root, schema);
-      for (let count = 0; count < 4; count += 1) {
+      for (let count = 0; count < 8; count += 1) {
         const document = anyDocument(chance, 3);
         const expected = published(document);
         const told = () => JSON.stringify({ seed, schema, document });
         equal(examine(root, document, false).count === 0, expected, told());
         equal(examine(root, document, true).count === 0, expected, told());
         if (proof) equal(proof(document), expected, told());
+        proofs += proof ? 1 : 0;
         if (expected) valid += 1;
         else invalid += 1;
       }
     }
-    equal(Math.min(valid, invalid) > 1000, true, `${valid} valid, ${invalid} invalid`);
+    equal(Math.min(valid, invalid) > 600, true, `${valid} valid, ${invalid} invalid`);
+    equal(proofs > 2000, true, `${proofs} by generated code`);
   }).timeout(60_000);
 });

@@ -1,0 +1,89 @@
+import { equal } from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, normalize } from 'node:path';
+import ts from 'typescript';
+
+/** Rooms of the kernel from left to right: each imports only to its left. */
+const rooms = ['contract', 'logging', 'config', 'registry', 'pipeline', 'runtime', 'server', 'testing', 'cli'];
+
+/** Files that stand above the rooms, and what they may reach. */
+const roots: Readonly<Record<string, readonly string[]>> = {
+  'kernel/version.ts': [],
+  'kernel/index.ts': [
+    'contract',
+    'logging',
+    'config',
+    'registry',
+    'pipeline',
+    'runtime',
+    'server',
+    'kernel/version.ts',
+  ],
+  'kernel/sluice.ts': ['kernel/index.ts', 'plugins/index.ts'],
+  'kernel/bin.ts': ['cli', 'kernel/sluice.ts', 'plugins/index.ts', 'admin/index.ts'],
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Every import of our own files by our own files, as paths from the top. */
+function importsOf(file: string): Import[] {
+  return ts
+    .preProcessFile(readFileSync(file, 'utf8'), true, true)
+    .importedFiles.map(({ fileName }) => fileName)
+    .filter((name) => name.startsWith('.') || name.startsWith('#'))
+    .map((name) => ({ from: file, to: name.startsWith('#') ? name : normalize(`${dirname(file)}/${name}`) }));
+}
+
+function roomOf(path: string): string | undefined {
+  return path === '#contract' ? 'contract' : /^kernel\/([^/]+)\//.exec(path)?.[1];
+}
+
+/** Says why an import may not be; undefined when it may. */
+function objection({ from, to }: Import): string | undefined {
+  const family = /^plugins\/([^/]+)\//.exec(from)?.[1];
+  if (family !== undefined || /^plugins\/[^/]+\.ts$/.test(from)) {
+    if (to === '#contract') return undefined;
+    if (from === 'plugins/index.ts') return to.startsWith('plugins/') ? undefined : 'the manifest imports plugins only';
+    return to.startsWith(`plugins/${family}/`) ? undefined : 'a plugin imports #contract, its own family and packages';
+  }
+  if (from.startsWith('admin/')) {
+    return to === '#kernel' || to === '#contract' || to.startsWith('admin/') ? undefined : 'admin sees the façade only';
+  }
+  const target = roomOf(to);
+  const allowed = roots[from];
+  if (allowed) return allowed.includes(to) || (target && allowed.includes(target)) ? undefined : 'not in its list';
+  const room = roomOf(from)!;
+  if (to === 'kernel/version.ts' || target === room) return undefined;
+  if (room === 'cli' && to === 'kernel/index.ts') return undefined;
+  if (target === undefined) return 'rooms import rooms';
+  return rooms.indexOf(target) < rooms.indexOf(room)
+    ? undefined
+    : `"${target}" does not stand to the left of "${room}"`;
+}
+
+const files = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts']);
+
+describe('architecture', () => {
+  it('lets every file import only what its room may', () => {
+    const wrong = files.flatMap(importsOf).flatMap((found) => {
+      const why = objection(found);
+      return why ? [`${found.from} imports ${found.to}: ${why}`] : [];
+    });
+    equal(wrong.join('\n'), '');
+  });
+
+  it('names every room of the kernel', () => {
+    const found = new Set(files.map(roomOf).filter((room) => room !== undefined));
+    equal([...found].sort().join(), [...rooms].sort().join());
+  });
+
+  it('keeps every file under 300 lines', () => {
+    const long = [...files, ...globSync('scripts/**/*.ts')].filter(
+      (file) => readFileSync(file, 'utf8').split('\n').length > 301,
+    );
+    equal(long.join('\n'), '');
+  });
+});

@@ -1,0 +1,194 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { ConfigErrors } from '#contract';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+describe('reload', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let port: number;
+  const agent = new Agent({ keepAlive: true });
+
+  /** Two endpoints that tell the generation: a mix of two generations would show. */
+  const generation = (number: number, extra: object = {}) => ({
+    version: 3,
+    host: [backend.url],
+    endpoints: [
+      { endpoint: '/a', backend: [{ url_pattern: `/answer/${number}` }], ...extra },
+      {
+        endpoint: '/merge',
+        backend: [
+          { url_pattern: `/answer/${number}`, group: 'x' },
+          { url_pattern: `/answer/${number}`, group: 'y' },
+        ],
+      },
+    ],
+  });
+
+  const get = async (path: string): Promise<{ status: number; body: string }> => {
+    const sent = request({ port, path, agent, host: '127.0.0.1' });
+    sent.end();
+    const [response] = await once(sent, 'response');
+    let body = '';
+    for await (const chunk of response) body += chunk;
+    return { status: response.statusCode, body };
+  };
+
+  beforeEach(async () => {
+    backend = await startBackend((seen, response) =>
+      json({ generation: Number(seen.target.split('/')[2]) })(seen, response),
+    );
+    gateway = await startGateway(generation(0));
+    ({ port } = await gateway.listen());
+  });
+
+  afterEach(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  after(() => agent.destroy());
+
+  it('serves 200 configurations one after another under load without one failed or mixed answer', async function () {
+    this.timeout(60_000);
+    let stop = false;
+    let answered = 0;
+    const wrong: string[] = [];
+    const client = async (path: string) => {
+      while (!stop) {
+        const { status, body } = await get(path);
+        answered++;
+        const { x, y } = JSON.parse(body || '{}');
+        if (status !== 200 || (path === '/merge' && x.generation !== y.generation)) wrong.push(`${status} ${body}`);
+      }
+    };
+    const clients = Array.from({ length: 8 }, (_, at) => client(at % 2 === 0 ? '/a' : '/merge'));
+    for (let number = 1; number <= 200; number++) {
+      const before = answered;
+      await gateway.reload(generation(number));
+      while (answered === before) await new Promise(setImmediate);
+    }
+    stop = true;
+    await Promise.all(clients);
+    deepEqual(wrong, []);
+    equal(gateway.status.revision, 201);
+    equal((await get('/a')).body, '{"generation":200}');
+    ok(answered >= 200);
+  });
+
+  it('gives the memory of old configurations back', async function () {
+    this.timeout(60_000);
+    const heapAfter = async (reloads: number): Promise<number> => {
+      for (let number = 0; number < reloads; number++) {
+        await gateway.reload(generation(number));
+        await get('/a');
+      }
+      while (gateway.status.draining > 0) await new Promise(setImmediate);
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    await heapAfter(50);
+    const settled = await heapAfter(50);
+    const later = await heapAfter(150);
+    ok(later < settled * 1.05, `heap grew from ${settled} to ${later} bytes`);
+  });
+
+  it('lets an old configuration be collected once its last request has left', async () => {
+    const old = new WeakRef(gateway.config);
+    await gateway.reload(generation(1));
+    await get('/a');
+    const deadline = Date.now() + 5000;
+    while (old.deref() !== undefined && Date.now() < deadline) {
+      await new Promise(setImmediate);
+      collectGarbage();
+    }
+    equal(old.deref(), undefined);
+  });
+
+  it('keeps the counters of a limiter, also when its limit changes', async () => {
+    const limited = (rate: number) =>
+      generation(1, { extra_config: { 'qos/ratelimit/router': { max_rate: rate, capacity: rate, every: '10m' } } });
+    await gateway.reload(limited(1));
+    equal((await get('/a')).status, 200);
+    equal((await get('/a')).status, 503);
+    await gateway.reload(limited(5));
+    equal((await get('/a')).status, 503);
+  });
+
+  it('keeps the connections to backends whose settings did not change', async () => {
+    const ports = new Set<number>();
+    const counting = await startBackend((seen, response) => {
+      ports.add(response.socket!.remotePort!);
+      json({ ok: true })(seen, response);
+    });
+    const config = (cacheTtl: string) => ({
+      version: 3,
+      endpoints: [{ endpoint: '/c', cache_ttl: cacheTtl, backend: [{ host: [counting.url], url_pattern: '/' }] }],
+    });
+    for (let seconds = 1; seconds <= 5; seconds++) {
+      await gateway.reload(config(`${seconds}s`));
+      equal((await get('/c')).status, 200);
+    }
+    equal(ports.size, 1);
+    await counting.close();
+  });
+
+  it('lets a request end on the configuration it began with', async () => {
+    let release = (): void => {};
+    const slow = await startBackend((seen, response) => {
+      release = () => json({ from: 'old' })(seen, response);
+    });
+    await gateway.reload({
+      version: 3,
+      endpoints: [{ endpoint: '/s', timeout: '10s', backend: [{ host: [slow.url], url_pattern: '/' }] }],
+    });
+    const pending = get('/s');
+    while (slow.requests.length === 0) await new Promise(setImmediate);
+    await gateway.reload({
+      version: 3,
+      endpoints: [{ endpoint: '/s', backend: [{ host: [backend.url], url_pattern: '/answer/9' }] }],
+    });
+    equal((await get('/s')).body, '{"generation":9}');
+    equal(gateway.status.draining, 1);
+    release();
+    equal((await pending).body, '{"from":"old"}');
+    while (gateway.status.draining > 0) await new Promise(setImmediate);
+    await slow.close();
+  });
+
+  it('refuses a broken configuration with all its mistakes and serves the old one on', async () => {
+    const broken = { version: 3, endpoints: [{ endpoint: 'a', backend: [] }], prot: 1 };
+    await rejects(gateway.reload(broken), (error: ConfigErrors) => {
+      ok(error instanceof ConfigErrors);
+      deepEqual(error.errors.map(({ pointer }) => pointer).sort(), [
+        '/endpoints/0/backend',
+        '/endpoints/0/endpoint',
+        '/prot',
+      ]);
+      return true;
+    });
+    equal(gateway.status.revision, 1);
+    equal((await get('/a')).body, '{"generation":0}');
+  });
+
+  it('moves to another port before it leaves the old one', async () => {
+    const fixed = await startGateway({ ...generation(3), port: port }, { port: 0 });
+    await fixed.close();
+    const other = await startBackend(json({}));
+    const taken = Number(new URL(other.url).port);
+    const moving = await startGateway({ ...generation(4) }, {});
+    await rejects(
+      startGateway({ ...generation(4) }, { port: taken }).then((second) => second.listen()),
+      /is taken/,
+    );
+    await moving.close();
+    await other.close();
+  });
+});

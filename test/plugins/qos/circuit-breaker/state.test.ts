@@ -1,0 +1,175 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { CancelledError, Reply } from '#contract';
+import { bad, breaker, good } from './fixture.ts';
+
+describe('the states of a circuit breaker', () => {
+  it('opens at the first failure beyond max_errors and then no longer calls the backend', async () => {
+    const { behind, gate, send } = await breaker();
+    deepEqual(await send(4), [
+      'invalid status code',
+      'invalid status code',
+      'invalid status code',
+      'circuit breaker is open',
+    ]);
+    equal(behind.calls, 3);
+    equal((await gate.send('GET /')).status, 500);
+  });
+
+  it('opens at the first failure when max_errors is 0', async () => {
+    const { behind, send } = await breaker({ max_errors: 0 });
+    await send(3);
+    equal(behind.calls, 1);
+  });
+
+  it('counts failures in a row only', async () => {
+    const { behind, send } = await breaker();
+    for (const answer of [bad, bad, good, bad, bad, good]) {
+      behind.answer = answer;
+      await send();
+    }
+    equal(behind.calls, 6);
+  });
+
+  it('closes again when the trial after the timeout succeeds', async () => {
+    const { behind, clock, send } = await breaker();
+    await send(4);
+    behind.answer = good;
+    clock.time += 1100;
+    deepEqual(await send(2), ['200', '200']);
+    equal(behind.calls, 5);
+  });
+
+  it('starts from no failures after it has closed again', async () => {
+    const { behind, clock, send } = await breaker();
+    await send(3);
+    behind.answer = good;
+    clock.time += 1000;
+    await send();
+    behind.answer = bad;
+    await send(2);
+    equal(behind.calls, 6);
+    behind.answer = good;
+    deepEqual(await send(), ['200']);
+  });
+
+  it('opens for a full timeout again when the trial fails', async () => {
+    const { behind, clock, send } = await breaker();
+    await send(4);
+    clock.time += 1100;
+    await send(2);
+    equal(behind.calls, 4);
+    clock.time += 999;
+    deepEqual(await send(), ['circuit breaker is open']);
+    clock.time += 1;
+    await send();
+    equal(behind.calls, 5);
+  });
+
+  it('stays open for a minute when timeout is 0', async () => {
+    const { behind, clock, send } = await breaker({ timeout: 0 });
+    await send(3);
+    clock.time += 59_999;
+    deepEqual(await send(), ['circuit breaker is open']);
+    clock.time += 1;
+    behind.answer = good;
+    deepEqual(await send(), ['200']);
+  });
+
+  it('forgets the failures of an earlier window', async () => {
+    const { behind, clock, send } = await breaker({ interval: 1 });
+    await send(2);
+    clock.time += 1200;
+    await send(2);
+    equal(behind.calls, 4);
+    behind.answer = good;
+    deepEqual(await send(), ['200']);
+  });
+
+  it('counts its windows from the moment it closed, whenever calls come', async () => {
+    const { behind, clock, send } = await breaker({ interval: 1, max_errors: 1 });
+    clock.time = 1900;
+    await send();
+    clock.time = 2000;
+    await send();
+    behind.answer = good;
+    deepEqual(await send(), ['200']);
+  });
+
+  it('never forgets failures when interval is 0', async () => {
+    const { behind, clock, send } = await breaker({ interval: 0 });
+    await send(2);
+    clock.time += 1e9;
+    await send(2);
+    equal(behind.calls, 3);
+  });
+
+  it('lets one trial through while half-open and refuses the others at once', async () => {
+    const { behind, clock, gate, send } = await breaker();
+    await send(3);
+    clock.time += 1000;
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    behind.answer = () => promise;
+    const trial = gate.send('GET /');
+    deepEqual(await send(2), ['too many requests', 'too many requests']);
+    resolve(good());
+    equal((await trial).status, 200);
+    equal(behind.calls, 4);
+  });
+
+  it('ignores a late result of an earlier state', async () => {
+    const { behind, clock, gate, send } = await breaker();
+    const late = Promise.withResolvers<Reply>();
+    behind.answer = () => late.promise;
+    const slow = gate.send('GET /');
+    behind.answer = bad;
+    await send(3);
+    clock.time += 1000;
+    const trying = Promise.withResolvers<Reply>();
+    behind.answer = () => trying.promise;
+    const trial = gate.send('GET /');
+    late.resolve(good());
+    await slow;
+    deepEqual(await send(), ['too many requests']);
+    trying.resolve(bad());
+    await trial;
+    deepEqual(await send(), ['circuit breaker is open']);
+  });
+
+  it('ignores a late failure of an earlier window', async () => {
+    const { behind, clock, gate, send } = await breaker({ interval: 1, max_errors: 0 });
+    const late = Promise.withResolvers<Reply>();
+    behind.answer = () => late.promise;
+    const slow = gate.send('GET /');
+    clock.time += 1000;
+    late.resolve(bad());
+    await slow;
+    behind.answer = good;
+    deepEqual(await send(), ['200']);
+  });
+
+  it('makes another trial after a cancelled one', async () => {
+    const { behind, clock, send } = await breaker();
+    await send(3);
+    clock.time += 1000;
+    behind.answer = () => Reply.failed(new CancelledError());
+    await send();
+    behind.answer = good;
+    deepEqual(await send(), ['200']);
+  });
+
+  it('does not stay half-open for ever when a trial throws or rejects', async () => {
+    const { behind, clock, gate, send } = await breaker();
+    await send(3);
+    for (const answer of [
+      () => {
+        throw new Error('bug');
+      },
+      () => Promise.reject(new Error('bug')),
+    ]) {
+      clock.time += 1000;
+      behind.answer = answer;
+      await rejects(gate.send('GET /'), /bug/);
+      deepEqual(await send(), ['circuit breaker is open']);
+    }
+  });
+});

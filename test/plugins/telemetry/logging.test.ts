@@ -1,0 +1,503 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import {
+  type AccessRecord,
+  BackendError,
+  Call,
+  ConfigErrors,
+  claimsSlot,
+  HeaderBag,
+  type LogDestination,
+  type LogLevel,
+  type LogSinks,
+  type PipeRequest,
+  Reply,
+  type RouterOptions,
+  type Step,
+  traceSlot,
+} from '#contract';
+import { createAccessWriter, createLog, joinLogging } from '../../../kernel/logging/index.ts';
+import { stand } from '../../../kernel/testing/index.ts';
+import { upstreamSlot } from '../../../plugins/telemetry/logging/access.ts';
+import { plugin } from '../../../plugins/telemetry/logging/index.ts';
+
+function memorySinks(terminal = false) {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  const opened: LogDestination[] = [];
+  const sinkOver = (lines: string[]) => ({ terminal, lost: 0, write: (line: string) => void lines.push(line) });
+  const sinks: LogSinks = {
+    stdout: sinkOver(stdout),
+    stderr: sinkOver(stderr),
+    open(destination) {
+      opened.push(destination);
+      return { ...sinkOver([]), close() {} };
+    },
+  };
+  return { sinks, stdout, stderr, opened };
+}
+
+/** The plugin at service level, and the logs as the kernel writes them then. */
+async function gateway(
+  config: unknown,
+  options: { router?: Partial<RouterOptions>; terminal?: boolean; next?: Step<PipeRequest> } = {},
+) {
+  const memory = memorySinks(options.terminal);
+  const log = createLog({ level: 'DEBUG', outputs: [] });
+  const time = { now: 0 };
+  const gate = await stand(plugin, 'service', config, {
+    services: { sinks: memory.sinks, log, clock: { now: () => time.now } },
+  });
+  const joined = joinLogging([gate.attached.logging ?? {}], memory.sinks);
+  log.configure(joined.application);
+  const router = { disable_access_log: false, logger_skip_paths: [], ...options.router };
+  const access = createAccessWriter(router, joined, memory.sinks);
+  return { ...memory, gate, log, access: (record: AccessRecord) => access?.(record), time };
+}
+
+function record(given: Partial<AccessRecord> = {}): AccessRecord {
+  return {
+    endedAt: new Date(2024, 0, 2, 15, 4, 5, 678).getTime(),
+    latencyMs: 2,
+    status: 200,
+    method: 'GET',
+    path: '/a',
+    search: 'x=1',
+    host: 'gateway.test',
+    ip: '127.0.0.1',
+    secure: false,
+    httpVersion: '1.1',
+    requestHeaders: new HeaderBag(),
+    bytesOut: 42,
+    errors: [],
+    endpoint: '/{id}',
+    call: null,
+    ...given,
+  };
+}
+
+async function accessLineOf(format: string, given: Partial<AccessRecord> = {}, more: object = {}): Promise<string> {
+  const config = { level: 'INFO', access_log_format: 'custom', access_log_custom_format: `${format}\n`, ...more };
+  const { access, stdout } = await gateway(config);
+  access(record(given));
+  equal(stdout.length, 1);
+  return stdout[0]!.slice(0, -1);
+}
+
+async function applicationLineOf(config: object, level: LogLevel, message: string, terminal = false): Promise<string> {
+  const { log, stdout } = await gateway({ level: 'DEBUG', stdout: true, ...config }, { terminal });
+  log[level.toLowerCase() as Lowercase<LogLevel>](message);
+  return stdout[0]!;
+}
+
+async function refusedWith(config: unknown): Promise<{ code: string; pointer: string; message: string }> {
+  let found: ConfigErrors | undefined;
+  await rejects(stand(plugin, 'service', config), (error) => {
+    found = error as ConfigErrors;
+    return error instanceof ConfigErrors;
+  });
+  const [{ code, pointer, message }] = found!.errors as [ConfigErrors['errors'][number]];
+  return { code, pointer, message };
+}
+
+describe('telemetry/logging, application log', () => {
+  it('drops lines below the level', async () => {
+    const { log, stdout } = await gateway({ level: 'WARNING', stdout: true });
+    log.info('quiet');
+    deepEqual(stdout, []);
+    log.warning('loud');
+    equal(stdout.length, 1);
+  });
+
+  it('reads the level in any letter case', async () => {
+    const { log, stdout } = await gateway({ level: 'Error', stdout: true });
+    log.warning('quiet');
+    log.error('loud');
+    equal(stdout.length, 1);
+  });
+
+  it('writes the default format with prefix and no colour to a file or pipe', async () => {
+    const line = await applicationLineOf({ prefix: '[GW]' }, 'WARNING', 'hello');
+    match(line, /^\[GW\] \d{4}\/\d\d\/\d\d - \d\d:\d\d:\d\d\.\d{3} ▶ WARNING hello\n$/);
+  });
+
+  it('colours the default format on a terminal', async () => {
+    match(await applicationLineOf({}, 'ERROR', 'hello', true), / \x1b\[31m▶ ERROR\x1b\[0m hello\n$/);
+  });
+
+  it('writes parseable JSON in format logstash whatever the message', async () => {
+    const line = await applicationLineOf({ format: 'logstash' }, 'INFO', 'say "hi" \\ \n\x1b');
+    const parsed = JSON.parse(line) as Record<string, unknown>;
+    equal(parsed['message'], 'say "hi" \\ \n\x1b');
+    deepEqual(Object.keys(parsed), ['@timestamp', '@version', 'level', 'message', 'module']);
+    equal(parsed['@version'], 1);
+    match(String(parsed['@timestamp']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
+    ok(Math.abs(Date.parse(String(parsed['@timestamp'])) - Date.now()) < 60_000);
+  });
+
+  it('fills the variables of a custom format', async () => {
+    const custom_format = '%{id} %{pid} %{program} %{module} %{level} %{color}%{color:bold}%{color:reset}%{message}';
+    const line = await applicationLineOf({ format: 'custom', custom_format }, 'INFO', 'x');
+    match(line, new RegExp(`^1 ${process.pid} \\S+ GATEWAY INFO x\\n$`));
+  });
+
+  it('cuts a variable to a precision', async () => {
+    const config = { format: 'custom', custom_format: '%{level:.6s}' };
+    equal(await applicationLineOf(config, 'WARNING', 'x'), 'WARNIN\n');
+    equal(await applicationLineOf(config, 'CRITICAL', 'x'), 'CRITIC\n');
+  });
+
+  it('shows control characters of a message', async () => {
+    const line = await applicationLineOf(
+      { format: 'custom', custom_format: '%{message}' },
+      'INFO',
+      'a\r\nFAKE\x1b[31m',
+    );
+    equal(line, 'a\\r\\nFAKE\\x1b[31m\n');
+  });
+
+  it('goes nowhere when neither stdout nor syslog is on, and says so at build', async () => {
+    const { gate, log, stdout } = await gateway({ level: 'DEBUG' });
+    log.critical('x');
+    deepEqual(stdout, []);
+    deepEqual(
+      gate.warnings.map((warning) => warning.code),
+      ['LOGGING_NOWHERE'],
+    );
+  });
+
+  it('gives back everything it keeps', async () => {
+    const { gate } = await gateway({ level: 'DEBUG', stdout: true, syslog: true });
+    await gate.reload({ level: 'INFO', stdout: true, syslog: true });
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('keeps one syslog connection over reloads', async () => {
+    const { gate, opened } = await gateway({ level: 'DEBUG', stdout: true, syslog: true });
+    await gate.reload({ level: 'INFO', stdout: true, syslog: true, prefix: 'x' });
+    equal(opened.length, 1);
+    await gate.close();
+  });
+});
+
+describe('telemetry/logging, access log', () => {
+  it('keeps the built-in line when no format is named', async () => {
+    const { access, stdout } = await gateway({ level: 'CRITICAL' });
+    access(record());
+    match(stdout[0]!, /^\[GATEWAY\] .* \| 200 \| .* "\/a\?x=1"\n$/);
+  });
+
+  it('has a default format', async () => {
+    const { access, stdout } = await gateway({ level: 'INFO', prefix: '[GW]', access_log_format: 'default' });
+    access(record());
+    equal(stdout[0], '[GW] 2024/01/02 - 15:04:05.678 [AccessLog] |200| 2.000ms | 127.0.0.1 | GET /a\n');
+  });
+
+  it('has the common format of web servers', async () => {
+    const { access, stdout } = await gateway({ level: 'INFO', access_log_format: 'httpdCommon' });
+    access(record());
+    equal(stdout[0], '127.0.0.1 - - [2024/01/02 - 15:04:05.678] "GET /a?x=1 HTTP/1.1" 200 -\n');
+  });
+
+  for (const access_log_format of ['httpdCombine', 'httpdCombined']) {
+    it(`has the combined format of web servers as ${access_log_format}`, async () => {
+      const { access, stdout } = await gateway({ level: 'INFO', access_log_format });
+      access(record({ requestHeaders: new HeaderBag(['Referer', 'r', 'User-Agent', 'u "x"']) }));
+      match(stdout[0]!, /" 200 - "r" "u \\"x\\""\n$/);
+    });
+  }
+
+  it('has a JSON format with a numeric status', async () => {
+    const { access, stdout } = await gateway({ level: 'INFO', access_log_format: 'json' });
+    access(record());
+    equal(
+      stdout[0],
+      '{"prefix":"","time":"2024/01/02 - 15:04:05.678","status_code":200,"latency":"0.002s","client_ip":"127.0.0.1","method":"GET","path":"/a"}\n',
+    );
+  });
+
+  it('prints a marker for what has no value', async () => {
+    equal(await accessLineOf('%{header.X-Id} %{jwt.sub}'), '- -');
+    equal(await accessLineOf('%{header.X-Id}', {}, { access_log_missing_key_marker: '?' }), '?');
+    equal(await accessLineOf('%{header.X-Id}', {}, { access_log_missing_key_marker: '' }), '-');
+  });
+
+  it('does not skip a listed path only because of its query', async () => {
+    const router = { logger_skip_paths: ['/__health'] };
+    const { access, stdout } = await gateway({ level: 'INFO', access_log_format: 'json' }, { router });
+    access(record({ path: '/__health', search: '' }));
+    access(record({ path: '/__health', search: 'x=1' }));
+    deepEqual(stdout, []);
+  });
+
+  it('keeps a forged header value on one line, escapes visible', async () => {
+    equal(await accessLineOf('%{header.X}', { requestHeaders: new HeaderBag(['x', 'a\r\nFAKE']) }), 'a\\r\\nFAKE');
+  });
+
+  it('stays JSON when the author writes JSON', async () => {
+    const line = await accessLineOf('{"ua":"%{header.User-Agent}"}', {
+      requestHeaders: new HeaderBag(['User-Agent', 'a","admin":"b\\\x00']),
+    });
+    equal((JSON.parse(line) as Record<string, string>)['ua'], 'a","admin":"b\\\x00');
+  });
+
+  it('joins repeated headers', async () => {
+    equal(await accessLineOf('%{header.X}', { requestHeaders: new HeaderBag(['x', 'a', 'X', 'b']) }), 'a, b');
+  });
+
+  it('prints the latency in every unit and with a given format', async () => {
+    const line = await accessLineOf('%{latency} %{latencyMs} %{latencyUs} %{latencyNs} %{latencyMs:.0fms}', {
+      latencyMs: 12.5,
+    });
+    equal(line, '0.013s 12.500ms 12500.000us 12500000ns 13ms');
+  });
+
+  it('prints the time in a given layout', async () => {
+    equal(await accessLineOf('%{time:kitchen}|%{time:Mon, 02 Jan 2006 15:04}'), '3:04PM|Tue, 02 Jan 2024 15:04');
+  });
+
+  it('prints the parts of the request', async () => {
+    const line = await accessLineOf(
+      '%{prefix}%{uri} %{query} %{query.x} %{host} %{scheme} %{proto}',
+      {},
+      { prefix: 'P ' },
+    );
+    equal(line, 'P /a?x=1 x=1 1 gateway.test http HTTP/1.1');
+  });
+
+  it('tells a WebSocket by its scheme', async () => {
+    equal(await accessLineOf('%{scheme} %{statusCode}', { status: 101, secure: true }), 'wss 101');
+  });
+
+  it('prints claims of the token, also those whose names hold colons', async () => {
+    const call = new Call();
+    call.set(claimsSlot, { sub: 'joe', 'https://x.test/roles': ['a', 'b'], n: 7 });
+    equal(
+      await accessLineOf('%{jwt.sub} %{jwt.n} %{jwt.https://x.test/roles} %{jwt.constructor} %{jwt.sub:.1s}', { call }),
+      'joe 7 ["a","b"] - j',
+    );
+  });
+
+  it('prints trace, request id, endpoint, bytes, errors and upstream statuses', async () => {
+    const call = new Call();
+    call.set(traceSlot, { traceId: 't', spanId: 's' });
+    call.set(upstreamSlot, ['200', '503']);
+    const line = await accessLineOf(
+      '%{traceId} %{spanId} %{requestId} %{endpoint} %{bytes} %{error} %{backendStatus}',
+      {
+        call,
+        requestHeaders: new HeaderBag(['X-Request-Id', 'r']),
+        errors: [{ message: 'a' }, { message: 'b' }],
+      },
+    );
+    equal(line, 't s r /{id} 42 a; b 200,503');
+  });
+
+  it('takes the trace of the client when nobody else traces', async () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const line = await accessLineOf('%{traceId} %{spanId}', {
+      requestHeaders: new HeaderBag(['traceparent', traceparent]),
+    });
+    equal(line, `${'a'.repeat(32)} ${'b'.repeat(16)}`);
+  });
+
+  it('adds a missing line break and warns once', async () => {
+    const config = { level: 'INFO', stdout: true, access_log_format: 'custom', access_log_custom_format: '%{method}' };
+    const { access, stdout, gate } = await gateway(config);
+    access(record());
+    deepEqual(stdout, ['GET\n']);
+    deepEqual(
+      gate.warnings.map((warning) => warning.code),
+      ['LOGGING_LINE_BREAK'],
+    );
+  });
+
+  it('prints credentials when asked, with one warning at build', async () => {
+    const custom = '%{header.Authorization}\n';
+    const config = { level: 'INFO', stdout: true, access_log_format: 'custom', access_log_custom_format: custom };
+    const { access, stdout, gate } = await gateway(config);
+    access(record({ requestHeaders: new HeaderBag(['authorization', 'Bearer x']) }));
+    deepEqual(stdout, ['Bearer x\n']);
+    deepEqual(
+      gate.warnings.map((warning) => [warning.code, warning.pointer]),
+      [['LOGGING_CREDENTIALS', '/access_log_custom_format']],
+    );
+  });
+});
+
+describe('telemetry/logging, backend log', () => {
+  const users = { url_pattern: '/v1/users/7' };
+
+  /** A call through a backend log over a sent request and an answer after 12.5 ms. */
+  async function backendLines(backend: object, reply: Reply, level: LogLevel = 'DEBUG'): Promise<string[]> {
+    const { sinks, stdout } = memorySinks();
+    const time = { now: 0 };
+    const log = createLog({
+      level,
+      outputs: [{ sink: sinks.stdout, format: (line) => `${line.level} ${line.message}\n` }],
+    });
+    const gate = await stand(
+      plugin,
+      'backend',
+      { backend },
+      {
+        services: { sinks, log, clock: { now: () => time.now } },
+        backend: users,
+      },
+    );
+    const request = {
+      method: 'GET',
+      origin: 'http://users.internal:8080',
+      target: '/v1/users/7?a=b',
+      client: { ip: '10.0.0.1' },
+    };
+    const step = gate.attached.transport!(() => {
+      time.now += 12.5;
+      return reply;
+    });
+    await step(request as PipeRequest, new Call());
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+    return stdout;
+  }
+
+  const answer = (status: number, list: string[] = []) => Reply.raw(status, new HeaderBag(list), null);
+
+  it('tells status, duration, host and path of the upstream call', async () => {
+    const [line] = await backendLines({ prefix: '[B] ' }, answer(503));
+    match(
+      line!,
+      /^\[B\] \d{4}\/\d\d\/\d\d - \d\d:\d\d:\d\d\.\d{3} \|503\| 12\.500ms \| GET users\.internal:8080 \/v1\/users\/7\n$/,
+    );
+  });
+
+  it('prints the marker as the status of a failed call', async () => {
+    const failed = Reply.failed(new BackendError('BACKEND_DIAL', 'refused'));
+    deepEqual(await backendLines({ custom_format: '%{statusCode} %{error}\n' }, failed), ['- refused\n']);
+    deepEqual(await backendLines({ custom_format: '%{statusCode}\n', no_value: '?' }, failed), ['?\n']);
+    deepEqual(await backendLines({ custom_format: '%{statusCode}\n', no_value: '' }, failed), ['-\n']);
+  });
+
+  it('tells the status the backend gave although the call counts as failed', async () => {
+    const failed = Reply.failed(new BackendError('BACKEND_STATUS', 'invalid status code', { upstreamStatus: 503 }));
+    deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, failed), ['503\n']);
+  });
+
+  it('prints headers of the upstream response', async () => {
+    const reply = answer(200, ['X-Served-By', 'a\nb']);
+    deepEqual(await backendLines({ custom_format: '%{header.x-served-by}\n' }, reply), ['a\\nb\n']);
+  });
+
+  it('knows its endpoint, query and scheme', async () => {
+    const custom_format = '%{endpoint} %{uri} %{query.a} %{scheme} %{clientIP} %{proto}\n';
+    deepEqual(await backendLines({ custom_format }, answer(200)), ['/test /v1/users/7?a=b b http 10.0.0.1 -\n']);
+  });
+
+  it('goes through the application log when it has a level', async () => {
+    const backend = { log_with_level: 'info', custom_format: '%{statusCode}\n' };
+    deepEqual(await backendLines(backend, answer(200), 'INFO'), ['INFO 200\n']);
+    deepEqual(await backendLines(backend, answer(200), 'ERROR'), []);
+  });
+
+  it('is written unfiltered when it has no level', async () => {
+    deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, answer(200), 'CRITICAL'), ['200\n']);
+  });
+
+  it('is silent about a backend that was not called', async () => {
+    const skipped = answer(200);
+    skipped.skipped = true;
+    deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, skipped), []);
+  });
+
+  it('stays when the access log is off, from its level on', async () => {
+    const lines = async (level: LogLevel) => {
+      const backend = { log_with_level: 'INFO', custom_format: 'backend\n' };
+      const config = { level, stdout: true, format: 'custom', custom_format: '%{message}', backend };
+      const { gate, access, stdout } = await gateway(config, { router: { disable_access_log: true } });
+      access(record());
+      const site = { endpoint: { endpoint: '/a' }, backend: { extra_config: {} } };
+      const { transport } = gate.attached.eachBackend!(site as never);
+      await transport!(() => answer(200))({ method: 'GET', origin: '', target: '' } as PipeRequest, new Call());
+      return stdout;
+    };
+    deepEqual(await lines('ERROR'), []);
+    deepEqual(await lines('INFO'), ['backend\n']);
+  });
+
+  it('of a backend replaces that of the service as a whole', async () => {
+    const { gate } = await gateway({ level: 'INFO', stdout: true, backend: { prefix: 'x' } });
+    const extra_config = { 'telemetry/logging': { backend: { no_value: '?' } } };
+    const site = { endpoint: { endpoint: '/a' }, backend: { extra_config } };
+    deepEqual(gate.attached.eachBackend!(site as never), {});
+  });
+
+  it('collects upstream statuses only for an access log that prints them', async () => {
+    const { gate } = await gateway({
+      level: 'INFO',
+      access_log_format: 'custom',
+      access_log_custom_format: '%{backendStatus}\n',
+    });
+    const site = { endpoint: { endpoint: '/a' }, backend: { extra_config: {} } };
+    const { transport } = gate.attached.eachBackend!(site as never);
+    const call = new Call();
+    await transport!(() => answer(404))({} as PipeRequest, call);
+    await transport!(async () => Reply.failed(new BackendError('X', 'x')))({} as PipeRequest, call);
+    deepEqual(call.get(upstreamSlot), ['404', '-']);
+    equal((await gateway({ level: 'INFO' })).gate.attached.eachBackend, undefined);
+  });
+});
+
+describe('telemetry/logging, mistakes', () => {
+  it('needs a level', async () => {
+    equal((await refusedWith({ stdout: true })).pointer, '/level');
+  });
+
+  it('refuses a level it does not know', async () => {
+    deepEqual(await refusedWith({ level: 'TRACE' }), {
+      code: 'LOGGING_LEVEL',
+      pointer: '/level',
+      message: 'unknown level "TRACE"',
+    });
+    equal((await refusedWith({ level: 'INFO', backend: { log_with_level: 'x' } })).pointer, '/backend/log_with_level');
+  });
+
+  it('refuses a custom format without its pattern', async () => {
+    equal((await refusedWith({ level: 'INFO', format: 'custom' })).pointer, '/format');
+    equal((await refusedWith({ level: 'INFO', access_log_format: 'custom' })).pointer, '/access_log_format');
+  });
+
+  it('names the column of an unknown or unterminated variable', async () => {
+    deepEqual(await refusedWith({ level: 'INFO', format: 'custom', custom_format: 'a %{nope}' }), {
+      code: 'LOGGING_PATTERN',
+      pointer: '/custom_format',
+      message: 'unknown variable %{nope} at column 3',
+    });
+    const access = { level: 'INFO', access_log_format: 'custom', access_log_custom_format: '%{method} %{path\n' };
+    equal((await refusedWith(access)).message, 'unterminated %{ at column 11');
+    const backend = { level: 'INFO', backend: { custom_format: '%{message}\n' } };
+    deepEqual(await refusedWith(backend), {
+      code: 'LOGGING_PATTERN',
+      pointer: '/backend/custom_format',
+      message: 'unknown variable %{message} at column 1',
+    });
+  });
+
+  it('refuses a format after the colon that means nothing', async () => {
+    const config = { level: 'INFO', format: 'custom', custom_format: '%{level:wide}' };
+    equal((await refusedWith(config)).message, 'format ":wide" is not understood at column 1');
+  });
+
+  for (const config of [
+    { format: 'xml' },
+    { access_log_format: 'nginx' },
+    { syslog_facility: 'mail' },
+    { colour: true },
+    { backend: {} },
+  ]) {
+    it(`refuses ${JSON.stringify(config)}`, async () => {
+      await refusedWith({ level: 'INFO', ...config });
+    });
+  }
+
+  it('refuses a backend without backend object', async () => {
+    await rejects(stand(plugin, 'backend', {}), ConfigErrors);
+  });
+});

@@ -1,0 +1,84 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSyslog, syslogFormat } from '../../../../plugins/telemetry/logging/syslog.ts';
+
+const line = (level: 'DEBUG' | 'WARNING' | 'CRITICAL', message: string) => ({
+  id: 1,
+  time: Date.UTC(2024, 0, 2),
+  level,
+  message,
+});
+
+describe('a syslog line', () => {
+  it('carries facility, severity of the line, tag and the fixed pattern', () => {
+    const format = syslogFormat('[GW]', 'local3');
+    match(format(line('WARNING', 'x')), /^<156>Jan {2}\d \d\d:\d\d:\d\d \S+ \[GW\]\[\d+\]: WARNING > x\n$/);
+    match(format(line('DEBUG', 'x')), /^<159>/);
+    match(format(line('CRITICAL', 'x')), /^<154>/);
+  });
+
+  it('cannot be forged by its message', () => {
+    equal(syslogFormat('', 'local0')(line('DEBUG', 'a\n<0>b')).split('\n').length, 2);
+  });
+});
+
+describe('the syslog connection', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'syslog-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  async function daemon(path: string) {
+    const server = createServer().listen(path);
+    await once(server, 'listening');
+    return server;
+  }
+
+  it('reaches the first socket that answers', async () => {
+    const server = await daemon(join(folder, 'log'));
+    const syslog = openSyslog({ lost() {}, found() {} }, [join(folder, 'none'), join(folder, 'log')]);
+    syslog.write('hello\n', () => {});
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    equal(bytes.toString(), 'hello\n');
+    syslog.close();
+    await once(socket.resume(), 'end');
+    server.close();
+  });
+
+  it('tells once that nobody answers, holds the text back and delivers it when somebody does', async () => {
+    const path = join(folder, 'log');
+    const told: string[] = [];
+    let firstLoss = (): void => {};
+    const lost = new Promise<void>((resolve) => {
+      firstLoss = resolve;
+    });
+    const events = {
+      lost(reason: string) {
+        told.push(`lost ${reason}`);
+        firstLoss();
+      },
+      found: () => void told.push('found'),
+    };
+    const syslog = openSyslog(events, [path], 5);
+    let taken = false;
+    syslog.write('held\n', () => {
+      taken = true;
+    });
+    await lost;
+    equal(taken, false);
+    const server = await daemon(path);
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    equal(bytes.toString(), 'held\n');
+    deepEqual(told, [`lost ${path}: ENOENT`, 'found']);
+    syslog.close();
+    await once(socket.resume(), 'end');
+    server.close();
+  });
+});
