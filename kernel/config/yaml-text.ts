@@ -69,7 +69,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>): Data {
     for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
       if (!isScalar(key)) throw fault('a key must be a plain value', place(key ?? map));
       const data = convert(value);
-      if (key.value === '<<' && key.type === 'PLAIN') merged.push(...(Array.isArray(data) ? data : [data]));
+      if (typeof key.value === 'symbol') merged.push(...(Array.isArray(data) ? data : [data]));
       else setKey(result, keyText(key.value, key.source), data);
     }
     for (const source of merged) {

@@ -12,6 +12,9 @@
  * - `ratio` is gateway over floor, taken round by round, where the two take turns (floor, gateway, floor, ...), so that
  *   a slow minute of the machine hits both. Median of the rounds; least and greatest in brackets. Where the brackets of
  *   two runs overlap, nothing is proven. `--against floor` compares the floor with itself and shows the noise.
+ * - In `json`, `json-64k` and `access-log` the floor decodes and encodes. The gateway may prove that nothing looks into
+ *   the data, check it and pass the bytes: there a ratio below 1 is work saved, not a faster encoder. `filter` and
+ *   `merge` leave no such choice.
  * - Requests per second and latency are those of a full load: on two cores, the load generator and the upstream share
  *   what the measured process leaves. They tell little about latency at normal load.
  * - In the JSON file, `busy` is CPU time over elapsed time; well below 1 means that upstream or generator were the limit.

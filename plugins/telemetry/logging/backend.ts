@@ -12,6 +12,8 @@ import { compilePattern } from './pattern.ts';
 import type { BackendLogging } from './schema.ts';
 import { type UpstreamRecord, upstreamVocabulary } from './upstream.ts';
 
+const defaultPattern = '%{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}\n';
+
 /**
  * Compiles a `backend` object found at `/backend` of the site.
  * @returns the wrap for a backend of an endpoint, given that endpoint's pattern.
@@ -21,7 +23,7 @@ export function compileBackendLog(
   site: Site<unknown>,
   config: BackendLogging,
 ): (endpoint: string) => Wrap<PipeRequest> {
-  const { custom_format, log_with_level, no_value, prefix } = config;
+  const { custom_format = defaultPattern, log_with_level, no_value = '', prefix = '' } = config;
   const level = log_with_level === undefined ? undefined : levelOf(site, '/backend/log_with_level', log_with_level);
   const pointer = '/backend/custom_format';
   const pattern = level === undefined ? withLineBreak(site, pointer, custom_format) : custom_format.trimEnd();

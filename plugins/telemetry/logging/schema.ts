@@ -2,7 +2,7 @@ import type { Infer, Schema } from '#contract';
 
 const level = (description: string) => ({ type: 'string', description, examples: ['INFO'] }) as const;
 
-/** The log of upstream calls. */
+/** The log of upstream calls. Defaults are left to the code: they would hide that the object is empty. */
 export const backendLogSchema = {
   type: 'object',
   title: 'Backend log',
@@ -11,14 +11,14 @@ export const backendLogSchema = {
   properties: {
     custom_format: {
       type: 'string',
-      description: 'Pattern of the line, with its line break.',
-      default: '%{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}\n',
+      description:
+        'Pattern of the line, with its line break. Default: %{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}',
     },
     log_with_level: level(
       'Write the line as an application line of this level, so that it can be filtered. Default: written straight to standard output.',
     ),
-    no_value: { type: 'string', description: 'Printed for a variable without value; empty means -.', default: '-' },
-    prefix: { type: 'string', description: 'Value of %{prefix}.', default: '' },
+    no_value: { type: 'string', description: 'Printed for a variable without value. Default, also when empty: -.' },
+    prefix: { type: 'string', description: 'Value of %{prefix}. Default: empty.' },
   },
 } as const satisfies Schema;
 

@@ -1,13 +1,14 @@
-import type {
-  AccessRecord,
-  AtBackend,
-  AtService,
-  BackendSite,
-  LogFormat,
-  LogOutput,
-  PipeRequest,
-  Site,
-  Wrap,
+import {
+  after,
+  type AccessRecord,
+  type AtBackend,
+  type AtService,
+  type BackendSite,
+  type LogFormat,
+  type LogOutput,
+  type PipeRequest,
+  type Site,
+  type Wrap,
 } from '#contract';
 import { accessPatterns, accessVocabulary, noteUpstream } from './access.ts';
 import { customFormat, defaultFormat, logstashFormat } from './application.ts';
@@ -112,17 +113,9 @@ function backendLogs(
   };
 }
 
-const noteStatus: Wrap<PipeRequest> = (next) => (request, call) => {
-  const reply = next(request, call);
-  if (reply instanceof Promise) {
-    return reply.then((settled) => {
-      noteUpstream(call, upstreamStatus(settled));
-      return settled;
-    });
-  }
-  noteUpstream(call, upstreamStatus(reply));
-  return reply;
-};
+const noteStatus: Wrap<PipeRequest> = after((reply, _request, call) => {
+  if (!reply.skipped) noteUpstream(call, upstreamStatus(reply));
+});
 
 function both(outer: Wrap<PipeRequest>, inner: Wrap<PipeRequest>): Wrap<PipeRequest> {
   return (next) => outer(inner(next));

@@ -32,7 +32,7 @@ export function compileValidator(schema: DataObject, fault: SchemaFault): Valida
   return {
     validate,
     validateText: (text) => {
-      const suspicious = mayHoldExact(text);
+      const suspicious = mayHoldExact.test(text);
       const document = suspicious ? parseExact(text) : (JSON.parse(text) as Data);
       const plain = !suspicious || !holdsExact(document);
       return plain && proof(document) ? null : validate(document);
@@ -40,10 +40,11 @@ export function compileValidator(schema: DataObject, fault: SchemaFault): Valida
   };
 }
 
-/** Fifteen digits always survive as a JavaScript number; more of them, or an exponent, may not. */
-function mayHoldExact(text: string): boolean {
-  return /\d[\d.]{15}|\d[eE]/.test(text);
-}
+/**
+ * Fifteen digits always survive as a JavaScript number; more of them, or an exponent, may not. A number stands after
+ * one of few characters, so that digits within a text (a UUID) rarely count.
+ */
+const mayHoldExact = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 
 function holdsExact(value: Data): boolean {
   if (Array.isArray(value)) return value.some(holdsExact);

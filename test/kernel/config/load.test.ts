@@ -124,7 +124,7 @@ describe('a syntax error', () => {
     const error = failure('{\n  "a": { "b/c": 1, "x": [{}], "b\\/c": 2 }\n}', 'g.json');
     deepEqual(
       [error.code, error.pointer, error.position?.line, error.position?.column],
-      ['CONFIG_DUPLICATE_KEY', '/a/b~1c', 2, 33],
+      ['CONFIG_DUPLICATE_KEY', '/a/b~1c', 2, 31],
     );
   });
   it('is a key that stands twice in YAML and TOML too', () => {

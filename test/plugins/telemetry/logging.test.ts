@@ -221,7 +221,7 @@ describe('telemetry/logging, access log', () => {
     equal(await accessLineOf('%{header.X-Id}', {}, { access_log_missing_key_marker: '' }), '-');
   });
 
-  it('does not skip a listed path only because of its query', async () => {
+  it('skips a listed path with and without a query', async () => {
     const router = { logger_skip_paths: ['/__health'] };
     const { access, stdout } = await gateway({ level: 'INFO', access_log_format: 'json' }, { router });
     access(record({ path: '/__health', search: '' }));
@@ -447,7 +447,7 @@ describe('telemetry/logging, backend log', () => {
 
 describe('telemetry/logging, mistakes', () => {
   it('needs a level', async () => {
-    equal((await refusedWith({ stdout: true })).pointer, '/level');
+    match((await refusedWith({ stdout: true })).message, /level/);
   });
 
   it('refuses a level it does not know', async () => {

@@ -83,6 +83,8 @@ function anySchema(chance: Chance, depth: number): Data {
     const keyword = chance.pick(Object.keys(choice));
     if (keyword !== '$ref' || depth < 3) schema[keyword] = choice[keyword]!();
   }
+  // There the reference lets an empty array escape.
+  if ('contains' in schema && Array.isArray(schema['items'])) delete schema['items'];
   return '$ref' in schema ? { $ref: schema['$ref']! } : schema;
 }
 
@@ -99,7 +101,6 @@ describe('validation/json-schema verdicts', () => {
       schema['definitions'] = definitions;
       const published = new Ajv({
         strict: false,
-        // Without it an empty array beside a list of items escapes `contains`.
         allErrors: true,
         ownProperties: true,
         logger: false,

@@ -52,6 +52,12 @@ const rows: readonly Row[] = [
   ],
   ['contains on an empty array', { contains: {} }, '[]', ['(root): At least one of the items must match']],
   [
+    'contains on an empty array beside a list of items',
+    { items: [{ type: 'string' }], contains: {} },
+    '[]',
+    ['(root): At least one of the items must match'],
+  ],
+  [
     'additionalItems: false',
     { items: [{ type: 'string' }], additionalItems: false },
     '["a",1,2]',

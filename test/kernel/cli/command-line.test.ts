@@ -1,0 +1,204 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json, startBackend } from '../../support/gateway.ts';
+
+const bin = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(...args: string[]): ChildProcess {
+  return spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+async function sluice(...args: string[]): Promise<Ended> {
+  const child = start(...args);
+  let out = '';
+  let err = '';
+  child.stdout!.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr!.on('data', (chunk) => {
+    err += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, out, err };
+}
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Waits until a process has printed what the pattern finds. */
+function printed(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const look = (chunk: Buffer) => {
+      text += chunk;
+      const found = pattern.exec(text);
+      if (found) resolve(found);
+    };
+    child.stdout!.on('data', look);
+    child.stderr!.on('data', look);
+    child.once('close', (code) => reject(new Error(`ended with ${code} before it printed ${pattern}:\n${text}`)));
+  });
+}
+
+describe('command line', function () {
+  this.timeout(30_000);
+  let folder: string;
+  const file = (name: string, content: unknown): string => {
+    const path = join(folder, name);
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
+    return path;
+  };
+  const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  describe('check', () => {
+    it('says Syntax OK! of a good file and exits 0', async () => {
+      const { code, out } = await sluice('check', '-c', file('ok.json', { version: 3, endpoints: [] }));
+      equal(code, 0);
+      ok(out.endsWith('Syntax OK!\n'));
+    });
+
+    it('names all mistakes with their pointers and exits 1', async () => {
+      const path = file('three.json', {
+        version: 3,
+        timeout: '2',
+        endpoints: [{ endpoint: '/a', method: 'FETCH', backend: [{ url_pattern: '/', hosts: [] }] }],
+      });
+      const { code, err } = await sluice('check', '-t', '-c', path);
+      equal(code, 1);
+      for (const pointer of ['/timeout', '/endpoints/0/method', '/endpoints/0/backend/0/hosts']) {
+        ok(err.includes(`(${pointer})`), `${pointer} is missing in:\n${err}`);
+      }
+    });
+
+    it('prints one JSON object for programs, with line and column', async () => {
+      const path = file('json.json', '{\n  "version": 3,\n  "prot": 8080\n}');
+      const { code, out } = await sluice('check', '-c', path, '--format', 'json');
+      equal(code, 1);
+      const { valid, errors } = JSON.parse(out);
+      equal(valid, false);
+      const [{ line, column, pointer, code: name, hint }] = errors;
+      deepEqual({ line, column, pointer, name }, { line: 3, column: 3, pointer: '/prot', name: 'SCHEMA_UNKNOWN_KEY' });
+      match(hint, /port/);
+    });
+
+    it('names both routes of a collision', async () => {
+      const path = file('collide.json', {
+        version: 3,
+        endpoints: [
+          { endpoint: '/user/{a}', backend },
+          { endpoint: '/user/{b}/some', backend },
+        ],
+      });
+      const { code, err } = await sluice('check', '-t', '-c', path);
+      equal(code, 1);
+      match(err, /\/user\/\{a\}/);
+      match(err, /\/user\/\{b\}\/some/);
+    });
+
+    it('tells the path of a missing file', async () => {
+      const { code, err } = await sluice('check', '-c', join(folder, 'missing.json'));
+      equal(code, 1);
+      match(err, /missing\.json: no such file/);
+    });
+
+    it('asks for the flag when no file is given', async () => {
+      const { code, err } = await sluice('check');
+      equal(code, 1);
+      match(err, /-c FILE/);
+    });
+
+    it('takes bundled flags and YAML', async () => {
+      const path = file('ok.yaml', 'version: 3\nendpoints: []\n');
+      equal((await sluice('check', '-tlc', path)).code, 0);
+    });
+
+    it('refuses flags that exclude each other', async () => {
+      const { code, err } = await sluice('check', '-l', '-n', '-c', file('ok.json', { version: 3 }));
+      equal(code, 2);
+      match(err, /exclude/);
+    });
+
+    it('prints the interpreted configuration with -d, secrets masked', async () => {
+      const path = file('print.json', {
+        version: 3,
+        endpoints: [
+          { endpoint: '/a', timeout: '3s', backend, extra_config: { 'qos/ratelimit/router': { max_rate: 1 } } },
+        ],
+      });
+      const { out } = await sluice('check', '-dd', '-c', path);
+      match(out, /GET \/a \(timeout 3000ms\)/);
+      match(out, /Components: qos\/ratelimit\/router/);
+    });
+  });
+
+  it('tells version and runtime', async () => {
+    const { code, out } = await sluice('version');
+    equal(code, 0);
+    match(out, /^Sluice Version: \d+\.\d+\.\d+\n/);
+  });
+
+  it('refuses an unknown command and an unknown flag with the usage', async () => {
+    const command = await sluice('rnu');
+    equal(command.code, 2);
+    match(command.err, /unknown command: rnu/);
+    const flag = await sluice('check', '--frob');
+    equal(flag.code, 2);
+    match(flag.err, /--frob/);
+  });
+
+  it('prints a schema that names every plugin', async () => {
+    const { code, out } = await sluice('schema');
+    equal(code, 0);
+    const endpoint = JSON.parse(out).properties.endpoints.items.properties.extra_config.properties;
+    ok('validation/json-schema' in endpoint);
+    ok('qos/ratelimit/router' in endpoint);
+  });
+
+  describe('run', () => {
+    it('refuses a broken configuration and opens nothing', async () => {
+      const { code, err } = await sluice('run', '-c', file('bad.json', { version: 4 }));
+      equal(code, 1);
+      match(err, /unsupported version: 4/);
+    });
+
+    it('serves, answers the debug endpoint under -d, and ends with 0 after SIGTERM', async () => {
+      const upstream = await startBackend(json({ hello: 'world' }));
+      const path = file('run.json', {
+        version: 3,
+        listen_ip: '127.0.0.1',
+        endpoints: [{ endpoint: '/a', backend: [{ host: [upstream.url], url_pattern: '/' }] }],
+      });
+      const child = start('run', '-d', '-p', String(await freePort()), '-c', path);
+      const [, listening] = await printed(child, /Listening on port: (\d+)/);
+      equal(await (await fetch(`http://127.0.0.1:${listening}/a`)).text(), '{"hello":"world"}');
+      deepEqual(await (await fetch(`http://127.0.0.1:${listening}/__debug/x`)).json(), { message: 'pong' });
+      child.kill('SIGTERM');
+      const [code] = await once(child, 'exit');
+      equal(code, 0);
+      await upstream.close();
+    });
+  });
+});
