@@ -68,7 +68,7 @@ export const endpointSchema = {
   properties: {
     endpoint: {
       type: 'string',
-      pattern: '^\\/[^\\*\\?\\&\\%]*(\\/\\*)?$',
+      pattern: '^/[^*?&%]*(/\\*)?$',
       description: 'Path clients call; may hold {placeholders} and end in /*.',
       examples: ['/users/{id}'],
     },

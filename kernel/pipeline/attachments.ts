@@ -64,6 +64,9 @@ export function attachEndpoint(
 export interface AttachedBackend {
   readonly attached: readonly Attached<AtBackend>[];
   readonly shadow: AtBackend['shadow'];
+  readonly backend: BackendConfig;
+  /** Its answers are bytes, though the client is written data. */
+  readonly unreadable: boolean;
   compile(output: Encoding, unread: boolean, alone: boolean): Step<PipeRequest>;
 }
 
@@ -114,6 +117,8 @@ export function attachBackend(
   return {
     attached,
     shadow: attached.find(({ at }) => at.shadow)?.at.shadow,
+    backend,
+    unreadable: encoding?.raw === true && output?.raw !== true,
     compile: (clientEncoding, unread, alone) =>
       compileBackend({
         endpoint,

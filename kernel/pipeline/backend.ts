@@ -2,6 +2,7 @@ import {
   type AtBackend,
   type BackendConfig,
   BackendError,
+  ByteStream,
   CallError,
   type Encoding,
   type EndpointConfig,
@@ -110,7 +111,8 @@ function withPath(
   };
 }
 
-function missingValue(): CallError {
+/** What a request is told that lacks what a backend's address is made of, or has nothing usable there. */
+export function missingValue(): CallError {
   return new CallError('REQUEST_VALUE_MISSING', 'a value that the backend needs is missing in the request', {
     view: { status: 400 },
   });
@@ -144,20 +146,22 @@ function atHost(
       request.target = origin.slice(slash).replace(/\/$/, '') + request.target;
     }
     if (dynamic.size > 0 && !URL.canParse(request.origin)) {
-      return Reply.failed(new BackendError('BACKEND_ADDRESS', `invalid backend address`));
+      return Reply.failed(new BackendError('BACKEND_ADDRESS', 'invalid backend address'));
     }
     filterHeaders?.(request);
     return next(request, call);
   };
 }
 
-/** Gives a backend a deadline of its own, from the start of its call. */
+/** Gives a backend a deadline of its own, from the start of its call; bytes that are still coming stay under it. */
 function within(timeoutMs: number, next: Step<PipeRequest>): Step<PipeRequest> {
   return (request, call) => {
     const own = call.fork(timeoutMs);
+    const leave = (reply: Reply): Reply => {
+      if (!(reply.body instanceof ByteStream)) own.finish();
+      return reply;
+    };
     const reply = next(request, own);
-    if (reply instanceof Promise) return reply.finally(() => own.finish());
-    own.finish();
-    return reply;
+    return reply instanceof Promise ? reply.then(leave) : leave(reply);
   };
 }

@@ -1,4 +1,4 @@
-import { type PipeRequest, Reply, type Step, toCallError } from '#contract';
+import { CallError, CancelledError, type PipeRequest, Reply, type Step } from '#contract';
 
 /** Reads a request body into memory once, so that every call inside can send all of it. */
 export function buffered(next: Step<PipeRequest>): Step<PipeRequest> {
@@ -7,7 +7,8 @@ export function buffered(next: Step<PipeRequest>): Step<PipeRequest> {
     if (!(bytes instanceof Promise)) return next(request, call);
     return bytes.then(
       () => next(request, call),
-      (error) => Reply.failed(toCallError(error)),
+      // A body that breaks off for no reason of ours: its client has left.
+      (error) => Reply.failed(error instanceof CallError ? error : new CancelledError()),
     );
   };
 }

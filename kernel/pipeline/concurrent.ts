@@ -1,42 +1,59 @@
 import { type Call, CancelledError, type PipeRequest, Reply, type Step, toCallError } from '#contract';
 
-/** Share of the time a backend has that its concurrent calls get. */
+/** Share of a backend's time that its concurrent calls get. */
 const SHARE = 0.75;
 
 /**
  * Sends the same request several times at once and keeps the first complete reply; the others are given up. A raw reply
  * is complete as soon as it is there. With none, the last incomplete reply, else the last failure.
+ *
+ * @param timeoutMs the time the backend has.
  */
 export function concurrently(times: number, step: Step<PipeRequest>, timeoutMs: number): Step<PipeRequest> {
-  return (request, call) =>
-    new Promise((resolve) => {
-      const group = call.fork(SHARE * Math.min(timeoutMs, call.remainingMs));
+  return (request, call) => {
+    if (call.reason) return Reply.failed(toCallError(call.reason));
+    return new Promise((resolve) => {
+      const group = call.fork(SHARE * timeoutMs);
       const calls: Call[] = [];
       let open = times;
       let fallback: Reply | null = null;
-      const settle = (reply: Reply, winner: Call | null) => {
-        if (open < 0) return;
-        open = -1;
-        for (const loser of calls) if (loser !== winner) loser.cancel(new CancelledError());
+      const settle = (reply: Reply, winner: Call | null, reason: Error) => {
+        open = 0;
+        for (const loser of calls) if (loser !== winner) loser.cancel(reason);
+        if (reply.body === null) winner?.finish();
         group.finish();
         resolve(reply);
       };
       const receive = (reply: Reply, own: Call) => {
-        if (open < 0) return;
+        if (open === 0) return;
         open--;
-        if (!reply.failed && (reply.body !== null || reply.complete)) return settle(reply, own);
+        if (!reply.failed && (reply.body !== null || reply.complete)) return settle(reply, own, new CancelledError());
         if (!reply.failed || fallback === null || fallback.failed) fallback = reply;
-        if (open === 0) settle(fallback, null);
+        if (open === 0) settle(fallback, null, new CancelledError());
       };
       group.onCancel((reason) => {
-        if (open > 0) settle(fallback ?? Reply.failed(toCallError(reason)), null);
+        // What is late is late for all who watch the single calls, a circuit breaker among them.
+        if (open > 0) settle(fallback ?? Reply.failed(toCallError(reason)), null, reason);
       });
+      // Not forks of the group: the winner's body may go on when the group is over.
       for (let index = 0; index < times; index++) calls.push(call.fork());
-      for (const own of calls) {
-        Promise.resolve(step(request.copy(), own)).then(
-          (reply) => receive(reply, own),
-          (error) => receive(Reply.failed(toCallError(error)), own),
-        );
-      }
+      for (const own of calls) start(step, request.copy(), own, receive);
     });
+  };
+}
+
+function start(
+  step: Step<PipeRequest>,
+  request: PipeRequest,
+  own: Call,
+  receive: (reply: Reply, own: Call) => void,
+): void {
+  const fail = (error: unknown): void => receive(Reply.failed(toCallError(error)), own);
+  try {
+    const reply = step(request, own);
+    if (reply instanceof Promise) reply.then((settled) => receive(settled, own), fail);
+    else receive(reply, own);
+  } catch (error) {
+    fail(error);
+  }
 }

@@ -13,6 +13,7 @@ import {
   type Step,
   toCallError,
 } from '#contract';
+import { discard } from './discard.ts';
 
 /** Longest decoded body of one backend, in bytes (decision 23). */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -62,9 +63,16 @@ function decode(raw: Reply, decoding: Decoding, request: PipeRequest, call: Call
 const noBytes = new Uint8Array(0);
 
 function badStatus(raw: Reply, { name, log }: Decoding, request: PipeRequest): Reply {
-  if (raw.body instanceof ByteStream) raw.body.drop();
-  const text = `invalid status code ${raw.status} [${name}]: ${request.origin}${request.target}`;
+  discard(raw.body);
+  const url = withoutUser(request.origin) + request.target;
+  const text = `invalid status code ${raw.status} [${name}]: ${url}`;
   return tellStatus(Reply.failed(new BackendError('BACKEND_STATUS', text, { upstreamStatus: raw.status })), log);
+}
+
+/** An address without user name and password, which are nobody's business in logs and answers. */
+function withoutUser(origin: string): string {
+  const at = origin.lastIndexOf('@');
+  return at < 0 ? origin : origin.slice(0, origin.indexOf('://') + 3) + origin.slice(at + 1);
 }
 
 /** The backend's real status goes to the log, since the client is not told it (error rule E1). */
@@ -77,9 +85,7 @@ function tellStatus(reply: Reply, log: Log): Reply {
 }
 
 function read(bytes: Uint8Array, raw: Reply, decoding: Decoding): Reply | Promise<Reply> {
-  const coding = raw.headers.get('content-encoding');
-  if (coding === undefined || coding === 'identity') return parse(bytes, decoding);
-  if (coding.toLowerCase() !== 'gzip') return parse(bytes, decoding);
+  if (raw.headers.get('content-encoding')?.toLowerCase() !== 'gzip') return parse(bytes, decoding);
   return inflate(bytes, { maxOutputLength: BODY_LIMIT_BYTES }).then(
     (inflated) => parse(inflated, decoding),
     (error) => Reply.failed(toBackendError(error)),

@@ -3,15 +3,26 @@ import {
   type AtEndpoint,
   ConfigError,
   type EndpointConfig,
+  type Log,
   type PipeRequest,
+  Reply,
   type Step,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
-import { type Attached, attachBackend, attachEndpoint, type EndpointContext, findEncoding } from './attachments.ts';
+import {
+  type Attached,
+  type AttachedBackend,
+  attachBackend,
+  attachEndpoint,
+  type EndpointContext,
+  findEncoding,
+} from './attachments.ts';
+import { missingValue } from './backend.ts';
 import { buffered } from './buffered.ts';
 import { fold } from './fold.ts';
-import { parallel } from './merge.ts';
+import { mergeReplies, parallel } from './merge.ts';
+import { compileDemands } from './pattern.ts';
 import { compileRequest } from './request.ts';
 import { enterPipe, type Route } from './route.ts';
 import { type Shadow, withShadows } from './shadow.ts';
@@ -41,7 +52,6 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
     );
   }
   if (raw) refuseReaders(build, [...attached, ...backends.flatMap((backend) => backend.attached)], endpoint, pointer);
-  warnConcurrent(build, endpoint, raw, pointer);
   if (build.errors.length > before || !build.attaching) return undefined;
 
   const unread = [...attached, ...backends.flatMap((backend) => backend.attached)].every(({ at }) => !at.readsData);
@@ -64,7 +74,7 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
   const endpointPhase = phase('endpoint');
   const proxyPhase = phase('proxy');
   reportHidden(build, [...endpointPhase, ...proxyPhase], pointer);
-  const gathered = withShadows(shadows, gather(attached, steps, endpoint));
+  const gathered = withShadows(shadows, gather(attached, regular, steps, endpoint, log));
   const shared = alone && endpoint.concurrent_calls === 1 ? gathered : buffered(gathered);
   const pipe = fold(
     proxyPhase.map(({ at }) => at.proxy!),
@@ -93,20 +103,39 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
 
 function gather(
   attached: readonly Attached<AtEndpoint>[],
+  backends: readonly AttachedBackend[],
   steps: readonly Step<PipeRequest>[],
   endpoint: EndpointConfig,
+  log: Log,
 ): Step<PipeRequest> {
-  if (steps.length === 1) return steps[0]!;
+  if (steps.length === 1) return backends[0]!.unreadable ? withoutBytes(steps[0]!) : steps[0]!;
   const custom = attached.find(({ at }) => at.gather)?.at.gather;
   const combine = attached.find(({ at }) => at.combine)?.at.combine;
+  const merger = custom?.sequential ? 'sequential' : 'parallel';
+  log.debug(() => `[Merge] Backends: ${steps.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);
   const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout);
+  const whole = demanding(compileDemands(backends.map(({ backend }) => backend)), gathered);
   const shape = attached.find(({ at }) => at.shape)?.at.shape;
-  if (!shape) return gathered;
+  if (!shape) return whole;
   return async (request, call) => {
-    const reply = await gathered(request, call);
+    const reply = await whole(request, call);
     if (reply.data) reply.data = shape(reply.data);
     return reply;
   };
+}
+
+/** A `no-op` backend behind a decoded output: neither its status nor its headers are the client's. */
+function withoutBytes(step: Step<PipeRequest>): Step<PipeRequest> {
+  return async (request, call) => {
+    const reply = await step(request, call);
+    return reply.failed || reply.complete === null ? reply : mergeReplies([reply]);
+  };
+}
+
+/** Refuses a request that lacks what any of several backends needs before one of them is called (forwarding rule 17). */
+function demanding(meets: ReturnType<typeof compileDemands>, next: Step<PipeRequest>): Step<PipeRequest> {
+  if (!meets) return next;
+  return (request, call) => (meets(request, call) ? next(request, call) : Reply.failed(missingValue()));
 }
 
 function smallestLimit(limits: readonly number[]): number {
@@ -125,22 +154,6 @@ function refuseReaders(
     if (!at.readsData) continue;
     const message = `"${plugin.name}" reads data, and output_encoding "${endpoint.output_encoding}" passes bytes undecoded`;
     build.errors.push(new ConfigError('ENDPOINT_NO_DATA', joinPointer(pointer, 'output_encoding'), message));
-  }
-}
-
-function warnConcurrent(build: Build, endpoint: EndpointConfig, raw: boolean, pointer: string): void {
-  if (endpoint.concurrent_calls === 1) return;
-  const at = joinPointer(pointer, 'concurrent_calls');
-  if (raw) {
-    build.warnings.push(
-      new ConfigError(
-        'CONCURRENT_RAW',
-        at,
-        `concurrent_calls has no effect with output_encoding "${endpoint.output_encoding}"`,
-      ),
-    );
-  } else if (endpoint.backend.some((backend) => backend.method !== 'GET' && backend.method !== 'HEAD')) {
-    build.warnings.push(new ConfigError('CONCURRENT_UNSAFE', at, 'the same write is really sent several times'));
   }
 }
 

@@ -1,6 +1,6 @@
 import {
   type Call,
-  type CallError,
+  CallError,
   type DataObject,
   mergeShallow,
   type PipeRequest,
@@ -8,6 +8,7 @@ import {
   type Step,
   toCallError,
 } from '#contract';
+import { discard } from './discard.ts';
 
 /** Share of the endpoint's time that the merge of several backends gets; the rest is for the stages after it. */
 const SHARE = 0.85;
@@ -16,7 +17,8 @@ type Combine = (parts: readonly DataObject[]) => DataObject;
 
 /**
  * Calls every backend at once and merges what they answer in declaration order. The merge waits for all of them, at
- * most for its share of the endpoint's time; a part that is late then counts as failed.
+ * most for its share of the endpoint's time; a part that is late then counts as failed. Errors stand in the order in
+ * which they came up.
  *
  * @param timeoutMs the endpoint's timeout.
  */
@@ -25,31 +27,38 @@ export function parallel(
   combine: Combine = mergeShallow,
   timeoutMs: number,
 ): Step<PipeRequest> {
-  return (request, call) =>
-    new Promise((resolve) => {
+  return (request, call) => {
+    if (call.reason) return Reply.failed(toCallError(call.reason));
+    return new Promise((resolve) => {
       const part = call.fork(SHARE * timeoutMs);
       const replies: (Reply | undefined)[] = new Array(backends.length);
+      let errors = noErrors;
       let open = backends.length;
       const finish = () => {
-        open = -1;
+        open = 0;
         part.finish();
-        resolve(mergeReplies(replies as Reply[], combine));
+        resolve(mergeReplies(replies as Reply[], combine, errors));
       };
-      const leave = part.onCancel((reason) => {
-        if (open <= 0) return;
-        for (let at = 0; at < replies.length; at++) replies[at] ??= Reply.failed(toCallError(reason));
-        finish();
-      });
       const receive = (at: number, reply: Reply) => {
-        if (open <= 0) return;
+        if (open === 0) return;
         replies[at] = reply;
+        const failures = failuresOf(reply);
+        if (failures.length > 0) errors = [...errors, ...failures];
         if (--open > 0) return;
         leave();
         finish();
       };
+      const leave = part.onCancel((reason) => {
+        for (let at = 0; at < backends.length && open > 0; at++) {
+          if (replies[at] === undefined) receive(at, Reply.failed(toCallError(reason)));
+        }
+      });
       for (let at = 0; at < backends.length; at++) start(backends[at]!, request, part, at, receive);
     });
+  };
 }
+
+const noErrors: readonly CallError[] = Object.freeze([]);
 
 function start(
   step: Step<PipeRequest>,
@@ -58,32 +67,48 @@ function start(
   at: number,
   receive: (at: number, reply: Reply) => void,
 ): void {
-  const reply = step(request, call);
-  if (!(reply instanceof Promise)) return receive(at, reply);
-  reply.then(
-    (settled) => receive(at, settled),
-    (error) => receive(at, Reply.failed(toCallError(error))),
-  );
+  const fail = (error: unknown): void => receive(at, Reply.failed(toCallError(error)));
+  try {
+    const reply = step(request, call);
+    if (reply instanceof Promise) reply.then((settled) => receive(at, settled), fail);
+    else receive(at, reply);
+  } catch (error) {
+    fail(error);
+  }
 }
 
-/** One reply of several: their data, complete when all are, with every error on the way; failed when all failed. */
-export function mergeReplies(replies: readonly Reply[], combine: Combine = mergeShallow): Reply {
+/**
+ * One reply of several: their data, complete when all are; failed when all failed. A refusal is a failure, also when it
+ * names no error.
+ *
+ * @param errors everything that failed on the way, in order.
+ */
+export function mergeReplies(
+  replies: readonly Reply[],
+  combine: Combine = mergeShallow,
+  errors: readonly CallError[] = replies.flatMap(failuresOf),
+): Reply {
   const parts: DataObject[] = [];
-  const errors: CallError[] = [];
   let complete = true;
+  let failed = 0;
   let skipped = 0;
   for (const reply of replies) {
     if (reply.skipped) {
       skipped++;
       continue;
     }
-    if (reply.errors.length > 0) errors.push(...reply.errors);
     if (!reply.complete) complete = false;
-    if (reply.data) parts.push(reply.data);
+    if (reply.complete === null || reply.failed) failed++;
+    else if (reply.data) parts.push(reply.data);
+    if (reply.body) discard(reply.body);
   }
-  const failures = replies.reduce((count, reply) => count + (reply.failed ? 1 : 0), 0);
-  if (failures > 0 && failures === replies.length - skipped) return Reply.failed(...errors);
+  if (failed > 0 && failed === replies.length - skipped) return Reply.failed(...errors);
   const merged = Reply.data(combine(parts), complete && skipped < replies.length);
   merged.errors = errors;
   return merged;
+}
+
+function failuresOf(reply: Reply): readonly CallError[] {
+  if (reply.errors.length > 0 || reply.complete !== null || reply.skipped) return reply.errors;
+  return [new CallError('CALL_REFUSED', `refused with status ${reply.status}`)];
 }

@@ -18,6 +18,9 @@ export type Pattern = (request: PipeRequest, call: Call) => string | undefined;
 
 type Part = (request: PipeRequest, call: Call) => string | undefined;
 
+/** Makes a value safe for where it lands; undefined for one that cannot be. */
+type Encode = (value: string) => string | undefined;
+
 /**
  * Compiles `url_pattern` (forwarding rules 12 to 17). The pattern's own query is sent only when no parameter is
  * forwarded.
@@ -27,7 +30,7 @@ type Part = (request: PipeRequest, call: Call) => string | undefined;
 export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
   const rooted = urlPattern.startsWith('/') ? urlPattern : `/${urlPattern}`;
   const mark = rooted.indexOf('?');
-  const path = compileText(mark < 0 ? rooted : rooted.slice(0, mark), encodePathSegment);
+  const path = compileText(mark < 0 ? rooted : rooted.slice(0, mark), encodeSegment);
   const ownQuery = mark < 0 || mark === rooted.length - 1 ? null : compileText(rooted.slice(mark + 1), encodeQueryPart);
   const fullPath: Part = wildcard ? (request, call) => append(path(request, call), request.params.Wildcard) : path;
   return (request, call) => {
@@ -40,8 +43,43 @@ export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
   };
 }
 
+/**
+ * What must be there in a client's request before any backend of an endpoint is called: the values that stand in the
+ * path or the host of one, and in its query where that is sent.
+ *
+ * @returns null when nothing must.
+ */
+export function compileDemands(
+  backends: readonly { readonly url_pattern: string; readonly host: readonly string[] }[],
+): ((request: PipeRequest, call: Call) => boolean) | null {
+  const always: Part[] = [];
+  const withoutQuery: Part[] = [];
+  for (const { url_pattern: pattern, host } of backends) {
+    const mark = pattern.indexOf('?');
+    always.push(...clientParts(mark < 0 ? pattern : pattern.slice(0, mark), encodeSegment));
+    for (const text of host) always.push(...clientParts(text, encodeURIComponent));
+    if (mark >= 0) withoutQuery.push(...clientParts(pattern.slice(mark), encodeQueryPart));
+  }
+  if (always.length + withoutQuery.length === 0) return null;
+  return (request, call) => {
+    for (const part of always) if (part(request, call) === undefined) return false;
+    if (request.query.size > 0) return true;
+    for (const part of withoutQuery) if (part(request, call) === undefined) return false;
+    return true;
+  };
+}
+
+/** The placeholders of a text whose values come from the client. */
+function clientParts(text: string, encode: Encode): Part[] {
+  return splitPlaceholders(text)
+    .filter((_piece, at) => at % 2 === 1)
+    .map((piece) => ({ piece, placeholder: parsePlaceholder(piece) }))
+    .filter(({ placeholder: { from } }) => from === 'path' || from === 'header' || from === 'query')
+    .map(({ piece, placeholder }) => compileValue(placeholder, piece, encode));
+}
+
 /** Compiles a text with placeholders; `encode` makes a value safe for where it lands. */
-export function compileText(text: string, encode: (value: string) => string): Part {
+export function compileText(text: string, encode: Encode): Part {
   const pieces = splitPlaceholders(text);
   if (pieces.length === 1) {
     const constant = illegalToEscapes(text);
@@ -63,7 +101,7 @@ export function compileText(text: string, encode: (value: string) => string): Pa
   };
 }
 
-function compileValue(placeholder: Placeholder, written: string, encode: (value: string) => string): Part {
+function compileValue(placeholder: Placeholder, written: string, encode: Encode): Part {
   switch (placeholder.from) {
     case 'path': {
       const key = paramKey(placeholder.name);
@@ -91,8 +129,13 @@ function compileValue(placeholder: Placeholder, written: string, encode: (value:
   }
 }
 
-function encodeMaybe(value: string | undefined, encode: (value: string) => string): string | undefined {
+function encodeMaybe(value: string | undefined, encode: Encode): string | undefined {
   return value === undefined ? undefined : encode(value);
+}
+
+/** A dot segment would name another resource than the pattern does, also when it is escaped: it is refused. */
+function encodeSegment(value: string): string | undefined {
+  return value === '.' || value === '..' ? undefined : encodePathSegment(value);
 }
 
 /** A claim by its exact name, else by its dotted path. */

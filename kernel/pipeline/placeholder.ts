@@ -20,7 +20,7 @@ export function parsePlaceholder(text: string): Placeholder {
   return { from: 'path', name: text };
 }
 
-/** Splits a text at its placeholders: texts at even positions, placeholders at odd ones. */
+/** Splits a text at its placeholders: texts at even positions, placeholders at odd ones. Braces around quotes are text. */
 export function splitPlaceholders(text: string): string[] {
-  return text.split(/\{([^{}]+)\}/);
+  return text.split(/\{([^{}"]+)\}/);
 }

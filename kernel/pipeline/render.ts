@@ -1,4 +1,4 @@
-import type { ByteStream, ClientRequest, Reply, RouterOptions } from '#contract';
+import { type ByteStream, type ClientRequest, hasKeys, type Reply, type RouterOptions } from '#contract';
 import type { Route } from './route.ts';
 
 /** A response, ready to be written. */
@@ -26,23 +26,22 @@ export function createRendering(router: RouterOptions, version: string): Renderi
 
 /** Turns the reply of an endpoint into what the client is written (merging rules 9 to 13, error rules 1 to 10). */
 export function render(reply: Reply, route: Route, request: ClientRequest, rendering: Rendering): Answer {
-  if (reply.data === null && reply.errors.length > 0 && reply.body === null) return renderError(reply, rendering);
+  const bare = reply.data === null && reply.body === null;
+  if (bare && reply.errors.length > 0) return renderError(reply, rendering);
   const { output } = route;
   if (output.raw) return renderRaw(reply, rendering);
+  // A refusal has no body, whatever the client is written otherwise; nothing decoded at all is written as empty data.
+  if (bare && (reply.status >= 300 || reply.complete === null)) return renderError(reply, rendering);
   const headers = reply.headers.list;
   if (reply.body !== null && reply.data === null) {
     addOwn(headers, reply.complete, rendering);
     addCaching(headers, reply, route);
     return { status: reply.status, headers, body: reply.body };
   }
-  if (reply.complete === null) {
-    headers.push('X-Gateway', rendering.version);
-    return { status: reply.status, headers, body: null };
-  }
-  const complete = reply.complete && reply.data !== null && hasOwnKey(reply.data);
+  const complete = reply.complete === true && reply.data !== null && hasKeys(reply.data);
   const { body, contentType } = output.encode!(reply.data, request.headers.get('accept'));
   if (!reply.headers.has('content-type')) headers.push('Content-Type', contentType);
-  addOwn(headers, complete, rendering);
+  addOwn(headers, reply.complete === null ? null : complete, rendering);
   if (complete) addCaching(headers, reply, route);
   return { status: reply.status, headers, body };
 }
@@ -82,9 +81,4 @@ function addCaching(headers: string[], reply: Reply, route: Route): void {
   const { cache_ttl: ttlMs } = route.endpoint;
   if (ttlMs === 0 || !reply.complete || reply.headers.has('cache-control')) return;
   headers.push('Cache-Control', `public, max-age=${Math.floor(ttlMs / 1000)}`);
-}
-
-function hasOwnKey(data: object): boolean {
-  for (const _key in data) return true;
-  return false;
 }

@@ -4,15 +4,16 @@ import { type ClientRequest, canonicalHeaderName, type EndpointConfig, HeaderBag
 const hopByHop = new Set([
   'connection',
   'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
   'te',
   'trailer',
   'transfer-encoding',
   'upgrade',
   'http2-settings',
 ]);
+
+function isHopByHop(name: string): boolean {
+  return hopByHop.has(name) || name.startsWith('proxy-');
+}
 
 /** Headers the gateway writes itself: a client's own never gets through, whatever the lists say. */
 const ownHeaders = new Set([
@@ -28,7 +29,14 @@ const ownHeaders = new Set([
 const bodyHeaders = new Set(['content-type', 'content-encoding']);
 
 /** Headers a component or the gateway sets and that a look-alike (`_` or `.` for `-`) could shadow at a backend. */
-const guardedTwins = new Set([...hopByHop, ...ownHeaders, ...bodyHeaders, 'user-agent', 'authorization', 'cookie']);
+const guardedTwins = new Set([
+  ...ownHeaders,
+  ...bodyHeaders,
+  'user-agent',
+  'accept-encoding',
+  'authorization',
+  'cookie',
+]);
 
 /**
  * Compiles what an endpoint lets through (forwarding rules F1 to F9) into the function that makes the pipe's request
@@ -59,7 +67,7 @@ function compileHeaders(names: readonly string[]): PickHeaders {
   if (names.length === 0) return () => false;
   if (names.includes('*')) return copyAll;
   const listed = new Set(names.map((name) => name.toLowerCase()));
-  for (const name of [...hopByHop, ...ownHeaders, ...bodyHeaders]) listed.delete(name);
+  for (const name of listed) if (isHopByHop(name) || ownHeaders.has(name) || bodyHeaders.has(name)) listed.delete(name);
   if (listed.size === 0) return () => false;
   const guardsAgent = listed.has('user-agent');
   return (from, to) => {
@@ -84,12 +92,17 @@ function copyAll(from: readonly string[], to: string[]): boolean {
   let agent = false;
   for (let at = 0; at < from.length; at += 2) {
     const lower = from[at]!.toLowerCase();
-    if (hopByHop.has(lower) || ownHeaders.has(lower) || bodyHeaders.has(lower) || connection?.has(lower)) continue;
-    if (/[_.]/.test(lower) && guardedTwins.has(lower.replace(/[_.]/g, '-'))) continue;
+    if (isHopByHop(lower) || ownHeaders.has(lower) || bodyHeaders.has(lower) || connection?.has(lower)) continue;
+    if (/[_.]/.test(lower) && isTwin(lower.replace(/[_.]/g, '-'))) continue;
     if (lower === 'user-agent') agent = true;
     to.push(canonicalHeaderName(lower), from[at + 1]!);
   }
   return agent;
+}
+
+/** A name that some backends take for that of a header the gateway or a component sets (decision 24). */
+function isTwin(name: string): boolean {
+  return guardedTwins.has(name) || isHopByHop(name);
 }
 
 /** The header names that `Connection` declares to be of this hop only; null for none. */
@@ -125,6 +138,7 @@ export function compileBackendFilter(
   queryNames: readonly string[],
 ): { headers: ((request: PipeRequest) => void) | null; query: ((request: PipeRequest) => void) | null } {
   const headers = new Set(headerNames.map((name) => name.toLowerCase()));
+  const queries = queryNames.filter((name) => name !== '');
   return {
     headers:
       headers.size === 0
@@ -137,7 +151,7 @@ export function compileBackendFilter(
       queryNames.length === 0
         ? null
         : (request) => {
-            request.query = request.query.pick(queryNames);
+            request.query = request.query.pick(queries);
           },
   };
 }

@@ -1,4 +1,5 @@
-import { Call, type PipeRequest, type Step } from '#contract';
+import { Call, claimsSlot, type PipeRequest, type Slot, type Step, traceSlot } from '#contract';
+import { discard } from './discard.ts';
 
 /** A backend that gets a copy of the traffic. */
 export interface Shadow {
@@ -8,33 +9,33 @@ export interface Shadow {
 
 /**
  * Starts the shadow backends beside the pipe, detached from it: neither the client's leaving nor the end of the
- * endpoint's call stops them; their deadline is the longest of the group; their answers are dropped.
+ * endpoint's call stops them; their deadline is the longest of the group; their answers are dropped. A body must have
+ * been read into memory before.
  */
 export function withShadows(shadows: readonly Shadow[], next: Step<PipeRequest>): Step<PipeRequest> {
   if (shadows.length === 0) return next;
   const timeoutMs = Math.max(...shadows.map((shadow) => shadow.timeoutMs));
   return (request, call) => {
-    const start = (): void => {
-      const detached = new Call(call.log, timeoutMs);
-      const runs = shadows.map(async ({ step }) => {
-        const reply = await step(request.copy(), detached);
-        for (const error of reply.errors) call.log.debug(() => `[Shadow] ${error.message}`);
-        if (reply.body && 'drop' in reply.body) reply.body.drop();
-      });
-      Promise.allSettled(runs).then(() => detached.finish());
-    };
-    if (request.body === null) {
-      start();
-      return next(request, call);
-    }
-    const bytes = request.body.bytes();
-    if (!(bytes instanceof Promise)) {
-      start();
-      return next(request, call);
-    }
-    return bytes.then(() => {
-      start();
-      return next(request, call);
-    });
+    const detached = new Call(call.log, timeoutMs);
+    handOver(claimsSlot, call, detached);
+    handOver(traceSlot, call, detached);
+    const runs = shadows.map((shadow) => run(shadow, request.copy(), detached));
+    void Promise.all(runs).then(() => detached.finish());
+    return next(request, call);
   };
+}
+
+async function run({ step }: Shadow, request: PipeRequest, call: Call): Promise<void> {
+  try {
+    const reply = await step(request, call);
+    for (const error of reply.errors) call.log.debug(() => `[Shadow] ${error.message}`);
+    discard(reply.body);
+  } catch (error) {
+    call.log.debug(() => `[Shadow] ${error instanceof Error ? error.stack : error}`);
+  }
+}
+
+function handOver<T>(slot: Slot<T>, from: Call, to: Call): void {
+  const value = from.get(slot);
+  if (value !== undefined) to.set(slot, value);
 }

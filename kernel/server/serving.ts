@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import Koa from 'koa';
+import type Koa from 'koa';
 import type { Log, LogSinks } from '#contract';
 import { createAccessWriter, type JoinedLogging, joinLogging } from '../logging/index.ts';
 import { createRendering } from '../pipeline/render.ts';
@@ -9,6 +9,7 @@ import { createBuiltIns } from './builtin.ts';
 import { compileClientIp } from './client-ip.ts';
 import { Exchange, type ExchangeParts } from './exchange.ts';
 import { Router } from './router.ts';
+import { Shell } from './shell.ts';
 
 /** One runtime ready to be served: its router, its Koa app, its access log. */
 export interface Serving {
@@ -71,15 +72,7 @@ const carried = Symbol('exchange');
 type Carrier = IncomingMessage & { [carried]?: Exchange };
 
 function createApp(middleware: readonly Koa.Middleware[], version: string, log: Log): Koa {
-  const app = new Koa();
-  app.silent = true;
-  app.on('error', (error: Error) => log.error(() => `service middleware failed: ${error.stack}`));
-  app.context.onerror = function (this: Koa.Context, error: Error | null) {
-    if (!error) return;
-    app.emit('error', error, this);
-    if (this.res.headersSent || this.res.destroyed) this.res.destroy();
-    else this.res.writeHead(500, ['X-Gateway', version, 'Content-Length', '0']).end();
-  };
+  const app = new Shell(version, log);
   if (middleware.length > 0) app.use(prepare(version));
   for (const layer of middleware) app.use(layer);
   app.use((context) => (context.req as Carrier)[carried]!.run(context));

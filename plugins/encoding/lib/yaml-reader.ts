@@ -1,10 +1,12 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { Composer, type CST, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, Parser } from 'yaml';
 import { copyData, type Data, type DataObject, setKey } from '#contract';
-import { nestingError } from './nesting.ts';
 import { exactNumber } from './yaml-number.ts';
 
 /** How many values and characters all aliases of a document together may repeat. */
 const MAX_REPEATED = 1_000_000;
+
+/** Deeper nesting than this is refused. */
+const MAX_DEPTH = 1000;
 
 const options = {
   prettyErrors: false,
@@ -19,17 +21,13 @@ const options = {
  * by the core schema of YAML 1.2: dates are text and `<<` is a key like any other. Keys are the text they are written
  * as, numbers keep their digits. Null for `null`.
  * @throws Error with place and text of the parser; `EOF` for an empty body; for repeated keys, for keys that are no
- * scalars, for numbers that are none in JSON (`.inf`, `.nan`) and for aliases that repeat more than a million values.
+ * scalars, for numbers that are none in JSON (`.inf`, `.nan`), for aliases that repeat more than a million values and
+ * for more than about a thousand levels.
  */
 export function readYaml(bytes: Uint8Array, asCollection: boolean): DataObject | null {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   if (source.trim() === '') throw new Error('EOF');
-  let data: Data;
-  try {
-    data = firstDocument(source);
-  } catch (error) {
-    throw nestingError(error);
-  }
+  const data = firstDocument(source);
   if (data === null) return null;
   if (asCollection) {
     if (Array.isArray(data)) return { collection: data };
@@ -49,14 +47,25 @@ interface Reading {
 
 function firstDocument(source: string): Data {
   const lines = new LineCounter();
-  const document = parseDocument(source, { ...options, lineCounter: lines });
   const reading: Reading = { lines, anchors: new Map(), size: 0, repeated: 0 };
-  for (const error of document.errors) {
-    // The parser reports a stack that ran out as an error of the text.
-    if (error.message.includes('call stack')) throw fault(reading, error.pos[0], 'nested too deeply');
-    if (error.code !== 'MULTIPLE_DOCS') throw fault(reading, error.pos[0], error.message);
+  const documents = new Composer(options).compose(tokensOf(source, reading), true, source.length);
+  for (const document of documents) {
+    const error = document.errors[0];
+    if (error) throw fault(reading, error.pos[0], error.message);
+    return read(document.contents, reading);
   }
-  return read(document.contents, reading);
+  return null;
+}
+
+/** The composer behind this is recursive: what nests too deeply must not reach it. */
+function* tokensOf(source: string, reading: Reading): Generator<CST.Token, void> {
+  const parser = new Parser(reading.lines.addNewLine);
+  reading.lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(source)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > MAX_DEPTH) throw fault(reading, parser.offset, `nested deeper than ${MAX_DEPTH} levels`);
+  }
+  yield* parser.end();
 }
 
 function read(node: Node | null | undefined, reading: Reading): Data {

@@ -12,13 +12,19 @@ const MAX_CLIENTS = 1_000_000;
 /** A longer identity, such as a token, is kept as its digest. */
 const MAX_IDENTITY_LENGTH = 128;
 
-/** Clients looked at by one turn of a sweep: well under a millisecond. */
-const SWEEP_SLICE = 10_000;
+/** Clients looked at by one turn of a sweep: about a millisecond. */
+const SWEEP_SLICE = 2000;
 
-/** One bucket for each client. About 200 bytes a client with a short identity. */
+/** One map of a million entries grows in steps of up to 100 ms; so many small ones in short steps. A power of two. */
+const SHARDS = 64;
+
+type Shard = Map<string, ClientBucket>;
+
+/** One bucket for each client. About 180 bytes a client with a short identity. */
 export class ClientBuckets {
-  readonly #buckets = new Map<string, ClientBucket>();
+  readonly #shards: (Shard | undefined)[] = new Array(SHARDS).fill(undefined);
   readonly #maxClients: number;
+  #size = 0;
 
   constructor(maxClients = MAX_CLIENTS) {
     this.#maxClients = maxClients;
@@ -26,7 +32,7 @@ export class ClientBuckets {
 
   /** Clients counted. */
   get size(): number {
-    return this.#buckets.size;
+    return this.#size;
   }
 
   /**
@@ -36,38 +42,63 @@ export class ClientBuckets {
    */
   take(identity: string, limit: Limit, idleMs: number, now: number): number {
     const key = identity.length > MAX_IDENTITY_LENGTH ? hash('sha256', identity, 'base64url') : identity;
-    let bucket = this.#buckets.get(key);
-    if (!bucket) {
-      if (this.#buckets.size >= this.#maxClients) this.#forgetOldest();
-      bucket = { ...fullBucket(), usedAt: now };
-      // A copy of its own: a part of a header would hold on to the whole header.
-      this.#buckets.set(Buffer.from(key).toString(), bucket);
-    } else if (now - bucket.usedAt >= idleMs) {
-      bucket.at = Number.NEGATIVE_INFINITY;
-    }
+    const index = shardOf(key);
+    const bucket = this.#shards[index]?.get(key) ?? this.#admit(key, index, now);
+    if (now - bucket.usedAt >= idleMs) bucket.at = Number.NEGATIVE_INFINITY;
     bucket.usedAt = now;
     return take(bucket, limit, now);
   }
 
   /** Forgets the clients not seen for `idleMs`, a slice at a time so that no request waits. */
   sweep(idleMs: number, now: number): void {
-    this.#sweepSlice(idleMs, now, this.#buckets.entries());
+    this.#sweepFrom(0, this.#shards[0]?.entries(), idleMs, now);
   }
 
-  #sweepSlice(idleMs: number, now: number, entries: MapIterator<[string, ClientBucket]>): void {
+  #admit(key: string, index: number, now: number): ClientBucket {
+    this.#shards[index] ??= new Map();
+    const shard = this.#shards[index];
+    if (this.#size >= this.#maxClients) this.#forgetOldest(shard);
+    const bucket = { ...fullBucket(), usedAt: now };
+    // A copy of its own: a part of a header would hold on to the whole header.
+    shard.set(Buffer.from(key).toString(), bucket);
+    this.#size++;
+    return bucket;
+  }
+
+  #sweepFrom(
+    index: number,
+    entries: MapIterator<[string, ClientBucket]> | undefined,
+    idleMs: number,
+    now: number,
+  ): void {
+    let shard = index;
+    let rest = entries;
     for (let left = SWEEP_SLICE; left > 0; left--) {
-      const { value: entry } = entries.next();
-      if (!entry) return;
-      if (now - entry[1].usedAt >= idleMs) this.#buckets.delete(entry[0]);
+      const entry = rest?.next().value;
+      if (!entry) {
+        if (++shard === SHARDS) return;
+        rest = this.#shards[shard]?.entries();
+      } else if (now - entry[1].usedAt >= idleMs) {
+        this.#shards[shard]!.delete(entry[0]);
+        this.#size--;
+      }
     }
-    setImmediate(() => this.#sweepSlice(idleMs, now, entries)).unref();
+    setImmediate(() => this.#sweepFrom(shard, rest, idleMs, now)).unref();
   }
 
-  #forgetOldest(): void {
-    let left = Math.ceil(this.#maxClients / 16);
-    for (const key of this.#buckets.keys()) {
-      this.#buckets.delete(key);
-      if (--left === 0) return;
+  #forgetOldest(shard: Shard): void {
+    let left = Math.ceil(shard.size / 16);
+    for (const key of shard.keys()) {
+      if (left-- === 0) return;
+      shard.delete(key);
+      this.#size--;
     }
   }
+}
+
+/** The ends of identities differ most. */
+function shardOf(key: string): number {
+  let sum = key.length;
+  for (let at = key.length - 1, last = Math.max(0, at - 3); at >= last; at--) sum = (sum * 31 + key.charCodeAt(at)) | 0;
+  return sum & (SHARDS - 1);
 }

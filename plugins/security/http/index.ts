@@ -109,6 +109,11 @@ function wrap(judge: Judge<ClientRequest>): Wrap<ClientRequest> {
 }
 
 function dress(reply: Reply, headers: readonly string[]): Reply {
+  const { list } = reply.headers;
+  if (list.length === 0) {
+    for (const text of headers) list.push(text);
+    return reply;
+  }
   for (let at = 0; at < headers.length; at += 2) reply.headers.set(headers[at]!, headers[at + 1]!);
   return reply;
 }

@@ -1,8 +1,8 @@
 import {
-  after,
   type AccessRecord,
   type AtBackend,
   type AtService,
+  after,
   type BackendSite,
   type LogFormat,
   type LogOutput,

@@ -119,14 +119,16 @@ describe('reading YAML', () => {
   });
 
   it('fails cleanly on deep nesting', () => {
-    throws(() => read(plugin, '['.repeat(50_000), true), /nested too deeply/);
-    throws(() => read(plugin, `${'- '.repeat(50_000)}1`, true), /nested too deeply/);
+    for (const text of ['['.repeat(50_000), `${'- '.repeat(50_000)}1`, '{a: '.repeat(50_000), '? '.repeat(50_000)]) {
+      throws(() => read(plugin, text, true), /nested deeper than 1000 levels/);
+    }
+    equal(JSON.stringify(read(plugin, '['.repeat(900) + ']'.repeat(900), true)).length, 1816);
   });
 
   it('finds keys of a large mapping in linear time', () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: ${index}`);
     equal(Object.keys(read(plugin, keys.join('\n'))!).length, 20_000);
-  }).timeout(5000);
+  });
 });
 
 describe('writing YAML', () => {
@@ -261,7 +263,7 @@ describe('writing YAML', () => {
       'e',
       '_',
     ];
-    for (let round = 0; round < 4000; round++) {
+    for (let round = 0; round < 2000; round++) {
       const word = (salt: number) =>
         [1, 7, 11, 17]
           .slice(round % 4)
@@ -275,7 +277,7 @@ describe('writing YAML', () => {
       deepEqual(parse(text), data, text);
       deepEqual(parse(text, { version: '1.1' }), data, text);
     }
-  }).timeout(20_000);
+  });
 
   it('writes keys too long for one line so that they are read back', () => {
     const data = { ['k'.repeat(3000)]: { ['l '.repeat(2000)]: [1], a: 2 }, b: { ['m'.repeat(2000)]: 'x' } };

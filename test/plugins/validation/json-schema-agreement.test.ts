@@ -83,8 +83,8 @@ function anySchema(chance: Chance, depth: number): Data {
     const keyword = chance.pick(Object.keys(choice));
     if (keyword !== '$ref' || depth < 3) schema[keyword] = choice[keyword]!();
   }
-  // There the reference lets an empty array escape.
-  if ('contains' in schema && Array.isArray(schema['items'])) delete schema['items'];
+  // The reference lets some empty arrays escape `contains`.
+  if ('contains' in schema) schema['minItems'] = 1;
   return '$ref' in schema ? { $ref: schema['$ref']! } : schema;
 }
 

@@ -58,6 +58,12 @@ const rows: readonly Row[] = [
     ['(root): At least one of the items must match'],
   ],
   [
+    'contains on an empty array after one that is right',
+    { items: { contains: { const: 1 } } },
+    '[[1],[]]',
+    ['1: At least one of the items must match'],
+  ],
+  [
     'additionalItems: false',
     { items: [{ type: 'string' }], additionalItems: false },
     '["a",1,2]',

@@ -43,8 +43,8 @@ describe('client buckets', () => {
     const clients = new ClientBuckets();
     for (let client = 0; client < 25_000; client++) clients.take(`client ${client}`, limit, idleMs, 0);
     clients.sweep(idleMs, idleMs);
-    equal(clients.size, 15_000);
-    for (let turn = 0; clients.size > 0 && turn < 10; turn++) await nextTurn();
+    equal(clients.size > 20_000, true);
+    for (let turn = 0; clients.size > 0 && turn < 100; turn++) await nextTurn();
     equal(clients.size, 0);
   });
 
@@ -52,6 +52,7 @@ describe('client buckets', () => {
     const clients = new ClientBuckets(1000);
     for (let client = 0; client < 5000; client++) clients.take(`client ${client}`, limit, idleMs, 0);
     equal(clients.size <= 1000, true);
+    equal(clients.size > 800, true);
     equal(clients.take('client 4999', limit, idleMs, 0) > 0, true);
   });
 

@@ -1,0 +1,103 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { Ajv } from 'ajv';
+import { parseExact, type Schema, serviceSchema } from '#contract';
+import { compileSchema, toPublicSchema } from '../../../kernel/config/index.ts';
+
+const check = (schema: Schema, value: unknown, pointer = '/extra_config/a~1b') => compileSchema(schema)(value, pointer);
+const told = (schema: Schema, value: unknown) =>
+  check(schema, value).errors.map(({ pointer, message }) => [pointer, message]);
+
+describe('a validator', () => {
+  it('is compiled once for every schema', () => equal(compileSchema(serviceSchema), compileSchema(serviceSchema)));
+  it('fills in defaults at every depth', () => {
+    const inner = { type: 'object', properties: { wait: { type: 'duration', default: '2s' } }, default: {} } as const;
+    deepEqual(check({ type: 'object', properties: { inner } }, {}).value, { inner: { wait: 2000 } });
+  });
+  it('reads durations in lists, in maps and at the top', () => {
+    deepEqual(check({ type: 'array', items: { type: 'duration' } }, ['1s']).value, [1000]);
+    deepEqual(check({ type: 'object', values: { type: 'duration' } }, { a: '1s' }).value, { a: 1000 });
+    equal(check({ type: 'duration' }, '1s').value, 1000);
+  });
+  it('names the value itself by the end of its pointer', () => {
+    deepEqual(told({ type: 'string' }, 5), [['/extra_config/a~1b', "'a/b' must be a string, found 5"]]);
+  });
+  it('never shows a secret', () => {
+    deepEqual(told({ type: 'string', pattern: '^k', secret: true }, 'hunter2'), [
+      ['/extra_config/a~1b', "'a/b' must match ^k, found a string"],
+    ]);
+  });
+  it('keeps all keys of a map, those of comments too', () => {
+    deepEqual(check({ type: 'object', values: { type: 'integer' } }, { _a: 1, $b: 2 }).value, { _a: 1, $b: 2 });
+  });
+  it('takes a number with many digits where a number is wanted, and only there', () => {
+    equal(check({ type: 'number' }, parseExact('0.12345678901234567890')).value, 0.12345678901234568);
+    equal(check({ type: 'integer' }, parseExact('12345678901234567890')).errors[0]!.code, 'SCHEMA_TYPE');
+    equal(check({ type: 'number', maximum: 1 }, parseExact('1.2345678901234567890')).errors[0]!.code, 'SCHEMA_RANGE');
+    equal(check({ type: 'object' }, parseExact('12345678901234567890')).errors[0]!.code, 'SCHEMA_TYPE');
+  });
+  it('looks for duplicates in time that grows with the list', () => {
+    const start = performance.now();
+    const list = Array.from({ length: 100_000 }, (_, index) => ({ index }));
+    deepEqual(check({ type: 'array', items: { type: 'any' }, uniqueItems: true }, list).errors, []);
+    ok(performance.now() - start < 2000);
+  });
+  it('finds equal objects whatever the order of their keys', () => {
+    const list = [
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+    ];
+    equal(
+      check({ type: 'array', items: { type: 'any' }, uniqueItems: true }, list).errors[0]!.pointer,
+      '/extra_config/a~1b/1',
+    );
+  });
+});
+
+describe('a choice', () => {
+  const wait = { type: 'object', required: ['wait'], properties: { wait: { type: 'duration' } } } as const;
+  const schema: Schema = { anyOf: [{ type: 'duration' }, wait, { type: 'array', items: wait }] };
+
+  it('takes the branch that fits, durations read', () => {
+    equal(check(schema, '1s').value, 1000);
+    deepEqual(check(schema, { wait: '1s' }).value, { wait: 1000 });
+    deepEqual(check(schema, [{ wait: '1s' }, { wait: '2s' }]).value, [{ wait: 1000 }, { wait: 2000 }]);
+  });
+  it('reports the mistakes of the branch of that type', () => {
+    deepEqual(told(schema, [{ wiat: '1s', wait: '1s' }]), [
+      ['/extra_config/a~1b/0/wiat', "unknown key 'wiat' in 'a/b[0]'"],
+    ]);
+  });
+  it('names the types when none is that of the value', () => {
+    const words = '\'a/b\' must be a duration such as "1500ms" or "2s" or an object or a list, found 5';
+    deepEqual(told(schema, 5), [['/extra_config/a~1b', words]]);
+  });
+});
+
+describe('the schema for editors', () => {
+  const validate = new Ajv({ strict: false, unicodeRegExp: false }).compile(toPublicSchema(serviceSchema));
+  const backend = { url_pattern: '/', timeout: '1s' };
+
+  it('accepts what the gateway accepts, comments included', () => {
+    ok(
+      validate({
+        version: 3,
+        '@note': 1,
+        timeout: '2s',
+        endpoints: [{ _c: 1, endpoint: '/a/{b}', backend: [backend] }],
+      }),
+    );
+  });
+  it('refuses unknown keys and bad durations', () => {
+    equal(validate({ version: 3, tiemout: '2s' }), false);
+    equal(validate({ version: 3, timeout: '2' }), false);
+    equal(validate({ version: 3, endpoints: [{ endpoint: '/a', backend: [{ ...backend, hots: [] }] }] }), false);
+  });
+  it('describes every field', () => {
+    const fields = (toPublicSchema(serviceSchema) as { properties: Record<string, { description?: string }> })
+      .properties;
+    deepEqual(
+      Object.keys(fields).filter((name) => !fields[name]!.description),
+      [],
+    );
+  });
+});

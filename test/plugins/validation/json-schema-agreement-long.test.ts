@@ -1,0 +1,128 @@
+// biome-ignore-all lint/suspicious/noThenProperty: it is a keyword of the schemas.
+import { equal } from 'node:assert/strict';
+import { Ajv } from 'ajv';
+import type { Data, DataObject } from '#contract';
+import { examine } from '../../../plugins/validation/json-schema/evaluate.ts';
+import { compileProof } from '../../../plugins/validation/json-schema/proof.ts';
+import { readSchema } from '../../../plugins/validation/json-schema/read.ts';
+import { fault } from './json-schema.ts';
+
+/** A repeatable source of chance (mulberry32). */
+function chanceFrom(seed: number) {
+  let state = seed;
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+  const below = (limit: number) => Math.floor(next() * limit);
+  const pick = <T>(list: readonly T[]) => list[below(list.length)]!;
+  return { below, pick };
+}
+
+type Chance = ReturnType<typeof chanceFrom>;
+const keys = ['a', 'b', 'c', 'd'];
+const types = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'];
+
+function anyDocument(chance: Chance, depth: number): Data {
+  const scalars = [null, true, false, 0, 1, 2, 3, -1.5, 4, '', 'a', 'ab', 'abc', '😀'];
+  if (depth === 0 || chance.below(3) === 0) return chance.pick(scalars);
+  const length = chance.below(4);
+  if (chance.below(2)) return Array.from({ length }, () => anyDocument(chance, depth - 1));
+  return Object.fromEntries(Array.from({ length }, () => [chance.pick(keys), anyDocument(chance, depth - 1)]));
+}
+
+function anySchema(chance: Chance, depth: number): Data {
+  if (chance.below(12) === 0) return chance.below(3) > 0;
+  const inner = () => anySchema(chance, depth - 1);
+  const list = () => Array.from({ length: 1 + chance.below(3) }, inner);
+  const names = () => keys.filter(() => chance.below(4) === 0);
+  const map = () => Object.fromEntries(names().map((key) => [key, inner()]));
+  const simple: Record<string, () => Data> = {
+    type: () => chance.pick(types),
+    enum: () => chance.pick([[1, { a: 1 }], ['a', null, [0]], [anyDocument(chance, 1)]]),
+    const: () => anyDocument(chance, 1),
+    minimum: () => chance.below(4),
+    maximum: () => chance.below(4),
+    exclusiveMinimum: () => chance.below(3),
+    exclusiveMaximum: () => chance.below(4),
+    multipleOf: () => chance.pick([1, 2, 0.5]),
+    minLength: () => chance.below(3),
+    maxLength: () => chance.below(3),
+    pattern: () => chance.pick(['^a', 'b$', '.']),
+    minItems: () => chance.below(3),
+    maxItems: () => chance.below(3),
+    uniqueItems: () => true,
+    minProperties: () => chance.below(3),
+    maxProperties: () => chance.below(3),
+    required: names,
+    format: () => 'no-such-format',
+  };
+  const deep: Record<string, () => Data> = {
+    properties: map,
+    patternProperties: () => ({ [chance.pick(['^a', '.'])]: inner() }),
+    additionalProperties: inner,
+    propertyNames: inner,
+    items: () => (chance.below(2) ? inner() : list()),
+    additionalItems: inner,
+    contains: inner,
+    anyOf: list,
+    oneOf: list,
+    allOf: list,
+    not: inner,
+    if: inner,
+    then: inner,
+    else: inner,
+    dependencies: () => ({ a: names(), b: inner() }),
+    $ref: () => chance.pick(['#/definitions/x', '#/definitions/y']),
+  };
+  const schema: DataObject = {};
+  const choice = depth > 0 ? { ...simple, ...deep } : simple;
+  for (let count = 1 + chance.below(3); count > 0; count -= 1) {
+    const keyword = chance.pick(Object.keys(choice));
+    if (keyword !== '$ref' || depth < 3) schema[keyword] = choice[keyword]!();
+  }
+  // The reference lets some empty arrays escape `contains`.
+  if ('contains' in schema) schema['minItems'] = 1;
+  return '$ref' in schema ? { $ref: schema['$ref']! } : schema;
+}
+
+describe('validation/json-schema verdicts', () => {
+  it('agree with the reference implementation on a few thousand random pairs, both ways', () => {
+    let valid = 0;
+    let invalid = 0;
+    let proofs = 0;
+    for (let seed = 1; seed <= 40000; seed += 1) {
+      const chance = chanceFrom(seed);
+      const definitions = { x: anySchema(chance, 0), y: anySchema(chance, 0) };
+      const body = anySchema(chance, 3);
+      const schema = (typeof body === 'boolean' ? { not: !body } : body) as DataObject;
+      schema['definitions'] = definitions;
+      const published = new Ajv({
+        strict: false,
+        allErrors: true,
+        ownProperties: true,
+        logger: false,
+        formats: { 'no-such-format': true },
+        meta: false,
+        validateSchema: false,
+      }).compile(schema);
+      const root = readSchema(schema, fault);
+      const proof = compileProof(root, schema);
+      for (let count = 0; count < 8; count += 1) {
+        const document = anyDocument(chance, 3);
+        const expected = published(document);
+        const told = () => JSON.stringify({ seed, schema, document });
+        equal(examine(root, document, false).count === 0, expected, told());
+        equal(examine(root, document, true).count === 0, expected, told());
+        if (proof) equal(proof(document), expected, told());
+        proofs += proof ? 1 : 0;
+        if (expected) valid += 1;
+        else invalid += 1;
+      }
+    }
+    equal(Math.min(valid, invalid) > 600, true, `${valid} valid, ${invalid} invalid`);
+    equal(proofs > 2000, true, `${proofs} by generated code`);
+  }).timeout(600_000);
+});
