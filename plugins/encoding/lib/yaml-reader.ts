@@ -5,8 +5,8 @@ import { exactNumber } from './yaml-number.ts';
 /** How many values and characters all aliases of a document together may repeat. */
 const MAX_REPEATED = 1_000_000;
 
-/** Deeper nesting than this is refused. */
-const MAX_DEPTH = 1000;
+/** Deeper nesting is refused: far below what the parser, which is recursive, has stack for. */
+const MAX_DEPTH = 256;
 
 const options = {
   prettyErrors: false,
@@ -22,7 +22,7 @@ const options = {
  * as, numbers keep their digits. Null for `null`.
  * @throws Error with place and text of the parser; `EOF` for an empty body; for repeated keys, for keys that are no
  * scalars, for numbers that are none in JSON (`.inf`, `.nan`), for aliases that repeat more than a million values and
- * for more than about a thousand levels.
+ * for more than about 250 levels.
  */
 export function readYaml(bytes: Uint8Array, asCollection: boolean): DataObject | null {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();

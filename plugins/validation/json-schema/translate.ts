@@ -76,7 +76,7 @@ function array({ array: rules }: SchemaNode, one: Translate): Record<string, unk
   return {
     items: rules.each ? rules.each.map(one) : rules.every && one(rules.every),
     additionalItems: rules.additional && one(rules.additional),
-    // Generated code forgets `contains` on an empty array beside a list of items.
+    // In generated code an empty array escapes `contains` beside a list of items, and after an array that was right.
     minItems: rules.contains ? Math.max(1, rules.minItems ?? 0) : rules.minItems,
     maxItems: rules.maxItems,
     distinct: rules.unique || null,

@@ -120,9 +120,10 @@ describe('reading YAML', () => {
 
   it('fails cleanly on deep nesting', () => {
     for (const text of ['['.repeat(50_000), `${'- '.repeat(50_000)}1`, '{a: '.repeat(50_000), '? '.repeat(50_000)]) {
-      throws(() => read(plugin, text, true), /nested deeper than 1000 levels/);
+      throws(() => read(plugin, text, true), /nested deeper than 256 levels/);
     }
-    equal(JSON.stringify(read(plugin, '['.repeat(900) + ']'.repeat(900), true)).length, 1816);
+    const nested = '['.repeat(250) + ']'.repeat(250);
+    equal(JSON.stringify(read(plugin, nested, true)), `{"collection":${nested}}`);
   });
 
   it('finds keys of a large mapping in linear time', () => {

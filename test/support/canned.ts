@@ -1,0 +1,37 @@
+import { gzipSync } from 'node:zlib';
+import { type Answering, startBackend, type TestBackend } from './gateway.ts';
+
+/** What a backend answers, as data. */
+export interface CannedAnswer {
+  status?: number;
+  headers?: Record<string, string | string[]>;
+  /** A text as it is, anything else as JSON. */
+  body?: unknown;
+  gzip?: true;
+}
+
+/** One answer for every request, or one after another; `down`: nobody listens, `silent`: never answers. */
+export type Canned = CannedAnswer | CannedAnswer[] | 'down' | 'silent';
+
+export type CannedBackend = Pick<TestBackend, 'url' | 'host' | 'requests' | 'close'>;
+
+export async function startCanned(canned: Canned): Promise<CannedBackend> {
+  if (canned === 'down') {
+    const backend = await startBackend(silent);
+    await backend.close();
+    return { ...backend, close: async () => {} };
+  }
+  if (canned === 'silent') return startBackend(silent);
+  const answers = Array.isArray(canned) ? canned.slice() : [canned];
+  return startBackend((seen, response) => {
+    const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
+    const { status = 200, headers = {}, body, gzip } = answer;
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (gzip) response.setHeader('Content-Encoding', 'gzip');
+    response.writeHead(status);
+    response.end(seen.method === 'HEAD' ? undefined : gzip ? gzipSync(text) : text);
+  });
+}
+
+const silent: Answering = () => {};
