@@ -4,6 +4,8 @@ const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(N
 const isSupported = major > 22 || (major === 22 && (minor > 23 || (minor === 23 && patch >= 2)));
 
 if (isSupported) {
+  // Compiled code is kept between starts, where the system lets it be.
+  (await import('node:module')).enableCompileCache();
   const [{ main }, { catalogue }] = await Promise.all([import('./cli/main.ts'), import('../plugins/index.ts')]);
   process.exitCode = await main(process.argv.slice(2), catalogue);
 } else {

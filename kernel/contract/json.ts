@@ -1,17 +1,35 @@
 import type { Data } from './data.ts';
 
-/** A number that `JSON.parse` could change has 16 or more digits in a row (a dot may stand between) or an exponent. */
-const suspicious = /\d[\d.]{15}|\d[eE]/;
+/** A number that `JSON.parse` could change: 16 or more digits, or an exponent. Inside strings it may find too much. */
+const suspicious = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 
-const significantDigits = /^-?0*\.?0*([\d.]*)/;
+/** Digits that every number of JavaScript's keeps. */
+const SAFE_DIGITS = 15;
 
-/** True when a JSON number keeps its value as a JavaScript number. */
+const SMALLEST_NORMAL = 2 ** -1022;
+
+/** True when a JSON number keeps its value as a JavaScript number. Linear in the length of the text. */
 function isSafe(source: string, value: number): boolean {
-  if (Number.isSafeInteger(value) && !source.includes('.') && !/[eE]/.test(source)) return true;
+  if (Number.isSafeInteger(value) && String(value) === source) return true;
   if (!Number.isFinite(value)) return false;
-  if (value === 0) return /^-?[0.]+(?:[eE].*)?$/.test(source);
-  const digits = significantDigits.exec(source)?.[1]?.replace('.', '').replace(/0+$/, '') ?? '';
-  return digits.length <= 15 && Math.abs(value) >= Number.MIN_VALUE * 2 ** 52;
+  const digits = significantDigits(source);
+  if (digits === 0) return true;
+  return digits <= SAFE_DIGITS && Math.abs(value) >= SMALLEST_NORMAL;
+}
+
+/** Digits between the first and the last that is not zero, both included; 0 for a zero. */
+function significantDigits(source: string): number {
+  let seen = 0;
+  let significant = 0;
+  for (let at = 0; at < source.length; at++) {
+    const code = source.charCodeAt(at);
+    if (code === 101 || code === 69) break;
+    if (code < 48 || code > 57) continue;
+    if (seen === 0 && code === 48) continue;
+    seen++;
+    if (code !== 48) significant = seen;
+  }
+  return significant;
 }
 
 /**

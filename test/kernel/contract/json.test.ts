@@ -1,0 +1,42 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { parseExact, printJson } from '#contract';
+
+describe('exact JSON', () => {
+  for (const text of [
+    '9007199254740993',
+    '-12345678901234567890',
+    '0.12345678901234567',
+    '1e400',
+    '5e-324',
+    '123456789.123456789',
+  ]) {
+    it(`keeps the digits of ${text}`, () => {
+      equal(printJson(parseExact(`{"n":[${text}]}`)), `{"n":[${text}]}`);
+    });
+  }
+
+  for (const [text, printed] of [
+    ['1.50', '1.5'],
+    ['1e3', '1000'],
+    ['0.0000000000000000', '0'],
+    ['9007199254740991', '9007199254740991'],
+  ] as const) {
+    it(`reads ${text} as a plain number of the same value`, () => equal(printJson(parseExact(text)), printed));
+  }
+
+  it('takes digits inside strings for what they are', () => {
+    deepEqual(parseExact('{"id":"12345678901234567890","u":"1e9"}'), { id: '12345678901234567890', u: '1e9' });
+  });
+
+  it('takes no longer for a long number than its length asks for', () => {
+    const zeros = '0'.repeat(1_000_000);
+    equal(printJson(parseExact(`[1${zeros}1]`)), `[1${zeros}1]`);
+    ok(Array.isArray(parseExact(`[0.${zeros}1]`)));
+  });
+
+  it('keeps a key named like a part of the prototype as data', () => {
+    const data = parseExact('{"__proto__":{"a":1},"n":12345678901234567890}') as object;
+    ok(Object.hasOwn(data, '__proto__'));
+    equal('a' in data, false);
+  });
+});
