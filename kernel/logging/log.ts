@@ -53,34 +53,50 @@ export function createLog(settings: LogSettings): ApplicationLog {
     setLevel(next);
   };
   configure(settings);
-  return Object.defineProperty(Object.assign(createLogAt(core, ''), { configure }), 'level', {
+  return Object.defineProperty(Object.assign(new LogAt(core, ''), { configure }), 'level', {
     get: () => level,
     set: setLevel,
     enumerable: true,
-  }) as ApplicationLog;
+  }) as unknown as ApplicationLog;
 }
 
 /** A log is its prefix and nothing more: making one is cheap. */
-function createLogAt(core: Core, prefix: string): Log {
-  const lead = prefix === '' ? '' : `${prefix} `;
-  return {
-    debug(message) {
-      if (core.verbosity >= 4) core.write('DEBUG', lead, message);
-    },
-    info(message) {
-      if (core.verbosity >= 3) core.write('INFO', lead, message);
-    },
-    warning(message) {
-      if (core.verbosity >= 2) core.write('WARNING', lead, message);
-    },
-    error(message) {
-      if (core.verbosity >= 1) core.write('ERROR', lead, message);
-    },
-    critical(message) {
-      if (core.verbosity >= 0) core.write('CRITICAL', lead, message);
-    },
-    at: (more) => createLogAt(core, prefix + more),
-  };
+class LogAt implements Log {
+  readonly #core: Core;
+  readonly #prefix: string;
+
+  constructor(core: Core, prefix: string) {
+    this.#core = core;
+    this.#prefix = prefix;
+  }
+
+  debug(message: LogMessage): void {
+    if (this.#core.verbosity >= 4) this.#write('DEBUG', message);
+  }
+
+  info(message: LogMessage): void {
+    if (this.#core.verbosity >= 3) this.#write('INFO', message);
+  }
+
+  warning(message: LogMessage): void {
+    if (this.#core.verbosity >= 2) this.#write('WARNING', message);
+  }
+
+  error(message: LogMessage): void {
+    if (this.#core.verbosity >= 1) this.#write('ERROR', message);
+  }
+
+  critical(message: LogMessage): void {
+    if (this.#core.verbosity >= 0) this.#write('CRITICAL', message);
+  }
+
+  at(more: string): Log {
+    return new LogAt(this.#core, this.#prefix + more);
+  }
+
+  #write(level: LogLevel, message: LogMessage): void {
+    this.#core.write(level, this.#prefix === '' ? '' : `${this.#prefix} `, message);
+  }
 }
 
 function made(message: () => string): string {

@@ -112,7 +112,9 @@ function gather(
   const custom = attached.find(({ at }) => at.gather)?.at.gather;
   const combine = attached.find(({ at }) => at.combine)?.at.combine;
   const merger = custom?.sequential ? 'sequential' : 'parallel';
-  log.debug(() => `[Merge] Backends: ${steps.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);
+  log
+    .at('[Merge]')
+    .debug(() => `Backends: ${steps.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);
   const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout);
   const whole = demanding(compileDemands(backends.map(({ backend }) => backend)), gathered);
   const shape = attached.find(({ at }) => at.shape)?.at.shape;

@@ -5,7 +5,6 @@ import {
   copyData,
   type Data,
   type EndpointConfig,
-  type EndpointSite,
   type Log,
   type Place,
   type Plugin,
@@ -61,20 +60,51 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
 
 /** The site of one namespace at one place; endpoint and backend are there when the place has them. */
 export function createSite(build: Build, plugin: Plugin, config: unknown, stance: Stance): BackendSite<unknown> {
-  const { pointer } = stance;
-  const site: Site<unknown> & Partial<EndpointSite<unknown>> & Partial<BackendSite<unknown>> = {
-    config,
-    pointer,
-    service: build.config,
-    services: build.services,
-    log: stance.log,
-    ...(stance.endpoint && { endpoint: stance.endpoint }),
-    ...(stance.backend && { backend: stance.backend, index: stance.index! }),
-    keep: (key, open, close) => build.keep(plugin.name, key, open, close),
-    warm: (task) => build.warmups.push(task),
-    defer: (dispose) => build.defer(dispose),
-    fault: (code, at, message, options) => new ConfigError(code, pointer + at, message, options),
-    warn: (code, at, message, options) => build.warnings.push(new ConfigError(code, pointer + at, message, options)),
-  };
-  return site as BackendSite<unknown>;
+  return new PlaceSite(build, plugin.name, config, stance) as BackendSite<unknown>;
+}
+
+class PlaceSite implements Site<unknown> {
+  readonly config: unknown;
+  readonly pointer: string;
+  readonly service: ServiceConfig;
+  readonly services: Services;
+  readonly log: Log;
+  readonly endpoint: EndpointConfig | undefined;
+  readonly backend: BackendConfig | undefined;
+  readonly index: number | undefined;
+  readonly #build: Build;
+  readonly #owner: string;
+
+  constructor(build: Build, owner: string, config: unknown, stance: Stance) {
+    this.#build = build;
+    this.#owner = owner;
+    this.config = config;
+    this.pointer = stance.pointer;
+    this.service = build.config;
+    this.services = build.services;
+    this.log = stance.log;
+    this.endpoint = stance.endpoint;
+    this.backend = stance.backend;
+    this.index = stance.index;
+  }
+
+  keep<T>(key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T {
+    return this.#build.keep(this.#owner, key, open, close);
+  }
+
+  warm(task: (signal: AbortSignal) => Promise<void>): void {
+    this.#build.warmups.push(task);
+  }
+
+  defer(dispose: Dispose): void {
+    this.#build.defer(dispose);
+  }
+
+  fault(code: string, at: string, message: string, options?: { hint?: string; cause?: unknown }): ConfigError {
+    return new ConfigError(code, this.pointer + at, message, options);
+  }
+
+  warn(code: string, at: string, message: string, options?: { hint?: string }): void {
+    this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
+  }
 }

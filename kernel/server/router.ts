@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import createFindMyWay, { type HTTPMethod, type Instance } from 'find-my-way';
-import { type Params, paramKey, type ServiceConfig } from '#contract';
+import { encodePathSegment, type Params, paramKey, type ServiceConfig } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import { cleanPath } from './clean-path.ts';
+import { Spelling } from './spelling.ts';
 
 /** What a request's method and path lead to. */
 export type Outcome =
@@ -33,8 +34,8 @@ const SLICE_MS = 8;
 export class Router {
   readonly #options: ServiceConfig['router'];
   readonly #exact: Instance<never>;
-  /** The same routes without case, for redirects to the declared spelling; null when those are off. */
-  readonly #caseless: Instance<never> | null;
+  /** For redirects to the declared spelling; null when those are off. */
+  readonly #spelling: Spelling | null;
   readonly #methods = new Set<string>();
   #catchAll: Route | null = null;
 
@@ -42,10 +43,7 @@ export class Router {
     this.#options = config.router;
     const tree = { maxParamLength: 1_000_000, querystringParser: () => noQuery };
     this.#exact = createFindMyWay(tree) as unknown as Instance<never>;
-    const redirects = !config.router.disable_redirect_fixed_path;
-    this.#caseless = redirects
-      ? (createFindMyWay({ ...tree, caseSensitive: false }) as unknown as Instance<never>)
-      : null;
+    this.#spelling = config.router.disable_redirect_fixed_path ? null : new Spelling();
   }
 
   static async build(config: ServiceConfig, routes: readonly Route[]): Promise<Router> {
@@ -79,7 +77,7 @@ export class Router {
     };
     this.#methods.add(method);
     this.#exact.on(method as HTTPMethod, path, ignored, entry);
-    this.#caseless?.on(method as HTTPMethod, path, ignored, entry);
+    this.#spelling?.add(method, pattern);
   }
 
   /** The route that answers what nothing else does. */
@@ -104,7 +102,7 @@ export class Router {
       }
     }
     if (this.#options.remove_extra_slash) plain = cleanPath(plain);
-    const found = this.#lookUp(this.#exact, method, plain);
+    const found = this.#lookUp(method, plain);
     if (found) {
       const entry = found.store as Entry;
       const params = found.params as Params;
@@ -117,10 +115,10 @@ export class Router {
     return this.#miss(method, plain);
   }
 
-  #lookUp(tree: Instance<never>, method: string, plain: string) {
+  #lookUp(method: string, plain: string) {
     // The tree decodes once more and stops at `?` and `#`: give it a text in which those stand for themselves.
     const safe = /[%?#]/.test(plain) ? plain.replace(/[%?#]/g, encodeURIComponent) : plain;
-    return tree.find(method as HTTPMethod, safe);
+    return this.#exact.find(method as HTTPMethod, safe);
   }
 
   #accept(entry: Entry, found: Params, path: string, plain: string, hasEscapes: boolean): Outcome {
@@ -151,7 +149,7 @@ export class Router {
   /** Every method declared for exactly this decoded path, sorted. */
   methodsOf(plain: string): string[] {
     const found = [...this.#methods].filter((method) => {
-      const match = this.#lookUp(this.#exact, method, plain);
+      const match = this.#lookUp(method, plain);
       return match && ((match.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
     });
     return found.sort();
@@ -160,23 +158,21 @@ export class Router {
   #redirect(method: string, plain: string): Outcome | null {
     if (!this.#options.disable_redirect_trailing_slash) {
       const other = plain.endsWith('/') ? plain.slice(0, -1) : `${plain}/`;
-      if (other !== '' && this.#matches(this.#exact, method, other))
-        return { kind: 'redirect', path: other, slashOnly: true };
+      if (other !== '' && this.#matches(method, other))
+        return { kind: 'redirect', path: encodePath(other), slashOnly: true };
     }
-    if (!this.#caseless) return null;
+    if (!this.#spelling) return null;
     const cleaned = cleanPath(plain);
     const others = [cleaned, cleaned.endsWith('/') ? cleaned.slice(0, -1) : `${cleaned}/`];
     for (const other of others) {
-      if (other === '' || !this.#matches(this.#caseless, method, other)) continue;
-      const entry = this.#lookUp(this.#caseless, method, other)!.store as Entry;
-      const path = respell(entry.route.endpoint.endpoint, other);
-      if (path !== plain) return { kind: 'redirect', path, slashOnly: false };
+      const path = other === '' ? undefined : this.#spelling.find(method, other);
+      if (path !== undefined && path !== plain) return { kind: 'redirect', path: encodePath(path), slashOnly: false };
     }
     return null;
   }
 
-  #matches(tree: Instance<never>, method: string, plain: string): boolean {
-    const found = this.#lookUp(tree, method, plain);
+  #matches(method: string, plain: string): boolean {
+    const found = this.#lookUp(method, plain);
     return found !== null && ((found.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
   }
 }
@@ -214,14 +210,6 @@ function encodedTwice(params: Params, remainder: string | undefined): string | u
   return undefined;
 }
 
-/** The path in the declared spelling, with the request's own values for the variables. */
-function respell(pattern: string, plain: string): string {
-  const values = plain.split('/');
-  const declared = pattern.split('/');
-  const spelled = declared.map((segment, at) => {
-    if (segment === '*') return values.slice(at).join('/');
-    const brace = segment.indexOf('{');
-    return brace < 0 ? segment : segment.slice(0, brace) + values[at]!.slice(brace);
-  });
-  return spelled.map((segment) => encodeURI(segment)).join('/');
+function encodePath(plain: string): string {
+  return plain.split('/').map(encodePathSegment).join('/');
 }

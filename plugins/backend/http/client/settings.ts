@@ -43,11 +43,25 @@ const DEFAULT_KEEP_ALIVE_MS = 15_000;
 const DEFAULT_FALLBACK_MS = 300;
 const DEFAULT_MAX_IDLE_PER_HOST = 250;
 
+/** The one client of every backend of a configuration that wants nothing of its own. */
+const ordinary = new WeakMap<ServiceConfig, HttpClient>();
+
 /**
  * The client of one backend, on connections kept for all backends with equal settings.
  * @throws ConfigError `HTTP_PROXY_ADDRESS`, and those of `prepareTls`.
  */
 export function httpClient(site: BackendSite<HttpClientConfig>): HttpClient {
+  const { client_tls: tls, proxy_address: proxy, no_redirect: stays, send_body_on_redirect: resends } = site.config;
+  if (tls || proxy !== undefined || stays || resends) return createClient(site);
+  let client = ordinary.get(site.service);
+  if (!client) {
+    client = createClient(site);
+    ordinary.set(site.service, client);
+  }
+  return client;
+}
+
+function createClient(site: BackendSite<HttpClientConfig>): HttpClient {
   const { config } = site;
   const service: ServiceConfig & TransportFields = site.service;
   if (config.proxy_address !== undefined && !isProxyAddress(config.proxy_address)) {
