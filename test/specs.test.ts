@@ -131,7 +131,8 @@ function checkHeaders(
 
 function checkBody(given: string, wanted: unknown): void {
   if (wanted === undefined) return;
-  if (typeof wanted === 'string') equal(given, wanted);
+  if (typeof wanted === 'string' && wanted.startsWith('~')) match(given, new RegExp(wanted.slice(1)));
+  else if (typeof wanted === 'string') equal(given, wanted);
   else deepEqual(JSON.parse(given), wanted);
 }
 

@@ -1,19 +1,22 @@
 import type { BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
 import { cleanHost } from './hosts.ts';
 import type { Report } from './report.ts';
-import { CATCHALL, routeName } from './rules/rule.ts';
+import { CATCHALL, routeName, STREAMS } from './rules/rule.ts';
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Timeout of a pipe, in milliseconds, where neither endpoint nor service sets one. */
 const DEFAULT_TIMEOUT_MS = 2000;
 const DEFAULT_PORT = 8080;
+/** Pause between look-ups of discovered hosts, in milliseconds. */
+const DEFAULT_DNS_CACHE_MS = 30_000;
 
 /** Fills in what the service leaves open. Changes the configuration. */
 export function completeService(service: Draft<ServiceConfig>, options: { port?: number; debug?: boolean }): void {
   service.port = options.port || service.port || DEFAULT_PORT;
   if (options.debug) service.debug_endpoint = true;
   service.timeout ||= DEFAULT_TIMEOUT_MS;
+  service.dns_cache_ttl ||= DEFAULT_DNS_CACHE_MS;
 }
 
 /**
@@ -37,7 +40,7 @@ export function completeEndpoint(
     backend.method ??= endpoint.method;
     if (backend.timeout === 0) delete backend.timeout;
     if (!backend.url_pattern.startsWith('/')) backend.url_pattern = `/${backend.url_pattern}`;
-    if (endpoint.output_encoding === 'no-op') backend.encoding = 'no-op';
+    if (STREAMS.has(endpoint.output_encoding)) backend.encoding = endpoint.output_encoding;
     if (backend.host === undefined || backend.host.length === 0) backend.host = service.host;
     else if (!backend.disable_host_sanitize) backend.host = clean(backend.host, `${pointer}/backend/${index}/host`);
   });

@@ -236,6 +236,7 @@ export const serviceSchema = {
       default: 1_000_000,
     },
     max_shutdown_wait_time: time('Longest wait for requests in flight at shutdown; 0 for no limit.', '0s'),
+    dns_cache_ttl: time('Pause between look-ups of discovered hosts, 1s or more; 0 means 30s.', '30s'),
     dialer_timeout: time('Longest time for name look-up and connect; 0 for no limit of its own.', '0s'),
     dialer_keep_alive: time('Pause between TCP keep-alive probes; 0 means 15s.', '15s'),
     dialer_fallback_delay: time('Wait before the other address family is tried too; 0 means 300ms.', '300ms'),

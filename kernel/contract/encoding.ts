@@ -8,6 +8,10 @@ export interface Encoding {
   readonly name: string;
   /** The bytes pass as they are, with status and headers: nothing is decoded and only one backend is allowed. */
   readonly raw?: true;
+  /** A raw encoding for long-lived answers: 200 is always written as a stream, without a length; HTTP backends only. */
+  readonly streams?: true;
+  /** A raw encoding whose 200 answers are a row of messages that components may look into. */
+  readonly messages?: Messages;
   /** Reads a backend's body. `asCollection` is the backend's `is_collection`. @returns null for an explicit nothing. @throws Error with the parser's text. */
   decode?(bytes: Uint8Array, asCollection: boolean): DataObject | null;
   /** Writes the client's body. `accept` is the client's `Accept` header. */
@@ -18,6 +22,28 @@ export interface Encoding {
    * @throws Error with the parser's text when the body cannot be decoded at all.
    */
   passes?(bytes: Uint8Array, asCollection: boolean): Passed | null;
+}
+
+/** How a stream is cut into messages and put together again. */
+export interface Messages {
+  /** What the client is told, whatever the backend said. */
+  readonly contentType: string;
+  /**
+   * Begins one stream.
+   * @param each what becomes of the data of one message; null when nobody looks into this stream.
+   * @param emit takes the bytes for the client, as soon as there are some.
+   */
+  open(each: EachMessage | null, emit: (bytes: Uint8Array) => void): MessageReader;
+}
+
+/** What becomes of the data of one message; null drops the message. Never throws. */
+export type EachMessage = (data: DataObject) => DataObject | null;
+
+/** Takes the bytes of one stream, cut anywhere. Both throw a CallError that names the byte where the framing broke. */
+export interface MessageReader {
+  write(chunk: Uint8Array): void;
+  /** The backend has sent everything. */
+  end(): void;
 }
 
 /** A body for the client. */

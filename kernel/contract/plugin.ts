@@ -1,5 +1,7 @@
 import type Koa from 'koa';
+import type { Call } from './call.ts';
 import type { DataObject } from './data.ts';
+import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
 import type { Logging } from './logging.ts';
 import type { ClientRequest, PipeRequest } from './message.ts';
@@ -8,12 +10,15 @@ import type { Infer, Schema } from './schema.ts';
 import type { BackendSite, EndpointSite, Services, Site } from './site.ts';
 import type { Step, Wrap } from './step.ts';
 
-/** A name under `extra_config`, or `encoding/<name>`; it is also the plugin's path below `plugins/`. */
+/** A name under `extra_config`, `encoding/<name>` or `discovery/<name>`; it is also the plugin's path below `plugins/`. */
 export type Namespace = string;
 
 /** What an attachment tells the compiler about itself. */
 export interface Stand {
-  /** The attachment looks at a reply's data, so replies must be decoded. Refused on `no-op` endpoints. */
+  /**
+   * The attachment looks at a reply's data, so replies must be decoded. Refused where bytes pass undecoded, unless it
+   * has a `message` hook and the output is one of messages.
+   */
   readonly readsData?: true;
   /** The attachment may answer without calling what it wraps; what it hides is reported by name. */
   readonly terminal?: true;
@@ -43,6 +48,13 @@ export interface Gather {
   readonly over: (backends: readonly Step<PipeRequest>[]) => Step<PipeRequest>;
 }
 
+/**
+ * Looks at one message of a stream: what a wrap does to the data of a reply, done to a part of it. The request is the
+ * one that was sent to the backend. Must not wait; what it throws drops the message.
+ * @returns the data to go on with, null to drop the message.
+ */
+export type MessageHook = (data: DataObject, request: PipeRequest, call: Call) => DataObject | null;
+
 export interface AtEndpoint extends Stand {
   /** The client's request, before the pipe. */
   readonly endpoint?: Wrap<ClientRequest>;
@@ -54,6 +66,8 @@ export interface AtEndpoint extends Stand {
   readonly shape?: (data: DataObject) => DataObject;
   /** How the parts of a parallel merge become one object; parts stand in declaration order. Default: later keys win. */
   readonly combine?: (parts: readonly DataObject[]) => DataObject;
+  /** On outputs of messages: sees each of them, after the backend's own hooks, innermost first. */
+  readonly message?: MessageHook;
   /** Limits on the client's body, besides the service's: the smaller limit and either wish to inflate hold. */
   readonly payload?: { readonly maxBytes?: number; readonly inflate?: boolean };
 }
@@ -67,6 +81,8 @@ export interface AtBackend extends Stand {
   readonly protocol?: Protocol;
   /** Replaces `allow`, `deny` and `mapping`: runs after `target` and before `group`. */
   readonly shape?: (data: DataObject) => DataObject;
+  /** On outputs of messages: sees each of them, shaped, innermost first. */
+  readonly message?: MessageHook;
   /** The backend gets a copy of the traffic and its answer is dropped. Default timeout: the endpoint's. */
   readonly shadow?: { readonly timeoutMs?: number };
 }
@@ -88,6 +104,7 @@ export interface Plugin {
   readonly aliases?: readonly Namespace[];
   readonly places?: readonly Place[];
   readonly encodings?: readonly Encoding[];
+  readonly discoveries?: readonly Discovery[];
   /** Services for the whole process, each made at its first use. */
   readonly provides?: { readonly [K in keyof Services]?: (services: Services) => Services[K] };
   /** Services its attachments use besides the kernel's own; they are made ready before the first `attach`. */

@@ -7,6 +7,7 @@ import {
   type Encoding,
   type EndpointConfig,
   type Log,
+  type MessageHook,
   type PipeRequest,
   type Plugin,
   type Step,
@@ -15,6 +16,7 @@ import { joinPointer, nearest } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { compileBackend } from './backend.ts';
+import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
 import { attach, type Build, createSite } from './site.ts';
 
@@ -67,7 +69,8 @@ export interface AttachedBackend {
   readonly backend: BackendConfig;
   /** Its answers are bytes, though the client is written data. */
   readonly unreadable: boolean;
-  compile(output: Encoding, unread: boolean, alone: boolean): Step<PipeRequest>;
+  /** @param outerHooks what sees the messages of a stream after the backend's own hooks. */
+  compile(output: Encoding, unread: boolean, alone: boolean, outerHooks: readonly MessageHook[]): Step<PipeRequest>;
 }
 
 /** Attaches what a backend declares, finds its protocol and its encoding. */
@@ -99,12 +102,13 @@ export function attachBackend(
     const handed = at.eachBackend?.(createSite(build, plugin, undefined, { ...stance, pointer }));
     if (handed) attached.push({ plugin, at: handed });
   }
-  const protocol = findProtocol(context, attached, pointer, stance);
+  const protocol = findProtocol(context, attached, pointer, stance, output);
   if (protocol && !protocol.hostless && backend.host.length === 0) {
     build.errors.push(
       new ConfigError('BACKEND_HOST', pointer, 'backend has no host', { hint: 'add "host" here or at the root' }),
     );
   }
+  const hosts = openHosts(context, backend, protocol, { ...stance, pointer });
   const encoding = output?.raw
     ? output
     : findEncoding(context, backend.encoding, joinPointer(pointer, 'encoding'), 'read');
@@ -119,7 +123,7 @@ export function attachBackend(
     shadow: attached.find(({ at }) => at.shadow)?.at.shadow,
     backend,
     unreadable: encoding?.raw === true && output?.raw !== true,
-    compile: (clientEncoding, unread, alone) =>
+    compile: (clientEncoding, unread, alone, outerHooks) =>
       compileBackend({
         endpoint,
         backend,
@@ -127,6 +131,8 @@ export function attachBackend(
         backendWraps: phase('backend').map(({ at }) => at.backend!),
         transportWraps: phase('transport').map(({ at }) => at.transport!),
         protocol: protocol!,
+        hosts,
+        messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
         customShape: attached.find(({ at }) => at.shape)?.at.shape,
         encoding: encoding!,
         output: clientEncoding,
@@ -136,11 +142,24 @@ export function attachBackend(
   };
 }
 
+/** What sees the messages of a stream, in the order in which wraps of a phase see a reply: innermost first. */
+export function messageHooks(
+  attached: readonly Attached<AtEndpoint | AtBackend>[],
+  registry: Registry,
+  phase: 'proxy' | 'backend',
+): MessageHook[] {
+  const hooked = attached.filter(({ at }) => at.message);
+  return sortByOrder(hooked, registry.catalogue.order, phase)
+    .reverse()
+    .map(({ at }) => at.message!);
+}
+
 function findProtocol(
   { build, registry }: EndpointContext,
   attached: readonly Attached<AtBackend>[],
   pointer: string,
   stance: { log: Log; endpoint: EndpointConfig; backend: BackendConfig; index: number },
+  output: Encoding | undefined,
 ): AtBackend['protocol'] {
   const claims = attached.filter(({ at }) => at.protocol);
   const special = claims.filter(({ plugin }) => plugin.name !== registry.catalogue.defaultProtocol);
@@ -151,6 +170,15 @@ function findProtocol(
         'BACKEND_PROTOCOLS',
         joinPointer(pointer, 'extra_config'),
         `${names} cannot both reach one backend`,
+      ),
+    );
+  }
+  if (output?.streams && special.length > 0) {
+    build.errors.push(
+      new ConfigError(
+        'BACKEND_NO_STREAM',
+        joinPointer(pointer, 'extra_config'),
+        `output_encoding "${output.name}" takes HTTP backends only, and "${special[0]!.plugin.name}" is none`,
       ),
     );
   }
@@ -169,10 +197,11 @@ export function findEncoding(
   use: 'read' | 'write',
 ): Encoding | undefined {
   const encoding = registry.encoding(name);
-  if (encoding && (encoding.raw || (use === 'read' ? encoding.decode : encoding.encode))) return encoding;
+  const canBe = ({ raw, encode, decode }: Encoding) => (use === 'read' ? decode : raw || encode);
+  if (encoding && canBe(encoding)) return encoding;
   const able = registry.names('encoding').filter((known) => {
     const candidate = registry.encoding(known);
-    return !candidate || candidate.raw || (use === 'read' ? candidate.decode : candidate.encode);
+    return !candidate || canBe(candidate);
   });
   const near = nearest(name, able);
   const what = use === 'read' ? 'a backend can be read in' : 'a response can be written in';

@@ -6,7 +6,9 @@ import {
   CallError,
   type Encoding,
   type EndpointConfig,
+  type HostList,
   type Log,
+  type MessageHook,
   type PipeRequest,
   Reply,
   type Step,
@@ -16,6 +18,7 @@ import { balance } from './balance.ts';
 import { concurrently } from './concurrent.ts';
 import { decoded } from './decode.ts';
 import { fold } from './fold.ts';
+import { withMessages } from './messages.ts';
 import { compilePattern, compileText } from './pattern.ts';
 import { compileBackendFilter } from './request.ts';
 import { compileShape } from './shape.ts';
@@ -29,7 +32,11 @@ export interface BackendParts {
   readonly backendWraps: readonly Wrap<PipeRequest>[];
   readonly transportWraps: readonly Wrap<PipeRequest>[];
   readonly protocol: NonNullable<AtBackend['protocol']>;
+  /** Where the backend is; null for a protocol that carries its own address. */
+  readonly hosts: HostList | null;
   readonly customShape: AtBackend['shape'];
+  /** What sees the messages of a stream, in order. */
+  readonly messageHooks: readonly MessageHook[];
   /** How the body is read; a raw encoding leaves it alone. */
   readonly encoding: Encoding;
   /** How the client is written. */
@@ -49,7 +56,7 @@ export function compileBackend(parts: BackendParts): Step<PipeRequest> {
   const raw = parts.output.raw === true;
   const filter = compileBackendFilter(backend.input_headers, backend.input_query_strings);
   const transport = fold(parts.transportWraps, parts.protocol.call);
-  const reading = raw ? transport : compileReading(parts, transport);
+  const reading = raw ? compileRaw(parts, transport) : compileReading(parts, transport);
   const wrapped = fold(parts.backendWraps, reading);
   const send = atHost(parts, filter.headers, wrapped);
   const calls = raw ? 1 : endpoint.concurrent_calls;
@@ -57,6 +64,15 @@ export function compileBackend(parts: BackendParts): Step<PipeRequest> {
   const sent = calls > 1 ? concurrently(calls, send, timeoutMs) : send;
   const addressed = withPath(parts, filter.query, sent);
   return backend.timeout && backend.timeout < endpoint.timeout ? within(backend.timeout, addressed) : addressed;
+}
+
+function compileRaw(
+  { backend, output, customShape, messageHooks }: BackendParts,
+  transport: Step<PipeRequest>,
+): Step<PipeRequest> {
+  if (!output.messages) return transport;
+  const looking = { messages: output.messages, shape: compileShape(backend, customShape), hooks: messageHooks };
+  return withMessages(looking, transport);
 }
 
 function compileReading(parts: BackendParts, transport: Step<PipeRequest>): Step<PipeRequest> {
@@ -119,23 +135,24 @@ export function missingValue(): CallError {
 }
 
 function atHost(
-  { backend, protocol }: BackendParts,
+  { backend, hosts }: BackendParts,
   filterHeaders: ((request: PipeRequest) => void) | null,
   next: Step<PipeRequest>,
 ): Step<PipeRequest> {
-  if (protocol.hostless) {
+  if (hosts === null) {
     if (filterHeaders === null) return next;
     return (request, call) => {
       filterHeaders(request);
       return next(request, call);
     };
   }
-  const pick = balance(backend.host);
+  const pick = balance(hosts);
   const dynamic = new Map(
     backend.host.filter((host) => host.includes('{')).map((host) => [host, compileText(host, encodeURIComponent)]),
   );
   return (request, call) => {
     const host = pick();
+    if (host === undefined) return Reply.failed(new BackendError('BACKEND_NO_HOSTS', 'no hosts available'));
     const origin = dynamic.size > 0 && dynamic.has(host) ? dynamic.get(host)!(request, call) : host;
     if (origin === undefined) return Reply.failed(missingValue());
     const slash = origin.indexOf('/', origin.indexOf('://') + 3);

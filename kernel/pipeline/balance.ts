@@ -1,12 +1,29 @@
-/** Picks the next host: each entry in turn from a random start, so a repeated entry has a larger share. */
-export function balance(hosts: readonly string[]): () => string {
-  if (hosts.length === 1) {
+import type { HostList } from '#contract';
+
+/**
+ * Picks the next host: each entry in turn from a random start, so a repeated entry has a larger share. A changed list
+ * is begun anew.
+ * @returns a function that answers undefined while there is no host.
+ */
+export function balance(list: HostList): () => string | undefined {
+  let hosts = list.current;
+  if (list.fixed && hosts.length === 1) {
     const only = hosts[0]!;
     return () => only;
   }
-  let next = Math.floor(Math.random() * hosts.length);
+  let next = anyOf(hosts);
   return () => {
-    next = next + 1 < hosts.length ? next + 1 : 0;
-    return hosts[next]!;
+    const { current } = list;
+    if (current !== hosts) {
+      hosts = current;
+      next = anyOf(hosts);
+    } else {
+      next = next + 1 < hosts.length ? next + 1 : 0;
+    }
+    return hosts[next];
   };
+}
+
+function anyOf(hosts: readonly string[]): number {
+  return Math.floor(Math.random() * hosts.length);
 }

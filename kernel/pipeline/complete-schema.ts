@@ -4,7 +4,7 @@ import type { Registry } from '../registry/registry.ts';
 
 /**
  * The JSON Schema of the whole configuration: the core's own schemas with every plugin's at each `extra_config` it may
- * stand in, and the names of the encodings.
+ * stand in, and the names of encodings and discoveries.
  */
 export async function completeSchema(registry: Registry): Promise<object> {
   await registry.load(registry.namespaces);
@@ -24,6 +24,7 @@ export async function completeSchema(registry: Registry): Promise<object> {
             properties: {
               ...backend.properties,
               encoding: { ...backendSchema.properties.encoding, enum: backendEncodings },
+              sd: { ...backendSchema.properties.sd, enum: registry.names('discovery') },
             },
           },
         },

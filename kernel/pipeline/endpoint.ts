@@ -2,6 +2,7 @@ import {
   type AtBackend,
   type AtEndpoint,
   ConfigError,
+  type Encoding,
   type EndpointConfig,
   type Log,
   type PipeRequest,
@@ -17,6 +18,7 @@ import {
   attachEndpoint,
   type EndpointContext,
   findEncoding,
+  messageHooks,
 } from './attachments.ts';
 import { missingValue } from './backend.ts';
 import { buffered } from './buffered.ts';
@@ -51,17 +53,18 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
       ),
     );
   }
-  if (raw) refuseReaders(build, [...attached, ...backends.flatMap((backend) => backend.attached)], endpoint, pointer);
+  if (raw) refuseReaders(build, [...attached, ...backends.flatMap((backend) => backend.attached)], output, pointer);
   if (build.errors.length > before || !build.attaching) return undefined;
 
   const unread = [...attached, ...backends.flatMap((backend) => backend.attached)].every(({ at }) => !at.readsData);
   const alone = regular.length === 1 && backends.length === 1;
-  const steps = regular.map((backend) => backend.compile(output, unread, alone));
+  const outerHooks = messageHooks(attached, registry, 'proxy');
+  const steps = regular.map((backend) => backend.compile(output, unread, alone, outerHooks));
   const shadows = backends
     .filter((backend) => backend.shadow)
     .map(
       (backend): Shadow => ({
-        step: backend.compile(output, false, false),
+        step: backend.compile(output, false, false, []),
         timeoutMs: backend.shadow!.timeoutMs ?? endpoint.timeout,
       }),
     );
@@ -145,16 +148,17 @@ function smallestLimit(limits: readonly number[]): number {
   return set.length === 0 ? 0 : Math.min(...set);
 }
 
-/** What reads data cannot work where bytes pass undecoded: refused by name. */
+/** What reads data cannot work where bytes pass undecoded, unless message by message: refused by name. */
 function refuseReaders(
   build: Build,
   attached: readonly Attached<AtEndpoint | AtBackend>[],
-  endpoint: EndpointConfig,
+  output: Encoding,
   pointer: string,
 ): void {
   for (const { plugin, at } of attached) {
-    if (!at.readsData) continue;
-    const message = `"${plugin.name}" reads data, and output_encoding "${endpoint.output_encoding}" passes bytes undecoded`;
+    if (!at.readsData || (output.messages && at.message)) continue;
+    const reason = output.messages ? 'has no whole data' : 'passes bytes undecoded';
+    const message = `"${plugin.name}" reads data, and output_encoding "${output.name}" ${reason}`;
     build.errors.push(new ConfigError('ENDPOINT_NO_DATA', joinPointer(pointer, 'output_encoding'), message));
   }
 }

@@ -19,7 +19,7 @@ export interface Found {
   readonly pointer: string;
 }
 
-/** Every plugin a configuration names: its components and its encodings. */
+/** Every plugin a configuration names: its components, encodings and discoveries. */
 export function namedPlugins(config: ServiceConfig, registry: Registry): Set<Namespace> {
   const names = new Set<Namespace>([registry.catalogue.defaultProtocol]);
   const add = (extra: Readonly<Record<string, unknown>>) => {
@@ -31,6 +31,7 @@ export function namedPlugins(config: ServiceConfig, registry: Registry): Set<Nam
     add(endpoint.extra_config);
     for (const backend of endpoint.backend) {
       names.add(`encoding/${backend.encoding}`);
+      names.add(`discovery/${backend.sd}`);
       add(backend.extra_config);
     }
   }
@@ -70,7 +71,7 @@ function unknownNamespace(registry: Registry, namespace: Namespace, level: Level
   if (unsupported) return unsupported;
   const near = nearest(
     namespace,
-    registry.namespaces.filter((name) => !name.startsWith('encoding/')),
+    registry.namespaces.filter((name) => !/^(?:encoding|discovery)\//.test(name)),
   );
   return new ConfigError(
     'NAMESPACE_UNKNOWN',

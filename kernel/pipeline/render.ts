@@ -1,4 +1,4 @@
-import { type ByteStream, type ClientRequest, hasKeys, type Reply, type RouterOptions } from '#contract';
+import { ByteStream, type ClientRequest, type Encoding, hasKeys, type Reply, type RouterOptions } from '#contract';
 import type { Route } from './route.ts';
 
 /** A response, ready to be written. */
@@ -7,6 +7,8 @@ export interface Answer {
   /** Flat list of names and values. */
   readonly headers: string[];
   readonly body: string | Uint8Array | ByteStream | null;
+  /** The body is written as a stream, without a length, also when all of it is there. */
+  readonly streams?: true;
 }
 
 /** What every answer of one configuration has in common. */
@@ -29,7 +31,7 @@ export function render(reply: Reply, route: Route, request: ClientRequest, rende
   const bare = reply.data === null && reply.body === null;
   if (bare && reply.errors.length > 0) return renderError(reply, rendering);
   const { output } = route;
-  if (output.raw) return renderRaw(reply, rendering);
+  if (output.raw) return renderRaw(reply, output, rendering);
   // A refusal has no body, whatever the client is written otherwise; nothing decoded at all is written as empty data.
   if (bare && (reply.status >= 300 || reply.complete === null)) return renderError(reply, rendering);
   const headers = reply.headers.list;
@@ -46,13 +48,16 @@ export function render(reply: Reply, route: Route, request: ClientRequest, rende
   return { status: reply.status, headers, body };
 }
 
-function renderRaw(reply: Reply, rendering: Rendering): Answer {
+function renderRaw(reply: Reply, output: Encoding, rendering: Rendering): Answer {
   const { headers } = reply;
+  const streams = output.streams === true && reply.status === 200 && reply.body instanceof ByteStream;
+  if (streams) headers.delete('content-length');
   headers.delete('x-gateway');
   headers.delete('x-gateway-completed');
   headers.list.push('X-Gateway', rendering.version);
   if (reply.complete !== null) headers.list.push('X-Gateway-Completed', 'false');
-  return { status: reply.status, headers: headers.list, body: reply.body };
+  const answer: Answer = { status: reply.status, headers: headers.list, body: reply.body };
+  return streams ? { ...answer, streams } : answer;
 }
 
 function renderError(reply: Reply, rendering: Rendering): Answer {

@@ -1,4 +1,4 @@
-import type { Catalogue, Encoding, Level, Namespace, Place, Plugin, Services } from '#contract';
+import type { Catalogue, Discovery, Encoding, Level, Namespace, Place, Plugin, Services } from '#contract';
 import { type Container, createProcessContainer, provideService } from './container.ts';
 
 /** Namespace to plugin, loaded when first asked for and kept for the life of the process. */
@@ -55,6 +55,11 @@ export class Registry {
   /** The encoding of a loaded `encoding/<name>` plugin. */
   encoding(name: string): Encoding | undefined {
     return this.#loaded.get(`encoding/${name}`)?.encodings?.find((encoding) => encoding.name === name);
+  }
+
+  /** The discovery of a loaded `discovery/<name>` plugin. */
+  discovery(name: string): Discovery | undefined {
+    return this.#loaded.get(`discovery/${name}`)?.discoveries?.find((discovery) => discovery.name === name);
   }
 
   /** Disposes of every service that was made. */

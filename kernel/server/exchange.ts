@@ -138,7 +138,8 @@ export class Exchange {
     this.#answered = true;
     if (reply.errors.length > 0) {
       this.#errors = reply.errors;
-      tellErrors(reply, route.log, route.endpoint.backend.length > 1);
+      // A refusal made before the pipe is no failure: the access line tells it.
+      if (reply.complete !== null) tellErrors(reply, route.log, route.endpoint.backend.length > 1);
     }
     if (this.#response.destroyed) return;
     let answer: Answer;
@@ -153,7 +154,7 @@ export class Exchange {
   }
 
   #write(context: Koa.Context, answer: Answer): void {
-    if (this.#parts.throughKoa) return handToKoa(context, answer, this.#call);
+    if (this.#parts.throughKoa && !answer.streams) return handToKoa(context, answer, this.#call);
     context.respond = false;
     const unread = this.#message.headers['content-length'] !== undefined && !this.#message.readableEnded;
     if (unread && answer.status === 413) answer.headers.push('Connection', 'close');
@@ -218,5 +219,5 @@ function handToKoa(context: Koa.Context, answer: Answer, call: Call | null): voi
   if (body instanceof ByteStream) context.body = body.readable();
   else if (body !== null) context.body = typeof body === 'string' ? body : Buffer.from(body);
   if (type) context.set('Content-Type', type);
-  call?.finish();
+  if (!(body instanceof ByteStream)) call?.finish();
 }

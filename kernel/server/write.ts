@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { ByteStream, type Call } from '#contract';
+import { ByteStream, type Call, CancelledError, DeadlineError } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
 
 /** Writes an answer. A stream is written as it comes, no faster than the client takes it; a broken one breaks the connection. */
 export function writeAnswer(response: ServerResponse, answer: Answer, call: Call | null): void {
   const { status, headers, body } = answer;
   if (body instanceof ByteStream) {
-    if (!body.arrived) return streamAnswer(response, answer, body, call);
+    if (answer.streams || !body.arrived) return streamAnswer(response, answer, body, call);
     writeWhole(response, status, headers, body.collect(Number.POSITIVE_INFINITY) as Uint8Array);
   } else {
     writeWhole(response, status, headers, body);
@@ -23,8 +23,12 @@ function writeWhole(
   if (status !== 204 && status !== 304) setLength(headers, body === null ? 0 : Buffer.byteLength(body));
   response.writeHead(status, headers);
   if (body === null) response.end();
+  else if (body instanceof Buffer && body.length <= ONE_WRITE_BYTES) response.end(body.toString('latin1'), 'latin1');
   else response.end(body);
 }
+
+/** Up to this size a body travels as text, byte for byte, so that Node sends it and the headers in one write. */
+const ONE_WRITE_BYTES = 16 * 1024;
 
 /** The one length that is true, whatever the headers said. */
 function setLength(headers: string[], length: number): void {
@@ -34,20 +38,36 @@ function setLength(headers: string[], length: number): void {
   headers.push('Content-Length', String(length));
 }
 
+/** The call goes on until the response has ended: its deadline holds for the whole stream, also for a client that stops reading. */
 function streamAnswer(response: ServerResponse, answer: Answer, body: ByteStream, call: Call | null): void {
+  let over = false;
+  const cut = (error: Error): void => {
+    if (over) return;
+    over = true;
+    if (call) tellCut(call, call.reason ?? error);
+    call?.finish();
+    body.cancel(error);
+    response.destroy();
+  };
   response.writeHead(answer.status, answer.headers);
   response.flushHeaders();
   response.on('drain', () => body.resume());
   body.flow({
     write: (chunk) => response.write(chunk),
     end: () => {
-      call?.finish();
       response.end();
     },
-    fail: (error) => {
-      if (!call?.reason) call?.log.error(`response broke off: ${error.message}`);
-      call?.finish();
-      response.destroy();
-    },
+    fail: cut,
   });
+  response.once('finish', () => {
+    over = true;
+  });
+  call?.onCancel(cut);
+}
+
+/** What an operator should know of a stream that did not come to its end. */
+function tellCut({ log }: Call, reason: Error): void {
+  if (reason instanceof DeadlineError) log.warning('stream cut by timeout');
+  else if (reason instanceof CancelledError) log.debug('client left before the end of the stream');
+  else log.error(`response broke off: ${reason.message}`);
 }

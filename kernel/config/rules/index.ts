@@ -1,6 +1,7 @@
 import type { ServiceConfig } from '#contract';
 import type { Report } from '../report.ts';
 import type { Structure } from '../structure.ts';
+import { dnsCacheTtl } from './dns-cache-ttl.ts';
 import { checkEndpointPath } from './endpoint-path.ts';
 import { forwardedNames } from './forwarded-names.ts';
 import { listenAddress } from './listen-address.ts';
@@ -26,6 +27,7 @@ const endpointRules: readonly EndpointRule[] = [
  */
 export function checkService(service: ServiceConfig, structure: Structure, report: Report): void {
   if (structure.isSound('/listen_ip')) listenAddress(service, report);
+  if (structure.isSound('/dns_cache_ttl')) dnsCacheTtl(service, report);
   const hasRouter = structure.isSound('/extra_config');
   if (hasRouter) trustedProxies(service, report);
   if (!Array.isArray(service.endpoints)) return;

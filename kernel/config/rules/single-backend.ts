@@ -1,10 +1,12 @@
 import { type EndpointConfig, getPath } from '#contract';
+import type { Report } from '../report.ts';
 import { type EndpointRule, routeName, STREAMS } from './rule.ts';
 
 /**
  * An output that hands on one backend's answer as it arrives has one backend, called once.
  *
- * Codes: OUTPUT_ONE_BACKEND, OUTPUT_ONE_CALL, OUTPUT_SEQUENTIAL; for `no-op` the last two are warnings.
+ * Codes: OUTPUT_ONE_BACKEND, OUTPUT_ONE_CALL, OUTPUT_SEQUENTIAL, OUTPUT_FLATMAP; for `no-op` the calls and the sequence
+ * are warnings, and the filter is for its plugin to speak of.
  */
 export const singleBackend: EndpointRule = (endpoint, pointer, _service, report) => {
   const { output_encoding: output, backend, concurrent_calls: calls } = endpoint;
@@ -23,7 +25,21 @@ export const singleBackend: EndpointRule = (endpoint, pointer, _service, report)
     const message = `proxy.sequential has no effect with output '${output}': ${name}`;
     complain('OUTPUT_SEQUENTIAL', `${pointer}/extra_config/proxy/sequential`, message);
   }
+  if (output !== 'no-op') refuseFlatmap(endpoint, pointer, report);
 };
+
+/** A filter that would never run may be one that was to hide something. */
+function refuseFlatmap(endpoint: EndpointConfig, pointer: string, report: Report): void {
+  const holders = [
+    [endpoint.extra_config, pointer] as const,
+    ...endpoint.backend.map((backend, at) => [backend.extra_config, `${pointer}/backend/${at}`] as const),
+  ];
+  for (const [extra, at] of holders) {
+    if (getPath(extra, ['proxy', 'flatmap_filter']) === undefined) continue;
+    const message = `flatmap_filter has no effect with output '${endpoint.output_encoding}': ${routeName(endpoint)}`;
+    report.error('OUTPUT_FLATMAP', `${at}/extra_config/proxy/flatmap_filter`, message);
+  }
+}
 
 /** The backends of the endpoint are called one after another. */
 export function isSequential(endpoint: EndpointConfig): boolean {

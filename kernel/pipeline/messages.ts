@@ -1,0 +1,134 @@
+import {
+  BackendError,
+  ByteStream,
+  type Call,
+  type DataObject,
+  type EachMessage,
+  type MessageHook,
+  type Messages,
+  type PipeRequest,
+  Reply,
+  type Step,
+  toCallError,
+} from '#contract';
+import { discard } from './discard.ts';
+import { unpacked } from './unpack.ts';
+
+/** Who looks into the messages of one backend's streams. */
+export interface Looking {
+  readonly messages: Messages;
+  /** The backend's own shaping; null for none. */
+  readonly shape: ((data: DataObject) => DataObject) | null;
+  /** After the shaping, in order. */
+  readonly hooks: readonly MessageHook[];
+}
+
+/** Headers that speak of the backend's bytes, which are not the client's. */
+const ofTheBytes = new Set([
+  'content-length',
+  'content-encoding',
+  'content-md5',
+  'content-digest',
+  'repr-digest',
+  'digest',
+  'etag',
+  'accept-ranges',
+]);
+
+/**
+ * The stage that takes a stream apart and puts it together again, in the place of the decoder. Only 200 is a stream of
+ * messages; every other answer passes as it is. The backend is asked for plain bytes; compressed ones are unpacked.
+ */
+export function withMessages(looking: Looking, transport: Step<PipeRequest>): Step<PipeRequest> {
+  return (request, call) => {
+    request.headers.set('Accept-Encoding', 'identity');
+    const reply = transport(request, call);
+    return reply instanceof Promise
+      ? reply.then((raw) => takeApart(raw, looking, request, call))
+      : takeApart(reply, looking, request, call);
+  };
+}
+
+function takeApart(reply: Reply, looking: Looking, request: PipeRequest, call: Call): Reply {
+  const { body, headers } = reply;
+  if (reply.status !== 200 || reply.errors.length > 0 || body === null) return reply;
+  const plain = unpacked(body instanceof ByteStream ? body : streamOf(body), headers.get('content-encoding'));
+  if (plain === null) {
+    discard(body);
+    const text = `backend: unknown Content-Encoding ${JSON.stringify(headers.get('content-encoding'))}`;
+    return Reply.failed(new BackendError('BACKEND_ENCODING', text));
+  }
+  headers.filter((name) => !ofTheBytes.has(name));
+  headers.set('Content-Type', looking.messages.contentType);
+  if (!headers.has('cache-control')) headers.append('Cache-Control', 'no-cache');
+  if (!headers.has('x-accel-buffering')) headers.append('X-Accel-Buffering', 'no');
+  reply.body = rewritten(plain, looking.messages, eachMessage(looking, request, call));
+  return reply;
+}
+
+function streamOf(bytes: Uint8Array): ByteStream {
+  const stream = new ByteStream();
+  stream.write(bytes);
+  stream.end();
+  return stream;
+}
+
+/** What becomes of a message: shaped, then seen by every hook; null when nobody looks. */
+function eachMessage({ shape, hooks }: Looking, request: PipeRequest, call: Call): EachMessage | null {
+  if (shape === null && hooks.length === 0) return null;
+  let warned = false;
+  return (data) => {
+    try {
+      let left: DataObject | null = shape ? shape(data) : data;
+      for (const hook of hooks) {
+        left = hook(left, request, call);
+        if (left === null) return null;
+      }
+      return left;
+    } catch (error) {
+      if (!warned) call.log.warning(`message dropped: ${error instanceof Error ? error.message : error}`);
+      warned = true;
+      return null;
+    }
+  };
+}
+
+/** The stream the client gets: every message as soon as it is complete, and no faster than the client takes them. */
+function rewritten(body: ByteStream, messages: Messages, each: EachMessage | null): ByteStream {
+  const output = new ByteStream({ resume: () => body.resume(), cancel: (reason) => body.cancel(reason) });
+  let wanted = true;
+  let broken = false;
+  const reader = messages.open(each, (bytes) => {
+    wanted = output.write(bytes);
+  });
+  const breakOff = (error: unknown): void => {
+    const failure = toCallError(error);
+    broken = true;
+    body.cancel(failure);
+    output.fail(failure);
+  };
+  body.flow({
+    write(chunk) {
+      if (broken) return true;
+      wanted = true;
+      try {
+        reader.write(chunk);
+      } catch (error) {
+        breakOff(error);
+      }
+      return wanted;
+    },
+    end() {
+      if (broken) return;
+      try {
+        reader.end();
+      } catch (error) {
+        breakOff(error);
+        return;
+      }
+      output.end();
+    },
+    fail: (error) => output.fail(error),
+  });
+  return output;
+}

@@ -1,0 +1,49 @@
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { BackendError, ByteStream } from '#contract';
+
+const unpackers: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * The plain bytes of a stream as they come, with back-pressure. Fails with `BACKEND_ENCODING` on bytes that are not
+ * what they were said to be.
+ * @param encoding the `Content-Encoding`.
+ * @returns null for one that is not known.
+ */
+export function unpacked(body: ByteStream, encoding: string | undefined): ByteStream | null {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return body;
+  if (!Object.hasOwn(unpackers, name)) return null;
+  const unpacker = unpackers[name]!();
+  const output = new ByteStream({
+    resume: () => unpacker.resume(),
+    cancel(reason) {
+      unpacker.destroy();
+      body.cancel(reason);
+    },
+  });
+  unpacker.on('data', (chunk: Uint8Array) => output.write(chunk) || unpacker.pause());
+  unpacker.on('drain', () => body.resume());
+  unpacker.once('end', () => output.end());
+  unpacker.once('error', (cause: Error) => {
+    const failure = new BackendError('BACKEND_ENCODING', `backend: body is not valid ${name}: ${cause.message}`, {
+      cause,
+    });
+    body.cancel(failure);
+    output.fail(failure);
+  });
+  body.flow({
+    write: (chunk) => unpacker.write(chunk),
+    end: () => unpacker.end(),
+    fail(error) {
+      output.fail(error);
+      unpacker.destroy();
+    },
+  });
+  return output;
+}

@@ -1,0 +1,17 @@
+import { definePlugin } from '#contract';
+import { openSrv } from './lib/srv.ts';
+
+/** Every backend has a list and a timer of its own; see `openSrv` for what is refused. */
+export const plugin = definePlugin({
+  name: 'discovery/dns',
+  description: 'Looks up the hosts of a backend in the SRV records of a name.',
+  discoveries: [
+    {
+      name: 'dns',
+      open(site) {
+        const { endpoint, index } = site;
+        return openSrv(site, [endpoint.method, endpoint.endpoint, index], site.log);
+      },
+    },
+  ],
+});

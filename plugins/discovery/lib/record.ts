@@ -1,0 +1,38 @@
+import { isIP } from 'node:net';
+import type { BackendSite } from '#contract';
+
+const NAME = /^(?=.{1,253}$)[\w-]{1,63}(?:\.[\w-]{1,63})*$/;
+
+/**
+ * The name of a backend's SRV record, in lower case and without a dot at the end: the first entry of `host`, with or
+ * without the scheme that sanitising puts before it. A warning, SD_HOSTS, where there are other entries.
+ * @throws ConfigError SD_RECORD when it is no name, SD_SCHEME when it says a scheme that the backend is not called by.
+ */
+export function recordName(site: BackendSite<undefined>): string {
+  const { host, sd, sd_scheme: scheme } = site.backend;
+  const first = host[0]!;
+  const [, said, rest] = /^(?:(https?):\/\/)?(.*?)\.?$/i.exec(first) as unknown as [string, string | undefined, string];
+  if (!NAME.test(rest) || isIP(rest) !== 0) {
+    const bare = rest.replace(/[:/].*$/, '');
+    const fits = bare !== rest && NAME.test(bare) && isIP(bare) === 0;
+    throw site.fault('SD_RECORD', '/host/0', `"${first}" is not the name of an SRV record`, {
+      hint: fits ? `"${bare}": the port comes with the record` : 'as in "_http._tcp.users.internal"',
+    });
+  }
+  if (said?.toLowerCase() === 'https' && scheme !== 'https') {
+    throw site.fault('SD_SCHEME', '/host/0', `discovered hosts are called by sd_scheme, which is "${scheme}"`, {
+      hint: '"sd_scheme": "https"',
+    });
+  }
+  if (host.length > 1) {
+    site.warn('SD_HOSTS', '/host', `only the first host is looked up with sd "${sd}": the others have no effect`);
+  }
+  return rest.toLowerCase();
+}
+
+/** The scheme discovered hosts are called by. @throws ConfigError SD_SCHEME when the text is none. */
+export function schemeOf(site: BackendSite<undefined>): string {
+  const { sd_scheme: scheme } = site.backend;
+  if (/^[a-z][a-z\d+.-]*$/i.test(scheme)) return scheme.toLowerCase();
+  throw site.fault('SD_SCHEME', '/sd_scheme', `"${scheme}" is no scheme such as "http"`);
+}

@@ -1,0 +1,42 @@
+import type { BackendSite, Data, HostList, Log } from '#contract';
+import { recordName, schemeOf } from './record.ts';
+import { type Known, watchRecord } from './watch.ts';
+
+/** The longest wait of a Node timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The hosts of a backend by the SRV records of its first `host`. What was found outlives the configuration: the next one
+ * begins with it.
+ *
+ * @param owner whose list it is, besides the name of the record.
+ * @param log told of look-ups that fail.
+ * @throws ConfigError SD_RECORD or SD_SCHEME.
+ */
+export function openSrv(site: BackendSite<undefined>, owner: Data[], log: Log): HostList {
+  const scheme = schemeOf(site);
+  const name = recordName(site);
+  const pauseMs = Math.min(site.service.dns_cache_ttl, MAX_TIMER_MS);
+  const known = site.keep<Known>([...owner, name], () => ({ targets: [], text: null }));
+  const watch = site.keep(
+    [...owner, name, { pauseMs }],
+    () => watchRecord(name, known, pauseMs, log),
+    (open) => open.close(),
+  );
+  site.warm(watch.first);
+  return asHosts(known, scheme);
+}
+
+function asHosts(known: Known, scheme: string): HostList {
+  let targets: readonly string[] | null = null;
+  let hosts: readonly string[] = [];
+  return {
+    get current() {
+      if (known.targets !== targets) {
+        targets = known.targets;
+        hosts = targets.map((target) => `${scheme}://${target}`);
+      }
+      return hosts;
+    },
+  };
+}

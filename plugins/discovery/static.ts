@@ -1,0 +1,20 @@
+import { definePlugin } from '#contract';
+
+/** The hosts are those of the configuration. A `sd_scheme` besides is a warning, SD_SCHEME_UNUSED. */
+export const plugin = definePlugin({
+  name: 'discovery/static',
+  description: 'Takes the hosts of a backend as they are written.',
+  discoveries: [
+    {
+      name: 'static',
+      open(site) {
+        const { host, sd_scheme: scheme } = site.backend;
+        if (scheme !== 'http') {
+          const message = 'sd_scheme has no effect on hosts that are written with their scheme';
+          site.warn('SD_SCHEME_UNUSED', '/sd_scheme', message, { hint: 'write the scheme in "host"' });
+        }
+        return { current: host, fixed: true };
+      },
+    },
+  ],
+});

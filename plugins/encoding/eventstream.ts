@@ -1,0 +1,16 @@
+import { definePlugin } from '#contract';
+import { openEventFrames } from './lib/event-frames.ts';
+
+/** Binary frames as AWS services send them. Output only. */
+export const plugin = definePlugin({
+  name: 'encoding/eventstream',
+  description: 'Passes AWS event stream frames one by one; components see the JSON payload of each.',
+  encodings: [
+    {
+      name: 'eventstream',
+      raw: true,
+      streams: true,
+      messages: { contentType: 'application/vnd.amazon.eventstream', open: openEventFrames },
+    },
+  ],
+});

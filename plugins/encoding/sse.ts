@@ -1,0 +1,11 @@
+import { definePlugin } from '#contract';
+import { openEvents } from './lib/server-sent-events.ts';
+
+/** Server-sent events. Output only. */
+export const plugin = definePlugin({
+  name: 'encoding/sse',
+  description: 'Passes server-sent events one by one; components see the data of each.',
+  encodings: [
+    { name: 'sse', raw: true, streams: true, messages: { contentType: 'text/event-stream', open: openEvents } },
+  ],
+});

@@ -1,0 +1,148 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { type Call, CallError, type PipeRequest, Reply, type Step } from '#contract';
+import { concurrently } from '../../../kernel/pipeline/concurrent.ts';
+import { rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
+import { newCall, pipeRequest, until } from './requests.ts';
+
+const T = 60_000;
+const never = (): Promise<Reply> => new Promise(() => {});
+
+/** A step whose calls answer one by one, in their own way; it remembers the calls. */
+function oneByOne(...answers: ((request: PipeRequest) => Reply | Promise<Reply>)[]): {
+  step: Step<PipeRequest>;
+  calls: Call[];
+} {
+  const calls: Call[] = [];
+  return {
+    calls,
+    step: (request, call) => {
+      calls.push(call);
+      return answers[calls.length - 1]!(request);
+    },
+  };
+}
+
+const failed = (text: string) => () => Reply.failed(new CallError('TEST', text));
+
+describe('concurrent calls', () => {
+  it('use the first complete answer and give the others up', async () => {
+    const { step, calls } = oneByOne(never, () => Reply.data({ a: 1 }), never);
+    deepEqual((await concurrently(3, step, T)(pipeRequest(), newCall())).data, { a: 1 });
+    deepEqual(
+      calls.map(({ reason }) => reason?.message ?? null),
+      ['context canceled', null, 'context canceled'],
+    );
+  });
+
+  it('do not end at an error or an incomplete answer while others go on', async () => {
+    const { step } = oneByOne(
+      failed('no'),
+      () => Reply.data({ part: 1 }, false),
+      async () => Reply.data({ whole: 1 }),
+    );
+    deepEqual((await concurrently(3, step, T)(pipeRequest(), newCall())).data, { whole: 1 });
+  });
+
+  it('fall back to the incomplete answer, whatever fails after it', async () => {
+    const { step } = oneByOne(() => Reply.data({ part: 1 }, false), failed('no'));
+    const reply = await concurrently(2, step, T)(pipeRequest(), newCall());
+    deepEqual([reply.data, reply.complete], [{ part: 1 }, false]);
+  });
+
+  it('fail with the last error when all fail', async () => {
+    const { step } = oneByOne(failed('one'), failed('two'));
+    const reply = await concurrently(2, step, T)(pipeRequest(), newCall());
+    deepEqual(
+      reply.errors.map(({ message }) => message),
+      ['two'],
+    );
+  });
+
+  it('go on when one of them throws', async () => {
+    const { step } = oneByOne(
+      () => {
+        throw new Error('oops');
+      },
+      () => Reply.data({ a: 1 }),
+    );
+    deepEqual((await concurrently(2, step, T)(pipeRequest(), newCall())).data, { a: 1 });
+  });
+
+  it('each work on a request of their own', async () => {
+    const seen: string[] = [];
+    const change = (request: PipeRequest): Reply => {
+      seen.push(request.headers.get('x-mark') ?? 'clean');
+      request.headers.set('X-Mark', 'dirty');
+      request.params.Id = 'dirty';
+      return Reply.data(null, false);
+    };
+    const request = pipeRequest();
+    await concurrently(2, oneByOne(change, change).step, T)(request, newCall());
+    deepEqual(seen, ['clean', 'clean']);
+    deepEqual(request.params, {});
+  });
+
+  it('are told of the deadline when it ends them, not of a cancellation', async () => {
+    const { step, calls } = oneByOne(never, never);
+    const reply = await concurrently(2, step, 20)(pipeRequest(), newCall());
+    deepEqual(
+      reply.errors.map(({ code }) => code),
+      ['CALL_DEADLINE'],
+    );
+    deepEqual(
+      calls.map(({ reason }) => (reason as CallError).code),
+      ['CALL_DEADLINE', 'CALL_DEADLINE'],
+    );
+  });
+
+  it('are closed at the backend once one has won, and leave no line in the log', async () => {
+    let closed = 0;
+    const backend = await startBackend((_seen, response) => {
+      response.on('close', () => response.writableFinished || closed++);
+      if (backend.requests.length === 3) response.end('{"ok":1}');
+    });
+    const sinks = rememberingSinks();
+    const gateway = await startGateway(
+      { host: [backend.url], endpoints: [{ endpoint: '/x', concurrent_calls: 3, backend: [{ url_pattern: '/' }] }] },
+      { sinks },
+    );
+    equal((await gateway.inject('/x')).body, '{"ok":1}');
+    await until(() => closed === 2);
+    ok(!sinks.lines.some((line) => /WARNING|ERROR/.test(line)));
+    await gateway.close();
+    await backend.close();
+  });
+
+  it('are made for each backend, with the whole body each', async () => {
+    const waiting: (() => void)[] = [];
+    const backend = await startBackend((seen, response) => {
+      waiting.push(() => response.end(`{"${seen.target.slice(1)}":1}`));
+      if (waiting.length === 4) for (const answer of waiting) answer();
+    });
+    const gateway = await startGateway({
+      host: [backend.url],
+      endpoints: [
+        {
+          endpoint: '/x',
+          method: 'POST',
+          concurrent_calls: 2,
+          backend: [{ url_pattern: '/a' }, { url_pattern: '/b' }],
+        },
+      ],
+    });
+    const answer = await gateway.inject({
+      method: 'POST',
+      url: '/x',
+      payload: 'whole',
+      headers: { 'content-type': 'text/x' },
+    });
+    equal(answer.body, '{"a":1,"b":1}');
+    deepEqual(backend.requests.map(({ target }) => target).sort(), ['/a', '/a', '/b', '/b']);
+    for (const { body, headers } of backend.requests) {
+      equal(body.toString(), 'whole');
+      equal(headers['content-type'], 'text/x');
+    }
+    await gateway.close();
+    await backend.close();
+  });
+});

@@ -1,0 +1,154 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { type PipeRequest, Reply, type Step } from '#contract';
+import { concurrently } from '../../../kernel/pipeline/concurrent.ts';
+import { parallel } from '../../../kernel/pipeline/merge.ts';
+import { startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { startPlugged } from '../../support/plugged.ts';
+import { newCall, pipeRequest, until } from './requests.ts';
+
+const never: Step<PipeRequest> = () => new Promise<Reply>(() => {});
+
+describe('the deadlines of a pipe', () => {
+  it('end concurrent calls before the merge, and the merge before the endpoint', async () => {
+    const order: string[] = [];
+    const T = 200;
+    const call = newCall(T);
+    const ended = new Promise<void>((resolve) => {
+      call.onCancel(() => {
+        order.push('endpoint');
+        resolve();
+      });
+    });
+    void Promise.resolve(parallel([never, never], undefined, T)(pipeRequest(), call)).then(() => order.push('merge'));
+    void Promise.resolve(concurrently(2, never, T)(pipeRequest(), call)).then(() => order.push('concurrent'));
+    await ended;
+    deepEqual(order, ['concurrent', 'merge', 'endpoint']);
+  });
+
+  it('give concurrent calls within a merge their share of the whole timeout, not of what the merge has', async () => {
+    const order: string[] = [];
+    const T = 200;
+    const part: Step<PipeRequest> = async (request, call) => {
+      const reply = await concurrently(2, never, T)(request, call);
+      order.push('concurrent');
+      return reply;
+    };
+    const merged = parallel([part, () => Reply.data({ a: 1 })], undefined, T)(pipeRequest(), newCall(T));
+    setTimeout(() => order.push('70 %'), 0.7 * T);
+    equal((await merged).complete, false);
+    deepEqual(order, ['70 %', 'concurrent']);
+  });
+
+  describe('with backends that never answer', () => {
+    let silent: TestBackend;
+    let closed: number;
+
+    beforeEach(async () => {
+      closed = 0;
+      silent = await startBackend((_seen, response) => response.on('close', () => closed++));
+    });
+
+    afterEach(() => silent.close());
+
+    it('close the calls of backends that are late', async () => {
+      const gateway = await startGateway({
+        endpoints: [
+          {
+            endpoint: '/x',
+            timeout: '60ms',
+            backend: [
+              { host: [silent.url], url_pattern: '/' },
+              { host: [silent.url], url_pattern: '/' },
+            ],
+          },
+        ],
+      });
+      equal((await gateway.inject('/x')).statusCode, 500);
+      await until(() => closed === 2);
+      await gateway.close();
+    });
+
+    it("let a backend's own timeout only shorten its part", async () => {
+      const order: string[] = [];
+      const backend = (timeout: string, group: string) => ({ host: [silent.url], url_pattern: `/${group}`, timeout });
+      const gateway = await startGateway({
+        endpoints: [
+          { endpoint: '/short', timeout: '10s', backend: [backend('50ms', 'short')] },
+          { endpoint: '/long', timeout: '150ms', backend: [backend('10s', 'long')] },
+        ],
+      });
+      await Promise.all([
+        gateway.inject('/long').then(({ statusCode }) => order.push(`long ${statusCode}`)),
+        gateway.inject('/short').then(({ statusCode }) => order.push(`short ${statusCode}`)),
+      ]);
+      deepEqual(order, ['short 500', 'long 500']);
+      await gateway.close();
+    });
+
+    it('answer the client though a stage does not heed them', async () => {
+      const gateway = await startPlugged(
+        {
+          endpoints: [
+            {
+              endpoint: '/x',
+              timeout: '50ms',
+              backend: [{ host: [silent.url], url_pattern: '/', extra_config: { test: { act: 'hang' } } }],
+            },
+          ],
+        },
+        { backend: { hang: { backend: () => never } } },
+      );
+      const answer = await gateway.inject('/x');
+      deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [500, '', 'false']);
+      await gateway.close();
+    });
+
+    it('answer with the parts there are though a stage does not heed them', async () => {
+      const quick = await startBackend((_seen, response) => response.end('{"a":1}'));
+      const gateway = await startPlugged(
+        {
+          endpoints: [
+            {
+              endpoint: '/x',
+              timeout: '50ms',
+              backend: [
+                { host: [quick.url], url_pattern: '/' },
+                { host: [silent.url], url_pattern: '/', extra_config: { test: { act: 'hang' } } },
+              ],
+            },
+          ],
+        },
+        { backend: { hang: { backend: () => never } } },
+      );
+      const answer = await gateway.inject('/x');
+      deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [200, '{"a":1}', 'false']);
+      await gateway.close();
+      await quick.close();
+    });
+
+    it('hold for a body that comes too slowly', async () => {
+      const slow = await startBackend((_seen, response) => {
+        response.on('close', () => closed++);
+        response.write('{"a":');
+      });
+      const gateway = await startGateway({
+        endpoints: [{ endpoint: '/x', timeout: '50ms', backend: [{ host: [slow.url], url_pattern: '/' }] }],
+      });
+      equal((await gateway.inject('/x')).statusCode, 500);
+      await until(() => closed === 1);
+      await gateway.close();
+      await slow.close();
+    });
+  });
+
+  it('are the service’s where an endpoint sets none', async () => {
+    const gateway = await startGateway({
+      timeout: '7s',
+      host: ['http://h'],
+      endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/' }] }],
+    });
+    equal(gateway.config.endpoints[0]!.timeout, 7000);
+    ok(gateway.config.endpoints[0]!.backend[0]!.timeout === undefined);
+    await gateway.close();
+  });
+});

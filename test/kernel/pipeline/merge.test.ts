@@ -1,0 +1,109 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { ByteStream, CallError, type PipeRequest, Reply, refuse, type Step } from '#contract';
+import { mergeReplies, parallel } from '../../../kernel/pipeline/merge.ts';
+import { newCall, pipeRequest } from './requests.ts';
+
+const T = 60_000;
+const answer =
+  (data: Record<string, number>): Step<PipeRequest> =>
+  () =>
+    Reply.data(data);
+const failing =
+  (text: string): Step<PipeRequest> =>
+  () =>
+    Reply.failed(new CallError('TEST', text));
+
+/** A step that answers when it is told to. */
+function held(): { step: Step<PipeRequest>; release: (reply: Reply) => void } {
+  const { promise, resolve } = Promise.withResolvers<Reply>();
+  return { step: () => promise, release: resolve };
+}
+
+const texts = (reply: Reply): string[] => reply.errors.map(({ message }) => message);
+
+describe('the merge of several backends', () => {
+  it('merges in the order of declaration, whatever arrives first', async () => {
+    const slow = held();
+    const merged = parallel([slow.step, answer({ id: 2, b: 2 })], undefined, T)(pipeRequest(), newCall());
+    slow.release(Reply.data({ id: 1, a: 1 }));
+    deepEqual((await merged).data, { id: 2, a: 1, b: 2 });
+    equal(JSON.stringify((await merged).data), '{"id":2,"a":1,"b":2}');
+  });
+
+  it('lists failures in the order in which they came up', async () => {
+    const slow = held();
+    const merged = parallel([slow.step, failing('second'), failing('third')], undefined, T)(pipeRequest(), newCall());
+    slow.release(Reply.failed(new CallError('TEST', 'first')));
+    deepEqual(texts(await merged), ['second', 'third', 'first']);
+    equal((await merged).failed, true);
+  });
+
+  it('fails only the part whose stage throws, at once or later', async () => {
+    const throwing: Step<PipeRequest> = () => {
+      throw new Error('oops');
+    };
+    const rejecting: Step<PipeRequest> = () => Promise.reject(new Error('later'));
+    const merged = await parallel([throwing, answer({ a: 1 }), rejecting], undefined, T)(pipeRequest(), newCall());
+    deepEqual(merged.data, { a: 1 });
+    equal(merged.complete, false);
+    deepEqual(
+      merged.errors.map(({ code }) => code),
+      ['GATEWAY_FAULT', 'GATEWAY_FAULT'],
+    );
+  });
+
+  it('counts a refusal that names no error as a failed part', () => {
+    const merged = mergeReplies([Reply.data({ a: 1 }), refuse(403)]);
+    deepEqual([merged.status, merged.data, merged.complete], [200, { a: 1 }, false]);
+    deepEqual(texts(merged), ['refused with status 403']);
+  });
+
+  it('fails when every part is a refusal', () => {
+    const merged = mergeReplies([refuse(403), refuse(503)]);
+    deepEqual([merged.status, merged.failed], [500, true]);
+  });
+
+  it('is an incomplete, empty success when every part was skipped', () => {
+    const skipped = Reply.data(null);
+    skipped.skipped = true;
+    const merged = mergeReplies([skipped, skipped]);
+    deepEqual([merged.status, merged.data, merged.complete], [200, {}, false]);
+  });
+
+  it('does not count skipped parts, neither as missing nor as there', () => {
+    const skipped = new Reply(200);
+    skipped.skipped = true;
+    equal(mergeReplies([skipped, Reply.data({ a: 1 })]).complete, true);
+    equal(mergeReplies([skipped, Reply.failed(new CallError('TEST', 'gone'))]).failed, true);
+  });
+
+  it('gives up every part when the call is given up, and waits for none', async () => {
+    const call = newCall();
+    const merged = parallel([() => new Promise<Reply>(() => {}), answer({ a: 1 })], undefined, T)(pipeRequest(), call);
+    call.cancel();
+    deepEqual(texts(await merged), ['context canceled']);
+    deepEqual((await merged).data, { a: 1 });
+  });
+
+  it('calls nobody when the call was given up before', async () => {
+    let calls = 0;
+    const call = newCall();
+    call.cancel();
+    const step: Step<PipeRequest> = () => {
+      calls++;
+      return Reply.data({});
+    };
+    equal((await parallel([step, step], undefined, T)(pipeRequest(), call)).failed, true);
+    equal(calls, 0);
+  });
+
+  it('lets go of a body that the merge does not use', () => {
+    let cancelled = 0;
+    const body = new ByteStream({ cancel: () => cancelled++ });
+    const raw = Reply.data({});
+    raw.body = body;
+    mergeReplies([raw, Reply.data({ a: 1 })]);
+    body.write(Buffer.alloc(65 * 1024));
+    equal(cancelled, 1);
+  });
+});

@@ -1,0 +1,66 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+
+describe('gzip request bodies', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+
+  beforeEach(async () => {
+    backend = await startBackend(json({}));
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  const send = async (payload: Buffer, proxy: object, backends: object[] = [{ url_pattern: '/' }]) => {
+    gateway = await startGateway({
+      host: [backend.url],
+      endpoints: [{ endpoint: '/x', method: 'POST', extra_config: { proxy }, backend: backends }],
+    });
+    const headers = { 'content-encoding': 'gzip', 'content-type': 'text/x' };
+    return gateway.inject({ method: 'POST', url: '/x', headers, payload });
+  };
+
+  it('are inflated where that is asked for, and described as what they are then', async () => {
+    equal((await send(gzipSync('plain'), { decompress_gzip: true })).statusCode, 200);
+    const [seen] = backend.requests;
+    deepEqual(
+      [seen!.body.toString(), seen!.headers['content-encoding'], seen!.headers['content-type']],
+      ['plain', undefined, 'text/x'],
+    );
+  });
+
+  it('pass as they are, with their Content-Encoding, where it is not', async () => {
+    const packed = gzipSync('plain');
+    equal((await send(packed, {})).statusCode, 200);
+    const [seen] = backend.requests;
+    deepEqual(
+      [seen!.body, seen!.headers['content-encoding'], seen!.headers['content-length']],
+      [packed, 'gzip', String(packed.length)],
+    );
+  });
+
+  it('count with their inflated size', async () => {
+    const answer = await send(gzipSync('x'.repeat(1000)), { decompress_gzip: true, max_payload: 100 }, [
+      { url_pattern: '/1' },
+      { url_pattern: '/2' },
+    ]);
+    deepEqual([answer.statusCode, answer.body, backend.requests.length], [413, '', 0]);
+  });
+
+  it('that are none are answered 400', async () => {
+    const answer = await send(Buffer.from('no gzip'), { decompress_gzip: true }, [
+      { url_pattern: '/1' },
+      { url_pattern: '/2' },
+    ]);
+    deepEqual([answer.statusCode, answer.body, backend.requests.length], [400, '', 0]);
+  });
+
+  it('that are none are answered 400 by a single backend’s endpoint too', async () => {
+    const answer = await send(Buffer.from('no gzip'), { decompress_gzip: true });
+    deepEqual([answer.statusCode, answer.body], [400, '']);
+  });
+});

@@ -1,0 +1,30 @@
+import { Call, HeaderBag, PipeRequest, Query, type RequestBody } from '#contract';
+
+/** A request as the backend phase sees it, for tests of single stages. */
+export function pipeRequest(body: RequestBody | null = null): PipeRequest {
+  const query = new Query();
+  const headers = new HeaderBag();
+  const client = {
+    method: 'GET',
+    path: '/',
+    search: '',
+    params: {},
+    query,
+    headers,
+    ip: '127.0.0.1',
+    host: 'api.test',
+    secure: false,
+    body,
+  };
+  return new PipeRequest(client, {}, query, headers, body);
+}
+
+/** A call without log. @param timeoutMs none by default. */
+export function newCall(timeoutMs?: number): Call {
+  return new Call(undefined, timeoutMs);
+}
+
+/** Waits until something is so, turn by turn. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate);
+}

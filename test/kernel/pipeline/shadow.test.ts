@@ -1,0 +1,112 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { Call, claimsSlot, Reply } from '#contract';
+import { withShadows } from '../../../kernel/pipeline/shadow.ts';
+import { json, rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
+import { newCall, pipeRequest, until } from './requests.ts';
+
+describe('a shadow backend', () => {
+  it('gets a copy of the traffic, body included, and nobody waits for it', async () => {
+    const regular = await startBackend(json({ a: 1 }));
+    let release = (): void => {};
+    const shadow = await startBackend((_seen, response) => {
+      release = () => response.end('{}');
+    });
+    const gateway = await startGateway({
+      endpoints: [
+        {
+          endpoint: '/x/{id}',
+          method: 'POST',
+          input_headers: ['X-A'],
+          input_query_strings: ['q'],
+          backend: [
+            { url_pattern: '/r/{id}', host: [regular.url] },
+            { url_pattern: '/s/{id}', host: [shadow.url], extra_config: { proxy: { shadow: true } } },
+          ],
+        },
+      ],
+    });
+    const headers = { 'x-a': '1', 'content-type': 'text/x' };
+    const answer = await gateway.inject({ method: 'POST', url: '/x/7?q=1&r=2', headers, payload: 'whole' });
+    deepEqual([answer.body, answer.headers['x-gateway-completed']], ['{"a":1}', 'true']);
+    await until(() => shadow.requests.length === 1);
+    release();
+    const [seen] = shadow.requests;
+    deepEqual([seen!.method, seen!.target, seen!.body.toString()], ['POST', '/s/7?q=1', 'whole']);
+    deepEqual([seen!.headers['x-a'], seen!.headers['content-type']], ['1', 'text/x']);
+    await gateway.close();
+    await regular.close();
+    await shadow.close();
+  });
+
+  it('is ended by its own timeout, told at DEBUG only', async () => {
+    const regular = await startBackend(json({ a: 1 }));
+    let closed = 0;
+    const shadow = await startBackend((_seen, response) => response.on('close', () => closed++));
+    const sinks = rememberingSinks();
+    const gateway = await startGateway(
+      {
+        endpoints: [
+          {
+            endpoint: '/x',
+            timeout: '60s',
+            backend: [
+              { url_pattern: '/', host: [regular.url] },
+              {
+                url_pattern: '/',
+                host: [shadow.url],
+                extra_config: { proxy: { shadow: true, shadow_timeout: '50ms' } },
+              },
+            ],
+          },
+        ],
+      },
+      { sinks },
+    );
+    equal((await gateway.inject('/x')).statusCode, 200);
+    await until(() => closed === 1);
+    await until(() =>
+      sinks.lines.some((line) => line.includes('DEBUG: [ENDPOINT: /x] [Shadow] context deadline exceeded')),
+    );
+    ok(!sinks.lines.some((line) => /ERROR/.test(line)));
+    await gateway.close();
+    await regular.close();
+    await shadow.close();
+  });
+
+  it('knows the claims of the token, and its request is its own', async () => {
+    const call = newCall();
+    call.set(claimsSlot, { sub: 'me' });
+    const claims: unknown[] = [];
+    const request = pipeRequest();
+    const step = withShadows(
+      [
+        {
+          timeoutMs: 1000,
+          step: (own, shadowCall) => {
+            claims.push(shadowCall.get(claimsSlot));
+            own.headers.set('X-Mine', '1');
+            return Reply.data({});
+          },
+        },
+      ],
+      (regular) => Reply.data({ marked: regular.headers.has('x-mine') }),
+    );
+    deepEqual((await step(request, call)).data, { marked: false });
+    deepEqual(claims, [{ sub: 'me' }]);
+  });
+
+  it('does no harm when it throws', async () => {
+    const step = withShadows(
+      [
+        {
+          timeoutMs: 1000,
+          step: () => {
+            throw new Error('oops');
+          },
+        },
+      ],
+      () => Reply.data({ a: 1 }),
+    );
+    deepEqual((await step(pipeRequest(), new Call())).data, { a: 1 });
+  });
+});

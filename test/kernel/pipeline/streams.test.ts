@@ -1,0 +1,180 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { rememberingSinks, startGateway } from '../../support/gateway.ts';
+import { until } from './requests.ts';
+
+describe('bytes on their way', () => {
+  let server: Server;
+  let url: string;
+  let gateway: Gateway;
+  let lines: string[];
+  let answer: (message: IncomingMessage, response: ServerResponse) => void;
+
+  beforeEach(async () => {
+    server = createServer((message, response) => answer(message, response));
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterEach(async () => {
+    await gateway.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+  });
+
+  const open = async (endpoint: object, method = 'GET') => {
+    const sinks = rememberingSinks();
+    lines = sinks.lines;
+    gateway = await startGateway(
+      { host: [url], endpoints: [{ endpoint: '/x', timeout: '10s', method, ...endpoint }] },
+      { sinks },
+    );
+    const { port } = await gateway.listen();
+    return request({ port, host: '127.0.0.1', path: '/x', method, agent: false });
+  };
+
+  it('reach the client of a no-op endpoint before the backend has sent them all', async () => {
+    let finish = (): void => {};
+    answer = (_message, response) => {
+      response.write('first');
+      finish = () => response.end('last');
+    };
+    const client = await open({ output_encoding: 'no-op', backend: [{ url_pattern: '/' }] });
+    client.end();
+    const [response] = (await once(client, 'response')) as [IncomingMessage];
+    const chunks = response[Symbol.asyncIterator]();
+    equal(String((await chunks.next()).value), 'first');
+    finish();
+    equal(String((await chunks.next()).value), 'last');
+    equal((await chunks.next()).done, true);
+  });
+
+  it('break the connection to the client where the backend breaks off, and say so in the log', async () => {
+    let breakOff = (): void => {};
+    answer = (_message, response) => {
+      response.write('first');
+      breakOff = () => response.destroy();
+    };
+    const client = await open({ output_encoding: 'no-op', backend: [{ url_pattern: '/' }] });
+    client.end();
+    const [response] = (await once(client, 'response')) as [IncomingMessage];
+    await once(response, 'data');
+    breakOff();
+    const [error] = await once(response, 'error');
+    equal((error as NodeJS.ErrnoException).code, 'ECONNRESET');
+    await until(() => lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] response broke off')));
+  });
+
+  it('stay under the timeout of their backend when the answer has begun', async () => {
+    answer = (_message, response) => response.write('first');
+    const client = await open({ output_encoding: 'no-op', backend: [{ url_pattern: '/', timeout: '80ms' }] });
+    client.end();
+    const [response] = (await once(client, 'response')) as [IncomingMessage];
+    await once(response, 'data');
+    await once(response, 'error');
+  });
+
+  it('fail the call where the backend breaks off in a body to be decoded', async () => {
+    answer = (_message, response) => {
+      response.writeHead(200, { 'Content-Length': '100' });
+      response.write('{"a":', () => response.destroy());
+    };
+    const client = await open({ backend: [{ url_pattern: '/' }] });
+    client.end();
+    const [response] = (await once(client, 'response')) as [IncomingMessage];
+    equal(response.statusCode, 500);
+    ok(lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] backend')));
+  });
+
+  it('of a request reach a single backend as they come, whatever its method', async () => {
+    const seen: string[] = [];
+    let headers: IncomingMessage['headers'] = {};
+    let method: string | undefined;
+    answer = (message, response) => {
+      ({ headers, method } = message);
+      message.on('data', (chunk) => seen.push(String(chunk)));
+      message.on('end', () => response.end('{}'));
+    };
+    const client = await open({ backend: [{ url_pattern: '/', method: 'PUT' }] }, 'POST');
+    client.setHeader('Content-Type', 'text/x');
+    client.write('one');
+    await until(() => seen.length === 1);
+    client.end('two');
+    await once(client, 'response');
+    deepEqual(seen, ['one', 'two']);
+    deepEqual([method, headers['transfer-encoding'], headers['content-type']], ['PUT', 'chunked', 'text/x']);
+  });
+
+  it('of a request are read once for several backends and sent to each with their length', async () => {
+    const seen: [string, string | undefined][] = [];
+    answer = async (message, response) => {
+      let body = '';
+      for await (const chunk of message) body += chunk;
+      seen.push([body, message.headers['content-length']]);
+      response.end('{}');
+    };
+    const client = await open(
+      { backend: [{ url_pattern: '/1' }, { url_pattern: '/2' }, { url_pattern: '/3' }] },
+      'POST',
+    );
+    client.write('one');
+    client.end('two');
+    await once(client, 'response');
+    deepEqual(seen, [
+      ['onetwo', '6'],
+      ['onetwo', '6'],
+      ['onetwo', '6'],
+    ]);
+  });
+
+  it('of a request over the limit are refused while they come', async () => {
+    answer = (message, response) => {
+      message.resume().on('end', () => response.end('{}'));
+    };
+    const client = await open(
+      { backend: [{ url_pattern: '/1' }, { url_pattern: '/2' }], extra_config: { proxy: { max_payload: 4 } } },
+      'POST',
+    );
+    client.on('error', () => {});
+    client.write('123');
+    client.write('45');
+    const [response] = (await once(client, 'response')) as [IncomingMessage];
+    equal(response.statusCode, 413);
+    client.destroy();
+  });
+
+  it('take every value of a repeated header along, in order', async () => {
+    let values: string[] = [];
+    answer = ({ rawHeaders }, response) => {
+      values = rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1] === 'X-Many');
+      response.end('{}');
+    };
+    const client = await open({ input_headers: ['x-many'], backend: [{ url_pattern: '/' }] });
+    client.setHeader('X-MANY', ['one', 'two']);
+    client.end();
+    await once(client, 'response');
+    deepEqual(values, ['one', 'two']);
+  });
+
+  for (const listed of ['User-Agent', '*']) {
+    it(`carry the gateway's own name where the client has none, with input_headers ${listed}`, async () => {
+      let headers: IncomingMessage['headers'] = {};
+      answer = (message, response) => {
+        ({ headers } = message);
+        response.end('{}');
+      };
+      const client = await open({ input_headers: [listed], backend: [{ url_pattern: '/' }] });
+      client.end();
+      await once(client, 'response');
+      ok(headers['user-agent']?.startsWith('Sluice Version '));
+      equal(headers['x-forwarded-via'], undefined);
+    });
+  }
+});

@@ -1,0 +1,32 @@
+import type { AtBackend, AtEndpoint, Catalogue } from '#contract';
+import { atBackend, atEndpoint, definePlugin } from '#contract';
+import { type Gateway, type GatewayOptions, startGateway } from '../../kernel/index.ts';
+import { silentSinks } from '../../kernel/testing/index.ts';
+import { catalogue } from '../../plugins/index.ts';
+
+/** What the component `test` does where it stands, by the word that is its configuration there. */
+export interface Acts {
+  readonly endpoint?: Readonly<Record<string, AtEndpoint>>;
+  readonly backend?: Readonly<Record<string, AtBackend>>;
+}
+
+/** A gateway with one more component, `test`, whose configuration `{ "act": name }` picks what it does. */
+export function startPlugged(config: object, acts: Acts, options: GatewayOptions = {}): Promise<Gateway> {
+  const schema = {
+    type: 'object',
+    properties: { act: { type: 'string', description: 'What to do.', default: '' } },
+  } as const;
+  const plugin = definePlugin({
+    name: 'test',
+    description: 'Does what a test needs.',
+    places: [
+      atEndpoint(schema, ({ config: { act } }) => acts.endpoint?.[act] ?? {}),
+      atBackend(schema, ({ config: { act } }) => acts.backend?.[act] ?? {}),
+    ],
+  });
+  const plugged: Catalogue = {
+    ...catalogue,
+    plugins: { ...catalogue.plugins, test: async () => ({ plugin }) },
+  };
+  return startGateway(plugged, { version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });
+}
