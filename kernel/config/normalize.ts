@@ -7,6 +7,7 @@ import { showValue } from './problem.ts';
 import { createReport } from './report.ts';
 import { checkService } from './rules/index.ts';
 import { checkStructure } from './structure.ts';
+import { settleTransport } from './transport.ts';
 
 export interface NormalizeOptions {
   /** Replaces the port of the document; 0 for none. */
@@ -41,6 +42,7 @@ export function normalize(data: unknown, options: NormalizeOptions = {}): Normal
   const document: DataObject = cloneData(data);
   applyEnvironment(document, options.env ?? {}, report);
   const origin = modernize(document, report);
+  settleTransport(document, origin, report);
   const structure = checkStructure(document, origin, report);
 
   const service = document as unknown as ServiceConfig;

@@ -52,13 +52,8 @@ const FIELDS: Readonly<Record<'root' | 'endpoint' | 'backend' | 'router', KnownF
     async_agent: [[]],
     plugin: [],
     sequential_start: [false],
-    tls: [null],
-    client_tls: [null],
-    use_h2c: [false],
     dns_cache_ttl: ['30s'],
-    max_idle_connections: [0],
     expect_continue_timeout: ['0s'],
-    allow_insecure_connections: [false],
     dialer_timeout: ['0s'],
     dialer_keep_alive: ['15s', '0s'],
     dialer_fallback_delay: ['300ms', '0s'],
@@ -77,7 +72,7 @@ const FIELDS: Readonly<Record<'root' | 'endpoint' | 'backend' | 'router', KnownF
   },
   endpoint: { concurrent_calls: [1], cache_ttl: ['0s'] },
   backend: { sd: ['static'], sd_scheme: ['http'], is_collection: [false], target: [''], group: [''], timeout: [] },
-  router: { max_multipart_memory: [0], use_h2c: [false], app_engine: [false], auto_options: [false] },
+  router: { max_multipart_memory: [0], app_engine: [false], auto_options: [false] },
 };
 
 /** The kind of closed object a pointer leads to, among those of the kernel. */

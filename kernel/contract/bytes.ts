@@ -119,23 +119,6 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     this.#source.cancel?.(reason);
   }
 
-  /**
-   * Reader: nobody wants the bytes, but the connection is worth keeping: a short rest is read and thrown away, a longer
-   * one is cancelled.
-   */
-  drop(): void {
-    let left = HIGH_WATER_BYTES;
-    this.flow({
-      write: (chunk) => {
-        left -= chunk.length;
-        if (left < 0) this.cancel(new CallError('CALL_CANCELLED', 'rest of the body is not wanted'));
-        return true;
-      },
-      end() {},
-      fail() {},
-    });
-  }
-
   /** True when every byte has arrived and none was handed on yet: `collect` then answers at once. */
   get arrived(): boolean {
     return this.#ended && this.#sink === null;

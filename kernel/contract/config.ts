@@ -1,4 +1,5 @@
 import type { Infer, Schema } from './schema.ts';
+import { clientTlsSchema, serverTlsSchema } from './tls.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const backendMethods = [...methods, 'OPTIONS', 'HEAD', 'CONNECT', 'TRACE'] as const;
@@ -182,6 +183,7 @@ export const routerSchema = {
       default: false,
     },
     disable_gzip: { type: 'boolean', description: 'Never compress responses.', default: false },
+    use_h2c: { type: 'boolean', description: 'Old place of use_h2c, which stands at the root.', default: false },
   },
 } as const satisfies Schema;
 
@@ -235,6 +237,8 @@ export const serviceSchema = {
       description: 'Longest request line plus headers in bytes; 0 means 1 MiB.',
       default: 1_000_000,
     },
+    tls: serverTlsSchema,
+    use_h2c: flag('Serve HTTP/2 without TLS too, on the same port as HTTP/1.1.'),
     max_shutdown_wait_time: time('Longest wait for requests in flight at shutdown; 0 for no limit.', '0s'),
     dns_cache_ttl: time('Pause between look-ups of discovered hosts, 1s or more; 0 means 30s.', '30s'),
     dialer_timeout: time('Longest time for name look-up and connect; 0 for no limit of its own.', '0s'),
@@ -248,6 +252,14 @@ export const serviceSchema = {
       description: 'Connections kept to one backend host; 0 means 250.',
       default: 250,
     },
+    max_idle_connections: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Connections kept to all backend hosts together; 0 for no limit.',
+      default: 0,
+    },
+    client_tls: clientTlsSchema,
+    allow_insecure_connections: flag('Old form of client_tls.allow_insecure_connections.'),
     disable_compression: flag('Do not ask backends for gzip.'),
     disable_keep_alives: flag('One backend request per connection.'),
     extra_config: extraConfig,

@@ -3,6 +3,7 @@ export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call } from './call.ts';
 export * from './config.ts';
 export * from './data.ts';
+export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
 export * from './errors.ts';
@@ -20,3 +21,20 @@ export type { BackendSite, Clock, EndpointSite, Services, Site } from './site.ts
 export { claimsSlot, defineSlot, type Slot } from './slot.ts';
 export { after, before, refuse, type Step, type Wrap } from './step.ts';
 export { textOf } from './text.ts';
+export {
+  type ClientTls,
+  clientTlsSchema,
+  type KeyFiles,
+  keyFilesOf,
+  type ServerTlsConfig,
+  serverTlsSchema,
+} from './tls.ts';
+export {
+  readPem,
+  speaksOld,
+  systemAuthorities,
+  type TlsFault,
+  type TlsProtocol,
+  type TlsProtocolOptions,
+  tlsProtocol,
+} from './tls-options.ts';

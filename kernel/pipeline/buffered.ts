@@ -1,4 +1,4 @@
-import { CallError, CancelledError, type PipeRequest, Reply, type Step } from '#contract';
+import { CancelledError, type PipeRequest, Reply, type Step, toCallError } from '#contract';
 
 /** Reads a request body into memory once, so that every call inside can send all of it. */
 export function buffered(next: Step<PipeRequest>): Step<PipeRequest> {
@@ -7,8 +7,12 @@ export function buffered(next: Step<PipeRequest>): Step<PipeRequest> {
     if (!(bytes instanceof Promise)) return next(request, call);
     return bytes.then(
       () => next(request, call),
-      // A body that breaks off for no reason of ours: its client has left.
-      (error) => Reply.failed(error instanceof CallError ? error : new CancelledError()),
+      (error) => Reply.failed(hasLeft(error) ? new CancelledError() : toCallError(error)),
     );
   };
+}
+
+/** A body that breaks off: its client has left. */
+function hasLeft(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ECONNRESET' || error.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

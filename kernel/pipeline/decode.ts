@@ -5,6 +5,7 @@ import {
   ByteStream,
   type Call,
   type DataObject,
+  discard,
   type Encoding,
   HeaderBag,
   type Log,
@@ -13,7 +14,6 @@ import {
   type Step,
   toCallError,
 } from '#contract';
-import { discard } from './discard.ts';
 
 /** Longest decoded body of one backend, in bytes (decision 23). */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;

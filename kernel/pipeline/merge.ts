@@ -2,13 +2,13 @@ import {
   type Call,
   CallError,
   type DataObject,
+  discard,
   mergeShallow,
   type PipeRequest,
   Reply,
   type Step,
   toCallError,
 } from '#contract';
-import { discard } from './discard.ts';
 
 /** Share of the endpoint's time that the merge of several backends gets; the rest is for the stages after it. */
 const SHARE = 0.85;

@@ -3,6 +3,7 @@ import {
   ByteStream,
   type Call,
   type DataObject,
+  discard,
   type EachMessage,
   type MessageHook,
   type Messages,
@@ -11,7 +12,6 @@ import {
   type Step,
   toCallError,
 } from '#contract';
-import { discard } from './discard.ts';
 import { unpacked } from './unpack.ts';
 
 /** Who looks into the messages of one backend's streams. */

@@ -60,7 +60,8 @@ function renderRaw(reply: Reply, output: Encoding, rendering: Rendering): Answer
   return streams ? { ...answer, streams } : answer;
 }
 
-function renderError(reply: Reply, rendering: Rendering): Answer {
+/** A failure or a refusal: its text where error messages are returned, else nothing (error rules 1 to 4). */
+export function renderError(reply: Reply, rendering: Rendering): Answer {
   const headers = reply.headers.list;
   const { errors } = reply;
   const view = errors.length === 1 ? errors[0]!.view : {};

@@ -1,5 +1,4 @@
-import { Call, claimsSlot, type PipeRequest, type Slot, type Step, traceSlot } from '#contract';
-import { discard } from './discard.ts';
+import { Call, claimsSlot, discard, type PipeRequest, type Slot, type Step, traceSlot } from '#contract';
 
 /** A backend that gets a copy of the traffic. */
 export interface Shadow {

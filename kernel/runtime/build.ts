@@ -7,6 +7,7 @@ import type { Registry } from '../registry/registry.ts';
 import { Keeper } from './keeper.ts';
 import { Runtime } from './runtime.ts';
 import { Scope } from './scope.ts';
+import { readServerTls, type ServerTls } from './tls.ts';
 
 /** What the command line adds to a configuration. */
 export interface Overrides {
@@ -39,10 +40,13 @@ export async function build(
 ): Promise<Built> {
   const scope = new Scope();
   try {
-    const { tasks, compiled } = await assemble(data, overrides, registry, keeper, scope, true);
+    const { tasks, compiled, tls } = await assemble(data, overrides, registry, keeper, scope, true);
     if (tasks.errors.length > 0) throw new ConfigErrors(tasks.errors);
     await warmUp(tasks.warmups);
-    return { runtime: new Runtime(id, hashOf(tasks.config), tasks.config, compiled, scope), warnings: tasks.warnings };
+    return {
+      runtime: new Runtime(id, hashOf(tasks.config), tasks.config, compiled, tls, scope),
+      warnings: tasks.warnings,
+    };
   } catch (error) {
     await giveBack(scope, registry);
     throw error;
@@ -83,7 +87,7 @@ async function assemble(
   keeper: Keeper,
   scope: Scope,
   attaching: boolean,
-): Promise<{ tasks: Build; compiled: Compiled }> {
+): Promise<{ tasks: Build; compiled: Compiled; tls: ServerTls | null }> {
   const { config, errors, warnings, origin } = normalize(data, { ...overrides, env: process.env });
   const holder = keeper.holder(scope);
   const found: ConfigError[] = [];
@@ -99,14 +103,20 @@ async function assemble(
     defer: (dispose) => scope.defer(dispose),
   };
   // The shape of a configuration must be right before anything can be made of it.
-  if (errors.length > 0) return { tasks: { ...tasks, errors, warnings }, compiled: { routes: [], service: [] } };
+  if (errors.length > 0)
+    return { tasks: { ...tasks, errors, warnings }, compiled: { routes: [], service: [] }, tls: null };
+  const tls = attaching ? readServerTls(config.tls, tasks) : null;
   const compiled = await compile(tasks, registry);
   const place = (error: ConfigError) =>
     new ConfigError(error.code, origin(error.pointer), error.message, {
       ...(error.hint !== undefined && { hint: error.hint }),
       cause: error.cause,
     });
-  return { tasks: { ...tasks, errors: found.map(place), warnings: [...warnings, ...noticed.map(place)] }, compiled };
+  return {
+    tasks: { ...tasks, errors: [...new Set(found)].map(place), warnings: [...warnings, ...noticed.map(place)] },
+    compiled,
+    tls,
+  };
 }
 
 function giveBack(scope: Scope, registry: Registry): Promise<void> {

@@ -1,6 +1,7 @@
 import type { ServiceConfig } from '#contract';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { Scope } from './scope.ts';
+import type { ServerTls } from './tls.ts';
 
 /** One configuration, live: nothing about it changes but the count of calls in flight. */
 export class Runtime {
@@ -10,15 +11,25 @@ export class Runtime {
   readonly hash: string;
   readonly config: ServiceConfig;
   readonly compiled: Compiled;
+  /** TLS of the port; null for plain HTTP. */
+  readonly tls: ServerTls | null;
   readonly #scope: Scope;
   #calls = 0;
   #onIdle: (() => void) | null = null;
 
-  constructor(id: number, hash: string, config: ServiceConfig, compiled: Compiled, scope: Scope) {
+  constructor(
+    id: number,
+    hash: string,
+    config: ServiceConfig,
+    compiled: Compiled,
+    tls: ServerTls | null,
+    scope: Scope,
+  ) {
     this.id = id;
     this.hash = hash;
     this.config = config;
     this.compiled = compiled;
+    this.tls = tls;
     this.#scope = scope;
   }
 

@@ -43,5 +43,6 @@ export function createFallbackAnswers(config: ServiceConfig, rendering: Renderin
 /** Only what can be nothing but a path is put before one: anything else could send the client elsewhere. */
 function cleanPrefix(prefix: string | undefined): string {
   if (!prefix || !/^[\w\-/]*$/.test(prefix)) return '';
-  return prefix.replace(/^\/*/, '/').replace(/\/+$/, '');
+  const segments = prefix.split('/').filter((segment) => segment !== '');
+  return segments.length === 0 ? '' : `/${segments.join('/')}`;
 }

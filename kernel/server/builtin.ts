@@ -1,14 +1,20 @@
 import { type ClientRequest, canonicalHeaderName, type Log, Query, type ServiceConfig } from '#contract';
 import type { Answer, Rendering } from '../pipeline/render.ts';
+import type { Outcome } from './router.ts';
 
 /** An endpoint of the gateway's own. */
 export type BuiltIn = (request: ClientRequest) => Answer | Promise<Answer>;
 
-/** Finds the gateway's own endpoint for a path; undefined when it has none there. */
-export type FindBuiltIn = (method: string, path: string) => BuiltIn | undefined;
+/** The gateway's own endpoints. */
+export interface BuiltIns {
+  /** The one for a path; undefined when there is none. */
+  find(method: string, path: string): BuiltIn | undefined;
+  /** For a path no declared endpoint takes: what is off by a slash or has another method; undefined for neither. */
+  near(path: string): Exclude<Outcome, { kind: 'route' }> | undefined;
+}
 
 /** Compiles which of health, debug and echo are served (routing rule 12). They stand before declared endpoints. */
-export function createBuiltIns(config: ServiceConfig, rendering: Rendering, log: Log): FindBuiltIn {
+export function createBuiltIns(config: ServiceConfig, rendering: Rendering, log: Log): BuiltIns {
   const json = (body: unknown): Answer => ({
     status: 200,
     headers: ['Content-Type', 'application/json; charset=utf-8', 'X-Gateway', rendering.version],
@@ -21,13 +27,25 @@ export function createBuiltIns(config: ServiceConfig, rendering: Rendering, log:
     return json({ message: 'pong' });
   };
   const echo: BuiltIn = async (request) => json(await describe(request));
-  const { health_path: healthPath, disable_health: noHealth } = config.router;
-  return (method, path) => {
+  const { health_path: healthPath, disable_health: noHealth, ...options } = config.router;
+  const redirects = !options.disable_redirect_trailing_slash || !options.disable_redirect_fixed_path;
+  const find = (method: string, path: string): BuiltIn | undefined => {
     if (path === healthPath) return !noHealth && method === 'GET' ? health : undefined;
     if (path.charCodeAt(1) !== 95) return undefined;
     if (config.debug_endpoint && path.startsWith('/__debug/')) return debug;
     if (config.echo_endpoint && path.startsWith('/__echo/')) return echo;
     return undefined;
+  };
+  return {
+    find,
+    near(path) {
+      if (find('GET', path)) {
+        return options.disable_handle_method_not_allowed ? undefined : { kind: 'method', allow: ['GET'] };
+      }
+      if (!redirects) return undefined;
+      const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+      return find('GET', other) && { kind: 'redirect', path: other, slashOnly: true };
+    },
   };
 }
 

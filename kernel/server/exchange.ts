@@ -6,19 +6,23 @@ import {
   Call,
   CancelledError,
   type EndpointConfig,
-  HeaderBag,
   type Log,
   type Params,
   Reply,
+  type RequestBody,
   type RouterOptions,
   toCallError,
 } from '#contract';
-import { type Answer, type Rendering, render } from '../pipeline/render.ts';
+import { type Answer, type Rendering, render, renderError } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
+import { acceptsGzip } from './accepts-gzip.ts';
 import type { FallbackAnswers } from './answers.ts';
-import type { FindBuiltIn } from './builtin.ts';
+import type { BuiltIn, BuiltIns } from './builtin.ts';
+import type { ClientBody } from './client-body.ts';
 import { HttpRequest } from './client-request.ts';
-import { openBody } from './request-body.ts';
+import { compress, isCompressible } from './compression.ts';
+import { handToKoa, isList } from './koa-reply.ts';
+import { INFLATED_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
 import type { Outcome, Router } from './router.ts';
 import { parseTarget, type Target } from './target.ts';
 import { writeAnswer } from './write.ts';
@@ -28,7 +32,7 @@ export interface ExchangeParts {
   readonly router: Router;
   readonly rendering: Rendering;
   readonly fallbacks: FallbackAnswers;
-  readonly findBuiltIn: FindBuiltIn;
+  readonly builtIns: BuiltIns;
   readonly ipOf: (message: IncomingMessage) => string;
   readonly options: RouterOptions;
   /** Service-level middleware stands around the exchange and may have set headers. */
@@ -38,7 +42,15 @@ export interface ExchangeParts {
   readonly log: Log;
 }
 
+/** A message on its way through Koa, with its exchange. */
+export interface Carrier extends IncomingMessage {
+  [carried]?: Exchange;
+}
+
+export const carried = Symbol('exchange');
+
 const badTarget: Outcome = { kind: 'refused', text: 'error: invalid request target' };
+const lists = ['Set-Cookie', 'Vary', 'Link'];
 const noParams: Params = Object.freeze({});
 const noErrors: Reply['errors'] = Object.freeze([]);
 
@@ -52,6 +64,7 @@ export class Exchange {
   #outcome: Outcome | null = null;
   #call: Call | null = null;
   #client: HttpRequest | null = null;
+  #body: ClientBody | null = null;
   #errors: Reply['errors'] = noErrors;
   #answered = false;
 
@@ -60,6 +73,8 @@ export class Exchange {
     this.#message = message;
     this.#response = response;
     this.#target = parseTarget(message.url!);
+    // What is asked for in the target is what counts, whatever `Host` says.
+    if (this.#target?.host !== undefined) message.headers.host = this.#target.host;
   }
 
   /** The endpoint this request is for; null when there is none. Found once. */
@@ -77,21 +92,29 @@ export class Exchange {
   run(context: Koa.Context): void | Promise<void> {
     const { method } = this.#message;
     const path = this.#target?.path ?? '';
-    const builtIn = this.#parts.findBuiltIn(method!, path);
-    if (builtIn) {
-      const request = this.#request(noParams, openBody(this.#message, { maxPayloadBytes: 0, inflate: false }));
-      const answer = builtIn(request);
-      return answer instanceof Promise
-        ? answer.then((ready) => this.#write(context, ready))
-        : this.#write(context, answer);
-    }
+    const builtIn = this.#parts.builtIns.find(method!, path);
+    if (builtIn) return this.#runBuiltIn(context, builtIn);
     const outcome = this.#find();
     if (outcome.kind === 'route') return this.#serve(context, outcome.route, outcome.params);
-    this.#write(context, this.#fallback(outcome, path));
+    return this.#write(context, this.#fallback(outcome, path));
+  }
+
+  async #runBuiltIn(context: Koa.Context, builtIn: BuiltIn): Promise<void> {
+    let answer: Answer;
+    try {
+      const maxPayloadBytes = this.#parts.options.max_payload || INFLATED_LIMIT_BYTES;
+      answer = await builtIn(this.#request(noParams, this.#open({ maxPayloadBytes, inflate: false })));
+    } catch (error) {
+      const failed = Reply.failed(toCallError(error));
+      this.#errors = failed.errors;
+      tellErrors(failed, this.#parts.log, false);
+      answer = renderError(failed, this.#parts.rendering);
+    }
+    return this.#write(context, answer);
   }
 
   #fallback(outcome: Exclude<Outcome, { kind: 'route' }>, path: string): Answer {
-    const { options, router, rendering, fallbacks } = this.#parts;
+    const { options, router, rendering, fallbacks, builtIns } = this.#parts;
     const { method, headers } = this.#message;
     if (options.auto_options && method === 'OPTIONS') {
       const allow = router.methodsOf(path);
@@ -100,7 +123,17 @@ export class Exchange {
       }
     }
     const prefix = headers['x-forwarded-prefix'];
-    return fallbacks.of(outcome, method!, this.#target?.search ?? '', typeof prefix === 'string' ? prefix : undefined);
+    return fallbacks.of(
+      outcome.kind === 'none' ? (builtIns.near(path) ?? outcome) : outcome,
+      method!,
+      this.#target?.search ?? '',
+      typeof prefix === 'string' ? prefix : undefined,
+    );
+  }
+
+  #open(limits: Pick<Route, 'maxPayloadBytes' | 'inflate'>): RequestBody | null {
+    this.#body = receiveBody(this.#message, this.#response);
+    return this.#body && limitBody(this.#body, this.#message, limits);
   }
 
   #request(params: Params, body: HttpRequest['body']): HttpRequest {
@@ -115,22 +148,27 @@ export class Exchange {
     let request: HttpRequest;
     let reply: Reply | Promise<Reply>;
     try {
-      request = this.#request(params, openBody(this.#message, route));
+      request = this.#request(params, this.#open(route));
       reply = route.handle(request, call);
     } catch (error) {
       const failed = Reply.failed(toCallError(error));
       return this.#answer(context, route, this.#request(params, null), failed);
     }
     if (!(reply instanceof Promise)) return this.#answer(context, route, request, reply);
-    // A stage that does not heed the deadline must not hold the client.
-    call.onCancel((reason) => this.#answer(context, route, request, Reply.failed(toCallError(reason))));
-    return reply.then(
+    const answered = reply.then(
       (settled) => this.#answer(context, route, request, settled),
       (error) => this.#answer(context, route, request, Reply.failed(toCallError(error))),
     );
+    // A stage that does not heed the deadline must not hold the client.
+    const late = (reason: Error) => this.#answer(context, route, request, Reply.failed(toCallError(reason)));
+    if (!this.#parts.throughKoa) {
+      call.onCancel(late);
+      return answered;
+    }
+    return Promise.race([answered, new Promise<void>((resolve) => call.onCancel((reason) => resolve(late(reason))))]);
   }
 
-  #answer(context: Koa.Context, route: Route, request: HttpRequest, reply: Reply): void {
+  #answer(context: Koa.Context, route: Route, request: HttpRequest, reply: Reply): void | Promise<void> {
     if (this.#answered) {
       if (reply.body instanceof ByteStream) reply.body.cancel(new CancelledError());
       return;
@@ -150,16 +188,40 @@ export class Exchange {
       tellErrors(failed, route.log, false);
       answer = render(failed, route, request, this.#parts.rendering);
     }
-    this.#write(context, answer);
+    return this.#write(context, answer);
   }
 
-  #write(context: Koa.Context, answer: Answer): void {
-    if (this.#parts.throughKoa && !answer.streams) return handToKoa(context, answer, this.#call);
+  #write(context: Koa.Context, answer: Answer): void | Promise<void> {
+    this.#body?.settle();
+    const { options, throughKoa, wrapped } = this.#parts;
+    if (throughKoa && !answer.streams) return handToKoa(context, answer, this.#call);
     context.respond = false;
-    const unread = this.#message.headers['content-length'] !== undefined && !this.#message.readableEnded;
-    if (unread && answer.status === 413) answer.headers.push('Connection', 'close');
-    if (this.#parts.wrapped) yieldToContext(this.#response, answer.headers);
-    writeAnswer(this.#response, answer, this.#call);
+    if (wrapped) yieldToContext(this.#response, answer.headers);
+    if (options.disable_gzip || answer.streams || !this.#wantsGzip(answer)) {
+      return writeAnswer(this.#response, answer, this.#call);
+    }
+    const packed = compress(answer);
+    if (!(packed instanceof Promise)) return writeAnswer(this.#response, packed, this.#call);
+    return packed.then((ready) => {
+      if (!this.#response.destroyed) writeAnswer(this.#response, ready, this.#call);
+    });
+  }
+
+  #wantsGzip(answer: Answer): boolean {
+    const { headers, method } = this.#message;
+    return (
+      headers['accept-encoding'] !== undefined &&
+      method !== 'HEAD' &&
+      isCompressible(answer.status, answer.headers, answer.body) &&
+      !this.#response.hasHeader('content-encoding') &&
+      acceptsGzip(String(headers['accept-encoding']))
+    );
+  }
+
+  /** Something else has answered: whatever the pipe still brings is dropped. */
+  abandon(): void {
+    this.#answered = true;
+    this.#call?.cancel(new CancelledError());
   }
 
   /** The response has ended or its client has left. */
@@ -202,22 +264,20 @@ function tellErrors(reply: Reply, log: Log, several: boolean): void {
   }
 }
 
-/** What service-level middleware has set stands; an answer's header of the same name goes. */
+/** What service-level middleware has set stands; an answer's header of the same name goes, unless it is a list. */
 function yieldToContext(response: ServerResponse, headers: string[]): void {
   if (response.getHeaderNames().length === 0) return;
   for (let at = headers.length - 2; at >= 0; at -= 2) {
-    if (response.hasHeader(headers[at]!)) headers.splice(at, 2);
+    if (response.hasHeader(headers[at]!) && !isList(headers[at]!)) headers.splice(at, 2);
+  }
+  // Node replaces what was set by what is written.
+  for (const name of lists) {
+    const set = response.getHeader(name);
+    if (set !== undefined) for (const value of [set].flat()) headers.push(name, String(value));
   }
 }
 
-/** For middleware that reads the reply: Koa writes it. */
-function handToKoa(context: Koa.Context, answer: Answer, call: Call | null): void {
-  const { status, headers, body } = answer;
-  context.status = status;
-  for (const [name, value] of new HeaderBag(headers)) if (!context.res.hasHeader(name)) context.append(name, value);
-  const type = context.response.get('content-type');
-  if (body instanceof ByteStream) context.body = body.readable();
-  else if (body !== null) context.body = typeof body === 'string' ? body : Buffer.from(body);
-  if (type) context.set('Content-Type', type);
-  if (!(body instanceof ByteStream)) call?.finish();
+/** Gives up the exchange of a message, if it has one: its connection has answered in its place. */
+export function abandon(message: IncomingMessage): void {
+  (message as Carrier)[carried]?.abandon();
 }

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ServiceConfig } from '#contract';
+import { Connection, type ConnectionRules } from './connection.ts';
+import { deferContinue } from './expectation.ts';
 
 /** Where clients connect. Its life is longer than a configuration's: requests are handed to whatever serves now. */
 export interface Listener {
@@ -9,7 +11,7 @@ export interface Listener {
   readonly port: number;
   /** What was asked for when it was opened. */
   readonly asked: { readonly ip: string; readonly port: number };
-  /** Takes over the timeouts of another configuration. */
+  /** Takes over the timeouts and the header limit of another configuration. */
   adjust(config: ServiceConfig): void;
   /** Stops accepting, lets requests in flight end, then closes. @param waitMs then the rest is cut; infinite to wait. */
   close(waitMs: number): Promise<void>;
@@ -30,29 +32,35 @@ export async function listen(
   serve: (message: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Listener> {
   const server = createServer({
-    ...timeouts(config),
-    maxHeaderSize: config.max_header_bytes || DEFAULT_HEADER_BYTES,
+    ...limits(config),
     keepAliveTimeoutBuffer: 0,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     noDelay: true,
+    insecureHTTPParser: false,
+    // Refusals are the connection's own, so that nothing sent after one runs.
+    requireHostHeader: false,
   });
-  // Node silently drops the headers beyond a count; the size limit is the one that holds.
+  // Node silently drops the headers beyond its count.
   server.maxHeadersCount = 0;
-  const inFlight = new Set<ServerResponse>();
-  const sockets = new Set<Socket>();
-  let closing = false;
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+  const rules: ConnectionRules = { serve, writeTimeoutMs: config.write_timeout, closing: false };
+  const connections = new Map<Duplex, Connection>();
+  server.on('connection', (socket: Socket) => {
+    // Read now, it is still known when the client has left.
+    void socket.remoteAddress;
+    connections.set(socket, new Connection(socket, rules));
+    socket.once('close', () => connections.delete(socket));
   });
-  server.on('request', (message, response) => {
-    inFlight.add(response);
-    response.once('close', () => inFlight.delete(response));
-    if (closing) response.shouldKeepAlive = false;
-    if (isAmbiguous(message)) return refuse(message.socket, 400);
-    serve(message, response);
+  server.on('request', (message, response) => connections.get(message.socket)?.accept(message, response));
+  server.on('checkContinue', (message, response) => {
+    deferContinue(message, response);
+    connections.get(message.socket)?.accept(message, response);
   });
-  server.on('clientError', answerClientError);
+  server.on('checkExpectation', (message) => connections.get(message.socket)?.refuse(417));
+  server.on('connect', (_message, socket) => connections.get(socket)?.refuse(405));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else connections.get(socket)?.refuse(statusOf(error));
+  });
   await bind(server, port, config.listen_ip);
   const address = server.address() as AddressInfo;
   return {
@@ -60,55 +68,40 @@ export async function listen(
     port: address.port,
     asked: { ip: config.listen_ip, port },
     adjust(next) {
-      Object.assign(server, timeouts(next));
+      Object.assign(server, limits(next));
+      rules.writeTimeoutMs = next.write_timeout;
     },
     close(waitMs) {
-      closing = true;
-      for (const response of inFlight) response.shouldKeepAlive = false;
-      return closeServer(server, sockets, inFlight, waitMs);
+      rules.closing = true;
+      return closeServer(server, connections, waitMs);
     },
   };
 }
 
-/** The server's timeouts in milliseconds, 0 for none (service-settings rule 3). */
-function timeouts(config: ServiceConfig) {
+/** The server's limits, in milliseconds and bytes; timeouts of 0 are none (service-settings rule 3). */
+function limits(config: ServiceConfig) {
+  const { read_timeout: whole, read_header_timeout: head, idle_timeout: idle, max_header_bytes: headerBytes } = config;
   return {
-    requestTimeout: config.read_timeout,
-    headersTimeout: config.read_header_timeout || config.read_timeout,
-    keepAliveTimeout: config.idle_timeout || config.read_timeout,
+    requestTimeout: whole,
+    // Node takes no longer time for a part than for the whole.
+    headersTimeout: head > 0 && whole > 0 ? Math.min(head, whole) : head || whole,
+    keepAliveTimeout: idle || whole,
+    maxHeaderSize: headerBytes || DEFAULT_HEADER_BYTES,
   };
 }
 
-/** HTTP/1.0 knows no chunks: framing that two readers could read differently is refused (decision 26). */
-function isAmbiguous(message: IncomingMessage): boolean {
-  const { headers } = message;
-  return (
-    headers['transfer-encoding'] !== undefined &&
-    (message.httpVersion === '1.0' || headers['content-length'] !== undefined)
-  );
-}
-
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-};
-
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
+/** What a client is told whose bytes are no request. */
+function statusOf(error: NodeJS.ErrnoException): number {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 431;
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return 413;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 408;
+    default:
+      return 400;
   }
-  if (error.code === 'HPE_HEADER_OVERFLOW') refuse(socket, 431);
-  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuse(socket, 408);
-  else refuse(socket, 400);
-}
-
-/** Answers where no request could be read, and ends the connection. */
-function refuse(socket: Duplex, status: number): void {
-  socket.end(`HTTP/1.1 ${status} ${reasons[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () =>
-    socket.destroy(),
-  );
 }
 
 function bind(server: Server, port: number, host: string): Promise<void> {
@@ -127,21 +120,18 @@ function bind(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-function closeServer(
-  server: Server,
-  sockets: ReadonlySet<Socket>,
-  inFlight: ReadonlySet<ServerResponse>,
-  waitMs: number,
-): Promise<void> {
+function closeServer(server: Server, connections: ReadonlyMap<Duplex, Connection>, waitMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const cut = Number.isFinite(waitMs) ? setTimeout(() => server.closeAllConnections(), waitMs) : null;
+    const cut = Number.isFinite(waitMs)
+      ? setTimeout(() => {
+          for (const socket of connections.keys()) socket.destroy();
+        }, waitMs)
+      : null;
     server.close(() => {
       if (cut) clearTimeout(cut);
       resolve();
     });
-    server.closeIdleConnections();
-    // A connection that never sent a request counts neither as idle nor as busy: it must not hold up the end.
-    const busy = new Set(Array.from(inFlight, (response) => response.socket));
-    for (const socket of sockets) if (!busy.has(socket)) socket.destroySoon();
+    // A connection that never sent a whole request counts neither as idle nor as busy for Node: it must not hold up the end.
+    for (const connection of connections.values()) connection.drain();
   });
 }

@@ -1,36 +1,45 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CallError, PayloadTooLarge, RequestBody } from '#contract';
 import type { Route } from '../pipeline/route.ts';
+import { ClientBody } from './client-body.ts';
 
 /** Longest inflated request body when no limit is set, in bytes (decision 23). */
-const INFLATED_LIMIT_BYTES = 64 * 1024 * 1024;
+export const INFLATED_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/**
- * The body of a client's request under an endpoint's limits (proxy rules 19 and 20); null when there is none.
- * @throws PayloadTooLarge at once when the declared length is over the limit.
- */
-export function openBody(
-  message: IncomingMessage,
-  route: Pick<Route, 'maxPayloadBytes' | 'inflate'>,
-): RequestBody | null {
+/** The bytes a client sends with its request; null when it sends none. */
+export function receiveBody(message: IncomingMessage, response: ServerResponse): ClientBody | null {
   const { headers } = message;
-  const declared = headers['content-length'];
-  if (declared === undefined && headers['transfer-encoding'] === undefined) {
+  const length = headers['content-length'];
+  if (length === '0') return null;
+  if (length === undefined && headers['transfer-encoding'] === undefined) {
     if (message.httpVersionMajor < 2 || (message as { stream?: { endAfterHeaders?: boolean } }).stream?.endAfterHeaders)
       return null;
   }
+  return new ClientBody(message, response);
+}
+
+/**
+ * A client's body under an endpoint's limits (proxy rules 19 and 20).
+ * @throws PayloadTooLarge at once when the declared length is over the limit.
+ */
+export function limitBody(
+  source: ClientBody,
+  message: IncomingMessage,
+  route: Pick<Route, 'maxPayloadBytes' | 'inflate'>,
+): RequestBody {
+  const { headers } = message;
+  const declared = headers['content-length'];
   const length = declared === undefined ? undefined : Number(declared);
-  if (length === 0) return null;
   const { maxPayloadBytes } = route;
   if (maxPayloadBytes > 0 && length !== undefined && length > maxPayloadBytes)
     throw new PayloadTooLarge(maxPayloadBytes);
   const codings = headers['content-encoding']?.split(',').map((coding) => coding.trim());
   if (!route.inflate || codings?.[0]?.toLowerCase() !== 'gzip')
-    return RequestBody.stream(message, length, maxPayloadBytes);
+    return RequestBody.stream(source, length, maxPayloadBytes);
   dropCoding(message, codings.slice(1));
-  return RequestBody.stream(inflated(message), undefined, maxPayloadBytes || INFLATED_LIMIT_BYTES);
+  return RequestBody.stream(inflated(source), undefined, maxPayloadBytes || INFLATED_LIMIT_BYTES);
 }
 
 /** The body is handed on inflated: the headers must not say otherwise. */
@@ -43,11 +52,24 @@ function dropCoding(message: IncomingMessage, rest: readonly string[]): void {
   if (rest.length > 0) rawHeaders.push('Content-Encoding', rest.join(', '));
 }
 
-function inflated(message: IncomingMessage): Readable {
+/** Nothing is read before somebody wants the result. */
+function inflated(source: Readable): Readable {
   const output = new PassThrough();
-  pipeline(message, createGunzip(), output, (error) => {
-    if (error)
-      output.destroy(new CallError('REQUEST_GZIP', 'request body is not valid gzip', { view: { status: 400 } }));
-  });
+  output.on('error', ignored);
+  const read = output._read;
+  output._read = (size) => {
+    output._read = read;
+    pipeline(source, createGunzip(), output, (error) => {
+      if (error) output.destroy(error instanceof CallError ? error : invalidGzip());
+    });
+    read.call(output, size);
+  };
   return output;
 }
+
+function invalidGzip(): CallError {
+  return new CallError('REQUEST_GZIP', 'request body is not valid gzip', { view: { status: 400 } });
+}
+
+/** The failure reaches whoever reads the stream. */
+function ignored(): void {}

@@ -16,6 +16,8 @@ export type Outcome =
 /** How one route's variables are read from what the tree found. */
 interface Entry {
   readonly route: Route;
+  /** As the tree has it. */
+  readonly path: string;
   /** Name in the tree and key in `Params`; null when they are the same. */
   readonly names: readonly (readonly [string, string])[] | null;
   /** Segments before the wildcard; -1 for none. */
@@ -37,6 +39,7 @@ export class Router {
   /** For redirects to the declared spelling; null when those are off. */
   readonly #spelling: Spelling | null;
   readonly #methods = new Set<string>();
+  readonly #wildcards: Entry[] = [];
   #catchAll: Route | null = null;
 
   private constructor(config: ServiceConfig) {
@@ -55,6 +58,7 @@ export class Router {
       await nextTurn();
       sliceStart = performance.now();
     }
+    for (const entry of router.#wildcards) router.#addEmptyRemainder(entry);
     return router;
   }
 
@@ -68,16 +72,26 @@ export class Router {
     const path = pattern.replace(/\{([^{}]+)\}/g, (_braces, name: string) => {
       const plain = /^\w+$/.test(name) ? paramKey(name) : `p${names.length}`;
       names.push([plain, paramKey(name)]);
-      return `:${plain}`;
+      // The tree's own variables also match nothing at all.
+      return `:${plain}([^]+)`;
     });
     const entry: Entry = {
       route,
+      path,
       names: names.every(([plain, key]) => plain === key) ? null : names,
       wildcardAt: pattern.endsWith('/*') ? pattern.split('/').length - 2 : -1,
     };
     this.#methods.add(method);
     this.#exact.on(method as HTTPMethod, path, ignored, entry);
     this.#spelling?.add(method, pattern);
+    if (entry.wildcardAt >= 0) this.#wildcards.push(entry);
+  }
+
+  /** With nothing behind its prefix a wildcard gives way only to an endpoint declared just so. */
+  #addEmptyRemainder(entry: Entry): void {
+    const method = entry.route.endpoint.method as HTTPMethod;
+    const path = entry.path.slice(0, -1);
+    if (!this.#exact.findRoute(method, path)) this.#exact.on(method, path, ignored, entry);
   }
 
   /** The route that answers what nothing else does. */
@@ -92,14 +106,9 @@ export class Router {
     const hasEscapes = path.includes('%');
     let plain = path;
     if (hasEscapes) {
-      try {
-        plain = decodeURIComponent(path);
-      } catch {
-        return {
-          kind: 'refused',
-          text: `error: invalid URL escape "${/%(?![0-9a-f]{2}).{0,2}/i.exec(path)?.[0] ?? path}"`,
-        };
-      }
+      const decoded = decodePath(path);
+      if (decoded === null) return { kind: 'refused', text: `error: invalid URL escape "${badEscape(path)}"` };
+      plain = decoded;
     }
     if (this.#options.remove_extra_slash) plain = cleanPath(plain);
     const found = this.#lookUp(method, plain);
@@ -141,13 +150,19 @@ export class Router {
   #miss(method: string, plain: string): Outcome {
     const redirect = plain !== '/' && this.#methods.has(method) ? this.#redirect(method, plain) : null;
     if (redirect) return redirect;
-    const allow = this.methodsOf(plain);
+    const allow = this.#methodsAt(plain);
     if (allow.length > 0 && !this.#options.disable_handle_method_not_allowed) return { kind: 'method', allow };
     return none;
   }
 
-  /** Every method declared for exactly this decoded path, sorted. */
-  methodsOf(plain: string): string[] {
+  /** Every method declared for exactly this path, sorted. @param path as on the wire. */
+  methodsOf(path: string): string[] {
+    const plain = decodePath(path);
+    if (plain === null) return [];
+    return this.#methodsAt(this.#options.remove_extra_slash ? cleanPath(plain) : plain);
+  }
+
+  #methodsAt(plain: string): string[] {
     const found = [...this.#methods].filter((method) => {
       const match = this.#lookUp(method, plain);
       return match && ((match.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
@@ -208,6 +223,19 @@ function encodedTwice(params: Params, remainder: string | undefined): string | u
     }
   }
   return undefined;
+}
+
+/** Null for what is no percent-encoded text. */
+function decodePath(path: string): string | null {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
+}
+
+function badEscape(path: string): string {
+  return /%(?![0-9a-f]{2}).{0,2}/i.exec(path)?.[0] ?? path;
 }
 
 function encodePath(plain: string): string {

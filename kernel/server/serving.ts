@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { createFallbackAnswers } from './answers.ts';
 import { createBuiltIns } from './builtin.ts';
 import { compileClientIp } from './client-ip.ts';
-import { Exchange, type ExchangeParts } from './exchange.ts';
+import { type Carrier, carried, Exchange, type ExchangeParts } from './exchange.ts';
 import { Router } from './router.ts';
 import { Shell } from './shell.ts';
 
@@ -35,14 +35,14 @@ export async function createServing(runtime: Runtime, version: string, log: Log,
     router,
     rendering,
     fallbacks: createFallbackAnswers(config, rendering),
-    findBuiltIn: createBuiltIns(config, rendering, log),
+    builtIns: createBuiltIns(config, rendering, log),
     ipOf: compileClientIp(config.router),
     options: config.router,
     wrapped: middleware.length > 0,
     throughKoa: attached.some(({ readsReply }) => readsReply),
     log,
   };
-  const handle = createApp(middleware, rendering.version, log).callback();
+  const handle = createApp(middleware, rendering.version, !config.router.disable_gzip, log).callback();
   const logging = joinLogging(
     attached.flatMap(({ logging: wishes }) => wishes ?? []),
     sinks,
@@ -66,13 +66,8 @@ export async function createServing(runtime: Runtime, version: string, log: Log,
   };
 }
 
-const carried = Symbol('exchange');
-
-/** A message on its way through Koa, with its exchange. */
-type Carrier = IncomingMessage & { [carried]?: Exchange };
-
-function createApp(middleware: readonly Koa.Middleware[], version: string, log: Log): Koa {
-  const app = new Shell(version, log);
+function createApp(middleware: readonly Koa.Middleware[], version: string, gzips: boolean, log: Log): Koa {
+  const app = new Shell(version, gzips, log);
   if (middleware.length > 0) app.use(prepare(version));
   for (const layer of middleware) app.use(layer);
   app.use((context) => (context.req as Carrier)[carried]!.run(context));

@@ -1,5 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import Koa from 'koa';
 import type { Log } from '#contract';
+import { compressReply } from './koa-reply.ts';
+
+/** An error as Koa's `context.throw` makes it, or any other. */
+type Refusal = Error & { readonly status?: number; readonly expose?: boolean };
 
 type Composed = (context: Koa.Context) => Promise<void>;
 
@@ -8,15 +13,30 @@ type Composed = (context: Koa.Context) => Promise<void>;
  * over the response that goes with it, come in only for a request whose answer was left on the context.
  */
 export class Shell extends Koa {
-  constructor(version: string, log: Log) {
+  readonly #gzips: boolean;
+
+  /** @param gzips compress what is left on the context for clients that ask for it. */
+  constructor(version: string, gzips: boolean, log: Log) {
     super();
+    this.#gzips = gzips;
     this.silent = true;
     this.on('error', (error: Error) => log.error(() => `service middleware failed: ${error.stack}`));
-    this.context.onerror = function (this: Koa.Context, error: Error | null) {
+    this.context.onerror = function (this: Koa.Context, error: Refusal | null) {
       if (!error) return;
-      this.app.emit('error', error, this);
-      if (this.res.headersSent || this.res.destroyed) this.res.destroy();
-      else this.res.writeHead(500, ['X-Gateway', version, 'Content-Length', '0']).end();
+      const { res } = this;
+      const refusal = refusalOf(error);
+      if (!refusal && !hasLeft(this.req)) this.app.emit('error', error, this);
+      // An answer that is wholly given stands, and so does its connection.
+      if (res.writableEnded || res.destroyed) return;
+      if (res.headersSent) {
+        res.destroy();
+        return;
+      }
+      const { status, text } = refusal ?? { status: 500, text: '' };
+      const headers = ['X-Gateway', version, 'Content-Length', String(Buffer.byteLength(text))];
+      if (text !== '') headers.push('Content-Type', 'text/plain; charset=utf-8');
+      for (const name of res.getHeaderNames()) if (/^(?:content-|etag$)/.test(name)) res.removeHeader(name);
+      res.writeHead(status, headers).end(text);
     };
   }
 
@@ -31,12 +51,26 @@ export class Shell extends Koa {
 
   /** Lets Koa answer from what is on the context. */
   #respond(context: Koa.Context): Promise<void> {
+    const packing = this.#gzips ? compressReply(context) : undefined;
     const { statusCode } = context.res;
     return koaHandler.call(this, context, () => {
       context.res.statusCode = statusCode;
-      return Promise.resolve();
+      return packing ?? Promise.resolve();
     });
   }
+}
+
+/** Koa's own way of refusing, `context.throw(403, 'text')`: not a fault. */
+function refusalOf(error: Refusal): { status: number; text: string } | null {
+  const { status, expose } = error;
+  return expose === true && status !== undefined && status >= 400 && status < 500
+    ? { status, text: error.message }
+    : null;
+}
+
+/** The client broke off its request: what fails then is nobody's fault. */
+function hasLeft(message: IncomingMessage): boolean {
+  return message.destroyed && !message.complete;
 }
 
 /** Part of Koa that its types leave out. */

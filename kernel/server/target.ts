@@ -3,17 +3,23 @@ export interface Target {
   readonly path: string;
   /** Without `?`. */
   readonly search: string;
+  /** The authority of an absolute target; undefined for the usual kind. */
+  readonly host: string | undefined;
 }
 
 /** Splits origin-form and absolute-form targets; null for anything a gateway has no answer to. */
 export function parseTarget(target: string): Target | null {
   let rest = target;
+  let host: string | undefined;
   if (rest.charCodeAt(0) !== 47) {
-    const absolute = /^https?:\/\/[^/?#]+(.*)$/i.exec(rest);
+    const absolute = /^https?:\/\/([^/?#@]+)(.*)$/i.exec(rest);
     if (!absolute) return null;
-    rest = absolute[1]!.startsWith('/') ? absolute[1]! : `/${absolute[1]!}`;
+    host = absolute[1]!;
+    rest = absolute[2]!.startsWith('/') ? absolute[2]! : `/${absolute[2]!}`;
   }
   if (rest.includes('#')) return null;
   const mark = rest.indexOf('?');
-  return mark < 0 ? { path: rest, search: '' } : { path: rest.slice(0, mark), search: rest.slice(mark + 1) };
+  return mark < 0
+    ? { path: rest, search: '', host }
+    : { path: rest.slice(0, mark), search: rest.slice(mark + 1), host };
 }

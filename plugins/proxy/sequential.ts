@@ -2,9 +2,9 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import {
   BackendError,
-  ByteStream,
   type Call,
   type DataObject,
+  discard,
   type Gather,
   getPath,
   type Log,
@@ -119,7 +119,7 @@ function gathered(replies: readonly Reply[], complete: boolean, combine: Combine
   const reply = Reply.data(combine(parts), complete && replies.some(({ skipped }) => !skipped));
   const last = replies.at(-1)!;
   reply.errors = last.errors;
-  if (last.body instanceof ByteStream) last.body.drop();
+  discard(last.body);
   return reply;
 }
 
@@ -128,7 +128,7 @@ function readBody(reply: Reply, propagated: readonly Propagated[]): Reply | Prom
   const { body } = reply;
   if (body === null) return reply;
   if (propagated.length === 0) {
-    if (body instanceof ByteStream) body.drop();
+    discard(body);
     reply.body = null;
     return reply;
   }

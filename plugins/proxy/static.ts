@@ -1,9 +1,9 @@
 import {
   after,
-  ByteStream,
   copyData,
   type Data,
   type DataObject,
+  discard,
   HeaderBag,
   mergeShallow,
   type PipeRequest,
@@ -39,7 +39,7 @@ export function staticData(data: DataObject, strategy: StaticStrategy): Wrap<Pip
       reply.data = mergeShallow([reply.data, own()]);
       return;
     }
-    if (reply.body instanceof ByteStream) reply.body.drop();
+    discard(reply.body);
     reply.body = null;
     reply.status = 200;
     reply.headers = new HeaderBag();

@@ -1,9 +1,10 @@
-import { deepEqual, equal, fail, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, fail, match, ok, rejects } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { ConfigErrors, type Level, type Phase, type Plugin, type Schema } from '#contract';
+import { ConfigErrors, type Discovery, type Level, type Phase, type Plugin, type Schema } from '#contract';
 import { compileSchema } from '../../kernel/config/index.ts';
 import { stand } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
+import { standDiscovery } from '../support/discovery.ts';
 
 /** For every place of every plugin a configuration that is good; the law about them fails for a place without one. */
 const good: Readonly<Record<string, Partial<Record<Level, unknown>>>> = {
@@ -35,6 +36,10 @@ function undescribed(schema: Schema, path: string): string[] {
   ]);
 }
 
+function discoveryName({ name }: Discovery): string {
+  return `discovery/${name}`;
+}
+
 /** The file of a plugin follows from its name. */
 function fileOf(name: string): string | undefined {
   return [`plugins/${name}.ts`, `plugins/${name}/index.ts`].find(existsSync);
@@ -59,9 +64,18 @@ describe('every plugin', () => {
         for (const place of plugin.places ?? []) deepEqual(undescribed(place.schema, namespace), []);
       });
 
-      it('brings a place or an encoding of its own name', () => {
-        const { encodings = [], places = [] } = plugin;
-        if (places.length === 0) equal(`encoding/${encodings[0]?.name}`, plugin.name);
+      it('brings a place, or an encoding or a discovery of its own name', () => {
+        const { encodings = [], discoveries = [], places = [] } = plugin;
+        if (places.length > 0) return;
+        const brought = [...encodings.map(({ name }) => `encoding/${name}`), ...discoveries.map(discoveryName)];
+        ok(brought.includes(plugin.name), `${plugin.name} brings ${brought.join() || 'nothing'}`);
+      });
+
+      it('discovers for two configurations in turn, and gives everything back', async () => {
+        if (!plugin.discoveries) return;
+        const standing = await standDiscovery(plugin);
+        await standing.reload();
+        deepEqual(await standing.close(), { kept: 0, deferred: 0 });
       });
 
       it('has a schema that compiles at every place', () => {

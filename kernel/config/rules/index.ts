@@ -9,6 +9,7 @@ import { placeholders } from './placeholders.ts';
 import { checkCollisions, type Route } from './route-collisions.ts';
 import type { EndpointRule } from './rule.ts';
 import { singleBackend } from './single-backend.ts';
+import { clientTls, serverTls } from './tls.ts';
 import { trustedProxies } from './trusted-proxies.ts';
 import { unsafeRepetition } from './unsafe-repetition.ts';
 import { writeTimeout } from './write-timeout.ts';
@@ -28,6 +29,8 @@ const endpointRules: readonly EndpointRule[] = [
 export function checkService(service: ServiceConfig, structure: Structure, report: Report): void {
   if (structure.isSound('/listen_ip')) listenAddress(service, report);
   if (structure.isSound('/dns_cache_ttl')) dnsCacheTtl(service, report);
+  if (structure.isSound('/tls')) serverTls(service, report);
+  if (structure.isSound('/client_tls')) clientTls(service, report);
   const hasRouter = structure.isSound('/extra_config');
   if (hasRouter) trustedProxies(service, report);
   if (!Array.isArray(service.endpoints)) return;

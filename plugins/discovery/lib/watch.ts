@@ -45,12 +45,14 @@ export function watchRecord(name: string, known: Known, pauseMs: number, log: Lo
       else log.warning(message);
       failure = code;
     }
-    running = null;
   };
   const refresh = (): Promise<void> => {
     if (running === null) {
       const resolver = currentResolver();
-      running = { resolver, done: look(resolver) };
+      const done = look(resolver).finally(() => {
+        running = null;
+      });
+      running = { resolver, done };
     }
     return running.done;
   };
@@ -77,7 +79,11 @@ function currentResolver(): dns.promises.Resolver {
   const resolver = new dns.promises.Resolver(QUERY);
   // Asked for on the module: a changed list of servers replaces its functions.
   const servers = dns.getServers();
-  if (servers.length > 0) resolver.setServers(servers);
+  try {
+    if (servers.length > 0) resolver.setServers(servers);
+  } catch {
+    // An address that can be listed but not set: the resolver keeps the system's servers, which it began with.
+  }
   return resolver;
 }
 

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { EachMessage, MessageReader } from '#contract';
 import { framingError } from './framing.ts';
+import { GrowingBytes } from './growing-bytes.ts';
 import { readObject, rewriteObject } from './payload.ts';
 
 /** Longest frame, in bytes. */
@@ -14,8 +15,7 @@ const CHECKSUM_BYTES = 4;
  * JSON. Lengths and checksums are proved before anything of a frame goes out, and are new on a changed one.
  */
 export function openEventFrames(each: EachMessage | null, emit: (bytes: Uint8Array) => void): MessageReader {
-  let parts: Uint8Array[] = [];
-  let have = 0;
+  const begun = new GrowingBytes();
   let need = PRELUDE_BYTES;
   /** Where the current frame began. */
   let offset = 0;
@@ -40,15 +40,12 @@ export function openEventFrames(each: EachMessage | null, emit: (bytes: Uint8Arr
 
   return {
     write(chunk) {
-      parts.push(chunk);
-      have += chunk.length;
-      if (have < need) return;
-      const rest = take(asBuffer(parts.length === 1 ? chunk : Buffer.concat(parts, have)));
-      parts = rest.length > 0 ? [rest] : [];
-      have = rest.length;
+      if (begun.length === 0) return begun.append(take(asBuffer(chunk)));
+      begun.append(chunk);
+      if (begun.length >= need) begun.append(take(begun.take()));
     },
     end() {
-      if (have > 0) throw framingError('eventstream', 'frame broken off', offset);
+      if (begun.length > 0) throw framingError('eventstream', 'frame broken off', offset);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { framingError, MAX_MESSAGE_BYTES } from './framing.ts';
+import { GrowingBytes } from './growing-bytes.ts';
 
 const LF = 10;
 const CR = 13;
@@ -17,8 +18,8 @@ export interface LineFormat {
 /** Cuts bytes into lines. A UTF-8 byte order mark at the start is dropped. */
 export class LineCutter {
   #format: LineFormat;
-  #parts: Uint8Array[] = [];
-  #partBytes = 0;
+  /** The beginning of a line whose end has not come. */
+  #begun = new GrowingBytes();
   /** Bytes of complete lines that wait for the rest of their message. */
   #usedBytes = 0;
   /** Bytes seen before the current chunk. */
@@ -69,25 +70,26 @@ export class LineCutter {
   /** Hands over a last line that has no end. */
   end(): void {
     if (this.#marked > 0) this.#keep(Buffer.from(BOM.slice(0, this.#marked)), 0);
-    if (this.#partBytes > 0) this.#complete(new Uint8Array(0), 0);
+    if (this.#begun.length > 0) this.#complete(new Uint8Array(0), 0);
   }
 
   #complete(rest: Uint8Array, at: number): void {
     this.#check(rest.length, at);
-    const whole = this.#partBytes === 0 ? rest : Buffer.concat([...this.#parts, rest], this.#partBytes + rest.length);
-    this.#parts = [];
-    this.#partBytes = 0;
+    let whole = rest;
+    if (this.#begun.length > 0) {
+      this.#begun.append(rest);
+      whole = this.#begun.take();
+    }
     if (this.#format.line(whole)) this.#usedBytes += whole.length + 1;
   }
 
   #keep(part: Uint8Array, at: number): void {
     this.#check(part.length, at);
-    this.#parts.push(part);
-    this.#partBytes += part.length;
+    this.#begun.append(part);
   }
 
   #check(more: number, at: number): void {
-    const before = this.#usedBytes + this.#partBytes;
+    const before = this.#usedBytes + this.#begun.length;
     if (before + more <= MAX_MESSAGE_BYTES) return;
     const offset = this.#seenBytes + at + (MAX_MESSAGE_BYTES - before);
     throw framingError(this.#format.name, `message larger than ${MAX_MESSAGE_BYTES} bytes`, offset);

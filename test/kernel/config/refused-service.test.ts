@@ -64,6 +64,8 @@ describe('a refused configuration of the service', () => {
     ['true', { dialer_fallback_delay: true }, '/dialer_fallback_delay', '\'dialer_fallback_delay\' must be a duration such as "1500ms" or "2s", found true'],
     ['an object', { response_header_timeout: {} }, '/response_header_timeout', '\'response_header_timeout\' must be a duration such as "1500ms" or "2s", found an object'],
     ['zero without a unit', { idle_connection_timeout: '0' }, '/idle_connection_timeout', '\'idle_connection_timeout\' must be a duration such as "1500ms" or "2s", found "0"'],
+    ['a dns_cache_ttl below a second', { dns_cache_ttl: '999ms' }, '/dns_cache_ttl', "'dns_cache_ttl' must be 1s or more, found 999ms"],
+    ['a dns_cache_ttl without a unit', { dns_cache_ttl: '30' }, '/dns_cache_ttl', '\'dns_cache_ttl\' must be a duration such as "1500ms" or "2s", found "30"'],
     ['spaces around', { max_shutdown_wait_time: ' 1s ' }, '/max_shutdown_wait_time', '\'max_shutdown_wait_time\' must be a duration such as "1500ms" or "2s", found " 1s "'],
   ]);
 

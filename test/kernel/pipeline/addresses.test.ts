@@ -1,7 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { balance } from '../../../kernel/pipeline/balance.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
 describe('the address of a backend', () => {
@@ -11,22 +10,6 @@ describe('the address of a backend', () => {
     backend = await startBackend(json({ a: 1 }));
   });
   afterEach(() => backend.close());
-
-  const count = (hosts: readonly string[], times: number): Record<string, number> => {
-    const pick = balance(hosts);
-    const picked: Record<string, number> = {};
-    for (let at = 0; at < times; at++) {
-      const host = pick();
-      picked[host] = (picked[host] ?? 0) + 1;
-    }
-    return picked;
-  };
-
-  it('is each host in turn, a repeated one more often', () => {
-    deepEqual(count(['a', 'b'], 10), { a: 5, b: 5 });
-    deepEqual(count(['a', 'a', 'b'], 9), { a: 6, b: 3 });
-    deepEqual(count(['a'], 3), { a: 3 });
-  });
 
   it('may hold values of the client', async () => {
     const { port } = new URL(backend.url);

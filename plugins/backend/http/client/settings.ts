@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { BackendSite, Infer, Schema, ServiceConfig, Site } from '#contract';
+import { type BackendSite, clientTlsSchema, type Infer, type Schema, type ServiceConfig, type Site } from '#contract';
 import type { HttpClient } from './exchange.ts';
 import { isProxyAddress, proxyEnvironment } from './proxy.ts';
-import { type PreparedTls, prepareTls, standardTls } from './tls.ts';
-import { type ClientTls, clientTlsSchema } from './tls-schema.ts';
+import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from './tls.ts';
 import { Transport, type TransportSettings } from './transport.ts';
 
 export const httpClientSchema = {
@@ -33,12 +32,6 @@ export const httpClientSchema = {
 
 export type HttpClientConfig = Infer<typeof httpClientSchema>;
 
-/** Root fields of the transport that stand beside those of `ServiceConfig`. */
-interface TransportFields {
-  readonly client_tls?: ClientTls;
-  readonly max_idle_connections?: number;
-}
-
 const DEFAULT_KEEP_ALIVE_MS = 15_000;
 const DEFAULT_FALLBACK_MS = 300;
 const DEFAULT_MAX_IDLE_PER_HOST = 250;
@@ -62,15 +55,14 @@ export function httpClient(site: BackendSite<HttpClientConfig>): HttpClient {
 }
 
 function createClient(site: BackendSite<HttpClientConfig>): HttpClient {
-  const { config } = site;
-  const service: ServiceConfig & TransportFields = site.service;
+  const { config, service } = site;
   if (config.proxy_address !== undefined && !isProxyAddress(config.proxy_address)) {
     throw site.fault('HTTP_PROXY_ADDRESS', '/proxy_address', 'not an address with scheme, host and port', {
       hint: 'write it as http://host:port, https://host:port or socks5://host:port',
     });
   }
   return {
-    transport: transport(site, service, tlsOf(site, service)),
+    transport: transport(site, tlsOf(site)),
     followsRedirects: !config.no_redirect,
     resendsBody: config.send_body_on_redirect,
     asksGzip: !service.disable_compression,
@@ -78,16 +70,14 @@ function createClient(site: BackendSite<HttpClientConfig>): HttpClient {
   };
 }
 
-function tlsOf(site: BackendSite<HttpClientConfig>, service: TransportFields): PreparedTls | null {
-  if (site.config.client_tls) return prepareTls(site, '/client_tls', site.config.client_tls);
-  return service.client_tls ? prepareTls(site, '', service.client_tls) : null;
+function tlsOf(site: BackendSite<HttpClientConfig>): PreparedTls | null {
+  const { config, service } = site;
+  if (config.client_tls) return prepareTls(site, config.client_tls);
+  return service.client_tls ? prepareSharedTls(service.client_tls) : null;
 }
 
-function transport(
-  site: BackendSite<HttpClientConfig>,
-  service: ServiceConfig & TransportFields,
-  tls: PreparedTls | null,
-): Transport {
+function transport(site: BackendSite<HttpClientConfig>, tls: PreparedTls | null): Transport {
+  const { service } = site;
   const plain = {
     dial: {
       timeoutMs: service.dialer_timeout,
@@ -96,7 +86,7 @@ function transport(
     },
     idleMs: service.idle_connection_timeout,
     maxIdlePerHost: service.max_idle_connections_per_host || DEFAULT_MAX_IDLE_PER_HOST,
-    maxIdle: service.max_idle_connections ?? 0,
+    maxIdle: service.max_idle_connections,
     keepAlive: !service.disable_keep_alives,
     proxy: site.config.proxy_address,
     environment: proxyOfEnvironment(site),

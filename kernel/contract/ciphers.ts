@@ -28,18 +28,31 @@ const names: ReadonlyMap<number, string> = new Map([
 const always = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 const alwaysNumbers = new Set([0x1301, 0x1302, 0x1303]);
 
+/** Cipher suites, as OpenSSL takes them. */
+export interface CipherList {
+  readonly list: string;
+  /** Some suite is one of TLS 1.2 alone. */
+  readonly forTls12: boolean;
+  /** Some suite is one that TLS 1.0 and 1.1 can use too. */
+  readonly forOlder: boolean;
+}
+
 /**
  * OpenSSL's cipher list for IANA numbers.
  * @param available names the runtime can do, in lower case, as `tls.getCiphers()` gives them.
  * @returns the list, or the first number that the runtime does not know.
  */
-export function cipherList(numbers: readonly number[], available: ReadonlySet<string>): string | number {
+export function cipherList(numbers: readonly number[], available: ReadonlySet<string>): CipherList | number {
   const list = always.slice();
+  let forTls12 = false;
+  let forOlder = false;
   for (const number of numbers) {
     if (alwaysNumbers.has(number)) continue;
     const name = names.get(number);
     if (name === undefined || !available.has(name.toLowerCase())) return number;
     list.push(name);
+    if (name.endsWith('-SHA')) forOlder = true;
+    else forTls12 = true;
   }
-  return list.join(':');
+  return { list: list.join(':'), forTls12, forOlder };
 }

@@ -1,4 +1,6 @@
-import { ByteStream, CancelledError, type Reply } from '#contract';
+import { ByteStream } from './bytes.ts';
+import { CancelledError } from './errors.ts';
+import type { Reply } from './message.ts';
 
 /** Bytes of an unwanted rest that are read to keep its connection. */
 const KEPT_BYTES = 64 * 1024;

@@ -1,7 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { ByteStream } from '#contract';
-import { discard } from '../../../kernel/pipeline/discard.ts';
+import { ByteStream, discard } from '#contract';
 
 describe('a body that nobody wants', () => {
   let cancelled: number;

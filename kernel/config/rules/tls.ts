@@ -1,0 +1,71 @@
+import {
+  ConfigError,
+  keyFilesOf,
+  type ServerTlsConfig,
+  speaksOld,
+  type TlsProtocol,
+  type TlsProtocolOptions,
+  tlsProtocol,
+} from '#contract';
+import type { Report } from '../report.ts';
+import type { ServiceRule } from './rule.ts';
+
+/**
+ * A server that speaks TLS has certificates with their keys, and versions and suites the runtime can do; what of its
+ * settings does not work as it looks is told.
+ *
+ * Codes: TLS_KEYS, TLS_VERSION, TLS_CIPHER; warnings TLS_H2C, TLS_CLIENTS_PUBLIC, TLS_OLD_SUITES.
+ */
+export const serverTls: ServiceRule = ({ tls, use_h2c: wantsH2c }, report) => {
+  if (!tls || tls.disabled) return;
+  const pairs = keyFilesOf(tls);
+  if (pairs.length === 0) report.error('TLS_KEYS', '/tls/keys', 'public key not defined');
+  for (const { certificate, privateKey, certificateAt, privateKeyAt } of pairs) {
+    if (certificate === undefined) report.error('TLS_KEYS', `/tls${certificateAt}`, 'public key not defined');
+    else if (privateKey === undefined) report.error('TLS_KEYS', `/tls${privateKeyAt}`, 'private key not defined');
+  }
+  if (wantsH2c) report.warn('TLS_H2C', '/use_h2c', 'with tls, HTTP/2 is always there: use_h2c has no effect');
+  if (tls.enable_mtls && !tls.disable_system_ca_pool) {
+    report.warn('TLS_CLIENTS_PUBLIC', '/tls/enable_mtls', 'any client with a publicly issued certificate is let in', {
+      hint: '"disable_system_ca_pool": true',
+    });
+  }
+  const options = protocol(tls, 'TLS', '/tls', report);
+  if (options && speaksOld(tls) && !hasOldSuite(options)) {
+    const message = `no cipher suite for versions below TLS12: ${tls.min_version} is never agreed on`;
+    report.warn('TLS_OLD_SUITES', '/tls/cipher_suites', message);
+  }
+};
+
+/**
+ * The same for TLS towards backends.
+ *
+ * Codes: CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER; a warning CLIENT_TLS_CERTS.
+ */
+export const clientTls: ServiceRule = ({ client_tls: tls }, report) => {
+  if (!tls) return;
+  protocol(tls, 'CLIENT_TLS', '/client_tls', report);
+  if (tls.client_certs.length > 1) {
+    const message = 'of several certificates with the same kind of key only the first is offered';
+    report.warn('CLIENT_TLS_CERTS', '/client_tls/client_certs', message);
+  }
+};
+
+function protocol(
+  config: TlsProtocol | ServerTlsConfig,
+  area: string,
+  pointer: string,
+  report: Report,
+): TlsProtocolOptions | null {
+  try {
+    return tlsProtocol(config, (kind, at, message) => new ConfigError(`${area}_${kind}`, pointer + at, message));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    report.error(error.code, error.pointer, error.message);
+    return null;
+  }
+}
+
+function hasOldSuite({ ciphers }: TlsProtocolOptions): boolean {
+  return ciphers.split(':').some((name) => name.endsWith('-SHA'));
+}

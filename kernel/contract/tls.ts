@@ -1,0 +1,115 @@
+import type { Infer, Schema } from './schema.ts';
+
+const version = (description: string) =>
+  ({
+    type: 'string',
+    enum: ['SSL3.0', 'TLS10', 'TLS11', 'TLS12', 'TLS13'],
+    description,
+    default: 'TLS13',
+  }) as const;
+
+const paths = (description: string) =>
+  ({ type: 'array', items: { type: 'string', minLength: 1 }, description, default: [] }) as const;
+
+const path = (description: string) => ({ type: 'string', minLength: 1, description }) as const;
+const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
+
+/** What both sides of a connection have: versions, suites, curves, and whom they trust. */
+const protocol = {
+  ca_certs: paths('PEM files with authorities trusted besides those of the system.'),
+  disable_system_ca_pool: flag('Trust only the authorities of ca_certs.'),
+  min_version: version('Oldest version of TLS spoken.'),
+  max_version: version('Newest version of TLS spoken.'),
+  cipher_suites: {
+    type: 'array',
+    items: { type: 'integer' },
+    uniqueItems: true,
+    description: 'IANA numbers of the cipher suites offered up to TLS 1.2; those of TLS 1.3 are always offered.',
+    default: [4865, 4866, 4867, 49199, 49195, 49200, 49196, 52392, 52393],
+  },
+  curve_preferences: {
+    type: 'array',
+    items: { type: 'integer', enum: [23, 24, 25] },
+    uniqueItems: true,
+    description: 'Curves offered, best first: 23 is P-256, 24 is P-384, 25 is P-521.',
+    default: [23, 24, 25],
+  },
+} as const;
+
+/** `client_tls`: how the gateway, as a client, speaks TLS. */
+export const clientTlsSchema = {
+  type: 'object',
+  title: 'Client TLS',
+  description: 'How HTTPS backends are spoken to.',
+  properties: {
+    allow_insecure_connections: flag('Accept any certificate of a backend, unchecked.'),
+    ...protocol,
+    client_certs: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['certificate', 'private_key'],
+        properties: {
+          certificate: path('Path of the PEM certificate, with its chain.'),
+          private_key: path('Path of the PEM private key.'),
+        },
+      },
+      description: 'Certificates shown to backends that ask for one.',
+      default: [],
+    },
+  },
+} as const satisfies Schema;
+
+/** `tls`: how the gateway, as a server, speaks TLS. */
+export const serverTlsSchema = {
+  type: 'object',
+  title: 'TLS',
+  description: 'Serve HTTPS, and nothing else, on the port.',
+  properties: {
+    disabled: flag('Ignore the whole object and serve plain HTTP.'),
+    keys: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          public_key: path('Path of the PEM certificate, with its chain.'),
+          private_key: path('Path of the PEM private key.'),
+        },
+      },
+      description: 'Certificates, chosen by the name the client asks for; the first one serves every other name.',
+      default: [],
+    },
+    public_key: path('Old form of a single certificate: one more entry at the end of keys.'),
+    private_key: path('Private key of public_key.'),
+    ...protocol,
+    enable_mtls: flag('Demand a certificate of every client, on every path.'),
+    prefer_server_cipher_suites: flag("Accepted for older files: the server's order always decides."),
+  },
+} as const satisfies Schema;
+
+/** A `client_tls` object, defaults filled in. */
+export type ClientTls = Infer<typeof clientTlsSchema>;
+
+/** A `tls` object, defaults filled in. */
+export type ServerTlsConfig = Infer<typeof serverTlsSchema>;
+
+/** A certificate and its key as they stand in the configuration, with the pointer of each relative to `tls`. */
+export interface KeyFiles {
+  readonly certificate: string | undefined;
+  readonly privateKey: string | undefined;
+  readonly certificateAt: string;
+  readonly privateKeyAt: string;
+}
+
+/** Every pair of a `tls` object in order, the old single one last. */
+export function keyFilesOf(config: ServerTlsConfig): KeyFiles[] {
+  const list = config.keys.map((pair, index) => ({
+    certificate: pair.public_key,
+    privateKey: pair.private_key,
+    certificateAt: `/keys/${index}/public_key`,
+    privateKeyAt: `/keys/${index}/private_key`,
+  }));
+  if (config.public_key === undefined && config.private_key === undefined) return list;
+  const old = { certificateAt: '/public_key', privateKeyAt: '/private_key' };
+  return [...list, { certificate: config.public_key, privateKey: config.private_key, ...old }];
+}

@@ -1,0 +1,153 @@
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext, type SecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls';
+import {
+  ConfigError,
+  type KeyFiles,
+  keyFilesOf,
+  readPem,
+  type ServerTlsConfig,
+  systemAuthorities,
+  type TlsFault,
+  tlsProtocol,
+} from '#contract';
+
+/** TLS of the port under one configuration: its files are read and found good. */
+export interface ServerTls {
+  /** For a TLS server; without ALPN. */
+  readonly options: TlsOptions;
+  /** Differs whenever a setting or the content of a file differs. */
+  readonly fingerprint: string;
+}
+
+/** What is wrong with TLS settings. */
+interface Findings {
+  readonly errors: ConfigError[];
+  readonly warnings: ConfigError[];
+}
+
+interface Pair {
+  readonly cert: string;
+  readonly key: string;
+  readonly leaf: X509Certificate;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+const EXPIRES_SOON_DAYS = 14;
+const DAY_MS = 86_400_000;
+
+/** Ties sessions to this server; what it is does not matter as long as it stays. */
+const SESSION_CONTEXT = 'sluice';
+
+const fault: TlsFault = (kind, at, message, cause) => new ConfigError(`TLS_${kind}`, `/tls${at}`, message, { cause });
+
+/**
+ * Reads the files of a `tls` object and checks that they go together.
+ *
+ * Codes: TLS_FILE, TLS_INVALID, TLS_VERSION, TLS_CIPHER; warnings TLS_EXPIRY, TLS_CLIENTS_NOBODY.
+ * @param findings takes what is wrong; the path of the file is in the message.
+ * @returns null when TLS is disabled or something is wrong.
+ */
+export function readServerTls(config: ServerTlsConfig | undefined, findings: Findings): ServerTls | null {
+  if (!config || config.disabled) return null;
+  const failed = findings.errors.length;
+  const attempt = <T>(make: () => T): T | undefined => {
+    try {
+      return make();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      findings.errors.push(error);
+      return undefined;
+    }
+  };
+  const files = keyFilesOf(config);
+  const pairs = files.map((pair) => attempt(() => readPair(pair, findings)));
+  const authorities = config.ca_certs.map((path, index) => attempt(() => readAuthority(path, `/ca_certs/${index}`)));
+  const protocol = attempt(() => tlsProtocol(config, fault));
+  if (findings.errors.length > failed) return null;
+  const found = pairs as Pair[];
+  const common: SecureContextOptions & { ecdhCurve?: string } = {
+    ...protocol,
+    sessionIdContext: SESSION_CONTEXT,
+    ...(config.enable_mtls && clientTrust(config, found, authorities as string[], findings)),
+  };
+  const contexts = found.map((pair, index) => attempt(() => context(common, pair, files[index]!.certificateAt)));
+  if (findings.errors.length > failed) return null;
+  const [first] = found as [Pair, ...Pair[]];
+  return {
+    options: {
+      ...common,
+      cert: first.cert,
+      key: first.key,
+      requestCert: config.enable_mtls,
+      rejectUnauthorized: config.enable_mtls,
+      ...(found.length > 1 && { SNICallback: chooser(found, contexts as SecureContext[]) }),
+    },
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify([config, found.map(({ cert, key }) => [cert, key]), authorities]))
+      .digest('base64'),
+  };
+}
+
+function readPair(files: KeyFiles, { warnings }: Findings): Pair {
+  const { certificate = '', privateKey = '', certificateAt, privateKeyAt } = files;
+  const cert = readPem(certificate, certificateAt, fault);
+  const key = readPem(privateKey, privateKeyAt, fault);
+  const leaf = parsed(certificateAt, `no certificate in ${certificate}`, () => new X509Certificate(cert));
+  const secret = parsed(privateKeyAt, `no private key that can be used in ${privateKey}`, () => createPrivateKey(key));
+  if (!leaf.checkPrivateKey(secret)) {
+    throw fault('INVALID', privateKeyAt, `the private key ${privateKey} does not fit the certificate ${certificate}`);
+  }
+  const leftDays = (Date.parse(leaf.validTo) - Date.now()) / DAY_MS;
+  if (leftDays < EXPIRES_SOON_DAYS) {
+    const when = `${leftDays < 0 ? 'expired' : 'expires'} on ${new Date(leaf.validTo).toISOString().slice(0, 10)}`;
+    warnings.push(new ConfigError('TLS_EXPIRY', `/tls${certificateAt}`, `the certificate ${certificate} ${when}`));
+  }
+  return { cert, key, leaf };
+}
+
+function readAuthority(path: string, at: string): string {
+  const pem = readPem(path, at, fault);
+  const found = pem.match(CERTIFICATE) ?? [];
+  if (found.length === 0) throw fault('INVALID', at, `no certificate in ${path}`);
+  for (const text of found) parsed(at, `no certificate that can be read in ${path}`, () => new X509Certificate(text));
+  return pem;
+}
+
+function parsed<T>(at: string, message: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw fault('INVALID', at, `${message}: ${(cause as Error).message}`, cause);
+  }
+}
+
+/** Whose signature under a client's certificate is believed: also the authorities in the server's own chains. */
+function clientTrust(
+  config: ServerTlsConfig,
+  pairs: readonly Pair[],
+  extra: readonly string[],
+  { warnings }: Findings,
+): SecureContextOptions {
+  const own = pairs.flatMap(({ cert }) => cert.match(CERTIFICATE) ?? []).filter((text) => new X509Certificate(text).ca);
+  const trusted = [...(config.disable_system_ca_pool ? [] : systemAuthorities()), ...extra, ...own];
+  if (trusted.length === 0) {
+    const message = 'no authority is trusted: every client is turned away';
+    warnings.push(new ConfigError('TLS_CLIENTS_NOBODY', '/tls/ca_certs', message));
+  }
+  return { ca: trusted, allowPartialTrustChain: true };
+}
+
+function context(common: SecureContextOptions, { cert, key }: Pair, at: string): SecureContext {
+  return parsed(at, 'the settings cannot be used', () => createSecureContext({ ...common, cert, key }));
+}
+
+/** Finds the pair for the name a client asks for: a certificate of just that name before one with a wildcard. */
+function chooser(pairs: readonly Pair[], contexts: readonly SecureContext[]): NonNullable<TlsOptions['SNICallback']> {
+  const find = (name: string, wildcards: boolean) =>
+    pairs.findIndex(({ leaf }) => leaf.checkHost(name, { wildcards }) !== undefined);
+  return (name, done) => {
+    const exact = find(name, false);
+    const index = exact < 0 ? find(name, true) : exact;
+    done(null, contexts[Math.max(index, 0)]);
+  };
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { CancelledError } from '#contract';
+import { endPolitely } from './refusal.ts';
+
+/** The longest rest of an unwanted body that is read and dropped to keep its connection, in bytes. */
+const REST_LIMIT_BYTES = 256 * 1024;
+
+/**
+ * The bytes of a client's request. Giving it up does not end the client's connection, as it would with Node's message:
+ * the answer still has to go there.
+ */
+export class ClientBody extends Readable {
+  readonly #message: IncomingMessage;
+  readonly #response: ServerResponse;
+  #open = false;
+
+  constructor(message: IncomingMessage, response: ServerResponse) {
+    super();
+    this.#message = message;
+    this.#response = response;
+    // A failure reaches whoever reads; when nobody does any more it must not end the process.
+    this.on('error', ignored);
+  }
+
+  override _read(): void {
+    const message = this.#message;
+    if (this.#open) {
+      message.resume();
+      return;
+    }
+    this.#open = true;
+    if (message.destroyed) {
+      this.destroy(brokenOff());
+      return;
+    }
+    message.on('data', this.#onData);
+    message.once('end', () => this.push(null));
+    message.once('error', () => this.destroy(brokenOff()));
+  }
+
+  readonly #onData = (chunk: Uint8Array): void => {
+    if (!this.push(chunk)) this.#message.pause();
+  };
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    const message = this.#message;
+    message.off('data', this.#onData);
+    if (this.#response.headersSent) dropRest(message, this.#response);
+    else message.pause();
+    done(error);
+  }
+
+  /**
+   * Called when the answer is about to be written: a rest that nobody wants is dropped, and a long one costs the client
+   * its connection.
+   */
+  settle(): void {
+    if (this.#open && !this.destroyed) return;
+    const message = this.#message;
+    if (message.complete !== false || message.httpVersionMajor >= 2) {
+      message.resume();
+    } else if (Number(message.headers['content-length'] ?? 0) > REST_LIMIT_BYTES) {
+      const { socket } = message;
+      this.#response.shouldKeepAlive = false;
+      socket.destroySoon = () => endPolitely(socket);
+      message.resume();
+    } else if (this.#response.shouldKeepAlive) {
+      dropRest(message, this.#response);
+    }
+  }
+}
+
+function ignored(): void {}
+
+function brokenOff(): CancelledError {
+  return new CancelledError('client broke off its request');
+}
+
+/** Reads and drops what is left of a body; a client that sends on and on loses its connection after the answer. */
+function dropRest(message: IncomingMessage, response: ServerResponse): void {
+  if (message.complete !== false || message.httpVersionMajor >= 2) {
+    message.resume();
+    return;
+  }
+  let left = REST_LIMIT_BYTES;
+  const count = (chunk: Uint8Array): void => {
+    left -= chunk.length;
+    if (left >= 0) return;
+    message.off('data', count);
+    const { socket } = message;
+    if (response.writableFinished) {
+      endPolitely(socket);
+    } else {
+      message.pause();
+      response.once('close', () => endPolitely(socket));
+    }
+  };
+  message.on('data', count);
+  message.resume();
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { abandon } from './exchange.ts';
+import { inspectHead } from './framing.ts';
+import { endPolitely, refusal } from './refusal.ts';
+
+/** Pipelined requests that may wait on one connection (decision 23). */
+const PIPELINE_LIMIT = 100;
+
+/** What the connections of one listener share; it may change while they live. */
+export interface ConnectionRules {
+  readonly serve: (message: IncomingMessage, response: ServerResponse) => void;
+  /** From the end of a request's head to the end of its response, in milliseconds; 0 for no limit. */
+  writeTimeoutMs: number;
+  /** No further request is taken. */
+  closing: boolean;
+}
+
+/**
+ * One HTTP/1 connection. Its requests are served one after another, however many were sent at once: so what follows a
+ * refusal never runs (decision 26), and a refusal comes only after the answers before it.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #rules: ConnectionRules;
+  #current: ServerResponse | null = null;
+  #waiting: ServerResponse[] | null = null;
+  /** Status of the refusal that ends the connection; 0 while it goes on. */
+  #refusal = 0;
+  #writeTimer: NodeJS.Timeout | null = null;
+  readonly #next = (): void => this.#onAnswered();
+
+  constructor(socket: Socket, rules: ConnectionRules) {
+    this.#socket = socket;
+    this.#rules = rules;
+  }
+
+  /** Takes a request whose head has arrived. */
+  accept(message: IncomingMessage, response: ServerResponse): void {
+    if (this.#refusal !== 0 || this.#socket.writableEnded) {
+      message.resume();
+    } else if (this.#current === null) {
+      this.#begin(message, response);
+    } else {
+      this.#waiting ??= [];
+      if (this.#waiting.length < PIPELINE_LIMIT) this.#waiting.push(response);
+      else this.refuse(503);
+    }
+  }
+
+  #begin(message: IncomingMessage, response: ServerResponse): void {
+    const status = inspectHead(message);
+    if (status !== 0) {
+      message.resume();
+      return this.refuse(status);
+    }
+    const { writeTimeoutMs, closing, serve } = this.#rules;
+    this.#current = response;
+    response.once('close', this.#next);
+    if (closing) response.shouldKeepAlive = false;
+    if (writeTimeoutMs > 0) this.#writeTimer = setTimeout(() => this.#socket.destroy(), writeTimeoutMs);
+    serve(message, response);
+  }
+
+  /** A response has ended: the next request's turn, or the refusal's. */
+  #onAnswered(): void {
+    this.#current = null;
+    if (this.#writeTimer) clearTimeout(this.#writeTimer);
+    this.#writeTimer = null;
+    if (this.#socket.writableEnded || this.#socket.destroyed) return;
+    const next = this.#waiting?.shift();
+    if (next) this.#begin(next.req, next);
+    else if (this.#refusal !== 0) this.#end();
+    else if (this.#rules.closing) this.#socket.destroySoon();
+  }
+
+  /**
+   * Takes no further request, answers those before, then this status, and closes. A request whose own body is at fault
+   * is given up and answered so.
+   */
+  refuse(status: number): void {
+    if (this.#refusal !== 0) return;
+    this.#refusal = status;
+    const current = this.#current;
+    if (current === null) return this.#end();
+    if (current.req.complete) return;
+    if (current.headersSent) {
+      this.#socket.destroy();
+      return;
+    }
+    abandon(current.req);
+    current.statusCode = status;
+    this.#end();
+  }
+
+  #end(): void {
+    this.#socket.write(refusal(this.#refusal));
+    endPolitely(this.#socket);
+  }
+
+  /** The listener closes: what is being answered is answered, a connection without work ends now. */
+  drain(): void {
+    if (this.#current === null) this.#socket.destroySoon();
+    else if (!this.#current.headersSent) this.#current.shouldKeepAlive = false;
+  }
+}

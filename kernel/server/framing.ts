@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+
+/** More headers than this are refused; the limit on their size holds besides. */
+const HEADER_LIMIT = 2000;
+
+const authority = /^[\w.\-:[\]%~!$&'()*+,;=]*$/;
+
+/**
+ * Looks at what the parser lets through and another reader of the same bytes could read differently (decision 26):
+ * versions without framing rules, unknown transfer codings, more than one `Host`.
+ *
+ * @returns the status to refuse with, 0 for a sound head.
+ */
+export function inspectHead(message: IncomingMessage): number {
+  const { rawHeaders, httpVersion } = message;
+  const isOld = httpVersion === '1.0';
+  if (!isOld && httpVersion !== '1.1') return 505;
+  if (rawHeaders.length > 2 * HEADER_LIMIT) return 431;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4) {
+      if (name.toLowerCase() !== 'host') continue;
+      if (++hosts > 1 || !authority.test(rawHeaders[at + 1]!)) return 400;
+    } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
+      if (isOld || message.headers['content-length'] !== undefined) return 400;
+      if (rawHeaders[at + 1]!.toLowerCase() !== 'chunked') return 501;
+    }
+  }
+  return hosts === 0 && !isOld ? 400 : 0;
+}

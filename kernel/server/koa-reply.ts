@@ -1,0 +1,60 @@
+import { pipeline, Readable } from 'node:stream';
+import type Koa from 'koa';
+import { ByteStream, type Call } from '#contract';
+import type { Answer } from '../pipeline/render.ts';
+import { acceptsGzip } from './accepts-gzip.ts';
+import { compressBytes, createStreamGzip, isCompressible, weakTag } from './compression.ts';
+
+/** Leaves an answer on the context, for middleware that reads the reply: Koa writes it. */
+export function handToKoa(context: Koa.Context, answer: Answer, call: Call | null): void {
+  const { status, headers, body } = answer;
+  const { res, response } = context;
+  context.status = status;
+  const settled = new Set(res.getHeaderNames());
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!;
+    if (!settled.has(name.toLowerCase()) || isList(name)) context.append(name, headers[at + 1]!);
+  }
+  const type = response.get('content-type');
+  const length = response.get('content-length');
+  // Without a body Koa would write the status's name into it.
+  context.body =
+    body instanceof ByteStream ? body.readable() : typeof body === 'string' ? body : Buffer.from(body ?? '');
+  if (type) context.set('Content-Type', type);
+  else context.remove('Content-Type');
+  if (length && (body instanceof ByteStream || context.method === 'HEAD')) context.set('Content-Length', length);
+  if (!(body instanceof ByteStream)) call?.finish();
+}
+
+/** Headers of which middleware and an endpoint may each set their own. */
+export function isList(name: string): boolean {
+  const lower = name.toLowerCase();
+  return lower === 'set-cookie' || lower === 'vary' || lower === 'link';
+}
+
+/** Compresses what was left on the context, where the client asks for it. */
+export function compressReply(context: Koa.Context): void | Promise<void> {
+  const { body, status, res } = context;
+  const isStream = body instanceof Readable;
+  if (!isStream && typeof body !== 'string' && !Buffer.isBuffer(body)) return;
+  if (context.method === 'HEAD' || !acceptsGzip(context.get('accept-encoding'))) return;
+  const headers = Object.entries(res.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
+  if (!isCompressible(status, headers, isStream ? new ByteStream() : body)) return;
+  if (isStream) {
+    replaceBody(context, pipeline(body, createStreamGzip(), ignored));
+    return;
+  }
+  return compressBytes(body).then((packed) => replaceBody(context, packed));
+}
+
+function replaceBody(context: Koa.Context, body: Buffer | NodeJS.ReadableStream): void {
+  const tag = context.response.get('etag');
+  context.remove('Content-Length');
+  context.body = body;
+  context.set('Content-Encoding', 'gzip');
+  context.vary('Accept-Encoding');
+  if (tag) context.set('ETag', weakTag(tag));
+}
+
+/** The failure reaches whoever writes the response. */
+function ignored(): void {}

@@ -1,0 +1,63 @@
+import type { Socket } from 'node:net';
+import { createServer, type TLSSocket } from 'node:tls';
+import type { Log } from '#contract';
+import type { ServerTls } from '../runtime/tls.ts';
+
+/** Shakes hands with clients. */
+export interface Handshakes {
+  readonly fingerprint: string;
+  /** Starts TLS on an accepted connection. */
+  take(socket: Socket): void;
+  /** Ends every connection whose handshake is not done. */
+  abort(): void;
+}
+
+/** Longest handshake where no timeout is configured, in milliseconds. */
+const HANDSHAKE_MS = 30_000;
+
+/**
+ * @param waitMs longest handshake; 0 for the default.
+ * @param established gets each connection once it is encrypted; by then its protocol is agreed on.
+ */
+export function createHandshakes(
+  tls: ServerTls,
+  waitMs: number,
+  established: (socket: TLSSocket) => void,
+  log: Log,
+): Handshakes {
+  /** By both ends of the connection: TLS tells nothing else of the socket it runs on. */
+  const pending = new Map<string, Socket>();
+  const server = createServer({
+    ...tls.options,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    handshakeTimeout: waitMs || HANDSHAKE_MS,
+  });
+  server.on('secureConnection', (socket) => {
+    pending.delete(endsOf(socket));
+    established(socket);
+  });
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+    const { remoteAddress, remotePort } = socket;
+    log.debug(() => `TLS handshake error from ${remoteAddress}:${remotePort}: ${error.code ?? error.message}`);
+    socket.destroy();
+  });
+  return {
+    fingerprint: tls.fingerprint,
+    take(socket) {
+      const ends = endsOf(socket);
+      pending.set(ends, socket);
+      socket.allowHalfOpen = false;
+      socket.once('close', () => {
+        if (pending.get(ends) === socket) pending.delete(ends);
+      });
+      server.emit('connection', socket);
+    },
+    abort() {
+      for (const socket of pending.values()) socket.destroy();
+    },
+  };
+}
+
+function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`;
+}

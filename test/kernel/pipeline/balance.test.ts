@@ -1,0 +1,54 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { balance } from '../../../kernel/pipeline/balance.ts';
+
+/** How often each host was picked. */
+function picks(pick: () => string | undefined, times: number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (let at = 0; at < times; at++) {
+    const host = pick()!;
+    counts[host] = (counts[host] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('the balancer', () => {
+  it('uses an only host for every call', () => {
+    deepEqual(picks(balance({ current: ['a'], fixed: true }), 5), { a: 5 });
+    deepEqual(picks(balance({ current: ['a'] }), 5), { a: 5 });
+  });
+
+  it('gives every host an equal share', () => {
+    deepEqual(picks(balance({ current: ['a', 'b', 'c'], fixed: true }), 300), { a: 100, b: 100, c: 100 });
+  });
+
+  it('gives a repeated host a larger share', () => {
+    deepEqual(picks(balance({ current: ['a', 'b', 'b'] }), 300), { a: 100, b: 200 });
+  });
+
+  it('starts anywhere', () => {
+    const firsts = new Set(Array.from({ length: 200 }, () => balance({ current: ['a', 'b', 'c'] })()));
+    deepEqual([...firsts].sort(), ['a', 'b', 'c']);
+  });
+
+  it('goes over to a changed list at the next call', () => {
+    const list = { current: ['a', 'b'] };
+    const pick = balance(list);
+    ok(pick());
+    list.current = ['c'];
+    equal(pick(), 'c');
+    equal(pick(), 'c');
+    list.current = ['d', 'e', 'f'];
+    deepEqual(picks(pick, 6), { d: 2, e: 2, f: 2 });
+  });
+
+  it('has no answer while the list is empty', () => {
+    const list: { current: string[] } = { current: [] };
+    const pick = balance(list);
+    equal(pick(), undefined);
+    equal(pick(), undefined);
+    list.current = ['a'];
+    equal(pick(), 'a');
+    list.current = [];
+    equal(pick(), undefined);
+  });
+});

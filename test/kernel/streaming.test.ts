@@ -1,0 +1,262 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { Gateway } from '../../kernel/index.ts';
+import { frame } from '../plugins/encoding/frames.ts';
+import { rememberingSinks, startBackend, type TestBackend } from '../support/gateway.ts';
+import { type Acts, startPlugged } from '../support/plugged.ts';
+import { eventually, openStream, type StreamedResponse } from '../support/stream-client.ts';
+
+const json = { ':content-type': 'application/json' };
+const outputs = ['no-op', 'streaming', 'sse', 'ndjson', 'eventstream'] as const;
+
+/** Two messages of each output. */
+const messages: Readonly<Record<(typeof outputs)[number], readonly [Uint8Array, Uint8Array]>> = {
+  'no-op': [Buffer.from('one'), Buffer.from('two')],
+  streaming: [Buffer.from('one'), Buffer.from('two')],
+  sse: [Buffer.from('data: 1\n\n'), Buffer.from('data: 2\n\n')],
+  ndjson: [Buffer.from('{"n":1}\n'), Buffer.from('{"n":2}\n')],
+  eventstream: [frame(json, '{"n":1}'), frame(json, '{"n":2}')],
+};
+
+describe('streaming', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let port: number;
+  let lines: readonly string[];
+  /** The backend's answers, to be written step by step. */
+  const answers: ServerResponse[] = [];
+  let head: [status: number, headers?: Record<string, string>] = [200];
+
+  const endpoint = (output: string, more: object = {}, backendMore: object = {}) => ({
+    endpoint: '/s',
+    output_encoding: output,
+    timeout: '20s',
+    ...more,
+    backend: [{ url_pattern: '/', ...backendMore }],
+  });
+
+  const start = async (config: object, acts: Acts = {}): Promise<void> => {
+    const sinks = rememberingSinks();
+    ({ lines } = sinks);
+    gateway = await startPlugged({ host: [backend.url], endpoints: [config] }, acts, { sinks });
+    ({ port } = await gateway.listen());
+  };
+
+  const answer = async (): Promise<ServerResponse> => {
+    await eventually(() => answers.length > 0);
+    return answers.shift()!;
+  };
+
+  /** Opens a stream; the backend has sent its headers and nothing else. */
+  const open = async (headers?: Record<string, string>): Promise<[StreamedResponse, ServerResponse]> => {
+    const opening = openStream(port, '/s', headers);
+    const source = await answer();
+    return [await opening, source];
+  };
+
+  const logged = (pattern: RegExp): Promise<void> => eventually(() => lines.some((line) => pattern.test(line)));
+
+  beforeEach(async () => {
+    head = [200];
+    answers.length = 0;
+    backend = await startBackend((_seen, response) => {
+      response.writeHead(...head).flushHeaders();
+      answers.push(response);
+    });
+  });
+
+  afterEach(async () => {
+    await backend.close();
+    await gateway.close();
+  });
+
+  for (const output of outputs) {
+    describe(output, () => {
+      it('sends the headers before the first byte and every message before the next one', async () => {
+        await start(endpoint(output));
+        const [client, source] = await open();
+        equal(client.status, 200);
+        const [first, second] = messages[output];
+        source.write(first);
+        await eventually(() => client.bytes.equals(first));
+        source.write(second);
+        await eventually(() => client.bytes.equals(Buffer.concat([first, second])));
+        source.end();
+        equal(await client.ended(), true);
+      });
+
+      it('tells the backend at once that the client has left', async () => {
+        await start(endpoint(output));
+        const [client, source] = await open();
+        const closed = once(source, 'close');
+        client.leave();
+        const left = performance.now();
+        await closed;
+        ok(performance.now() - left < 500);
+        await logged(/DEBUG.*client left before the end of the stream/);
+        ok(!lines.some((line) => /ERROR|WARNING/.test(line)));
+      });
+
+      it('cuts the stream when the endpoint’s time is over', async () => {
+        await start(endpoint(output, { timeout: '300ms' }));
+        const began = performance.now();
+        const [client, source] = await open();
+        const closed = once(source, 'close');
+        source.write(messages[output][0]);
+        equal(await client.ended(), false);
+        ok(performance.now() - began > 250);
+        ok(client.bytes.equals(messages[output][0]));
+        await closed;
+        await logged(/WARNING.*stream cut by timeout/);
+        ok(!lines.some((line) => line.includes('ERROR')));
+      });
+
+      it('answers 500 with an empty body when the time is over before the headers', async () => {
+        const silent = await startBackend(() => {});
+        await start({ ...endpoint(output, { timeout: '100ms' }), backend: [{ url_pattern: '/', host: [silent.url] }] });
+        const client = await openStream(port, '/s');
+        equal(await client.ended(), true);
+        deepEqual([client.status, client.bytes.length], [500, 0]);
+        await silent.close();
+      });
+
+      it('breaks the client’s connection when the backend’s breaks', async () => {
+        await start(endpoint(output));
+        const [client, source] = await open();
+        source.write(messages[output][0]);
+        await eventually(() => client.bytes.equals(messages[output][0]));
+        source.destroy();
+        equal(await client.ended(), false);
+        await logged(/ERROR.*response broke off: backend/);
+      });
+
+      it('passes any other status with its body', async () => {
+        head = [429, { 'Content-Type': 'application/json', 'X-Own': 'yes' }];
+        await start(endpoint(output));
+        const [client, source] = await open();
+        source.end('{"error": "slow down"}');
+        equal(await client.ended(), true);
+        deepEqual([client.status, client.bytes.toString()], [429, '{"error": "slow down"}']);
+        deepEqual([client.headers['content-type'], client.headers['x-own']], ['application/json', 'yes']);
+        equal(client.headers['cache-control'], undefined);
+      });
+
+      it('is not compressed for a client that would take it', async () => {
+        await start(endpoint(output, { input_headers: ['Accept-Encoding'] }));
+        const [client, source] = await open({ 'Accept-Encoding': 'gzip' });
+        source.end(messages[output][0]);
+        equal(await client.ended(), true);
+        equal(client.headers['content-encoding'], undefined);
+        ok(client.bytes.equals(messages[output][0]));
+      });
+
+      it('goes on over a reload, on its own configuration', async () => {
+        await start(endpoint(output));
+        const [client, source] = await open();
+        source.write(messages[output][0]);
+        await eventually(() => client.bytes.length > 0);
+        await gateway.reload({
+          version: 3,
+          host: [backend.url],
+          endpoints: [{ ...endpoint(output), endpoint: '/new' }],
+        });
+        equal((await openStream(port, '/s')).status, 404);
+        source.end(messages[output][1]);
+        equal(await client.ended(), true);
+        ok(client.bytes.equals(Buffer.concat(messages[output])));
+      });
+
+      it('tells its headers and no lifetime', async () => {
+        head = [200, { 'Set-Cookie': 'a=1', 'X-Own': 'yes', 'X-Gateway-Completed': 'true' }];
+        await start(endpoint(output, { cache_ttl: '1h' }));
+        const [client, source] = await open();
+        source.end();
+        await client.ended();
+        deepEqual([client.headers['set-cookie'], client.headers['x-own']], [['a=1'], 'yes']);
+        equal(client.headers['x-gateway-completed'], 'false');
+        match(client.headers['x-gateway'] as string, /^Version/);
+        ok(!client.headers['cache-control']?.includes('max-age'));
+      });
+
+      it('counts as in flight until its end, and then writes the access log', async () => {
+        await start(endpoint(output));
+        const [client, source] = await open();
+        equal(gateway.status.calls, 1);
+        ok(!lines.some((line) => line.includes('/s"') && line.includes('200')));
+        source.end();
+        await client.ended();
+        await eventually(() => gateway.status.calls === 0);
+        await eventually(() => lines.some((line) => /200/.test(line) && line.includes('/s')));
+      });
+
+      it('follows redirects before it begins', async () => {
+        const elsewhere = await startBackend((_seen, response) =>
+          response.writeHead(302, { Location: backend.url }).end(),
+        );
+        await start({ ...endpoint(output), backend: [{ url_pattern: '/', host: [elsewhere.url] }] });
+        const [client, source] = await open();
+        source.end(messages[output][0]);
+        await client.ended();
+        ok(client.bytes.equals(messages[output][0]));
+        await elsewhere.close();
+      });
+
+      it('is cut when the time for a shutdown is over', async () => {
+        const config = { host: [backend.url], max_shutdown_wait_time: '100ms', endpoints: [endpoint(output)] };
+        gateway = await startPlugged(config, {});
+        ({ port } = await gateway.listen());
+        const [client] = await open();
+        await gateway.close();
+        equal(await client.ended(), false);
+      });
+
+      it('streams to a client of HTTP/1.0 and closes', async () => {
+        await start(endpoint(output));
+        const socket = connect(port, '127.0.0.1');
+        socket.write('GET /s HTTP/1.0\r\n\r\n');
+        let text = '';
+        socket.setEncoding('latin1').on('data', (chunk) => {
+          text += chunk;
+        });
+        const source = await answer();
+        const first = Buffer.from(messages[output][0]).toString('latin1');
+        source.write(messages[output][0]);
+        await eventually(() => text.endsWith(`\r\n\r\n${first}`));
+        source.end();
+        await once(socket, 'close');
+        ok(!/transfer-encoding/i.test(text));
+      });
+    });
+  }
+
+  for (const output of ['streaming', 'sse', 'ndjson', 'eventstream'] as const) {
+    it(`announces no length, though all of it is there: ${output}`, async () => {
+      const [first] = messages[output];
+      head = [200, { 'Content-Length': String(first.length) }];
+      await start(endpoint(output));
+      const [client, source] = await open();
+      source.end(first);
+      await client.ended();
+      equal(client.headers['content-length'], undefined);
+      equal(client.headers['transfer-encoding'], 'chunked');
+      ok(client.bytes.equals(first));
+    });
+  }
+
+  it('keeps the compression of a stream that nobody reads', async () => {
+    const packed = gzipSync('data: 1\n\n');
+    for (const output of ['no-op', 'streaming']) {
+      head = [200, { 'Content-Encoding': 'gzip' }];
+      await start(endpoint(output, { input_headers: ['Accept-Encoding'] }));
+      const [client, source] = await open({ 'Accept-Encoding': 'gzip' });
+      source.end(packed);
+      await client.ended();
+      equal(client.headers['content-encoding'], 'gzip');
+      ok(client.bytes.equals(packed));
+      await gateway.close();
+    }
+  });
+});

@@ -1,0 +1,147 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { type BackendConfig, type ConfigError, ConfigErrors, type Log, silentLog } from '#contract';
+import { plugin as dns } from '../../../plugins/discovery/dns.ts';
+import { plugin as shared } from '../../../plugins/discovery/dns-shared.ts';
+import { plugin as fixed } from '../../../plugins/discovery/static.ts';
+import { standDiscovery } from '../../support/discovery.ts';
+import { startNameServer, type TestNameServer } from '../../support/dns.ts';
+import { startGateway } from '../../support/gateway.ts';
+
+describe('a discovery that a backend does not fit', () => {
+  async function refusal(backend: object): Promise<string[]> {
+    const config = { version: 3, endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/', ...backend }] }] };
+    const errors: string[] = [];
+    await rejects(startGateway(config), (error: unknown) => {
+      ok(error instanceof ConfigErrors, String(error));
+      errors.push(...error.errors.map(({ code, pointer, hint }) => `${code} ${pointer} ${hint ?? ''}`.trim()));
+      return true;
+    });
+    return errors;
+  }
+
+  const at = '/endpoints/0/backend/0';
+
+  it('is refused by name, with the nearest one as hint', async () => {
+    deepEqual(await refusal({ host: ['http://a'], sd: 'statik' }), [`SD_UNKNOWN ${at}/sd did you mean "static"?`]);
+    deepEqual(await refusal({ host: ['http://a'], sd: 'dns_shared' }), [
+      `SD_UNKNOWN ${at}/sd did you mean "dns-shared"?`,
+    ]);
+    deepEqual(await refusal({ host: ['http://a'], sd: 'consul' }), [
+      `SD_UNKNOWN ${at}/sd one of dns, dns-shared, static`,
+    ]);
+    deepEqual(await refusal({ host: ['http://a'], sd: '__proto__' }), [
+      `SD_UNKNOWN ${at}/sd one of dns, dns-shared, static`,
+    ]);
+  });
+
+  it('needs a host', async () =>
+    deepEqual(await refusal({ sd: 'dns' }), [`BACKEND_HOST ${at} add "host" here or at the root`]));
+
+  for (const sanitised of [true, false]) {
+    const where = sanitised ? 'sanitised' : 'verbatim';
+    const hosts: Readonly<Record<string, string>> = {
+      'a port': 'api.test:8080',
+      'a path': 'api.test/v1',
+      'an address': '10.0.0.1',
+      'an IPv6 address': '[::1]',
+    };
+    for (const [what, host] of Object.entries(hosts)) {
+      it(`refuses ${what} in a ${where} name`, async () => {
+        const [error, ...others] = await refusal({ host: [host], sd: 'dns', disable_host_sanitize: !sanitised });
+        equal(error!.startsWith(`SD_RECORD ${at}/host/0`), true, error);
+        deepEqual(others, []);
+      });
+    }
+  }
+
+  it('refuses a placeholder in a name', async () => {
+    const config = { host: ['{input_headers.X-A}.test'], sd: 'dns', disable_host_sanitize: true };
+    equal((await refusal(config))[0]!.startsWith(`SD_RECORD ${at}/host/0`), true);
+  });
+
+  it('tells which name to write for one with a port', async () => {
+    deepEqual(await refusal({ host: ['api.test:80'], sd: 'dns' }), [
+      `SD_RECORD ${at}/host/0 "api.test": the port comes with the record`,
+    ]);
+  });
+
+  it('refuses https in the name beside another scheme, which would be used', async () => {
+    deepEqual(await refusal({ host: ['https://api.test'], sd: 'dns' }), [
+      `SD_SCHEME ${at}/host/0 "sd_scheme": "https"`,
+    ]);
+  });
+
+  it('refuses a sd_scheme that is none', async () => {
+    for (const scheme of ['', 'https://', 'a b']) {
+      deepEqual(await refusal({ host: ['api.test'], sd: 'dns', sd_scheme: scheme }), [`SD_SCHEME ${at}/sd_scheme`]);
+    }
+  });
+});
+
+describe('a discovery', () => {
+  let names: TestNameServer;
+  beforeEach(async () => {
+    names = await startNameServer();
+    names.zone.set('_http._tcp.api.test', [{ name: 'h.test', port: 8443, weight: 0, priority: 0 }]);
+  });
+  afterEach(() => names.close());
+
+  it('puts sd_scheme before the hosts it finds', async () => {
+    for (const fields of [{ sd_scheme: 'https' }, { sd_scheme: 'https', host: ['https://_http._tcp.api.test'] }]) {
+      const standing = await standDiscovery(dns, fields);
+      await standing.warm();
+      deepEqual(standing.list.current, ['https://h.test:8443']);
+      await standing.close();
+    }
+  });
+
+  it('has the same array while nothing changes', async () => {
+    const standing = await standDiscovery(dns);
+    await standing.warm();
+    const before = standing.list.current;
+    await standing.warm();
+    equal(standing.list.current, before);
+    await standing.close();
+  });
+
+  it('waits for a silent name server no longer than it may', async () => {
+    names.zone.set('_http._tcp.api.test', 'silent');
+    const lines: string[] = [];
+    const standing = await standDiscovery(shared, {}, remembering(lines));
+    const stop = new AbortController();
+    const warmed = standing.warm(stop.signal);
+    stop.abort();
+    await warmed;
+    deepEqual(standing.list.current, []);
+    deepEqual(lines, ['SRV look-up of _http._tcp.api.test takes long: there are no hosts until it is answered']);
+    deepEqual(await standing.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('tells nothing of a look-up that its end cuts off', async () => {
+    names.zone.set('_http._tcp.api.test', 'silent');
+    const lines: string[] = [];
+    const standing = await standDiscovery(dns, {}, remembering(lines));
+    const warmed = standing.warm();
+    while (names.asked.length === 0) await new Promise(setImmediate);
+    await standing.close();
+    await warmed;
+    deepEqual(lines, []);
+  });
+
+  it('warns of hosts that are not looked up and of a scheme that is not used', async () => {
+    const warned = async (plugin: typeof dns, fields: Partial<BackendConfig>): Promise<string[]> => {
+      const standing = await standDiscovery(plugin, fields);
+      const codes = standing.warnings.map(({ code, pointer }: ConfigError) => `${code} ${pointer}`);
+      await standing.close();
+      return codes;
+    };
+    deepEqual(await warned(dns, { host: ['a.test', 'b.test'] }), ['SD_HOSTS /host']);
+    deepEqual(await warned(fixed, { host: ['http://a'], sd_scheme: 'https' }), ['SD_SCHEME_UNUSED /sd_scheme']);
+    deepEqual(await warned(fixed, { host: ['http://a', 'http://b'] }), []);
+  });
+});
+
+function remembering(lines: string[]): Log {
+  const log: Log = { ...silentLog, warning: (text) => void lines.push(String(text)), at: () => log };
+  return log;
+}

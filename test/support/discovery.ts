@@ -1,0 +1,96 @@
+import {
+  type BackendConfig,
+  type BackendSite,
+  type ConfigError,
+  type Discovery,
+  type HostList,
+  type Log,
+  type Plugin,
+  type ServiceConfig,
+  type Services,
+  silentLog,
+} from '#contract';
+import { createSite } from '../../kernel/pipeline/site.ts';
+import { Keeper } from '../../kernel/runtime/keeper.ts';
+import { Scope } from '../../kernel/runtime/scope.ts';
+import { silentSinks } from '../../kernel/testing/index.ts';
+
+/** A discovery standing alone, without a gateway around it. */
+export interface StandingDiscovery {
+  readonly list: HostList;
+  readonly warnings: readonly ConfigError[];
+  /** Does what is to be done before the configuration goes live. */
+  warm(signal?: AbortSignal): Promise<void>;
+  /** The same backend in the next configuration: kept values pass over. */
+  reload(): Promise<void>;
+  /** @returns what is still held; both must be 0. */
+  close(): Promise<{ kept: number; deferred: number }>;
+}
+
+const backend: BackendConfig = {
+  url_pattern: '/',
+  method: 'GET',
+  host: ['_http._tcp.api.test'],
+  sd: 'dns',
+  sd_scheme: 'http',
+  disable_host_sanitize: true,
+  encoding: 'json',
+  is_collection: false,
+  input_headers: [],
+  input_query_strings: [],
+  extra_config: {},
+};
+
+/** Opens the discovery of a plugin for one backend. @throws ConfigError when the backend is refused. */
+export async function standDiscovery(
+  plugin: Plugin,
+  fields: Partial<BackendConfig> = {},
+  log: Log = silentLog,
+): Promise<StandingDiscovery> {
+  const keeper = new Keeper();
+  const [discovery] = plugin.discoveries as readonly [Discovery];
+  const open = () => {
+    const scope = new Scope();
+    const holder = keeper.holder(scope);
+    const warnings: ConfigError[] = [];
+    const warmups: ((signal: AbortSignal) => Promise<void>)[] = [];
+    const build = {
+      config: { dns_cache_ttl: 30_000 } as ServiceConfig,
+      services: { clock: { now: () => 0 }, log, sinks: silentSinks, version: '0.0.0' } satisfies Services,
+      attaching: true,
+      errors: [],
+      warnings,
+      warmups,
+      keep: holder.keep.bind(holder),
+      defer: scope.defer.bind(scope),
+    };
+    const endpoint = { method: 'GET', endpoint: '/x' } as BackendSite<undefined>['endpoint'];
+    const stance = { pointer: '', log, endpoint, backend: { ...backend, sd: discovery.name, ...fields }, index: 0 };
+    const list = discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
+    return { list, scope, warnings, warmups };
+  };
+  const rethrow = (error: unknown): never => {
+    throw error;
+  };
+  let now = open();
+  return {
+    get list() {
+      return now.list;
+    },
+    get warnings() {
+      return now.warnings;
+    },
+    async warm(signal = new AbortController().signal) {
+      await Promise.all(now.warmups.map((task) => task(signal)));
+    },
+    async reload() {
+      const { scope } = now;
+      now = open();
+      await scope.dispose(rethrow);
+    },
+    async close() {
+      await now.scope.dispose(rethrow);
+      return { kept: keeper.size, deferred: now.scope.size };
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { createSocket, type RemoteInfo } from 'node:dgram';
+import dns, { type SrvRecord } from 'node:dns';
+
+/** What is answered for a name: records, a failure, or nothing at all. */
+export type Zone = Map<string, readonly SrvRecord[] | 'fails' | 'silent'>;
+
+/** A name server for tests on a free UDP port: it knows SRV records only. */
+export interface TestNameServer {
+  /** Names in lower case; others do not exist. Tests may change it at any time. */
+  readonly zone: Zone;
+  /** Names asked for so far, oldest first. */
+  readonly asked: readonly string[];
+  /** Gives the process its own name servers back. */
+  close(): Promise<void>;
+}
+
+const SERVER_FAILURE = 2;
+const NO_SUCH_NAME = 3;
+
+/** Starts a name server and makes the process ask it. */
+export async function startNameServer(): Promise<TestNameServer> {
+  const socket = createSocket('udp4');
+  const zone: Zone = new Map();
+  const asked: string[] = [];
+  socket.on('message', (query: Buffer, from: RemoteInfo) => {
+    const { name, end } = questionOf(query);
+    const send = (answer: Buffer) => socket.send(answer, from.port, from.address);
+    const found = zone.get(name.toLowerCase());
+    asked.push(name.toLowerCase());
+    if (found === 'silent') return;
+    if (found === 'fails') send(reply(query, end, SERVER_FAILURE, []));
+    else send(reply(query, end, found ? 0 : NO_SUCH_NAME, found ?? []));
+  });
+  await new Promise<void>((resolve) => {
+    socket.bind(0, '127.0.0.1', resolve);
+  });
+  const before = dns.getServers();
+  dns.setServers([`127.0.0.1:${socket.address().port}`]);
+  return {
+    zone,
+    asked,
+    close: () =>
+      new Promise((resolve) => {
+        dns.setServers(before);
+        socket.close(() => resolve());
+      }),
+  };
+}
+
+/** The name a query asks for, and where its question ends. */
+function questionOf(query: Buffer): { name: string; end: number } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = query[at]!; length > 0; length = query[at]!) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length));
+    at += length + 1;
+  }
+  return { name: labels.join('.'), end: at + 5 };
+}
+
+/** The header and question of the query, turned into an answer with these records. */
+function reply(query: Buffer, end: number, code: number, records: readonly SrvRecord[]): Buffer {
+  const head = Buffer.from(query.subarray(0, end));
+  head.writeUInt16BE(0x8180 | code, 2);
+  head.writeUInt16BE(records.length, 6);
+  head.writeUInt32BE(0, 8);
+  return Buffer.concat([head, ...records.map(encode)]);
+}
+
+function encode({ priority, weight, port, name }: SrvRecord): Buffer {
+  const labels = name === '' ? [] : name.split('.');
+  const target = Buffer.concat([
+    ...labels.map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
+    Buffer.of(0),
+  ]);
+  const record = Buffer.alloc(18);
+  record.writeUInt16BE(0xc00c, 0);
+  record.writeUInt16BE(33, 2);
+  record.writeUInt16BE(1, 4);
+  record.writeUInt16BE(6 + target.length, 10);
+  record.writeUInt16BE(priority, 12);
+  record.writeUInt16BE(weight, 14);
+  record.writeUInt16BE(port, 16);
+  return Buffer.concat([record, target]);
+}

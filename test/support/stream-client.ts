@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+
+/** A response on its way, read as it comes. */
+export interface StreamedResponse {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  /** Everything received so far. */
+  readonly bytes: Buffer;
+  /** Waits until this has been received. */
+  until(text: string): Promise<void>;
+  /** Waits for the end: true for a clean one, false when the connection broke. */
+  ended(): Promise<boolean>;
+  /** Closes the connection. */
+  leave(): void;
+}
+
+/** Sends a request and resolves as soon as the response's headers are there. */
+export async function openStream(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<StreamedResponse> {
+  const sent = request({ host: '127.0.0.1', port, path, headers, agent: false });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  sent.on('error', () => {});
+  const chunks: Buffer[] = [];
+  const watchers = new Set<() => void>();
+  const changed = (): void => {
+    for (const watcher of watchers) watcher();
+  };
+  let bytes = Buffer.alloc(0);
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes = Buffer.concat(chunks);
+    changed();
+  });
+  response.on('error', () => {});
+  const closed = new Promise<void>((resolve) => response.once('close', resolve));
+  return {
+    status: response.statusCode!,
+    headers: response.headers,
+    get bytes() {
+      return bytes;
+    },
+    until: (text) =>
+      new Promise((resolve, reject) => {
+        const watcher = (): void => {
+          if (!bytes.includes(text)) return;
+          watchers.delete(watcher);
+          resolve();
+        };
+        watchers.add(watcher);
+        response.once('close', () => reject(new Error(`ended before ${JSON.stringify(text)}: ${bytes}`)));
+        watcher();
+      }),
+    async ended() {
+      await closed;
+      return response.complete;
+    },
+    leave: () => sent.destroy(),
+  };
+}
+
+/** Waits until something holds, looked at once in every turn of the event loop. */
+export async function eventually(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(setImmediate);
+}
