@@ -15,6 +15,7 @@ import { Registry } from './registry/registry.ts';
 import { build, type Overrides } from './runtime/build.ts';
 import type { Cell } from './runtime/cell.ts';
 import { Keeper } from './runtime/keeper.ts';
+import type { Runtime } from './runtime/runtime.ts';
 import { type Listener, listen } from './server/listener.ts';
 import { createServing, type Serving } from './server/serving.ts';
 import { version } from './version.ts';
@@ -144,7 +145,7 @@ class Kernel implements Gateway {
     const id = this.#revision + 1;
     const { runtime, warnings } = await build(data, this.#options, this.#registry, this.#keeper, id);
     const serving = await createServing(runtime, version, this.#log, this.#sinks);
-    const listener = await this.#rebind(runtime.config);
+    const listener = await this.#rebind(runtime);
     this.#log.configure(serving.logging.application);
     const old = this.#cell.current;
     this.#cell.current = serving;
@@ -158,12 +159,13 @@ class Kernel implements Gateway {
   }
 
   /** A listener for a changed address, opened before the swap; null when the one there is stays. */
-  async #rebind(config: ServiceConfig): Promise<Listener | null> {
+  async #rebind(runtime: Runtime): Promise<Listener | null> {
+    const { config } = runtime;
     const listener = this.#listener;
     if (!listener) return null;
     const stays = listener.asked.ip === config.listen_ip && listener.asked.port === this.#portOf(config);
-    if (!stays) return listen(config, this.#portOf(config), this.#serve);
-    listener.adjust(config);
+    if (!stays) return listen(runtime, this.#portOf(config), this.#serve, this.#log);
+    listener.adjust(runtime);
     return null;
   }
 
@@ -195,7 +197,7 @@ class Kernel implements Gateway {
   };
 
   async listen(): Promise<{ host: string; port: number }> {
-    this.#listener ??= await listen(this.config, this.#portOf(this.config), this.#serve);
+    this.#listener ??= await listen(this.#serving.runtime, this.#portOf(this.config), this.#serve, this.#log);
     const { host, port } = this.#listener;
     this.#log.info(`Listening on port: ${port}`);
     return { host, port };

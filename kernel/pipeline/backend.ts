@@ -22,6 +22,7 @@ import { withMessages } from './messages.ts';
 import { compilePattern, compileText } from './pattern.ts';
 import { compileBackendFilter } from './request.ts';
 import { compileShape } from './shape.ts';
+import { watched } from './watched.ts';
 
 /** Everything one backend's pipe is made of. */
 export interface BackendParts {
@@ -175,7 +176,8 @@ function within(timeoutMs: number, next: Step<PipeRequest>): Step<PipeRequest> {
   return (request, call) => {
     const own = call.fork(timeoutMs);
     const leave = (reply: Reply): Reply => {
-      if (!(reply.body instanceof ByteStream)) own.finish();
+      if (reply.body instanceof ByteStream) reply.body = watched(reply.body, () => own.finish());
+      else own.finish();
       return reply;
     };
     const reply = next(request, own);

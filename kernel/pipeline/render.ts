@@ -7,6 +7,8 @@ export interface Answer {
   /** Flat list of names and values. */
   readonly headers: string[];
   readonly body: string | Uint8Array | ByteStream | null;
+  /** The body is the backend's own, or a stream: it goes out as it is, never compressed. */
+  readonly raw?: true;
   /** The body is written as a stream, without a length, also when all of it is there. */
   readonly streams?: true;
 }
@@ -56,7 +58,7 @@ function renderRaw(reply: Reply, output: Encoding, rendering: Rendering): Answer
   headers.delete('x-gateway-completed');
   headers.list.push('X-Gateway', rendering.version);
   if (reply.complete !== null) headers.list.push('X-Gateway-Completed', 'false');
-  const answer: Answer = { status: reply.status, headers: headers.list, body: reply.body };
+  const answer: Answer = { status: reply.status, headers: headers.list, body: reply.body, raw: true };
   return streams ? { ...answer, streams } : answer;
 }
 

@@ -88,23 +88,25 @@ class PlaceSite implements Site<unknown> {
     this.index = stance.index;
   }
 
-  keep<T>(key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T {
-    return this.#build.keep(this.#owner, key, open, close);
-  }
+  // Functions of their own, so that `attach` can take them out of the site.
+  readonly keep = <T>(key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T =>
+    this.#build.keep(this.#owner, key, open, close);
 
-  warm(task: (signal: AbortSignal) => Promise<void>): void {
+  readonly warm = (task: (signal: AbortSignal) => Promise<void>): void => {
     this.#build.warmups.push(task);
-  }
+  };
 
-  defer(dispose: Dispose): void {
-    this.#build.defer(dispose);
-  }
+  readonly defer = (dispose: Dispose): void => this.#build.defer(dispose);
 
-  fault(code: string, at: string, message: string, options?: { hint?: string; cause?: unknown }): ConfigError {
-    return new ConfigError(code, this.pointer + at, message, options);
-  }
+  readonly fault = (code: string, at: string, message: string, options?: FaultOptions): ConfigError =>
+    new ConfigError(code, this.pointer + at, message, options);
 
-  warn(code: string, at: string, message: string, options?: { hint?: string }): void {
+  readonly warn = (code: string, at: string, message: string, options?: FaultOptions): void => {
     this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
-  }
+  };
+}
+
+interface FaultOptions {
+  readonly hint?: string;
+  readonly cause?: unknown;
 }

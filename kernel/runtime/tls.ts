@@ -15,6 +15,8 @@ import {
 export interface ServerTls {
   /** For a TLS server; without ALPN. */
   readonly options: TlsOptions;
+  /** For clients that ask for no name. */
+  readonly context: SecureContext;
   /** Differs whenever a setting or the content of a file differs. */
   readonly fingerprint: string;
 }
@@ -68,10 +70,12 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
   const common: SecureContextOptions & { ecdhCurve?: string } = {
     ...protocol,
     sessionIdContext: SESSION_CONTEXT,
+    honorCipherOrder: true,
     ...(config.enable_mtls && clientTrust(config, found, authorities as string[], findings)),
   };
-  const contexts = found.map((pair, index) => attempt(() => context(common, pair, files[index]!.certificateAt)));
+  const made = found.map((pair, index) => attempt(() => context(common, pair, files[index]!.certificateAt)));
   if (findings.errors.length > failed) return null;
+  const contexts = made as [SecureContext, ...SecureContext[]];
   const [first] = found as [Pair, ...Pair[]];
   return {
     options: {
@@ -80,8 +84,9 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
       key: first.key,
       requestCert: config.enable_mtls,
       rejectUnauthorized: config.enable_mtls,
-      ...(found.length > 1 && { SNICallback: chooser(found, contexts as SecureContext[]) }),
+      ...(found.length > 1 && { SNICallback: chooser(found, contexts) }),
     },
+    context: contexts[0],
     fingerprint: createHash('sha256')
       .update(JSON.stringify([config, found.map(({ cert, key }) => [cert, key]), authorities]))
       .digest('base64'),

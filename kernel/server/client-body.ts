@@ -14,6 +14,7 @@ export class ClientBody extends Readable {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
   #open = false;
+  #settled = false;
 
   constructor(message: IncomingMessage, response: ServerResponse) {
     super();
@@ -31,12 +32,12 @@ export class ClientBody extends Readable {
     }
     this.#open = true;
     if (message.destroyed) {
-      this.destroy(brokenOff());
+      this.destroy(new CancelledError());
       return;
     }
     message.on('data', this.#onData);
     message.once('end', () => this.push(null));
-    message.once('error', () => this.destroy(brokenOff()));
+    message.once('error', () => this.destroy(new CancelledError()));
   }
 
   readonly #onData = (chunk: Uint8Array): void => {
@@ -56,7 +57,8 @@ export class ClientBody extends Readable {
    * its connection.
    */
   settle(): void {
-    if (this.#open && !this.destroyed) return;
+    if (this.#settled || (this.#open && !this.destroyed)) return;
+    this.#settled = true;
     const message = this.#message;
     if (message.complete !== false || message.httpVersionMajor >= 2) {
       message.resume();
@@ -72,10 +74,6 @@ export class ClientBody extends Readable {
 }
 
 function ignored(): void {}
-
-function brokenOff(): CancelledError {
-  return new CancelledError('client broke off its request');
-}
 
 /** Reads and drops what is left of a body; a client that sends on and on loses its connection after the answer. */
 function dropRest(message: IncomingMessage, response: ServerResponse): void {

@@ -26,12 +26,22 @@ function compileProxied(router: RouterOptions): (message: IncomingMessage) => st
     const address = socketAddress(message);
     if (!isIP(address) || !isTrusted(address)) return address;
     for (const name of headers) {
-      const value = message.headersDistinct[name]?.join(',');
+      const value = joined(message.rawHeaders, name);
       const found = value === undefined ? undefined : firstUntrusted(value, isTrusted);
       if (found !== undefined) return found;
     }
     return address;
   };
+}
+
+/** Every value of a header, as one list. @param name lower-case. */
+function joined(rawHeaders: readonly string[], name: string): string | undefined {
+  let list: string | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]!.length !== name.length || rawHeaders[at]!.toLowerCase() !== name) continue;
+    list = list === undefined ? rawHeaders[at + 1] : `${list},${rawHeaders[at + 1]}`;
+  }
+  return list;
 }
 
 /** Undefined when an item is no address: the header is then worth nothing. */

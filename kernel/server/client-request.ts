@@ -35,7 +35,7 @@ export class HttpRequest implements ClientRequest {
   }
 
   get headers(): HeaderBag {
-    this.#headers ??= new HeaderBag(clientHeaders(this.#message));
+    this.#headers ??= new HeaderBag(this.#message.rawHeaders);
     return this.#headers;
   }
 
@@ -50,23 +50,10 @@ export class HttpRequest implements ClientRequest {
   }
 
   get host(): string {
-    const { headers } = this.#message;
-    return headers.host ?? (headers[':authority'] as string | undefined) ?? '';
+    return this.#message.headers.host ?? '';
   }
 
   get secure(): boolean {
     return (this.#message.socket as TLSSocket | null)?.encrypted === true;
   }
-}
-
-/** The headers as they came, without HTTP/2's pseudo headers. */
-function clientHeaders(message: IncomingMessage): string[] {
-  const { rawHeaders } = message;
-  if (message.httpVersionMajor < 2) return rawHeaders;
-  const list: string[] = [];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]!.startsWith(':')) continue;
-    list.push(rawHeaders[at]!, rawHeaders[at + 1]!);
-  }
-  return list;
 }

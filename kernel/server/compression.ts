@@ -11,12 +11,16 @@ const LEVEL = 4;
 
 const streamTypes = /^(?:text\/event-stream|application\/(?:x-ndjson|vnd\.amazon\.eventstream|grpc))/i;
 
+/** What may be compressed though nobody knows how long it is going to be. */
+const textTypes = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|javascript|yaml)|image\/svg)/i;
+
 const gzipWhole = promisify(gzip);
 
 /** True when a response may and should be compressed for a client that wants it (routing rule 15). */
 export function isCompressible(status: number, headers: readonly string[], body: Answer['body']): boolean {
   if (body === null || status < 200 || status === 204 || status === 206 || status === 304) return false;
   let length: number | undefined;
+  let isText = false;
   for (let at = 0; at < headers.length; at += 2) {
     const value = headers[at + 1]!;
     switch (headers[at]!.toLowerCase()) {
@@ -25,6 +29,7 @@ export function isCompressible(status: number, headers: readonly string[], body:
         return false;
       case 'content-type':
         if (streamTypes.test(value)) return false;
+        isText = textTypes.test(value);
         break;
       case 'cache-control':
         if (/\bno-transform\b/i.test(value)) return false;
@@ -35,7 +40,7 @@ export function isCompressible(status: number, headers: readonly string[], body:
     }
   }
   if (!(body instanceof ByteStream)) return Buffer.byteLength(body) >= SMALLEST_BYTES;
-  return length === undefined || length >= SMALLEST_BYTES;
+  return length === undefined ? isText : length >= SMALLEST_BYTES;
 }
 
 /** The answer with its body compressed. A stream is passed on as it comes: what was written is never held back. */

@@ -35,6 +35,11 @@ export class Connection {
     this.#rules = rules;
   }
 
+  /** No request is under way. */
+  get free(): boolean {
+    return this.#current === null && this.#refusal === 0;
+  }
+
   /** Takes a request whose head has arrived. */
   accept(message: IncomingMessage, response: ServerResponse): void {
     if (this.#refusal !== 0 || this.#socket.writableEnded) {

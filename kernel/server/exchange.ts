@@ -192,12 +192,12 @@ export class Exchange {
   }
 
   #write(context: Koa.Context, answer: Answer): void | Promise<void> {
-    this.#body?.settle();
+    this.settleBody();
     const { options, throughKoa, wrapped } = this.#parts;
     if (throughKoa && !answer.streams) return handToKoa(context, answer, this.#call);
     context.respond = false;
     if (wrapped) yieldToContext(this.#response, answer.headers);
-    if (options.disable_gzip || answer.streams || !this.#wantsGzip(answer)) {
+    if (options.disable_gzip || answer.raw || !this.#wantsGzip(answer)) {
       return writeAnswer(this.#response, answer, this.#call);
     }
     const packed = compress(answer);
@@ -216,6 +216,12 @@ export class Exchange {
       !this.#response.hasHeader('content-encoding') &&
       acceptsGzip(String(headers['accept-encoding']))
     );
+  }
+
+  /** An answer is about to be written: a body nobody reads must not hold up the connection. */
+  settleBody(): void {
+    this.#body ??= receiveBody(this.#message, this.#response);
+    this.#body?.settle();
   }
 
   /** Something else has answered: whatever the pipe still brings is dropped. */

@@ -6,8 +6,10 @@ import {
   type Http2ServerResponse,
   type ServerHttp2Session,
 } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServiceConfig } from '#contract';
+import { connections, Http2Request, Http2Response } from './http2-messages.ts';
 
 /** Serves connections that speak HTTP/2, encrypted or not. */
 export interface Http2 {
@@ -25,8 +27,8 @@ const CONCURRENT_STREAMS = 250;
 /** Bytes of bodies a client may send ahead, on one request and on one connection. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const CONNECTION_WINDOW_BYTES = 1024 * 1024;
-/** Headers of one request; the limit on their size is the one that holds. */
-const HEADER_PAIRS = 32 * 1024;
+/** Headers of one request, the four of HTTP/2's own included. */
+const HEADER_PAIRS = 2004;
 const DEFAULT_HEADER_BYTES = 1024 * 1024;
 const SESSION_MEMORY_MB = 16;
 
@@ -44,8 +46,14 @@ export function createHttp2(
     },
     maxHeaderListPairs: HEADER_PAIRS,
     maxSessionMemory: SESSION_MEMORY_MB,
+    strictSingleValueFields: false,
+    Http2ServerRequest: Http2Request as unknown as typeof Http2ServerRequest,
+    Http2ServerResponse: Http2Response as unknown as typeof Http2ServerResponse,
   });
+  /** Whose session is being opened. */
+  let taken: Duplex;
   server.on('session', (session) => {
+    connections.set(session, taken);
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
@@ -53,14 +61,20 @@ export function createHttp2(
   });
   server.on('request', (request, response) => {
     limitTimes(request, response, limits);
-    // A body that nobody reads to its end would keep the request open for ever.
-    response.stream.once('finish', () => {
-      if (!request.readableEnded) response.stream.close(constants.NGHTTP2_NO_ERROR);
-    });
+    if (!request.stream.endAfterHeaders) request.stream.once('finish', () => dropBody(request as Http2Request));
+    if (request.headers.host === undefined) {
+      response.writeHead(400).end();
+      return;
+    }
     serve(request as unknown as IncomingMessage, response as unknown as ServerResponse);
   });
   return {
-    take: (socket) => void server.emit('connection', socket),
+    take(socket) {
+      // Read now, it is still known when the client has left.
+      void (socket as Socket).remoteAddress;
+      taken = socket;
+      server.emit('connection', socket);
+    },
     adjust(next) {
       limits = next;
       server.updateSettings({ maxHeaderListSize: headerBytes(next) });
@@ -89,6 +103,15 @@ function endWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   session.setTimeout(idleMs, () => {
     if (open === 0) session.close();
   });
+}
+
+/** A body that nobody has read to its end when the answer is sent would keep the request open for ever. */
+function dropBody(request: Http2Request): void {
+  const { stream } = request;
+  if (request.readableEnded) return;
+  request.breakOff();
+  request.resume();
+  if (stream.state.remoteClose !== 1) stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
 /** `read_timeout` and `write_timeout` of one request: beyond them it is given up, the connection goes on. */

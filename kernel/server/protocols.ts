@@ -1,8 +1,9 @@
-import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Log, ServiceConfig } from '#contract';
 import type { ServerTls } from '../runtime/tls.ts';
 import { asksForHttp2, tellProtocol, upgrade } from './h2c.ts';
+import { createHttp1, type Http1 } from './http1.ts';
 import { createHttp2 } from './http2.ts';
 import { createHandshakes, type Handshakes } from './tls.ts';
 
@@ -14,100 +15,140 @@ export interface PortSettings {
 
 /**
  * Accepts connections and hands each to the server for what it speaks. The port stays open whatever changes: another
- * configuration only decides about connections that come after it.
+ * configuration decides about the connections that come after it.
  */
 export interface Protocols {
   /** Owns the port. */
   readonly entrance: Server;
-  /** @returns true when connections made until now speak what the port no longer does and are to end. */
-  adjust(settings: PortSettings): boolean;
-  /** Connections on which no request has begun end now, those of HTTP/2 with their last request. */
+  /** Connections that speak what the port no longer does end with the answers they are waiting for. */
+  adjust(settings: PortSettings): void;
+  /** What is being answered is answered, connections without work end now. */
   drain(): void;
-  /** Ends what is not yet, or not, with the HTTP/1 server. */
+  /** Ends every connection. */
   cut(): void;
 }
 
-/**
- * @param http serves HTTP/1; it does not listen itself.
- * @param serve answers requests over HTTP/2.
- * @param isFree tells whether nothing else is under way on an HTTP/1 connection, so that it may change its protocol.
- */
-export function createProtocols(
-  settings: PortSettings,
-  http: HttpServer,
-  serve: (message: IncomingMessage, response: ServerResponse) => void,
-  isFree: (socket: Socket) => boolean,
-  log: Log,
-): Protocols {
-  const http2 = createHttp2(settings.config, serve);
+type Serve = (message: IncomingMessage, response: ServerResponse) => void;
+
+export function createProtocols(settings: PortSettings, serve: Serve, log: Log): Protocols {
+  return new Dispatch(settings, serve, log);
+}
+
+class Dispatch implements Protocols {
+  readonly entrance: Server;
+  readonly #serve: Serve;
+  readonly #log: Log;
+  #config: ServiceConfig;
+  #handshakes: Handshakes | null;
+  #http1: Http1;
+  readonly #http2: ReturnType<typeof createHttp2>;
+  /** HTTP/1 servers whose connections are to end. */
+  readonly #retired = new Set<Http1>();
   /** Plain connections whose protocol is not known yet. */
-  const unknown = new Set<Socket>();
-  let { config } = settings;
-  let handshakes = settings.tls && shakeHands(settings.tls);
+  readonly #unknown = new Set<Socket>();
 
-  function shakeHands(tls: ServerTls): Handshakes {
-    return createHandshakes(
-      tls,
-      headMs(),
-      (socket) => {
-        if (socket.alpnProtocol === 'h2') http2.take(socket);
-        else http.emit('connection', socket);
-      },
-      log,
-    );
+  constructor({ config, tls }: PortSettings, serve: Serve, log: Log) {
+    this.#config = config;
+    this.#serve = serve;
+    this.#log = log;
+    this.#handshakes = tls && this.#shakeHands(tls);
+    this.#http2 = createHttp2(config, serve);
+    this.#http1 = this.#createHttp1();
+    this.entrance = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
   }
 
-  function headMs(): number {
-    return config.read_header_timeout || config.read_timeout;
+  #accept(socket: Socket): void {
+    if (this.#handshakes) {
+      this.#handshakes.take(socket);
+    } else if (this.#config.use_h2c) {
+      const known = this.#wait(socket);
+      tellProtocol(socket, this.#headMs, (isHttp2) => {
+        known();
+        this.#hand(socket, isHttp2);
+      });
+    } else {
+      this.#hand(socket, false);
+    }
   }
 
-  function await2(socket: Socket): () => void {
-    unknown.add(socket);
+  #hand(socket: Socket, isHttp2: boolean): void {
+    if (isHttp2) this.#http2.take(socket);
+    else this.#http1.server.emit('connection', socket);
+  }
+
+  #shakeHands(tls: ServerTls): Handshakes {
+    return createHandshakes(tls, this.#headMs, (socket) => this.#hand(socket, socket.alpnProtocol === 'h2'), this.#log);
+  }
+
+  #createHttp1(): Http1 {
+    const http1 = createHttp1(this.#config, this.#serve);
+    const { server } = http1;
+    Object.assign(server, {
+      shouldUpgradeCallback: (message: IncomingMessage) =>
+        this.#config.use_h2c && !this.#handshakes && asksForHttp2(message) && http1.isFree(message.socket),
+    });
+    server.on('upgrade', (message, socket: Socket, head) => {
+      http1.release(socket);
+      const known = this.#wait(socket);
+      upgrade(message, socket, head, this.#headMs, () => {
+        known();
+        this.#http2.take(socket);
+      });
+    });
+    // Node watches over the timeouts of connections from here on.
+    server.emit('listening');
+    return http1;
+  }
+
+  /** Longest wait for the first bytes that say something, in milliseconds; 0 for no limit. */
+  get #headMs(): number {
+    return this.#config.read_header_timeout || this.#config.read_timeout;
+  }
+
+  /** Remembers a connection until its protocol is known. */
+  #wait(socket: Socket): () => void {
     const known = () => {
-      unknown.delete(socket);
+      this.#unknown.delete(socket);
       socket.off('close', known);
     };
+    this.#unknown.add(socket);
     socket.once('close', known);
     return known;
   }
 
-  const entrance = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    if (handshakes) return handshakes.take(socket);
-    if (!config.use_h2c) return void http.emit('connection', socket);
-    const known = await2(socket);
-    tellProtocol(socket, headMs(), (isHttp2) => {
-      known();
-      if (isHttp2) http2.take(socket);
-      else http.emit('connection', socket);
-    });
-  });
-  // What watches over the timeouts of connections starts with the listening.
-  entrance.once('listening', () => http.emit('listening'));
-  http.shouldUpgradeCallback = (message) =>
-    config.use_h2c && !handshakes && asksForHttp2(message) && isFree(message.socket);
-  http.on('upgrade', (message, socket: Socket, head) => {
-    const known = await2(socket);
-    upgrade(message, socket, head, headMs(), () => {
-      known();
-      http2.take(socket);
-    });
-  });
+  adjust({ config, tls }: PortSettings): void {
+    const { use_h2c: spokeHttp2 } = this.#config;
+    const old = this.#handshakes;
+    this.#config = config;
+    this.#http1.adjust(config);
+    this.#http2.adjust(config);
+    if ((tls === null) !== (old === null)) {
+      this.drain();
+      this.#retire();
+    } else if (spokeHttp2 && !config.use_h2c && tls === null) {
+      this.#http2.drain();
+    }
+    // A handshake that has begun ends as it began.
+    if (tls?.fingerprint !== old?.fingerprint) this.#handshakes = tls && this.#shakeHands(tls);
+  }
 
-  return {
-    entrance,
-    adjust(next) {
-      const was = { encrypted: handshakes !== null, h2c: config.use_h2c };
-      config = next.config;
-      http2.adjust(config);
-      if (next.tls?.fingerprint !== handshakes?.fingerprint) handshakes = next.tls && shakeHands(next.tls);
-      const encrypted = handshakes !== null;
-      return was.encrypted !== encrypted || (was.h2c && !config.use_h2c && !encrypted);
-    },
-    drain() {
-      handshakes?.abort();
-      for (const socket of unknown) socket.destroy();
-      http2.drain();
-    },
-    cut: () => http2.cut(),
-  };
+  #retire(): void {
+    for (const old of this.#retired) if (old.size === 0) this.#retired.delete(old);
+    this.#retired.add(this.#http1);
+    this.#http1 = this.#createHttp1();
+  }
+
+  drain(): void {
+    this.#handshakes?.abort();
+    for (const socket of this.#unknown) socket.destroy();
+    // The port is not its own: closing only stops the watch over timeouts.
+    this.#http1.server.close();
+    this.#http1.drain();
+    this.#http2.drain();
+  }
+
+  cut(): void {
+    for (const http1 of [this.#http1, ...this.#retired]) http1.cut();
+    this.#http2.cut();
+  }
 }

@@ -54,14 +54,14 @@ function dropCoding(message: IncomingMessage, rest: readonly string[]): void {
 
 /** Nothing is read before somebody wants the result. */
 function inflated(source: Readable): Readable {
-  const output = new PassThrough();
+  const output = new PassThrough({
+    destroy: (error, done) => done(error === null || error instanceof CallError ? error : invalidGzip()),
+  });
   output.on('error', ignored);
   const read = output._read;
   output._read = (size) => {
     output._read = read;
-    pipeline(source, createGunzip(), output, (error) => {
-      if (error) output.destroy(error instanceof CallError ? error : invalidGzip());
-    });
+    pipeline(source, createGunzip(), output, ignored);
     read.call(output, size);
   };
   return output;

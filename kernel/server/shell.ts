@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import Koa from 'koa';
 import type { Log } from '#contract';
+import { type Carrier, carried } from './exchange.ts';
 import { compressReply } from './koa-reply.ts';
 
 /** An error as Koa's `context.throw` makes it, or any other. */
@@ -51,6 +52,7 @@ export class Shell extends Koa {
 
   /** Lets Koa answer from what is on the context. */
   #respond(context: Koa.Context): Promise<void> {
+    (context.req as Carrier)[carried]?.settleBody();
     const packing = this.#gzips ? compressReply(context) : undefined;
     const { statusCode } = context.res;
     return koaHandler.call(this, context, () => {

@@ -12,7 +12,7 @@ export function parseTarget(target: string): Target | null {
   let rest = target;
   let host: string | undefined;
   if (rest.charCodeAt(0) !== 47) {
-    const absolute = /^https?:\/\/([^/?#@]+)(.*)$/i.exec(rest);
+    const absolute = /^https?:\/\/([\w.\-:[\]%~!$&'()*+,;=]+)(|[/?].*)$/i.exec(rest);
     if (!absolute) return null;
     host = absolute[1]!;
     rest = absolute[2]!.startsWith('/') ? absolute[2]! : `/${absolute[2]!}`;

@@ -32,6 +32,8 @@ export function createHandshakes(
     ALPNProtocols: ['h2', 'http/1.1'],
     handshakeTimeout: waitMs || HANDSHAKE_MS,
   });
+  // The context Node makes by itself from the options leaves `allowPartialTrustChain` out.
+  Object.assign(server, { _sharedCreds: tls.context });
   server.on('secureConnection', (socket) => {
     pending.delete(endsOf(socket));
     established(socket);

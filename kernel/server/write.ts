@@ -20,9 +20,9 @@ function writeWhole(
   headers: string[],
   body: string | Uint8Array | null,
 ): void {
+  const length = body === null ? 0 : Buffer.byteLength(body);
   // The length a HEAD or a 304 tells is that of the body it does not have.
-  if (status !== 204 && status !== 304 && response.req.method !== 'HEAD')
-    setLength(headers, body === null ? 0 : Buffer.byteLength(body));
+  if (status !== 204 && status !== 304 && (length > 0 || response.req.method !== 'HEAD')) setLength(headers, length);
   response.writeHead(status, headers);
   if (body === null) response.end();
   else if (body instanceof Buffer && body.length <= ONE_WRITE_BYTES) response.end(body.toString('latin1'), 'latin1');

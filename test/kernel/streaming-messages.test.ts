@@ -99,6 +99,7 @@ describe('messages of a stream', () => {
     const shaping = { target: 'd', allow: ['a', 'b.c'], mapping: { a: 'x' }, group: 'g' };
     const client = await through(endpoint('ndjson', {}, shaping), '{"d":{"a":1,"b":{"c":2,"e":3}},"z":1}\n[1]\n');
     equal(client.bytes.toString(), '{"g":{"x":1,"b":{"c":2}}}\n[1]\n');
+    await gateway.close();
     const framed = await through(endpoint('eventstream', {}, { group: 'g' }), frame(json, '{"a":1}'));
     deepEqual(framed.bytes, frame(json, '{"g":{"a":1}}'));
   });

@@ -246,6 +246,30 @@ describe('streaming', () => {
     });
   }
 
+  it('is cut in time also for a client that does not read what has long arrived', async () => {
+    await start(endpoint('streaming', { timeout: '500ms' }));
+    const socket = connect(port, '127.0.0.1').pause();
+    socket.write('GET /s HTTP/1.1\r\nHost: x\r\n\r\n');
+    const source = await answer();
+    const left = once(source, 'close');
+    source.end(Buffer.alloc(32 * 1024 * 1024));
+    await logged(/WARNING.*stream cut by timeout/);
+    await left;
+    await eventually(() => gateway.status.calls === 0);
+    socket.destroy();
+  });
+
+  it('gives the time of a backend that has ended back', async () => {
+    await start(endpoint('streaming', {}, { timeout: '10s' }));
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const idle = timers();
+    const [client, source] = await open();
+    ok(timers() > idle);
+    source.end('x');
+    await client.ended();
+    await eventually(() => timers() <= idle);
+  });
+
   it('keeps the compression of a stream that nobody reads', async () => {
     const packed = gzipSync('data: 1\n\n');
     for (const output of ['no-op', 'streaming']) {

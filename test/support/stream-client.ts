@@ -25,15 +25,17 @@ export async function openStream(
   sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   sent.on('error', () => {});
-  const chunks: Buffer[] = [];
+  let chunks: Buffer[] = [];
   const watchers = new Set<() => void>();
   const changed = (): void => {
     for (const watcher of watchers) watcher();
   };
-  let bytes = Buffer.alloc(0);
+  const all = (): Buffer => {
+    if (chunks.length !== 1) chunks = [Buffer.concat(chunks)];
+    return chunks[0]!;
+  };
   response.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
-    bytes = Buffer.concat(chunks);
     changed();
   });
   response.on('error', () => {});
@@ -42,17 +44,17 @@ export async function openStream(
     status: response.statusCode!,
     headers: response.headers,
     get bytes() {
-      return bytes;
+      return all();
     },
     until: (text) =>
       new Promise((resolve, reject) => {
         const watcher = (): void => {
-          if (!bytes.includes(text)) return;
+          if (!all().includes(text)) return;
           watchers.delete(watcher);
           resolve();
         };
         watchers.add(watcher);
-        response.once('close', () => reject(new Error(`ended before ${JSON.stringify(text)}: ${bytes}`)));
+        response.once('close', () => reject(new Error(`ended before ${JSON.stringify(text)}: ${all()}`)));
         watcher();
       }),
     async ended() {
@@ -63,7 +65,11 @@ export async function openStream(
   };
 }
 
-/** Waits until something holds, looked at once in every turn of the event loop. */
+/** Waits until something holds, looked at once in every turn of the event loop. @throws Error after five seconds. */
 export async function eventually(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate);
+  const giveUpAt = performance.now() + 5000;
+  while (!holds()) {
+    if (performance.now() > giveUpAt) throw new Error(`never came true: ${holds}`);
+    await new Promise(setImmediate);
+  }
 }

@@ -19,7 +19,7 @@ const alias = 'github_com/devopsfaith/krakend-httpsecure';
 
 const ofContext: Reader<Koa.Context> = {
   method: (ctx) => ctx.method,
-  host: ({ req }) => (req.headers[':authority'] as string | undefined) ?? req.headers.host ?? '',
+  host: ({ req }) => req.headers.host ?? '',
   header: ({ req }, header) => new HeaderBag(req.rawHeaders).get(header),
   secure: (ctx) => ctx.secure,
   target: ({ originalUrl }) =>
@@ -61,7 +61,8 @@ function prepare<Source>(site: Site<SecurityConfig>, read: Reader<Source>): Judg
     site.warn('SECURITY_HPKP', '/hpkp_public_key', 'public key pinning is obsolete: the field has no effect');
   }
   const redirects = config.ssl_redirect && !config.is_development;
-  if (redirects && Object.keys(config.ssl_proxy_headers).length === 0 && !Object.hasOwn(service, 'tls')) {
+  const encrypted = service.tls !== undefined && !service.tls.disabled;
+  if (redirects && Object.keys(config.ssl_proxy_headers).length === 0 && !encrypted) {
     site.warn('SECURITY_REDIRECT_LOOP', '/ssl_redirect', 'no request can ever count as HTTPS', {
       hint: 'configure tls, or name in ssl_proxy_headers what the balancer sends',
     });

@@ -1,0 +1,74 @@
+import { readlink, stat } from 'node:fs/promises';
+import { dirname, join, parse, resolve, sep } from 'node:path';
+
+/** Real directories to watch, each with the names in it that matter; null when all do. */
+export type Directories = Map<string, Set<string> | null>;
+
+/** Longer chains of links are loops to the operating system too. */
+const MAX_LINKS = 40;
+
+/**
+ * Adds every directory that decides what a path leads to: the one that holds it, the one around each symbolic link on
+ * the way, and the path itself when it is a directory. Where the way ends early, the deepest directory there is stands
+ * for the rest. Never rejects.
+ */
+export async function addChain(path: string, directories: Directories): Promise<void> {
+  const absolute = resolve(path);
+  const { root } = parse(absolute);
+  const names = partsOf(absolute.slice(root.length)).reverse();
+  let at = root;
+  for (let links = 0; names.length > 0; ) {
+    const name = names.pop()!;
+    if (name === '..') {
+      at = dirname(at);
+      continue;
+    }
+    const entry = join(at, name);
+    const found = await follow(entry);
+    if (found === 'not a link') {
+      if (names.length === 0) add(directories, at, name);
+      at = entry;
+    } else if (found === 'not in a directory') {
+      add(directories, dirname(at), at.slice(dirname(at).length).replace(sep, ''));
+      return;
+    } else {
+      add(directories, at, name);
+      if (found === 'missing' || ++links > MAX_LINKS) return;
+      const target = parse(found.target);
+      if (target.root !== '') at = resolve(at, target.root);
+      names.push(...partsOf(found.target.slice(target.root.length)).reverse());
+    }
+  }
+  if (await isDirectory(at)) directories.set(at, null);
+}
+
+function add(directories: Directories, directory: string, name: string): void {
+  const names = directories.get(directory);
+  if (names) names.add(name);
+  else if (names === undefined) directories.set(directory, new Set([name]));
+}
+
+function partsOf(path: string): string[] {
+  return path.split(sep).filter((part) => part !== '' && part !== '.');
+}
+
+async function follow(
+  entry: string,
+): Promise<{ readonly target: string } | 'not a link' | 'missing' | 'not in a directory'> {
+  try {
+    return { target: await readlink(entry) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Windows says UNKNOWN where others say EINVAL.
+    if (code === 'EINVAL' || code === 'UNKNOWN') return 'not a link';
+    return code === 'ENOTDIR' ? 'not in a directory' : 'missing';
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,102 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
+import type { Directories } from './chain.ts';
+
+interface Watched {
+  /** Which directory it is, should another take its name. */
+  readonly identity: string;
+  readonly watcher: FSWatcher;
+  /** Resolves when no later change can go unnoticed. */
+  readonly ready: PromiseWithResolvers<void>;
+  /** Names that matter; null when all do. */
+  names: ReadonlySet<string> | null;
+}
+
+/** Tells about changes of directories' entries. */
+export interface DirectoryEvents {
+  /**
+   * Watches these directories and no others. Never rejects. Calls must not overlap.
+   * @returns whether a directory is watched that was not before, and when all are.
+   */
+  arrange(directories: Directories): Promise<{ readonly moved: boolean; readonly ready: Promise<unknown> }>;
+  close(): Promise<void>;
+}
+
+/**
+ * One watcher a directory, so that those that stay are not disturbed by those that go.
+ * @param onEvent something under a name that matters may have changed.
+ * @param onError events of a directory cannot be relied on.
+ */
+export function directoryEvents(onEvent: () => void, onError: (error: Error) => void): DirectoryEvents {
+  const watched = new Map<string, Watched>();
+  const closing = new Set<Promise<void>>();
+  let closed = false;
+
+  const drop = (path: string): void => {
+    const old = watched.get(path);
+    if (!old) return;
+    watched.delete(path);
+    old.ready.resolve();
+    const ending = old.watcher.close().catch(() => {});
+    closing.add(ending);
+    void ending.then(() => closing.delete(ending));
+  };
+
+  const open = (path: string, identity: string, names: Watched['names']): Watched => {
+    const watcher = watch(path, {
+      depth: 0,
+      followSymlinks: false,
+      ignoreInitial: true,
+      persistent: false,
+      atomic: false,
+      ignored: (entry) => {
+        const matters = watched.get(path)?.names;
+        return matters != null && dirname(entry) === path && entry !== path && !matters.has(basename(entry));
+      },
+    });
+    const ready = Promise.withResolvers<void>();
+    watcher.on('ready', ready.resolve);
+    watcher.on('all', onEvent);
+    watcher.on('error', (error) => {
+      ready.resolve();
+      onError(error as Error);
+    });
+    return { identity, watcher, ready, names };
+  };
+
+  return {
+    async arrange(directories) {
+      let moved = false;
+      for (const path of [...watched.keys()]) if (!directories.has(path)) drop(path);
+      for (const [path, names] of directories) {
+        const identity = await identityOf(path);
+        if (closed) break;
+        const there = watched.get(path);
+        if (there?.identity === identity) {
+          there.names = names;
+          continue;
+        }
+        moved = true;
+        drop(path);
+        if (identity !== null) watched.set(path, open(path, identity, names));
+      }
+      return { moved, ready: Promise.all([...watched.values()].map(({ ready }) => ready.promise)) };
+    },
+    async close() {
+      closed = true;
+      for (const path of [...watched.keys()]) drop(path);
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** An inode alone would not do: its number is soon given to another directory. */
+async function identityOf(path: string): Promise<string | null> {
+  try {
+    const { dev, ino, birthtimeNs } = await stat(path, { bigint: true });
+    return `${dev}:${ino}:${birthtimeNs}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Content } from './content.ts';
+import type { Waits } from './timers.ts';
+import type { WatchTimes } from './watch-times.ts';
+
+/** Everything watched, by path. */
+export type Contents = ReadonlyMap<string, Content>;
+
+/**
+ * Reads until what has changed stands still: two readings agree, and no changed file is missing or looks unfinished. What
+ * does neither in time is taken as it is.
+ *
+ * @param read reads everything.
+ * @param differing paths of a reading that differ from what is known.
+ */
+export async function settle(
+  read: () => Promise<Contents>,
+  differing: (contents: Contents) => readonly string[],
+  waits: Waits,
+  { stabilityMs, patienceMs, retries }: Pick<WatchTimes, 'stabilityMs' | 'patienceMs' | 'retries'>,
+): Promise<{ readonly contents: Contents; readonly changed: readonly string[] }> {
+  const giveUpAt = waits.now() + patienceMs;
+  const retryMs = Math.max(0, patienceMs / retries - stabilityMs);
+  let contents = await read();
+  let changed = differing(contents);
+  for (let tried = 0; changed.length > 0; ) {
+    await waits.pause(stabilityMs);
+    const before = contents;
+    contents = await read();
+    changed = differing(contents);
+    const late = waits.now() >= giveUpAt;
+    if (agree(before, contents)) {
+      const unfinished = changed.some((path) => contents.get(path)!.unfinished);
+      if (!unfinished || late || tried >= retries) break;
+      tried++;
+      await waits.pause(retryMs);
+    } else if (late) break;
+  }
+  return { contents, changed };
+}
+
+function agree(a: Contents, b: Contents): boolean {
+  if (a.size !== b.size) return false;
+  for (const [path, content] of a) {
+    const other = b.get(path);
+    if (other?.mark !== content.mark || other.hash !== content.hash) return false;
+  }
+  return true;
+}

@@ -1,0 +1,185 @@
+import { resolve } from 'node:path';
+import type { Log } from '#contract';
+import type { LooksUnfinished } from './content.ts';
+import { debounce } from './debounce.ts';
+import { directoryEvents } from './directory-events.ts';
+import { lacksEvents } from './lacks-events.ts';
+import { looksUnfinished } from './looks-unfinished.ts';
+import { type Contents, settle } from './settle.ts';
+import { createWaits, systemTimers, type Timers } from './timers.ts';
+import { defaultWatchTimes, type WatchTimes } from './watch-times.ts';
+import { type FileRead, watchedSet } from './watched-set.ts';
+
+export type { FileRead } from './watched-set.ts';
+
+export interface WatchOptions {
+  /**
+   * Told of the paths, absolute, whose content is no longer what it was: changed, new, gone or unreadable. Runs one at a
+   * time; what changes meanwhile is told in one run after it. A rejection is logged, and watching goes on.
+   */
+  onChange(changed: readonly string[]): Promise<void>;
+  readonly log: Log;
+  /** False: never ask the operating system for events, look every `pollMs`. Default true. */
+  readonly events?: boolean;
+  /** Times that differ from the defaults. */
+  readonly times?: Partial<WatchTimes>;
+  /** Default: those of the process, which do not keep it alive. */
+  readonly timers?: Timers;
+  /** Default: `looksUnfinished`. */
+  readonly looksUnfinished?: LooksUnfinished;
+}
+
+export interface WatchStatus {
+  /** How changes are noticed. Beside events there is always a slow poll. */
+  readonly mode: 'events' | 'poll';
+  /** Paths watched, missing ones included. */
+  readonly files: number;
+}
+
+/** Tells when watched files have other content. Nothing it does throws or rejects. */
+export interface Watcher {
+  /**
+   * Names the files, and directories listed, that the last attempt read. They replace those before, or after a failed
+   * attempt join them. The content an attempt read may be given with the path: it is then compared with what is on the
+   * disk now, so that no change between reading and watching is lost. May be called while `onChange` runs.
+   * @returns resolves when no later change can go unnoticed.
+   */
+  watch(files: Iterable<string | FileRead>, attempt?: { readonly failed?: boolean }): Promise<void>;
+  /**
+   * Announces a write of our own: the next time the path is found with this content, nothing is told. To be called
+   * before writing.
+   * @param hash as of `contentHash`.
+   */
+  ignore(path: string, hash: string): void;
+  readonly status: WatchStatus;
+  /** Stops at once; a running `onChange` is not waited for. Resolves when no handle is left. */
+  close(): Promise<void>;
+}
+
+/** Watches nothing until it is told what. */
+export function watchFiles(options: WatchOptions): Watcher {
+  const { onChange, log, events: withEvents = true } = options;
+  const times: WatchTimes = { ...defaultWatchTimes, ...options.times };
+  const waits = createWaits(options.timers ?? systemTimers);
+  const set = watchedSet(options.looksUnfinished ?? looksUnfinished);
+  let mode: WatchStatus['mode'] = withEvents ? 'events' : 'poll';
+  let closed = false;
+
+  /** Since the last look at the files: whether events came, and whether a poll saw what no event told. */
+  let eventCame = false;
+  let pollSaw = false;
+
+  const soon = debounce(waits, times, () => look());
+  const events = directoryEvents(
+    () => {
+      eventCame = true;
+      soon();
+    },
+    (error) => fallBack(`the file system reports no changes (${error.message})`),
+  );
+
+  const fallBack = (why: string): void => {
+    if (closed || mode === 'poll') return;
+    mode = 'poll';
+    log.warning(`${why}: looking at the watched files every ${times.pollMs} ms`);
+    schedulePoll();
+  };
+
+  let cancelPoll: (() => void) | null = null;
+  const schedulePoll = (): void => {
+    cancelPoll?.();
+    cancelPoll = waits.after(mode === 'poll' ? times.pollMs : times.slowPollMs, poll);
+  };
+  const poll = async (): Promise<void> => {
+    if (await set.moved()) {
+      pollSaw = true;
+      soon();
+    }
+    schedulePoll();
+  };
+
+  let arranging: Promise<unknown> = Promise.resolve();
+  /** Watches the directories that lead to the files now. */
+  const arrange = (): Promise<{ readonly moved: boolean; readonly ready: Promise<unknown> }> => {
+    const turn = arranging.then(async () => {
+      if (closed || !withEvents) return { moved: false, ready: Promise.resolve() };
+      const directories = await set.directories();
+      const arranged = await events.arrange(directories);
+      if (arranged.moved && mode === 'events') {
+        for (const directory of directories.keys()) {
+          const kind = await lacksEvents(directory);
+          if (kind !== null) fallBack(`${directory} is on ${kind}, which does not report every change`);
+        }
+      }
+      return arranged;
+    });
+    arranging = turn;
+    return turn;
+  };
+
+  let looking = false;
+  let lookAgain = false;
+  const look = async (): Promise<void> => {
+    if (looking || closed) {
+      lookAgain = true;
+      return;
+    }
+    looking = true;
+    do {
+      lookAgain = false;
+      await lookOnce();
+    } while (lookAgain && !closed);
+    looking = false;
+  };
+
+  const lookOnce = async (): Promise<void> => {
+    const { moved, ready } = await arrange();
+    // What changed in a new directory before it was watched has caused no event.
+    if (moved) void ready.then(look);
+    const { contents, changed } = await settle(set.read, set.differing, waits, times);
+    if (closed) return;
+    const unannounced = pollSaw && !eventCame && !moved;
+    pollSaw = false;
+    eventCame = false;
+    if (changed.length === 0) {
+      log.debug('watched files have the same content as before');
+      return;
+    }
+    if (unannounced) fallBack(`no event told of a change of ${changed[0]}`);
+    reportProblems(changed, contents);
+    set.accept(changed, contents);
+    try {
+      await onChange(changed);
+    } catch (error) {
+      log.error(() => `a change of watched files could not be dealt with: ${error}`);
+    }
+  };
+
+  const reportProblems = (changed: readonly string[], contents: Contents): void => {
+    for (const path of changed) {
+      const problem = contents.get(path)?.problem;
+      if (problem) log.warning(`${path} cannot be read (${problem}); it is still watched`);
+    }
+  };
+
+  return {
+    async watch(files, attempt) {
+      if (closed) return;
+      set.replace(files, attempt?.failed === true);
+      if (cancelPoll === null) schedulePoll();
+      const { ready } = await arrange();
+      await ready;
+      await set.read();
+      void look();
+    },
+    ignore: (path, hash) => set.ignore(resolve(path), hash),
+    get status() {
+      return { mode, files: set.size };
+    },
+    async close() {
+      closed = true;
+      waits.end();
+      await events.close();
+    },
+  };
+}

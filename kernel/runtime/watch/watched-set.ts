@@ -1,0 +1,108 @@
+import { resolve } from 'node:path';
+import { addChain, type Directories } from './chain.ts';
+import { type Content, type LooksUnfinished, readContent, readMark } from './content.ts';
+import type { Contents } from './settle.ts';
+
+/** A file, or a directory, as an attempt read it. */
+export interface FileRead {
+  readonly path: string;
+  /** As of `contentHash` or `listingHash`; null when it could not be read. */
+  readonly hash: string | null;
+}
+
+/** The watched paths and what is known of them. */
+export interface WatchedSet {
+  readonly size: number;
+  /** @param keeping those there stay. */
+  replace(files: Iterable<string | FileRead>, keeping: boolean): void;
+  /** Content of this kind is nobody's change, once. */
+  ignore(path: string, hash: string): void;
+  /** Reads everything. Content of paths that nothing is known of becomes what is known. */
+  read(): Promise<Contents>;
+  /** Paths whose content is not what is known. */
+  differing(contents: Contents): string[];
+  /** Makes content what is known. */
+  accept(paths: readonly string[], contents: Contents): void;
+  /** Whether anything, by size, times or inode, is not as it was read last. */
+  moved(): Promise<boolean>;
+  /** Directories that decide what the paths lead to now. */
+  directories(): Promise<Directories>;
+}
+
+/** Files read at the same time. */
+const ABREAST = 16;
+
+export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
+  /** Content the last attempt read; undefined until the file is first read. */
+  let known = new Map<string, string | null | undefined>();
+  const own = new Map<string, string>();
+  let last = new Map<string, Content>();
+
+  return {
+    get size() {
+      return known.size;
+    },
+
+    replace(files, keeping) {
+      const before = known;
+      known = new Map(keeping ? before : undefined);
+      for (const file of files) {
+        const given = typeof file === 'string' ? { path: file } : file;
+        const path = resolve(given.path);
+        known.set(path, 'hash' in given ? given.hash : before.get(path));
+      }
+    },
+
+    ignore(path, hash) {
+      own.set(path, hash);
+    },
+
+    async read() {
+      const contents = new Map<string, Content>();
+      await abreast(known.keys(), async (path) => {
+        contents.set(path, await readContent(path, last.get(path), looksUnfinished));
+      });
+      last = contents;
+      for (const [path, { hash }] of contents) {
+        const isNew = known.has(path) && known.get(path) === undefined;
+        if (isNew) known.set(path, hash);
+        if (hash !== null && own.get(path) === hash) {
+          own.delete(path);
+          if (known.has(path)) known.set(path, hash);
+        }
+      }
+      return contents;
+    },
+
+    differing: (contents) =>
+      [...contents].filter(([path, { hash }]) => known.has(path) && known.get(path) !== hash).map(([path]) => path),
+
+    accept(paths, contents) {
+      for (const path of paths) if (known.has(path)) known.set(path, contents.get(path)!.hash);
+    },
+
+    async moved() {
+      let moved = false;
+      await abreast(known.keys(), async (path) => {
+        const before = last.get(path);
+        if (before && (await readMark(path)) !== before.mark) moved = true;
+      });
+      return moved;
+    },
+
+    async directories() {
+      const directories: Directories = new Map();
+      for (const path of known.keys()) await addChain(path, directories);
+      return directories;
+    },
+  };
+}
+
+/** Does something with each item, several at a time. */
+async function abreast<T>(items: Iterable<T>, use: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items].values();
+  const worker = async (): Promise<void> => {
+    for (const item of queue) await use(item);
+  };
+  await Promise.all(Array.from({ length: ABREAST }, worker));
+}

@@ -1,0 +1,114 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ServiceConfig } from '#contract';
+import { Connection, type ConnectionRules } from './connection.ts';
+import { deferContinue } from './expectation.ts';
+
+/** Serves HTTP/1. It owns no port: connections come to it as `connection` events, its own or another server's. */
+export interface Http1 {
+  readonly server: Server;
+  /** Connections there are. */
+  readonly size: number;
+  /** Takes over the timeouts and the header limit of another configuration. */
+  adjust(config: ServiceConfig): void;
+  /** Takes no further request: what is being answered is answered, connections without work end now. */
+  drain(): void;
+  /** Ends every connection. */
+  cut(): void;
+  /** True when no request is under way on a connection. */
+  isFree(socket: Duplex): boolean;
+  /** Lets go of a connection that goes on in another protocol. */
+  release(socket: Duplex): void;
+}
+
+/** How often Node looks for connections over their time, in milliseconds: no timeout is later than this. */
+const CHECK_INTERVAL_MS = 500;
+
+const DEFAULT_HEADER_BYTES = 1024 * 1024;
+
+export function createHttp1(
+  config: ServiceConfig,
+  serve: (message: IncomingMessage, response: ServerResponse) => void,
+): Http1 {
+  const server = createServer({
+    ...limits(config),
+    keepAliveTimeoutBuffer: 0,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    insecureHTTPParser: false,
+    // Refusals are the connection's own, so that nothing sent after one runs.
+    requireHostHeader: false,
+  });
+  // Node silently drops the headers beyond its count.
+  server.maxHeadersCount = 0;
+  const rules: ConnectionRules = { serve, writeTimeoutMs: config.write_timeout, closing: false };
+  const connections = new Map<Duplex, Connection>();
+  server.on('connection', (socket: Socket) => {
+    // Read now, it is still known when the client has left.
+    void socket.remoteAddress;
+    connections.set(socket, new Connection(socket, rules));
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('request', (message, response) => connections.get(message.socket)?.accept(message, response));
+  server.on('checkContinue', (message, response) => {
+    deferContinue(message, response);
+    connections.get(message.socket)?.accept(message, response);
+  });
+  server.on('checkExpectation', (message) => connections.get(message.socket)?.refuse(417));
+  server.on('connect', (_message, socket) => connections.get(socket)?.refuse(405));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (hasLeft(error) || !socket.writable) socket.destroy();
+    else connections.get(socket)?.refuse(statusOf(error));
+  });
+  return {
+    server,
+    get size() {
+      return connections.size;
+    },
+    adjust(next) {
+      Object.assign(server, limits(next));
+      rules.writeTimeoutMs = next.write_timeout;
+    },
+    drain() {
+      rules.closing = true;
+      // One that never sent a whole request counts neither as idle nor as busy for Node: it must not hold up the end.
+      for (const connection of connections.values()) connection.drain();
+    },
+    cut() {
+      for (const socket of connections.keys()) socket.destroy();
+    },
+    isFree: (socket) => connections.get(socket)?.free ?? false,
+    release: (socket) => void connections.delete(socket),
+  };
+}
+
+/** The server's limits, in milliseconds and bytes; timeouts of 0 are none (service-settings rule 3). */
+function limits(config: ServiceConfig) {
+  const { read_timeout: whole, read_header_timeout: head, idle_timeout: idle, max_header_bytes: headerBytes } = config;
+  return {
+    requestTimeout: whole,
+    // Node takes no longer time for a part than for the whole.
+    headersTimeout: head > 0 && whole > 0 ? Math.min(head, whole) : head || whole,
+    keepAliveTimeout: idle || whole,
+    maxHeaderSize: headerBytes || DEFAULT_HEADER_BYTES,
+  };
+}
+
+/** The connection broke, or ended within a request. */
+function hasLeft({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE';
+}
+
+/** What a client is told whose bytes are no request. */
+function statusOf(error: NodeJS.ErrnoException): number {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 431;
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return 413;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 408;
+    default:
+      return 400;
+  }
+}

@@ -1,0 +1,134 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import {
+  constants,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  type Http2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Duplex } from 'node:stream';
+import { HeaderBag } from '#contract';
+
+/** The connection of a session, which the session itself hides. */
+export const connections = new WeakMap<Http2Session, Duplex>();
+
+/**
+ * A request over HTTP/2 that reads like one over HTTP/1: the name asked for is `Host`, cookies are one header, the
+ * connection is known as long as the request is, and a body that breaks off is an error.
+ */
+export class Http2Request extends Http2ServerRequest {
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: Http2ServerRequest['headers'],
+    options: object | undefined,
+    rawHeaders: readonly string[],
+  ) {
+    super(stream, headers, options as never, asHttp1(rawHeaders, headers[':authority']) as never);
+    const host = new HeaderBag(this.rawHeaders).get('host');
+    if (host === undefined) delete headers.host;
+    else headers.host = host;
+    // The TLS or TCP connection, which other requests share.
+    Object.defineProperty(this, 'socket', { value: stream.session && connections.get(stream.session) });
+    this.once('aborted', () => this.breakOff());
+  }
+
+  /** Tells the reader of the body that the rest will not come. */
+  breakOff(): void {
+    if (!this.readableEnded && this.listenerCount('error') > 0) this.emit('error', new Error('aborted'));
+  }
+}
+
+/** Headers without HTTP/2's own ones; `Host` stands first, and is there only when it is known without doubt. */
+function asHttp1(rawHeaders: readonly string[], authority: string | undefined): string[] {
+  const list: string[] = [];
+  const hosts: string[] = [];
+  let cookieAt = -1;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    const value = rawHeaders[at + 1]!;
+    if (name.startsWith(':')) continue;
+    if (name === 'host') {
+      hosts.push(value);
+    } else if (name === 'cookie' && cookieAt >= 0) {
+      list[cookieAt] += `; ${value}`;
+    } else {
+      if (name === 'cookie') cookieAt = list.length + 1;
+      list.push(name, value);
+    }
+  }
+  const host = authority ?? (hosts.length === 1 ? hosts[0] : undefined);
+  if (host !== undefined) list.unshift('host', host);
+  return list;
+}
+
+/** Headers that belong to one HTTP/1 connection. */
+const DROPPED: ReadonlySet<string> = new Set([
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** A response over HTTP/2 that is written like one over HTTP/1. */
+export class Http2Response extends Http2ServerResponse {
+  #bodiless = false;
+
+  /** Takes flat lists of headers, repeated ones included; those of an HTTP/1 connection are left out. */
+  override writeHead(status: number, headers?: unknown): this {
+    this.#bodiless = status === 204 || status === 304 || this.req.method === 'HEAD';
+    const given = Array.isArray(headers) ? grouped(headers as string[]) : (headers as OutgoingHttpHeaders | undefined);
+    return super.writeHead(status, given);
+  }
+
+  override write(chunk: unknown, ...rest: unknown[]): boolean {
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    return this.#bodiless || super.write(chunk as string, ...(rest as []));
+  }
+
+  override end(...given: unknown[]): this {
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    if (this.#bodiless && given.length > 0 && typeof given[0] !== 'function') given[0] = undefined;
+    return super.end(...(given as []));
+  }
+
+  /** Breaks the response off, in a way that no client takes for its end. The connection goes on. */
+  override destroy(): this {
+    if (!this.stream.closed) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    return this;
+  }
+
+  /** Node tells of a `finish` also where the client has left. */
+  override emit(event: string | symbol, ...values: unknown[]): boolean {
+    return (event !== 'finish' || this.writableFinished) && super.emit(event, ...values);
+  }
+}
+
+Object.defineProperties(Http2Response.prototype, {
+  destroyed: {
+    get(this: Http2Response) {
+      return this.stream.closed || this.stream.destroyed;
+    },
+  },
+  writableFinished: {
+    get(this: Http2Response) {
+      return this.writableEnded && this.stream.writableFinished && !this.stream.aborted;
+    },
+  },
+});
+
+function grouped(headers: readonly string[]): OutgoingHttpHeaders {
+  const groups = new Map<string, string | string[]>();
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!.toLowerCase();
+    if (DROPPED.has(name)) continue;
+    const value = headers[at + 1]!;
+    const there = groups.get(name);
+    if (there === undefined) groups.set(name, value);
+    else if (typeof there === 'string') groups.set(name, [there, value]);
+    else there.push(value);
+  }
+  return Object.fromEntries(groups);
+}

@@ -1,0 +1,170 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** The gateway's memory at one moment of a stream. */
+export interface Sample {
+  /** Bytes of body the client had taken. */
+  readonly taken: number;
+  /** Bytes of body the backend had handed to its socket. */
+  readonly sent: number;
+  /** The client was not reading, and nothing moved any more. */
+  readonly stalled: boolean;
+  /** Resident memory of the gateway's process, in bytes. */
+  readonly residentBytes: number;
+}
+
+export interface Passage {
+  /** Resident memory before the stream began, in bytes. */
+  readonly before: number;
+  readonly samples: readonly Sample[];
+  /** Bytes the client took in all, framing of HTTP included. */
+  readonly taken: number;
+}
+
+const MiB = 1024 * 1024;
+/** Between two looks at what has moved, in milliseconds. */
+const LOOK_MS = 20;
+const bin = join(import.meta.dirname, '../../kernel/bin.ts');
+
+/** 64 KiB that are well-formed in every output that is measured. */
+const messages = {
+  sse: `data: {"text":"${'x'.repeat(994)}","secret":1}\n\n`,
+  ndjson: `{"text":"${'x'.repeat(1000)}","secret":1}\n`,
+};
+
+/**
+ * Passes a stream through a gateway of its own process, to a client that again and again stops reading until nothing
+ * moves any more, and looks at the gateway's memory on the way.
+ *
+ * @param output the endpoint's `output_encoding`.
+ * @param bytes length of the stream.
+ * @param pauseBytes the client stops after so many bytes.
+ */
+export async function pass(output: string, bytes: number, pauseBytes: number): Promise<Passage> {
+  let sent = 0;
+  const backend = createServer((_request, response) => {
+    send(response, chunkOf(output), bytes, (length) => {
+      sent += length;
+    });
+  });
+  backend.listen(0, '127.0.0.1');
+  await once(backend, 'listening');
+  const gateway = await startGateway(output, (backend.address() as AddressInfo).port);
+  const client = connect(gateway.port, '127.0.0.1');
+  try {
+    const samples: Sample[] = [];
+    const before = residentBytesOf(gateway.pid);
+    let taken = 0;
+    let stopAt = pauseBytes;
+    let ended = false;
+    client.on('data', (chunk) => {
+      taken += chunk.length;
+      if (taken >= stopAt) client.pause();
+    });
+    client.once('close', () => {
+      ended = true;
+    });
+    client.write('GET / HTTP/1.0\r\n\r\n');
+    while (!ended) {
+      const moved = [taken, sent];
+      await wait(LOOK_MS);
+      const stalled = client.isPaused() && moved[0] === taken && moved[1] === sent;
+      samples.push({ taken, sent, stalled, residentBytes: residentBytesOf(gateway.pid) });
+      if (!stalled) continue;
+      stopAt = taken + pauseBytes;
+      client.resume();
+    }
+    return { before, samples, taken };
+  } finally {
+    client.destroy();
+    await gateway.stop();
+    backend.closeAllConnections();
+    backend.close();
+  }
+}
+
+function chunkOf(output: string): Buffer {
+  const message = output === 'sse' || output === 'ndjson' ? messages[output] : 'x'.repeat(1024);
+  return Buffer.from(message.repeat(64));
+}
+
+/** Writes as fast as the connection takes it. */
+function send(response: ServerResponse, chunk: Buffer, bytes: number, count: (length: number) => void): void {
+  let left = bytes;
+  const pump = (): void => {
+    while (left > 0) {
+      left -= chunk.length;
+      count(chunk.length);
+      if (!response.write(chunk)) return;
+    }
+    if (!response.writableEnded) response.end();
+  };
+  response.writeHead(200).on('drain', pump);
+  pump();
+}
+
+async function startGateway(output: string, backendPort: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-memory-'));
+  const file = join(folder, 'gateway.json');
+  const port = await freePort();
+  const backend = { url_pattern: '/', host: [`http://127.0.0.1:${backendPort}`], deny: ['secret'] };
+  const endpoint = { endpoint: '/', output_encoding: output, timeout: '1h', backend: [backend] };
+  writeFileSync(file, JSON.stringify({ version: 3, port, listen_ip: '127.0.0.1', endpoints: [endpoint] }));
+  const child = spawn(process.execPath, [bin, 'run', '-c', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const exited = once(child, 'exit');
+  const gone = exited.then(() => {
+    throw new Error('the gateway ended');
+  });
+  gone.catch(() => {});
+  await Promise.race([answering(port), gone]);
+  return {
+    port,
+    pid: child.pid!,
+    async stop() {
+      child.kill('SIGKILL');
+      await exited;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Waits until somebody listens. */
+async function answering(port: number): Promise<void> {
+  while (true) {
+    const socket: Socket = connect(port, '127.0.0.1');
+    try {
+      await once(socket, 'connect');
+      return;
+    } catch {
+      await wait(LOOK_MS);
+    } finally {
+      socket.destroy();
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function residentBytesOf(pid: number): number {
+  const status = `/proc/${pid}/status`;
+  if (existsSync(status)) return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(status, 'utf8'))?.[1]) * 1024;
+  return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024;
+}
+
+/** Bytes as MiB, for people. */
+export function inMiB(bytes: number): string {
+  return (bytes / MiB).toFixed(1);
+}

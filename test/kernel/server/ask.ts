@@ -1,0 +1,28 @@
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+
+export interface Asked {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  readonly text: string;
+}
+
+/** Asks with the target just as it is written, on a connection of its own. */
+export function ask(
+  port: number,
+  line: string,
+  options: { headers?: Record<string, string | string[]>; body?: string | Buffer } = {},
+): Promise<Asked> {
+  const [method, path] = line.split(' ') as [string, string];
+  return new Promise((resolve, reject) => {
+    const asking = request({ port, host: '127.0.0.1', method, path, headers: options.headers ?? {}, agent: false });
+    asking.on('error', reject);
+    asking.on('response', (message) => {
+      buffer(message).then((bytes) => {
+        resolve({ status: message.statusCode!, headers: message.headers, bytes, text: bytes.toString() });
+      }, reject);
+    });
+    asking.end(options.body);
+  });
+}

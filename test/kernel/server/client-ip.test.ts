@@ -1,0 +1,109 @@
+import { equal, rejects } from 'node:assert/strict';
+import { ConfigErrors } from '#contract';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+
+describe('the client’s address', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+
+  before(async () => {
+    backend = await startBackend(json({}));
+  });
+  after(() => backend.close());
+  afterEach(() => gateway.close());
+
+  /** The address a backend is told, for a request that comes from `from`. */
+  const addressOf = async (
+    router: object,
+    headers: Record<string, string | string[]>,
+    from = '10.0.0.1',
+  ): Promise<string | string[] | undefined> => {
+    gateway = await startGateway({
+      host: [backend.url],
+      endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/' }] }],
+      extra_config: { router },
+    });
+    await gateway.inject({ url: '/x', headers, remoteAddress: from });
+    return backend.requests.at(-1)!.headers['x-forwarded-for'];
+  };
+  const proxies = { forwarded_by_client_ip: true, trusted_proxies: ['10.0.0.0/8', '::1', 'fd00::/8'] };
+  const forwarded = (value: string | string[]) => ({ 'x-forwarded-for': value });
+
+  const cases: [
+    title: string,
+    router: object,
+    headers: Record<string, string | string[]>,
+    expected: string,
+    from?: string,
+  ][] = [
+    ['is the connection’s when nobody is trusted', {}, forwarded('1.1.1.1'), '10.0.0.1'],
+    [
+      'is the connection’s when headers are not to be believed',
+      { trusted_proxies: ['10.0.0.0/8'] },
+      forwarded('1.1.1.1'),
+      '10.0.0.1',
+    ],
+    [
+      'is the connection’s when that is no trusted proxy',
+      proxies,
+      forwarded('1.1.1.1'),
+      '9.9.9.9',
+      '9.9.9.9',
+    ],
+    ['is the first untrusted one from the right', proxies, forwarded('6.6.6.6, 1.1.1.1, 10.2.3.4'), '1.1.1.1'],
+    ['is the leftmost one when all are trusted', proxies, forwarded('10.9.9.9, 10.2.3.4'), '10.9.9.9'],
+    ['reads a repeated header as one list', proxies, forwarded(['6.6.6.6, 1.1.1.1', '10.2.3.4']), '1.1.1.1'],
+    ['takes no header with an item that is no address', proxies, forwarded('1.1.1.1, evil'), '10.0.0.1'],
+    ['takes no header with an empty item', proxies, forwarded('1.1.1.1,'), '10.0.0.1'],
+    [
+      'comes from the next header when one is not to be read',
+      proxies,
+      { ...forwarded('evil'), 'x-real-ip': '2.2.2.2' },
+      '2.2.2.2',
+    ],
+    [
+      'comes from the first header that has one',
+      proxies,
+      { ...forwarded('1.1.1.1'), 'x-real-ip': '2.2.2.2' },
+      '1.1.1.1',
+    ],
+    [
+      'comes from the configured headers, whatever their letter case',
+      { ...proxies, remote_ip_headers: ['CF-Connecting-IP'] },
+      { ...forwarded('1.1.1.1'), 'cf-connecting-ip': '3.3.3.3' },
+      '3.3.3.3',
+    ],
+    ['may be an IPv6 address', proxies, forwarded('2001:db8::1, fd00::2'), '2001:db8::1', '::1'],
+    ['is plain for a connection of both families', proxies, forwarded('1.1.1.1'), '1.1.1.1', '::ffff:10.0.0.1'],
+    ['is plain without a proxy, too', {}, {}, '10.0.0.1', '::ffff:10.0.0.1'],
+    [
+      'comes from App Engine’s header first where that is believed',
+      { app_engine: true, ...proxies },
+      { 'x-appengine-remote-addr': '4.4.4.4', ...forwarded('1.1.1.1') },
+      '4.4.4.4',
+    ],
+    [
+      'does not come from App Engine’s header otherwise',
+      {},
+      { 'x-appengine-remote-addr': '4.4.4.4' },
+      '10.0.0.1',
+    ],
+  ];
+  for (const [title, router, headers, expected, from] of cases) {
+    it(title, async () => {
+      equal(await addressOf(router, headers, from), expected);
+    });
+  }
+
+  it('is warned of when proxies are trusted in vain, and refused when one is no address', async () => {
+    for (const router of [{ forwarded_by_client_ip: true }, { trusted_proxies: ['10.0.0.1'] }]) {
+      gateway = await startGateway({ extra_config: { router } });
+      equal(gateway.warnings.length > 0, true, JSON.stringify(router));
+    }
+    for (const entry of ['localhost', '10.0.0.0/33', '10.0.0.0/', '1.2.3', 'fd00::/129']) {
+      const faulty = startGateway({ extra_config: { router: { forwarded_by_client_ip: true, trusted_proxies: [entry] } } });
+      await rejects(faulty, ConfigErrors, entry);
+    }
+  });
+});

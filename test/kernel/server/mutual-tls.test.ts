@@ -1,0 +1,115 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KeyPair } from '../../support/certificates.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { ask, once, Secure } from './secure.ts';
+
+describe('mutual TLS', () => {
+  let secure: Secure;
+  let visitor: KeyPair;
+  let stranger: KeyPair;
+  let other: KeyPair;
+  before(() => {
+    secure = new Secure();
+    visitor = secure.made.issue('visitor', secure.authority);
+    other = secure.made.authority('other');
+    stranger = secure.made.issue('stranger', other);
+  });
+  afterEach(() => secure.close());
+  after(() => secure.made.remove());
+
+  const shows = ({ certificatePem: cert, privateKeyPem: key }: KeyPair) => ({ cert, key });
+
+  function listen(fields: object = {}, ...pairs: KeyPair[]) {
+    const ca_certs = [secure.authority.certificate];
+    const trust = { enable_mtls: true, disable_system_ca_pool: true, ca_certs, ...fields };
+    return secure.listen({ ...secure.tls(trust, ...pairs), debug_endpoint: true });
+  }
+
+  for (const path of ['/a', '/__health', '/__debug/x', '/nowhere']) {
+    it(`turns clients without a known certificate away on ${path}`, async () => {
+      const { port } = await listen();
+      equal(typeof (await secure.get(port, path)), 'string');
+      equal(typeof (await secure.get(port, path, shows(stranger))), 'string');
+      equal(await secure.get(port, path, shows(visitor)), path === '/nowhere' ? 404 : 200);
+    });
+  }
+
+  it('turns them away over HTTP/2 too', async () => {
+    const { port } = await listen();
+    const socket = await secure.handshake(port, { ALPNProtocols: ['h2'] });
+    match(String(await once(socket, 'error')), /certificate required/);
+  });
+
+  it('serves a known client over HTTP/2', async () => {
+    const { port } = await listen();
+    const socket = await secure.handshake(port, { ...shows(visitor), ALPNProtocols: ['h2'] });
+    const { connect } = await import('node:http2');
+    const session = connect('https://localhost', { createConnection: () => socket });
+    equal((await ask(session, { ':path': '/a' })).body, '{"a":1}');
+    session.destroy();
+  });
+
+  it('knows a client that comes back by the certificate of its first visit', async () => {
+    const { port } = await listen();
+    const first = await secure.handshake(port, shows(visitor));
+    const session = (await once(first, 'session')) as Buffer;
+    const again = await secure.handshake(port, { session });
+    equal(again.isSessionReused(), true);
+    again.write('GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    match(String(await once(again, 'data')), /^HTTP\/1\.1 200/);
+  });
+
+  it('holds behind every certificate of the server', async () => {
+    const second = secure.made.issue('second', secure.authority, 'DNS:b.x.io');
+    const { port } = await listen({}, secure.server, second);
+    const options = { servername: 'b.x.io', checkServerIdentity: () => undefined };
+    equal(typeof (await secure.get(port, '/a', { ...options, ...shows(stranger) })), 'string');
+    equal(await secure.get(port, '/a', { ...options, ...shows(visitor) }), 200);
+  });
+
+  it('lets in who is vouched for by an authority between', async () => {
+    const between = secure.made.issue('between', secure.authority, 'DNS:between\nbasicConstraints=critical,CA:TRUE');
+    const { port } = await listen({ ca_certs: [between.certificate] });
+    equal(await secure.get(port, '/a', shows(secure.made.issue('guest', between))), 200);
+    equal(typeof (await secure.get(port, '/a', shows(visitor))), 'string');
+  });
+
+  it('trusts the authorities in the chain of its own certificate', async () => {
+    const chain = join(secure.made.directory, 'chain.pem');
+    writeFileSync(chain, secure.server.certificatePem + secure.authority.certificatePem);
+    const { port } = await listen({ ca_certs: [] }, { ...secure.server, certificate: chain });
+    equal(await secure.get(port, '/a', shows(visitor)), 200);
+  });
+
+  it('does not trust its own certificate as an authority', async () => {
+    const { port } = await listen({ ca_certs: [] });
+    equal(typeof (await secure.get(port, '/a', shows(visitor))), 'string');
+    equal(typeof (await secure.get(port, '/a', shows(secure.server))), 'string');
+  });
+
+  it('turns away a certificate that is not for clients', async () => {
+    const purpose = 'DNS:localhost\nextendedKeyUsage=serverAuth';
+    const { port } = await listen();
+    equal(
+      typeof (await secure.get(port, '/a', shows(secure.made.issue('purpose', secure.authority, purpose)))),
+      'string',
+    );
+  });
+
+  it('asks for no certificate unless enabled', async () => {
+    const { port } = await listen({ enable_mtls: false });
+    equal(await secure.get(port), 200);
+  });
+
+  it('warns where every public authority is trusted, and where none is', async () => {
+    const warned = async (fields: object) => {
+      const gateway = await startGateway(secure.tls({ enable_mtls: true, ...fields }));
+      await gateway.close();
+      return gateway.warnings.map(({ code, pointer }) => [code, pointer]).filter(([code]) => code !== 'TLS_EXPIRY');
+    };
+    deepEqual(await warned({}), [['TLS_CLIENTS_PUBLIC', '/tls/enable_mtls']]);
+    deepEqual(await warned({ disable_system_ca_pool: true }), [['TLS_CLIENTS_NOBODY', '/tls/ca_certs']]);
+  });
+});

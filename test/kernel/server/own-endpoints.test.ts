@@ -1,0 +1,180 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { json, rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
+import { ask } from './ask.ts';
+import { sendRaw, statusesOf } from './raw.ts';
+
+describe('the gateway’s own endpoints', () => {
+  let gateway: Gateway | null = null;
+  let port: number;
+  let lines: readonly string[];
+  const endpoints = [{ endpoint: '/x', backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] }];
+
+  const start = async (config: object, options: object = {}): Promise<void> => {
+    const sinks = rememberingSinks();
+    ({ lines } = sinks);
+    gateway = await startGateway({ endpoints, ...config }, { sinks, ...options });
+    ({ port } = await gateway.listen());
+  };
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = null;
+  });
+
+  const status = async (line: string): Promise<number> => (await ask(port, line)).status;
+  const router = (options: object): object => ({ extra_config: { router: options } });
+
+  describe('health', () => {
+    it('tells that all is well, and the time', async () => {
+      await start({});
+      const answer = await ask(port, 'GET /__health');
+      const { now, ...rest } = JSON.parse(answer.text);
+      deepEqual([answer.status, rest], [200, { agents: {}, status: 'ok' }]);
+      ok(Math.abs(Date.parse(now) - Date.now()) < 60_000);
+      match(answer.headers['content-type'] as string, /^application\/json/);
+      match(answer.headers['x-gateway'] as string, /^Version /);
+    });
+
+    it('answers GET only', async () => {
+      await start({});
+      const answer = await ask(port, 'POST /__health');
+      deepEqual([answer.status, answer.headers.allow], [405, 'GET']);
+    });
+
+    it('stands where it is configured to', async () => {
+      await start(router({ health_path: '/alive' }));
+      deepEqual([await status('GET /alive'), await status('GET /__health')], [200, 404]);
+    });
+
+    it('can be switched off', async () => {
+      await start(router({ disable_health: true }));
+      deepEqual([await status('GET /__health'), await status('POST /__health')], [404, 404]);
+    });
+
+    it('is found when a slash too many is asked for', async () => {
+      await start({});
+      const answer = await ask(port, 'GET /__health/');
+      deepEqual([answer.status, answer.headers.location], [301, '/__health']);
+    });
+  });
+
+  describe('debug', () => {
+    const verbose = { extra_config: { 'telemetry/logging': { level: 'DEBUG', stdout: true } } };
+
+    it('is there when it is enabled', async () => {
+      await start({ debug_endpoint: true });
+      for (const line of ['GET /__debug/', 'GET /__debug/any/thing', 'POST /__debug/x', 'DELETE /__debug/x']) {
+        const answer = await ask(port, line);
+        deepEqual([answer.status, JSON.parse(answer.text)], [200, { message: 'pong' }], line);
+      }
+    });
+
+    it('is there in debug mode', async () => {
+      await start({}, { debug: true });
+      equal(await status('GET /__debug/'), 200);
+    });
+
+    it('is not there otherwise', async () => {
+      await start({});
+      deepEqual([await status('GET /__debug/'), await status('GET /__echo/')], [404, 404]);
+    });
+
+    it('is found when its slash is missing', async () => {
+      await start({ debug_endpoint: true });
+      const answer = await ask(port, 'GET /__debug?a=1');
+      deepEqual([answer.status, answer.headers.location], [301, '/__debug/?a=1']);
+      equal(await status('GET /__debugger'), 404);
+    });
+
+    it('logs what it was sent', async () => {
+      await start({ debug_endpoint: true, ...verbose });
+      await ask(port, 'POST /__debug/p%20q?a=1&a=2', { headers: { 'x-own': 'yes' }, body: 'hello\nERROR forged' });
+      const logged = lines
+        .filter((line) => line.includes('[ENDPOINT: /__debug/*]'))
+        .map((line) => line.slice(line.indexOf('/*]') + 4).trim());
+      equal(logged.length, 6);
+      const [method, url, query, params, headers, body] = logged as [string, string, string, string, string, string];
+      deepEqual([method, url], ['Method: POST', 'URL: /__debug/p%20q?a=1&a=2']);
+      match(query, /^Query: .*"a":\["1","2"\]/);
+      match(params, /^Params: .*p%20q/);
+      match(headers, /^Headers: .*"X-Own":\["yes"\]/);
+      match(body, /^Body: hello\\nERROR forged$/);
+    });
+
+    it('can be the backend of an endpoint of the same gateway', async () => {
+      await start({ debug_endpoint: true });
+      const own = [{ endpoint: '/look', backend: [{ host: [`http://127.0.0.1:${port}`], url_pattern: '/__debug/x' }] }];
+      await gateway!.reload({ version: 3, debug_endpoint: true, endpoints: own });
+      deepEqual(JSON.parse((await ask(port, 'GET /look')).text), { message: 'pong' });
+    });
+  });
+
+  describe('echo', () => {
+    it('answers what it was sent', async () => {
+      await start({ echo_endpoint: true });
+      const answer = await ask(port, 'PUT /__echo/a%20b?x=1&x=2&y', { headers: { 'x-OWN': 'yes', host: 'h:1' }, body: 'text' });
+      const { req_headers: headers, ...rest } = JSON.parse(answer.text);
+      deepEqual(rest, {
+        req_uri: '/__echo/a%20b?x=1&x=2&y',
+        req_uri_details: { user: '', host: 'h:1', path: '/__echo/a%20b', query: 'x=1&x=2&y', fragment: '' },
+        req_method: 'PUT',
+        req_querystring: { x: ['1', '2'], y: [''] },
+        req_body: 'text',
+      });
+      deepEqual(headers['X-Own'], ['yes']);
+    });
+
+    it('takes a body no longer than the limit', async () => {
+      await start({ echo_endpoint: true, ...router({ max_payload: 10 }) });
+      equal((await ask(port, 'POST /__echo/', { body: 'x'.repeat(11) })).status, 413);
+      equal((await ask(port, 'POST /__echo/', { body: 'x'.repeat(10) })).status, 200);
+    });
+
+    it('takes names that mean something to the runtime as data', async () => {
+      await start({ echo_endpoint: true });
+      const answer = await ask(port, 'GET /__echo/?__proto__=1&constructor=2');
+      const query = JSON.parse(answer.text).req_querystring;
+      deepEqual(Object.entries(query), [
+        ['__proto__', ['1']],
+        ['constructor', ['2']],
+      ]);
+    });
+  });
+
+  describe('OPTIONS', () => {
+    const both = [...endpoints, { ...endpoints[0], method: 'POST' }, { ...endpoints[0], endpoint: '/a b/{c}' }];
+
+    it('is answered on every declared path where that is wanted', async () => {
+      await start({ endpoints: both, ...router({ auto_options: true }) });
+      const answer = await ask(port, 'OPTIONS /x');
+      deepEqual([answer.status, answer.text, answer.headers.allow], [200, '', 'GET, POST']);
+      match(answer.headers['x-gateway'] as string, /^Version /);
+      deepEqual([(await ask(port, 'OPTIONS /a%20b/c')).headers.allow, await status('OPTIONS /none')], ['GET', 404]);
+    });
+
+    it('is a wrong method otherwise', async () => {
+      await start({ endpoints: both });
+      equal(await status('OPTIONS /x'), 405);
+    });
+
+    it('of the whole server is refused', async () => {
+      await start({});
+      const received = await sendRaw(port, 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      deepEqual(statusesOf(received), [400]);
+    });
+  });
+
+  it('stand before declared endpoints and do not need a backend', async () => {
+    const backend = await startBackend(json({}));
+    try {
+      await start({
+        debug_endpoint: true,
+        endpoints: [{ endpoint: '/__catchall', backend: [{ host: [backend.url], url_pattern: '/' }] }],
+      });
+      deepEqual([await status('GET /__health'), await status('GET /__debug/')], [200, 200]);
+      equal(backend.requests.length, 0);
+    } finally {
+      await backend.close();
+    }
+  });
+});

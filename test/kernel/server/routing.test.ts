@@ -1,0 +1,303 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { ConfigErrors } from '#contract';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { ask } from './ask.ts';
+import { sendRaw } from './raw.ts';
+
+const at = (line: string, pattern = line.split(' ')[1]!): object => {
+  const [method, endpoint] = line.split(' ');
+  return { endpoint, method, backend: [{ url_pattern: pattern }] };
+};
+
+describe('routing', () => {
+  let backend: TestBackend;
+  let gateway: Gateway | null = null;
+  let port: number;
+
+  before(async () => {
+    backend = await startBackend((seen, response) => json({ saw: `${seen.method} ${seen.target}` })(seen, response));
+  });
+  after(() => backend.close());
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = null;
+    (backend.requests as unknown[]).length = 0;
+  });
+
+  const start = async (endpoints: object[], router: object = {}, more: object = {}): Promise<void> => {
+    gateway = await startGateway({ host: [backend.url], endpoints, extra_config: { router }, ...more });
+    ({ port } = await gateway.listen());
+  };
+
+  /** What a request leads to: the backend's target, or status and text or location. */
+  const leadsTo = async (line: string, headers: Record<string, string> = {}): Promise<unknown> => {
+    const { status, text, headers: got } = await ask(port, line, { headers });
+    if (status === 200) return backend.requests.at(-1)!.target;
+    return [status, got.location ?? text];
+  };
+
+  describe('of the documented cases', () => {
+    const endpoints = [at('GET /user/{id}'), at('GET /user/new'), at('POST /user/{id}'), at('GET /f/*', '/base')];
+    const cases: [line: string, result: unknown][] = [
+      ['GET /user/7/x', [404, '404 page not found']],
+      ['DELETE /user/7', [405, '405 method not allowed']],
+      ['GET /user/new', '/user/new'],
+      ['GET /user/7', '/user/7'],
+      ['POST /user/7', '/user/7'],
+      ['GET /User/7?a=1', [301, '/user/7?a=1']],
+      ['POST /user/7/', [307, '/user/7']],
+      ['GET /user/7/', [301, '/user/7']],
+      ['GET /user/a%252Fb', [400, 'error: encoded url params']],
+      ['GET /user/a%25zz', [400, 'error: invalid URL escape "%zz"']],
+      ['GET /user/a%3Fb', [400, 'error: encoded url params']],
+      ['GET /user/a%23b', [400, 'error: encoded url params']],
+      ['GET /user/a%2Fb', [404, '404 page not found']],
+      ['GET /user/a%20b', '/user/a%20b'],
+      ['GET /f/x/y', '/base/x/y'],
+      ['GET /f/', '/base/'],
+      ['GET /f', [301, '/f/']],
+      ['GET /user/', [404, '404 page not found']],
+      ['GET /', [404, '404 page not found']],
+    ];
+    for (const [line, result] of cases) {
+      it(`takes ${line} to ${JSON.stringify(result)}`, async () => {
+        await start(endpoints);
+        deepEqual(await leadsTo(line), result);
+      });
+    }
+
+    it('describes a 404 and a 405 as the gateway’s own', async () => {
+      await start(endpoints);
+      const missing = await ask(port, 'GET /none');
+      match(missing.headers['x-gateway'] as string, /^Version \d/);
+      deepEqual([missing.headers['x-gateway-completed'], missing.headers['content-type']], ['false', 'text/plain']);
+      const wrong = await ask(port, 'DELETE /user/7');
+      deepEqual([wrong.headers.allow, wrong.headers['x-gateway-completed']], ['GET, POST', 'false']);
+      match(wrong.headers['x-gateway'] as string, /^Version \d/);
+    });
+  });
+
+  it('refuses two names for one variable, naming both paths', async () => {
+    const faulty = startGateway({ host: [backend.url], endpoints: [at('GET /v1/{d}/u/{a}'), at('GET /v1/{d}/u/{b}/s')] });
+    await rejects(faulty, (error: ConfigErrors) => {
+      ok(error instanceof ConfigErrors);
+      match(error.message, /\/v1\/\{d\}\/u\/\{b\}\/s/);
+      match(error.message, /\/v1\/\{d\}\/u\/\{a\}/);
+      return true;
+    });
+  });
+
+  it('compares variables within one method only', async () => {
+    await start([at('GET /user/{a}'), at('POST /user/{b}/x')]);
+    equal(await leadsTo('POST /user/7/x'), '/user/7/x');
+  });
+
+  it('goes back from a static segment to a variable', async () => {
+    await start([at('GET /a/{x}/c'), at('GET /a/b/d')]);
+    equal(await leadsTo('GET /a/b/c'), '/a/b/c');
+    equal(await leadsTo('GET /a/b/d'), '/a/b/d');
+  });
+
+  it('goes back from a variable that would be empty to a wildcard', async () => {
+    await start([at('GET /a/*', '/w'), at('GET /a/b/{c}'), at('GET /a/{d}', '/d')]);
+    equal(await leadsTo('GET /a/b/'), '/w/b/');
+    equal(await leadsTo('GET /a/'), '/w/');
+    equal(await leadsTo('GET /a/x'), '/d');
+  });
+
+  it('never takes an empty segment for a variable', async () => {
+    await start([at('GET /{a}/{b}')], { disable_redirect_fixed_path: true, disable_redirect_trailing_slash: true });
+    for (const line of ['GET //b', 'GET /a/', 'GET //', 'GET /%2Fb']) {
+      deepEqual(await leadsTo(line), [404, '404 page not found'], line);
+    }
+  });
+
+  it('gives variables whose names hold other marks than letters', async () => {
+    await start([at('GET /{user-id}/{user_id}')]);
+    equal(await leadsTo('GET /a/b'), '/a/b');
+  });
+
+  it('reads a variable glued to text to the end of the segment', async () => {
+    await start([at('GET /file.{ext}', '/x/{ext}'), at('GET /{name}', '/n/{name}')], {}, { disable_rest: true });
+    equal(await leadsTo('GET /file.tar.gz'), '/x/tar.gz');
+    equal(await leadsTo('GET /file.'), '/n/file.');
+    deepEqual(await leadsTo('GET /file.tar/gz'), [404, '404 page not found']);
+  });
+
+  it('does not check values for a second encoding when it is told not to', async () => {
+    await start([at('GET /user/{id}')], { disable_path_decoding: true });
+    equal(await leadsTo('GET /user/a%252Fb'), '/user/a%252Fb');
+  });
+
+  it('matches and redirects nothing that stands behind the query', async () => {
+    await start([at('GET /user/{id}')]);
+    equal(await leadsTo('GET /user/7?x=/y/../z//'), '/user/7');
+  });
+
+  it('costs the same for a path of a hundred thousand segments', async () => {
+    await start([at('GET /a/{b}/c'), at('GET /w/*')]);
+    for (const path of ['/a'.repeat(100_000), `/w${'/'.repeat(400_000)}`, `/${'%25'.repeat(100_000)}`]) {
+      match(await sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 [34]0\d/);
+    }
+  });
+
+  describe('redirects', () => {
+    const endpoints = [at('GET /Mixed/{Id}/End'), at('PUT /put'), at('GET /slash/'), at('GET /sp/{a}')];
+
+    it('correct letter case but keep the values', async () => {
+      await start(endpoints);
+      deepEqual(await leadsTo('GET /mIXED/AbC/eND?q=%41'), [301, '/Mixed/AbC/End?q=%41']);
+    });
+
+    it('add a missing slash and take an extra one away', async () => {
+      await start(endpoints);
+      deepEqual(await leadsTo('GET /slash'), [301, '/slash/']);
+      deepEqual(await leadsTo('PUT /put/'), [307, '/put']);
+    });
+
+    it('clean empty and dot segments', async () => {
+      await start(endpoints);
+      deepEqual(await leadsTo('GET //Mixed/./x/../y//End'), [301, '/Mixed/y/End']);
+    });
+
+    it('go only where the method has an endpoint', async () => {
+      await start(endpoints);
+      deepEqual(await leadsTo('DELETE /PUT'), [404, '404 page not found']);
+    });
+
+    it('keep what was encoded encoded', async () => {
+      await start(endpoints);
+      deepEqual(await leadsTo('GET /sp/a%20%0d%0aX:y/'), [301, '/sp/a%20%0D%0AX:y']);
+      deepEqual(await leadsTo('GET /SP/a%3Fb%23c%25'), [301, '/sp/a%3Fb%23c%25']);
+    });
+
+    it('never lead to another host', async () => {
+      await start([at('GET /{a}/{b}')]);
+      deepEqual(await leadsTo('GET //evil.test/x/'), [301, '/evil.test/x']);
+      deepEqual(await leadsTo('GET /%2Fevil.test/x/'), [301, '/evil.test/x']);
+      deepEqual(await leadsTo('GET /%5Cevil.test/x/'), [301, '/%5Cevil.test/x']);
+    });
+
+    for (const [prefix, location] of [
+      ['/api', '/api/slash/'],
+      ['api/v1/', '/api/v1/slash/'],
+      ['//evil', '/evil/slash/'],
+      ['https://evil.test', '/slash/'],
+      ['/a b', '/slash/'],
+      ['/', '/slash/'],
+    ] as const) {
+      it(`for a slash stand behind the prefix ${prefix} as far as it is a path`, async () => {
+        await start(endpoints);
+        deepEqual(await leadsTo('GET /slash', { 'X-Forwarded-Prefix': prefix }), [301, location]);
+      });
+    }
+
+    it('take no time over a prefix that is all slashes', async () => {
+      await start(endpoints);
+      const prefix = `${'/'.repeat(900_000)}x`;
+      deepEqual(await leadsTo('GET /slash', { 'X-Forwarded-Prefix': prefix }), [301, '/x/slash/']);
+    });
+
+    it('for letter case do not use the prefix', async () => {
+      await start(endpoints);
+      deepEqual(await leadsTo('PUT /PUT', { 'X-Forwarded-Prefix': '/api' }), [307, '/put']);
+    });
+
+    it('of slashes still happen when only those of slashes are off, as the other kind repairs them too', async () => {
+      await start(endpoints, { disable_redirect_trailing_slash: true });
+      deepEqual(await leadsTo('GET /slash'), [301, '/slash/']);
+    });
+
+    it('of letter case are off when they are', async () => {
+      await start(endpoints, { disable_redirect_fixed_path: true });
+      deepEqual(await leadsTo('PUT /PUT'), [404, '404 page not found']);
+      deepEqual(await leadsTo('GET /slash'), [301, '/slash/']);
+    });
+
+    it('are all off when both are', async () => {
+      await start(endpoints, { disable_redirect_fixed_path: true, disable_redirect_trailing_slash: true });
+      for (const line of ['PUT /PUT', 'GET /slash', 'PUT //put']) {
+        deepEqual(await leadsTo(line), [404, '404 page not found'], line);
+      }
+    });
+
+    it('are not needed where extra slashes are removed first', async () => {
+      await start(endpoints, { remove_extra_slash: true });
+      equal(await leadsTo('PUT //x/..//put'), '/put');
+    });
+  });
+
+  describe('what no endpoint answers', () => {
+    it('has the configured bodies', async () => {
+      await start([at('GET /x')], { error_body: { 404: { no: 'such' }, 405: { not: ['so'] } } });
+      for (const [line, status, body] of [
+        ['GET /none', 404, '{"no":"such"}'],
+        ['POST /x', 405, '{"not":["so"]}'],
+      ] as const) {
+        const answer = await ask(port, line);
+        deepEqual([answer.status, answer.text], [status, body]);
+        equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+        equal(answer.headers['x-gateway-completed'], 'false');
+      }
+    });
+
+    it('is 404 for a wrong method where that is wanted', async () => {
+      await start([at('GET /x')], { disable_handle_method_not_allowed: true });
+      deepEqual(await leadsTo('POST /x'), [404, '404 page not found']);
+    });
+
+    it('is answered for HEAD without a body', async () => {
+      await start([at('GET /x')]);
+      const answer = await ask(port, 'HEAD /x');
+      deepEqual([answer.status, answer.text, answer.headers.allow], [405, '', 'GET']);
+    });
+
+    it('tells no version where that is hidden', async () => {
+      await start([at('GET /x')], { hide_version_header: true });
+      equal((await ask(port, 'GET /none')).headers['x-gateway'], 'Version undefined');
+      equal((await ask(port, 'GET /x')).headers['x-gateway'], 'Version undefined');
+    });
+  });
+
+  describe('/__catchall', () => {
+    const all = { endpoint: '/__catchall', backend: [{ url_pattern: '/base' }] };
+
+    it('takes everything no other endpoint does, with all its headers and parameters', async () => {
+      await start([all, at('GET /x')]);
+      equal(await leadsTo('GET /x'), '/x');
+      equal(await leadsTo('DELETE /any/where?a=1', { 'X-Own': 'yes' }), '/base/any/where?a=1');
+      equal(backend.requests.at(-1)!.headers['x-own'], 'yes');
+      equal(await leadsTo('POST /x'), '/base/x');
+      equal(await leadsTo('GET /X'), '/base/X');
+      match((await ask(port, 'GET /__health')).text, /"status":"ok"/);
+    });
+
+    it('says so when something else was written', async () => {
+      const sinks = rememberingSinks();
+      gateway = await startGateway(
+        { host: [backend.url], endpoints: [{ ...all, output_encoding: 'json', input_headers: ['A'] }] },
+        { sinks },
+      );
+      ok(
+        gateway.warnings.length > 0 || sinks.lines.some((line) => /ERROR|WARN/.test(line)),
+        JSON.stringify(sinks.lines),
+      );
+    });
+
+    it('answers HEAD with the length the backend told', async () => {
+      await start([all]);
+      const answer = await ask(port, 'HEAD /x');
+      deepEqual([answer.status, answer.text], [200, '']);
+      ok(Number(answer.headers['content-length']) > 0);
+    });
+  });
+
+  it('refuses a configuration with a path that cannot be served', async () => {
+    for (const endpoint of ['/a:b', '/a/*/b', '/*', '/x*', '/__health', 'x', '/a?b', '/__debug/x']) {
+      const faulty = startGateway({ host: [backend.url], debug_endpoint: true, endpoints: [at(`GET ${endpoint}`)] });
+      await rejects(faulty, ConfigErrors, endpoint);
+    }
+    await rejects(startGateway({ host: [backend.url], endpoints: [at('GET /x'), at('GET /x')] }), ConfigErrors);
+  });
+});

@@ -1,0 +1,264 @@
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { get as getPlain } from 'node:http';
+import { join } from 'node:path';
+import { rememberingSinks, startGateway } from '../../support/gateway.ts';
+import { ask, once, Secure } from './secure.ts';
+
+/** The status of a plain request, or the code of the failure. */
+function plain(port: number): Promise<number | string> {
+  return new Promise((resolve) => {
+    getPlain({ host: 'localhost', port, path: '/__health', agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    }).once('error', (error: NodeJS.ErrnoException) => resolve(error.code!));
+  });
+}
+
+describe('TLS', () => {
+  let secure: Secure;
+  before(() => {
+    secure = new Secure();
+  });
+  afterEach(() => secure.close());
+  after(() => secure.made.remove());
+
+  it('serves HTTPS with the certificate of keys', async () => {
+    const { port } = await secure.listen(secure.tls());
+    equal(await secure.get(port, '/__health'), 200);
+    equal(await secure.get(port, '/a'), 200);
+  });
+
+  it('offers HTTP/2 to clients that know it', async () => {
+    const { port } = await secure.listen(secure.tls());
+    const session = secure.session(port);
+    equal((await ask(session, { ':path': '/a' })).body, '{"a":1}');
+    equal(session.alpnProtocol, 'h2');
+  });
+
+  it('serves HTTP/1.1 to clients that agree on no protocol', async () => {
+    const { port } = await secure.listen(secure.tls());
+    const socket = await secure.handshake(port);
+    socket.write('GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    match(String(await once(socket, 'data')), /^HTTP\/1\.1 200 OK\r\n/);
+  });
+
+  it('serves no plain HTTP on the same port', async () => {
+    const { port } = await secure.listen(secure.tls());
+    equal(typeof (await plain(port)), 'string');
+  });
+
+  it('serves plain HTTP, and reads no file, when it is disabled', async () => {
+    const { port } = await secure.listen({ tls: { disabled: true, keys: [{ public_key: '/nowhere' }] } });
+    equal(await plain(port), 200);
+  });
+
+  it('takes null for no TLS', async () => {
+    const { port } = await secure.listen({ tls: null });
+    equal(await plain(port), 200);
+  });
+
+  it('speaks TLS 1.3 alone unless told', async () => {
+    const { port } = await secure.listen(secure.tls());
+    equal(typeof (await secure.get(port, '/a', { maxVersion: 'TLSv1.2' })), 'string');
+  });
+
+  it('speaks TLS 1.2 and 1.3 with a min_version of TLS12', async () => {
+    const { port } = await secure.listen(secure.tls({ min_version: 'TLS12' }));
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const socket = await secure.handshake(port, { minVersion: version, maxVersion: version });
+      equal(socket.getProtocol(), version);
+    }
+  });
+
+  it('speaks TLS 1.1 where suites for it are listed', async () => {
+    const { port } = await secure.listen(secure.tls({ min_version: 'TLS11', cipher_suites: [49161, 49162] }));
+    const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
+    equal((await secure.handshake(port, old)).getProtocol(), 'TLSv1.1');
+  });
+
+  it('speaks nothing newer than max_version', async () => {
+    const { port } = await secure.listen(secure.tls({ min_version: 'TLS12', max_version: 'TLS12' }));
+    equal((await secure.handshake(port)).getProtocol(), 'TLSv1.2');
+  });
+
+  it('agrees up to TLS 1.2 on the listed suites alone', async () => {
+    const { port } = await secure.listen(secure.tls({ min_version: 'TLS12', cipher_suites: [49196] }));
+    const socket = await secure.handshake(port, { maxVersion: 'TLSv1.2' });
+    equal(socket.getCipher().standardName, 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384');
+    await rejects(secure.handshake(port, { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }));
+  });
+
+  it('agrees on the curves of NIST and on no other', async () => {
+    const { port } = await secure.listen(secure.tls());
+    await secure.handshake(port, { ecdhCurve: 'P-521' });
+    await rejects(secure.handshake(port, { ecdhCurve: 'X25519' }));
+  });
+
+  it('agrees on the listed curves alone', async () => {
+    const { port } = await secure.listen(secure.tls({ curve_preferences: [24] }));
+    await secure.handshake(port, { ecdhCurve: 'P-384' });
+    await rejects(secure.handshake(port, { ecdhCurve: 'P-256' }));
+  });
+
+  it('accepts prefer_server_cipher_suites', async () => {
+    const { port } = await secure.listen(secure.tls({ prefer_server_cipher_suites: true }));
+    equal(await secure.get(port), 200);
+  });
+
+  it('takes an old single pair, as the last of keys, with a warning', async () => {
+    const { certificate: public_key, privateKey: private_key } = secure.server;
+    const { gateway, port } = await secure.listen({ tls: { public_key, private_key } });
+    equal(await secure.get(port), 200);
+    equal(
+      gateway.warnings.some(({ code, pointer }) => code === 'CONFIG_OLD_FIELD' && pointer === '/tls/public_key'),
+      true,
+    );
+  });
+
+  describe('with several certificates', () => {
+    let port: number;
+    beforeEach(async () => {
+      const wide = secure.made.issue('wide', secure.authority, 'DNS:*.x.io');
+      const exact = secure.made.issue('exact', secure.authority, 'DNS:b.x.io');
+      ({ port } = await secure.listen(secure.tls({}, secure.server, wide, exact)));
+    });
+
+    it('shows the one for the name asked for', async () => {
+      equal(await secure.shown(port, 'localhost'), 'server');
+      equal(await secure.shown(port, 'a.x.io'), 'wide');
+    });
+
+    it('prefers the very name to a wildcard', async () => equal(await secure.shown(port, 'b.x.io'), 'exact'));
+
+    it('shows the first one for any other name', async () => equal(await secure.shown(port, 'c.y.io'), 'server'));
+
+    it('shows the first one to a client that asks for none', async () =>
+      equal(await secure.shown(port, undefined), 'server'));
+  });
+
+  describe('settings that cannot work', () => {
+    const file = (name: string, text: string) => {
+      const path = join(secure.made.directory, name);
+      writeFileSync(path, text);
+      return path;
+    };
+
+    it('are refused without a certificate', async () => {
+      deepEqual(await secure.refused({ tls: {} }), [['TLS_KEYS', '/tls/keys', 'public key not defined']]);
+      deepEqual(await secure.refused({ tls: { keys: [] } }), [['TLS_KEYS', '/tls/keys', 'public key not defined']]);
+    });
+
+    it('are refused with half a pair', async () => {
+      deepEqual(await secure.refused({ tls: { keys: [{ public_key: 'a' }] } }), [
+        ['TLS_KEYS', '/tls/keys/0/private_key', 'private key not defined'],
+      ]);
+      deepEqual(await secure.refused({ tls: { keys: [{ private_key: 'a' }] } }), [
+        ['TLS_KEYS', '/tls/keys/0/public_key', 'public key not defined'],
+      ]);
+      deepEqual(await secure.refused({ tls: { public_key: 'a' } }), [
+        ['TLS_KEYS', '/tls/private_key', 'private key not defined'],
+      ]);
+    });
+
+    it('are refused for every file that cannot be read, by its path', async () => {
+      const { certificate, privateKey } = secure.server;
+      const keys = [
+        { public_key: '/nowhere/a.pem', private_key: privateKey },
+        { public_key: certificate, private_key: '/nowhere/b.key' },
+      ];
+      deepEqual(await secure.refused({ tls: { keys, enable_mtls: true, ca_certs: ['/nowhere/c.pem'] } }), [
+        ['TLS_FILE', '/tls/keys/0/public_key', 'cannot read /nowhere/a.pem'],
+        ['TLS_FILE', '/tls/keys/1/private_key', 'cannot read /nowhere/b.key'],
+        ['TLS_FILE', '/tls/ca_certs/0', 'cannot read /nowhere/c.pem'],
+      ]);
+    });
+
+    it('are refused for files that hold something else', async () => {
+      const { certificate, privateKey } = secure.server;
+      const empty = file('empty.pem', 'nothing here');
+      const broken = file('broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+      for (const [keys, pointer] of [
+        [{ public_key: empty, private_key: privateKey }, '/tls/keys/0/public_key'],
+        [{ public_key: broken, private_key: privateKey }, '/tls/keys/0/public_key'],
+        [{ public_key: certificate, private_key: empty }, '/tls/keys/0/private_key'],
+      ] as const) {
+        const [[code, at, message]] = (await secure.refused({ tls: { keys: [keys] } })) as [[string, string, string]];
+        deepEqual([code, at], ['TLS_INVALID', pointer]);
+        match(message, /(empty|broken)\.pem/);
+      }
+      const fields = { enable_mtls: true, ca_certs: [empty] };
+      deepEqual((await secure.refused(secure.tls(fields)))[0]!.slice(0, 2), ['TLS_INVALID', '/tls/ca_certs/0']);
+    });
+
+    it('are refused for a key of another certificate', async () => {
+      const keys = [{ public_key: secure.server.certificate, private_key: secure.authority.privateKey }];
+      deepEqual(await secure.refused({ tls: { keys } }), [
+        [
+          'TLS_INVALID',
+          '/tls/keys/0/private_key',
+          `the private key ${secure.authority.privateKey} does not fit the certificate ${secure.server.certificate}`,
+        ],
+      ]);
+    });
+
+    it('are refused for versions and suites the runtime cannot do', async () => {
+      deepEqual(await secure.refused(secure.tls({ min_version: 'SSL3.0' })), [
+        ['TLS_VERSION', '/tls/min_version', 'SSL3.0 is not supported by this runtime'],
+      ]);
+      deepEqual(await secure.refused(secure.tls({ min_version: 'TLS13', max_version: 'TLS12' })), [
+        ['TLS_VERSION', '/tls/min_version', 'min_version TLS13 is above max_version TLS12'],
+      ]);
+      deepEqual(await secure.refused(secure.tls({ cipher_suites: [4865, 5] })), [
+        ['TLS_CIPHER', '/tls/cipher_suites/1', 'cipher suite 5 is not known to this runtime'],
+      ]);
+    });
+
+    it('are refused where no suite is left for the versions', async () => {
+      deepEqual(await secure.refused(secure.tls({ min_version: 'TLS10', max_version: 'TLS11' })), [
+        ['TLS_CIPHER', '/tls/cipher_suites', 'no cipher suite for TLS11 or older'],
+      ]);
+    });
+
+    it('are refused for an unknown version, suite list or curve', async () => {
+      deepEqual((await secure.refused(secure.tls({ min_version: 'TLS14' })))[0]!.slice(0, 2), [
+        'SCHEMA_ENUM',
+        '/tls/min_version',
+      ]);
+      equal((await secure.refused(secure.tls({ cipher_suites: [4865, 4865] })))[0]![0], 'SCHEMA_DUPLICATE');
+      equal((await secure.refused(secure.tls({ curve_preferences: [29] })))[0]![0], 'SCHEMA_ENUM');
+    });
+  });
+
+  it('warns of a certificate that ends within two weeks', async () => {
+    const gateway = await startGateway(secure.tls());
+    equal(gateway.warnings[0]!.code, 'TLS_EXPIRY');
+    equal(gateway.warnings[0]!.pointer, '/tls/keys/0/public_key');
+    await gateway.close();
+  });
+
+  it('notes a failed handshake with the address of the client', async () => {
+    const sinks = rememberingSinks();
+    const extra_config = { 'telemetry/logging': { level: 'DEBUG', stdout: true } };
+    const { port } = await secure.listen({ ...secure.tls(), extra_config }, { sinks });
+    await rejects(secure.handshake(port, { maxVersion: 'TLSv1.2' }));
+    const line = sinks.lines.find((text) => text.includes('TLS handshake error'));
+    match(line!, /DEBUG.*TLS handshake error from .*(127\.0\.0\.1|::1).*:\d+: ERR_SSL_UNSUPPORTED_PROTOCOL/);
+  });
+
+  it('gives up a client that never finishes its handshake', async () => {
+    const { port } = await secure.listen({ ...secure.tls(), read_header_timeout: '50ms' });
+    await once(secure.dial(port), 'close');
+  });
+
+  it('closes without waiting for handshakes and idle connections', async () => {
+    const { gateway, port } = await secure.listen(secure.tls());
+    const silent = secure.dial(port);
+    const idle = await secure.handshake(port);
+    idle.on('error', () => {});
+    const ended = Promise.all([once(silent, 'close'), once(idle, 'close')]);
+    await secure.get(port);
+    await gateway.close();
+    await ended;
+  });
+});

@@ -1,0 +1,28 @@
+import { ok } from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { pass } from '../../scripts/memory/passage.ts';
+
+const MiB = 1024 * 1024;
+
+describe('memory', function () {
+  this.timeout(120_000);
+
+  before(function () {
+    // Elsewhere a process's memory is asked for with a program that need not be there.
+    if (!existsSync('/proc/self/status')) this.skip();
+  });
+
+  for (const output of ['no-op', 'streaming', 'sse']) {
+    it(`stays flat while 256 MiB pass to a client that keeps stopping: ${output}`, async () => {
+      const { before, samples, taken } = await pass(output, 256 * MiB, 32 * MiB);
+      ok(taken > 240 * MiB, `only ${taken} bytes came through`);
+      ok(samples.filter(({ stalled }) => stalled).length >= 6, 'the client never held the stream up');
+      // The first quarter is warming up: code is compiled, and garbage finds the level at which it is collected.
+      const early = samples.filter((sample) => sample.taken < 64 * MiB).map(({ residentBytes }) => residentBytes);
+      const later = samples.filter((sample) => sample.taken >= 64 * MiB).map(({ residentBytes }) => residentBytes);
+      const grown = Math.max(...later) - Math.max(...early);
+      ok(grown < 64 * MiB, `memory grew by ${grown} bytes in the course of the stream`);
+      ok(Math.max(...early, ...later) - before < 128 * MiB, 'a stream takes more than 128 MiB');
+    });
+  }
+});
