@@ -21,7 +21,7 @@ export const run: Command = {
       return 1;
     }
     const port = parsePort(values.port);
-    let gateway: Gateway;
+    let gateway: Gateway | null = null;
     try {
       gateway = await startGateway(catalogue, values.config, {
         debug: values.debug !== undefined,
@@ -30,6 +30,8 @@ export const run: Command = {
       process.stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
       await gateway.listen();
     } catch (error) {
+      // What it holds must not keep the process alive.
+      await gateway?.close();
       if (error instanceof ConfigErrors) {
         process.stderr.write('ERROR parsing the configuration file:\n');
         await printErrors(process.stderr, values.config, error.errors);

@@ -62,7 +62,11 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
     }
   };
   const files = keyFilesOf(config);
-  const pairs = files.map((pair) => attempt(() => readPair(pair, findings)));
+  const pairs = files.map((pair) => {
+    const cert = attempt(() => readPem(pair.certificate!, pair.certificateAt, fault));
+    const key = attempt(() => readPem(pair.privateKey!, pair.privateKeyAt, fault));
+    return cert === undefined || key === undefined ? undefined : attempt(() => checkPair(pair, cert, key, findings));
+  });
   const authorities = config.ca_certs.map((path, index) => attempt(() => readAuthority(path, `/ca_certs/${index}`)));
   const protocol = attempt(() => tlsProtocol(config, fault));
   if (findings.errors.length > failed) return null;
@@ -93,10 +97,9 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
   };
 }
 
-function readPair(files: KeyFiles, { warnings }: Findings): Pair {
-  const { certificate = '', privateKey = '', certificateAt, privateKeyAt } = files;
-  const cert = readPem(certificate, certificateAt, fault);
-  const key = readPem(privateKey, privateKeyAt, fault);
+/** Checks that certificate and key go together. */
+function checkPair(files: KeyFiles, cert: string, key: string, { warnings }: Findings): Pair {
+  const { certificate, privateKey, certificateAt, privateKeyAt } = files;
   const leaf = parsed(certificateAt, `no certificate in ${certificate}`, () => new X509Certificate(cert));
   const secret = parsed(privateKeyAt, `no private key that can be used in ${privateKey}`, () => createPrivateKey(key));
   if (!leaf.checkPrivateKey(secret)) {

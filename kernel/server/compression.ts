@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
-import { constants, createGzip, gzip } from 'node:zlib';
-import { ByteStream, CancelledError } from '#contract';
+import { gzip } from 'node:zlib';
+import { ByteStream } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
 
 /** Shorter bodies are not worth it (decision 20). */
@@ -11,49 +11,36 @@ const LEVEL = 4;
 
 const streamTypes = /^(?:text\/event-stream|application\/(?:x-ndjson|vnd\.amazon\.eventstream|grpc))/i;
 
-/** What may be compressed though nobody knows how long it is going to be. */
-const textTypes = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|javascript|yaml)|image\/svg)/i;
-
 const gzipWhole = promisify(gzip);
 
-/** True when a response may and should be compressed for a client that wants it (routing rule 15). */
+/**
+ * True when a response may and should be compressed for a client that wants it (routing rule 15). What comes as a stream
+ * is never held back by it.
+ */
 export function isCompressible(status: number, headers: readonly string[], body: Answer['body']): boolean {
-  if (body === null || status < 200 || status === 204 || status === 206 || status === 304) return false;
-  let length: number | undefined;
-  let isText = false;
+  if (body === null || body instanceof ByteStream || Buffer.byteLength(body) < SMALLEST_BYTES) return false;
+  if (status === 204 || status === 206 || status === 304) return false;
   for (let at = 0; at < headers.length; at += 2) {
-    const value = headers[at + 1]!;
     switch (headers[at]!.toLowerCase()) {
       case 'content-encoding':
       case 'content-range':
         return false;
       case 'content-type':
-        if (streamTypes.test(value)) return false;
-        isText = textTypes.test(value);
+        if (streamTypes.test(headers[at + 1]!)) return false;
         break;
       case 'cache-control':
-        if (/\bno-transform\b/i.test(value)) return false;
-        break;
-      case 'content-length':
-        length = Number(value);
+        if (/\bno-transform\b/i.test(headers[at + 1]!)) return false;
         break;
     }
   }
-  if (!(body instanceof ByteStream)) return Buffer.byteLength(body) >= SMALLEST_BYTES;
-  return length === undefined ? isText : length >= SMALLEST_BYTES;
+  return true;
 }
 
-/** The answer with its body compressed. A stream is passed on as it comes: what was written is never held back. */
-export function compress(answer: Answer): Answer | Promise<Answer> {
-  const { status, headers, body } = answer;
-  if (body instanceof ByteStream && !body.arrived) {
-    describeGzip(headers);
-    return { status, headers, body: compressStream(body) };
-  }
-  const whole = body instanceof ByteStream ? (body.collect(Number.POSITIVE_INFINITY) as Uint8Array) : body!;
-  if (Buffer.byteLength(whole) < SMALLEST_BYTES) return { status, headers, body: whole };
+/** The answer, which is compressible, with its body compressed. */
+export async function compress({ status, headers, body }: Answer): Promise<Answer> {
+  const packed = await compressBytes(body as string | Uint8Array);
   describeGzip(headers);
-  return compressBytes(whole).then((packed) => ({ status, headers, body: packed }));
+  return { status, headers, body: packed };
 }
 
 /** All bytes of a body, compressed off the event loop. */
@@ -61,39 +48,13 @@ export function compressBytes(body: string | Uint8Array): Promise<Buffer> {
   return gzipWhole(body, { level: LEVEL });
 }
 
-/** A compressor for bytes that come bit by bit: what goes in comes out at once. */
-export function createStreamGzip() {
-  return createGzip({ level: LEVEL, flush: constants.Z_SYNC_FLUSH });
-}
-
-function compressStream(body: ByteStream): ByteStream {
-  const packer = createStreamGzip();
-  const packed = ByteStream.from(packer);
-  packer.on('drain', () => body.resume());
-  packer.once('close', () => body.cancel(new CancelledError()));
-  body.flow({
-    write: (chunk) => packer.write(chunk),
-    end: () => packer.end(),
-    fail: (error) => packer.destroy(error),
-  });
-  return packed;
-}
-
-/** Changes headers so that they describe the compressed body. */
+/** Changes headers so that they describe the compressed body; its length is whoever writes it to tell. */
 function describeGzip(headers: string[]): void {
   let varies = false;
-  for (let at = headers.length - 2; at >= 0; at -= 2) {
-    switch (headers[at]!.toLowerCase()) {
-      case 'content-length':
-        headers.splice(at, 2);
-        break;
-      case 'etag':
-        headers[at + 1] = weakTag(headers[at + 1]!);
-        break;
-      case 'vary':
-        varies ||= /(?:^|[\s,])(?:accept-encoding|\*)(?:[\s,]|$)/i.test(headers[at + 1]!);
-        break;
-    }
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!.toLowerCase();
+    if (name === 'etag') headers[at + 1] = weakTag(headers[at + 1]!);
+    else if (name === 'vary') varies ||= /(?:^|[\s,])(?:accept-encoding|\*)(?:[\s,]|$)/i.test(headers[at + 1]!);
   }
   headers.push('Content-Encoding', 'gzip');
   if (!varies) headers.push('Vary', 'Accept-Encoding');

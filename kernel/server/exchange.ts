@@ -194,16 +194,17 @@ export class Exchange {
   #write(context: Koa.Context, answer: Answer): void | Promise<void> {
     this.settleBody();
     const { options, throughKoa, wrapped } = this.#parts;
-    if (throughKoa && !answer.streams) return handToKoa(context, answer, this.#call);
+    if (throughKoa && !answer.streams) {
+      context.compress = !answer.raw;
+      return handToKoa(context, answer, this.#call);
+    }
     context.respond = false;
     if (wrapped) yieldToContext(this.#response, answer.headers);
     if (options.disable_gzip || answer.raw || !this.#wantsGzip(answer)) {
       return writeAnswer(this.#response, answer, this.#call);
     }
-    const packed = compress(answer);
-    if (!(packed instanceof Promise)) return writeAnswer(this.#response, packed, this.#call);
-    return packed.then((ready) => {
-      if (!this.#response.destroyed) writeAnswer(this.#response, ready, this.#call);
+    return compress(answer).then((packed) => {
+      if (!this.#response.destroyed) writeAnswer(this.#response, packed, this.#call);
     });
   }
 

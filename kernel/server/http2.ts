@@ -62,8 +62,9 @@ export function createHttp2(
   server.on('request', (request, response) => {
     limitTimes(request, response, limits);
     if (!request.stream.endAfterHeaders) request.stream.once('finish', () => dropBody(request as Http2Request));
-    if (request.headers.host === undefined) {
-      response.writeHead(400).end();
+    const refusal = inspect(request, headerBytes(limits));
+    if (refusal !== 0) {
+      response.writeHead(refusal).end();
       return;
     }
     serve(request as unknown as IncomingMessage, response as unknown as ServerResponse);
@@ -83,13 +84,22 @@ export function createHttp2(
       for (const session of sessions) session.close();
     },
     cut() {
-      for (const session of sessions) session.destroy();
+      for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_INTERNAL_ERROR);
     },
   };
 }
 
 function headerBytes(config: ServiceConfig): number {
   return config.max_header_bytes || DEFAULT_HEADER_BYTES;
+}
+
+/** The status to refuse a request with, 0 for a sound one: its name must be known, and its head within the limit. */
+function inspect({ headers, rawHeaders, url }: Http2ServerRequest, limitBytes: number): number {
+  if (headers.host === undefined) return 400;
+  let bytes = url.length;
+  // As long as it would be in HTTP/1, with a colon, a space and the end of the line.
+  for (const text of rawHeaders) bytes += text.length + 2;
+  return bytes > limitBytes ? 431 : 0;
 }
 
 /** Ends a connection on which nothing has happened for a while, unless a request is waiting for its answer. */
@@ -119,7 +129,7 @@ function limitTimes(request: Http2ServerRequest, response: Http2ServerResponse, 
   const { read_timeout: readMs, write_timeout: writeMs } = limits;
   const { stream } = response;
   const limit = (milliseconds: number) =>
-    milliseconds > 0 ? setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), milliseconds) : undefined;
+    milliseconds > 0 ? setTimeout(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR), milliseconds) : undefined;
   const writing = limit(writeMs);
   const reading = stream.endAfterHeaders ? undefined : limit(readMs);
   if (reading) request.once('end', () => clearTimeout(reading));

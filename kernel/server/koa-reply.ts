@@ -1,9 +1,8 @@
-import { pipeline, Readable } from 'node:stream';
 import type Koa from 'koa';
 import { ByteStream, type Call } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
 import { acceptsGzip } from './accepts-gzip.ts';
-import { compressBytes, createStreamGzip, isCompressible, weakTag } from './compression.ts';
+import { compressBytes, isCompressible, weakTag } from './compression.ts';
 
 /** Leaves an answer on the context, for middleware that reads the reply: Koa writes it. */
 export function handToKoa(context: Koa.Context, answer: Answer, call: Call | null): void {
@@ -33,28 +32,15 @@ export function isList(name: string): boolean {
 }
 
 /** Compresses what was left on the context, where the client asks for it. */
-export function compressReply(context: Koa.Context): void | Promise<void> {
+export async function compressReply(context: Koa.Context): Promise<void> {
   const { body, status, res } = context;
-  const isStream = body instanceof Readable;
-  if (!isStream && typeof body !== 'string' && !Buffer.isBuffer(body)) return;
-  if (context.method === 'HEAD' || !acceptsGzip(context.get('accept-encoding'))) return;
+  if (context.compress === false || context.method === 'HEAD') return;
+  if ((typeof body !== 'string' && !Buffer.isBuffer(body)) || !acceptsGzip(context.get('accept-encoding'))) return;
   const headers = Object.entries(res.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
-  if (!isCompressible(status, headers, isStream ? new ByteStream() : body)) return;
-  if (isStream) {
-    replaceBody(context, pipeline(body, createStreamGzip(), ignored));
-    return;
-  }
-  return compressBytes(body).then((packed) => replaceBody(context, packed));
-}
-
-function replaceBody(context: Koa.Context, body: Buffer | NodeJS.ReadableStream): void {
+  if (!isCompressible(status, headers, body)) return;
   const tag = context.response.get('etag');
-  context.remove('Content-Length');
-  context.body = body;
+  context.body = await compressBytes(body);
   context.set('Content-Encoding', 'gzip');
   context.vary('Accept-Encoding');
   if (tag) context.set('ETag', weakTag(tag));
 }
-
-/** The failure reaches whoever writes the response. */
-function ignored(): void {}

@@ -46,7 +46,7 @@ export class Shell extends Koa {
     context.res.statusCode = 404;
     return run(context).then(
       () => (context.respond === false ? undefined : this.#respond(context)),
-      (error) => context.onerror(error),
+      (error) => context.onerror(error instanceof Error ? error : new Error(`thrown: ${String(error)}`)),
     );
   }
 

@@ -1,8 +1,13 @@
 import { readlink, stat } from 'node:fs/promises';
-import { dirname, join, parse, resolve, sep } from 'node:path';
+import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 
 /** Real directories to watch, each with the names in it that matter; null when all do. */
 export type Directories = Map<string, Set<string> | null>;
+
+type Found = { readonly target: string } | 'not a link' | 'missing' | 'not in a directory';
+
+/** What was found at each path on the way, for paths that share a part of it. */
+export type Trodden = Map<string, Found>;
 
 /** Longer chains of links are loops to the operating system too. */
 const MAX_LINKS = 40;
@@ -12,7 +17,7 @@ const MAX_LINKS = 40;
  * the way, and the path itself when it is a directory. Where the way ends early, the deepest directory there is stands
  * for the rest. Never rejects.
  */
-export async function addChain(path: string, directories: Directories): Promise<void> {
+export async function addChain(path: string, directories: Directories, trodden: Trodden): Promise<void> {
   const absolute = resolve(path);
   const { root } = parse(absolute);
   const names = partsOf(absolute.slice(root.length)).reverse();
@@ -24,12 +29,13 @@ export async function addChain(path: string, directories: Directories): Promise<
       continue;
     }
     const entry = join(at, name);
-    const found = await follow(entry);
+    const found = trodden.get(entry) ?? (await follow(entry));
+    trodden.set(entry, found);
     if (found === 'not a link') {
       if (names.length === 0) add(directories, at, name);
       at = entry;
     } else if (found === 'not in a directory') {
-      add(directories, dirname(at), at.slice(dirname(at).length).replace(sep, ''));
+      add(directories, dirname(at), basename(at));
       return;
     } else {
       add(directories, at, name);
@@ -52,9 +58,7 @@ function partsOf(path: string): string[] {
   return path.split(sep).filter((part) => part !== '' && part !== '.');
 }
 
-async function follow(
-  entry: string,
-): Promise<{ readonly target: string } | 'not a link' | 'missing' | 'not in a directory'> {
+async function follow(entry: string): Promise<Found> {
   try {
     return { target: await readlink(entry) };
   } catch (error) {

@@ -4,8 +4,11 @@ import { contentHash, listingHash } from '../content-hash.ts';
 
 /** What was found at a path. */
 export interface Content {
-  /** Of a file its bytes' SHA-256, of a directory its names'; null when it cannot be read. */
-  readonly hash: string | null;
+  /**
+   * Of a file its bytes' SHA-256, of a directory its names'; null when it cannot be read, undefined for what only its
+   * first reader can read, such as a pipe.
+   */
+  readonly hash: string | null | undefined;
   /** Differs whenever size, times, inode or the reason not to be readable differ. */
   readonly mark: string;
   /** Why it cannot be read; null when it can. */
@@ -39,7 +42,7 @@ export async function readContent(
     if (stats.isDirectory()) {
       return { hash: listingHash(await readdir(path)), mark, problem: null, unfinished: false, settled };
     }
-    if (!stats.isFile()) return unreadable('not a regular file', mark, false);
+    if (!stats.isFile()) return { hash: undefined, mark, problem: null, unfinished: false, settled };
     const bytes = await readFile(path);
     return {
       hash: contentHash(bytes),
@@ -69,9 +72,5 @@ function markOf(stats: BigIntStats): string {
 function failed(error: unknown): Content {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   const missing = code === 'ENOENT' || code === 'ENOTDIR';
-  return unreadable(missing ? 'missing' : code, code, missing);
-}
-
-function unreadable(problem: string, mark: string, unfinished: boolean): Content {
-  return { hash: null, mark, problem, unfinished, settled: false };
+  return { hash: null, mark: code, problem: missing ? 'missing' : code, unfinished: missing, settled: false };
 }

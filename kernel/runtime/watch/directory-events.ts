@@ -79,7 +79,12 @@ export function directoryEvents(onEvent: () => void, onError: (error: Error) => 
         }
         moved = true;
         drop(path);
-        if (identity !== null) watched.set(path, open(path, identity, names));
+        if (identity === null) continue;
+        try {
+          watched.set(path, open(path, identity, names));
+        } catch (error) {
+          onError(error as Error);
+        }
       }
       return { moved, ready: Promise.all([...watched.values()].map(({ ready }) => ready.promise)) };
     },

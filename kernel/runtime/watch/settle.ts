@@ -27,7 +27,7 @@ export async function settle(
     const before = contents;
     contents = await read();
     changed = differing(contents);
-    const late = waits.now() >= giveUpAt;
+    const late = waits.ended || waits.now() >= giveUpAt;
     if (agree(before, contents)) {
       const unfinished = changed.some((path) => contents.get(path)!.unfinished);
       if (!unfinished || late || tried >= retries) break;

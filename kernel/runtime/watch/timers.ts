@@ -17,6 +17,7 @@ export const systemTimers: Timers = {
 
 /** Timers that end together. */
 export interface Waits extends Timers {
+  readonly ended: boolean;
   /** Resolves later, or at once when the waits end. */
   pause(ms: number): Promise<void>;
   /** Calls everything off; what is asked for later never runs. */
@@ -44,6 +45,9 @@ export function createWaits(timers: Timers): Waits {
     return cancel;
   };
   return {
+    get ended() {
+      return ended;
+    },
     now: () => timers.now(),
     after: (ms, run) => start(ms, run),
     pause: (ms) =>

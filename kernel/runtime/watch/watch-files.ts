@@ -40,8 +40,9 @@ export interface WatchStatus {
 export interface Watcher {
   /**
    * Names the files, and directories listed, that the last attempt read. They replace those before, or after a failed
-   * attempt join them. The content an attempt read may be given with the path: it is then compared with what is on the
-   * disk now, so that no change between reading and watching is lost. May be called while `onChange` runs.
+   * attempt join them. Given with the path, the content that an attempt read is compared with what is on the disk now,
+   * so that no change between reading and watching is lost; else what is read now counts as read by the attempt. May be
+   * called, and waited for, while `onChange` runs.
    * @returns resolves when no later change can go unnoticed.
    */
   watch(files: Iterable<string | FileRead>, attempt?: { readonly failed?: boolean }): Promise<void>;
@@ -65,7 +66,7 @@ export function watchFiles(options: WatchOptions): Watcher {
   let mode: WatchStatus['mode'] = withEvents ? 'events' : 'poll';
   let closed = false;
 
-  /** Since the last look at the files: whether events came, and whether a poll saw what no event told. */
+  /** Since the last look at the files began: whether events came, and whether a poll saw something. */
   let eventCame = false;
   let pollSaw = false;
 
@@ -127,25 +128,30 @@ export function watchFiles(options: WatchOptions): Watcher {
     looking = true;
     do {
       lookAgain = false;
-      await lookOnce();
+      try {
+        await lookOnce();
+      } catch (error) {
+        log.error(() => `watched files could not be looked at: ${error}`);
+      }
     } while (lookAgain && !closed);
     looking = false;
   };
 
   const lookOnce = async (): Promise<void> => {
+    const polled = pollSaw;
+    const told = eventCame;
+    pollSaw = false;
+    eventCame = false;
     const { moved, ready } = await arrange();
     // What changed in a new directory before it was watched has caused no event.
     if (moved) void ready.then(look);
     const { contents, changed } = await settle(set.read, set.differing, waits, times);
     if (closed) return;
-    const unannounced = pollSaw && !eventCame && !moved;
-    pollSaw = false;
-    eventCame = false;
     if (changed.length === 0) {
       log.debug('watched files have the same content as before');
       return;
     }
-    if (unannounced) fallBack(`no event told of a change of ${changed[0]}`);
+    if (polled && !told && !eventCame && !moved) fallBack(`no event told of a change of ${changed[0]}`);
     reportProblems(changed, contents);
     set.accept(changed, contents);
     try {
@@ -167,10 +173,10 @@ export function watchFiles(options: WatchOptions): Watcher {
       if (closed) return;
       set.replace(files, attempt?.failed === true);
       if (cancelPoll === null) schedulePoll();
+      await set.read();
       const { ready } = await arrange();
       await ready;
-      await set.read();
-      void look();
+      soon();
     },
     ignore: (path, hash) => set.ignore(resolve(path), hash),
     get status() {

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
-import { addChain, type Directories } from './chain.ts';
+import { addChain, type Directories, type Trodden } from './chain.ts';
 import { type Content, type LooksUnfinished, readContent, readMark } from './content.ts';
 import type { Contents } from './settle.ts';
 
 /** A file, or a directory, as an attempt read it. */
 export interface FileRead {
   readonly path: string;
-  /** As of `contentHash` or `listingHash`; null when it could not be read. */
-  readonly hash: string | null;
+  /** As of `contentHash` or `listingHash`; null when it could not be read, undefined when that is not known. */
+  readonly hash: string | null | undefined;
 }
 
 /** The watched paths and what is known of them. */
@@ -47,9 +47,10 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
       const before = known;
       known = new Map(keeping ? before : undefined);
       for (const file of files) {
-        const given = typeof file === 'string' ? { path: file } : file;
+        const given = typeof file === 'string' ? { path: file, hash: undefined } : file;
         const path = resolve(given.path);
-        known.set(path, 'hash' in given ? given.hash : before.get(path));
+        if (given.hash !== undefined) known.set(path, given.hash);
+        else if (!known.has(path)) known.set(path, before.get(path));
       }
     },
 
@@ -66,7 +67,7 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
       for (const [path, { hash }] of contents) {
         const isNew = known.has(path) && known.get(path) === undefined;
         if (isNew) known.set(path, hash);
-        if (hash !== null && own.get(path) === hash) {
+        if (hash != null && own.get(path) === hash) {
           own.delete(path);
           if (known.has(path)) known.set(path, hash);
         }
@@ -75,7 +76,9 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
     },
 
     differing: (contents) =>
-      [...contents].filter(([path, { hash }]) => known.has(path) && known.get(path) !== hash).map(([path]) => path),
+      [...contents]
+        .filter(([path, { hash }]) => hash !== undefined && known.has(path) && known.get(path) !== hash)
+        .map(([path]) => path),
 
     accept(paths, contents) {
       for (const path of paths) if (known.has(path)) known.set(path, contents.get(path)!.hash);
@@ -92,7 +95,8 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
 
     async directories() {
       const directories: Directories = new Map();
-      for (const path of known.keys()) await addChain(path, directories);
+      const trodden: Trodden = new Map();
+      for (const path of known.keys()) await addChain(path, directories, trodden);
       return directories;
     },
   };

@@ -5,12 +5,8 @@ import { backend, endpoint, path, patterns, root, routes, table } from './refuse
 describe('a refused configuration', () => {
   // biome-ignore format: a row is a line
   table('what the compatible product has and this gateway does not', root, [
-    ['TLS', { tls: { keys: [] } }, '/tls', "'tls' is not supported yet"],
-    ['a TLS client', { client_tls: {} }, '/client_tls', "'client_tls' is not supported yet"],
     ['queue consumers', { async_agent: [{}] }, '/async_agent', "'async_agent' is not supported yet"],
     ['external plugins', { plugin: { folder: './', pattern: '.so' } }, '/plugin', "'plugin' is not supported yet"],
-    ['clear-text HTTP/2', { use_h2c: true }, '/use_h2c', "'use_h2c' is not supported yet"],
-    ['insecure connections', { allow_insecure_connections: true }, '/allow_insecure_connections', "'allow_insecure_connections' is not supported yet"],
     ['a router field', { extra_config: { router: { max_multipart_memory: 5 } } }, '/extra_config/router/max_multipart_memory', "'max_multipart_memory' is not supported yet"],
   ]);
 

@@ -44,13 +44,7 @@ describe('the client’s address', () => {
       forwarded('1.1.1.1'),
       '10.0.0.1',
     ],
-    [
-      'is the connection’s when that is no trusted proxy',
-      proxies,
-      forwarded('1.1.1.1'),
-      '9.9.9.9',
-      '9.9.9.9',
-    ],
+    ['is the connection’s when that is no trusted proxy', proxies, forwarded('1.1.1.1'), '9.9.9.9', '9.9.9.9'],
     ['is the first untrusted one from the right', proxies, forwarded('6.6.6.6, 1.1.1.1, 10.2.3.4'), '1.1.1.1'],
     ['is the leftmost one when all are trusted', proxies, forwarded('10.9.9.9, 10.2.3.4'), '10.9.9.9'],
     ['reads a repeated header as one list', proxies, forwarded(['6.6.6.6, 1.1.1.1', '10.2.3.4']), '1.1.1.1'],
@@ -83,12 +77,7 @@ describe('the client’s address', () => {
       { 'x-appengine-remote-addr': '4.4.4.4', ...forwarded('1.1.1.1') },
       '4.4.4.4',
     ],
-    [
-      'does not come from App Engine’s header otherwise',
-      {},
-      { 'x-appengine-remote-addr': '4.4.4.4' },
-      '10.0.0.1',
-    ],
+    ['does not come from App Engine’s header otherwise', {}, { 'x-appengine-remote-addr': '4.4.4.4' }, '10.0.0.1'],
   ];
   for (const [title, router, headers, expected, from] of cases) {
     it(title, async () => {
@@ -102,7 +91,9 @@ describe('the client’s address', () => {
       equal(gateway.warnings.length > 0, true, JSON.stringify(router));
     }
     for (const entry of ['localhost', '10.0.0.0/33', '10.0.0.0/', '1.2.3', 'fd00::/129']) {
-      const faulty = startGateway({ extra_config: { router: { forwarded_by_client_ip: true, trusted_proxies: [entry] } } });
+      const faulty = startGateway({
+        extra_config: { router: { forwarded_by_client_ip: true, trusted_proxies: [entry] } },
+      });
       await rejects(faulty, ConfigErrors, entry);
     }
   });

@@ -1,7 +1,8 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { acceptsGzip } from '../../../kernel/server/accepts-gzip.ts';
+import { compress, isCompressible } from '../../../kernel/server/compression.ts';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
@@ -69,7 +70,6 @@ describe('a response', () => {
   const answerWith = (headers: Record<string, string | string[]>, body: string | Buffer = text, status = 200) => {
     answer = (response) => response.writeHead(status, headers).end(body);
   };
-  const raw = { output_encoding: 'no-op' };
   const get = (line = 'GET /x', encoding = 'gzip') => ask(port, line, { headers: { 'Accept-Encoding': encoding } });
 
   it('of JSON is compressed from 1 KiB, says so, and tells its real length', async () => {
@@ -107,149 +107,102 @@ describe('a response', () => {
     equal((await get()).headers['content-encoding'], undefined);
   });
 
-  for (const [length, encoding] of [
-    [1023, undefined],
-    [1024, 'gzip'],
-  ] as const) {
-    it(`of ${length} bytes is ${encoding ?? 'left plain'}`, async () => {
-      answerWith({ 'Content-Type': 'text/plain', 'Content-Length': String(length) }, 'x'.repeat(length));
-      await start(raw);
-      equal((await get()).headers['content-encoding'], encoding);
-    });
-  }
-
-  it('passed as it is keeps status and headers', async () => {
-    answerWith(
-      { 'Content-Length': String(text.length), 'X-Own': 'yes', ETag: '"v1"', Vary: 'Origin', 'Set-Cookie': ['a=1', 'b=2'] },
-      text,
-      418,
-    );
-    await start(raw);
-    const { status, headers, bytes } = await get();
-    deepEqual([status, headers['x-own'], headers.etag], [418, 'yes', 'W/"v1"']);
-    deepEqual([headers.vary, headers['set-cookie']], ['Origin, Accept-Encoding', ['a=1', 'b=2']]);
-    equal(gunzipSync(bytes).toString(), text);
+  it('of text is compressed from 1 KiB too', async () => {
+    answerWith({ 'Content-Type': 'text/plain' });
+    await start({ output_encoding: 'string', backend: [{ url_pattern: '/', encoding: 'string' }] });
+    const { headers, bytes } = await get();
+    deepEqual([headers['content-encoding'], gunzipSync(bytes).toString()], ['gzip', text]);
   });
 
-  const untouched: [name: string, headers: Record<string, string>, body?: string | Buffer, status?: number][] = [
-    ['already encoded', { 'Content-Encoding': 'br', 'Content-Length': '5000' }, text],
-    ['of a range', { 'Content-Range': 'bytes 0-4999/9999', 'Content-Length': '5000' }, text, 206],
-    ['not to be transformed', { 'Cache-Control': 'max-age=1, no-transform', 'Content-Length': '5000' }, text],
-    ['of events', { 'Content-Type': 'text/event-stream; charset=utf-8' }, text],
-    ['of lines', { 'Content-Type': 'application/x-ndjson' }, text],
-  ];
-  for (const [name, headers, body, status] of untouched) {
-    it(`${name} is left as it is`, async () => {
-      answerWith(headers, body, status);
-      await start(raw);
-      const got = await get();
-      equal(got.headers['content-encoding'], headers['Content-Encoding']);
-      equal(got.bytes.length, 5000);
+  for (const output of ['no-op', 'streaming']) {
+    it(`of ${output} is passed as it is`, async () => {
+      answerWith({ 'Content-Type': 'text/plain', ETag: '"v"' });
+      await start({ output_encoding: output });
+      const { headers, text: plain } = await get();
+      deepEqual([headers['content-encoding'], headers.vary, headers.etag, plain], [undefined, undefined, '"v"', text]);
     });
   }
 
   it('compressed by the backend for this client passes as it is', async () => {
     const packed = gzipSync(text);
     answerWith({ 'Content-Encoding': 'gzip', 'Content-Length': String(packed.length) }, packed);
-    await start({ ...raw, input_headers: ['Accept-Encoding'] });
+    await start({ output_encoding: 'no-op', input_headers: ['Accept-Encoding'] });
     const { headers, bytes } = await get();
     deepEqual([headers['content-encoding'], bytes], ['gzip', packed]);
   });
 
-  it('to HEAD, or without a body, has no encoding', async () => {
-    answerWith({ 'Content-Length': '5000', 'Content-Type': 'text/plain' });
-    await start({ ...raw, endpoint: '/__catchall' });
-    deepEqual([(await get('HEAD /x')).headers['content-encoding'], (await get('HEAD /x')).text], [undefined, '']);
-    answerWith({}, '', 204);
-    equal((await get()).headers['content-encoding'], undefined);
-    answerWith({ ETag: '"v"' }, '', 304);
-    deepEqual([(await get()).headers['content-encoding'], (await get()).headers.etag], [undefined, '"v"']);
+  it('that refuses is compressed when its body is long', async () => {
+    await start({}, { error_body: { 404: { text } } });
+    const { status, headers, bytes } = await get('GET /none');
+    deepEqual([status, headers['content-encoding'], JSON.parse(gunzipSync(bytes).toString())], [404, 'gzip', { text }]);
   });
 
-  it('that says no-one knows how long it is goes out piece by piece', async () => {
-    let response: ServerResponse | null = null;
-    answer = (given) => {
-      response = given;
-      given.writeHead(200, { 'Content-Type': 'text/plain' });
-      given.write('first');
-    };
-    await start(raw);
-    const client = await openRaw(port);
-    client.write('GET /x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n');
-    await client.until((received) => bodyOf(received).length > 0 && inflatesTo(bodyOf(received), 'first'));
-    response!.write('second');
-    await client.until((received) => inflatesTo(bodyOf(received), 'firstsecond'));
-    response!.end();
-    const whole = bodyOf(await client.ended());
-    equal(gunzipSync(whole).toString(), 'firstsecond');
+  it('given to many clients at once does not hold up the others', async () => {
+    answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text.repeat(200) }));
+    await start({});
+    const many = Array.from({ length: 10 }, () => get());
+    equal((await ask(port, 'GET /__health')).status, 200);
+    for (const { bytes } of await Promise.all(many))
+      equal(JSON.parse(gunzipSync(bytes).toString()).a.length, 1_000_000);
   });
 
-  it('cut off by the backend is cut off for the client, compressed or not', async () => {
-    answer = (response) => {
-      response.writeHead(200, { 'Content-Type': 'text/plain' });
-      response.write(text, () => response.destroy());
-    };
-    await start(raw);
-    const received = await (async () => {
-      const client = await openRaw(port);
-      client.write('GET /x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n');
-      return client.ended();
-    })();
-    ok(!received.endsWith('0\r\n\r\n'));
-  });
-
-  it('given up by its client gives up the backend', async () => {
-    const closed = Promise.withResolvers<void>();
-    answer = (response) => {
-      response.writeHead(200, { 'Content-Type': 'text/plain' });
-      response.once('close', () => closed.resolve());
-      response.write('first');
-    };
-    await start(raw);
+  it('whose client has left is forgotten', async () => {
+    answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text.repeat(2000) }));
+    await start({});
     const client = await openRaw(port);
     client.write('GET /x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n');
-    await client.until((received) => received.includes('\r\n\r\n'));
     client.socket.destroy();
-    await closed.promise;
-  });
-
-  it('that is large is compressed no faster than its client takes it', async () => {
-    const piece = Buffer.alloc(1024 * 1024, 'x');
-    answer = (response) => {
-      response.writeHead(200, { 'Content-Type': 'text/plain' });
-      let left = 20;
-      const feed = (): void => {
-        while (left > 0) {
-          left--;
-          if (!response.write(piece)) return void response.once('drain', feed);
-        }
-        response.end();
-      };
-      feed();
-    };
-    await start(raw);
-    const { bytes } = await get();
-    equal(gunzipSync(bytes).length, 20 * piece.length);
+    equal((await get()).status, 200);
   });
 });
 
-/** The body of a chunked answer as far as it has come. */
-function bodyOf(received: string): Buffer {
-  const pieces: string[] = [];
-  let rest = received.slice(received.indexOf('\r\n\r\n') + 4);
-  while (true) {
-    const line = /^([0-9a-f]+)\r\n/.exec(rest);
-    if (!line) break;
-    const length = Number.parseInt(line[1]!, 16);
-    pieces.push(rest.slice(line[0].length, line[0].length + length));
-    rest = rest.slice(line[0].length + length + 2);
+describe('isCompressible', () => {
+  const long = 'x'.repeat(1024);
+  const cases: [name: string, status: number, headers: string[], body: string, passes: boolean][] = [
+    ['1024 bytes', 200, [], long, true],
+    ['1023 bytes', 200, [], long.slice(1), false],
+    ['1024 bytes in fewer characters', 200, [], 'ü'.repeat(512), true],
+    ['no content', 204, [], long, false],
+    ['a part', 206, [], long, false],
+    ['what has not changed', 304, [], long, false],
+    ['a refusal', 403, [], long, true],
+    ['what is encoded already', 200, ['content-encoding', 'br'], long, false],
+    ['a range', 200, ['Content-Range', 'bytes 0-1/2'], long, false],
+    ['what must not be transformed', 200, ['Cache-Control', 'max-age=1, no-transform'], long, false],
+    ['what may be cached', 200, ['Cache-Control', 'max-age=1'], long, true],
+    ['events', 200, ['Content-Type', 'text/event-stream; charset=utf-8'], long, false],
+    ['lines', 200, ['Content-Type', 'application/x-ndjson'], long, false],
+    ['gRPC', 200, ['Content-Type', 'application/grpc+proto'], long, false],
+  ];
+  for (const [name, status, headers, body, passes] of cases) {
+    it(`says ${passes ? 'yes' : 'no'} to ${name}`, () => {
+      equal(isCompressible(status, headers, body), passes);
+    });
   }
-  return Buffer.from(pieces.join(''), 'latin1');
-}
+});
 
-/** True when a compressed text that has not ended yet already gives this. */
-function inflatesTo(bytes: Buffer, expected: string): boolean {
-  return bytes.length > 0 && gunzipSync(bytes, { finishFlush: SYNC_FLUSH }).toString() === expected;
-}
-
-const SYNC_FLUSH = 2;
+describe('compress', () => {
+  it('weakens a tag and adds to what the response varies by', async () => {
+    const body = 'x'.repeat(2000);
+    const plain = { status: 200, headers: ['ETag', '"v"', 'Vary', 'Origin'], body };
+    deepEqual((await compress(plain)).headers, [
+      'ETag',
+      'W/"v"',
+      'Vary',
+      'Origin',
+      'Content-Encoding',
+      'gzip',
+      'Vary',
+      'Accept-Encoding',
+    ]);
+    const said = { status: 200, headers: ['ETag', 'W/"v"', 'Vary', 'origin, accept-encoding'], body };
+    deepEqual((await compress(said)).headers, [
+      'ETag',
+      'W/"v"',
+      'Vary',
+      'origin, accept-encoding',
+      'Content-Encoding',
+      'gzip',
+    ]);
+  });
+});

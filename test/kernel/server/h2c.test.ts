@@ -79,7 +79,7 @@ describe('clear-text HTTP/2', () => {
     const { port } = await secure.listen();
     const socket = secure.dial(port);
     socket.write(PREFACE);
-    await once(socket, 'close');
+    await once(socket.resume(), 'close');
     const upgrading = secure.dial(port);
     upgrading.write(`GET /a HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}\r\n`);
     match((await headOf(upgrading))[0], /^HTTP\/1\.1 200 /);
@@ -127,10 +127,8 @@ describe('clear-text HTTP/2', () => {
       socket.write(SETTINGS);
       const frames = await framesOf(socket, rest);
       equal(frames[0]!.type, 4);
-      deepEqual(
-        frames.filter(({ type, stream }) => stream === 1 && type === 0).map(({ payload }) => payload.toString()),
-        ['{"a":1}'],
-      );
+      const data = frames.filter(({ type, stream }) => stream === 1 && type === 0);
+      equal(Buffer.concat(data.map(({ payload }) => payload)).toString(), '{"a":1}');
     });
 
     it('takes the rest of the connection that came at once', async () => {

@@ -112,7 +112,10 @@ describe('the gateway’s own endpoints', () => {
   describe('echo', () => {
     it('answers what it was sent', async () => {
       await start({ echo_endpoint: true });
-      const answer = await ask(port, 'PUT /__echo/a%20b?x=1&x=2&y', { headers: { 'x-OWN': 'yes', host: 'h:1' }, body: 'text' });
+      const answer = await ask(port, 'PUT /__echo/a%20b?x=1&x=2&y', {
+        headers: { 'x-OWN': 'yes', host: 'h:1' },
+        body: 'text',
+      });
       const { req_headers: headers, ...rest } = JSON.parse(answer.text);
       deepEqual(rest, {
         req_uri: '/__echo/a%20b?x=1&x=2&y',

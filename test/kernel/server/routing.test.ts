@@ -79,7 +79,10 @@ describe('routing', () => {
   });
 
   it('refuses two names for one variable, naming both paths', async () => {
-    const faulty = startGateway({ host: [backend.url], endpoints: [at('GET /v1/{d}/u/{a}'), at('GET /v1/{d}/u/{b}/s')] });
+    const faulty = startGateway({
+      host: [backend.url],
+      endpoints: [at('GET /v1/{d}/u/{a}'), at('GET /v1/{d}/u/{b}/s')],
+    });
     await rejects(faulty, (error: ConfigErrors) => {
       ok(error instanceof ConfigErrors);
       match(error.message, /\/v1\/\{d\}\/u\/\{b\}\/s/);

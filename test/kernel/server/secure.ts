@@ -1,4 +1,9 @@
-import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  connect as connectHttp2,
+  type IncomingHttpHeaders,
+  type SessionOptions,
+} from 'node:http2';
 import { type RequestOptions, request } from 'node:https';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
@@ -90,8 +95,8 @@ export class Secure {
   }
 
   /** A session of HTTP/2: over TLS, or plain by prior knowledge. */
-  session(port: number, scheme: 'http' | 'https' = 'https'): ClientHttp2Session {
-    const session = connectHttp2(`${scheme}://localhost:${port}`, { ca: this.authority.certificatePem });
+  session(port: number, scheme: 'http' | 'https' = 'https', options: SessionOptions = {}): ClientHttp2Session {
+    const session = connectHttp2(`${scheme}://localhost:${port}`, { ca: this.authority.certificatePem, ...options });
     session.on('error', () => {});
     this.#sessions.push(session);
     return session;

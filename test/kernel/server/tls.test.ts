@@ -166,10 +166,13 @@ describe('TLS', () => {
       const keys = [
         { public_key: '/nowhere/a.pem', private_key: privateKey },
         { public_key: certificate, private_key: '/nowhere/b.key' },
+        { public_key: '/nowhere/d.pem', private_key: '/nowhere/d.key' },
       ];
       deepEqual(await secure.refused({ tls: { keys, enable_mtls: true, ca_certs: ['/nowhere/c.pem'] } }), [
         ['TLS_FILE', '/tls/keys/0/public_key', 'cannot read /nowhere/a.pem'],
         ['TLS_FILE', '/tls/keys/1/private_key', 'cannot read /nowhere/b.key'],
+        ['TLS_FILE', '/tls/keys/2/public_key', 'cannot read /nowhere/d.pem'],
+        ['TLS_FILE', '/tls/keys/2/private_key', 'cannot read /nowhere/d.key'],
         ['TLS_FILE', '/tls/ca_certs/0', 'cannot read /nowhere/c.pem'],
       ]);
     });

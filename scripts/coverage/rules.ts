@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import type { Title } from './titles.ts';
+
+/** A rule of the specification and what proves it. */
+export interface Rule {
+  readonly id: string;
+  readonly rule: string;
+  /** What the gateway does otherwise than the rule says; absent where it keeps it. */
+  readonly deviation?: string;
+  /** Full titles of tests: that the rule is kept, and where there is a deviation, what is done instead. */
+  readonly tests: readonly string[];
+}
+
+/** The rules, in the order of the specification. */
+export function readRules(): Rule[] {
+  return JSON.parse(readFileSync('test/specification.json', 'utf8'));
+}
+
+/** What is wrong with the rules, one line each: a rule twice, a rule that nothing proves, a title that proves nothing. */
+export function problemsOf(rules: readonly Rule[], titles: readonly Title[]): string[] {
+  const known = new Map(titles.map((title) => [title.fullTitle, title]));
+  const seen = new Set<string>();
+  const problems: string[] = [];
+  for (const { id, tests } of rules) {
+    if (seen.has(id)) problems.push(`${id}: stands twice`);
+    seen.add(id);
+    if (tests.length === 0) problems.push(`${id}: has no test`);
+    for (const [at, test] of tests.entries()) {
+      const title = known.get(test);
+      if (!title) problems.push(`${id}: there is no test "${test}"`);
+      else if (title.skipped) problems.push(`${id}: the test "${test}" is skipped`);
+      if (tests.indexOf(test) < at) problems.push(`${id}: names the test "${test}" twice`);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+
+/** A test of the suite. */
+export interface Title {
+  /** Names of its suites and its own, joined by spaces. */
+  readonly fullTitle: string;
+  /** From the top of the repository. */
+  readonly file: string;
+  /** It is written down as not to be run, and so proves nothing. */
+  readonly skipped: boolean;
+}
+
+interface Listed {
+  readonly fullTitle: string;
+  readonly file: string;
+}
+
+const mocha = 'node_modules/mocha/bin/mocha.js';
+
+/**
+ * Every test of the suite, in order: the files are loaded and nothing of them is run. To be called from the top of the
+ * repository.
+ * @throws Error when a test file cannot be loaded.
+ */
+export async function listTitles(): Promise<Title[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-titles-'));
+  try {
+    const output = join(folder, 'titles.json');
+    const report = ['--reporter', 'json', '--reporter-option', `output=${output}`];
+    await promisify(execFile)(process.execPath, [mocha, '--dry-run', ...report, 'test/**/*.test.ts']);
+    const { tests, pending } = JSON.parse(await readFile(output, 'utf8')) as { tests: Listed[]; pending: Listed[] };
+    const skipped = new Set(pending.map(({ fullTitle }) => fullTitle));
+    return tests.map(({ fullTitle, file }) => ({
+      fullTitle,
+      file: relative(process.cwd(), file),
+      skipped: skipped.has(fullTitle),
+    }));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,211 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import fs, { readdirSync, readFileSync } from 'node:fs';
+import { link, mkdir, unlink, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { contentHash } from '../../../kernel/runtime/content-hash.ts';
+import { openWatching, type Watching } from '../../support/watching.ts';
+
+const hash = (text: string): string => contentHash(Buffer.from(text));
+
+describe('a watcher', () => {
+  let at: Watching;
+  let file: string;
+
+  beforeEach(async () => {
+    at = await openWatching();
+    file = at.file;
+  });
+
+  afterEach(() => at.end());
+
+  describe('goes on', () => {
+    it('after a change that could not be dealt with', async () => {
+      await at.start([file], { onChange: () => Promise.reject(new Error('refused')) });
+      await writeFile(file, '{"a": 2}');
+      await at.next();
+      await writeFile(file, '{"a": 3}');
+      deepEqual(await at.next(), [file]);
+      match(at.errors.join(), /refused/);
+    });
+
+    it('after a file went missing, which it reports', async () => {
+      await at.start([file], { times: { patienceMs: 100 } });
+      await unlink(file);
+      deepEqual(await at.next(), [file]);
+      equal(at.warnings.length, 1);
+      match(at.warnings[0]!, /gateway\.json.*missing/);
+      await writeFile(file, '{"a": 2}');
+      deepEqual(await at.next(), [file]);
+    });
+
+    it('with a file that was never there', async () => {
+      const later = join(at.home, 'later.json');
+      await at.start([file, later]);
+      equal(at.watcher.status.files, 2);
+      await writeFile(later, '{}');
+      deepEqual(await at.next(), [later]);
+      deepEqual(at.warnings, []);
+    });
+
+    it('with what is neither file nor directory, of which it tells nothing', async () => {
+      await at.start(['/dev/null', { path: '/dev/zero', hash: hash('x') }, file]);
+      await at.nothingElseThan(file);
+    });
+  });
+
+  it('runs one at a time, and once for all that changes meanwhile', async () => {
+    const other = join(at.home, 'other.json');
+    await writeFile(other, '0');
+    const gate = Promise.withResolvers<void>();
+    let running = 0;
+    let most = 0;
+    await at.start([file, other], {
+      async onChange() {
+        most = Math.max(most, ++running);
+        await gate.promise;
+        running--;
+      },
+    });
+    await writeFile(file, '{"a": 2}');
+    await at.next();
+    for (const number of [1, 2, 3]) await writeFile(other, `${number}`);
+    await writeFile(file, '{"a": 3}');
+    gate.resolve();
+    const told = new Set<string>();
+    while (told.size < 2) for (const path of await at.next()) told.add(path);
+    equal(most, 1);
+    equal(at.told.length <= 3, true);
+  });
+
+  describe('is told what an attempt read', () => {
+    let other: string;
+
+    beforeEach(async () => {
+      other = join(at.home, 'other.json');
+      await writeFile(other, '{}');
+    });
+
+    it('and forgets what the attempt before read', async () => {
+      await at.start([file, other]);
+      await at.watcher.watch([other]);
+      equal(at.watcher.status.files, 1);
+      await writeFile(file, '{"a": 2}');
+      await at.nothingElseThan(other);
+    });
+
+    it('and keeps what was watched before when the attempt failed', async () => {
+      await at.start([file]);
+      await at.watcher.watch([other], { failed: true });
+      equal(at.watcher.status.files, 2);
+      await writeFile(file, '{"a": 2}');
+      deepEqual(await at.next(), [file]);
+      await writeFile(other, '[]');
+      deepEqual(await at.next(), [other]);
+    });
+
+    it('and tells at once of a file that is no longer as it was read', async () => {
+      await at.start([
+        { path: file, hash: hash('{"a": 0}') },
+        { path: other, hash: hash('{}') },
+      ]);
+      deepEqual(await at.next(), [file]);
+    });
+
+    it('while it tells of a change', async () => {
+      const read = { path: other, hash: hash('{}') };
+      await at.start([file], { onChange: () => at.watcher.watch([file, read]) });
+      await writeFile(file, '{"a": 2}');
+      deepEqual(await at.next(), [file]);
+      await writeFile(other, '[]');
+      deepEqual(await at.next(), [other]);
+    });
+  });
+
+  describe('polls', () => {
+    it('when events are switched off', async () => {
+      await at.start([file], { events: false });
+      deepEqual(at.watcher.status, { mode: 'poll', files: 1 });
+      await writeFile(file, '{"a": 2}');
+      deepEqual(await at.next(), [file]);
+      deepEqual(at.warnings, []);
+    });
+
+    it('from a change on that no event told of, with one warning', async () => {
+      const elsewhere = join(at.home, 'elsewhere');
+      await mkdir(elsewhere);
+      await at.start([file], { times: { slowPollMs: 50 } });
+      equal(at.watcher.status.mode, 'events');
+      // What is written under another name of the file causes events there, and none here.
+      await link(file, join(elsewhere, 'link.json'));
+      for (const number of [2, 3]) {
+        await writeFile(join(elsewhere, 'link.json'), `{"a": ${number}}`);
+        deepEqual(await at.next(), [file]);
+      }
+      equal(at.watcher.status.mode, 'poll');
+      equal(at.warnings.length, 1);
+    });
+
+    it('when the operating system gives no events, with one warning', async () => {
+      const original = fs.watch;
+      fs.watch = (() => {
+        throw Object.assign(new Error('no watches left'), { code: 'ENOSPC' });
+      }) as unknown as typeof fs.watch;
+      syncBuiltinESMExports();
+      try {
+        await mkdir(join(at.home, 'more'));
+        await at.start([file, join(at.home, 'more', 'x.json')]);
+      } finally {
+        fs.watch = original;
+        syncBuiltinESMExports();
+      }
+      equal(at.watcher.status.mode, 'poll');
+      equal(at.warnings.length, 1);
+      match(at.warnings[0]!, /no watches left.*every 40 ms/);
+      await writeFile(file, '{"a": 2}');
+      deepEqual(await at.next(), [file]);
+    });
+  });
+
+  describe('when closed', () => {
+    it('leaves no handle', async function () {
+      if (process.platform !== 'linux') this.skip();
+      const before = watchedInodes();
+      await mkdir(join(at.home, 'more'));
+      await at.start([file, join(at.home, 'more', 'x.json')]);
+      equal(watchedInodes() > before, true);
+      await at.watcher.close();
+      equal(watchedInodes(), before);
+    });
+
+    it('leaves no handle of what it was just being told to watch', async function () {
+      if (process.platform !== 'linux') this.skip();
+      const before = watchedInodes();
+      const starting = at.start([file]);
+      await at.watcher.close();
+      await starting;
+      equal(watchedInodes(), before);
+    });
+
+    it('accepts being told more, and being closed again', async () => {
+      await at.start([file]);
+      await at.watcher.close();
+      await at.watcher.watch([file]);
+      at.watcher.ignore(file, 'x');
+      await at.watcher.close();
+    });
+  });
+});
+
+/** Directories this process has the operating system watch. */
+function watchedInodes(): number {
+  let count = 0;
+  for (const descriptor of readdirSync('/proc/self/fdinfo')) {
+    try {
+      count += readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8').split('inotify wd:').length - 1;
+    } catch {
+      // The descriptor the listing itself used is gone.
+    }
+  }
+  return count;
+}

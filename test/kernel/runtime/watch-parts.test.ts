@@ -1,0 +1,108 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { debounce } from '../../../kernel/runtime/watch/debounce.ts';
+import { looksUnfinished } from '../../../kernel/runtime/watch/index.ts';
+import { createWaits, type Timers } from '../../../kernel/runtime/watch/timers.ts';
+
+/** Timers that run when told to. */
+function handTimers(): Timers & { advance(ms: number): void } {
+  let now = 0;
+  const due = new Set<{ readonly at: number; readonly run: () => void }>();
+  return {
+    now: () => now,
+    after(ms, run) {
+      const entry = { at: now + ms, run };
+      due.add(entry);
+      return () => due.delete(entry);
+    },
+    advance(ms) {
+      const end = now + ms;
+      for (;;) {
+        const [first] = [...due].filter((entry) => entry.at <= end).sort((a, b) => a.at - b.at);
+        if (!first) break;
+        due.delete(first);
+        now = first.at;
+        first.run();
+      }
+      now = end;
+    },
+  };
+}
+
+describe('debouncing', () => {
+  const times = { quietMs: 200, longestMs: 2_000 };
+
+  it('runs once, when events have been quiet long enough', () => {
+    const timers = handTimers();
+    const ran: number[] = [];
+    const poke = debounce(timers, times, () => ran.push(timers.now()));
+    poke();
+    timers.advance(150);
+    poke();
+    timers.advance(1_000);
+    deepEqual(ran, [350]);
+  });
+
+  it('runs after the longest time however many events come, and begins anew', () => {
+    const timers = handTimers();
+    const ran: number[] = [];
+    const poke = debounce(timers, times, () => ran.push(timers.now()));
+    for (let at = 0; at < 3_000; at += 100) {
+      poke();
+      timers.advance(100);
+    }
+    timers.advance(5_000);
+    deepEqual(ran, [2_000, 3_100]);
+  });
+});
+
+describe('waits', () => {
+  it('let everybody go when they end, and run nothing after', async () => {
+    const timers = handTimers();
+    const waits = createWaits(timers);
+    let ran = 0;
+    waits.after(10, () => ran++);
+    const pause = waits.pause(10);
+    waits.end();
+    await pause;
+    await waits.pause(10);
+    waits.after(10, () => ran++);
+    timers.advance(100);
+    equal(ran, 0);
+  });
+});
+
+describe('a file that looks unfinished', () => {
+  const cases: readonly (readonly [file: string, text: string, unfinished: boolean])[] = [
+    ['a.json', '', true],
+    ['a.txt', '', true],
+    ['a.json', ' \n', true],
+    ['a.json', '{"a": [1, 2', true],
+    ['a.json', '{"a": "b', true],
+    ['a.json', '{"a": "b\\"', true],
+    ['a.json', '{"a": "b\\', true],
+    ['a.json', '\ufeff{"a": 1', true],
+    ['a.json', '{"a": 1 /* half a rem', true],
+    ['gateway', '{"a": 1', true],
+    ['tls.pem', '-----BEGIN CERTIFICATE-----\nMIIB', true],
+    [
+      'tls.pem',
+      '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n-----BEGIN CERTIFICATE-----\nMIIB\n-----EN',
+      true,
+    ],
+    ['a.json', '{"a": [1, 2]}', false],
+    ['a.json', '"}{"', false],
+    ['a.json', '{"a": "}\\""} // an open end {', false],
+    ['a.json', '{"a": [}', false],
+    ['a.json', '{"a": "no end of the line\n', false],
+    ['a.json', '}', false],
+    ['a.yaml', 'a: [', false],
+    ['htpasswd', 'user:{x', false],
+    ['tls.pem', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', false],
+    ['tls.key', 'not a key', false],
+  ];
+  for (const [file, text, unfinished] of cases) {
+    it(`is ${unfinished ? '' : 'not '}${file} with ${JSON.stringify(text)}`, () => {
+      equal(looksUnfinished(file, Buffer.from(text)), unfinished);
+    });
+  }
+});

@@ -1,0 +1,184 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFile, chmod, mkdir, readFile, rename, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { contentHash } from '../../../kernel/runtime/content-hash.ts';
+import { looksUnfinished } from '../../../kernel/runtime/watch/index.ts';
+import { openWatching, type Watching } from '../../support/watching.ts';
+
+describe('watching files', () => {
+  let at: Watching;
+  let file: string;
+
+  beforeEach(async () => {
+    at = await openWatching();
+    file = at.file;
+  });
+
+  afterEach(() => at.end());
+
+  describe('sees a file saved', () => {
+    it('by writing into it', async () => {
+      await at.start([file]);
+      await writeFile(file, '{"a": 2}');
+      deepEqual(await at.next(), [file]);
+    });
+
+    it('the way vim does: the old one renamed away, a new one written, the old one removed', async () => {
+      await at.start([file]);
+      for (const number of [2, 3, 4]) {
+        await rename(file, `${file}~`);
+        await writeFile(file, `{"a": ${number}}`);
+        await chmod(file, 0o644);
+        await unlink(`${file}~`);
+        deepEqual(await at.next(), [file]);
+      }
+      equal(at.told.length, 3);
+    });
+
+    it('by sed -i', async () => {
+      await at.start([file]);
+      execFileSync('sed', ['-i.bak', 's/1/2/', file]);
+      deepEqual(await at.next(), [file]);
+      equal(await readFile(file, 'utf8'), '{"a": 2}');
+    });
+
+    it('by renaming another over it, again and again', async () => {
+      await at.start([file]);
+      for (const number of [2, 3, 4]) {
+        await writeFile(`${file}.new`, `{"a": ${number}}`);
+        await rename(`${file}.new`, file);
+        deepEqual(await at.next(), [file]);
+      }
+      equal(at.told.length, 3);
+    });
+
+    it('by deleting and creating it', async () => {
+      await at.start([file]);
+      await unlink(file);
+      await writeFile(file, '{"a": 2}');
+      deepEqual(await at.next(), [file]);
+      equal(at.told.length, 1);
+    });
+
+    it('by renaming one of the same length and the same time over it', async () => {
+      const time = new Date('2026-01-01');
+      await utimes(file, time, time);
+      await at.start([file]);
+      await writeFile(`${file}.new`, '{"a": 2}');
+      await utimes(`${file}.new`, time, time);
+      await rename(`${file}.new`, file);
+      deepEqual(await at.next(), [file]);
+    });
+
+    it('in another directory than the first', async () => {
+      const other = join(at.home, 'partials', 'hosts.json');
+      await mkdir(join(at.home, 'partials'));
+      await writeFile(other, '[]');
+      await at.start([file, other]);
+      await writeFile(other, '["http://a"]');
+      deepEqual(await at.next(), [other]);
+    });
+  });
+
+  describe('does nothing', () => {
+    let marker: string;
+
+    beforeEach(async () => {
+      marker = join(at.home, 'marker.json');
+      await writeFile(marker, '{}');
+      await at.start([file, marker]);
+    });
+
+    it('for a touch', async () => {
+      await utimes(file, new Date(), new Date());
+      await at.nothingElseThan(marker);
+    });
+
+    it('for a chmod', async () => {
+      await chmod(file, 0o600);
+      await at.nothingElseThan(marker);
+    });
+
+    it('for an identical rewrite', async () => {
+      await writeFile(file, '{"a": 1}');
+      await at.nothingElseThan(marker);
+    });
+
+    it('for a neighbour nobody read', async () => {
+      await writeFile(join(at.home, 'notes.txt'), 'x');
+      await at.nothingElseThan(marker);
+    });
+
+    it('for a write of our own', async () => {
+      at.watcher.ignore(file, contentHash(Buffer.from('{"ours": 1}')));
+      await writeFile(file, '{"ours": 1}');
+      await at.nothingElseThan(marker);
+    });
+  });
+
+  it('tells of a change that follows a write of our own', async () => {
+    await at.start([file]);
+    at.watcher.ignore(file, contentHash(Buffer.from('{"ours": 1}')));
+    await writeFile(file, '{"ours": 1}');
+    await writeFile(file, '{"theirs": 1}');
+    deepEqual(await at.next(), [file]);
+  });
+
+  describe('is patient', () => {
+    /** Starts, with a promise of the moment a file was found unfinished. */
+    const startPatiently = async (): Promise<{ readonly unfinished: Promise<void> }> => {
+      const seen = Promise.withResolvers<void>();
+      await at.start([file], {
+        looksUnfinished(path, bytes) {
+          const unfinished = looksUnfinished(path, bytes);
+          if (unfinished) seen.resolve();
+          return unfinished;
+        },
+      });
+      return { unfinished: seen.promise };
+    };
+
+    it('with a file of which half is written', async () => {
+      const { unfinished } = await startPatiently();
+      await writeFile(file, '{"a": 2, "b": [');
+      await unfinished;
+      await appendFile(file, '1, 2]}');
+      deepEqual(await at.next(), [file]);
+      equal(at.told.length, 1);
+    });
+
+    it('with a file that is emptied, then filled', async () => {
+      const { unfinished } = await startPatiently();
+      await writeFile(file, '');
+      await unfinished;
+      await writeFile(file, '{"a": 2}');
+      deepEqual(await at.next(), [file]);
+      equal(at.told.length, 1);
+    });
+
+    it('but not for ever: a file that stays unfinished is told of, and so is its end', async () => {
+      await at.start([file], { times: { patienceMs: 100 } });
+      await writeFile(file, '{"a": ');
+      deepEqual(await at.next(), [file]);
+      await appendFile(file, '2}');
+      deepEqual(await at.next(), [file]);
+    });
+
+    it('with a file that is rewritten all the time, and sees the last of it', async () => {
+      let last = '';
+      const saw = Promise.withResolvers<void>();
+      const end = `{"a": ${199}}`;
+      await at.start([file], {
+        async onChange() {
+          last = await readFile(file, 'utf8');
+          if (last === end) saw.resolve();
+        },
+      });
+      for (let number = 0; number < 200; number++) await writeFile(file, `{"a": ${number}}`);
+      await saw.promise;
+      equal(last, end);
+      equal(at.told.length < 10, true, `${at.told.length} runs`);
+    });
+  });
+});

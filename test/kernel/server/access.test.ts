@@ -1,0 +1,203 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { before as hook } from '#contract';
+import type { Gateway } from '../../../kernel/index.ts';
+import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { startPlugged } from '../../support/plugged.ts';
+import { ask } from './ask.ts';
+import { openRaw, sendRaw } from './raw.ts';
+
+describe('the access log', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let port: number;
+  let lines: string[];
+  let answer: (response: ServerResponse) => void;
+
+  before(async () => {
+    backend = await startBackend((_seen, response) => answer(response));
+  });
+  beforeEach(() => {
+    answer = (response) => json({})(undefined as never, response);
+  });
+  afterEach(() => gateway.close());
+  after(() => backend.close());
+
+  const start = async (router: object = {}): Promise<void> => {
+    const sinks = rememberingSinks();
+    ({ lines } = sinks);
+    gateway = await startPlugged(
+      {
+        host: [backend.url],
+        extra_config: { router },
+        endpoints: [
+          { endpoint: '/x', timeout: '60s', backend: [{ url_pattern: '/' }] },
+          { endpoint: '/x', method: 'POST', backend: [{ url_pattern: '/1' }, { url_pattern: '/2' }] },
+          { endpoint: '/throws', extra_config: { test: { act: 'throw' } }, backend: [{ url_pattern: '/' }] },
+          { endpoint: '/rejects', extra_config: { test: { act: 'reject' } }, backend: [{ url_pattern: '/' }] },
+        ],
+      },
+      {
+        endpoint: {
+          throw: {
+            endpoint: hook(() => {
+              throw new Error('broken step');
+            }),
+          },
+          reject: { endpoint: hook(() => Promise.reject(new Error('broken promise'))) },
+        },
+      },
+      { sinks },
+    );
+    ({ port } = await gateway.listen());
+  };
+  const access = (): string[] => lines.filter((line) => line.startsWith('[GATEWAY]')).map((line) => line.trimEnd());
+  const logged = async (count: number): Promise<string[]> => {
+    while (access().length < count) await new Promise(setImmediate);
+    return access();
+  };
+
+  it('has one line for each request, with time, status, duration, address, method and target', async () => {
+    await start();
+    await ask(port, 'GET /x?a=1&b=%20');
+    const [line] = await logged(1);
+    match(
+      line!,
+      /^\[GATEWAY\] \d{4}\/\d\d\/\d\d - \d\d:\d\d:\d\d \| 200 \| +[\d.]+[µm]?s \| +127\.0\.0\.1 \| GET {6}"\/x\?a=1&b=%20"$/,
+    );
+  });
+
+  it('has a line for what no endpoint answers', async () => {
+    await start();
+    for (const line of ['GET /none', 'PUT /x', 'GET /X', 'GET /__health']) await ask(port, line);
+    deepEqual(
+      (await logged(4)).map((line) => line.split('|')[1]!.trim()),
+      ['404', '405', '301', '200'],
+    );
+  });
+
+  it('tells what failed after the line', async () => {
+    answer = (response) => response.writeHead(503).end();
+    await start();
+    await ask(port, 'GET /x');
+    const [line] = await logged(1);
+    const entry = lines.find((text) => text.startsWith(line!))!;
+    match(entry, /\| 500 \|.*\nError #01: .+\n$/s);
+  });
+
+  it('has the address of a client that has left', async () => {
+    answer = () => {};
+    await start();
+    const client = await openRaw(port);
+    client.write('GET /x HTTP/1.1\r\nHost: a\r\n\r\n');
+    while (gateway.status.calls === 0) await new Promise(setImmediate);
+    client.socket.destroy();
+    match((await logged(1))[0]!, /127\.0\.0\.1/);
+  });
+
+  it('tells the status a broken request was refused with', async () => {
+    await start();
+    await sendRaw(port, 'POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense');
+    match((await logged(1))[0]!, /\| 400 \|/);
+  });
+
+  it('is left out for the paths that are to be skipped, whatever their query', async () => {
+    await start({ logger_skip_paths: ['/__health', '/x'] });
+    for (const line of ['GET /__health', 'GET /x?a=1', 'GET /none']) await ask(port, line);
+    const found = await logged(1);
+    equal(found.length, 1);
+    match(found[0]!, /"\/none"/);
+  });
+
+  it('can be switched off', async () => {
+    await start({ disable_access_log: true });
+    await ask(port, 'GET /x');
+    await ask(port, 'GET /none');
+    deepEqual(access(), []);
+  });
+
+  it('cannot be forged by a target', async () => {
+    await start();
+    await sendRaw(port, 'GET /"%0a[GATEWAY]|x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    match((await logged(1))[0]!, /"\/\\"%0a\[GATEWAY\]\|x"$/);
+  });
+
+  for (const [path, message] of [
+    ['/throws', 'broken step'],
+    ['/rejects', 'broken promise'],
+  ] as const) {
+    it(`is beside an ERROR with the stack when a step fails in a way of its own (${path})`, async () => {
+      await start();
+      const client = await openRaw(port);
+      client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      const received = await client.ended();
+      match(received, /^HTTP\/1\.1 500 .*\r\n\r\nHTTP\/1\.1 200 /s);
+      ok(!received.includes('broken'));
+      const found = lines.find((line) => line.includes('ERROR'))!;
+      match(found, new RegExp(`${message}.*access\\.test\\.ts`, 's'));
+    });
+  }
+});
+
+describe('a request body', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let port: number;
+
+  before(async () => {
+    backend = await startBackend(json({}));
+    gateway = await startPlugged(
+      {
+        host: [backend.url],
+        extra_config: { router: { max_payload: 100, return_error_msg: true } },
+        endpoints: [
+          { endpoint: '/service', method: 'POST', backend: [{ url_pattern: '/' }] },
+          {
+            endpoint: '/smaller',
+            method: 'POST',
+            extra_config: { proxy: { max_payload: 10 } },
+            backend: [{ url_pattern: '/' }],
+          },
+          {
+            endpoint: '/larger',
+            method: 'POST',
+            extra_config: { proxy: { max_payload: 1000 } },
+            backend: [{ url_pattern: '/' }],
+          },
+        ],
+      },
+      {},
+    );
+    ({ port } = await gateway.listen());
+  });
+  after(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  for (const [path, length, status] of [
+    ['/service', 100, 200],
+    ['/service', 101, 413],
+    ['/smaller', 10, 200],
+    ['/smaller', 11, 413],
+    ['/larger', 100, 200],
+    ['/larger', 101, 413],
+  ] as const) {
+    it(`of ${length} bytes on ${path} is answered ${status}`, async () => {
+      const body = 'x'.repeat(length);
+      equal((await ask(port, `POST ${path}`, { body, headers: { 'Content-Length': String(length) } })).status, status);
+    });
+
+    it(`of ${length} bytes in chunks on ${path} is answered ${status}`, async () => {
+      const size = length.toString(16);
+      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      const received = await sendRaw(port, `${head}${size}\r\n${'x'.repeat(length)}\r\n0\r\n\r\n`);
+      equal(Number(received.slice(9, 12)), status);
+    });
+  }
+
+  it('that is too long is told so where error messages are returned', async () => {
+    const { text, headers } = await ask(port, 'POST /smaller', { body: 'x'.repeat(11) });
+    deepEqual([text, headers['content-type']], ['request body larger than 10 bytes', 'text/plain; charset=utf-8']);
+  });
+});

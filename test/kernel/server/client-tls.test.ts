@@ -1,0 +1,86 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { Secure } from './secure.ts';
+
+describe('TLS of the service towards its backends', () => {
+  let secure: Secure;
+  let backend: ReturnType<typeof createServer>;
+  let gateway: Gateway | undefined;
+  let host: string[];
+  before(async () => {
+    secure = new Secure();
+    const { certificatePem: cert, privateKeyPem: key } = secure.server;
+    backend = createServer({ cert, key }, (_message, response) => response.end('{"a":1}'));
+    await new Promise<void>((resolve) => backend.listen(0, 'localhost', resolve));
+    host = [`https://localhost:${(backend.address() as AddressInfo).port}`];
+  });
+  afterEach(() => gateway?.close());
+  after(async () => {
+    backend.closeAllConnections();
+    await new Promise((resolve) => backend.close(resolve));
+    secure.made.remove();
+  });
+
+  const start = (config: object, own?: object) => {
+    const extra_config = own ? { 'backend/http/client': own } : {};
+    const endpoints = ['/a', '/b'].map((endpoint) => ({
+      endpoint,
+      backend: [{ host, url_pattern: '/', ...(endpoint === '/b' && { extra_config }) }],
+    }));
+    return startGateway({ endpoints, ...config });
+  };
+  const statuses = async (config: object, own?: object): Promise<number[]> => {
+    gateway = await start(config, own);
+    return [(await gateway.inject('/a')).statusCode, (await gateway.inject('/b')).statusCode];
+  };
+
+  it('refuses a certificate nobody vouches for', async () => deepEqual(await statuses({}), [500, 500]));
+
+  it('trusts the authorities of client_tls for every backend', async () =>
+    deepEqual(await statuses({ client_tls: { ca_certs: [secure.authority.certificate] } }), [200, 200]));
+
+  it('leaves a backend with its own client_tls alone', async () =>
+    deepEqual(await statuses({ client_tls: { allow_insecure_connections: true } }, { client_tls: {} }), [200, 500]));
+
+  it('holds for a backend that has another wish of its own', async () =>
+    deepEqual(await statuses({ client_tls: { allow_insecure_connections: true } }, { no_redirect: true }), [200, 200]));
+
+  it('takes the old allow_insecure_connections, with a warning', async () => {
+    deepEqual(await statuses({ allow_insecure_connections: true }), [200, 200]);
+    deepEqual(
+      gateway!.warnings.map(({ code, pointer }) => [code, pointer]),
+      [['CONFIG_OLD_FIELD', '/allow_insecure_connections']],
+    );
+  });
+
+  it('keeps the other fields of client_tls beside it', async () =>
+    deepEqual(await statuses({ allow_insecure_connections: true, client_tls: { max_version: 'TLS13' } }), [200, 200]));
+
+  it('takes null for none', async () => equal((await statuses({ client_tls: null }))[0], 500));
+
+  it('is refused once, at its own place, however many backends there are', async () => {
+    deepEqual(await secure.refused(configOf({ ca_certs: ['/nowhere.pem'] })), [
+      ['CLIENT_TLS_FILE', '/client_tls/ca_certs/0', 'cannot read /nowhere.pem'],
+    ]);
+    deepEqual(await secure.refused(configOf({ cipher_suites: [5] })), [
+      ['CLIENT_TLS_CIPHER', '/client_tls/cipher_suites/0', 'cipher suite 5 is not known to this runtime'],
+    ]);
+  });
+
+  function configOf(client_tls: object): object {
+    const endpoints = ['/a', '/b', '/c'].map((endpoint) => ({
+      endpoint,
+      backend: [{ host, url_pattern: '/', extra_config: { 'backend/http/client': { no_redirect: true } } }],
+    }));
+    return { endpoints, client_tls };
+  }
+
+  it('goes with a limit on unused connections over all hosts', async () =>
+    deepEqual(
+      await statuses({ max_idle_connections: 1, client_tls: { allow_insecure_connections: true } }),
+      [200, 200],
+    ));
+});

@@ -1,0 +1,186 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startBackend, type TestBackend } from '../../support/gateway.ts';
+import { openRaw, statusesOf } from './raw.ts';
+
+const get = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
+
+describe('a running gateway', () => {
+  let directory: string;
+  let backend: TestBackend;
+  /** The answers the backend holds back. */
+  let held: ServerResponse[];
+  let arrived: () => void;
+  let child: ChildProcess | null = null;
+  let output: string;
+  let spawned: () => void;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'sluice-'));
+    backend = await startBackend((seen, response) => {
+      if (seen.target === '/stream') response.writeHead(200, { 'Content-Type': 'text/plain' }).write('first');
+      held.push(response);
+      arrived();
+    });
+  });
+  beforeEach(() => {
+    held = [];
+    arrived = () => {};
+    output = '';
+    spawned = () => {};
+  });
+  afterEach(() => {
+    child?.kill('SIGKILL');
+    child = null;
+  });
+  after(async () => {
+    await backend.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const holding = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      arrived = () => {
+        if (held.length >= count) resolve();
+      };
+      arrived();
+    });
+
+  /** Starts the command in a process of its own, and waits for its end. */
+  const run = async (port: number, settings: object = {}): Promise<number | null> => {
+    const file = join(directory, `${port}.json`);
+    const config = {
+      version: 3,
+      host: [backend.url],
+      timeout: '60s',
+      port,
+      listen_ip: '127.0.0.1',
+      endpoints: [
+        { endpoint: '/x', backend: [{ url_pattern: '/x' }] },
+        { endpoint: '/stream', output_encoding: 'no-op', backend: [{ url_pattern: '/stream' }] },
+      ],
+      ...settings,
+    };
+    await writeFile(file, JSON.stringify(config));
+    child = spawn(process.execPath, ['kernel/bin.ts', 'run', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (output += chunk));
+    spawned();
+    const [code] = await once(child, 'exit');
+    return code;
+  };
+
+  const told = async (text: string): Promise<void> => {
+    const { stderr, stdout } = child!;
+    while (!output.includes(text)) await Promise.race([once(stderr!, 'data'), once(stdout!, 'data')]);
+  };
+
+  const started = async (settings: object = {}): Promise<{ port: number; exit: Promise<number | null> }> => {
+    const port = await freePort();
+    const running = new Promise<void>((resolve) => {
+      spawned = resolve;
+    });
+    const exit = run(port, settings);
+    await running;
+    await told('Listening on port');
+    return { port, exit };
+  };
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`answers what is in flight after ${signal}, takes nothing new, and ends with 0`, async () => {
+      const { port, exit } = await started();
+      const [busy, idle, silent] = await Promise.all([openRaw(port), openRaw(port), openRaw(port)]);
+      idle.write('GET /__health HTTP/1.1\r\nHost: a\r\n\r\n');
+      await idle.until((received) => received.includes('"status":"ok"'));
+      busy.write(get + get);
+      await holding(1);
+      child!.kill(signal);
+      await told(signal);
+      await Promise.all([idle.ended(), silent.ended()]);
+      await rejected(port);
+      held[0]!.writeHead(200, { 'Content-Type': 'application/json' }).end('{"a":1}');
+      const received = await busy.ended();
+      deepEqual(statusesOf(received), [200]);
+      match(received, /\r\nConnection: close\r\n/i);
+      equal(await exit, 0);
+      match(output, /1 request/);
+    });
+  }
+
+  it('waits for a stream to end, then closes its connection', async () => {
+    const { port, exit } = await started();
+    const client = await openRaw(port);
+    client.write('GET /stream HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.until((received) => received.includes('first'));
+    child!.kill('SIGTERM');
+    await told('SIGTERM');
+    held[0]!.end('last');
+    match(await client.ended(), /last\r\n0\r\n\r\n$/);
+    equal(await exit, 0);
+  });
+
+  it('waits no longer than it is told to', async () => {
+    const { port, exit } = await started({ max_shutdown_wait_time: '100ms' });
+    const client = await openRaw(port);
+    client.write(get);
+    await holding(1);
+    child!.kill('SIGTERM');
+    equal(await client.ended(), '');
+    equal(await exit, 0);
+  });
+
+  it('ends at once after a second signal', async () => {
+    const { port, exit } = await started();
+    const client = await openRaw(port);
+    client.write(get);
+    await holding(1);
+    child!.kill('SIGTERM');
+    await told('SIGTERM');
+    child!.kill('SIGTERM');
+    equal(await exit, 1);
+    equal(await client.ended(), '');
+  });
+
+  it('that cannot have its port says so and ends with an error', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const code = await run(port, { extra_config: {} });
+    taken.close();
+    ok(code !== 0 && code !== null);
+    match(output, new RegExp(`ERROR.*127\\.0\\.0\\.1:${port} is taken`));
+    ok(!output.includes('Listening on port'));
+  });
+
+  it('that cannot have its address says so and ends with an error', async () => {
+    const code = await run(await freePort(), { listen_ip: '203.0.113.1' });
+    ok(code !== 0 && code !== null);
+    match(output, /ERROR.*203\.0\.113\.1/);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** No further connection is taken. */
+async function rejected(port: number): Promise<void> {
+  try {
+    const client = await openRaw(port);
+    client.socket.destroy();
+  } catch (error) {
+    equal((error as NodeJS.ErrnoException).code, 'ECONNREFUSED');
+    return;
+  }
+  throw new Error('a connection was taken');
+}

@@ -1,0 +1,123 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { openRaw, sendRaw, statusesOf } from './raw.ts';
+
+const get = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
+
+describe('the timeouts of the port', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let port: number;
+  let answer: (response: ServerResponse) => void;
+
+  before(async () => {
+    backend = await startBackend((_seen, response) => answer(response));
+  });
+  beforeEach(() => {
+    answer = (response) => json({})(undefined as never, response);
+    (backend.requests as unknown[]).length = 0;
+  });
+  afterEach(() => gateway.close());
+  after(() => backend.close());
+
+  const start = async (settings: object): Promise<void> => {
+    gateway = await startGateway({ ...config, ...settings });
+    ({ port } = await gateway.listen());
+  };
+  const config = {
+    get host() {
+      return [backend.url];
+    },
+    timeout: '60s',
+    endpoints: [
+      { endpoint: '/x', backend: [{ url_pattern: '/' }] },
+      { endpoint: '/x', method: 'POST', backend: [{ url_pattern: '/1' }, { url_pattern: '/2' }] },
+      { endpoint: '/raw', output_encoding: 'no-op', backend: [{ url_pattern: '/' }] },
+    ],
+  };
+
+  it('end a connection whose head does not come in time, with 408', async () => {
+    await start({ read_header_timeout: '50ms' });
+    const client = await openRaw(port);
+    client.write('GET /x HTTP/1.1\r\n');
+    deepEqual(statusesOf(await client.ended()), [408]);
+  });
+
+  it('end a connection that never says anything', async () => {
+    await start({ read_timeout: '50ms' });
+    const received = await (await openRaw(port)).ended();
+    ok(received === '' || received.startsWith('HTTP/1.1 408'));
+  });
+
+  it('end a request whose body does not come in time, calling no backend', async () => {
+    await start({ read_timeout: '50ms' });
+    const received = await sendRaw(port, 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel');
+    deepEqual([statusesOf(received), backend.requests.length], [[408], 0]);
+  });
+
+  it('start when the head may take longer than the whole: the whole counts', async () => {
+    await start({ read_header_timeout: '60s', read_timeout: '50ms' });
+    deepEqual(statusesOf(await sendRaw(port, 'GET /x')), [408]);
+  });
+
+  it('let a slow answer be when only reading is limited', async () => {
+    const held = Promise.withResolvers<ServerResponse>();
+    answer = held.resolve;
+    await start({ read_timeout: '50ms', idle_timeout: '60s' });
+    const slow = await openRaw(port);
+    slow.write(get);
+    const response = await held.promise;
+    // By the time a silent connection has been ended the slow one has been looked at, too.
+    await (await openRaw(port)).ended();
+    response.end('{"late":true}');
+    await slow.until((received) => received.includes('"late":true'));
+    slow.socket.destroy();
+  });
+
+  it('end a connection without a further byte when writing takes too long', async () => {
+    answer = () => {};
+    await start({ write_timeout: '50ms' });
+    equal(await sendRaw(port, get), '');
+  });
+
+  it('end a stream in the middle when writing takes too long', async () => {
+    answer = (response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).write('first');
+    await start({ write_timeout: '100ms' });
+    const received = await sendRaw(port, 'GET /raw HTTP/1.1\r\nHost: a\r\n\r\n');
+    match(received, /first/);
+    ok(!received.endsWith('0\r\n\r\n'));
+  });
+
+  it('count writing for each request anew', async () => {
+    await start({ write_timeout: '60s' });
+    const client = await openRaw(port);
+    client.write(get + get + get);
+    await client.until((received) => statusesOf(received).length === 3);
+    client.socket.destroy();
+  });
+
+  it('end a connection that waits too long for its next request', async () => {
+    await start({ idle_timeout: '50ms' });
+    const received = await sendRaw(port, get);
+    deepEqual(statusesOf(received), [200]);
+  });
+
+  it('end an idle connection after the time for reading when there is no other', async () => {
+    await start({ read_timeout: '50ms' });
+    deepEqual(statusesOf(await sendRaw(port, get)), [200]);
+  });
+
+  it('follow a reload', async () => {
+    await start({});
+    const before = await openRaw(port);
+    before.write(get);
+    await before.until((received) => statusesOf(received).length === 1);
+    await gateway.reload({ version: 3, ...config, read_header_timeout: '50ms', max_header_bytes: 1000 });
+    deepEqual(statusesOf(await sendRaw(port, 'GET /x HTTP/1.1\r\n')), [408]);
+    deepEqual(statusesOf(await sendRaw(port, `GET /x HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(2000)}\r\n\r\n`)), [431]);
+    before.write('GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    deepEqual(statusesOf(await before.ended()), [200, 200]);
+  });
+});
