@@ -199,40 +199,6 @@ describe('a connection', () => {
     });
   });
 
-  describe('with Expect: 100-continue', () => {
-    const head = (path: string, length: number): string =>
-      `POST ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
-
-    it('is told to go on when the body is wanted', async () => {
-      const client = await openRaw(port);
-      client.write(head('/body', 5));
-      await client.until((received) => received === 'HTTP/1.1 100 Continue\r\n\r\n');
-      client.write(`hello${get('/v/1', last)}`);
-      deepEqual(statusesOf(await client.ended()), [100, 200, 200]);
-      equal(backend.requests[0]!.body.toString(), 'hello');
-    });
-
-    it('is told to go on when the body streams through', async () => {
-      const client = await openRaw(port);
-      client.write(head('/pass', 5));
-      await client.until((received) => received === 'HTTP/1.1 100 Continue\r\n\r\n');
-      client.write(`hello${get('/v/1', last)}`);
-      deepEqual(statusesOf(await client.ended()), [100, 200, 200]);
-      deepEqual([backend.requests[0]!.body.toString(), backend.requests[0]!.headers.expect], ['hello', undefined]);
-    });
-
-    for (const [name, path, length, status] of [
-      ['there is no endpoint', '/none', 5, 404],
-      ['the declared length is over the limit', '/small', 11, 413],
-    ] as const) {
-      it(`is refused without it when ${name}, and ends`, async () => {
-        const received = await sendRaw(port, head(path, length));
-        deepEqual([statusesOf(received), targets()], [[status], []]);
-        match(received, /\r\nConnection: close\r\n/i);
-      });
-    }
-  });
-
   it('takes trailers as no headers', async () => {
     const body = '5\r\nhello\r\n0\r\nContent-Type: text/evil\r\nX-Trailer: y\r\n\r\n';
     const client = await openRaw(port);

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { ConfigErrors } from '#contract';
 import type { Gateway } from '../../../kernel/sluice.ts';
-import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
 import { sendRaw } from './raw.ts';
 
@@ -260,39 +260,6 @@ describe('routing', () => {
       await start([at('GET /x')], { hide_version_header: true });
       equal((await ask(port, 'GET /none')).headers['x-gateway'], 'Version undefined');
       equal((await ask(port, 'GET /x')).headers['x-gateway'], 'Version undefined');
-    });
-  });
-
-  describe('/__catchall', () => {
-    const all = { endpoint: '/__catchall', backend: [{ url_pattern: '/base' }] };
-
-    it('takes everything no other endpoint does, with all its headers and parameters', async () => {
-      await start([all, at('GET /x')]);
-      equal(await leadsTo('GET /x'), '/x');
-      equal(await leadsTo('DELETE /any/where?a=1', { 'X-Own': 'yes' }), '/base/any/where?a=1');
-      equal(backend.requests.at(-1)!.headers['x-own'], 'yes');
-      equal(await leadsTo('POST /x'), '/base/x');
-      equal(await leadsTo('GET /X'), '/base/X');
-      match((await ask(port, 'GET /__health')).text, /"status":"ok"/);
-    });
-
-    it('says so when something else was written', async () => {
-      const sinks = rememberingSinks();
-      gateway = await startGateway(
-        { host: [backend.url], endpoints: [{ ...all, output_encoding: 'json', input_headers: ['A'] }] },
-        { sinks },
-      );
-      ok(
-        gateway.warnings.length > 0 || sinks.lines.some((line) => /ERROR|WARN/.test(line)),
-        JSON.stringify(sinks.lines),
-      );
-    });
-
-    it('answers HEAD with the length the backend told', async () => {
-      await start([all]);
-      const answer = await ask(port, 'HEAD /x');
-      deepEqual([answer.status, answer.text], [200, '']);
-      ok(Number(answer.headers['content-length']) > 0);
     });
   });
 

@@ -1,0 +1,65 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { ask } from './ask.ts';
+
+const at = (line: string, pattern = line.split(' ')[1]!): object => {
+  const [method, endpoint] = line.split(' ');
+  return { endpoint, method, backend: [{ url_pattern: pattern }] };
+};
+
+describe('/__catchall', () => {
+  let backend: TestBackend;
+  let gateway: Gateway | null = null;
+  let port: number;
+
+  before(async () => {
+    backend = await startBackend((seen, response) => json({ saw: `${seen.method} ${seen.target}` })(seen, response));
+  });
+  after(() => backend.close());
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = null;
+    (backend.requests as unknown[]).length = 0;
+  });
+
+  const start = async (endpoints: object[], router: object = {}, more: object = {}): Promise<void> => {
+    gateway = await startGateway({ host: [backend.url], endpoints, extra_config: { router }, ...more });
+    ({ port } = await gateway.listen());
+  };
+
+  /** What a request leads to: the backend's target, or status and text or location. */
+  const leadsTo = async (line: string, headers: Record<string, string> = {}): Promise<unknown> => {
+    const { status, text, headers: got } = await ask(port, line, { headers });
+    if (status === 200) return backend.requests.at(-1)!.target;
+    return [status, got.location ?? text];
+  };
+
+  const all = { endpoint: '/__catchall', backend: [{ url_pattern: '/base' }] };
+
+  it('takes everything no other endpoint does, with all its headers and parameters', async () => {
+    await start([all, at('GET /x')]);
+    equal(await leadsTo('GET /x'), '/x');
+    equal(await leadsTo('DELETE /any/where?a=1', { 'X-Own': 'yes' }), '/base/any/where?a=1');
+    equal(backend.requests.at(-1)!.headers['x-own'], 'yes');
+    equal(await leadsTo('POST /x'), '/base/x');
+    equal(await leadsTo('GET /X'), '/base/X');
+    match((await ask(port, 'GET /__health')).text, /"status":"ok"/);
+  });
+
+  it('says so when something else was written', async () => {
+    const sinks = rememberingSinks();
+    gateway = await startGateway(
+      { host: [backend.url], endpoints: [{ ...all, output_encoding: 'json', input_headers: ['A'] }] },
+      { sinks },
+    );
+    ok(gateway.warnings.length > 0 || sinks.lines.some((line) => /ERROR|WARN/.test(line)), JSON.stringify(sinks.lines));
+  });
+
+  it('answers HEAD with the length the backend told', async () => {
+    await start([all]);
+    const answer = await ask(port, 'HEAD /x');
+    deepEqual([answer.status, answer.text], [200, '']);
+    ok(Number(answer.headers['content-length']) > 0);
+  });
+});
