@@ -37,7 +37,8 @@ export function completeEndpoint(
   if (endpoint.endpoint === CATCHALL) forceCatchall(endpoint, pointer, report);
   endpoint.output_encoding ??= service.output_encoding;
   endpoint.backend.forEach((backend: Draft<BackendConfig>, index) => {
-    backend.method ??= endpoint.method;
+    // A catch-all receives every method: its backends get the client's.
+    backend.method ??= endpoint.endpoint === CATCHALL ? '' : endpoint.method;
     if (backend.timeout === 0) delete backend.timeout;
     if (!backend.url_pattern.startsWith('/')) backend.url_pattern = `/${backend.url_pattern}`;
     if (STREAMS.has(endpoint.output_encoding)) backend.encoding = endpoint.output_encoding;

@@ -272,6 +272,7 @@ export type RouterOptions = Infer<typeof routerSchema>;
 /** A backend with everything inherited from its endpoint and the service filled in. Durations are milliseconds. */
 export type BackendConfig = Omit<Infer<typeof backendSchema>, 'host' | 'method'> & {
   readonly host: readonly string[];
+  /** Empty for the client's own method, under a catch-all. */
   readonly method: string;
 };
 

@@ -119,7 +119,7 @@ function withPath(
   const own = alone && endpoint.concurrent_calls === 1;
   return (request, call) => {
     const mine = own ? request : request.copy();
-    mine.method = method;
+    if (method !== '') mine.method = method;
     filterQuery?.(mine);
     const path = target(mine, call);
     if (path === undefined) return Reply.failed(missingValue());

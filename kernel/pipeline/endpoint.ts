@@ -78,7 +78,12 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
   const proxyPhase = phase('proxy');
   reportHidden(build, [...endpointPhase, ...proxyPhase], pointer);
   const gathered = withShadows(shadows, gather(attached, regular, steps, endpoint, log));
-  const shared = alone && endpoint.concurrent_calls === 1 ? gathered : buffered(gathered);
+  const maxPayloadBytes = smallestLimit([
+    build.config.router.max_payload,
+    ...attached.map(({ at }) => at.payload?.maxBytes ?? 0),
+  ]);
+  const single = alone && endpoint.concurrent_calls === 1;
+  const shared = single && maxPayloadBytes === 0 ? gathered : buffered(gathered, single);
   const pipe = fold(
     proxyPhase.map(({ at }) => at.proxy!),
     shared,
@@ -92,10 +97,7 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
       endpointPhase.map(({ at }) => at.endpoint!),
       enterPipe(compileRequest(endpoint, context.agent), pipe),
     ),
-    maxPayloadBytes: smallestLimit([
-      build.config.router.max_payload,
-      ...attached.map(({ at }) => at.payload?.maxBytes ?? 0),
-    ]),
+    maxPayloadBytes,
     inflate: Boolean(build.config.router.decompress_gzip) || attached.some(({ at }) => at.payload?.inflate),
     pipes: [
       { phase: 'endpoint', plugins: endpointPhase.map(({ plugin }) => plugin.name) },

@@ -64,3 +64,30 @@ describe('gzip request bodies', () => {
     deepEqual([answer.statusCode, answer.body], [400, '']);
   });
 });
+
+describe('a body of unknown length over the limit', () => {
+  it('is answered 413 before any backend hears of the request', async () => {
+    const backend = await startBackend(json({}));
+    const gateway = await startGateway({
+      host: [backend.url],
+      extra_config: { router: { max_payload: 10 } },
+      endpoints: [{ endpoint: '/x', method: 'POST', backend: [{ url_pattern: '/' }] }],
+    });
+    const { port } = await gateway.listen();
+    const chunks = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from('more than ten bytes'));
+        controller.close();
+      },
+    });
+    const answer = await fetch(`http://127.0.0.1:${port}/x`, {
+      method: 'POST',
+      body: chunks,
+      duplex: 'half',
+    } as RequestInit);
+    equal(answer.status, 413);
+    equal(backend.requests.length, 0);
+    await gateway.close();
+    await backend.close();
+  });
+});

@@ -47,6 +47,16 @@ describe('/__catchall', () => {
     match((await ask(port, 'GET /__health')).text, /"status":"ok"/);
   });
 
+  it("calls its backend with the client's method, unless the backend declares one", async () => {
+    await start([all]);
+    await ask(port, 'DELETE /x');
+    equal(backend.requests.at(-1)!.method, 'DELETE');
+    await gateway!.close();
+    await start([{ ...all, backend: [{ url_pattern: '/base', method: 'PUT' }] }]);
+    await ask(port, 'DELETE /x');
+    equal(backend.requests.at(-1)!.method, 'PUT');
+  });
+
   it('says so when something else was written', async () => {
     const sinks = rememberingSinks();
     gateway = await startGateway(
@@ -57,7 +67,7 @@ describe('/__catchall', () => {
   });
 
   it('answers HEAD with the length the backend told', async () => {
-    await start([all]);
+    await start([{ ...all, backend: [{ url_pattern: '/base', method: 'GET' }] }]);
     const answer = await ask(port, 'HEAD /x');
     deepEqual([answer.status, answer.text], [200, '']);
     ok(Number(answer.headers['content-length']) > 0);
