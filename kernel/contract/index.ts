@@ -8,7 +8,7 @@ export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
 export * from './errors.ts';
 export { canonicalHeaderName, HeaderBag, isHeaderName } from './headers.ts';
-export { parseExact, printJson } from './json.ts';
+export { mayLoseDigits, parseExact, printJson } from './json.ts';
 export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';
 export * from './logging.ts';
 export { mergeShallow } from './merge.ts';

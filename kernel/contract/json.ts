@@ -1,7 +1,37 @@
 import type { Data } from './data.ts';
 
-/** A number that `JSON.parse` could change: 16 or more digits, or an exponent. Inside strings it may find too much. */
-const suspicious = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
+/** Digits in a row, a dot among them or not, from which on a number may be more than JavaScript can hold. */
+const LONG = 16;
+
+/** An exponent that may lead out of range, and the same with the number before it: only a hit is looked at closer. */
+const longExponent = /[eE][+-]?\d{3}/;
+const longExponentOfNumber = /(?:^|[\s:,[])-?\d[\d.]*[eE][+-]?\d{3}/;
+
+/** True when a JSON text may hold a number that `JSON.parse` would change; what stands inside strings may count too. */
+export function mayLoseDigits(text: string): boolean {
+  return hasLongDigits(text) || (longExponent.test(text) && longExponentOfNumber.test(text));
+}
+
+/** Looks at every sixteenth character: a run of that length cannot slip through. */
+function hasLongDigits(text: string): boolean {
+  for (let at = LONG - 1; at < text.length; at += LONG) {
+    if (!isDigitOrDot(text.charCodeAt(at))) continue;
+    let digits = 0;
+    let from = at;
+    while (from > 0 && isDigitOrDot(text.charCodeAt(from - 1))) from--;
+    for (at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (!isDigitOrDot(code)) break;
+      if (code !== 46) digits++;
+    }
+    if (digits >= LONG) return true;
+  }
+  return false;
+}
+
+function isDigitOrDot(code: number): boolean {
+  return (code >= 48 && code <= 57) || code === 46;
+}
 
 /** Digits that every number of JavaScript's keeps. */
 const SAFE_DIGITS = 15;
@@ -38,7 +68,7 @@ function significantDigits(source: string): number {
  * @throws SyntaxError as `JSON.parse` does.
  */
 export function parseExact(text: string): Data {
-  if (!suspicious.test(text)) return JSON.parse(text) as Data;
+  if (!mayLoseDigits(text)) return JSON.parse(text) as Data;
   return JSON.parse(text, (_key, value, context) =>
     typeof value === 'number' && !isSafe(context.source!, value) ? JSON.rawJSON(context.source!) : value,
   ) as Data;

@@ -1,4 +1,4 @@
-import { type Data, type DataObject, isObject, parseExact } from '#contract';
+import { type Data, type DataObject, isObject, mayLoseDigits, parseExact } from '#contract';
 import { examine } from './evaluate.ts';
 import { compileProof } from './proof.ts';
 import { readSchema, type SchemaFault } from './read.ts';
@@ -32,19 +32,13 @@ export function compileValidator(schema: DataObject, fault: SchemaFault): Valida
   return {
     validate,
     validateText: (text) => {
-      const suspicious = mayHoldExact.test(text);
+      const suspicious = mayLoseDigits(text);
       const document = suspicious ? parseExact(text) : (JSON.parse(text) as Data);
       const plain = !suspicious || !holdsExact(document);
       return plain && proof(document) ? null : validate(document);
     },
   };
 }
-
-/**
- * Fifteen digits always survive as a JavaScript number; more of them, or an exponent, may not. A number stands after
- * one of few characters, so that digits within a text (a UUID) rarely count.
- */
-const mayHoldExact = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 
 function holdsExact(value: Data): boolean {
   if (Array.isArray(value)) return value.some(holdsExact);

@@ -40,3 +40,14 @@ describe('exact JSON', () => {
     equal('a' in data, false);
   });
 });
+
+describe('the scan for numbers that need care', () => {
+  it('finds one wherever it stands', () => {
+    for (let before = 0; before < 40; before++) {
+      for (const number of ['1234567890123456789', '1.234567890123456789', '1e999', '-2.5E-400']) {
+        const text = `{"${'k'.repeat(before)}":${number}}`;
+        equal(printJson(parseExact(text)), text);
+      }
+    }
+  });
+});
