@@ -3,6 +3,7 @@ import { type InjectOptions, inject, type Response } from 'light-my-request';
 import {
   type Catalogue,
   type ConfigError,
+  ConfigErrors,
   copyData,
   type Data,
   type LogSinks,
@@ -15,7 +16,9 @@ import { Registry } from './registry/registry.ts';
 import { build, type Overrides } from './runtime/build.ts';
 import type { Cell } from './runtime/cell.ts';
 import { Keeper } from './runtime/keeper.ts';
+import { referencedFiles } from './runtime/referenced-files.ts';
 import type { Runtime } from './runtime/runtime.ts';
+import { type Watcher, watchFiles } from './runtime/watch/index.ts';
 import { type Listener, listen } from './server/listener.ts';
 import { createServing, type Serving } from './server/serving.ts';
 import { version } from './version.ts';
@@ -62,6 +65,11 @@ export interface Gateway {
    * @throws ConfigErrors with every mistake; the old configuration then serves on, untouched.
    */
   reload(source?: Source): Promise<Reloaded>;
+  /**
+   * From now on a saved change of the configuration's file, or of a key or certificate it names, is applied; a broken
+   * one is told in the log and the old configuration serves on. Needs a source that is a file.
+   */
+  watch(): Promise<void>;
   /** Answers a request without a socket. */
   inject(request: InjectOptions | string): Promise<Response>;
   /** Stops accepting, waits for requests in flight as long as the configuration says, and gives everything back. */
@@ -97,6 +105,7 @@ class Kernel implements Gateway {
   readonly #cell: Cell<Serving | null> = { current: null };
   #source: Source;
   #listener: Listener | null = null;
+  #watcher: Watcher | null = null;
   #warnings: readonly ConfigError[] = [];
   #revision = 0;
   /** The end of the reload before: one at a time. */
@@ -136,8 +145,32 @@ class Kernel implements Gateway {
 
   reload(source?: Source): Promise<Reloaded> {
     const turn = this.#turn.then(() => this.#reload(source ?? this.#source));
-    this.#turn = turn.catch(() => {});
+    this.#turn = turn.then(
+      ({ revision }) => revision > 1 && this.#log.info(`configuration ${revision} serves`),
+      (error) =>
+        this.#revision > 0 && this.#log.error(`configuration refused, ${this.#revision} serves on: ${tell(error)}`),
+    );
     return turn;
+  }
+
+  async watch(): Promise<void> {
+    if (typeof this.#source !== 'string' || this.#watcher) return;
+    const watcher = watchFiles({ log: this.#log.at('[WATCH]'), onChange: () => this.#follow(watcher) });
+    this.#watcher = watcher;
+    await watcher.watch(this.#files);
+  }
+
+  /** Applies what was saved. */
+  async #follow(watcher: Watcher): Promise<void> {
+    const failed = await this.reload().then(
+      () => false,
+      () => true,
+    );
+    await watcher.watch(this.#files, { failed });
+  }
+
+  get #files(): string[] {
+    return [...(typeof this.#source === 'string' ? [this.#source] : []), ...referencedFiles(this.config)];
   }
 
   async #reload(source: Source): Promise<Reloaded> {
@@ -208,6 +241,7 @@ class Kernel implements Gateway {
   }
 
   async close(): Promise<void> {
+    await this.#watcher?.close();
     await this.#turn;
     const serving = this.#cell.current;
     await this.#listener?.close(this.#shutdownWaitMs);
@@ -216,4 +250,10 @@ class Kernel implements Gateway {
     await Promise.all(this.#retiring);
     await this.#registry.close();
   }
+}
+
+/** Every mistake of a refused configuration with its pointer, in one line. */
+function tell(error: unknown): string {
+  if (!(error instanceof ConfigErrors)) return error instanceof Error ? error.message : String(error);
+  return error.errors.map(({ pointer, message }) => (pointer ? `${pointer} ${message}` : message)).join('; ');
 }

@@ -5,15 +5,17 @@ import { type Command, UsageError } from './command.ts';
 import { printErrors } from './report.ts';
 
 export const run: Command = {
-  usage: '-c FILE [-d] [-p PORT]',
+  usage: '-c FILE [-d] [-p PORT] [--no-watch]',
   summary: 'Serve a configuration.',
   async run(args, catalogue) {
     const { values } = parseArgs({
       args,
+      allowNegative: true,
       options: {
         config: { type: 'string', short: 'c' },
         debug: { type: 'boolean', short: 'd', multiple: true },
         port: { type: 'string', short: 'p' },
+        watch: { type: 'boolean', default: true },
       },
     });
     if (values.config === undefined) {
@@ -28,7 +30,11 @@ export const run: Command = {
         ...(port > 0 && { port }),
       });
       process.stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
+      const ended = terminated(gateway);
       await gateway.listen();
+      if (values.watch) await gateway.watch();
+      await ended;
+      return 0;
     } catch (error) {
       // What it holds must not keep the process alive.
       await gateway?.close();
@@ -42,8 +48,6 @@ export const run: Command = {
       }
       return 1;
     }
-    await terminated(gateway);
-    return 0;
   },
 };
 
@@ -54,7 +58,10 @@ function parsePort(text: string | undefined): number {
   return port;
 }
 
-/** Waits for SIGTERM or SIGINT and closes the gateway; a second signal ends the process at once. */
+/**
+ * Waits for SIGTERM or SIGINT and closes the gateway; a second signal ends the process at once. SIGHUP reads the
+ * configuration again.
+ */
 function terminated(gateway: Gateway): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false;
@@ -64,6 +71,8 @@ function terminated(gateway: Gateway): Promise<void> {
       process.stderr.write(`${signal}: waiting for ${gateway.status.calls} requests in flight\n`);
       gateway.close().then(resolve);
     };
+    // A refusal is told in the log; the old configuration serves on.
+    process.on('SIGHUP', () => gateway.reload().catch(() => {}));
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
   });

@@ -200,5 +200,20 @@ describe('command line', function () {
       equal(code, 0);
       await upstream.close();
     });
+
+    for (const flags of [[], ['--no-watch']]) {
+      it(`reads its file again after SIGHUP${flags.length > 0 ? ', also when it does not watch it' : ''}`, async () => {
+        const path = file('hup.json', { version: 3, listen_ip: '127.0.0.1', endpoints: [] });
+        const child = start('run', '-p', String(await freePort()), '-c', path, ...flags);
+        const [, port] = await printed(child, /Listening on port: (\d+)/);
+        const answer = printed(child, /configuration 2 serves/);
+        file('hup.json', { version: 3, listen_ip: '127.0.0.1', echo_endpoint: true, endpoints: [] });
+        child.kill('SIGHUP');
+        await answer;
+        equal((await fetch(`http://127.0.0.1:${port}/__echo/`)).status, 200);
+        child.kill('SIGTERM');
+        equal((await once(child, 'exit'))[0], 0);
+      });
+    }
   });
 });

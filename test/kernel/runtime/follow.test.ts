@@ -1,0 +1,85 @@
+import { equal, match, ok } from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
+import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
+
+describe('a gateway that watches its file', () => {
+  let folder: string;
+  let backend: TestBackend;
+  let gateway: Gateway | null = null;
+  const sinks = rememberingSinks();
+
+  const config = (path: string): string =>
+    JSON.stringify({
+      version: 3,
+      host: [backend.url],
+      endpoints: [{ endpoint: path, backend: [{ url_pattern: '/' }] }],
+    });
+
+  /** Waits until a condition holds; mocha's own timeout ends the wait. */
+  const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  const serves = async (path: string): Promise<boolean> => (await gateway!.inject(path)).statusCode === 200;
+
+  before(async () => {
+    backend = await startBackend(json({ ok: true }));
+  });
+  after(() => backend.close());
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-'));
+    sinks.lines.length = 0;
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = null;
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = async (file: string): Promise<void> => {
+    gateway = await createGateway(file, { port: 0, sinks });
+    await gateway.watch();
+  };
+
+  it('applies what is saved by renaming over it, as editors do', async () => {
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, config('/one'));
+    await start(file);
+    ok(await serves('/one'));
+    writeFileSync(`${file}.new`, config('/two'));
+    renameSync(`${file}.new`, file);
+    await until(() => serves('/two'));
+    equal(await serves('/one'), false);
+    equal(gateway!.status.revision, 2);
+  });
+
+  it('serves on under a broken file, tells what is wrong, and takes the mended one', async () => {
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, config('/one'));
+    await start(file);
+    writeFileSync(file, JSON.stringify({ version: 3, prot: 8080 }));
+    await until(() => sinks.lines.some((line) => line.includes('configuration refused')));
+    match(sinks.lines.find((line) => line.includes('refused'))!, /ERROR.*1 serves on: \/prot/);
+    ok(await serves('/one'));
+    writeFileSync(file, config('/three'));
+    await until(() => serves('/three'));
+  });
+
+  it('follows the swapped links of a Kubernetes volume', async () => {
+    for (const version of ['v1', 'v2']) {
+      mkdirSync(join(folder, version));
+      writeFileSync(join(folder, version, 'gateway.json'), config(`/${version}`));
+    }
+    symlinkSync('v1', join(folder, '..data'));
+    symlinkSync('..data/gateway.json', join(folder, 'gateway.json'));
+    await start(join(folder, 'gateway.json'));
+    ok(await serves('/v1'));
+    symlinkSync('v2', join(folder, '..data_tmp'));
+    renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+    await until(() => serves('/v2'));
+  });
+});
