@@ -171,15 +171,14 @@ export class Router {
   }
 
   #redirect(method: string, plain: string): Outcome | null {
-    if (!this.#options.disable_redirect_trailing_slash) {
-      const other = plain.endsWith('/') ? plain.slice(0, -1) : `${plain}/`;
-      if (other !== '' && this.#matches(method, other))
-        return { kind: 'redirect', path: encodePath(other), slashOnly: true };
+    const mendsSlash = !this.#options.disable_redirect_trailing_slash;
+    const other = withOtherSlash(plain);
+    if (mendsSlash && other !== '' && this.#matches(method, other)) {
+      return { kind: 'redirect', path: encodePath(other), slashOnly: true };
     }
     if (!this.#spelling) return null;
     const cleaned = cleanPath(plain);
-    const others = [cleaned, cleaned.endsWith('/') ? cleaned.slice(0, -1) : `${cleaned}/`];
-    for (const other of others) {
+    for (const other of mendsSlash ? [cleaned, withOtherSlash(cleaned)] : [cleaned]) {
       const path = other === '' ? undefined : this.#spelling.find(method, other);
       if (path !== undefined && path !== plain) return { kind: 'redirect', path: encodePath(path), slashOnly: false };
     }
@@ -190,6 +189,11 @@ export class Router {
     const found = this.#lookUp(method, plain);
     return found !== null && ((found.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
   }
+}
+
+/** A path with a final slash where it had none, and without where it had one. */
+function withOtherSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
 }
 
 const noQuery = Object.freeze({});

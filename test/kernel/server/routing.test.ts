@@ -207,9 +207,11 @@ describe('routing', () => {
       deepEqual(await leadsTo('PUT /PUT', { 'X-Forwarded-Prefix': '/api' }), [307, '/put']);
     });
 
-    it('of slashes still happen when only those of slashes are off, as the other kind repairs them too', async () => {
+    it('of slashes are off when they are, those of letter case are not', async () => {
       await start(endpoints, { disable_redirect_trailing_slash: true });
-      deepEqual(await leadsTo('GET /slash'), [301, '/slash/']);
+      deepEqual(await leadsTo('GET /slash'), [404, '404 page not found']);
+      deepEqual(await leadsTo('PUT /PUT/'), [404, '404 page not found']);
+      deepEqual(await leadsTo('PUT /PUT'), [307, '/put']);
     });
 
     it('of letter case are off when they are', async () => {
