@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ConfigError, ConfigErrors, GatewayError, type ServiceConfig } from '#contract';
 import { normalize } from '../config/index.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
@@ -44,7 +43,7 @@ export async function build(
     if (tasks.errors.length > 0) throw new ConfigErrors(tasks.errors);
     await warmUp(tasks.warmups);
     return {
-      runtime: new Runtime(id, hashOf(tasks.config), tasks.config, compiled, tls, scope),
+      runtime: new Runtime(id, tasks.config, compiled, tls, scope),
       warnings: tasks.warnings,
     };
   } catch (error) {
@@ -140,9 +139,4 @@ async function warmUp(tasks: Build['warmups']): Promise<void> {
     ),
   );
   if (failures.length > 0) throw new ConfigErrors(failures);
-}
-
-/** The fingerprint of a configuration's content, whatever the layout of its file. */
-function hashOf(config: ServiceConfig): string {
-  return createHash('sha256').update(JSON.stringify(config)).digest('hex');
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ServiceConfig } from '#contract';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { Scope } from './scope.ts';
@@ -7,30 +8,29 @@ import type { ServerTls } from './tls.ts';
 export class Runtime {
   /** Grows by one with every configuration of this process. */
   readonly id: number;
-  /** Fingerprint of the configuration's content. */
-  readonly hash: string;
   readonly config: ServiceConfig;
   readonly compiled: Compiled;
   /** TLS of the port; null for plain HTTP. */
   readonly tls: ServerTls | null;
   readonly #scope: Scope;
+  #hash: string | null = null;
   #calls = 0;
   #onIdle: (() => void) | null = null;
 
-  constructor(
-    id: number,
-    hash: string,
-    config: ServiceConfig,
-    compiled: Compiled,
-    tls: ServerTls | null,
-    scope: Scope,
-  ) {
+  constructor(id: number, config: ServiceConfig, compiled: Compiled, tls: ServerTls | null, scope: Scope) {
     this.id = id;
-    this.hash = hash;
     this.config = config;
     this.compiled = compiled;
     this.tls = tls;
     this.#scope = scope;
+  }
+
+  /** Fingerprint of the configuration's content, whatever the layout of its file; made when first asked for. */
+  get hash(): string {
+    this.#hash ??= createHash('sha256')
+      .update(JSON.stringify([this.config, this.tls?.fingerprint ?? null]))
+      .digest('hex');
+    return this.#hash;
   }
 
   /** Calls in flight. */
