@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type InjectOptions, inject, type Response } from 'light-my-request';
+import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
 import {
   type Catalogue,
   type ConfigError,
@@ -18,7 +18,7 @@ import type { Cell } from './runtime/cell.ts';
 import { Keeper } from './runtime/keeper.ts';
 import { referencedFiles } from './runtime/referenced-files.ts';
 import type { Runtime } from './runtime/runtime.ts';
-import { type Watcher, watchFiles } from './runtime/watch/index.ts';
+import type { Watcher } from './runtime/watch/index.ts';
 import { type Listener, listen } from './server/listener.ts';
 import { createServing, type Serving } from './server/serving.ts';
 import { version } from './version.ts';
@@ -155,6 +155,8 @@ class Kernel implements Gateway {
 
   async watch(): Promise<void> {
     if (typeof this.#source !== 'string' || this.#watcher) return;
+    // Loaded after the port is open: the start waits for nothing that it does not need.
+    const { watchFiles } = await import('./runtime/watch/index.ts');
     const watcher = watchFiles({ log: this.#log.at('[WATCH]'), onChange: () => this.#follow(watcher) });
     this.#watcher = watcher;
     await watcher.watch(this.#files);
@@ -177,8 +179,15 @@ class Kernel implements Gateway {
     const { data } = await readSource(source);
     const id = this.#revision + 1;
     const { runtime, warnings } = await build(data, this.#options, this.#registry, this.#keeper, id);
-    const serving = await createServing(runtime, version, this.#log, this.#sinks);
-    const listener = await this.#rebind(runtime);
+    let serving: Serving;
+    let listener: Listener | null;
+    try {
+      serving = await createServing(runtime, version, this.#log, this.#sinks);
+      listener = await this.#rebind(runtime);
+    } catch (error) {
+      await runtime.retire(this.#tellLeftover);
+      throw error;
+    }
     this.#log.configure(serving.logging.application);
     const old = this.#cell.current;
     this.#cell.current = serving;
@@ -209,8 +218,10 @@ class Kernel implements Gateway {
   }
 
   #retire(old: Serving): void {
-    this.#track(old.runtime.retire((error) => this.#log.error(() => `giving back failed: ${error}`)));
+    this.#track(old.runtime.retire(this.#tellLeftover));
   }
+
+  readonly #tellLeftover = (error: unknown): void => this.#log.error(() => `giving back failed: ${error}`);
 
   #track(ending: Promise<void>): void {
     const tracked = ending.finally(() => this.#retiring.delete(tracked));
@@ -236,8 +247,10 @@ class Kernel implements Gateway {
     return { host, port };
   }
 
-  inject(request: InjectOptions | string): Promise<Response> {
-    return inject(this.#serve as Parameters<typeof inject>[0], request);
+  async inject(request: InjectOptions | string): Promise<Response> {
+    // Loaded when first used: a gateway that serves the network needs it never.
+    const { inject } = await import('light-my-request');
+    return inject(this.#serve as DispatchFunc, request);
   }
 
   async close(): Promise<void> {

@@ -4,8 +4,8 @@ import { Agent, request } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ConfigErrors } from '#contract';
-import type { Gateway } from '../../../kernel/sluice.ts';
-import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
+import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -178,17 +178,41 @@ describe('reload', () => {
     equal((await get('/a')).body, '{"generation":0}');
   });
 
-  it('moves to another port before it leaves the old one', async () => {
-    const fixed = await startGateway({ ...generation(3), port: port }, { port: 0 });
-    await fixed.close();
-    const other = await startBackend(json({}));
-    const taken = Number(new URL(other.url).port);
-    const moving = await startGateway({ ...generation(4) }, {});
-    await rejects(
-      startGateway({ ...generation(4) }, { port: taken }).then((second) => second.listen()),
-      /is taken/,
-    );
-    await moving.close();
-    await other.close();
+  describe('of a port', () => {
+    const freePort = async (): Promise<number> => {
+      const probe = await startBackend(json({}));
+      await probe.close();
+      return Number(new URL(probe.url).port);
+    };
+    const on = (listenPort: number) => ({ ...generation(1), port: listenPort, listen_ip: '127.0.0.1' });
+    const answers = async (listenPort: number): Promise<string> =>
+      fetch(`http://127.0.0.1:${listenPort}/a`).then(
+        (response) => response.text(),
+        () => 'nobody',
+      );
+    const quiet = { sinks: rememberingSinks() };
+
+    it('opens the new one and leaves the old one', async () => {
+      const [first, second] = [await freePort(), await freePort()];
+      const moving = await createGateway(on(first), quiet);
+      await moving.listen();
+      await moving.reload(on(second));
+      equal(await answers(second), '{"generation":1}');
+      while (moving.status.draining > 0) await new Promise(setImmediate);
+      equal(await answers(first), 'nobody');
+      await moving.close();
+    });
+
+    it('is refused when it is taken, and everything made for it is given back', async () => {
+      const first = await freePort();
+      const other = await startBackend(json({}));
+      const moving = await createGateway(on(first), quiet);
+      await moving.listen();
+      await rejects(moving.reload(on(Number(new URL(other.url).port))), /is taken/);
+      equal(moving.status.revision, 1);
+      equal(await answers(first), '{"generation":1}');
+      await moving.close();
+      await other.close();
+    });
   });
 });
