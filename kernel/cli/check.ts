@@ -4,6 +4,7 @@ import { type Document, readDocument } from '../config/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { type Examined, examine } from '../runtime/build.ts';
 import { type Command, UsageError } from './command.ts';
+import { lintAgainst } from './lint.ts';
 import { printConfig } from './print-config.ts';
 import { formatIssue, toIssues } from './report.ts';
 import { toolServices } from './tool-services.ts';
@@ -14,22 +15,24 @@ const options = {
   'test-gin-routes': { type: 'boolean' },
   lint: { type: 'boolean', short: 'l' },
   'lint-no-network': { type: 'boolean', short: 'n' },
+  'lint-schema': { type: 'string', short: 's' },
   debug: { type: 'boolean', short: 'd', multiple: true },
   indent: { type: 'string', short: 'i', default: '\t' },
   format: { type: 'string', default: 'text' },
 } as const;
 
 /**
- * Validates a configuration and keeps nothing. Plain `check` and both lints look at everything that can be seen in the
- * document; `-t` also lets every component build itself. Exit 0 when it is valid, 1 when not.
+ * Validates a configuration and keeps nothing. Plain `check`, `-l` and `-n` look at everything that can be seen in the
+ * document; `-t` also lets every component build itself; `-s` also holds the document to a schema of the caller's. Exit 0 when it is valid, 1 when not.
  */
 export const check: Command = {
-  usage: '-c FILE [-t] [-l | -n] [-d[d[d]]] [-i INDENT] [--format text|json]',
+  usage: '-c FILE [-t] [-l | -n | -s SCHEMA] [-d[d[d]]] [-i INDENT] [--format text|json]',
   summary: 'Validate a configuration.',
   async run(args, catalogue) {
     const { values } = parseArgs({ args, options });
     const { config: file, format } = values;
-    if (values.lint && values['lint-no-network']) throw new UsageError('-l and -n exclude each other');
+    const lints = [values.lint, values['lint-no-network'], values['lint-schema']].filter(Boolean);
+    if (lints.length > 1) throw new UsageError('-l, -n and -s exclude each other');
     if (format !== 'text' && format !== 'json') throw new UsageError(`unknown format: ${format}`);
     if (file === undefined) {
       process.stderr.write('please give the configuration file: -c FILE\n');
@@ -39,8 +42,10 @@ export const check: Command = {
     if (text) process.stdout.write(`Parsing configuration file: ${file}\n`);
     const attaching = Boolean(values['test-routes'] || values['test-gin-routes']);
     const registry = new Registry(catalogue, toolServices());
-    const { document, config, errors, warnings } = await examineFile(file, registry, attaching);
+    const { document, config, errors: found, warnings } = await examineFile(file, registry, attaching);
     await registry.close();
+    const schema = values['lint-schema'];
+    const errors = schema && document ? [...found, ...(await lintAgainst(schema, document.data))] : found;
     const issues = toIssues(file, document, errors, 'error');
     const notes = toIssues(file, document, warnings, 'warning');
     const valid = issues.length === 0;

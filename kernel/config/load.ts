@@ -29,9 +29,13 @@ const MAX_DEPTH = 200;
 
 /**
  * Reads a configuration file; the format follows from the extension, JSON where it tells nothing.
- * @throws ConfigErrors CONFIG_READ when the file cannot be read, else as `parseDocument`.
+ * @throws ConfigErrors CONFIG_READ when the file cannot be read; CONFIG_NOT_SUPPORTED when the environment says that it
+ *   is a template; else as `parseDocument`.
  */
 export async function readDocument(path: string): Promise<Document> {
+  if (process.env.FC_ENABLE) {
+    throw refusal('CONFIG_NOT_SUPPORTED', 'FC_ENABLE: configuration templates are not supported yet');
+  }
   let bytes: Uint8Array;
   try {
     bytes = await readFile(path);

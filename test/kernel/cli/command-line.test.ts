@@ -141,6 +141,39 @@ describe('command line', function () {
       match(err, /exclude/);
     });
 
+    it('holds a file to a schema of the caller with -s', async () => {
+      const path = file('linted.json', { version: 3, endpoints: [] });
+      const strict = file('schema.json', { type: 'object', required: ['name'] });
+      const { code, err } = await sluice('check', '-s', strict, '-c', path);
+      equal(code, 1);
+      match(err, /must have required property 'name'/);
+      equal((await sluice('check', '-s', file('loose.json', { type: 'object' }), '-c', path)).code, 0);
+    });
+
+    it('fetches a schema that is given by its address', async () => {
+      const server = await startBackend(json({ type: 'object', required: ['name'] }));
+      const path = file('linted.json', { version: 3, endpoints: [] });
+      const { code, err } = await sluice('check', '-s', `${server.url}/schema.json`, '-c', path);
+      await server.close();
+      equal(code, 1);
+      match(err, /must have required property 'name'/);
+    });
+
+    it('says so of a schema that cannot be used', async () => {
+      const path = file('linted.json', { version: 3, endpoints: [] });
+      const { code, err } = await sluice('check', '-s', join(folder, 'none.json'), '-c', path);
+      equal(code, 1);
+      match(err, /ERROR compiling the schema: .*none\.json/);
+    });
+
+    it('refuses templates by name instead of reading them as they are', async () => {
+      const path = file('ok.json', { version: 3, endpoints: [] });
+      process.env.FC_ENABLE = '1';
+      const { code, err } = await sluice('check', '-c', path).finally(() => delete process.env.FC_ENABLE);
+      equal(code, 1);
+      match(err, /FC_ENABLE: configuration templates are not supported yet/);
+    });
+
     it('prints the interpreted configuration with -d, secrets masked', async () => {
       const path = file('print.json', {
         version: 3,

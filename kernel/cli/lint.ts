@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { Ajv, type ErrorObject } from 'ajv';
+import { ConfigError } from '#contract';
+import { joinPointer } from '../config/index.ts';
+
+/**
+ * Holds a document to a JSON Schema (drafts 06 and 07) of the caller's own.
+ *
+ * Codes: LINT_SCHEMA when the schema cannot be read or compiled, LINT for each violation.
+ * @param place path or address of the schema.
+ */
+export async function lintAgainst(place: string, data: unknown): Promise<ConfigError[]> {
+  let validate: ReturnType<Ajv['compile']>;
+  try {
+    const text = /^https?:\/\//.test(place) ? await download(place) : await readFile(place, 'utf8');
+    validate = new Ajv({ allErrors: true, strict: false, unicodeRegExp: false, validateFormats: false }).compile(
+      JSON.parse(text),
+    );
+  } catch (error) {
+    const message = `ERROR compiling the schema: ${place}: ${(error as Error).message}`;
+    return [new ConfigError('LINT_SCHEMA', '', message, { cause: error })];
+  }
+  if (validate(data)) return [];
+  return validate.errors!.map((error) => new ConfigError('LINT', error.instancePath, describe(error)));
+}
+
+/** Longest schema that is fetched, in bytes (decision 23). */
+const SCHEMA_LIMIT_BYTES = 1024 * 1024;
+
+async function download(address: string): Promise<string> {
+  const { default: got } = await import('got');
+  const request = got(address, { timeout: { request: 10_000 }, retry: { limit: 0 } });
+  request.on('downloadProgress', ({ transferred }) => {
+    if (transferred > SCHEMA_LIMIT_BYTES) request.cancel();
+  });
+  return request.text();
+}
+
+/** What the caller's schema wants, with the key it speaks of. */
+function describe({ message, params, instancePath }: ErrorObject): string {
+  const key = (params as { additionalProperty?: string }).additionalProperty;
+  return key === undefined
+    ? (message ?? 'is not as the schema wants')
+    : `${message}: ${joinPointer(instancePath, key)}`;
+}
