@@ -29,9 +29,10 @@ const SCHEMA_LIMIT_BYTES = 1024 * 1024;
 
 async function download(address: string): Promise<string> {
   const { default: got } = await import('got');
-  const request = got(address, { timeout: { request: 10_000 }, retry: { limit: 0 } });
+  const limit = new AbortController();
+  const request = got(address, { timeout: { request: 10_000 }, retry: { limit: 0 }, signal: limit.signal });
   request.on('downloadProgress', ({ transferred }) => {
-    if (transferred > SCHEMA_LIMIT_BYTES) request.cancel();
+    if (transferred > SCHEMA_LIMIT_BYTES) limit.abort();
   });
   return request.text();
 }
