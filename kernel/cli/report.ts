@@ -49,7 +49,7 @@ function place(document: Document | null, error: ConfigError): Position | undefi
 export function formatIssue(issue: Issue): string {
   const where = issue.line === undefined ? issue.file : `${issue.file}:${issue.line}:${issue.column}`;
   const name = issue.pointer === '' ? '' : ` (${issue.pointer})`;
-  const hint = issue.hint === undefined ? '' : `\n    ${issue.hint}`;
+  const hint = issue.hint === undefined ? '' : `\n    hint: ${issue.hint}`;
   const lead = issue.message.startsWith(issue.file) ? '' : `${where}: `;
   return `${lead}${issue.severity}: ${issue.message}${name} [${issue.code}]${hint}\n`;
 }
