@@ -10,7 +10,7 @@ import {
   type ServiceConfig,
   type Services,
 } from '#contract';
-import { type Document, readDocument } from './config/index.ts';
+import { readDocument } from './config/index.ts';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from './logging/index.ts';
 import { Registry } from './registry/registry.ts';
 import { build, type Overrides } from './runtime/build.ts';
@@ -77,12 +77,8 @@ export interface Gateway {
 }
 
 /** The data of a source. @throws ConfigErrors when its file cannot be read or parsed. */
-export async function readSource(source: Source): Promise<{ data: unknown; document: Document | null }> {
-  if (typeof source === 'string') {
-    const document = await readDocument(source);
-    return { data: document.data, document };
-  }
-  return { data: copyData(source as Data), document: null };
+async function readSource(source: Source): Promise<unknown> {
+  return typeof source === 'string' ? (await readDocument(source)).data : copyData(source as Data);
 }
 
 /** Starts a gateway over a catalogue of plugins. */
@@ -176,7 +172,7 @@ class Kernel implements Gateway {
   }
 
   async #reload(source: Source): Promise<Reloaded> {
-    const { data } = await readSource(source);
+    const data = await readSource(source);
     const id = this.#revision + 1;
     const { runtime, warnings } = await build(data, this.#options, this.#registry, this.#keeper, id);
     let serving: Serving;

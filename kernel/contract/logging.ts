@@ -44,6 +44,15 @@ export interface LogSinks {
   open(destination: LogDestination): LogSink & { close(): void };
 }
 
+const silentSink: LogSink = { terminal: false, lost: 0, write() {} };
+
+/** Sinks that drop everything. */
+export const silentSinks: LogSinks = {
+  stdout: silentSink,
+  stderr: silentSink,
+  open: () => ({ ...silentSink, close() {} }),
+};
+
 /** One way the application log is written. */
 export interface LogOutput {
   readonly sink: LogSink;

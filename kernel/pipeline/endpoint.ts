@@ -90,7 +90,6 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
   );
   return {
     endpoint,
-    index,
     output,
     log,
     handle: fold(
@@ -99,10 +98,6 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
     ),
     maxPayloadBytes,
     inflate: Boolean(build.config.router.decompress_gzip) || attached.some(({ at }) => at.payload?.inflate),
-    pipes: [
-      { phase: 'endpoint', plugins: endpointPhase.map(({ plugin }) => plugin.name) },
-      { phase: 'proxy', plugins: proxyPhase.map(({ plugin }) => plugin.name) },
-    ].filter(({ plugins }) => plugins.length > 0),
   };
 }
 

@@ -13,8 +13,6 @@ import {
 /** One published endpoint, ready to be called. Everything about it was decided when the configuration was compiled. */
 export interface Route {
   readonly endpoint: EndpointConfig;
-  /** Position in the configuration. */
-  readonly index: number;
   /** The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws on purpose. */
   readonly handle: Step<ClientRequest>;
   readonly output: Encoding;
@@ -23,8 +21,6 @@ export interface Route {
   /** Inflate gzip request bodies before anything reads them. */
   readonly inflate: boolean;
   readonly log: Log;
-  /** Names of what wraps the endpoint, outermost first, for each phase that has any. */
-  readonly pipes: readonly { readonly phase: string; readonly plugins: readonly string[] }[];
 }
 
 /**

@@ -58,7 +58,7 @@ function socketAddress(message: IncomingMessage): string {
 }
 
 /** A list of addresses and CIDR ranges, already validated. */
-export function createBlockList(entries: readonly string[]): BlockList {
+function createBlockList(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {
     const [address, bits] = entry.split('/') as [string, string?];

@@ -1,1 +1,2 @@
-export { type Stand, type Surroundings, silentSinks, stand, type TestRequest } from './stand.ts';
+export { silentSinks } from '#contract';
+export { type Stand, type Surroundings, stand, type TestRequest } from './stand.ts';

@@ -15,7 +15,6 @@ import {
   type EndpointConfig,
   HeaderBag,
   type Level,
-  type LogSinks,
   type Params,
   PipeRequest,
   type Plugin,
@@ -28,6 +27,7 @@ import {
   type Step,
   serviceSchema,
   silentLog,
+  silentSinks,
 } from '#contract';
 import { compileSchema } from '../config/index.ts';
 import { fold } from '../pipeline/fold.ts';
@@ -113,11 +113,6 @@ export async function stand(plugin: Plugin, place: Level, config: unknown, aroun
 function rethrow(error: unknown): never {
   throw error;
 }
-
-const noSink = { terminal: false, lost: 0, write() {} };
-
-/** Sinks that drop everything. */
-export const silentSinks: LogSinks = { stdout: noSink, stderr: noSink, open: () => ({ ...noSink, close() {} }) };
 
 const systemClock: Clock = { now: () => performance.now() };
 
