@@ -92,3 +92,26 @@ const canonicalNames = new Map<string, string>();
 export function isHeaderName(text: string): boolean {
   return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
 }
+
+/**
+ * True for the lower-case name of a header that belongs to one connection and is never passed on. What a `Connection`
+ * header names besides is up to the caller.
+ */
+export function isHopByHop(name: string): boolean {
+  switch (name.length) {
+    case 2:
+      return name === 'te';
+    case 7:
+      return name === 'trailer' || name === 'upgrade';
+    case 10:
+      if (name === 'connection' || name === 'keep-alive') return true;
+      break;
+    case 14:
+      if (name === 'http2-settings') return true;
+      break;
+    case 17:
+      if (name === 'transfer-encoding') return true;
+      break;
+  }
+  return name.startsWith('proxy-');
+}

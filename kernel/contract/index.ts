@@ -7,7 +7,7 @@ export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
 export * from './errors.ts';
-export { canonicalHeaderName, HeaderBag, isHeaderName } from './headers.ts';
+export { canonicalHeaderName, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
 export { mayLoseDigits, parseExact, printJson } from './json.ts';
 export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';
 export * from './logging.ts';

@@ -1,19 +1,12 @@
-import { type ClientRequest, canonicalHeaderName, type EndpointConfig, HeaderBag, PipeRequest, Query } from '#contract';
-
-/** Headers that belong to one connection and are never passed on, in either direction. */
-const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-]);
-
-function isHopByHop(name: string): boolean {
-  return hopByHop.has(name) || name.startsWith('proxy-');
-}
+import {
+  type ClientRequest,
+  canonicalHeaderName,
+  type EndpointConfig,
+  HeaderBag,
+  isHopByHop,
+  PipeRequest,
+  Query,
+} from '#contract';
 
 /** Headers the gateway writes itself: a client's own never gets through, whatever the lists say. */
 const ownHeaders = new Set([

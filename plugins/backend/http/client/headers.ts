@@ -1,24 +1,4 @@
-import type { HeaderBag } from '#contract';
-
-/**
- * True for the lower-case name of a header that belongs to one connection and is never passed on. What a `Connection`
- * header names besides is up to the caller.
- */
-function isHopByHop(name: string): boolean {
-  switch (name.length) {
-    case 2:
-      return name === 'te';
-    case 7:
-      return name === 'trailer' || name === 'upgrade';
-    case 10:
-      if (name === 'connection' || name === 'keep-alive') return true;
-      break;
-    case 17:
-      if (name === 'transfer-encoding') return true;
-      break;
-  }
-  return name.startsWith('proxy-');
-}
+import { type HeaderBag, isHopByHop } from '#contract';
 
 /** Lengths of the names `isHopByHop` and `isFraming` know, but for `proxy-`: any other name needs no closer look. */
 const noted = new Uint8Array(64);
