@@ -1,11 +1,12 @@
+import type { RouterOptions } from './router-config.ts';
 import type { Infer, Schema } from './schema.ts';
 import { clientTlsSchema, serverTlsSchema } from './tls.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const backendMethods = [...methods, 'OPTIONS', 'HEAD', 'CONNECT', 'TRACE'] as const;
 
-const names = (description: string) =>
-  ({ type: 'array', items: { type: 'string' }, uniqueItems: true, description }) as const;
+const names = (description: string, ...example: string[]) =>
+  ({ type: 'array', items: { type: 'string' }, uniqueItems: true, description, examples: [example] }) as const;
 const extraConfig = {
   type: 'object',
   description: 'Components: a map from namespace to configuration.',
@@ -16,6 +17,8 @@ const extraConfig = {
 export const backendSchema = {
   type: 'object',
   title: 'Backend',
+  description: 'One call the gateway makes to answer a request.',
+  examples: [{ host: ['http://users.internal:8080'], url_pattern: '/users/{id}', deny: ['password'], group: 'user' }],
   required: ['url_pattern'],
   properties: {
     url_pattern: {
@@ -27,14 +30,20 @@ export const backendSchema = {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description: "Base addresses, balanced; a repeated one gets a larger share. Default: the service's.",
+      examples: [['http://users-1.internal:8080', 'http://users-2.internal:8080']],
     },
     method: {
       type: 'string',
       enum: backendMethods,
       description: "HTTP method towards the backend. Default: the endpoint's.",
     },
-    sd: { type: 'string', description: 'How hosts are discovered.', default: 'static' },
-    sd_scheme: { type: 'string', description: 'Scheme put before discovered hosts.', default: 'http' },
+    sd: { type: 'string', description: 'How hosts are found: as they are written, or looked up.', default: 'static' },
+    sd_scheme: {
+      type: 'string',
+      description: 'Scheme put before hosts that are looked up.',
+      default: 'http',
+      examples: ['https'],
+    },
     disable_host_sanitize: {
       type: 'boolean',
       description: 'Take host as it is written: for service discovery, other schemes and placeholders.',
@@ -46,17 +55,40 @@ export const backendSchema = {
       description: 'The body is an array; it becomes the key "collection".',
       default: false,
     },
-    target: { type: 'string', description: 'Dotted path of the object lifted to the root.' },
-    allow: names('Dotted paths to keep; everything else goes.'),
-    deny: names('Dotted paths to remove. Ignored beside allow.'),
-    mapping: { type: 'object', values: { type: 'string' }, description: 'New names of top-level keys.' },
-    group: { type: 'string', description: 'Key under which the whole result is put.' },
-    input_headers: { ...names('Second filter: of the headers let through, only these; [""] drops all.'), default: [] },
-    input_query_strings: {
-      ...names('Second filter: of the parameters let through, only these; [""] drops all.'),
+    target: {
+      type: 'string',
+      description: 'Dotted path of the object that becomes the whole result. Default: the body as it is.',
+      examples: ['data.user'],
+    },
+    allow: names('Dotted paths to keep; everything else goes. Default: everything stays.', 'id', 'address.city'),
+    deny: names('Dotted paths to remove; ignored beside allow. Default: none.', 'password'),
+    mapping: {
+      type: 'object',
+      values: { type: 'string' },
+      description: 'New names of top-level keys. Default: keys keep their names.',
+      examples: [{ id: 'user_id' }],
+    },
+    group: {
+      type: 'string',
+      description: 'Key under which the whole result is put. Default: it is merged at the top.',
+      examples: ['user'],
+    },
+    input_headers: {
+      ...names('Second filter: of the headers let through, only these; [""] drops all. Default: all of them.', 'X-Id'),
       default: [],
     },
-    timeout: { type: 'duration', description: "This backend's own deadline. Default: what the endpoint has left." },
+    input_query_strings: {
+      ...names(
+        'Second filter: of the parameters let through, only these; [""] drops all. Default: all of them.',
+        'page',
+      ),
+      default: [],
+    },
+    timeout: {
+      type: 'duration',
+      description: "Longest time for this backend's answer. Default: what the endpoint has left.",
+      examples: ['800ms'],
+    },
     extra_config: extraConfig,
   },
 } as const satisfies Schema;
@@ -65,6 +97,15 @@ export const backendSchema = {
 export const endpointSchema = {
   type: 'object',
   title: 'Endpoint',
+  description: 'One route clients may call, and the backends that answer it.',
+  examples: [
+    {
+      endpoint: '/users/{id}',
+      input_query_strings: ['lang'],
+      timeout: '1500ms',
+      backend: [{ host: ['http://users.internal:8080'], url_pattern: '/users/{id}' }],
+    },
+  ],
   required: ['endpoint', 'backend'],
   properties: {
     endpoint: {
@@ -81,8 +122,14 @@ export const endpointSchema = {
       description: 'The calls whose results make the response.',
     },
     output_encoding: { type: 'string', description: "How the response is written. Default: the service's, else json." },
-    input_headers: { ...names('Client headers let through to the backends; "*" for all.'), default: [] },
-    input_query_strings: { ...names('Query parameters let through to the backends; "*" for all.'), default: [] },
+    input_headers: {
+      ...names('Client headers let through to the backends, in any letter case; "*" for all.', 'Accept-Language'),
+      default: [],
+    },
+    input_query_strings: {
+      ...names('Query parameters let through to the backends, by exact name; "*" for all.', 'page', 'limit'),
+      default: [],
+    },
     concurrent_calls: {
       type: 'integer',
       minimum: 1,
@@ -90,115 +137,51 @@ export const endpointSchema = {
       description: 'How many equal calls are made to each backend; the first good answer is used.',
       default: 1,
     },
-    timeout: { type: 'duration', description: "Longest duration of the whole pipe. Default: the service's." },
+    timeout: {
+      type: 'duration',
+      description: "Longest time for all backends and all processing together. Default: the service's.",
+      examples: ['3s'],
+    },
     cache_ttl: {
       type: 'duration',
       description: "Life told to clients and caches in Cache-Control. Default: the service's.",
+      examples: ['5m'],
     },
     extra_config: extraConfig,
   },
 } as const satisfies Schema;
 
-const bodies = { type: 'object', description: 'JSON body.' } as const;
-
-/** `extra_config.router`: how requests are matched and what the gateway answers by itself. */
-export const routerSchema = {
-  type: 'object',
-  title: 'Router',
-  properties: {
-    return_error_msg: {
-      type: 'boolean',
-      description: "Write the gateway's error texts into the bodies of failed requests.",
-      default: false,
-    },
-    error_body: {
-      type: 'object',
-      properties: { '404': bodies, '405': bodies },
-      description: 'JSON bodies for unmatched paths and wrong methods.',
-    },
-    disable_redirect_fixed_path: {
-      type: 'boolean',
-      description: 'No redirect to a path with corrected letter case.',
-      default: false,
-    },
-    disable_redirect_trailing_slash: {
-      type: 'boolean',
-      description: 'No redirect for a missing or extra trailing slash.',
-      default: false,
-    },
-    disable_handle_method_not_allowed: { type: 'boolean', description: 'Answer 404 instead of 405.', default: false },
-    disable_path_decoding: {
-      type: 'boolean',
-      description: 'Skip the check for parameters encoded twice.',
-      default: false,
-    },
-    remove_extra_slash: {
-      type: 'boolean',
-      description: 'Clean duplicate slashes and dot segments before matching.',
-      default: false,
-    },
-    auto_options: { type: 'boolean', description: 'Answer OPTIONS on every declared path.', default: false },
-    disable_health: { type: 'boolean', description: 'No health endpoint.', default: false },
-    health_path: {
-      type: 'string',
-      pattern: '^/',
-      description: 'Where the health endpoint is served.',
-      default: '/__health',
-    },
-    hide_version_header: { type: 'boolean', description: 'X-Gateway tells no version.', default: false },
-    disable_access_log: { type: 'boolean', description: 'No access log.', default: false },
-    logger_skip_paths: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'Exact request paths, without query, that are not logged.',
-      default: [],
-    },
-    forwarded_by_client_ip: {
-      type: 'boolean',
-      description: "Take the client's address from headers set by trusted proxies.",
-      default: false,
-    },
-    trusted_proxies: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'Addresses and CIDR ranges whose headers are believed.',
-      default: [],
-    },
-    remote_ip_headers: {
-      type: 'array',
-      items: { type: 'string' },
-      description: "Headers that carry the client's address, tried in order.",
-      default: ['X-Forwarded-For', 'X-Real-IP'],
-    },
-    app_engine: { type: 'boolean', description: 'Believe X-Appengine-Remote-Addr first.', default: false },
-    max_payload: {
-      type: 'integer',
-      minimum: 0,
-      description: 'Longest request body in bytes; 0 for no limit.',
-      default: 0,
-    },
-    decompress_gzip: {
-      anyOf: [{ type: 'boolean' }, { type: 'integer' }],
-      description: 'Inflate gzip request bodies.',
-      default: false,
-    },
-    disable_gzip: { type: 'boolean', description: 'Never compress responses.', default: false },
-    use_h2c: { type: 'boolean', description: 'Old place of use_h2c, which stands at the root.', default: false },
-  },
-} as const satisfies Schema;
-
-const time = (description: string, initial: string) => ({ type: 'duration', description, default: initial }) as const;
+const time = (description: string, initial: string, example: string) =>
+  ({ type: 'duration', description, default: initial, examples: [example] }) as const;
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
 /** The whole document. */
 export const serviceSchema = {
   type: 'object',
   title: 'Sluice configuration',
+  description: 'The whole service: what clients may call, and how it is answered.',
+  examples: [
+    {
+      version: 3,
+      port: 8080,
+      host: ['http://users.internal:8080'],
+      endpoints: [{ endpoint: '/users/{id}', backend: [{ url_pattern: '/users/{id}' }] }],
+    },
+  ],
   required: ['version'],
   properties: {
-    $schema: { type: 'string', description: 'Address of the schema, for editors; never fetched.' },
+    $schema: {
+      type: 'string',
+      description: 'Where editors find the schema of this document; never fetched by the gateway.',
+      examples: ['./sluice.schema.json'],
+    },
     version: { type: 'integer', enum: [3], description: 'Version of this format.' },
-    name: { type: 'string', description: 'Name of the service in logs and telemetry.', default: '' },
+    name: {
+      type: 'string',
+      description: 'Name of the service in logs and telemetry.',
+      default: '',
+      examples: ['shop'],
+    },
     port: {
       type: 'integer',
       minimum: 0,
@@ -206,16 +189,26 @@ export const serviceSchema = {
       description: 'Port clients connect to; 0 means 8080.',
       default: 8080,
     },
-    listen_ip: { type: 'string', description: 'Address to listen on. Default: all.', default: '' },
+    listen_ip: {
+      type: 'string',
+      description: 'IPv4 or IPv6 address to listen on, without a port; empty for all.',
+      default: '',
+      examples: ['127.0.0.1'],
+    },
     host: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description: 'Base addresses of backends that declare none.',
       default: [],
+      examples: [['http://users.internal:8080']],
     },
     endpoints: { type: 'array', items: endpointSchema, description: 'The published routes.', default: [] },
-    timeout: time('Longest duration of a pipe, for endpoints that set none; 0 means 2s.', '2s'),
-    cache_ttl: time('Life told in Cache-Control, for endpoints that set none.', '0s'),
+    timeout: time(
+      'Longest time for all backends and all processing, for endpoints that set none; 0 means 2s.',
+      '2s',
+      '3s',
+    ),
+    cache_ttl: time('Life told in Cache-Control, for endpoints that set none; 0 for no such header.', '0s', '5m'),
     output_encoding: {
       type: 'string',
       description: 'How responses are written, for endpoints that do not say.',
@@ -224,13 +217,14 @@ export const serviceSchema = {
     debug_endpoint: flag('Serve /__debug/, a backend that logs what it is sent.'),
     echo_endpoint: flag('Serve /__echo/, a backend that answers what it is sent.'),
     disable_rest: flag('Allow a {placeholder} at the end of a word, as in /file.{extension}.'),
-    read_timeout: time('Longest time for a whole request; 0 for no limit.', '0s'),
-    read_header_timeout: time('Longest time for request line and headers; 0 means read_timeout.', '0s'),
+    read_timeout: time('Longest time for a whole request; 0 for no limit.', '0s', '30s'),
+    read_header_timeout: time('Longest time for request line and headers; 0 means read_timeout.', '0s', '5s'),
     write_timeout: time(
       'Longest time from the end of the request headers to the end of the response; 0 for no limit.',
       '0s',
+      '60s',
     ),
-    idle_timeout: time('Longest wait for the next request of a connection; 0 means read_timeout.', '0s'),
+    idle_timeout: time('Longest wait for the next request of a connection; 0 means read_timeout.', '0s', '75s'),
     max_header_bytes: {
       type: 'integer',
       minimum: 0,
@@ -239,13 +233,17 @@ export const serviceSchema = {
     },
     tls: serverTlsSchema,
     use_h2c: flag('Serve HTTP/2 without TLS too, on the same port as HTTP/1.1.'),
-    max_shutdown_wait_time: time('Longest wait for requests in flight at shutdown; 0 for no limit.', '0s'),
-    dns_cache_ttl: time('Pause between look-ups of discovered hosts, 1s or more; 0 means 30s.', '30s'),
-    dialer_timeout: time('Longest time for name look-up and connect; 0 for no limit of its own.', '0s'),
-    dialer_keep_alive: time('Pause between TCP keep-alive probes; 0 means 15s.', '15s'),
-    dialer_fallback_delay: time('Wait before the other address family is tried too; 0 means 300ms.', '300ms'),
-    response_header_timeout: time('Longest time from the request sent to the response headers; 0 for no limit.', '0s'),
-    idle_connection_timeout: time('Longest life of an unused backend connection; 0 for no limit.', '0s'),
+    max_shutdown_wait_time: time('Longest wait for requests in flight at shutdown; 0 for no limit.', '0s', '20s'),
+    dns_cache_ttl: time('Pause between look-ups of discovered hosts, 1s or more; 0 means 30s.', '30s', '10s'),
+    dialer_timeout: time('Longest time for name look-up and connect; 0 for no limit of its own.', '0s', '500ms'),
+    dialer_keep_alive: time('Pause between TCP keep-alive probes; 0 means 15s.', '15s', '30s'),
+    dialer_fallback_delay: time('Wait before the other address family is tried too; 0 means 300ms.', '300ms', '100ms'),
+    response_header_timeout: time(
+      'Longest time from the request sent to the response headers; 0 for no limit.',
+      '0s',
+      '2s',
+    ),
+    idle_connection_timeout: time('Longest life of an unused backend connection; 0 for no limit.', '0s', '90s'),
     max_idle_connections_per_host: {
       type: 'integer',
       minimum: 0,
@@ -259,15 +257,12 @@ export const serviceSchema = {
       default: 0,
     },
     client_tls: clientTlsSchema,
-    allow_insecure_connections: flag('Old form of client_tls.allow_insecure_connections.'),
+    allow_insecure_connections: { ...flag('Old form of client_tls.allow_insecure_connections.'), deprecated: true },
     disable_compression: flag('Do not ask backends for gzip.'),
     disable_keep_alives: flag('One backend request per connection.'),
     extra_config: extraConfig,
   },
 } as const satisfies Schema;
-
-/** Options of `extra_config.router`. */
-export type RouterOptions = Infer<typeof routerSchema>;
 
 /** A backend with everything inherited from its endpoint and the service filled in. Durations are milliseconds. */
 export type BackendConfig = Omit<Infer<typeof backendSchema>, 'host' | 'method'> & {

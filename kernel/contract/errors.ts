@@ -1,3 +1,5 @@
+import type { Data } from './data.ts';
+
 /** What every error of the gateway carries. Codes are `AREA_WHAT` and are listed in the file that makes them. */
 export class GatewayError extends Error {
   readonly code: string;
@@ -9,15 +11,43 @@ export class GatewayError extends Error {
   }
 }
 
+/** What would make a mistake good without a choice: another name for the key, or another value, at the same pointer. */
+export type Fix = { readonly key: string } | { readonly value: Data };
+
+/** What can be told of a mistake beside the mistake itself. */
+export interface ConfigErrorOptions {
+  /** What to write instead, in words. */
+  readonly hint?: string | undefined;
+  /** The hint as a change that is safe to apply unasked: it cannot change what a correct configuration means. */
+  readonly fix?: Fix | undefined;
+  /** Where inside a string value the mistake is, in UTF-16 units of the value; the end is exclusive. */
+  readonly within?: { readonly start: number; readonly end: number } | undefined;
+  /** JSON pointers of other places that have a part in it. */
+  readonly related?: readonly string[];
+  readonly cause?: unknown;
+}
+
 /** A mistake in the configuration: what is wrong, where (JSON pointer) and, when known, what to write instead. */
 export class ConfigError extends GatewayError {
   readonly pointer: string;
   readonly hint: string | undefined;
+  readonly fix: Fix | undefined;
+  readonly within: ConfigErrorOptions['within'];
+  readonly related: readonly string[];
 
-  constructor(code: string, pointer: string, message: string, options: { hint?: string; cause?: unknown } = {}) {
+  constructor(code: string, pointer: string, message: string, options: ConfigErrorOptions = {}) {
     super(code, message, options.cause);
     this.pointer = pointer;
     this.hint = options.hint;
+    this.fix = options.fix;
+    this.within = options.within;
+    this.related = options.related ?? [];
+  }
+
+  /** The same mistake at another place. */
+  at(pointer: string, related = this.related): ConfigError {
+    const { hint, fix, within, cause } = this;
+    return new ConfigError(this.code, pointer, this.message, { hint, fix, within, related, cause });
   }
 }
 

@@ -1,3 +1,6 @@
+export { addressMatcher, isAddressRange } from './address-range.ts';
+export { type AdminPem, type AdminScope, type AdminSettings, adminSchema, adminScopes } from './admin.ts';
+export { type AdminAddress, adminTokenFile, parseAdminAddress } from './admin-address.ts';
 export { PayloadTooLarge, RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call } from './call.ts';
@@ -13,11 +16,24 @@ export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';
 export * from './logging.ts';
 export { mergeShallow } from './merge.ts';
 export { type ClientRequest, type Params, PipeRequest, paramKey, Reply } from './message.ts';
+export { findNear, type Near, nearest } from './nearest.ts';
+export { type PatternFault, patternFault } from './pattern-fault.ts';
+export { pemTrouble } from './pem-trouble.ts';
 export * from './plugin.ts';
 export type { Protocol } from './protocol.ts';
 export { encodePathSegment, encodeQueryPart, Query } from './query.ts';
+export { type RouterOptions, routerSchema } from './router-config.ts';
 export type { Infer, Schema } from './schema.ts';
-export type { BackendSite, Clock, EndpointSite, Services, Site } from './site.ts';
+export {
+  type BackendSite,
+  type Clock,
+  type EndpointSite,
+  type Events,
+  type Services,
+  type Site,
+  silentEvents,
+} from './site.ts';
+export { Slices } from './slices.ts';
 export { claimsSlot, defineSlot, type Slot } from './slot.ts';
 export { after, before, refuse, type Step, type Wrap } from './step.ts';
 export { textOf } from './text.ts';

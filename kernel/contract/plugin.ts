@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import type { AdminSettings } from './admin.ts';
 import type { Call } from './call.ts';
 import type { DataObject } from './data.ts';
 import type { Discovery } from './discovery.ts';
@@ -24,6 +25,16 @@ export interface Stand {
   readonly terminal?: true;
 }
 
+/** How a configuration takes the place of the one before it. */
+export interface ReloadSettings {
+  /** How long requests of the replaced configuration may go on, in milliseconds; then they are given up. */
+  readonly drainMs: number;
+  /** How long streams of endpoints that have changed may go on, in milliseconds; then they are ended in order. */
+  readonly streamDrainMs: number;
+  /** Replaced configurations with requests left, at which changed files wait. */
+  readonly maxDraining: number;
+}
+
 /** Phase `router`: the whole service, before any route is looked for. */
 export interface AtService extends Stand {
   /** Any Koa middleware; it also sees requests that match no endpoint. */
@@ -35,6 +46,10 @@ export interface AtService extends Stand {
   readonly readsReply?: true;
   /** How the logs of this configuration are written. */
   readonly logging?: Logging;
+  /** How the admin port of this configuration is set. */
+  readonly admin?: AdminSettings;
+  /** How this configuration replaces another one, and is replaced. */
+  readonly reload?: ReloadSettings;
   /** Attaches to every endpoint, inside what the endpoint itself declares. */
   readonly eachEndpoint?: (site: EndpointSite<unknown>) => AtEndpoint;
   /** Attaches to every backend, inside what the backend itself declares. */

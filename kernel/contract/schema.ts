@@ -7,6 +7,8 @@ interface Described {
   readonly examples?: readonly unknown[];
   /** The value is a secret: it is masked wherever configuration is printed. */
   readonly secret?: true;
+  /** An old form, or a field without effect: still read, and struck out by editors. */
+  readonly deprecated?: true;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
 import type { Data } from './data.ts';
-import type { ConfigError } from './errors.ts';
+import type { ConfigError, ConfigErrorOptions } from './errors.ts';
 import type { Log } from './log.ts';
 import type { LogSinks } from './logging.ts';
 
@@ -9,6 +9,15 @@ export interface Clock {
   /** Milliseconds, never going back. */
   now(): number;
 }
+
+/** Tells whoever follows the gateway, as over the admin API, what has happened. Never blocks and never throws. */
+export interface Events {
+  /** @param type as in `breaker.changed`. @param data plain data, never changed once told. */
+  emit(type: string, data: object): void;
+}
+
+/** Events that nobody follows. */
+export const silentEvents: Events = { emit() {} };
 
 /**
  * What is shared by the whole process, asked for by name. A plugin that `provides` a service adds its type here:
@@ -19,6 +28,7 @@ export interface Services {
   readonly log: Log;
   /** Where lines of logs go. */
   readonly sinks: LogSinks;
+  readonly events: Events;
   /** The running release, as in `1.2.3`. */
   readonly version: string;
 }
@@ -40,6 +50,25 @@ export interface Site<Config> {
    * @param close called when no configuration keeps the value any more.
    */
   keep<T>(key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
+  /**
+   * A kept value of which there is one for all workers of the gateway, and what may be done with it: the way to hold a
+   * limit for the gateway as a whole. Alone, or in the process that owns the value, `use` is simply called; a worker asks
+   * that process and gets a promise.
+   * @param key as of `keep`.
+   * @param use must not wait; runs with the settings of the configuration that serves where the value lives.
+   */
+  share<T, Asked extends Data, Answer extends Data>(
+    key: Data,
+    open: () => T,
+    use: (value: T, asked: Asked) => Answer,
+  ): (asked: Asked) => Answer | Promise<Answer>;
+  /**
+   * The bytes of a file that the configuration names. It is read once for a configuration, by all who ask and for all
+   * workers, and watched from then on: another content is another configuration.
+   * @param path relative to the working directory.
+   * @throws the error of the file system.
+   */
+  read(path: string): Uint8Array;
   /** Work to be done before the configuration goes live, such as loading keys; a failure refuses the configuration. */
   warm(task: (signal: AbortSignal) => Promise<void>): void;
   /** Called once when the last call of this configuration has left; in reverse order of registration. */
@@ -48,9 +77,9 @@ export interface Site<Config> {
    * A mistake in this plugin's configuration, to be thrown.
    * @param pointer relative to the configuration, as in `/0/check_expr`; empty for the whole.
    */
-  fault(code: string, pointer: string, message: string, options?: { hint?: string; cause?: unknown }): ConfigError;
+  fault(code: string, pointer: string, message: string, options?: ConfigErrorOptions): ConfigError;
   /** Something the operator should know that does not refuse the configuration. */
-  warn(code: string, pointer: string, message: string, options?: { hint?: string }): void;
+  warn(code: string, pointer: string, message: string, options?: ConfigErrorOptions): void;
 }
 
 export interface EndpointSite<Config> extends Site<Config> {

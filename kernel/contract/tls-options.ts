@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { getCACertificates, getCiphers, type SecureVersion } from 'node:tls';
 import { type CipherList, cipherList } from './ciphers.ts';
 import type { ConfigError } from './errors.ts';
@@ -41,10 +40,10 @@ export function systemAuthorities(): readonly string[] {
   return system;
 }
 
-/** The text of a file that a configuration names. @throws what `fault` makes, naming the path. */
-export function readPem(path: string, at: string, fault: TlsFault): string {
+/** The text of a file that a configuration names. @param read as of `Site`. @throws what `fault` makes, naming the path. */
+export function readPem(read: (path: string) => Uint8Array, path: string, at: string, fault: TlsFault): string {
   try {
-    return readFileSync(path, 'utf8');
+    return Buffer.from(read(path)).toString();
   } catch (cause) {
     throw fault('FILE', at, `cannot read ${path}`, cause);
   }

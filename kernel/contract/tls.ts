@@ -8,15 +8,16 @@ const version = (description: string) =>
     default: 'TLS13',
   }) as const;
 
-const paths = (description: string) =>
-  ({ type: 'array', items: { type: 'string', minLength: 1 }, description, default: [] }) as const;
+const paths = (description: string, ...example: string[]) =>
+  ({ type: 'array', items: { type: 'string', minLength: 1 }, description, default: [], examples: [example] }) as const;
 
-const path = (description: string) => ({ type: 'string', minLength: 1, description }) as const;
+const path = (description: string, example: string) =>
+  ({ type: 'string', minLength: 1, description, examples: [example] }) as const;
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
 /** What both sides of a connection have: versions, suites, curves, and whom they trust. */
 const protocol = {
-  ca_certs: paths('PEM files with authorities trusted besides those of the system.'),
+  ca_certs: paths('PEM files with authorities trusted besides those of the system.', '/etc/sluice/authorities.pem'),
   disable_system_ca_pool: flag('Trust only the authorities of ca_certs.'),
   min_version: version('Oldest version of TLS spoken.'),
   max_version: version('Newest version of TLS spoken.'),
@@ -41,6 +42,7 @@ export const clientTlsSchema = {
   type: 'object',
   title: 'Client TLS',
   description: 'How HTTPS backends are spoken to.',
+  examples: [{ ca_certs: ['/etc/sluice/authorities.pem'], min_version: 'TLS12' }],
   properties: {
     allow_insecure_connections: flag('Accept any certificate of a backend, unchecked.'),
     ...protocol,
@@ -50,8 +52,8 @@ export const clientTlsSchema = {
         type: 'object',
         required: ['certificate', 'private_key'],
         properties: {
-          certificate: path('Path of the PEM certificate, with its chain.'),
-          private_key: path('Path of the PEM private key.'),
+          certificate: path('Path of the PEM certificate, with its chain.', '/etc/sluice/client.pem'),
+          private_key: path('Path of the PEM private key.', '/etc/sluice/client-key.pem'),
         },
       },
       description: 'Certificates shown to backends that ask for one.',
@@ -65,6 +67,7 @@ export const serverTlsSchema = {
   type: 'object',
   title: 'TLS',
   description: 'Serve HTTPS, and nothing else, on the port.',
+  examples: [{ keys: [{ public_key: '/etc/sluice/server.pem', private_key: '/etc/sluice/server-key.pem' }] }],
   properties: {
     disabled: flag('Ignore the whole object and serve plain HTTP.'),
     keys: {
@@ -72,18 +75,27 @@ export const serverTlsSchema = {
       items: {
         type: 'object',
         properties: {
-          public_key: path('Path of the PEM certificate, with its chain.'),
-          private_key: path('Path of the PEM private key.'),
+          public_key: path('Path of the PEM certificate, with its chain.', '/etc/sluice/server.pem'),
+          private_key: path('Path of the PEM private key.', '/etc/sluice/server-key.pem'),
         },
       },
       description: 'Certificates, chosen by the name the client asks for; the first one serves every other name.',
       default: [],
     },
-    public_key: path('Old form of a single certificate: one more entry at the end of keys.'),
-    private_key: path('Private key of public_key.'),
+    public_key: {
+      ...path('Old form of a single certificate: one more entry at the end of keys.', '/etc/sluice/server.pem'),
+      deprecated: true,
+    },
+    private_key: {
+      ...path('Old form of a single certificate: the private key of public_key.', '/etc/sluice/server-key.pem'),
+      deprecated: true,
+    },
     ...protocol,
     enable_mtls: flag('Demand a certificate of every client, on every path.'),
-    prefer_server_cipher_suites: flag("Accepted for older files: the server's order always decides."),
+    prefer_server_cipher_suites: {
+      ...flag("Without effect: the server's order always decides."),
+      deprecated: true,
+    },
   },
 } as const satisfies Schema;
 

@@ -1,0 +1,113 @@
+import type { Infer, Schema } from './schema.ts';
+
+/** What a token of the admin API may do. */
+export const adminScopes = ['read', 'check', 'write', 'ops', 'secrets'] as const;
+
+export type AdminScope = (typeof adminScopes)[number];
+
+/** Settings of the admin port, in the service's `extra_config` as `admin/api`. */
+export const adminSchema = {
+  type: 'object',
+  title: 'Admin API',
+  examples: [{ listen: '127.0.0.1:9180', disable_write: true }],
+  properties: {
+    listen: {
+      type: 'string',
+      description: 'Where the admin API listens: host:port, unix:/path or off.',
+      default: '127.0.0.1:9180',
+      examples: ['unix:/run/sluice/admin.sock'],
+    },
+    tokens: {
+      type: 'array',
+      description: 'Who may use it; without any, a random token with every scope is made and kept in a file.',
+      items: {
+        type: 'object',
+        properties: {
+          id: { type: 'string', minLength: 1, description: 'Name of the token, for the history and the audit log.' },
+          sha256: {
+            type: 'string',
+            pattern: '^[0-9a-f]{64}$',
+            description: 'SHA-256 of the token, in lower-case hexadecimal: the token itself is written nowhere.',
+          },
+          scopes: {
+            type: 'array',
+            minItems: 1,
+            items: { type: 'string', enum: adminScopes },
+            description: 'What the token may do.',
+          },
+        },
+        required: ['id', 'sha256', 'scopes'],
+      },
+      default: [],
+    },
+    tls: {
+      type: 'object',
+      description: 'TLS of the admin port; needed where it is not on loopback nor a socket file.',
+      properties: {
+        certificate: { type: 'string', minLength: 1, description: 'PEM file with the certificate and its chain.' },
+        private_key: { type: 'string', minLength: 1, description: 'PEM file with the private key.' },
+        client_ca: {
+          type: 'string',
+          minLength: 1,
+          description: 'PEM file with the authorities of client certificates; with it, clients must present one.',
+        },
+      },
+      required: ['certificate', 'private_key'],
+    },
+    allowed_hosts: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      description: 'Values of the Host header that are answered, besides the names of the address it listens on.',
+      default: [],
+      examples: [['gateway-admin.internal:9180']],
+    },
+    allowed_origins: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      description: 'Origins of web pages that may call it.',
+      default: [],
+      examples: [['https://console.example.com']],
+    },
+    allowed_ips: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      description: 'Addresses, or networks in CIDR notation, that may connect; all when empty.',
+      default: [],
+      examples: [['10.0.0.0/8']],
+    },
+    max_body: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Longest request body in bytes.',
+      default: 10_485_760,
+    },
+    revisions: {
+      type: 'integer',
+      minimum: 1,
+      description: 'How many configurations the history keeps, besides those that are pinned.',
+      default: 20,
+    },
+    disable_write: {
+      type: 'boolean',
+      description:
+        'Refuses every change of configuration but a reload of its file, for setups where the file is deployed.',
+      default: false,
+    },
+    require_if_match: {
+      type: 'boolean',
+      description: 'Refuses changes that do not name, with If-Match, the revision they are based on.',
+      default: false,
+    },
+  },
+} as const satisfies Schema;
+
+/** What the files of the admin port's TLS hold. */
+export interface AdminPem {
+  readonly cert: string;
+  readonly key: string;
+  /** Authorities of client certificates; without them clients need present none. */
+  readonly ca?: string | undefined;
+}
+
+/** How the admin port is set; `pem` is null without TLS. */
+export type AdminSettings = Infer<typeof adminSchema> & { readonly pem: AdminPem | null };

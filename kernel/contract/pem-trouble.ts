@@ -1,0 +1,20 @@
+const troubles: readonly (readonly [code: RegExp, words: string])[] = [
+  [
+    /INTERRUPTED_OR_CANCELLED|BAD_DECRYPT|MISSING_PASSPHRASE|BAD_PASSWORD/,
+    'the key is encrypted, keep it without passphrase',
+  ],
+  [/KEY_(?:VALUES|TYPE)_MISMATCH/, 'the key does not fit the certificate'],
+  [/KEY_TOO_SMALL/, 'the key is too short'],
+  [/MD_TOO_WEAK/, 'it is signed with a digest that is too weak'],
+  [/PEM_|ASN1_|UNSUPPORTED/, 'it is damaged'],
+];
+
+/** Why a PEM file could not be used, in an operator's words. @param cause what Node threw; its own words where none are known. */
+export function pemTrouble(pem: string, cause: unknown): string {
+  const { code = '', message } = cause as NodeJS.ErrnoException;
+  const label = /-----BEGIN ([A-Z ]+)-----/.exec(pem)?.[1];
+  if (label === undefined && /NO_START_LINE|UNSUPPORTED/.test(code)) return 'it is not PEM';
+  const isOther = /NO_START_LINE/.test(code) || (/UNSUPPORTED/.test(code) && !label!.endsWith('PRIVATE KEY'));
+  if (isOther) return `it holds a ${label!.replace(/^.* (?=P[A-Z]+ KEY$)/, '').toLowerCase()}`;
+  return troubles.find(([pattern]) => pattern.test(code))?.[1] ?? message;
+}

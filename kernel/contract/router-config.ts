@@ -1,0 +1,106 @@
+import type { Infer, Schema } from './schema.ts';
+
+const body = (description: string) =>
+  ({ type: 'object', description, examples: [{ message: 'no such resource' }] }) as const;
+
+/** `extra_config.router`: how requests are matched and what the gateway answers by itself. */
+export const routerSchema = {
+  type: 'object',
+  title: 'Router',
+  description: 'How requests are matched, and what the gateway answers by itself.',
+  examples: [{ return_error_msg: true, error_body: { '404': { message: 'no such resource' } } }],
+  properties: {
+    return_error_msg: {
+      type: 'boolean',
+      description: "Write the gateway's error texts into the bodies of failed requests.",
+      default: false,
+    },
+    error_body: {
+      type: 'object',
+      properties: {
+        '404': body('JSON body for paths that match no endpoint. Default: plain text.'),
+        '405': body('JSON body for paths that do not have the method. Default: plain text.'),
+      },
+      description: 'JSON bodies for unmatched paths and wrong methods.',
+    },
+    disable_redirect_fixed_path: {
+      type: 'boolean',
+      description: 'No redirect to a path with corrected letter case.',
+      default: false,
+    },
+    disable_redirect_trailing_slash: {
+      type: 'boolean',
+      description: 'No redirect for a missing or extra trailing slash.',
+      default: false,
+    },
+    disable_handle_method_not_allowed: { type: 'boolean', description: 'Answer 404 instead of 405.', default: false },
+    disable_path_decoding: {
+      type: 'boolean',
+      description: 'Skip the check for parameters encoded twice.',
+      default: false,
+    },
+    remove_extra_slash: {
+      type: 'boolean',
+      description: 'Clean duplicate slashes and dot segments before matching.',
+      default: false,
+    },
+    auto_options: { type: 'boolean', description: 'Answer OPTIONS on every declared path.', default: false },
+    disable_health: { type: 'boolean', description: 'No health endpoint.', default: false },
+    health_path: {
+      type: 'string',
+      pattern: '^/',
+      description: 'Where the health endpoint is served.',
+      default: '/__health',
+    },
+    hide_version_header: { type: 'boolean', description: 'X-Gateway tells no version.', default: false },
+    disable_access_log: { type: 'boolean', description: 'No access log.', default: false },
+    logger_skip_paths: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Exact request paths, without query, that are not logged.',
+      default: [],
+      examples: [['/__health']],
+    },
+    forwarded_by_client_ip: {
+      type: 'boolean',
+      description: "Take the client's address from headers set by trusted proxies.",
+      default: false,
+    },
+    trusted_proxies: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Addresses and CIDR ranges whose headers are believed.',
+      default: [],
+      examples: [['10.0.0.0/8', '192.168.1.7']],
+    },
+    remote_ip_headers: {
+      type: 'array',
+      items: { type: 'string' },
+      description: "Headers that carry the client's address, tried in order.",
+      default: ['X-Forwarded-For', 'X-Real-IP'],
+    },
+    app_engine: { type: 'boolean', description: 'Believe X-Appengine-Remote-Addr first.', default: false },
+    max_payload: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Longest request body in bytes; 0 for no limit.',
+      default: 0,
+      examples: [1_048_576],
+    },
+    decompress_gzip: {
+      anyOf: [{ type: 'boolean' }, { type: 'integer' }],
+      description: 'Inflate gzip request bodies.',
+      default: false,
+    },
+    disable_gzip: { type: 'boolean', description: 'Never compress responses.', default: false },
+    use_h2c: {
+      type: 'boolean',
+      description: 'Old place of use_h2c, which stands at the root.',
+      default: false,
+      deprecated: true,
+    },
+  },
+} as const satisfies Schema;
+
+/** Options of `extra_config.router`. */
+export type RouterOptions = Infer<typeof routerSchema>;
