@@ -10,7 +10,7 @@ import type { Report } from './report.ts';
  * comments among the namespaces. Changes the document.
  *
  * Codes: CONFIG_VERSION; CONFIG_CONFLICT when an old and a new name of one thing stand side by side, which for namespaces
- * is a warning: the new one wins.
+ * is a warning: the new one wins; a warning CONFIG_OLD_NAME for an old namespace in a document of version 3.
  */
 export function modernize(document: DataObject, report: Report): Origin {
   const origin = createOrigin();
@@ -18,7 +18,12 @@ export function modernize(document: DataObject, report: Report): Origin {
   const isOld = version === 2;
   if (version !== 3 && !isOld) {
     const shown = version === undefined ? 'none' : showValue(version);
-    report.error('CONFIG_VERSION', version === undefined ? '' : '/version', `unsupported version: ${shown} (want: 3)`);
+    const isMissing = version === undefined;
+    const isText = version === '3' || version === '2';
+    report.error('CONFIG_VERSION', isMissing ? '' : '/version', `unsupported version: ${shown} (want: 3)`, {
+      hint: isMissing ? '"version": 3' : isText ? version : undefined,
+      fix: isText ? { value: Number(version) } : undefined,
+    });
   }
   document['version'] = 3;
   const renew = (holder: Data | undefined, pointer: string): void => {
@@ -39,7 +44,12 @@ export function modernize(document: DataObject, report: Report): Origin {
 function renewComponents(components: DataObject, holder: string, isOld: boolean, origin: Origin, report: Report): void {
   const pointer = `${holder}/extra_config`;
   for (const key of Object.keys(components)) if (/^[@$_#]/.test(key)) delete components[key];
-  renameKeys(components, pointer, renamedNamespace, origin, report.warn);
+  const tellOld = (key: string, name: string) =>
+    report.warn('CONFIG_OLD_NAME', joinPointer(origin.pointer(pointer), key), `'${key}' is an old name of '${name}'`, {
+      hint: name,
+      fix: { key: name },
+    });
+  renameKeys(components, pointer, renamedNamespace, origin, report.warn, isOld ? undefined : tellOld);
   if (!isOld) return;
   for (const namespace of Object.keys(components)) {
     const component = components[namespace];
@@ -56,6 +66,7 @@ function renameKeys(
   renamed: (key: string) => string | undefined,
   origin: Origin,
   complain: Report['error'],
+  tell?: (key: string, name: string) => void,
 ): void {
   for (const key of Object.keys(object)) {
     const name = renamed(key);
@@ -69,6 +80,7 @@ function renameKeys(
       });
       continue;
     }
+    tell?.(key, name);
     object[name] = value;
     origin.renamed(pointer, name, key);
   }

@@ -1,16 +1,10 @@
 import { escapePointer } from './pointer.ts';
 import type { Stretch } from './position.ts';
-
-interface Duplicate {
-  readonly key: string;
-  readonly pointer: string;
-  /** Where the second one stands. */
-  readonly stretch: Stretch;
-}
+import { duplicateKey, type TextFault } from './text-format.ts';
 
 interface Level {
-  /** Keys seen so far; null in a list. */
-  readonly keys: Set<string> | null;
+  /** Keys seen so far and where each stands first; null in a list. */
+  readonly keys: Map<string, Stretch> | null;
   key: string;
   index: number;
 }
@@ -21,8 +15,8 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 
 /** Keys that stand twice in one object of a JSON text known to be valid. One pass over the text. */
-export function duplicateKeys(text: string): Duplicate[] {
-  const found: Duplicate[] = [];
+export function duplicateKeys(text: string): TextFault[] {
+  const found: TextFault[] = [];
   const levels: Level[] = [];
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -32,16 +26,16 @@ export function duplicateKeys(text: string): Duplicate[] {
         if (level?.keys && isKey(text, end)) {
           const raw = text.slice(at + 1, end - 1);
           level.key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-          if (level.keys.has(level.key)) {
-            found.push({ key: level.key, pointer: pointerOf(levels), stretch: { start: at, end } });
-          }
-          level.keys.add(level.key);
+          const stretch = { start: at, end };
+          const first = level.keys.get(level.key);
+          if (first) found.push(duplicateKey(level.key, pointerOf(levels), stretch, first));
+          else level.keys.set(level.key, stretch);
         }
         at = end - 1;
         break;
       }
       case 0x7b:
-        levels.push({ keys: new Set(), key: '', index: 0 });
+        levels.push({ keys: new Map(), key: '', index: 0 });
         break;
       case 0x5b:
         levels.push({ keys: null, key: '', index: 0 });

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-const ADDRESS = /^(?:(https?):\/\/)?(\[[^\]/]*\]|[\w.-]+)(?::(\d{1,5}))?(\/[^\s?#\\{}"<>^`|]*)?$/i;
+const ADDRESS = /^(?:(https?):\/\/)?(\[[^\]/]*\]|[\w.-]+)(?::(\d{1,5}))?(\/(?!\/)[^\s?#\\{}"<>^`|]*)?$/i;
 
 /**
  * A base address as calls use it: `http://` unless it says `https://`, without a slash at the end.

@@ -1,10 +1,38 @@
+export { findNear, type Near, nearest } from '#contract';
+export { canonicalJson } from './canonical.ts';
 export { cloneData, deepFreeze } from './clone.ts';
+export type {
+  ConfigChange,
+  ConfigDiff,
+  DiffOptions,
+  PatchOperation,
+  RouteName,
+} from './diff/config-diff.ts';
+export { canonicalData, diffConfigs } from './diff/diff-configs.ts';
+export type { Effect } from './diff/effect.ts';
+export { maskSecrets } from './diff/mask-secrets.ts';
 export { parseDuration, readDuration } from './duration.ts';
-export { type Document, parseDocument, readDocument } from './load.ts';
-export { nearest } from './nearest.ts';
-export { type Normalized, type NormalizeOptions, normalize } from './normalize.ts';
-export { notSupportedYet } from './not-supported.ts';
+export { type Change, editDocument } from './edit/edit-document.ts';
+export { type Migration, planMigration } from './edit/migration.ts';
+export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
+export { type Issue, type RelatedIssue, toIssues } from './issue.ts';
+export { type Document, decodeText, formatOf, parseDocument, parseJson, readDocument } from './load.ts';
+export { type Normalized, type NormalizeOptions, normalize, normalizeInSlices, untold } from './normalize.ts';
+export { knownNamespaces, notSupportedYet } from './not-supported.ts';
+export { renamedNamespace } from './old-names.ts';
+export {
+  DEFINITIONS,
+  oldNamespaceSchemas,
+  withOldComponentFields,
+  withOldFields,
+  withVersionTwo,
+} from './old-schema.ts';
 export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer } from './pointer.ts';
 export { type Part, PlacedError, type Position } from './position.ts';
-export { toJsonSchema, toPublicSchema } from './schema.ts';
+export { secretWarning } from './rules/secrets.ts';
+export { closedObject, type JsonSchema, toJsonSchema, toPublicSchema } from './schema.ts';
+export { type IsSecret, isSecret, isTelling, secretPointers } from './secret.ts';
+export { isMarked, markedLiterals, secretLiterals } from './secret-literals.ts';
+export { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret } from './secret-words.ts';
+export { UnreadableError } from './unreadable.ts';
 export { compileSchema, type Validate } from './validate.ts';

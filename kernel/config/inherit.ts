@@ -61,13 +61,28 @@ export function createHostCleaner(report: Report): HostCleaner {
         known.set(host, cleaned);
       }
       if (cleaned !== undefined || host === '') return cleaned ?? host;
-      const isOther = host.includes('{') || /^(?!https?:)[a-z][\w+.-]*:\/\//i.test(host);
       const shown = host.replace(/\/\/[^/@]*@/, '//***@');
       report.error('HOST_INVALID', `${pointer}/${index}`, `host ${shown} not valid: invalid host`, {
-        hint: isOther ? '"disable_host_sanitize": true' : undefined,
+        hint: slips.find(([pattern]) => pattern.test(host))?.[1](host),
       });
       return host;
     });
+}
+
+/** What is often wrong with a host, and what to write instead. */
+const slips: readonly (readonly [pattern: RegExp, hint: (host: string) => string | undefined])[] = [
+  [/\$\{?[A-Z]/, () => 'variables of the environment are not filled in here'],
+  [/[{]|^(?!https?:)[a-z][\w+.-]*:\/\//i, () => '"disable_host_sanitize": true'],
+  [/[,;]|\S\s+\S/, () => 'one entry of the list for each host'],
+  [/[?#]/, () => "what follows the path belongs into 'url_pattern'"],
+  [/(?:^|\/\/)[\da-f]*:[\da-f:]*:/i, () => 'an IPv6 address stands in brackets: [::1]'],
+  [/:\d+$/, () => 'ports are 1 to 65535'],
+  [/^https?:?\/+[^/@]+$/i, (host) => repaired(host.replace(/^(https?):?\/+/i, '$1://'))],
+  [/@/, () => 'names and passwords cannot stand in a host'],
+];
+
+function repaired(host: string): string | undefined {
+  return cleanHost(host) && JSON.stringify(host);
 }
 
 /** The catch-all passes everything through, whatever is written. */

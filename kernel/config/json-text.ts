@@ -1,76 +1,64 @@
-import { type Node, type ParseError, parse, parseTree, printParseErrorCode, stripComments } from 'jsonc-parser';
+import { type Node, parseTree, stripComments } from 'jsonc-parser';
 import { parseExact } from '#contract';
 import { duplicateKeys } from './duplicate-keys.ts';
-import type { Finder, Stretch } from './position.ts';
-import type { Format, TextFault } from './text-format.ts';
+import { jsonSyntaxFaults } from './json-syntax.ts';
+import { finderOf, type Place, placeOf, type Stretch } from './position.ts';
+import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 
 /** JSON with exact numbers. Comments are tolerated and reported; a key that stands twice is a mistake. */
 export const json: Format = {
   parse(text) {
-    const { data, hadComments } = read(text);
-    const faults = duplicateKeys(hadComments ? stripComments(text, ' ') : text).map<TextFault>(
-      ({ pointer, stretch, key }) => ({
-        code: 'CONFIG_DUPLICATE_KEY',
-        pointer,
-        stretch,
-        message: `key '${key}' stands twice in one object`,
-      }),
-    );
-    return { data, faults, hadComments };
+    try {
+      return { data: parseExact(text), faults: duplicateKeys(text) };
+    } catch (error) {
+      const faults = jsonSyntaxFaults(text);
+      return faults.length > 0 ? { data: undefined, faults } : parseCommented(text, error as Error);
+    }
   },
-  finder: (text) => jsonFinder(parseTree(text)),
+  finder(text) {
+    const root = parseTree(text);
+    return finderOf(root && placeOfNode(root));
+  },
+  literalStyle: (source) => (source.startsWith('"') ? { open: 1, close: 1, escape: escapeSequence } : undefined),
 };
 
-function read(text: string): { data: unknown; hadComments: boolean } {
+const escapeSequence = /\\(?:u[\da-fA-F]{4}|[\s\S])/y;
+
+/** @param error what was wrong with the text as it is. */
+function parseCommented(text: string, error: Error): Parsed {
+  if (error instanceof RangeError) throw error;
+  const bare = stripComments(text, ' ');
   try {
-    return { data: parseExact(text), hadComments: false };
-  } catch (error) {
-    const errors: ParseError[] = [];
-    parse(text, errors);
-    const [first] = errors;
-    if (first) throw fault(describe(first), { start: first.offset, end: first.offset + first.length });
-    const bare = stripComments(text, ' ');
-    if (bare === text) throw fault(String((error as Error).message), place(error as Error));
-    try {
-      return { data: parseExact(bare), hadComments: true };
-    } catch (inner) {
-      throw fault((inner as Error).message, place(inner as Error));
-    }
+    return { data: parseExact(bare), faults: duplicateKeys(bare), comment: firstComment(text, bare) };
+  } catch (inner) {
+    if (inner instanceof RangeError) throw inner;
+    const start = Number(/at position (\d+)/.exec((inner as Error).message)?.[1] ?? 0);
+    return {
+      data: undefined,
+      faults: [syntaxFault((inner as Error).message, { start, end: start })],
+    };
   }
 }
 
-function fault(message: string, stretch: Stretch): SyntaxError & { stretch: Stretch } {
-  return Object.assign(new SyntaxError(message), { stretch });
+function firstComment(text: string, bare: string): Stretch {
+  let start = 0;
+  while (text[start] === bare[start]) start++;
+  const end =
+    text[start + 1] === '*' ? text.indexOf('*/', start + 2) + 2 : text.slice(start).search(/[\r\n]|$/) + start;
+  return { start, end };
 }
 
-/** `CommaExpected` to `comma expected`. */
-function describe(error: ParseError): string {
-  return printParseErrorCode(error.error)
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase();
+function placeOfNode(node: Node, key?: Node): Place {
+  return placeOf(stretchOf(node), key && stretchOf(key), () => innerPlaces(node));
 }
 
-function place(error: Error): Stretch {
-  const offset = Number(/at position (\d+)/.exec(error.message)?.[1] ?? 0);
-  return { start: offset, end: offset };
+function innerPlaces({ type, children = [] }: Node): [string, Place][] {
+  if (type === 'array') return children.map((item, index) => [String(index), placeOfNode(item)]);
+  return children.flatMap(({ children: [key, value] = [] }) =>
+    key && value ? [[String(key.value), placeOfNode(value, key)]] : [],
+  );
 }
 
-function jsonFinder(root: Node | undefined): Finder {
-  return (steps, part) => {
-    let node = root;
-    let key: Node | undefined;
-    for (const step of steps) {
-      key = undefined;
-      if (node?.type === 'array') {
-        node = node.children?.[Number(step)];
-      } else {
-        const property: Node | undefined = node?.children?.findLast((child) => child.children?.[0]?.value === step);
-        key = property?.children?.[0];
-        node = property?.children?.[1];
-      }
-      if (!node) return undefined;
-    }
-    const found = part === 'key' && key ? key : node;
-    return found && { start: found.offset, end: found.offset + found.length };
-  };
+function stretchOf({ offset, length }: Node): Stretch {
+  return { start: offset, end: offset + length };
 }

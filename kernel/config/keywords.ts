@@ -1,8 +1,7 @@
 import type { Ajv, FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js';
-import type { DataObject, Schema } from '#contract';
+import { type DataObject, findNear, isObject, type Schema } from '#contract';
 import { readDuration } from './duration.ts';
-import { nearest } from './nearest.ts';
 import { escapePointer, fieldName } from './pointer.ts';
 import { type Problem, wrongType } from './problem.ts';
 
@@ -23,7 +22,8 @@ export type Choose = (
 /** Teaches the validator the keywords `toJsonSchema` uses beyond JSON Schema. */
 export function addKeywords(ajv: Ajv, choose: Choose): void {
   ajv.addVocabulary(['secret']);
-  ajv.addKeyword(keyword('closed', closed, { type: 'object' }));
+  // Without a type, so that it runs before defaults are filled in and sees the keys that were written.
+  ajv.addKeyword(keyword('closed', closed, {}));
   ajv.addKeyword(keyword('map', () => isMap, { type: 'object' }));
   ajv.addKeyword(keyword('distinct', () => distinct, { type: 'array' }));
   ajv.addKeyword(keyword('duration', duration, { modifying: true }));
@@ -72,23 +72,25 @@ function closed(parentSchema: Readonly<Record<string, unknown>>): Check {
   const known = new Set(Object.keys(parentSchema['properties'] as object));
   return (value: DataObject, { instancePath }) => {
     if (JSON.isRawJSON(value)) return [wrongType(instancePath, 'object', value)];
+    if (!isObject(value)) return undefined;
     const problems: Problem[] = [];
     for (const key of Object.keys(value)) {
       if (known.has(key)) continue;
       if (/^[@$_#]/.test(key)) delete value[key];
-      else problems.push(unknownKey(instancePath, key, known));
+      else problems.push(unknownKey(instancePath, key, known, value));
     }
     return problems;
   };
 }
 
-function unknownKey(parent: string, key: string, known: ReadonlySet<string>): Problem {
-  const hint = nearest(key, known);
+function unknownKey(parent: string, key: string, known: ReadonlySet<string>, holder: DataObject): Problem {
+  const near = findNear(key, known);
+  const isFree = near?.isSure && !Object.hasOwn(holder, near.name);
   return {
     code: 'SCHEMA_UNKNOWN_KEY',
     pointer: `${parent}/${escapePointer(key)}`,
     message: `unknown key '${key}' in '${fieldName(parent)}'`,
-    ...(hint === undefined ? {} : { hint }),
+    ...(near && { hint: near.name, ...(isFree && { fix: { key: near.name } }) }),
   };
 }
 
@@ -96,14 +98,14 @@ function unknownKey(parent: string, key: string, known: ReadonlySet<string>): Pr
 const isMap: Check = (value: unknown, { instancePath }) =>
   JSON.isRawJSON(value) ? [wrongType(instancePath, 'object', value)] : undefined;
 
-/** Turns `"2s"` into 2000. */
+/** Turns `"2s"` into 2000, and what is no duration into 0. */
 function duration(parentSchema: Readonly<Record<string, unknown>>): Check {
   const isSecret = parentSchema['secret'] === true;
   return (value: unknown, context) => {
     const milliseconds = typeof value === 'string' ? readDuration(value) : undefined;
-    if (milliseconds === undefined) return [wrongType(context.instancePath, 'duration', value, isSecret)];
-    (context.parentData as DataObject)[context.parentDataProperty] = milliseconds;
-    return undefined;
+    // Zero is as good as not set: what follows from the mistake is not told too.
+    (context.parentData as DataObject)[context.parentDataProperty] = milliseconds ?? 0;
+    return milliseconds === undefined ? [wrongType(context.instancePath, 'duration', value, isSecret)] : undefined;
   };
 }
 
@@ -124,6 +126,7 @@ const distinct: Check = (value: readonly unknown[], { instancePath }) => {
       code: 'SCHEMA_DUPLICATE',
       pointer: `${instancePath}/${index}`,
       message: `'${fieldName(instancePath)}' holds ${JSON.stringify(item)} twice (first at position ${first})`,
+      related: [`${instancePath}/${first}`],
     });
   });
   return problems;

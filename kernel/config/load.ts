@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { ConfigError, ConfigErrors, isObject } from '#contract';
+import { ConfigError, ConfigErrors, type Data, isObject } from '#contract';
+import { conflictMarks } from './conflict-marks.ts';
 import { json } from './json-text.ts';
+import { locator } from './locator.ts';
 import { parsePointer } from './pointer.ts';
-import { type Finder, lineIndex, type Part, PlacedError, type Position, type Stretch } from './position.ts';
+import { lineIndex, type Part, PlacedError, type Position, type Stretch } from './position.ts';
 import { showValue } from './problem.ts';
-import type { Format } from './text-format.ts';
+import { toldAsTemplates } from './template.ts';
+import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 import { toml } from './toml-text.ts';
+import { isTooDeep, MAX_DEPTH, tooDeepBracket, tooDeepIn } from './too-deep.ts';
+import { UnreadableError, unreadable } from './unreadable.ts';
 import { yaml } from './yaml-text.ts';
 
 /** A configuration file, read and parsed but not yet looked at. */
@@ -18,14 +23,21 @@ export interface Document {
   readonly data: unknown;
   /** What is odd about the text but does not refuse it. */
   readonly warnings: readonly ConfigError[];
-  /** Where a value, or the key before it, stands in the text; undefined when there is no such value. */
-  locate(pointer: string, part: Part): Position | undefined;
+  /** The value a pointer leads to; undefined when there is none. */
+  valueAt(pointer: string): unknown;
+  /**
+   * Where a value, or the key before it, stands in the text; undefined when there is no such value.
+   * @param range of a string value, in UTF-16 units: where that stretch of it stands.
+   */
+  locate(pointer: string, part: Part, range?: Stretch): Position | undefined;
+}
+
+/** How the text of a file is to be read; JSON where the extension tells nothing. */
+export function formatOf(file: string): Format {
+  return formats[extname(file).toLowerCase()] ?? json;
 }
 
 const formats: Readonly<Record<string, Format>> = { '.yaml': yaml, '.yml': yaml, '.toml': toml };
-
-/** Nested deeper than this is no configuration but an attack on the stack. */
-const MAX_DEPTH = 200;
 
 /**
  * Reads a configuration file; the format follows from the extension, JSON where it tells nothing.
@@ -42,66 +54,86 @@ export async function readDocument(path: string): Promise<Document> {
   } catch (error) {
     throw refusal('CONFIG_READ', `cannot read ${path}: ${reason(error as NodeJS.ErrnoException)}`, error);
   }
-  let text: string;
+  return parseDocument(decodeText(bytes, path), path);
+}
+
+/** The text of a file. @param file for messages. @throws UnreadableError CONFIG_SYNTAX for what is not UTF-8. */
+export function decodeText(bytes: Uint8Array, file: string): string {
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw refusal('CONFIG_SYNTAX', `${path}: the text is not UTF-8`, error);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const text = new TextDecoder().decode(bytes);
+    const start = text.indexOf('\ufffd');
+    throw unreadable(text, file, [syntaxFault('the text is not UTF-8', { start, end: start + 1 })]);
   }
-  return parseDocument(text, path);
 }
 
 /**
  * Parses the text of a configuration file.
  * @param file path, for its extension and for messages.
- * @throws ConfigErrors CONFIG_SYNTAX with line and column; CONFIG_DUPLICATE_KEY.
+ * @throws UnreadableError CONFIG_SYNTAX, CONFIG_DUPLICATE_KEY: every mistake with its place, as far as one can be told
+ *   from what follows of it.
  */
 export function parseDocument(source: string, file: string): Document {
   const text = source.charCodeAt(0) === 0xfeff ? ` ${source.slice(1)}` : source;
-  const format = formats[extname(file).toLowerCase()] ?? json;
-  let parsed: ReturnType<Format['parse']>;
-  try {
-    parsed = format.parse(text);
-  } catch (error) {
-    throw new ConfigErrors([syntaxError(text, file, error as Error & { stretch?: Stretch })]);
+  const format = formatOf(file);
+  const { data, comment } = parse(text, format, file);
+  if (!isObject(data)) {
+    const start = text.length - text.trimStart().length;
+    const stretch = { start, end: Math.max(start, text.trimEnd().length) };
+    throw unreadable(text, file, [syntaxFault(`the document must be an object, found ${showValue(data)}`, stretch)]);
   }
-  const { data, faults, hadComments } = parsed;
-  if (!isObject(data))
-    throw refusal('CONFIG_SYNTAX', `${file}: the document must be an object, found ${showValue(data)}`);
-  if (isDeeperThan(data, MAX_DEPTH)) throw refusal('CONFIG_SYNTAX', `${file}: nested deeper than ${MAX_DEPTH} levels`);
-  if (faults.length > 0) {
-    const place = lineIndex(text);
-    throw new ConfigErrors(
-      faults.map(
-        ({ code, pointer, message, stretch }) => new PlacedError(code, pointer, message, { position: place(stretch) }),
-      ),
+  const warnings = comment ? [commentWarning(file, lineIndex(text)(comment))] : [];
+  const valueAt = (pointer: string): unknown =>
+    parsePointer(pointer).reduce<unknown>(
+      (value, step) =>
+        typeof value === 'object' && value && Object.hasOwn(value, step) ? value[step as never] : undefined,
+      data,
     );
+  return { file, text, data, warnings, valueAt, locate: locator(text, format, valueAt) };
+}
+
+function commentWarning(file: string, position: Position): ConfigError {
+  const reason = 'comments are not part of JSON: other tools may refuse this file';
+  return new PlacedError('CONFIG_COMMENTS', '', reason, { file, position });
+}
+
+/** Parses JSON of any kind. @param file for messages. @throws UnreadableError as `parseDocument`. */
+export function parseJson(text: string, file: string): Data {
+  return parse(text, json, file).data as Data;
+}
+
+function parse(text: string, format: Format, file: string): Parsed {
+  const parsed = parseAsFormat(text, format, file);
+  if (parsed.faults.length > 0) {
+    const conflict = conflictMarks(text);
+    throw unreadable(text, file, conflict ? [conflict] : toldAsTemplates(text, parsed.faults));
   }
-  const warnings = hadComments
-    ? [new ConfigError('CONFIG_COMMENTS', '', 'comments are not part of JSON: other tools may refuse this file')]
-    : [];
-  return { file, text, data, warnings, locate: locator(text, format) };
+  if ((isObject(parsed.data) || Array.isArray(parsed.data)) && isTooDeep(parsed.data)) {
+    const find = () => format.finder(text)(parsePointer(tooDeepIn(parsed.data as object)), 'value');
+    throw tooDeep(text, file, tooDeepBracket(text) ?? find());
+  }
+  return parsed;
 }
 
-/** The text is parsed again, with places, when a place is first asked for. */
-function locator(text: string, format: Format): Document['locate'] {
-  let find: Finder | undefined;
-  let place: ((stretch: Stretch) => Position) | undefined;
-  return (pointer, part) => {
-    find ??= format.finder(text);
-    const stretch = find(parsePointer(pointer), part);
-    if (!stretch) return undefined;
-    place ??= lineIndex(text);
-    return place(stretch);
-  };
+function parseAsFormat(text: string, format: Format, file: string): Parsed {
+  try {
+    return format.parse(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep(text, file, tooDeepBracket(text), error);
+    throw wrongAsAWhole(text, file, (error as Error).message.split('\n', 1)[0]!, error);
+  }
 }
 
-function syntaxError(text: string, file: string, error: Error & { stretch?: Stretch }): ConfigError {
-  const message = error instanceof RangeError ? 'nested too deeply' : error.message.split('\n', 1)[0]!;
-  if (!error.stretch) return new ConfigError('CONFIG_SYNTAX', '', `${file}: ${message}`, { cause: error });
-  const position = lineIndex(text)(error.stretch);
-  const where = `${file}:${position.line}:${position.column}`;
-  return new PlacedError('CONFIG_SYNTAX', '', `${where}: ${message}`, { position, cause: error });
+function tooDeep(text: string, file: string, stretch: Stretch | undefined, cause?: unknown): UnreadableError {
+  const reason = `nested deeper than ${MAX_DEPTH} levels`;
+  const error = stretch ? unreadable(text, file, [syntaxFault(reason, stretch)]) : wrongAsAWhole(text, file, reason);
+  error.cause = cause;
+  return error;
+}
+
+function wrongAsAWhole(text: string, file: string, reason: string, cause?: unknown): UnreadableError {
+  return new UnreadableError(text, [new PlacedError('CONFIG_SYNTAX', '', reason, { file, cause })]);
 }
 
 function refusal(code: string, message: string, cause?: unknown): ConfigErrors {
@@ -116,18 +148,4 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function reason(error: NodeJS.ErrnoException): string {
   return REASONS[error.code ?? ''] ?? error.message;
-}
-
-/** Without recursion: the depth is what is not yet known to be harmless. */
-function isDeeperThan(data: object, limit: number): boolean {
-  let level: object[] = [data];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true;
-    const next: object[] = [];
-    for (const value of level) {
-      for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) next.push(inner);
-    }
-    level = next;
-  }
-  return false;
 }

@@ -1,13 +1,18 @@
-import { type ConfigError, type DataObject, isObject, type ServiceConfig } from '#contract';
+import { type ConfigError, type DataObject, isObject, type ServiceConfig, Slices } from '#contract';
 import { cloneData, deepFreeze } from './clone.ts';
 import { modernize } from './compatibility.ts';
 import { applyEnvironment } from './environment.ts';
 import { completeEndpoint, completeService, createHostCleaner } from './inherit.ts';
+import { parentPointer, parsePointer, valueAt } from './pointer.ts';
 import { showValue } from './problem.ts';
 import { createReport } from './report.ts';
 import { checkService } from './rules/index.ts';
-import { checkStructure } from './structure.ts';
+import { checkSecrets } from './rules/secrets.ts';
+import { checkStructure, type Structure } from './structure.ts';
 import { settleTransport } from './transport.ts';
+
+/** Stands for hosts that are wrongly written, so that no backend is told it has none. */
+const UNKNOWN_HOST = 'http://unknown.invalid';
 
 export interface NormalizeOptions {
   /** Replaces the port of the document; 0 for none. */
@@ -19,12 +24,18 @@ export interface NormalizeOptions {
 }
 
 export interface Normalized {
-  /** Deep-frozen. With errors it is not to be used: it may lack what the errors speak of. */
+  /**
+   * Deep-frozen. With errors it is not to be served, only to be looked through for more of them: of the endpoints it has
+   * those whose structure is right.
+   */
   readonly config: ServiceConfig;
   /** Every mistake found; pointers are those of the document. */
   readonly errors: ConfigError[];
   readonly warnings: ConfigError[];
-  /** The pointer in the document of what stands at a pointer of `config`; they differ where old names were used. */
+  /**
+   * The pointer in the document of what stands at a pointer of `config`; they differ where old names were used and
+   * behind endpoints that were left out.
+   */
   readonly origin: (pointer: string) => string;
 }
 
@@ -34,33 +45,84 @@ export interface Normalized {
  * of its `router` are validated and stand in `config.router`. The document is not changed.
  */
 export function normalize(data: unknown, options: NormalizeOptions = {}): Normalized {
+  const stretches = normalizing(data, options);
+  for (;;) {
+    const { done, value } = stretches.next();
+    if (done) return value;
+  }
+}
+
+/** As `normalize`, in short slices, so that requests go on being served. */
+export async function normalizeInSlices(data: unknown, options: NormalizeOptions = {}): Promise<Normalized> {
+  const stretches = normalizing(data, options);
+  const slices = new Slices();
+  for (;;) {
+    const { done, value } = stretches.next();
+    if (done) return value;
+    if (slices.over) await slices.next();
+  }
+}
+
+/** Yields wherever the work may be interrupted. */
+function* normalizing(data: unknown, options: NormalizeOptions): Generator<undefined, Normalized, undefined> {
   const report = createReport();
   if (!isObject(data)) {
     report.error('SCHEMA_TYPE', '', `the document must be an object, found ${showValue(data)}`);
-    return { config: {} as ServiceConfig, errors: report.errors, warnings: [], origin: (pointer) => pointer };
+    return { ...normalize({ version: 3 }), errors: report.errors };
   }
+  checkSecrets(data, report);
+  yield;
   const document: DataObject = cloneData(data);
   applyEnvironment(document, options.env ?? {}, report);
   const origin = modernize(document, report);
   settleTransport(document, origin, report);
-  const structure = checkStructure(document, origin, report);
-
+  yield;
+  const written = (pointer: string) => valueAt(data, parsePointer(origin.pointer(pointer)));
+  const structure = checkStructure(document, origin, report, written);
+  yield;
   const service = document as unknown as ServiceConfig;
   const rules = createReport(origin);
   const clean = createHostCleaner(rules);
   completeService(service, options);
-  document['host'] = structure.isSound('/host') ? [...clean(service.host, '/host')] : [];
-  if (Array.isArray(service.endpoints)) {
-    service.endpoints.forEach((endpoint, index) => {
-      const pointer = `/endpoints/${index}`;
-      if (structure.isSound(pointer)) completeEndpoint(endpoint, pointer, service, clean, rules);
-    });
+  const isHostWrong = !structure.isSound('/host') || report.errors.some(isMeantAsHost);
+  document['host'] = isHostWrong ? [UNKNOWN_HOST] : [...clean(service.host, '/host')];
+  for (const [index, endpoint] of service.endpoints.entries()) {
+    const pointer = `/endpoints/${index}`;
+    if (structure.isSound(pointer)) completeEndpoint(endpoint, pointer, service, clean, rules);
   }
-  checkService(service, structure, rules);
+  yield* checkService(service, structure, rules, written);
+  yield;
   return {
-    config: deepFreeze(service),
-    errors: [...report.errors, ...rules.errors],
+    ...soundPart(service, structure, origin.pointer),
+    errors: [...report.errors, ...untold(rules.errors, report.errors)],
     warnings: [...report.warnings, ...rules.warnings],
-    origin: origin.pointer,
   };
+}
+
+/** Leaves out the endpoints that nothing can be made of. */
+function soundPart(
+  service: ServiceConfig,
+  structure: Structure,
+  origin: Normalized['origin'],
+): Pick<Normalized, 'config' | 'origin'> {
+  const positions = [...service.endpoints.keys()].filter((index) => structure.isSound(`/endpoints/${index}`));
+  if (positions.length === service.endpoints.length) return { config: deepFreeze(service), origin };
+  const endpoints = positions.map((index) => service.endpoints[index]!);
+  return {
+    config: deepFreeze({ ...service, endpoints }),
+    origin: (pointer) =>
+      origin(pointer.replace(/^\/endpoints\/(\d+)/, (_, at) => `/endpoints/${positions[Number(at)]}`)),
+  };
+}
+
+/** A key of the root that is a misspelled `host`. */
+function isMeantAsHost({ pointer, fix }: ConfigError): boolean {
+  return fix !== undefined && 'key' in fix && fix.key === 'host' && parentPointer(pointer) === '';
+}
+
+/** Those errors that stand where none has been told before. */
+export function untold(errors: readonly ConfigError[], before: readonly ConfigError[]): ConfigError[] {
+  if (before.length === 0) return [...errors];
+  const told = new Set(before.map(({ pointer }) => pointer));
+  return errors.filter(({ pointer }) => !told.has(pointer));
 }

@@ -40,14 +40,37 @@ const NAMESPACES: ReadonlySet<string> = new Set([
  */
 export function notSupportedYet(namespace: string, pointer: string): ConfigError | undefined {
   if (!NAMESPACES.has(namespace)) return undefined;
-  return new ConfigError('CONFIG_NOT_SUPPORTED', pointer, `'${namespace}' is not supported yet`);
+  const successor = SUCCESSORS[namespace];
+  return new ConfigError('CONFIG_NOT_SUPPORTED', pointer, `'${namespace}' is not supported yet`, {
+    hint: successor && `it is an old component: "${successor}" took its place`,
+  });
+}
+
+/** Components of older releases, and what took their place. */
+const SUCCESSORS: Readonly<Record<string, string>> = {
+  'modifier/body-generator': 'modifier/request-body-generator',
+  'telemetry/ganalytics': 'telemetry/opentelemetry',
+  'telemetry/influx': 'telemetry/opentelemetry',
+  'telemetry/instana': 'telemetry/opentelemetry',
+  'telemetry/opencensus': 'telemetry/opentelemetry',
+};
+
+/** The namespaces of the compatible product. */
+export const knownNamespaces: Iterable<string> = NAMESPACES;
+
+/** True for a namespace of the compatible product. */
+export function isNamespace(name: string): boolean {
+  return NAMESPACES.has(name);
 }
 
 /** What fields of the compatible product mean when they are absent; the same value written out changes nothing. */
 type KnownFields = Readonly<Record<string, readonly Data[]>>;
 
+/** The closed objects of the core. */
+export type Kind = 'root' | 'endpoint' | 'backend' | 'router';
+
 /** Fields of the compatible product. Looked at only for those that the schemas do not have. */
-const FIELDS: Readonly<Record<'root' | 'endpoint' | 'backend' | 'router', KnownFields>> = {
+const FIELDS: Readonly<Record<Kind, KnownFields>> = {
   root: {
     async_agent: [[]],
     plugin: [],
@@ -76,7 +99,7 @@ const FIELDS: Readonly<Record<'root' | 'endpoint' | 'backend' | 'router', KnownF
 };
 
 /** The kind of closed object a pointer leads to, among those of the kernel. */
-export function kindOf(steps: readonly string[]): keyof typeof FIELDS | undefined {
+export function kindOf(steps: readonly string[]): Kind | undefined {
   if (steps.length === 0) return 'root';
   if (steps[0] === 'extra_config') return steps.length === 2 && steps[1] === 'router' ? 'router' : undefined;
   if (steps[0] !== 'endpoints') return undefined;
@@ -84,11 +107,16 @@ export function kindOf(steps: readonly string[]): keyof typeof FIELDS | undefine
   return steps.length === 4 && steps[2] === 'backend' ? 'backend' : undefined;
 }
 
+/** Fields of the compatible product, each with the values that mean the same as its absence. */
+export function knownFields(kind: Kind): KnownFields {
+  return FIELDS[kind];
+}
+
 /** What is to be said of a field that a kernel schema does not know. */
 export type FieldVerdict = 'unknown' | 'not supported' | 'without effect' | { readonly renamed: string };
 
 /** Judges a field that the schema of its object does not have, by what the compatible product makes of it. */
-export function judgeField(kind: keyof typeof FIELDS, key: string, value: unknown): FieldVerdict {
+export function judgeField(kind: Kind, key: string, value: unknown): FieldVerdict {
   const known = FIELDS[kind];
   if (Object.hasOwn(known, key)) {
     const text = JSON.stringify(value);

@@ -1,5 +1,5 @@
 /** Names of older releases; what stands left is read as what stands right. */
-type OldNames = Readonly<Record<string, string>>;
+export type OldNames = Readonly<Record<string, string>>;
 
 /** Fields of root, endpoint and backend in version 2. */
 export const OLD_FIELDS: OldNames = {
@@ -84,4 +84,9 @@ const OLD_NAMESPACES: OldNames = {
 export function renamedNamespace(namespace: string): string | undefined {
   const path = /^github[._]com\/(.+)$/.exec(namespace)?.[1];
   return path !== undefined && Object.hasOwn(OLD_NAMESPACES, path) ? OLD_NAMESPACES[path] : undefined;
+}
+
+/** The old names of a namespace, without their `github.com/` or `github_com/`. */
+export function oldNamespaces(namespace: string): string[] {
+  return Object.keys(OLD_NAMESPACES).filter((name) => OLD_NAMESPACES[name] === namespace);
 }

@@ -24,6 +24,14 @@ export function parentPointer(pointer: string): string {
   return pointer.slice(0, Math.max(pointer.lastIndexOf('/'), 0));
 }
 
+/** What stands in a document behind these keys; undefined when nothing does. */
+export function valueAt(document: unknown, steps: readonly string[]): unknown {
+  return steps.reduce<unknown>(
+    (value, step) => (value as Record<string, unknown> | null | undefined)?.[step],
+    document,
+  );
+}
+
 /** The field a pointer leads to, in an operator's words: `timeout`, `host[1]`; `the document` for the root. */
 export function fieldName(pointer: string): string {
   const steps = parsePointer(pointer);

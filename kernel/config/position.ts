@@ -1,6 +1,6 @@
-import { ConfigError } from '#contract';
+import { ConfigError, type ConfigErrorOptions } from '#contract';
 
-/** A stretch of a text: lines and columns count from 1, the end is exclusive. */
+/** A stretch of a text: lines and columns count from 1, columns in UTF-16 units; the end is exclusive. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -20,22 +20,74 @@ export type Part = 'key' | 'value';
 /** Finds where the value a pointer leads to stands in a text. */
 export type Finder = (steps: readonly string[], part: Part) => Stretch | undefined;
 
-/** A mistake that knows its place in the text by itself, or names other places that have a part in it. */
+/** A value in a text, with the places of what it holds. */
+export interface Place {
+  readonly key?: Stretch | undefined;
+  readonly value: Stretch;
+  /** The place behind one step of a pointer. */
+  child(step: string): Place | undefined;
+}
+
+/** A place whose inner places are listed when one of them is first asked for, and only once. */
+export function placeOf(
+  value: Stretch,
+  key: Stretch | undefined,
+  list: () => Iterable<readonly [step: string, place: Place]>,
+): Place {
+  let inner: Map<string, Place> | undefined;
+  return {
+    key,
+    value,
+    child(step) {
+      inner ??= new Map(list());
+      return inner.get(step);
+    },
+  };
+}
+
+/** Follows pointers through places. */
+export function finderOf(root: Place | undefined): Finder {
+  return (steps, part) => {
+    let place = root;
+    for (const step of steps) place = place?.child(step);
+    return (part === 'key' ? place?.key : undefined) ?? place?.value;
+  };
+}
+
+/** Another place that has a part in a mistake. */
+export interface RelatedPlace {
+  readonly pointer: string;
+  readonly message?: string;
+  readonly position: Position;
+}
+
+/** What a mistake knows of its place by itself. */
+export interface Placing {
+  readonly file: string;
+  /** Undefined when the whole file is meant. */
+  readonly position?: Position | undefined;
+  readonly places?: readonly RelatedPlace[];
+}
+
+/** A mistake that knows its place in the text by itself. The message begins with the place, the reason does not. */
 export class PlacedError extends ConfigError {
-  /** Where it stands; undefined when the pointer tells. */
+  readonly reason: string;
+  readonly file: string;
   readonly position: Position | undefined;
-  /** JSON pointers of the other places. */
-  readonly related: readonly string[];
+  readonly places: readonly RelatedPlace[];
 
   constructor(
     code: string,
     pointer: string,
-    message: string,
-    options: { hint?: string; cause?: unknown; position?: Position; related?: readonly string[] } = {},
+    reason: string,
+    { file, position, places = [], ...options }: ConfigErrorOptions & Placing,
   ) {
-    super(code, pointer, message, options);
-    this.position = options.position;
-    this.related = options.related ?? [];
+    const where = position ? `${file}:${position.line}:${position.column}` : file;
+    super(code, pointer, `${where}: ${reason}`, options);
+    this.reason = reason;
+    this.file = file;
+    this.position = position;
+    this.places = places;
   }
 }
 

@@ -1,11 +1,12 @@
+import { type ConfigErrorOptions, isObject } from '#contract';
+import { durationSlip, equivalent } from './equivalent.ts';
 import { fieldName } from './pointer.ts';
 
-/** A mistake found by a keyword, before it becomes a `ConfigError`. `pointer` is relative to the validated value. */
-export interface Problem {
+/** A mistake found by a keyword, before it becomes a `ConfigError`. Pointers are relative to the validated value. */
+export interface Problem extends Omit<ConfigErrorOptions, 'cause'> {
   readonly code: string;
   readonly pointer: string;
   readonly message: string;
-  readonly hint?: string;
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -37,9 +38,44 @@ export function showValue(value: unknown, isSecret = false): string {
 
 const MAX_SHOWN = 80;
 
-/** A value of the wrong type. */
-export function wrongType(pointer: string, type: string, value: unknown, isSecret = false): Problem {
-  const code = type === 'duration' ? 'DURATION_INVALID' : 'SCHEMA_TYPE';
-  const message = `'${fieldName(pointer)}' must be ${typeName(type)}, found ${showValue(value, isSecret)}`;
-  return { code, pointer, message };
+/**
+ * A value of the wrong type.
+ * @param items type of the entries where a list is wanted.
+ */
+export function wrongType(pointer: string, type: string, value: unknown, isSecret = false, items?: string): Problem {
+  const isDuration = type === 'duration';
+  return {
+    code: isDuration ? 'DURATION_INVALID' : 'SCHEMA_TYPE',
+    pointer,
+    message: `'${fieldName(pointer)}' must be ${typeName(type)}, found ${showValue(value, isSecret)}`,
+    ...(!isSecret && betterValue(type, value, items)),
+    ...(isDuration && typeof value === 'string' && { within: durationSlip(value) }),
+  };
 }
+
+function betterValue(type: string, value: unknown, items: string | undefined): Pick<Problem, 'hint' | 'fix'> {
+  const better = equivalent(type, value, items);
+  if (better !== undefined) return { hint: JSON.stringify(better), fix: { value: better } };
+  const hint = hints[type]?.(value, items);
+  return hint === undefined ? {} : { hint };
+}
+
+/** What to write instead where it takes a choice. */
+const hints: Readonly<Record<string, (value: unknown, items: string | undefined) => string | undefined>> = {
+  duration: (value) =>
+    /^(?:string|number)$/.test(typeof value) && /^\d{1,9}$/.test(`${value}`)
+      ? `with its unit: "${value}ms" or "${value}s"`
+      : undefined,
+  integer: (value) =>
+    typeof value === 'string' && /^\d[\d.,]*\s*[a-z]+$/i.test(value) ? 'a number alone, without a unit' : undefined,
+  boolean: (value) => {
+    if (value === 1 || (typeof value === 'string' && /^(?:yes|on|true)$/i.test(value))) return 'true';
+    return value === 0 || (typeof value === 'string' && /^(?:no|off|false)$/i.test(value)) ? 'false' : undefined;
+  },
+  array: (value, items) => {
+    if (items === 'string' && typeof value === 'string') return 'a list with one entry for each';
+    // Paths as keys are another way to write things than a missing bracket.
+    const [first] = isObject(value) ? Object.keys(value) : [];
+    return items === 'object' && first !== undefined && !first.startsWith('/') ? 'wrap it in [ ]' : undefined;
+  },
+};

@@ -1,16 +1,8 @@
-import { ConfigError } from '#contract';
+import { ConfigError, type ConfigErrorOptions } from '#contract';
 import type { Origin } from './origin.ts';
-import { PlacedError } from './position.ts';
-
-export interface ReportOptions {
-  /** What to write instead. */
-  readonly hint?: string | undefined;
-  /** JSON pointers of other places that have a part in the mistake. */
-  readonly related?: readonly string[];
-}
 
 /** Notes one mistake. */
-export type Complain = (code: string, pointer: string, message: string, options?: ReportOptions) => void;
+export type Complain = (code: string, pointer: string, message: string, options?: ConfigErrorOptions) => void;
 
 /** Collects what is wrong with a configuration. */
 export interface Report {
@@ -27,14 +19,9 @@ export function createReport(origin?: Origin): Report {
   const warnings: ConfigError[] = [];
   const into =
     (list: ConfigError[]): Complain =>
-    (code, pointer, message, { hint, related } = {}) => {
-      const at = origin ? origin.pointer(pointer) : pointer;
-      const options = hint === undefined ? {} : { hint };
-      list.push(
-        related
-          ? new PlacedError(code, at, message, { ...options, related: origin ? related.map(origin.pointer) : related })
-          : new ConfigError(code, at, message, options),
-      );
+    (code, pointer, message, options) => {
+      const error = new ConfigError(code, pointer, message, options);
+      list.push(origin ? error.at(origin.pointer(pointer), error.related.map(origin.pointer)) : error);
     };
   return { errors, warnings, error: into(errors), warn: into(warnings) };
 }

@@ -1,10 +1,14 @@
 import type { Schema } from '#contract';
 import { DURATION_PATTERN } from './duration.ts';
 
-type JsonSchema = Record<string, unknown>;
+/** JSON Schema, draft 07. */
+export type JsonSchema = Record<string, unknown>;
 
-/** Keys of closed objects that start so are comments. */
+/** Keys of closed objects that start so are comments, unless they are fields. */
 export const COMMENT_PATTERN = '^[@$_#]';
+
+/** Said of every duration, after its own description. */
+export const DURATION_WORDS = 'Duration: a number and a unit (ns, us, µs, ms, s, m, h).';
 
 /**
  * The schema as the validator takes it: JSON Schema plus the keywords of `keywords.ts` (`closed`, `map`, `duration`,
@@ -16,11 +20,11 @@ export function toJsonSchema(schema: Schema): object {
 
 /**
  * The schema as editors and other tools take it: plain JSON Schema, draft 07, without `$schema`, so that it can stand
- * inside another one.
+ * inside another one. Fields without a title get one made of their name.
  */
-export function toPublicSchema(schema: Schema): object {
-  const { title, description, examples, secret } = schema;
-  const shared = present({ title, description, examples, default: schema.default, writeOnly: secret });
+export function toPublicSchema(schema: Schema): JsonSchema {
+  const { title, description, examples, secret, deprecated } = schema;
+  const shared = present({ title, description, examples, default: schema.default, writeOnly: secret, deprecated });
   if ('anyOf' in schema) return { ...shared, anyOf: schema.anyOf.map(toPublicSchema) };
   switch (schema.type) {
     case 'any':
@@ -30,9 +34,7 @@ export function toPublicSchema(schema: Schema): object {
         ...shared,
         type: 'string',
         pattern: DURATION_PATTERN,
-        description: [description, 'Duration: a number and a unit (ns, us, µs, ms, s, m, h).']
-          .filter(Boolean)
-          .join(' '),
+        description: [description, DURATION_WORDS].filter(Boolean).join(' '),
       };
     case 'array':
       return { ...shared, ...limits(schema), type: 'array', items: toPublicSchema(schema.items) };
@@ -40,17 +42,25 @@ export function toPublicSchema(schema: Schema): object {
       const { properties, values, required } = schema;
       const object = { ...shared, ...limits(schema), type: 'object' };
       if (!properties) return values ? { ...object, additionalProperties: toPublicSchema(values) } : object;
-      return {
-        ...object,
-        ...present({ required }),
-        properties: mapValues(properties, toPublicSchema),
-        patternProperties: { [COMMENT_PATTERN]: true },
-        additionalProperties: false,
-      };
+      return { ...object, ...present({ required }), ...closedObject(mapEntries(properties, toPublicField)) };
     }
     default:
       return { ...shared, ...limits(schema), type: schema.type };
   }
+}
+
+/** An object of these fields, with comments beside them and nothing else. */
+export function closedObject(properties: JsonSchema): JsonSchema {
+  // A field that a pattern matches too would be refused by strict validators.
+  const fields = Object.keys(properties).filter((key) => new RegExp(COMMENT_PATTERN).test(key));
+  const none = fields.map((key) => `(?!${key.replace('$', '\\$')}$)`).join('');
+  const comments = `^${none}${COMMENT_PATTERN.slice(1)}`;
+  return { properties, patternProperties: { [comments]: true }, additionalProperties: false };
+}
+
+function toPublicField(schema: Schema, key: string): JsonSchema {
+  const words = key.replaceAll('_', ' ').trim();
+  return { title: words.charAt(0).toUpperCase() + words.slice(1), ...toPublicSchema(schema) };
 }
 
 /** @param isField the value of a key of a closed object: only there a default can be filled in. */
@@ -78,7 +88,7 @@ function forValidator(schema: Schema, isField: boolean): JsonSchema {
         ...object,
         closed: true,
         ...present({ required }),
-        properties: mapValues(properties, (field) => forValidator(field, true)),
+        properties: mapEntries(properties, (field) => forValidator(field, true)),
       };
     }
     case 'integer':
@@ -111,6 +121,9 @@ function present(fields: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-function mapValues(properties: Readonly<Record<string, Schema>>, change: (schema: Schema) => object): JsonSchema {
-  return Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, change(schema)]));
+function mapEntries(
+  properties: Readonly<Record<string, Schema>>,
+  change: (schema: Schema, key: string) => JsonSchema,
+): JsonSchema {
+  return Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, change(schema, key)]));
 }

@@ -1,8 +1,11 @@
-import { ConfigError, type DataObject, routerSchema, type Schema, serviceSchema } from '#contract';
-import { judgeField, kindOf } from './not-supported.ts';
+import { ConfigError, type Data, type DataObject, isObject, routerSchema, type Schema, serviceSchema } from '#contract';
+import { cloneData } from './clone.ts';
+import { hasField, placeOf } from './misplaced.ts';
+import { isNamespace, judgeField, type Kind, kindOf } from './not-supported.ts';
 import type { Origin } from './origin.ts';
-import { parentPointer, parsePointer } from './pointer.ts';
+import { parentPointer, parsePointer, valueAt } from './pointer.ts';
 import type { Report } from './report.ts';
+import type { Written } from './rules/rule.ts';
 import { compileSchema } from './validate.ts';
 
 /** Codes of mistakes after which an object still has the shape its rules expect. */
@@ -22,29 +25,54 @@ export interface Structure {
   isSound(pointer: string): boolean;
 }
 
+interface ObjectSchema {
+  readonly properties: { readonly [field: string]: Schema };
+}
+
 /**
  * Checks a document of version 3 against the kernel's schemas, fills in defaults and reads durations. Changes the
- * document.
+ * document: afterwards the root and the router are as their types say, with the default where what is written is not; of
+ * the endpoints only the sound ones are.
  *
  * Codes: those of the validator, CONFIG_NOT_SUPPORTED, ROUTE_NO_BACKEND.
  */
-export function checkStructure(document: DataObject, origin: Origin, report: Report): Structure {
+export function checkStructure(document: DataObject, origin: Origin, report: Report, written: Written): Structure {
   const unsound = new Set<string>();
   const check = (schema: Schema, value: unknown, pointer: string) => {
-    const { value: checked, errors } = compileSchema(schema)(value, pointer);
+    const { value: checked, errors, lacking } = compileSchema(schema)(value, pointer);
+    for (const place of lacking) markUnsound(unsound, place);
     for (const error of errors) {
       if (!HARMLESS.has(error.code)) markUnsound(unsound, error.pointer);
-      const restated = restate(error, document);
+      const restated = restate(error, document, written);
       if (restated) report.errors.push(moved(restated, origin));
     }
     return checked;
   };
+  const isSound = (pointer: string) => !unsound.has(pointer);
   check(serviceSchema, document, '');
+  settle(document, serviceSchema, '', isSound);
   const components = document['extra_config'] as DataObject;
-  const hasRouter = typeof components === 'object' && components !== null && Object.hasOwn(components, 'router');
-  document['router'] = check(routerSchema, hasRouter ? components['router'] : {}, '/extra_config/router') as DataObject;
-  if (hasRouter) delete components['router'];
-  return { isSound: (pointer) => !unsound.has(pointer) };
+  const given = Object.hasOwn(components, 'router') ? components['router'] : {};
+  const checked = check(routerSchema, given, '/extra_config/router');
+  const router = isObject(checked) ? checked : (compileSchema(routerSchema)({}, '').value as DataObject);
+  settle(router, routerSchema, '/extra_config/router', isSound);
+  document['router'] = router;
+  delete components['router'];
+  return { isSound };
+}
+
+/** Puts the default in the place of every field that is not sound, so that everything else can be judged. */
+function settle(
+  object: DataObject,
+  { properties }: ObjectSchema,
+  pointer: string,
+  isSound: Structure['isSound'],
+): void {
+  for (const [field, schema] of Object.entries(properties)) {
+    if (field === 'endpoints' ? Array.isArray(object[field]) : isSound(`${pointer}/${field}`)) continue;
+    if (schema.default === undefined) delete object[field];
+    else object[field] = cloneData(schema.default) as Data;
+  }
 }
 
 function markUnsound(unsound: Set<string>, pointer: string): void {
@@ -52,9 +80,9 @@ function markUnsound(unsound: Set<string>, pointer: string): void {
 }
 
 /** Puts an error of the schema in the words of the field. @returns undefined when a rule says it better, or none is. */
-function restate(error: ConfigError, document: DataObject): ConfigError | undefined {
+function restate(error: ConfigError, document: DataObject, written: Written): ConfigError | undefined {
   const steps = parsePointer(error.pointer);
-  if (error.code === 'SCHEMA_UNKNOWN_KEY') return restateUnknown(error, steps, document);
+  if (error.code === 'SCHEMA_UNKNOWN_KEY') return restateUnknown(error, steps, document, written);
   const isEndpointField = steps.length === 3 && steps[0] === 'endpoints';
   if (isEndpointField && steps[2] === 'endpoint' && error.code === 'SCHEMA_PATTERN') return undefined;
   if (isEndpointField && steps[2] === 'backend' && error.code === 'SCHEMA_RANGE') {
@@ -65,12 +93,17 @@ function restate(error: ConfigError, document: DataObject): ConfigError | undefi
   return error;
 }
 
-function restateUnknown(error: ConfigError, steps: readonly string[], document: DataObject): ConfigError | undefined {
+function restateUnknown(
+  error: ConfigError,
+  steps: readonly string[],
+  document: DataObject,
+  written: Written,
+): ConfigError | undefined {
   const kind = kindOf(steps.slice(0, -1));
   const key = steps.at(-1)!;
   if (!kind) return error;
   const verdict = judgeField(kind, key, valueAt(document, steps));
-  if (verdict === 'unknown') return error;
+  if (verdict === 'unknown') return misplaced(error, key, kind);
   if (verdict === 'without effect') {
     delete (valueAt(document, steps.slice(0, -1)) as DataObject)[key];
     return undefined;
@@ -78,15 +111,36 @@ function restateUnknown(error: ConfigError, steps: readonly string[], document: 
   if (verdict === 'not supported') {
     return new ConfigError('CONFIG_NOT_SUPPORTED', error.pointer, `'${key}' is not supported yet`);
   }
-  return new ConfigError(error.code, error.pointer, error.message, { hint: verdict.renamed });
+  return renamedField(error, key, kind, verdict.renamed, written);
+}
+
+/** A key that no field of its object is meant by: one of another object, or a component. */
+function misplaced(error: ConfigError, key: string, kind: Kind): ConfigError {
+  if (error.fix) return error;
+  const place = placeOf(key, kind);
+  if (place) {
+    const message = `'${key}' belongs to ${place.belongs}, not to ${place.not}`;
+    return new ConfigError(error.code, error.pointer, message, { hint: `move it to ${place.belongs}` });
+  }
+  if (!isNamespace(key)) return error;
+  return new ConfigError(error.code, error.pointer, `'${key}' is a component: it belongs into 'extra_config'`, {
+    hint: `"extra_config": {"${key}": ...}`,
+  });
+}
+
+function renamedField(error: ConfigError, key: string, kind: Kind, present: string, written: Written): ConfigError {
+  if (hasField(kind, present)) {
+    const isThere = written(`${parentPointer(error.pointer)}/${present}`) !== undefined;
+    return new ConfigError(error.code, error.pointer, error.message, {
+      hint: present,
+      fix: isThere ? undefined : { key: present },
+    });
+  }
+  const { belongs, not } = placeOf(present, kind)!;
+  const message = `'${key}' is an old name of '${present}', which belongs to ${belongs}, not to ${not}`;
+  return new ConfigError(error.code, error.pointer, message, { hint: `move it to ${belongs} as '${present}'` });
 }
 
 function moved(error: ConfigError, origin: Origin): ConfigError {
-  const pointer = origin.pointer(error.pointer);
-  if (pointer === error.pointer) return error;
-  return new ConfigError(error.code, pointer, error.message, error.hint === undefined ? {} : { hint: error.hint });
-}
-
-function valueAt(document: unknown, steps: readonly string[]): unknown {
-  return steps.reduce<unknown>((value, step) => (value as DataObject | undefined)?.[step], document);
+  return error.at(origin.pointer(error.pointer), error.related.map(origin.pointer));
 }

@@ -1,16 +1,48 @@
 import type { Finder, Stretch } from './position.ts';
+import type { LiteralStyle } from './string-literal.ts';
 
-/** A mistake in a text that can be read all the same. */
+/** A mistake in a text. */
 export interface TextFault {
-  readonly code: string;
+  readonly code: 'CONFIG_SYNTAX' | 'CONFIG_DUPLICATE_KEY';
+  /** Empty where the text is too broken to tell. */
   readonly pointer: string;
   readonly message: string;
+  readonly hint?: string | undefined;
   readonly stretch: Stretch;
+  /** Other places that have a part in it. */
+  readonly related?: readonly { readonly message: string; readonly stretch: Stretch }[];
+}
+
+/** What a text says. */
+export interface Parsed {
+  /** Not to be used when there are faults. */
+  readonly data: unknown;
+  readonly faults: readonly TextFault[];
+  /** The first comment, where the format knows none. */
+  readonly comment?: Stretch;
 }
 
 /** One way to write a configuration. */
 export interface Format {
-  /** @throws Error, with a `stretch` where the place is known. */
-  parse(text: string): { data: unknown; faults: readonly TextFault[]; hadComments: boolean };
+  /** @throws RangeError when the text is nested too deeply. */
+  parse(text: string): Parsed;
   finder(text: string): Finder;
+  /** How a string literal of this format is written; undefined for what is no string literal. */
+  literalStyle(source: string): LiteralStyle | undefined;
+}
+
+/** A key that stands twice, placed at the second one. */
+export function duplicateKey(key: string, pointer: string, stretch: Stretch, first: Stretch): TextFault {
+  return {
+    code: 'CONFIG_DUPLICATE_KEY',
+    pointer,
+    stretch,
+    message: `key '${key}' stands twice in one object`,
+    related: [{ message: 'it stands here first', stretch: first }],
+  };
+}
+
+/** A place where the text is not what its format asks for. */
+export function syntaxFault(message: string, stretch: Stretch, hint?: string): TextFault {
+  return { code: 'CONFIG_SYNTAX', pointer: '', message, stretch, hint };
 }

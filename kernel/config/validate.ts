@@ -1,11 +1,19 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { ConfigError, type DataObject, isObject, type Schema } from '#contract';
+import { ConfigError, type Data, type DataObject, findNear, isObject, type Schema } from '#contract';
 import { cloneData } from './clone.ts';
+import { equivalent } from './equivalent.ts';
 import { addKeywords, type ProblemParams } from './keywords.ts';
-import { nearest } from './nearest.ts';
-import { fieldName, parsePointer } from './pointer.ts';
+import { fieldName, joinPointer, parentPointer, parsePointer } from './pointer.ts';
 import { type Problem, showValue, typeName, wrongType } from './problem.ts';
 import { toJsonSchema } from './schema.ts';
+
+/** What a validator says of a value. */
+export interface Verdict {
+  readonly value: unknown;
+  readonly errors: ConfigError[];
+  /** Pointers of objects without a key they must have; the errors may tell only how that key is misspelled. */
+  readonly lacking: readonly string[];
+}
 
 /**
  * Checks a value and returns it with defaults filled in, durations as milliseconds and comment keys gone. The value
@@ -14,7 +22,7 @@ import { toJsonSchema } from './schema.ts';
  * Codes: SCHEMA_TYPE, SCHEMA_ENUM, SCHEMA_REQUIRED, SCHEMA_UNKNOWN_KEY, SCHEMA_PATTERN, SCHEMA_RANGE,
  * SCHEMA_DUPLICATE, SCHEMA_CHOICE, DURATION_INVALID.
  */
-export type Validate = (value: unknown, pointer: string) => { value: unknown; errors: ConfigError[] };
+export type Validate = (value: unknown, pointer: string) => Verdict;
 
 /** Key under which the validator holds the value; no message shows it. */
 const SELF = '\0';
@@ -49,19 +57,36 @@ function compile(schema: Schema): Validate {
   return (value, pointer) => {
     check ??= ajv.compile({ type: 'object', properties: { [SELF]: toJsonSchema(schema) } });
     const holder: DataObject = { [SELF]: value as never };
-    if (check(holder)) return { value: holder[SELF], errors: [] };
-    const problems = check.errors!.flatMap((error) => translate(error, holder) ?? []);
+    if (check(holder)) return { value: holder[SELF], errors: [], lacking: [] };
+    const faults = check.errors!;
+    const problems = withoutEchoes(faults).flatMap((fault) => translate(fault, holder) ?? []);
+    const lacking = faults.filter(({ keyword }) => keyword === 'required');
     const errors = problems.map(
-      ({ code, pointer: inner, message, hint }) =>
-        new ConfigError(
-          code,
-          pointer + inner.slice(SELF.length + 1),
-          reword(message, pointer),
-          hint === undefined ? {} : { hint },
-        ),
+      ({ code, pointer: inner, message, related = [], ...rest }) =>
+        new ConfigError(code, placed(inner, pointer), reword(message, pointer), {
+          ...rest,
+          related: related.map((place) => placed(place, pointer)),
+        }),
     );
-    return { value: holder[SELF], errors };
+    return { value: holder[SELF], errors, lacking: lacking.map(({ instancePath }) => placed(instancePath, pointer)) };
   };
+}
+
+/** Leaves out that a key is missing where another one is told to be a misspelling of it. */
+function withoutEchoes(faults: readonly ErrorObject[]): readonly ErrorObject[] {
+  const meant = new Set<string>();
+  for (const { params } of faults) {
+    const { code, pointer, hint } = (params as Partial<ProblemParams>).problem ?? {};
+    if (code === 'SCHEMA_UNKNOWN_KEY' && hint !== undefined) meant.add(joinPointer(parentPointer(pointer!), hint));
+  }
+  const isEcho = ({ keyword, instancePath, params }: ErrorObject) =>
+    keyword === 'required' && meant.has(joinPointer(instancePath, params['missingProperty']));
+  return meant.size === 0 ? faults : faults.filter((fault) => !isEcho(fault));
+}
+
+/** @param inner pointer from the holder on. */
+function placed(inner: string, pointer: string): string {
+  return pointer + inner.slice(SELF.length + 1);
 }
 
 /** Gives the value itself the name its pointer ends with. */
@@ -88,7 +113,7 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
   switch (keyword) {
     case 'type':
       if (JSON.isRawJSON(data)) return takeExactNumber(error, holder);
-      return wrongType(pointer, String(limit), data, secret);
+      return wrongType(pointer, String(limit), data, secret, itemType(error));
     case 'required': {
       if (JSON.isRawJSON(data)) return undefined;
       const missing = String(error.params['missingProperty']);
@@ -127,12 +152,21 @@ function example(error: ErrorObject): { hint?: string } {
   return examples?.length ? { hint: String(examples[0]) } : {};
 }
 
+function itemType({ parentSchema }: ErrorObject): string | undefined {
+  return (parentSchema as { items?: { type?: string } } | undefined)?.items?.type;
+}
+
 function wrongChoice({ instancePath: pointer, schema, data }: ErrorObject, isSecret: boolean): Problem {
   const allowed = (schema as readonly unknown[]).map(String);
   const choices = allowed.length === 1 ? allowed[0] : `one of ${allowed.join(', ')}`;
-  const hint = typeof data === 'string' && !isSecret ? nearest(data, allowed) : undefined;
+  const near = typeof data === 'string' && !isSecret ? findNear(data, allowed) : undefined;
   const message = `'${fieldName(pointer)}' must be ${choices}, found ${showValue(data, isSecret)}`;
-  return { code: 'SCHEMA_ENUM', pointer, message, ...(hint === undefined ? {} : { hint }) };
+  return {
+    code: 'SCHEMA_ENUM',
+    pointer,
+    message,
+    ...(near && { hint: near.name, ...(near.isSure && { fix: { value: near.name as Data } }) }),
+  };
 }
 
 interface NumberLimits {
@@ -178,18 +212,13 @@ function choose(
     const isOfThatType = fitsType(branch, value);
     if (isOfThatType && (!best || attempt.errors.length < best.length)) best = attempt.errors;
   }
-  if (best)
-    return {
-      problems: best.map(({ code, pointer, message, hint }) => ({
-        code,
-        pointer,
-        message,
-        ...(hint === undefined ? {} : { hint }),
-      })),
-    };
+  if (best) return { problems: best };
   const types = [...new Set(branches.map((branch) => ('anyOf' in branch ? 'another value' : typeName(branch.type))))];
   const message = `'${fieldName(pointer)}' must be ${types.join(' or ')}, found ${showValue(value)}`;
-  return { problems: [{ code: 'SCHEMA_CHOICE', pointer, message }] };
+  const better = branches.map((branch) => ('type' in branch ? equivalent(branch.type, value) : undefined));
+  const [meant] = better.filter((found) => found !== undefined);
+  const hint = meant === undefined ? {} : { hint: JSON.stringify(meant), fix: { value: meant } };
+  return { problems: [{ code: 'SCHEMA_CHOICE', pointer, message, ...hint }] };
 }
 
 function fitsType(branch: Schema, value: unknown): boolean {

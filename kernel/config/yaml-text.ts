@@ -1,8 +1,12 @@
 import { createRequire } from 'node:module';
 import type { Node, Pair, ParsedNode, YAMLMap, Document as YamlDocument } from 'yaml';
-import { type Data, type DataObject, setKey } from '#contract';
-import type { Finder, Stretch } from './position.ts';
-import type { Format } from './text-format.ts';
+import { type Data, type DataObject, isObject, setKey } from '#contract';
+import { joinPointer } from './pointer.ts';
+import { finderOf } from './position.ts';
+import type { LiteralStyle } from './string-literal.ts';
+import { duplicateKey, type Format, syntaxFault, type TextFault } from './text-format.ts';
+import { keyText, stretchOf, yamlPlaces } from './yaml-places.ts';
+import { yamlSyntaxFaults } from './yaml-syntax.ts';
 
 type Yaml = typeof import('yaml');
 
@@ -14,114 +18,128 @@ export const yaml: Format = {
   parse(text) {
     const library = load();
     const document = parseYaml(library, text);
-    return { data: toData(library, document), faults: [], hadComments: false };
+    if (document.errors.length > 0) {
+      return { data: undefined, faults: yamlSyntaxFaults(library, document, text) };
+    }
+    return toData(library, document, text);
   },
   finder(text) {
     const library = load();
-    return yamlFinder(library, parseYaml(library, text));
+    return finderOf(yamlPlaces(library, parseYaml(library, text), text));
+  },
+  literalStyle(source) {
+    const [, style] = styles.find(([pattern]) => pattern.test(source))!;
+    return style?.(source);
   },
 };
 
 const load = (): Yaml => createRequire(import.meta.url)('yaml') as Yaml;
 
 function parseYaml(library: Yaml, text: string): YamlDocument<ParsedNode> {
-  const document = library.parseDocument(text, { merge: true, prettyErrors: false, logLevel: 'silent' });
-  const [error] = document.errors;
-  if (error) throw fault(error.message, { start: error.pos[0], end: error.pos[1] });
-  return document as YamlDocument<ParsedNode>;
+  // Keys that stand twice are looked for while converting: the library's own search is quadratic.
+  const options = { merge: true, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const;
+  return library.parseDocument(text, options) as YamlDocument<ParsedNode>;
 }
 
-function fault(message: string, stretch: Stretch): SyntaxError & { stretch: Stretch } {
-  return Object.assign(new SyntaxError(message), { stretch });
-}
+const escapeSequence = /\\(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|\r?\n[ \t]*|[\s\S])/y;
 
-function toData(library: Yaml, document: YamlDocument<ParsedNode>): Data {
+/** The beginning of a literal and how it is written; what an alias or a collection begins with is no string. */
+const styles: readonly (readonly [pattern: RegExp, style?: (source: string) => LiteralStyle])[] = [
+  [/^"/, () => ({ open: 1, close: 1, escape: escapeSequence, breaks: 'flow' })],
+  [/^'/, () => ({ open: 1, close: 1, escape: /''/y, breaks: 'flow' })],
+  [/^[|>]/, (source) => ({ open: /^[^\r\n]*/.exec(source)![0].length, close: 0, breaks: 'block' })],
+  [/^[*[{]/],
+  [/^/, () => ({ open: 0, close: 0, breaks: 'flow' })],
+];
+
+function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string): { data: Data; faults: TextFault[] } {
   const { isAlias, isMap, isScalar, isSeq } = library;
+  const faults: TextFault[] = [];
   const anchors = new Map<string, Node>();
   const open = new Set<Node>();
   let aliasDepth = 0;
   let aliasedNodes = 0;
 
-  const convert = (node: Node | null | undefined): Data => {
+  const complain = (message: string, node: Node): null => {
+    // What an alias repeats was complained of where it was written.
+    if (aliasDepth === 0) faults.push(syntaxFault(message, stretchOf(node, text)));
+    return null;
+  };
+
+  const convert = (node: Node | null | undefined, pointer: string): Data => {
     if (!node) return null;
-    if (aliasDepth > 0 && ++aliasedNodes > MAX_ALIASED_NODES)
-      throw fault('aliases expand to too much data', place(node));
     if (isAlias(node)) {
       const source = anchors.get(node.source);
-      if (!source || open.has(source)) throw fault(`alias '*${node.source}' leads nowhere`, place(node));
+      if (!source || open.has(source)) return complain(`alias '*${node.source}' leads nowhere`, node);
+      if (aliasedNodes > MAX_ALIASED_NODES) return null;
       aliasDepth++;
-      const data = convert(source);
+      const data = convert(source, pointer);
       aliasDepth--;
+      if (aliasedNodes > MAX_ALIASED_NODES) complain('aliases expand to too much data', node);
       return data;
     }
+    if (aliasDepth > 0 && ++aliasedNodes > MAX_ALIASED_NODES) return null;
     const { anchor } = node as { anchor?: string };
     if (anchor) anchors.set(anchor, node);
-    if (isScalar(node)) return scalar(node.value, node.source, place(node));
+    if (isScalar(node)) {
+      const data = scalar(node.value, node.source);
+      return data === undefined ? complain(`${node.source} is no JSON number`, node) : data;
+    }
     open.add(node);
-    const data = isMap(node) ? object(node) : isSeq(node) ? node.items.map((item) => convert(item as Node)) : null;
+    const data = isMap(node)
+      ? object(node, pointer)
+      : isSeq(node)
+        ? node.items.map((item, index) => convert(item as Node, `${pointer}/${index}`))
+        : null;
     open.delete(node);
     return data;
   };
 
-  const object = (map: YAMLMap): DataObject => {
+  const object = (map: YAMLMap, pointer: string): DataObject => {
     const result: DataObject = {};
     const merged: Data[] = [];
+    const keys = new Map<string, Node>();
     for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
-      if (!isScalar(key)) throw fault('a key must be a plain value', place(key ?? map));
-      const data = convert(value);
-      if (typeof key.value === 'symbol') merged.push(...(Array.isArray(data) ? data : [data]));
-      else setKey(result, keyText(key.value, key.source), data);
+      if (!isScalar(key)) {
+        complain('a key must be a plain value', key ?? map);
+        continue;
+      }
+      const name = keyText(key.value, key.source);
+      const inner = joinPointer(pointer, name);
+      const data = convert(value, inner);
+      if (typeof key.value === 'symbol') {
+        merged.push(...(Array.isArray(data) ? data : [data]));
+        continue;
+      }
+      const first = keys.get(name);
+      if (first && aliasDepth === 0)
+        faults.push(duplicateKey(name, inner, stretchOf(key, text), stretchOf(first, text)));
+      keys.set(name, first ?? key);
+      setKey(result, name, data);
     }
     for (const source of merged) {
-      if (typeof source !== 'object' || source === null || Array.isArray(source))
-        throw fault('<< takes objects', place(map));
-      for (const [key, value] of Object.entries(source as DataObject)) {
+      if (!isObject(source)) {
+        complain('<< takes objects', map);
+        continue;
+      }
+      for (const [key, value] of Object.entries(source)) {
         if (!Object.hasOwn(result, key)) setKey(result, key, value);
       }
     }
     return result;
   };
 
-  return convert(document.contents);
+  return { data: convert(document.contents, ''), faults };
 }
 
-function scalar(value: unknown, source: string | undefined, stretch: Stretch): Data {
+/** @returns undefined for what is no JSON number. */
+function scalar(value: unknown, source: string | undefined): Data | undefined {
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
-  if (typeof value !== 'number') return value as Data;
-  if (!Number.isFinite(value)) throw fault(`${source} is no JSON number`, stretch);
+  if (typeof value !== 'number') return (value ?? null) as Data;
+  if (!Number.isFinite(value)) return undefined;
   if (source === undefined || !JSON_NUMBER.test(source)) return value;
   const digits = source.replace(/^[-0.]+|[eE].*$/g, '').replaceAll('.', '').length;
   return digits <= 15 || (Number.isSafeInteger(value) && /^-?\d+$/.test(source)) ? value : JSON.rawJSON(source);
 }
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-function keyText(value: unknown, source: string | undefined): string {
-  return typeof value === 'string' ? value : (source ?? String(value));
-}
-
-function place(node: Node): Stretch {
-  const [start, end] = node.range ?? [0, 0];
-  return { start, end };
-}
-
-function yamlFinder({ isAlias, isMap, isScalar, isSeq }: Yaml, document: YamlDocument<ParsedNode>): Finder {
-  const text = (key: unknown): string => (isScalar(key) ? keyText(key.value, key.source) : '');
-  return (steps, part) => {
-    let node: unknown = document.contents;
-    let key: unknown;
-    for (const step of steps) {
-      key = undefined;
-      if (isAlias(node)) node = node.resolve(document);
-      if (isSeq(node)) node = node.items[Number(step)];
-      else if (isMap(node)) {
-        const pair: Pair | undefined = node.items.find((item) => text(item.key) === step);
-        key = pair?.key;
-        node = pair?.value ?? key;
-      } else return undefined;
-      if (!node) return undefined;
-    }
-    const found = part === 'key' && key ? key : node;
-    return found ? place(found as Node) : { start: 0, end: 0 };
-  };
-}

@@ -8,7 +8,6 @@ const SHORTEST_MS = 1000;
  * Code: DNS_CACHE_TTL.
  */
 export const dnsCacheTtl: ServiceRule = ({ dns_cache_ttl: pauseMs }, report) => {
-  // A text that is no duration was left as it is, and is told of already.
-  if (typeof pauseMs !== 'number' || pauseMs >= SHORTEST_MS) return;
+  if (pauseMs >= SHORTEST_MS) return;
   report.error('DNS_CACHE_TTL', '/dns_cache_ttl', `'dns_cache_ttl' must be 1s or more, found ${pauseMs}ms`);
 };

@@ -18,8 +18,8 @@ export function checkEndpointPath(
 ): void {
   const { method, endpoint: path } = route;
   if (path === CATCHALL) return;
-  for (const { message, hint } of pathFaults(path, options.disableRest)) {
-    report.error('ROUTE_PATH', `${pointer}/endpoint`, message, { hint });
+  for (const { message, ...rest } of pathFaults(path, options.disableRest)) {
+    report.error('ROUTE_PATH', `${pointer}/endpoint`, message, rest);
   }
   const reserved = RESERVED.find((prefix) => path === prefix || path.startsWith(`${prefix}/`));
   const isHealth = method === 'GET' && path === options.healthPath;

@@ -10,7 +10,12 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
   const headerNames = (names: readonly string[], at: string) => {
     names.forEach((name, index) => {
       if (isHeaderName(name)) return;
-      report.error('FORWARD_HEADER_NAME', `${at}/${index}`, `${JSON.stringify(name)} cannot be the name of a header`);
+      const trimmed = name.trim().replace(/:$/, '');
+      const hint = isHeaderName(trimmed) ? JSON.stringify(trimmed) : undefined;
+      report.error('FORWARD_HEADER_NAME', `${at}/${index}`, `${JSON.stringify(name)} cannot be the name of a header`, {
+        hint,
+        fix: hint === undefined ? undefined : { value: trimmed },
+      });
     });
   };
   headerNames(endpoint.input_headers, `${pointer}/input_headers`);
@@ -18,7 +23,7 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
     const names = endpoint[field];
     if (names.length < 2 || !names.includes('*')) continue;
     const message = `'*' in ${field} lets everything through: the other names have no effect`;
-    report.warn('FORWARD_ALL_AND_SOME', `${pointer}/${field}`, message);
+    report.warn('FORWARD_ALL_AND_SOME', `${pointer}/${field}`, message, { hint: '["*"]', fix: { value: ['*'] } });
   }
   endpoint.backend.forEach((backend, position) => {
     const at = `${pointer}/backend/${position}`;
@@ -27,7 +32,7 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
     for (const field of ['input_headers', 'input_query_strings'] as const) {
       if (!backend[field].includes('*')) continue;
       const message = `'*' has no special meaning in ${field} of a backend: an empty list lets everything through`;
-      report.warn('FORWARD_STAR', `${at}/${field}`, message);
+      report.warn('FORWARD_STAR', `${at}/${field}`, message, { hint: '[]' });
     }
   });
 };

@@ -4,48 +4,64 @@ import type { Structure } from '../structure.ts';
 import { dnsCacheTtl } from './dns-cache-ttl.ts';
 import { checkEndpointPath } from './endpoint-path.ts';
 import { forwardedNames } from './forwarded-names.ts';
+import { forwardedSlips } from './forwarded-slips.ts';
 import { listenAddress } from './listen-address.ts';
+import { mergeConflicts } from './merge-conflicts.ts';
+import { ownAddress } from './own-address.ts';
 import { placeholders } from './placeholders.ts';
 import { checkCollisions, type Route } from './route-collisions.ts';
-import type { EndpointRule } from './rule.ts';
+import type { EndpointRule, ServiceRule, Written } from './rule.ts';
+import { shaping } from './shaping.ts';
 import { singleBackend } from './single-backend.ts';
+import { endpointTimeouts, serviceTimeouts } from './timeouts.ts';
 import { clientTls, serverTls } from './tls.ts';
 import { trustedProxies } from './trusted-proxies.ts';
 import { unsafeRepetition } from './unsafe-repetition.ts';
-import { writeTimeout } from './write-timeout.ts';
+import { urlPattern } from './url-pattern.ts';
 
 const endpointRules: readonly EndpointRule[] = [
   singleBackend,
   placeholders,
   forwardedNames,
+  forwardedSlips,
   unsafeRepetition,
-  writeTimeout,
+  urlPattern,
+  endpointTimeouts,
+  mergeConflicts,
+  shaping,
 ];
 
-/**
- * Checks what no schema can say: how fields and endpoints go together. Whatever is broken in its structure is left out,
- * so that every other mistake is still found.
- */
-export function checkService(service: ServiceConfig, structure: Structure, report: Report): void {
-  if (structure.isSound('/listen_ip')) listenAddress(service, report);
-  if (structure.isSound('/dns_cache_ttl')) dnsCacheTtl(service, report);
-  if (structure.isSound('/tls')) serverTls(service, report);
-  if (structure.isSound('/client_tls')) clientTls(service, report);
-  const hasRouter = structure.isSound('/extra_config');
-  if (hasRouter) trustedProxies(service, report);
-  if (!Array.isArray(service.endpoints)) return;
+const serviceRules: readonly ServiceRule[] = [listenAddress, dnsCacheTtl, serverTls, clientTls, trustedProxies];
 
-  const healthPath = hasRouter && !service.router.disable_health ? service.router.health_path : undefined;
+/**
+ * Checks what no schema can say: how fields and endpoints go together. Endpoints that are broken in their structure are
+ * left out, so that every other mistake is still found. Yields after every endpoint.
+ */
+export function* checkService(
+  service: ServiceConfig,
+  structure: Structure,
+  report: Report,
+  written: Written,
+): Generator<undefined, void, undefined> {
+  for (const rule of serviceRules) rule(service, report);
+  const healthPath = service.router.disable_health ? undefined : service.router.health_path;
   const pathOptions = { disableRest: service.disable_rest === true, healthPath };
+  const rules = [...endpointRules, ownAddress(service)];
   const routes: Route[] = [];
-  service.endpoints.forEach((endpoint, index) => {
+  let isSound = true;
+  for (const [index, endpoint] of service.endpoints.entries()) {
     const pointer = `/endpoints/${index}`;
     if (typeof endpoint?.endpoint === 'string') {
       checkEndpointPath(endpoint, pointer, pathOptions, report);
       routes.push({ method: String(endpoint.method), endpoint: endpoint.endpoint, pointer });
     }
-    if (!structure.isSound(pointer)) return;
-    for (const rule of endpointRules) rule(endpoint, pointer, service, report);
-  });
+    if (!structure.isSound(pointer)) {
+      isSound = false;
+      continue;
+    }
+    for (const rule of rules) rule(endpoint, pointer, service, report, written);
+    yield;
+  }
+  if (isSound) serviceTimeouts(service, report);
   checkCollisions(routes, report);
 }

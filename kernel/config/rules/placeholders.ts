@@ -1,7 +1,6 @@
-import { type EndpointConfig, getKey } from '#contract';
-import { nearest } from '../nearest.ts';
+import { type BackendConfig, type EndpointConfig, findNear, getKey } from '#contract';
 import type { Report } from '../report.ts';
-import { type EndpointRule, routeName } from './rule.ts';
+import { type EndpointRule, routeName, type Written } from './rule.ts';
 import { isSequential } from './single-backend.ts';
 
 /** Braces around quotes are literal text, such as JSON in a query string. */
@@ -12,57 +11,129 @@ const PLACEHOLDER = /\{([^{}"]*)\}/g;
  *
  * Code: ROUTE_PLACEHOLDER.
  */
-export const placeholders: EndpointRule = (endpoint, pointer, _service, report) => {
+export const placeholders: EndpointRule = (endpoint, pointer, _service, report, written) => {
   let variables: ReadonlySet<string> | undefined;
   endpoint.backend.forEach((backend, index) => {
     const at = `${pointer}/backend/${index}`;
     if (backend.url_pattern.includes('{')) {
       variables ??= variablesOf(endpoint.endpoint);
-      checkText(backend.url_pattern, `${at}/url_pattern`, { endpoint, index, variables }, report);
+      checkText(backend.url_pattern, `${at}/url_pattern`, { endpoint, pointer, index, variables, written }, report);
     }
     if (!backend.disable_host_sanitize) return;
     backend.host.forEach((host, position) => {
       if (!host.includes('{')) return;
       variables ??= variablesOf(endpoint.endpoint);
-      checkText(host, `${at}/host/${position}`, { endpoint, index, variables }, report);
+      checkText(host, `${at}/host/${position}`, { endpoint, pointer, index, variables, written }, report);
     });
   });
 };
 
 interface Place {
   readonly endpoint: EndpointConfig;
+  readonly pointer: string;
   /** Position of the backend. */
   readonly index: number;
   readonly variables: ReadonlySet<string>;
+  readonly written: Written;
+}
+
+/** What is wrong with a placeholder. */
+interface Fault {
+  readonly reason?: string;
+  readonly hint?: string;
+  /** The name that is meant but for letter case and dashes. */
+  readonly same?: string | undefined;
+  readonly related?: readonly string[];
 }
 
 function checkText(text: string, pointer: string, place: Place, report: Report): void {
-  for (const [, name] of text.matchAll(PLACEHOLDER)) {
+  for (const { 0: whole, 1: name, index } of text.matchAll(PLACEHOLDER)) {
     const fault = judge(name!, place);
     if (fault === undefined) continue;
     const message = `undefined output param '${name}'! endpoint: ${routeName(place.endpoint)}, backend: ${place.index}`;
-    report.error('ROUTE_PLACEHOLDER', pointer, fault.reason ? `${message} (${fault.reason})` : message, {
-      hint: fault.hint,
+    const source = place.written(pointer);
+    // A slash at the start may have been added.
+    const start = index - (typeof source === 'string' ? text.length - source.length : 0);
+    const { reason, hint, same, related = [`${place.pointer}/endpoint`] } = fault;
+    report.error('ROUTE_PLACEHOLDER', pointer, reason ? `${message} (${reason})` : message, {
+      hint,
+      within: { start, end: start + whole.length },
+      fix:
+        same !== undefined && typeof source === 'string'
+          ? { value: source.replaceAll(whole, () => `{${same}}`) }
+          : undefined,
+      related,
     });
   }
 }
 
 /** @returns undefined for a placeholder that can be filled. */
-function judge(name: string, { endpoint, index, variables }: Place): { reason?: string; hint?: string } | undefined {
+function judge(name: string, { endpoint, pointer, index, variables }: Place): Fault | undefined {
   if (variables.has(name)) return undefined;
-  const response = /^resp(\d+)_.+$/.exec(name);
-  if (response) {
-    if (!isSequential(endpoint)) return { reason: 'answers of other backends need proxy.sequential' };
-    if (Number(response[1]) < index) return undefined;
-    return { reason: `backend ${response[1]} has not answered before backend ${index}` };
-  }
+  const response = /^resp(\d+)_(.+)$/.exec(name);
+  if (response) return judgeAnswer(Number(response[1]), response[2]!, endpoint, pointer, index);
   if (/^JWT\..+$/.test(name)) {
     const isValidated = getKey(endpoint.extra_config, 'auth/validator') !== undefined;
-    return isValidated ? undefined : { reason: 'claims need auth/validator on the endpoint' };
+    return isValidated ? undefined : { reason: 'claims need auth/validator on the endpoint', related: [pointer] };
   }
   if (/^input_(?:headers|query_strings)\..+$/.test(name)) return undefined;
-  const hint = nearest(name, variables);
-  return hint === undefined ? {} : { hint: `{${hint}}` };
+  const near = findNear(name, variables);
+  if (near) {
+    const isSame = near.isSure && plain(near.name) === plain(name);
+    return { hint: `{${near.name}}`, same: isSame ? near.name : undefined };
+  }
+  const declared = Array.from(variables, (variable) => `{${variable}}`).join(', ');
+  return { hint: declared ? `the endpoint declares ${declared}` : "declare it in the endpoint's path" };
+}
+
+function judgeAnswer(
+  source: number,
+  field: string,
+  endpoint: EndpointConfig,
+  pointer: string,
+  index: number,
+): Fault | undefined {
+  const sequential = `${pointer}/extra_config/proxy/sequential`;
+  if (!isSequential(endpoint)) {
+    return {
+      reason: 'answers of other backends need proxy.sequential',
+      hint: '"extra_config": {"proxy": {"sequential": true}} on the endpoint',
+      related: [getKey(endpoint.extra_config, 'proxy') === undefined ? pointer : `${pointer}/extra_config/proxy`],
+    };
+  }
+  if (source < index) return judgeField(field, endpoint.backend[source]!, `${pointer}/backend/${source}`, source);
+  if (source >= endpoint.backend.length) {
+    const last = endpoint.backend.length - 1;
+    return { reason: `there is no backend ${source}: the last one is ${last}`, related: [sequential] };
+  }
+  return {
+    reason: `backend ${source} has not answered before backend ${index}`,
+    related: [`${pointer}/backend/${source}`, sequential],
+  };
+}
+
+/** What a backend's own filter drops is not there for later ones. Where names change, nothing can be told. */
+function judgeField(field: string, backend: BackendConfig, at: string, source: number): Fault | undefined {
+  const { allow = [], mapping = {}, group, extra_config: extra } = backend;
+  if (allow.length === 0 || group || Object.keys(mapping).length > 0 || getKey(extra, 'proxy') !== undefined) {
+    return undefined;
+  }
+  const isKept = allow.some((path) => path === field || path.startsWith(`${field}.`) || field.startsWith(`${path}.`));
+  if (isKept) return undefined;
+  return {
+    reason: `'allow' of backend ${source} drops ${field}`,
+    ...nearAllowed(field, allow, source),
+    related: [`${at}/allow`],
+  };
+}
+
+function nearAllowed(field: string, allow: readonly string[], source: number): Pick<Fault, 'hint'> {
+  const near = findNear(field, allow);
+  return near ? { hint: `{resp${source}_${near.name}}` } : {};
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
 function variablesOf(path: string): ReadonlySet<string> {

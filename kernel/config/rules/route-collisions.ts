@@ -35,7 +35,10 @@ export function checkCollisions(routes: readonly Route[], report: Report): void 
 
 function place(route: Route, root: Position, report: Report): void {
   let position = root;
+  let start = 0;
   for (const segment of route.endpoint.split('/')) {
+    const offset = start;
+    start += segment.length + 1;
     const variable = /^([^{}]*)\{([^{}]*)\}/.exec(segment);
     if (!variable) {
       position = nextWord(position, segment);
@@ -55,6 +58,7 @@ function place(route: Route, root: Position, report: Report): void {
         `${routeName(route)} collides with ${other}: ` +
           `the same position is called '{${name}}' here and '{${known.name}}' there`,
         report,
+        { start: offset + before.length, end: offset + before.length + name.length + 2 },
       );
       return;
     }
@@ -68,9 +72,16 @@ function place(route: Route, root: Position, report: Report): void {
   }
 }
 
-function complain(code: string, route: Route, other: Route, message: string, report: Report): void {
+function complain(
+  code: string,
+  route: Route,
+  other: Route,
+  message: string,
+  report: Report,
+  within?: { readonly start: number; readonly end: number },
+): void {
   const related = `${other.pointer}/endpoint`;
-  report.error(code, `${route.pointer}/endpoint`, `${message} (${related})`, { related: [related] });
+  report.error(code, `${route.pointer}/endpoint`, `${message} (${related})`, { within, related: [related] });
 }
 
 function nextWord(position: Position, word: string): Position {

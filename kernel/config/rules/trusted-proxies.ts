@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { isHeaderName } from '#contract';
+import { isAddressRange, isHeaderName } from '#contract';
 import type { ServiceRule } from './rule.ts';
 
 const AT = '/extra_config/router';
@@ -12,7 +11,7 @@ const AT = '/extra_config/router';
 export const trustedProxies: ServiceRule = ({ router }, report) => {
   const { trusted_proxies: proxies, forwarded_by_client_ip: isForwarded, remote_ip_headers: headers } = router;
   proxies.forEach((proxy, index) => {
-    if (isRange(proxy)) return;
+    if (isAddressRange(proxy)) return;
     const message = `${JSON.stringify(proxy)} is neither an address nor a range such as "10.0.0.0/8"`;
     report.error('ROUTER_TRUSTED_PROXY', `${AT}/trusted_proxies/${index}`, message);
   });
@@ -29,11 +28,3 @@ export const trustedProxies: ServiceRule = ({ router }, report) => {
     report.warn('ROUTER_PROXIES_UNUSED', `${AT}/trusted_proxies`, message);
   }
 };
-
-function isRange(text: string): boolean {
-  const slash = text.indexOf('/');
-  const version = isIP(slash < 0 ? text : text.slice(0, slash));
-  if (version === 0 || slash < 0) return version !== 0;
-  const bits = text.slice(slash + 1);
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
-}

@@ -7,8 +7,11 @@ import { type EndpointRule, routeName } from './rule.ts';
  */
 export const unsafeRepetition: EndpointRule = (endpoint, pointer, _service, report) => {
   if (endpoint.concurrent_calls < 2) return;
-  const unsafe = endpoint.backend.find(({ method }) => !/^(?:GET|HEAD|OPTIONS|TRACE)$/.test(method));
+  const at = endpoint.backend.findIndex(({ method }) => !/^(?:GET|HEAD|OPTIONS|TRACE)$/.test(method));
+  const unsafe = endpoint.backend[at];
   if (!unsafe) return;
   const message = `${routeName(endpoint)} sends ${endpoint.concurrent_calls} equal ${unsafe.method} calls to its backend`;
-  report.warn('CONCURRENT_UNSAFE', `${pointer}/concurrent_calls`, message);
+  report.warn('CONCURRENT_UNSAFE', `${pointer}/concurrent_calls`, message, {
+    related: [`${pointer}/backend/${at}`],
+  });
 };

@@ -101,3 +101,32 @@ describe('the schema for editors', () => {
     );
   });
 });
+
+describe('a required key that is misspelled', () => {
+  const schema = {
+    type: 'object',
+    required: ['endpoint', 'backend'],
+    properties: { endpoint: { type: 'string' }, backend: { type: 'string' }, timeout: { type: 'string' } },
+  } as const satisfies Schema;
+  const findings = (value: unknown) =>
+    compileSchema(schema)(value, '').errors.map(({ code, pointer, fix }) => [
+      code,
+      pointer,
+      fix && Object.values(fix)[0],
+    ]);
+
+  it('is told once, with the key it is meant for', () =>
+    deepEqual(findings({ endpiont: '/a', backend: 'b' }), [['SCHEMA_UNKNOWN_KEY', '/endpiont', 'endpoint']]));
+  it('does not hide that another key is missing', () =>
+    deepEqual(
+      findings({ endpiont: '/a' }).map(([code]) => code),
+      ['SCHEMA_UNKNOWN_KEY', 'SCHEMA_REQUIRED'],
+    ));
+  it('does not hide that a key is missing which no other one is meant for', () =>
+    deepEqual(
+      findings({ endpoint: '/a', timeuot: '2s' }).map(([code]) => code),
+      ['SCHEMA_UNKNOWN_KEY', 'SCHEMA_REQUIRED'],
+    ));
+  it('leaves the object one that lacks a key', () =>
+    deepEqual(compileSchema(schema)({ endpiont: '/a', backend: 'b' }, '/at').lacking, ['/at']));
+});

@@ -1,0 +1,47 @@
+import type { Data } from '#contract';
+import { readDuration } from './duration.ts';
+
+/**
+ * The value that is surely meant by one of the wrong type: 8080 for `"8080"`, a list for its only entry, `"48h"` for
+ * `"2 days"`.
+ * @param items type of the entries where a list is wanted.
+ * @returns undefined when nothing is as good as certain.
+ */
+export function equivalent(type: string, value: unknown, items?: string): Data | undefined {
+  if (type === 'duration' && value === 0) return '0s';
+  return typeof value === 'string' ? readers[type]?.(value, items) : undefined;
+}
+
+const readers: Readonly<Record<string, (text: string, items?: string) => Data | undefined>> = {
+  integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),
+  number: (text) => (/^-?\d{1,15}(?:\.\d{1,6})?$/.test(text) ? Number(text) : undefined),
+  boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
+  // A comma or a space may be meant to part several entries.
+  array: (text, items) => (items === 'string' && /^[^,;\s]+$/.test(text) ? [text] : undefined),
+  duration: meantDuration,
+};
+
+const UNITS: readonly (readonly [words: RegExp, unit: string, factor: number])[] = [
+  [/^(?:ms|msecs?|millis|milliseconds?)$/, 'ms', 1],
+  [/^(?:s|secs?|seconds?)$/, 's', 1],
+  [/^(?:m|mins?|minutes?)$/, 'm', 1],
+  [/^(?:h|hrs?|hours?)$/, 'h', 1],
+  [/^(?:d|days?)$/, 'h', 24],
+];
+
+function meantDuration(text: string): string | undefined {
+  const plain = text.trim().toLowerCase();
+  if (readDuration(plain) !== undefined) return plain;
+  if (plain === '0') return '0s';
+  const [, digits, word] = /^(\d{1,9}(?:[.,]\d{1,3})?)\s*([a-z]+)$/.exec(plain) ?? [];
+  const unit = word && UNITS.find(([words]) => words.test(word));
+  if (!unit || !digits) return undefined;
+  const meant = `${Number(digits.replace(',', '.')) * unit[2]}${unit[1]}`;
+  return readDuration(meant) === undefined ? undefined : meant;
+}
+
+/** Where in a text the reading of a duration stops; the end is exclusive. */
+export function durationSlip(text: string): { readonly start: number; readonly end: number } {
+  const [read] = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h)(?![a-z]))*/i.exec(text)!;
+  return { start: read.length === text.length ? 0 : read.length, end: text.length };
+}

@@ -1,0 +1,123 @@
+import { type ConfigError, type Data, type DataObject, isObject, setKey } from '#contract';
+import type { Document } from './load.ts';
+import { escapePointer, parentPointer, parsePointer } from './pointer.ts';
+import { type Part, PlacedError, type Position } from './position.ts';
+import { type IsSecret, isSecret } from './secret.ts';
+
+/** A place in a configuration file; lines and columns count from 1, columns in UTF-16 units, the end is exclusive. */
+interface InFile extends Partial<Position> {
+  readonly file?: string;
+  readonly pointer: string;
+}
+
+/** Another place that has a part in a mistake. */
+export interface RelatedIssue extends InFile {
+  readonly message?: string;
+}
+
+/** One finding about a configuration, in the form that programs read. */
+export interface Issue extends InFile {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  /** The component whose configuration it is in; `core` outside of all components. */
+  readonly namespace: string;
+  readonly message: string;
+  /** The value it is about as compact JSON, cut to 200 characters; `***` for a secret. Absent for a missing key. */
+  readonly value?: string;
+  /** What to write instead. */
+  readonly hint?: string;
+  readonly related?: readonly RelatedIssue[];
+}
+
+/**
+ * Finds the place of every mistake: a wrong key is placed at the key, a wrong value at the value or at the stretch of
+ * it that is wrong, a missing key at the object that lacks it.
+ * @param document null when the mistakes are about a file that could not be read.
+ * @param judge tells which values are not to be shown. Default: by names and texts.
+ */
+export function toIssues(
+  document: Document | null,
+  errors: readonly ConfigError[],
+  severity: Issue['severity'],
+  judge: IsSecret = isSecret,
+): Issue[] {
+  return errors.map((error) => {
+    const value = shownValue(document, error, judge);
+    const related = relatedOf(document, error);
+    return {
+      ...placeOf(document, error),
+      pointer: error.pointer,
+      severity,
+      code: error.code,
+      namespace: namespaceOf(error.pointer),
+      message: error instanceof PlacedError ? error.reason : error.message,
+      ...(value !== undefined && { value }),
+      ...(error.hint !== undefined && { hint: error.hint }),
+      ...(related.length > 0 && { related }),
+    };
+  });
+}
+
+function placeOf(document: Document | null, error: ConfigError): Partial<Position> & { file?: string } {
+  if (error instanceof PlacedError) return { file: error.file, ...error.position };
+  return document ? { file: document.file, ...locate(document, error.pointer, partOf(error), error.within) } : {};
+}
+
+/** Codes of mistakes that are about a key, whatever its value. */
+const aboutKeys =
+  /^(?:SCHEMA_UNKNOWN_KEY|JSON_SCHEMA_KEYWORD|SHAPE_MAPPING|CONFIG_(?:CONFLICT|NOT_SUPPORTED|OLD_FIELD)|NAMESPACE_.*)$/;
+
+function partOf({ code, fix }: ConfigError): Part {
+  return aboutKeys.test(code) || (fix && 'key' in fix) ? 'key' : 'value';
+}
+
+/** What is not in the document, such as a default or a missing key, is placed at the innermost object that is. */
+function locate(document: Document, pointer: string, part: Part, within: ConfigError['within']): Position | undefined {
+  const position = document.locate(pointer, part, within);
+  return position || pointer === '' ? position : locate(document, parentPointer(pointer), 'value', undefined);
+}
+
+function relatedOf(document: Document | null, error: ConfigError): RelatedIssue[] {
+  const file = document && { file: document.file };
+  const placed = error instanceof PlacedError ? error.places : [];
+  return [
+    ...placed.map(({ position, ...place }) => ({ ...place, file: (error as PlacedError).file, ...position })),
+    ...error.related.map((pointer) => ({ pointer, ...file, ...document?.locate(pointer, 'value') })),
+  ];
+}
+
+/** The name behind the innermost `extra_config` of a pointer. */
+function namespaceOf(pointer: string): string {
+  const steps = parsePointer(pointer);
+  return steps[steps.lastIndexOf('extra_config', steps.length - 2) + 1 || steps.length] ?? 'core';
+}
+
+const MAX_VALUE = 200;
+
+function shownValue(document: Document | null, { code, pointer }: ConfigError, judge: IsSecret): string | undefined {
+  if (pointer === '' || code === 'SCHEMA_REQUIRED') return undefined;
+  const value = document?.valueAt(pointer);
+  if (value === undefined) return undefined;
+  if (judge(pointer, value)) return '***';
+  const text = JSON.stringify(abridged(value as Data, pointer, { left: MAX_VALUE + 1, judge }));
+  return text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '');
+}
+
+/** A copy without secrets, and without what cannot stand in the characters left. */
+function abridged(value: Data, pointer: string, budget: { left: number; readonly judge: IsSecret }): Data {
+  if (budget.judge(pointer, value)) return '***';
+  budget.left--;
+  if (typeof value === 'string') return value.slice(0, MAX_VALUE + 1);
+  if (Array.isArray(value)) {
+    const items: Data[] = [];
+    for (const item of value) if (budget.left > 0) items.push(abridged(item, `${pointer}/${items.length}`, budget));
+    return items;
+  }
+  if (!isObject(value)) return value;
+  const object: DataObject = {};
+  for (const key in value) {
+    if (budget.left <= 0) break;
+    setKey(object, key, abridged(value[key]!, `${pointer}/${escapePointer(key)}`, budget));
+  }
+  return object;
+}

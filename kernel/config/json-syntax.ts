@@ -1,0 +1,263 @@
+import { lookAhead } from './json-ahead.ts';
+import { badKey, badString, badWord, isClosedString, literal, type Token, tokenAt, wordStretch } from './json-token.ts';
+import { lineIndex, type Stretch } from './position.ts';
+import { templateFault } from './template.ts';
+import { syntaxFault, type TextFault } from './text-format.ts';
+
+/** An object or a list that is not closed yet. */
+interface Opened extends Stretch {
+  readonly kind: '{' | '[';
+}
+
+const CLOSERS = { '{': '}', '[': ']' } as const;
+const leading = /[ \t]*/y;
+const NAMES = { '{': 'object', '[': 'list' } as const;
+
+/**
+ * Every mistake in a JSON text with comments that is one by itself: what only follows from an earlier mistake is left out.
+ * @throws RangeError when the text is nested too deeply.
+ */
+export function jsonSyntaxFaults(text: string): TextFault[] {
+  const faults: TextFault[] = [];
+  const opened: Opened[] = [];
+  const place = lineIndex(text);
+  const lineOf = (stretch: Stretch): number => place(stretch).line;
+  let token = tokenAt(text, 0);
+  /** End of the token before. */
+  let last = 0;
+  /** True where an earlier mistake may have swallowed a comma, such as a string without closing quote. */
+  let isCommaLost = false;
+  /** The innermost opener so far whose closer stands further left than its line. */
+  let suspect: readonly [opener: Opened, closer: Stretch] | undefined;
+  let isEndTold = false;
+
+  const is = (kind: Token['kind']): boolean => token.kind === kind;
+  const next = (): void => jump(token.end);
+  const jump = (offset: number): void => {
+    last = offset;
+    token = tokenAt(text, offset);
+  };
+  const report = (fault: TextFault): void => {
+    faults.push(fault);
+  };
+  const complain = (message: string, stretch: Stretch, hint?: string): void =>
+    report(syntaxFault(message, stretch, hint));
+  /** Where something is missing: the token that stands there instead, or the end of the line that should hold it. */
+  const gap = (): Stretch => {
+    const isSameLine = token.kind !== 'end' && lineOf(token) === lineOf({ start: last, end: last });
+    return isSameLine ? token : { start: last, end: last };
+  };
+
+  function value(): void {
+    if (token.kind === '{') object();
+    else if (token.kind === '[') list();
+    else if (token.kind === '"') checkedString();
+    else if (token.kind === 'word') checkedWord();
+    else if (token.kind === 'comment') unclosedComment();
+    else if (token.kind === 'template') template();
+    else complain('a value is missing here', gap());
+  }
+
+  function checkedString(): void {
+    const fault = badString(text, token);
+    if (fault) report(fault);
+    isCommaLost = !isClosedString(text, token);
+    next();
+  }
+
+  function checkedWord(): void {
+    if (literal.test(text.slice(token.start, token.end))) return next();
+    const stretch = wordStretch(text, token.start, false);
+    report(badWord(text, stretch));
+    jump(stretch.end);
+  }
+
+  function unclosedComment(): void {
+    complain('this comment is never closed', { start: token.start, end: token.start + 2 }, 'end it with */');
+    next();
+  }
+
+  /** Nothing is known of what it would become: a comma may be part of it. */
+  function template(): void {
+    report(templateFault(token));
+    isCommaLost = true;
+    next();
+  }
+
+  function object(): void {
+    inside('{', 'key', () => {
+      const key = token;
+      if (token.kind === '"') checkedString();
+      else if (token.kind === 'word') {
+        const stretch = wordStretch(text, token.start, true);
+        report(badKey(text, stretch));
+        jump(stretch.end);
+      } else if (token.kind === 'comment') return unclosedComment();
+      else if (token.kind === 'template') return template();
+      else complain('a key is missing here', token);
+      if (token.kind === ':') next();
+      else {
+        complain('a colon is missing after this key', gap());
+        if (!/^["{[w]/.test(token.kind)) return;
+      }
+      const first = token;
+      const before = gap();
+      value();
+      if (isListWithoutOpener(key, first)) restOfList(before);
+    });
+  }
+
+  function list(): void {
+    let hasKeys = false;
+    inside('[', 'value', () => {
+      value();
+      if (token.kind !== ':') return;
+      if (!hasKeys) complain('a list holds values, no keys', token, 'write { } around keys and values');
+      hasKeys = true;
+      next();
+      value();
+    });
+  }
+
+  /** @param key of the value just read, whose first token is `first`. */
+  function isListWithoutOpener(key: Token, first: Token): boolean {
+    const isBelow = lineOf(first) > lineOf(key) && startsLine(first);
+    if (is(']')) {
+      if (isBelow) return startsLine(token) && indentation(token) === indentation(key);
+      return lineOf(token) === lineOf(key) && lineOf(key) > lineOf(opened.at(-1)!);
+    }
+    const second = is(',') ? tokenAt(text, token.end) : token;
+    if (second.kind !== first.kind || isKey(second)) return false;
+    if (isBelow) return startsLine(second) && indentation(second) === indentation(first);
+    const { closer, hasKeys } = lookAhead(text, second.start);
+    return closer?.kind === ']' && !hasKeys && lineOf(closer) === lineOf(key);
+  }
+
+  function restOfList(stretch: Stretch): void {
+    while (is(',')) {
+      next();
+      value();
+    }
+    const fault = syntaxFault('the opening bracket of this list is missing', stretch, 'write [ before its first value');
+    if (!is(']')) return report(fault);
+    report({ ...fault, related: [{ message: 'the list ends here', stretch: token }] });
+    next();
+  }
+
+  /** Reads the items of an object or a list up to its closer. */
+  function inside(kind: Opened['kind'], what: string, item: () => void): void {
+    const opener: Opened = { kind, start: token.start, end: token.end };
+    opened.push(opener);
+    next();
+    let comma: Token | undefined;
+    let itemEnd = last;
+    for (let isFirst = true; !closes(opener, comma, itemEnd); isFirst = false) {
+      if (token.kind === ',') {
+        complain(isFirst ? `a comma before the first ${what}` : 'a second comma', token, 'take the comma away');
+        next();
+        continue;
+      }
+      if (!isFirst && !comma) missingComma(kind, what);
+      item();
+      itemEnd = last;
+      comma = is(',') ? token : undefined;
+      if (comma) next();
+    }
+    opened.pop();
+  }
+
+  function missingComma(kind: Opened['kind'], what: string): void {
+    const isItem = kind === '[' || isKey(token);
+    if (is('comment') || is('template') || (isCommaLost && isItem)) return;
+    if (isItem) complain(`a comma is missing before this ${what}`, token, 'put a comma after what stands before it');
+    else complain('nothing but a comma or the end of the object can follow a value', token);
+  }
+
+  function isKey(candidate: Token): boolean {
+    return /^["w]/.test(candidate.kind) && tokenAt(text, candidate.end).kind === ':';
+  }
+
+  /** True when the object or list ends here, rightly or not. */
+  function closes(opener: Opened, comma: Token | undefined, itemEnd: number): boolean {
+    if (token.kind === 'end') {
+      unclosedAtEnd();
+      return true;
+    }
+    if (runsIntoKey(opener)) {
+      report(unclosed(opener, { start: itemEnd, end: itemEnd }));
+      isCommaLost = true;
+      return true;
+    }
+    if (token.kind === '{' && opener.kind === '{' && opened.some(({ kind }) => kind === '[')) {
+      // An object where a key should be: the next item of the list around this one.
+      report(unclosed(...suspected(opener, token)));
+      isCommaLost = true;
+      return true;
+    }
+    if (token.kind !== '}' && token.kind !== ']') return false;
+    const closer = CLOSERS[opener.kind];
+    if (token.kind !== closer) {
+      const isOuter = opened.some(({ kind }) => CLOSERS[kind] === token.kind);
+      if (isOuter) report(unclosed(...suspected(opener, token)));
+      else complain(`'${token.kind}' cannot close ${withArticle(opener)}`, token, `write ${closer}`);
+      if (!isOuter) next();
+      return true;
+    }
+    if (comma) complain(`trailing comma: nothing follows it`, comma, 'take the comma away');
+    if (!suspect && startsLine(token) && indentation(token) < indentation(opener)) suspect = [opener, token];
+    next();
+    return true;
+  }
+
+  /** True where a list is followed by a key of an object around it: by the layout, or by the bracket that comes next. */
+  function runsIntoKey(opener: Opened): boolean {
+    if (opener.kind === '{' || !isKey(token) || !opened.some(({ kind }) => kind === '{')) return false;
+    if (lineOf(token) > lineOf(opener) && indentation(token) <= indentation(opener)) return true;
+    const { closer } = lookAhead(text, token.end);
+    return closer !== undefined && closer.kind !== ']';
+  }
+
+  /** Only the first one is told; the others are open for the same reason. */
+  function unclosedAtEnd(): void {
+    if (!isEndTold) report(unclosed(...suspected(opened.at(-1)!, { start: last, end: last })));
+    isEndTold = true;
+  }
+
+  /** A closer that stands too far left inside tells better where one is missing. */
+  function suspected(opener: Opened, stretch: Stretch): readonly [Opened, Stretch] {
+    const found = suspect && suspect[0].start > opener.start ? suspect : ([opener, stretch] as const);
+    suspect = undefined;
+    return found;
+  }
+
+  function unclosed(opener: Opened, stretch: Stretch): TextFault {
+    const name = NAMES[opener.kind];
+    const message = `the ${name} that began at line ${lineOf(opener)} is not closed`;
+    const related = [{ message: `the ${name} begins here`, stretch: opener }];
+    return { ...syntaxFault(message, stretch, `close it with ${CLOSERS[opener.kind]}`), related };
+  }
+
+  /** White space that the line begins with. */
+  function indentation({ start, end }: Stretch): number {
+    leading.lastIndex = start - place({ start, end }).column + 1;
+    return leading.exec(text)![0].length;
+  }
+
+  function startsLine(stretch: Stretch): boolean {
+    return place(stretch).column - 1 === indentation(stretch);
+  }
+
+  while (is('template')) template();
+  if (token.kind === 'end') complain('the file is empty', { start: 0, end: 0 });
+  else value();
+  while (is('template')) template();
+  const rest: Token = token;
+  if (rest.kind === 'comment') unclosedComment();
+  else if (rest.kind === '}' || rest.kind === ']') complain(`this '${rest.kind}' closes nothing`, rest, 'take it away');
+  else if (rest.kind !== 'end') complain('text after the end of the document', rest);
+  return faults;
+}
+
+function withArticle({ kind }: Opened): string {
+  return kind === '{' ? 'an object' : 'a list';
+}

@@ -1,0 +1,109 @@
+import type { Stretch } from './position.ts';
+import { templateAt } from './template.ts';
+import { syntaxFault, type TextFault } from './text-format.ts';
+
+/**
+ * A piece of a JSON text; `kind` is its first character where that tells all, `word` for the rest, `end` behind all,
+ * `template` for `{{ … }}`.
+ */
+export interface Token extends Stretch {
+  readonly kind: '{' | '}' | '[' | ']' | ',' | ':' | '"' | 'word' | 'comment' | 'template' | 'end';
+}
+
+const trivia = /(?:[ \t\r\n]+|\/\/[^\n]*|\/\*[^*]*(?:\*+[^*/][^*]*)*\*+\/)*/y;
+const string = /"[^"\\\n\r]*(?:\\[^\n\r][^"\\\n\r]*)*"?/y;
+const word = /[^ \t\r\n{}[\],:"]+/y;
+
+/** The token behind an offset. A comment is one only when it is never closed. */
+export function tokenAt(text: string, offset: number): Token {
+  const start = endOf(trivia, text, offset);
+  const first = text[start];
+  if (first === undefined) return { kind: 'end', start, end: start };
+  if (first === '"') return { kind: '"', start, end: endOf(string, text, start) };
+  if (text.startsWith('/*', start)) return { kind: 'comment', start, end: text.length };
+  const template = first === '{' && templateAt(text, start);
+  if (template) return { kind: 'template', ...template };
+  if ('{}[],:'.includes(first)) return { kind: first as Token['kind'], start, end: start + 1 };
+  return { kind: 'word', start, end: endOf(word, text, start) };
+}
+
+const quoted = /(['‘’“”`])[^\n\r'‘’“”`]*['‘’“”`]?/y;
+const bareKey = /[^\n\r,{}[\]":]+/y;
+const bareValue = /[^\n\r,{}[\]"]+/y;
+
+/** All that an operator who forgot the quotes may have meant by the word that begins here. */
+export function wordStretch(text: string, start: number, isKey: boolean): Stretch {
+  const end = Math.max(endOf(quoted, text, start), endOf(isKey ? bareKey : bareValue, text, start));
+  const meant = text.slice(start, end).replace(/\s+\/[/*].*$/, '');
+  return { start, end: start + Math.max(meant.trimEnd().length, 1) };
+}
+
+function endOf(sticky: RegExp, text: string, start: number): number {
+  sticky.lastIndex = start;
+  return start + (sticky.exec(text)?.[0].length ?? 0);
+}
+
+/** A word that is a value of JSON. */
+export const literal = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
+
+const QUOTES = 'write it between double quotes: "..."';
+
+/** What may have been meant by a word that is no value, first hit first. */
+const misspelled: readonly (readonly [pattern: RegExp, message: string, hint: string])[] = [
+  [/^['`]/, 'a string stands in double quotes', 'write " instead of the single quote'],
+  [/^[‘’“”]/, 'typographic quotes are no quotes of JSON', 'write " instead'],
+  [/^(?:true|yes|on)$/i, 'this is no value of JSON', 'true'],
+  [/^(?:false|no|off)$/i, 'this is no value of JSON', 'false'],
+  [/^(?:null|none|nil|undefined)$/i, 'this is no value of JSON', 'null'],
+  [/^[+-]?(?:nan|infinity|inf)$/i, 'JSON knows no such number', 'write a finite number'],
+  [/^[+-]?0x[\da-f]+$/i, 'a number is written in decimal digits', 'write it without 0x'],
+  [/^\+\.?\d/, 'a number has no leading +', 'take the + away'],
+  [/^-?0\d+$/, 'a number has no leading zeros', 'take the zeros away'],
+  [/^-?\.\d/, 'a number begins with a digit', 'write 0 before the dot'],
+  [/^-?\d+\.$/, 'digits are missing after the dot', 'take the dot away'],
+  [/^-?[\d.]+e[+-]?$/i, 'digits are missing after the exponent', 'take the e away'],
+];
+
+/** What is wrong with a word where a value should be; it may be a secret and is not repeated. */
+export function badWord(text: string, stretch: Stretch): TextFault {
+  const written = text.slice(stretch.start, stretch.end);
+  const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
+    null,
+    'this is no value of JSON',
+    `a string? ${QUOTES}`,
+  ];
+  return syntaxFault(message, stretch, hint);
+}
+
+/** A key that is not written as a string. */
+export function badKey(text: string, stretch: Stretch): TextFault {
+  const name = text.slice(stretch.start, stretch.end).replaceAll(/^['‘’“”`]+|['‘’“”`]+$/g, '');
+  return syntaxFault('a key stands in double quotes', stretch, JSON.stringify(name));
+}
+
+const escapes = /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])|\\u[\da-fA-F]{0,3}|\\[\s\S]|[\x00-\x1f]/g;
+const goodEscape = /^\\(?:u[\da-fA-F]{4}|["\\/bfnrt])$/;
+
+/** True when the quote that opens a string is closed on its line. */
+export function isClosedString(text: string, { start, end }: Stretch): boolean {
+  return /(?:^|[^\\])(?:\\\\)*"$/.test(text.slice(start + 1, end));
+}
+
+/** What is wrong inside a string; undefined for a good one. */
+export function badString(text: string, token: Token): TextFault | undefined {
+  const written = text.slice(token.start, token.end);
+  if (!isClosedString(text, token)) return syntaxFault('this string has no closing quote', token, 'end it with "');
+  for (const { 0: sequence, index } of written.matchAll(escapes)) {
+    if (goodEscape.test(sequence)) continue;
+    const start = token.start + index;
+    const stretch = { start, end: start + sequence.length };
+    if (sequence.startsWith('\\u')) return syntaxFault('four hexadecimal digits are missing after \\u', stretch);
+    if (sequence.startsWith('\\')) return syntaxFault(`'${sequence}' is no escape of JSON`, stretch, `\\${sequence}`);
+    return syntaxFault('a control character cannot stand in a string', stretch, escapedControl(sequence));
+  }
+  return undefined;
+}
+
+function escapedControl(character: string): string {
+  return JSON.stringify(character).slice(1, -1);
+}

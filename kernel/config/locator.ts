@@ -1,0 +1,27 @@
+import type { Document } from './load.ts';
+import { parsePointer } from './pointer.ts';
+import { type Finder, lineIndex, type Position, type Stretch } from './position.ts';
+import { withinLiteral } from './string-literal.ts';
+import type { Format } from './text-format.ts';
+
+/** Finds places in a text, which is parsed again, with places, when one is first asked for. */
+export function locator(text: string, format: Format, valueAt: Document['valueAt']): Document['locate'] {
+  let find: Finder | undefined;
+  let place: ((stretch: Stretch) => Position) | undefined;
+  return (pointer, part, range) => {
+    find ??= format.finder(text);
+    const stretch = find(parsePointer(pointer), part);
+    if (!stretch) return undefined;
+    place ??= lineIndex(text);
+    return place(range && part === 'value' ? narrowed(text, format, stretch, valueAt(pointer), range) : stretch);
+  };
+}
+
+/** The part of a literal in which a stretch of its value stands; all of it when it is no string. */
+function narrowed(text: string, format: Format, stretch: Stretch, value: unknown, range: Stretch): Stretch {
+  const source = text.slice(stretch.start, stretch.end);
+  const style = typeof value === 'string' ? format.literalStyle(source) : undefined;
+  if (!style) return stretch;
+  const { start, end } = withinLiteral(source, value as string, style, range);
+  return { start: stretch.start + start, end: stretch.start + end };
+}

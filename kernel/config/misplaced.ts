@@ -1,0 +1,48 @@
+import { backendSchema, endpointSchema, routerSchema, serviceSchema } from '#contract';
+import type { Kind } from './not-supported.ts';
+
+const FIELDS: Readonly<Record<Kind, object>> = {
+  root: serviceSchema.properties,
+  endpoint: endpointSchema.properties,
+  backend: backendSchema.properties,
+  router: routerSchema.properties,
+};
+
+/** For each kind of object, where else a field may belong and how that place is called from there, likeliest first. */
+const OTHERS: Readonly<Record<Kind, readonly (readonly [kind: Kind, name: string])[]>> = {
+  root: [
+    ['endpoint', 'an endpoint'],
+    ['backend', 'a backend'],
+    ['router', 'extra_config.router'],
+  ],
+  endpoint: [
+    ['backend', 'a backend'],
+    ['root', 'the root'],
+  ],
+  backend: [
+    ['endpoint', 'the endpoint'],
+    ['root', 'the root'],
+  ],
+  router: [
+    ['root', 'the root'],
+    ['endpoint', 'an endpoint'],
+  ],
+};
+
+const NAMES: Readonly<Record<Kind, string>> = {
+  root: 'the root',
+  endpoint: 'an endpoint',
+  backend: 'a backend',
+  router: 'extra_config.router',
+};
+
+/** True for a field that an object of this kind has. */
+export function hasField(kind: Kind, key: string): boolean {
+  return Object.hasOwn(FIELDS[kind], key);
+}
+
+/** Where a field belongs that stands in an object without it. @returns undefined when no object has it. */
+export function placeOf(key: string, kind: Kind): { readonly belongs: string; readonly not: string } | undefined {
+  const [, home] = OTHERS[kind].find(([other]) => hasField(other, key)) ?? [];
+  return home === undefined ? undefined : { belongs: home, not: NAMES[kind] };
+}

@@ -1,0 +1,111 @@
+import { type Kind, knownFields } from './not-supported.ts';
+import {
+  COMPONENTS_WITH_OLD_FIELDS,
+  OLD_COMPONENT_FIELDS,
+  OLD_FIELDS,
+  type OldNames,
+  oldNamespaces,
+} from './old-names.ts';
+import type { JsonSchema } from './schema.ts';
+
+/** Where the parts of a public schema stand that are named more than once. */
+export const DEFINITIONS = '#/definitions/';
+
+const INERT = {
+  description: 'Not supported yet: it may only say what its absence means.',
+  deprecated: true,
+};
+
+type Schemas = Readonly<Record<string, JsonSchema>>;
+
+/**
+ * Adds to the public schema of an object of the core what files made for others may say in it: the names its fields had
+ * in version 2, and fields of the compatible product with the values that mean the same as their absence.
+ */
+export function withOldFields(kind: Kind, schema: JsonSchema): JsonSchema {
+  const properties = schema['properties'] as Schemas;
+  const inert = Object.entries(knownFields(kind)).flatMap(([name, values]) =>
+    values.length > 0 && !Object.hasOwn(properties, name) ? [[name, { title: name, ...INERT, enum: values }]] : [],
+  );
+  const filled = { ...schema, properties: { ...properties, ...Object.fromEntries(inert) } };
+  return kind === 'router' ? filled : withOldNames(filled, OLD_FIELDS);
+}
+
+/** Adds to the public schema of a component the names its fields had in version 2. */
+export function withOldComponentFields(namespace: string, schema: JsonSchema): JsonSchema {
+  return COMPONENTS_WITH_OLD_FIELDS.has(namespace) ? withOldNames(schema, OLD_COMPONENT_FIELDS) : schema;
+}
+
+/** Patterns of the old names of a namespace, each with a schema that says so and leads to the present one. */
+export function oldNamespaceSchemas(namespace: string, reference: JsonSchema): Schemas {
+  const description = `Old name of "${namespace}".`;
+  return Object.fromEntries(
+    oldNamespaces(namespace).map((name) => [
+      `^github[._]com/${name}$`,
+      { description, deprecated: true, allOf: [reference] },
+    ]),
+  );
+}
+
+/** Lets the document be of version 2; in any other version the names of version 2 are unknown keys. */
+export function withVersionTwo(root: JsonSchema, definitions: Schemas): JsonSchema {
+  const properties = root['properties'] as Schemas;
+  const version = { ...properties['version'], enum: [3, 2], description: 'Version of this format; 2 is read as 3.' };
+  return {
+    ...root,
+    properties: { ...properties, version },
+    if: { type: 'object', properties: { version: { const: 2 } }, required: ['version'] },
+    else: withoutOldNames(root, definitions) ?? {},
+  };
+}
+
+function withOldNames(schema: JsonSchema, names: OldNames): JsonSchema {
+  const properties = schema['properties'] as Schemas;
+  const old = Object.entries(names).filter(([, name]) => Object.hasOwn(properties, name));
+  if (old.length === 0) return schema;
+  const fields = old.map(([key, name]) => {
+    const { default: _default, ...field } = properties[name]!;
+    return [key, { ...field, title: key, description: `Old name of "${name}", of version 2.`, deprecated: true }];
+  });
+  const { required = [], ...rest } = schema as { required?: string[] };
+  const isRenamed = (name: string) => old.some(([, present]) => present === name);
+  const eitherName = required.filter(isRenamed).map((name) => {
+    const spellings = [name, ...old.filter(([, present]) => present === name).map(([key]) => key)];
+    return { anyOf: spellings.map(demand) };
+  });
+  return {
+    ...rest,
+    required: required.filter((name) => !isRenamed(name)),
+    ...(eitherName.length > 0 && { allOf: eitherName }),
+    properties: { ...properties, ...Object.fromEntries(fields) },
+  };
+}
+
+/** The field is named again beside its demand, as strict validators want it. */
+function demand(field: string): JsonSchema {
+  return { type: 'object', properties: { [field]: true }, required: [field] };
+}
+
+/** What refuses the names of version 2 wherever a schema has them, and nothing else; undefined when it has none. */
+function withoutOldNames(schema: JsonSchema, definitions: Schemas): JsonSchema | undefined {
+  const [wrapped] = (schema['allOf'] ?? []) as JsonSchema[];
+  const reference = (schema['$ref'] ?? wrapped?.['$ref']) as string | undefined;
+  if (reference !== undefined) return withoutOldNames(definitions[reference.slice(DEFINITIONS.length)]!, definitions);
+  if (schema['items'] !== undefined) {
+    const items = withoutOldNames(schema['items'] as JsonSchema, definitions);
+    return items && { type: 'array', items };
+  }
+  const found = ['properties', 'patternProperties'].flatMap((keyword) => {
+    const inner = Object.entries((schema[keyword] ?? {}) as Schemas).flatMap(([key, field]) => {
+      const refusal = isOldName(key, field) ? false : withoutOldNames(field, definitions);
+      return refusal === undefined ? [] : [[key, refusal] as const];
+    });
+    return inner.length > 0 ? [[keyword, Object.fromEntries(inner)] as const] : [];
+  });
+  return found.length > 0 ? { type: 'object', ...Object.fromEntries(found) } : undefined;
+}
+
+function isOldName(key: string, field: JsonSchema): boolean {
+  const isKnown = Object.hasOwn(OLD_FIELDS, key) || Object.hasOwn(OLD_COMPONENT_FIELDS, key);
+  return isKnown && field['deprecated'] === true;
+}

@@ -1,0 +1,20 @@
+import { ConfigError, type DataObject } from '#contract';
+import type { Report } from '../report.ts';
+import { type SecretLiteral, secretLiterals } from '../secret-literals.ts';
+
+/**
+ * Secrets are not written into the file. No message shows one.
+ *
+ * Code: a warning, SECRET_LITERAL.
+ */
+export function checkSecrets(document: DataObject, report: Report): void {
+  report.warnings.push(...secretLiterals(document).map(secretWarning));
+}
+
+/** The warning of a secret in clear. */
+export function secretWarning({ pointer, what, within }: SecretLiteral): ConfigError {
+  return new ConfigError('SECRET_LITERAL', pointer, `${what} is written in clear`, {
+    within,
+    hint: 'keep it out of the file, put it in when the file is deployed',
+  });
+}

@@ -1,0 +1,61 @@
+import type { BackendConfig } from '#contract';
+import { joinPointer } from '../pointer.ts';
+import type { Report } from '../report.ts';
+import { type EndpointRule, placesOf, UNREAD, type Written } from './rule.ts';
+
+/** What is done to a decoded answer. */
+const FIELDS = ['target', 'allow', 'deny', 'mapping', 'group', 'is_collection'] as const;
+
+/**
+ * What is to be done to a backend's answer is done.
+ *
+ * Codes: warnings SHAPE_UNREAD, SHAPE_ALLOW_DENY, SHAPE_EMPTY, SHAPE_MAPPING.
+ */
+export const shaping: EndpointRule = (endpoint, pointer, _service, report, written) => {
+  endpoint.backend.forEach((backend, index) => {
+    const at = `${pointer}/backend/${index}`;
+    const isUnread = UNREAD.has(backend.encoding);
+    if (isUnread && backend.encoding !== endpoint.output_encoding && endpoint.backend.length === 1) {
+      const message = `the answer is always empty: encoding "${backend.encoding}" never decodes what is read here`;
+      report.warn('SHAPE_EMPTY', `${at}/encoding`, message, { related: unreadAt(backend, at, pointer, written) });
+    }
+    tellDropped(backend, at, report);
+    if (isUnread) {
+      const [first, ...others] = FIELDS.filter((field) => isSet(backend[field]));
+      if (first === undefined) return;
+      const message = `'${first}' has no effect: encoding "${backend.encoding}" never decodes the answer`;
+      const related = [...others.map((field) => `${at}/${field}`), ...unreadAt(backend, at, pointer, written)];
+      report.warn('SHAPE_UNREAD', `${at}/${first}`, message, { related });
+    } else if (backend.deny?.length && backend.allow?.length) {
+      const message = "'deny' has no effect beside 'allow', which already drops everything it does not name";
+      report.warn('SHAPE_ALLOW_DENY', `${at}/deny`, message, { related: [`${at}/allow`] });
+    }
+  });
+};
+
+/** A key that a filter takes away gets no new name. */
+function tellDropped(
+  { allow = [], deny = [], mapping = {}, is_collection: isList }: BackendConfig,
+  at: string,
+  report: Report,
+): void {
+  if (isList) return;
+  for (const key of Object.keys(mapping)) {
+    const isKept =
+      allow.length === 0 ? !deny.includes(key) : allow.some((path) => path === key || path.startsWith(`${key}.`));
+    if (isKept) continue;
+    const field = allow.length === 0 ? 'deny' : 'allow';
+    const message = `"${key}" is never there to be renamed: '${field}' drops it first`;
+    report.warn('SHAPE_MAPPING', joinPointer(at, 'mapping', key), message, { related: [`${at}/${field}`] });
+  }
+}
+
+/** Where it is said that answers are not decoded. */
+function unreadAt({ encoding }: BackendConfig, at: string, pointer: string, written: Written): readonly string[] {
+  return written(`${at}/encoding`) === encoding ? [`${at}/encoding`] : placesOf('output_encoding', pointer, written);
+}
+
+function isSet(value: BackendConfig[(typeof FIELDS)[number]]): boolean {
+  if (typeof value === 'object') return Object.keys(value).length > 0;
+  return Boolean(value);
+}

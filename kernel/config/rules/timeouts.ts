@@ -1,0 +1,45 @@
+import { type EndpointRule, placesOf, routeName, type ServiceRule } from './rule.ts';
+
+/**
+ * No part may take longer than the whole it belongs to: a response within the service's limit, a backend's call within
+ * its endpoint.
+ *
+ * Codes: warnings TIMEOUT_CUT, TIMEOUT_UNUSED.
+ */
+export const endpointTimeouts: EndpointRule = (endpoint, pointer, { write_timeout: limit }, report, written) => {
+  const name = routeName(endpoint);
+  if (limit > 0 && endpoint.timeout >= limit) {
+    const message = `write_timeout of ${limit}ms cuts ${name}, whose timeout is ${endpoint.timeout}ms`;
+    const hint = `a write_timeout above ${endpoint.timeout}ms, or "0s" for none`;
+    report.warn('TIMEOUT_CUT', pointer, message, { hint, related: ['/write_timeout'] });
+  }
+  endpoint.backend.forEach(({ timeout }, index) => {
+    if (timeout === undefined || timeout <= endpoint.timeout) return;
+    const message = `the timeout of ${timeout}ms never passes: ${name} ends after ${endpoint.timeout}ms`;
+    const related = placesOf('timeout', pointer, written);
+    report.warn('TIMEOUT_UNUSED', `${pointer}/backend/${index}/timeout`, message, { related });
+  });
+};
+
+/** Limits of connecting and waiting that are longer than the longest endpoint. */
+const PARTS = ['dialer_timeout', 'response_header_timeout'] as const;
+
+/**
+ * The same for the fields of the root.
+ *
+ * Code: a warning, TIMEOUT_UNUSED.
+ */
+export const serviceTimeouts: ServiceRule = (service, report) => {
+  const { read_timeout: whole, read_header_timeout: part } = service;
+  if (whole > 0 && part > whole) {
+    const message = `read_header_timeout of ${part}ms never passes: read_timeout ends the request after ${whole}ms`;
+    report.warn('TIMEOUT_UNUSED', '/read_header_timeout', message, { related: ['/read_timeout'] });
+  }
+  let longest = 0;
+  for (const { timeout } of service.endpoints) longest = Math.max(longest, timeout);
+  for (const field of PARTS) {
+    if (longest === 0 || !(service[field] > longest)) continue;
+    const message = `${field} of ${service[field]}ms never passes: the longest endpoint ends after ${longest}ms`;
+    report.warn('TIMEOUT_UNUSED', `/${field}`, message);
+  }
+};

@@ -1,0 +1,139 @@
+import { type Data, type DataObject, isObject, type Schema } from '#contract';
+import { renamedNamespace } from './old-names.ts';
+import { fieldName, joinPointer } from './pointer.ts';
+import type { Stretch } from './position.ts';
+import { isApiKey } from './secret.ts';
+import { hasFreeKeys, holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
+
+/** A secret that is written into a configuration as it is. */
+export interface SecretLiteral {
+  readonly pointer: string;
+  /** What it is, without showing it. */
+  readonly what: string;
+  /** The part of the text that is secret; all of it when absent. */
+  readonly within?: Stretch | undefined;
+}
+
+type Path = (string | number)[];
+
+/** Which fields of a component hold secrets, by their paths in it. */
+type HoldsSecret = (path: Path) => boolean;
+
+/**
+ * Every secret in clear of a configuration: passwords and tokens of components, API keys that are not kept as hashes,
+ * passwords in addresses, private keys.
+ */
+export function secretLiterals(configuration: object): SecretLiteral[] {
+  const found: SecretLiteral[] = [];
+  const path: Path = [];
+  const byName = new Map<string, boolean>();
+  const isNamedSo: HoldsSecret = (at) => {
+    const key = at.at(-1);
+    if (typeof key !== 'string') return false;
+    let answer = byName.get(key);
+    if (answer === undefined) {
+      answer = holdsSecret(key);
+      byName.set(key, answer);
+    }
+    return answer;
+  };
+  const isNamedSoOrKey: HoldsSecret = (at) => isNamedSo(at) || isApiKey(at);
+
+  const visitEach = (value: DataObject, holds: HoldsSecret | null): void => {
+    const isComponents = path.at(-1) === 'extra_config';
+    for (const key in value) {
+      path.push(key);
+      visit(value[key]!, isComponents ? fieldsOf(renamedNamespace(key) ?? key, value[key]!) : holds);
+      path.pop();
+    }
+  };
+  const fieldsOf = (namespace: string, settings: Data): HoldsSecret | null => {
+    if (hasFreeKeys(namespace)) return null;
+    const isPlain = isObject(settings) && (settings['hash'] ?? 'plain') === 'plain';
+    return namespace === 'auth/api-keys' && isPlain ? isNamedSoOrKey : isNamedSo;
+  };
+  /** @param holds null outside of components, where no name tells. */
+  const visit = (value: Data, holds: HoldsSecret | null): void => {
+    if (typeof value === 'string') {
+      const literal = literalOf(value, path.at(-1), holds?.(path) ?? false);
+      if (literal) found.push({ pointer: joinPointer('', ...path), ...literal });
+    } else if (Array.isArray(value)) {
+      value.forEach((item, index) => {
+        path.push(index);
+        visit(item, holds);
+        path.pop();
+      });
+    } else if (isObject(value)) visitEach(value, holds);
+  };
+  visitEach(configuration as DataObject, null);
+  return found;
+}
+
+function literalOf(
+  text: string,
+  name: string | number | undefined,
+  isField: boolean,
+): Omit<SecretLiteral, 'pointer'> | undefined {
+  if (isField && !isReference(text)) return { what: `'${name}'` };
+  const key = privateKeyIn(text);
+  if (key) return { what: 'a private key', within: key };
+  const password = passwordIn(text);
+  return password && { what: 'the password in this address', within: password };
+}
+
+/**
+ * Secrets in clear that only a component's schema tells of: fields marked as `secret` whose names say nothing. An address
+ * without password is none.
+ * @param pointer of the component.
+ */
+export function markedLiterals(schema: Schema, settings: Data, pointer: string): SecretLiteral[] {
+  const found: SecretLiteral[] = [];
+  if (!hasMarks(schema)) return found;
+  const visit = (value: Data, path: readonly string[]): void => {
+    if (typeof value === 'string') {
+      const isTold = holdsSecret(path.at(-1) ?? '') || isAddress(value) || privateKeyIn(value);
+      if (isTold || isReference(value) || !isMarked(schema, path)) return;
+      const at = joinPointer(pointer, ...path);
+      found.push({ pointer: at, what: `'${fieldName(at)}'` });
+    } else if (Array.isArray(value) || isObject(value)) {
+      for (const [step, item] of Object.entries(value)) visit(item, [...path, step]);
+    }
+  };
+  visit(settings, []);
+  return found;
+}
+
+/** True when the schema says of a value, or of what holds it, that it is a secret. @param steps that lead to the value. */
+export function isMarked(schema: Schema, steps: readonly string[]): boolean {
+  if (schema.secret) return true;
+  if ('anyOf' in schema) return schema.anyOf.some((branch) => isMarked(branch, steps));
+  const [step, ...rest] = steps;
+  if (step === undefined) return false;
+  const inner = innerOf(schema, step);
+  return inner !== undefined && isMarked(inner, rest);
+}
+
+function innerOf(schema: Exclude<Schema, { anyOf: unknown }>, step: string): Schema | undefined {
+  if (schema.type === 'array') return schema.items;
+  if (schema.type !== 'object') return undefined;
+  return schema.properties && Object.hasOwn(schema.properties, step) ? schema.properties[step] : schema.values;
+}
+
+const marks = new WeakMap<Schema, boolean>();
+
+/** True when a schema marks anything; looked for once a schema. */
+function hasMarks(schema: Schema): boolean {
+  let answer = marks.get(schema);
+  if (answer === undefined) {
+    answer = schema.secret === true || innersOf(schema).some(hasMarks);
+    marks.set(schema, answer);
+  }
+  return answer;
+}
+
+function innersOf(schema: Schema): readonly Schema[] {
+  if ('anyOf' in schema) return schema.anyOf;
+  if (schema.type === 'array') return [schema.items];
+  if (schema.type !== 'object') return [];
+  return [...Object.values(schema.properties ?? {}), ...(schema.values ? [schema.values] : [])];
+}

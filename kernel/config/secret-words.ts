@@ -1,0 +1,86 @@
+import type { Stretch } from './position.ts';
+
+/** Names of fields that hold secrets, or may: broad, for masking. */
+const telling = /secret|password|passphrase|private|token|credential|api_?key/i;
+
+/** Fields that hold a secret itself, and not the name of one or the way to it. */
+const holding = /^(?:\w+_)?(?:password|passwd|passphrase|secret|token|api_?key|secret_(?:access_)?key|license_key)$/i;
+
+/** A text that stands for a secret which is somewhere else. */
+const reference = /^(?:\$|%?\{|(?:env|file|vault|secret):)|^$|\{\{|\$\{/;
+
+const keyBegins = /-----BEGIN [A-Z ]*PRIVATE KEY/;
+const keyEnds = /-----END [A-Z ]*PRIVATE KEY/;
+const addressWithPassword = /[\w+.-]+:\/\/[^/?#\s"']*:[^/?#\s"']*@/g;
+const passwordInAddress = /:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/;
+const secretText = new RegExp(`${keyBegins.source}|^[\\w+.-]+:\\/\\/[^/?#\\s]*:[^/?#\\s]*@`);
+
+/** Components in which any key may be data. */
+const freeForm: ReadonlySet<string> = new Set([
+  'proxy',
+  'router',
+  'validation/json-schema',
+  'validation/response-json-schema',
+]);
+
+/** True for the name of a field whose value had better not be shown. */
+export function mayHoldSecret(name: string): boolean {
+  return telling.test(name);
+}
+
+/** True for the name of a field of a component that holds a secret itself. */
+export function holdsSecret(name: string): boolean {
+  return holding.test(name);
+}
+
+/** True when the keys in a component are data: they say nothing about what they hold. */
+export function hasFreeKeys(namespace: string): boolean {
+  return freeForm.has(namespace);
+}
+
+/** True for a text that is a secret wherever it stands: a private key, an address with a password in it. */
+export function isSecretText(text: string): boolean {
+  return secretText.test(text);
+}
+
+/** True for nothing, and for what is filled in later: `$X`, `{{ env "X" }}`, `env:X`. */
+export function isReference(text: string): boolean {
+  return reference.test(text);
+}
+
+/** True for an address, with or without a scheme. */
+export function isAddress(text: string): boolean {
+  return text.includes('://') || /^[\w.-]+:\d+$/.test(text);
+}
+
+/** From where on a text is a private key. */
+export function privateKeyIn(text: string): Stretch | undefined {
+  const start = text.includes('-----BEGIN ') ? text.search(keyBegins) : -1;
+  return start < 0 ? undefined : { start, end: text.length };
+}
+
+/** The password in an address, unless it stands for one. */
+export function passwordIn(text: string): Stretch | undefined {
+  const found = text.includes('@') && text.includes('://') ? passwordInAddress.exec(text) : null;
+  if (!found || isReference(found[1]!)) return undefined;
+  const end = found.index + found[0].length - 1;
+  return { start: end - found[1]!.length, end };
+}
+
+/** Every address with a password in a line of any text. */
+export function addressesIn(line: string): Stretch[] {
+  return Array.from(line.matchAll(addressWithPassword), ({ 0: all, index }) => ({
+    start: index,
+    end: index + all.length,
+  }));
+}
+
+/** True for a line with which a private key begins. */
+export function beginsPrivateKey(line: string): boolean {
+  return keyBegins.test(line);
+}
+
+/** True for a line with which a private key ends. */
+export function endsPrivateKey(line: string): boolean {
+  return keyEnds.test(line);
+}

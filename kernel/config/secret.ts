@@ -1,0 +1,42 @@
+import { isObject } from '#contract';
+import { joinPointer, parsePointer } from './pointer.ts';
+import { isSecretText, mayHoldSecret } from './secret-words.ts';
+
+/** True when the value that stands at a pointer is not to be shown. */
+export type IsSecret = (pointer: string, value: unknown) => boolean;
+
+/**
+ * True when the value at a pointer is a secret: its name, or that of a field that holds it, says so, or what it holds.
+ * The names of components say nothing. Lists and objects may hold secrets but are none.
+ */
+export function isSecret(pointer: string, value: unknown): boolean {
+  if (typeof value === 'string' && isSecretText(value)) return true;
+  return isTelling(value) && isSecretPlace(parsePointer(pointer));
+}
+
+/** True for what can be a secret at all. */
+export function isTelling(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || JSON.isRawJSON(value);
+}
+
+function isSecretPlace(steps: readonly string[]): boolean {
+  return isApiKey(steps) || steps.some((step, index) => steps[index - 1] !== 'extra_config' && mayHoldSecret(step));
+}
+
+/** No name tells an API key, only the list it stands in. */
+export function isApiKey(steps: readonly (string | number)[]): boolean {
+  const [list, index = '', name] = steps.slice(-3);
+  return list === 'keys' && name === 'key' && /^\d+$/.test(String(index));
+}
+
+/** The pointers of all secrets in a document. */
+export function secretPointers(data: unknown, judge: IsSecret = isSecret): string[] {
+  const found: string[] = [];
+  const visit = (value: unknown, pointer: string): void => {
+    if (judge(pointer, value)) found.push(pointer);
+    if (!Array.isArray(value) && !isObject(value)) return;
+    for (const [key, inner] of Object.entries(value)) visit(inner, joinPointer(pointer, key));
+  };
+  visit(data, '');
+  return found;
+}

@@ -1,0 +1,41 @@
+import type { Stretch } from './position.ts';
+import { syntaxFault, type TextFault } from './text-format.ts';
+
+/** What a template engine would fill in; quotes right behind the braces are those of JSON. */
+const template = /\{\{-?[ \t]*[\w.$(`/][^\n\r]*?\}\}/;
+const templateHere = new RegExp(template, 'y');
+const templates = new RegExp(template, 'g');
+
+/** The `{{ … }}` that begins at an offset of a text. */
+export function templateAt(text: string, start: number): Stretch | undefined {
+  templateHere.lastIndex = start;
+  const found = templateHere.exec(text);
+  return found ? { start, end: templateHere.lastIndex } : undefined;
+}
+
+/** A `{{ … }}` where data should be. */
+export function templateFault(stretch: Stretch): TextFault {
+  const hint = 'templates need flexible configuration, which is not supported yet: write the value itself';
+  return syntaxFault('a template stands here', stretch, hint);
+}
+
+/** Mistakes as they are, but those in a `{{ … }}`, or right below a line that begins with one, as what they come from. */
+export function toldAsTemplates(text: string, faults: readonly TextFault[]): readonly TextFault[] {
+  if (!text.includes('{{')) return faults;
+  const found = Array.from(text.matchAll(templates), ({ 0: written, index }) => ({
+    start: index,
+    end: index + written.length,
+  }));
+  return faults.map((fault) => {
+    const { start } = fault.stretch;
+    const nearest = found.findLast((stretch) => stretch.start <= start);
+    const isMeant = nearest && (start <= nearest.end || isLineAbove(text, nearest, start));
+    return isMeant ? templateFault(nearest) : fault;
+  });
+}
+
+function isLineAbove(text: string, template: Stretch, offset: number): boolean {
+  const lineStart = text.lastIndexOf('\n', template.start - 1) + 1;
+  const isFirst = text.slice(lineStart, template.start).trim() === '';
+  return isFirst && /^[^\n]*\n[^\n]*$/.test(text.slice(template.end, offset));
+}

@@ -1,0 +1,49 @@
+import { joinPointer } from './pointer.ts';
+import type { Stretch } from './position.ts';
+
+/** Levels below the document; nested deeper is no configuration but an attack on the stack. */
+export const MAX_DEPTH = 200;
+
+/** True when something is nested too deeply. Without recursion: the depth is not yet known to be harmless. */
+export function isTooDeep(data: object): boolean {
+  let level: object[] = [data];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true;
+    const next: object[] = [];
+    for (const value of level) {
+      for (const inner of Object.values(value)) if (isNested(inner)) next.push(inner);
+    }
+    level = next;
+  }
+  return false;
+}
+
+/** The pointer of the first value that is nested too deeply, in data where there is one. */
+export function tooDeepIn(data: object): string {
+  let level: (readonly [value: object, pointer: string])[] = [[data, '']];
+  for (let depth = 0; depth <= MAX_DEPTH; depth++) {
+    level = level.flatMap(([value, pointer]) =>
+      Object.entries(value).flatMap(([key, inner]) =>
+        isNested(inner) ? [[inner, joinPointer(pointer, key)] as const] : [],
+      ),
+    );
+  }
+  return level[0]![1];
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+const stringOrBracket = /"(?:[^"\\\n]|\\.)*"|[[\]{}]/g;
+
+/** The bracket that goes too deep in a text that no parser gets through; undefined where none does. */
+export function tooDeepBracket(text: string): Stretch | undefined {
+  let depth = 0;
+  for (const { 0: found, index } of text.matchAll(stringOrBracket)) {
+    if (found === '[' || found === '{') depth++;
+    else if (found === ']' || found === '}') depth--;
+    if (depth > MAX_DEPTH + 1) return { start: index, end: index + 1 };
+  }
+  return undefined;
+}

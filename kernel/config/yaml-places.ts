@@ -1,0 +1,71 @@
+import type { Alias, Node, Pair, ParsedNode, YAMLMap, Document as YamlDocument } from 'yaml';
+import { type Place, placeOf, type Stretch } from './position.ts';
+
+type Yaml = typeof import('yaml');
+
+/** Where everything in a YAML text stands; what an alias or `<<` brings in stands where it is written. */
+export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, text: string): Place | undefined {
+  const { isAlias, isMap, isScalar, isSeq, visit } = library;
+  let sources: Map<Alias, Node> | undefined;
+
+  /** All aliases at once: the library looks through the whole document for each. */
+  const sourcesOfAliases = (): Map<Alias, Node> => {
+    const found = new Map<Alias, Node>();
+    const anchors = new Map<string, Node>();
+    visit(document, {
+      Node(_key, node) {
+        if (!isAlias(node)) {
+          if (node.anchor) anchors.set(node.anchor, node);
+          return;
+        }
+        const source = anchors.get(node.source);
+        if (source) found.set(node, source);
+      },
+    });
+    return found;
+  };
+
+  const resolved = (node: Node): Node | undefined => {
+    if (!isAlias(node)) return node;
+    sources ??= sourcesOfAliases();
+    return sources.get(node);
+  };
+
+  const place = (node: Node, key?: Node): Place =>
+    placeOf(stretchOf(node, text), key && stretchOf(key, text), () => innerPlaces(resolved(node)));
+
+  const innerPlaces = (node: Node | undefined): [string, Place][] => {
+    if (isSeq(node)) return node.items.map((item, index) => [String(index), place(item as Node)]);
+    return isMap(node) ? [...merged(node), ...own(node)] : [];
+  };
+
+  const own = (map: YAMLMap): [string, Place][] =>
+    (map.items as Pair<Node, Node | null>[]).flatMap(({ key, value }) =>
+      isScalar(key) && typeof key.value !== 'symbol'
+        ? [[keyText(key.value, key.source), place(value ?? key, key)]]
+        : [],
+    );
+
+  /** The first of several sources wins, so it comes last. */
+  const merged = (map: YAMLMap): [string, Place][] =>
+    (map.items as Pair<Node, Node | null>[])
+      .filter(({ key, value }) => isScalar(key) && typeof key.value === 'symbol' && value)
+      .flatMap(({ value }) => (isSeq(value) ? (value.items as Node[]) : [value!]))
+      .reverse()
+      .flatMap((source) => innerPlaces(resolved(source)));
+
+  return document.contents ? place(document.contents) : undefined;
+}
+
+/** Keys are strings, at every depth. */
+export function keyText(value: unknown, source: string | undefined): string {
+  return typeof value === 'string' ? value : (source ?? String(value));
+}
+
+/** Where a node stands, without the line breaks that end a block. */
+export function stretchOf(node: Node, text: string): Stretch {
+  const [start, until] = node.range ?? [0, 0];
+  let end = until;
+  while (end > start && ' \t\r\n'.includes(text[end - 1]!)) end--;
+  return { start, end };
+}

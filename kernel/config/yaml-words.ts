@@ -1,0 +1,69 @@
+/** What a mistake of the parser means to an operator, and what to write instead. */
+export type Words = readonly [message: string, hint?: string];
+
+/** By the parser's code; where one code stands for several mistakes, by its words too, the first that fits. */
+const words: Readonly<Record<string, readonly (readonly [theirs: RegExp, ...Words])[]>> = {
+  TAB_AS_INDENT: [[/^/, 'a tab cannot indent', 'write spaces']],
+  BAD_DIRECTIVE: [[/^/, 'this directive is not known', 'take the line away']],
+  BLOCK_AS_IMPLICIT_KEY: [
+    [/sequence/, 'a list cannot begin here', 'begin a new line, below a key of its own'],
+    [/^/, 'a second key cannot begin here', 'put it on a line of its own, or the value in quotes'],
+  ],
+  MULTILINE_IMPLICIT_KEY: [[/^/, "a key must end with ':' on its own line", "write ':' and a space behind the key"]],
+  MULTIPLE_DOCS: [[/^/, 'a second document begins here', "take the line '---' away"]],
+  KEY_OVER_1024_CHARS: [[/^/, 'a key cannot be longer than 1024 characters']],
+  BAD_INDENT: [
+    [
+      /sequence items/,
+      'this item of a list is not indented like those above it',
+      "begin it in the column of their '-'",
+    ],
+    [/mapping items/, 'this key is not indented like those above it', 'begin it in the same column'],
+    [/^/, 'this line is not indented deeply enough', 'indent it deeper than the key it belongs to'],
+  ],
+  MISSING_CHAR: [
+    [
+      /Sequence item/,
+      'neither an item of the list above nor indented like the keys of its last item',
+      "begin it with '- ', or in the column of those keys",
+    ],
+    [/map values/, "a key without ':'", "write ':' and a space behind it"],
+    [/^Comments/, "white space is missing before '#'", "write a space before '#', or the value in quotes"],
+    [/Missing , or :/, 'a comma or a colon is missing before this'],
+    [/Missing ,/, 'a comma is missing before this'],
+    [/space after :/, "a space is missing after ':'"],
+    [/^Tags and anchors/, 'a space is missing after this tag or anchor'],
+    [/^Block collection/, "the document cannot begin on the line of '---'", 'begin a new line'],
+    [/directives-end/, "the line '---' is missing after the directives"],
+  ],
+  UNEXPECTED_TOKEN: [
+    [/^Block scalar/, "the text after '|' or '>' begins on the next line", 'begin a new line'],
+    [/same line with key/, 'a list cannot begin on the line of its key', "begin a new line before the '-'"],
+    [/^Unexpected flow-\w+-end/, 'this bracket closes nothing', 'take it away'],
+    [/Unexpected ,|empty item/, 'a value is missing before this comma', 'take the comma away'],
+    [/verbatim tag/i, 'this tag is not closed', 'end it with >'],
+    [
+      /at node end/,
+      'this does not belong to the value before it',
+      'indent it rightly, or put the whole value in quotes',
+    ],
+    [/^/, 'this cannot stand here'],
+  ],
+  BAD_SCALAR_START: [[/^/, 'a value cannot begin with this character', 'put the value in quotes']],
+  BAD_DQ_ESCAPE: [[/^/, 'this is no escape of YAML', 'write \\\\ for a backslash, or the text in single quotes']],
+  BLOCK_IN_FLOW: [[/^/, 'between brackets this needs brackets of its own', 'is a comma missing before it?']],
+  MULTIPLE_ANCHORS: [[/^/, 'a value can have one anchor only', 'take one away']],
+  MULTIPLE_TAGS: [[/^/, 'a value can have one tag only', 'take one away']],
+  BAD_ALIAS: [[/^/, "a name must follow '*' or '&'", 'put the value in quotes if it is a text']],
+  ALIAS_PROPS: [[/^/, 'an alias can have neither anchor nor tag', 'take it away']],
+  BAD_PROP_ORDER: [[/^/, "an anchor or tag stands behind '-', '?' or ':'"]],
+  TAG_RESOLVE_FAILED: [[/^/, 'this tag is not known, or the value is none of its kind', 'take the tag away']],
+  BAD_COLLECTION_TYPE: [[/^/, 'this tag does not fit the value', 'take the tag away']],
+  NON_STRING_KEY: [[/^/, 'a key must be a plain value']],
+};
+
+/** A mistake in an operator's words. @param message the parser's. */
+export function wordsFor(code: string, message: string): Words {
+  const [, ...ours] = words[code]?.find(([theirs]) => theirs.test(message)) ?? [null, 'this is no YAML'];
+  return ours;
+}

@@ -1,0 +1,33 @@
+import type { ConfigError } from '#contract';
+import { normalize } from '../../../kernel/config/index.ts';
+
+/** Everything that is said of a document under one code; fields that are undefined are left out of it. */
+export function findings(document: object, code: string): readonly ConfigError[] {
+  const { errors, warnings } = normalize(JSON.parse(JSON.stringify(document)));
+  return [...errors, ...warnings].filter((found) => found.code === code);
+}
+
+/** The one finding under a code. @throws when there is none, or another one. */
+export function finding(document: object, code: string): ConfigError {
+  const found = findings(document, code);
+  if (found.length !== 1)
+    throw new Error(`${found.length} findings under ${code}: ${found.map(({ message }) => message)}`);
+  return found[0]!;
+}
+
+/** A service with these endpoints, each with one backend unless it says otherwise. */
+export function service(endpoints: readonly object[], fields: object = {}): object {
+  const backend = [{ url_pattern: '/', host: ['http://backend.test'] }];
+  return { version: 3, endpoints: endpoints.map((each, at) => ({ endpoint: `/e${at}`, backend, ...each })), ...fields };
+}
+
+/** A service with one endpoint over these backends. */
+export function backends(list: readonly object[], endpoint: object = {}, fields: object = {}): object {
+  const filled = list.map((each) => ({ url_pattern: '/', host: ['http://backend.test'], ...each }));
+  return service([{ endpoint: '/items/{id}', backend: filled, ...endpoint }], fields);
+}
+
+/** The stretch of a text that a finding points at. */
+export function pointedAt(text: string, { within }: ConfigError): string | undefined {
+  return within && text.slice(within.start, within.end);
+}

@@ -1,0 +1,118 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import type { ConfigErrors, DataObject } from '#contract';
+import { type PlacedError, parseDocument } from '../../../kernel/config/index.ts';
+
+const place = (text: string, file: string, pointer: string, part: 'key' | 'value') =>
+  Object.values(parseDocument(text, file).locate(pointer, part) ?? {});
+
+describe('the place of a value in TOML', () => {
+  const lists = `a = [ # first
+  { "b c" = [1, 'x'], d.e = """
+q""" },
+]`;
+  const tables = `[[x]]
+n = 1
+[[x.y]]
+[[x.y]]
+"z w" = 1979-05-27 07:32:00 # a date
+`;
+
+  it('is found inside inline tables and lists over several lines', () => {
+    deepEqual(place(lists, 'g.toml', '/a/0/b c/1', 'value'), [2, 17, 2, 20]);
+    deepEqual(place(lists, 'g.toml', '/a/0/d/e', 'key'), [2, 25, 2, 26]);
+    deepEqual(place(lists, 'g.toml', '/a/0/d/e', 'value'), [2, 29, 3, 5]);
+  });
+  it('is the header of a table, of a list of tables the first', () => {
+    deepEqual(place(tables, 'g.toml', '/x/0/y', 'value'), [3, 1, 3, 8]);
+    deepEqual(place(tables, 'g.toml', '/x/0/y/1', 'value'), [4, 1, 4, 8]);
+  });
+  it('is all of a date with its time', () =>
+    deepEqual(place(tables, 'g.toml', '/x/0/y/1/z w', 'value'), [5, 9, 5, 28]));
+});
+
+describe('the place of a value in YAML', () => {
+  const text = 'base: &b { a: 1, c: 2 }\nx: { <<: *b, a: 3 }\ny: *b';
+
+  it('behind an alias is where it is written', () => deepEqual(place(text, 'g.yaml', '/y/a', 'key'), [1, 12, 1, 13]));
+  it('that << brings in is where it is written', () =>
+    deepEqual(place(text, 'g.yaml', '/x/c', 'value'), [1, 21, 1, 22]));
+  it('that replaces what << brings in is its own', () =>
+    deepEqual(place(text, 'g.yaml', '/x/a', 'value'), [2, 17, 2, 18]));
+});
+
+describe('the place of a stretch inside a string', () => {
+  /** What is written from the first to the last `X` of the value. */
+  const written = (text: string, file: string): string => {
+    const document = parseDocument(text, file);
+    const value = (document.data as DataObject)['a'] as string;
+    const range = { start: value.indexOf('X'), end: value.lastIndexOf('X') + 1 };
+    const found = document.locate('/a', 'value', range)!;
+    equal(found.line, found.endLine);
+    return text.split('\n')[found.line - 1]!.slice(found.column - 1, found.endColumn - 1);
+  };
+
+  const texts: readonly (readonly [text: string, file: string, expected: string])[] = [
+    ['{"a": "1X_X2"}', 'g.json', 'X_X'],
+    [String.raw`{"a": "\n\u00e9\"\ud83d\ude00X\tX\\"}`, 'g.json', String.raw`X\tX`],
+    [String.raw`{"a": "1\u0058.X"}`, 'g.json', String.raw`\u0058.X`],
+    ['a: 1X_X2', 'g.yaml', 'X_X'],
+    ['a: one\n  two  \n\n  XX three', 'g.yaml', 'XX'],
+    ["a: 'it''s ''X'''", 'g.yaml', 'X'],
+    ["a: 'one\n\n\n  X'", 'g.yaml', 'X'],
+    ['a: "\\x41\\u00e9\\U0001F600\\\n   X\\tX"', 'g.yaml', 'X\\tX'],
+    ['b: &b "1X"\na: !!str "\\"X_X"', 'g.yaml', 'X_X'],
+    ['a: |\n  one\n\n    two\n  1XX\n', 'g.yaml', 'XX'],
+    ['a: >-\n  one\n  two\n\n  1 XX\nb: 1', 'g.yaml', 'XX'],
+    [String.raw`a = "1\u00e9\U0001F600\"X\tX"`, 'g.toml', String.raw`X\tX`],
+    [String.raw`a = '\n X_X'`, 'g.toml', 'X_X'],
+    ['a = """\none\\\n   two X\\nX"""', 'g.toml', 'X\\nX'],
+    ["a = '''\none\n X'''", 'g.toml', 'X'],
+  ];
+  for (const [text, file, expected] of texts) {
+    it(`is found through what stands for something else: ${JSON.stringify(text)}`, () =>
+      equal(written(text, file), expected));
+  }
+  it('is empty where something is missing', () => {
+    const document = parseDocument(String.raw`{"a": "\n12"}`, 'g.json');
+    const at = (start: number) => Object.values(document.locate('/a', 'value', { start, end: start })!);
+    deepEqual(
+      [at(1), at(3)],
+      [
+        [1, 10, 1, 10],
+        [1, 12, 1, 12],
+      ],
+    );
+  });
+  it('is all of a value that is no string', () =>
+    equal(parseDocument('{"a": 123}', 'g.json').locate('/a', 'value', { start: 1, end: 2 })?.endColumn, 10));
+});
+
+describe('a key that stands twice', () => {
+  const texts: readonly (readonly [text: string, file: string, second: number[], first: number[], pointer: string])[] =
+    [
+      ['{\n  "a": { "b/c": 1, "x": [{}], "b\\/c": 2 }\n}', 'g.json', [2, 31, 2, 37], [2, 10, 2, 15], '/a/b~1c'],
+      ['x:\n  - a: 1\n    a: 2', 'g.yaml', [3, 5, 3, 6], [2, 5, 2, 6], '/x/0/a'],
+      ['[[x]]\na = 1\na = 2', 'g.toml', [3, 1, 3, 2], [2, 1, 2, 2], '/x/0/a'],
+      ['[a.b]\n[c]\n[a.b]', 'g.toml', [3, 4, 3, 5], [1, 4, 1, 5], '/a/b'],
+      ['a = { b = 1, b = 2 }', 'g.toml', [1, 14, 1, 15], [1, 7, 1, 8], '/a/b'],
+    ];
+  for (const [text, file, second, first, pointer] of texts) {
+    it(`is placed at the second one and told with the first: ${JSON.stringify(text)}`, () => {
+      let errors: readonly PlacedError[] = [];
+      try {
+        parseDocument(text, file);
+      } catch (error) {
+        errors = (error as ConfigErrors).errors as readonly PlacedError[];
+      }
+      deepEqual(
+        errors.map(({ code, pointer: where, position, places }) => [
+          code,
+          where,
+          Object.values(position!),
+          places.map((related) => Object.values(related.position)),
+        ]),
+        [['CONFIG_DUPLICATE_KEY', pointer, second, [first]]],
+      );
+    });
+  }
+});

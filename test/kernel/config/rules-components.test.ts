@@ -1,0 +1,250 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import {
+  atEndpoint,
+  type ConfigError,
+  definePlugin,
+  patternFault,
+  silentEvents,
+  silentLog,
+  silentSinks,
+} from '#contract';
+import { Registry } from '../../../kernel/registry/registry.ts';
+import { examine } from '../../../kernel/runtime/build.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { backends, pointedAt, service } from './findings.ts';
+
+const nothing = { type: 'object', properties: {} } as const;
+
+/** Reads data, and answers by itself. */
+const reader = definePlugin({
+  name: 'test/reader',
+  description: 'Reads.',
+  places: [atEndpoint(nothing, () => ({ readsData: true, terminal: true, endpoint: (next) => next }))],
+});
+
+/** Stands further in. */
+const inner = definePlugin({
+  name: 'test/inner',
+  description: 'Stands inside.',
+  places: [atEndpoint(nothing, () => ({ proxy: (next) => next }))],
+});
+
+const plugged = {
+  ...catalogue,
+  plugins: {
+    ...catalogue.plugins,
+    'test/reader': async () => ({ plugin: reader }),
+    'test/inner': async () => ({ plugin: inner }),
+  },
+};
+
+describe('what components compile', () => {
+  let registry: Registry;
+
+  before(() => {
+    const clock = { now: () => performance.now() };
+    const services = { clock, log: silentLog, sinks: silentSinks, events: silentEvents, version: '0.0.0' };
+    registry = new Registry(plugged, services);
+  });
+  after(() => registry.close());
+
+  async function all(document: object): Promise<readonly ConfigError[]> {
+    const { errors, warnings } = await examine(document, {}, registry, true);
+    return [...errors, ...warnings];
+  }
+
+  async function found(document: object, code: string): Promise<ConfigError> {
+    const list = await all(document);
+    const match = list.find((each) => each.code === code);
+    ok(match, list.map((each) => `${each.code} ${each.message}`).join('\n'));
+    return match;
+  }
+
+  const atRoot = (extra: object) => service([], { extra_config: extra });
+  const onEndpoint = (extra: object, fields: object = {}) => backends([{}], { extra_config: extra, ...fields });
+  const schemaFault = (schema: object, code = 'JSON_SCHEMA_INVALID') =>
+    found(onEndpoint({ 'validation/json-schema': schema }), code);
+
+  const SCHEMA = '/endpoints/0/extra_config/validation~1json-schema';
+
+  describe('a JSON schema', () => {
+    it('is pointed at where a keyword is wrong', async () => {
+      const error = await schemaFault({ properties: { age: { minimum: 'x' } } });
+      equal(error.pointer, `${SCHEMA}/properties/age/minimum`);
+      equal(error.message, '\'minimum\' must be a number, found "x"');
+    });
+    it('is told the type that is meant', async () => {
+      const error = await schemaFault({ properties: { age: { type: 'strin' } } });
+      deepEqual([error.pointer, error.hint], [`${SCHEMA}/properties/age/type`, 'did you mean "string"?']);
+    });
+    it('is refused in plain words', async () => {
+      for (const [schema, message] of [
+        [{ minLength: -1 }, "'minLength' must be 0 or more, found -1"],
+        [{ required: 'name' }, '\'required\' must be a list, found "name"'],
+        [{ required: ['a', 'a'] }, "'required' must be a list without repetitions"],
+        [{ properties: { a: 5 } }, "'a' must be an object or true or false, found 5"],
+        [{ multipleOf: 0 }, "'multipleOf' must be more than 0, found 0"],
+      ] as const) {
+        equal((await schemaFault(schema)).message, message);
+      }
+    });
+    it('is pointed at inside its pattern', async () => {
+      const pattern = '^[a-z]+(x$';
+      const error = await schemaFault({ properties: { a: { pattern } } }, 'JSON_SCHEMA_PATTERN');
+      deepEqual(
+        [error.pointer, error.message, error.within],
+        [`${SCHEMA}/properties/a/pattern`, "the '(' is never closed", { start: 7, end: 8 }],
+      );
+    });
+    it('is pointed at where an escape is none', async () => {
+      const pattern = '(?i)a\\yb';
+      equal(pointedAt(pattern, await schemaFault({ pattern }, 'JSON_SCHEMA_PATTERN')), '\\y');
+    });
+    it('is warned of a keyword that is none', async () => {
+      const warning = await schemaFault({ properties: { a: { minLenght: 2 } } }, 'JSON_SCHEMA_KEYWORD');
+      deepEqual([warning.pointer, warning.hint], [`${SCHEMA}/properties/a/minLenght`, 'did you mean "minLength"?']);
+    });
+    it('may have words of other tools and names of its own', async () => {
+      const schema = { 'x-typ': 1, example: {}, nullable: true, '@tpye': 1, properties: { tpye: {}, requird: {} } };
+      deepEqual(await all(onEndpoint({ 'validation/json-schema': schema }, { method: 'POST' })), []);
+    });
+  });
+
+  describe('a pattern of another component', () => {
+    it('of a host is pointed at', async () => {
+      const text = 'api(.test';
+      const error = await found(
+        atRoot({ 'security/http': { allowed_hosts: ['a', text], allowed_hosts_are_regex: true } }),
+        'SECURITY_HOST_PATTERN',
+      );
+      deepEqual([error.pointer, pointedAt(text, error)], ['/extra_config/security~1http/allowed_hosts/1', '(']);
+    });
+    it('of a log is pointed at', async () => {
+      const text = '%{time} %{mesage}\n';
+      const logging = { level: 'INFO', stdout: true, format: 'custom', custom_format: text };
+      const error = await found(atRoot({ 'telemetry/logging': logging }), 'LOGGING_PATTERN');
+      equal(pointedAt(text, error), '%{mesage}');
+    });
+  });
+
+  describe('a component out of place', () => {
+    it('is told where it works', async () => {
+      const error = await found(onEndpoint({ 'telemetry/logging': {} }), 'NAMESPACE_LEVEL');
+      equal(
+        error.message,
+        '"telemetry/logging" does nothing at endpoint level: it works in the extra_config of the service or a backend',
+      );
+    });
+    it('may be the router', async () => {
+      equal(
+        (await found(onEndpoint({ router: {} }), 'NAMESPACE_LEVEL')).hint,
+        'move it to the extra_config of the service',
+      );
+    });
+  });
+
+  describe('an unknown component', () => {
+    it('is renamed by its fix', async () => {
+      const error = await found(onEndpoint({ 'qos/ratelimit/ruter': {} }), 'NAMESPACE_UNKNOWN');
+      deepEqual([error.hint, error.fix], ['did you mean "qos/ratelimit/router"?', { key: 'qos/ratelimit/router' }]);
+    });
+    it('has no fix beside the one it is meant for', async () => {
+      const extra = { 'qos/ratelimit/ruter': {}, 'qos/ratelimit/router': { max_rate: 1 } };
+      equal((await found(onEndpoint(extra), 'NAMESPACE_UNKNOWN')).fix, undefined);
+    });
+    it('may lack its family', async () => {
+      const error = await found(backends([{ extra_config: { 'circuit-breaker': {} } }]), 'NAMESPACE_UNKNOWN');
+      equal(error.hint, 'did you mean "qos/circuit-breaker"?');
+    });
+    it('of an older release is told what took its place', async () => {
+      const error = await found(atRoot({ 'telemetry/opencensus': {} }), 'CONFIG_NOT_SUPPORTED');
+      equal(error.hint, 'it is an old component: "telemetry/opentelemetry" took its place');
+    });
+  });
+
+  describe('an unknown encoding', () => {
+    it('is replaced by its fix', async () => {
+      deepEqual((await found(backends([{ encoding: 'JSON' }]), 'ENCODING_UNKNOWN')).fix, { value: 'json' });
+    });
+    it('of the root is told once, at the root', async () => {
+      const errors = await all(service([{}, {}], { output_encoding: 'jsn' }));
+      deepEqual(
+        errors.map(({ code, pointer }) => `${pointer} ${code}`),
+        ['/output_encoding ENCODING_UNKNOWN'],
+      );
+    });
+  });
+
+  describe('an endpoint whose parts do not go together', () => {
+    it('is told the component that has nothing to read', async () => {
+      const error = await found(
+        onEndpoint({ proxy: { static: { data: { a: 1 }, strategy: 'always' } } }, { output_encoding: 'no-op' }),
+        'PROXY_STATIC_RAW',
+      );
+      deepEqual(
+        [error.pointer, error.related],
+        ['/endpoints/0/extra_config/proxy/static', ['/endpoints/0/output_encoding']],
+      );
+    });
+    it('is told every shadow when there is nothing else', async () => {
+      const shadow = { extra_config: { proxy: { shadow: true } } };
+      deepEqual((await found(backends([shadow, shadow]), 'ENDPOINT_BACKENDS')).related, [
+        '/endpoints/0/backend/0/extra_config/proxy/shadow',
+        '/endpoints/0/backend/1/extra_config/proxy/shadow',
+      ]);
+    });
+    it('is told the component that reads bytes nobody decodes', async () => {
+      const error = await found(onEndpoint({ 'test/reader': {} }, { output_encoding: 'no-op' }), 'ENDPOINT_NO_DATA');
+      deepEqual(
+        [error.pointer, error.related],
+        ['/endpoints/0/output_encoding', ['/endpoints/0/extra_config/test~1reader']],
+      );
+    });
+    it('is told what a component hides that answers by itself', async () => {
+      const warning = await found(onEndpoint({ 'test/reader': {}, 'test/inner': {} }), 'PLUGIN_HIDDEN');
+      deepEqual(
+        [warning.pointer, warning.related],
+        ['/endpoints/0/extra_config/test~1reader', ['/endpoints/0/extra_config/test~1inner']],
+      );
+    });
+    it('is told the variable a limiter means', async () => {
+      const limit = { client_max_rate: 1, strategy: 'param', key: 'idd' };
+      const error = await found(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_KEY');
+      deepEqual([error.hint, error.fix], ['did you mean "id"?', { value: 'id' }]);
+    });
+    it('is told the strategy a limiter means', async () => {
+      const limit = { client_max_rate: 1, strategy: 'heder', key: 'X-A' };
+      deepEqual((await found(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_STRATEGY')).fix, {
+        value: 'header',
+      });
+    });
+  });
+});
+
+describe('a regular expression that is refused', () => {
+  for (const [source, message, part] of [
+    ['a(b', "the '(' is never closed", '('],
+    ['a)b', "the ')' has no '(' before it", ')'],
+    ['x[a-z', "the '[' is never closed", '['],
+    ['*a', "nothing stands before '*' that could be repeated", '*'],
+    ['a|+', "nothing stands before '+' that could be repeated", '+'],
+    ['a**', "nothing stands before '*' that could be repeated", '*'],
+    ['[z-a]', 'the range z-a is out of order', 'z-a'],
+    ['a{5,2}', 'the numbers of {5,2} are out of order', '{5,2}'],
+    ['(?i)(?:a)(', "the '(' is never closed", '('],
+    ['\\(\\)(', "the '(' is never closed", '('],
+    ['a\\', 'ends in a lone backslash', '\\'],
+  ] as const) {
+    it(`is explained: ${source}`, () => {
+      const fault = patternFault(source, new SyntaxError('x'));
+      equal(fault.message, message);
+      equal(source.slice(fault.within!.start, fault.within!.end), part);
+    });
+  }
+  it('is told in the words of the engine where nothing else is known', () => {
+    const cause = new SyntaxError('Invalid regular expression: /(?<a>x)(?<a>y)/u: Duplicate capture group name');
+    deepEqual(patternFault('(?<a>x)(?<a>y)', cause), {
+      message: 'not a regular expression that can be used: duplicate capture group name',
+    });
+  });
+});

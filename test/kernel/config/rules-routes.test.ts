@@ -1,0 +1,131 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { backends, finding, findings, pointedAt, service } from './findings.ts';
+
+describe('a path that cannot be served', () => {
+  for (const [path, part] of [
+    ['/a?b', '?'],
+    ['/a/*/b', '*'],
+    ['/user/:id', ':'],
+    ['/a/{b.c}/d', '{b.c}'],
+    ['/a/{b', '{b'],
+    ['/a/{b}{c}', '{b}{c}'],
+    ['/x/file.{ext}', '{ext}'],
+    ['/{id}/b/{Id}', '{Id}'],
+  ] as const) {
+    it(`is pointed at where it is wrong: ${path}`, () =>
+      equal(pointedAt(path, finding(service([{ endpoint: path }]), 'ROUTE_PATH')), part));
+  }
+  it('is given in the form that is meant', () => {
+    deepEqual(finding(service([{ endpoint: '/u/:id' }]), 'ROUTE_PATH').fix, { value: '/u/{id}' });
+    deepEqual(finding(service([{ endpoint: 'u' }]), 'ROUTE_PATH').fix, { value: '/u' });
+  });
+});
+
+describe('two routes that collide', () => {
+  const collision = finding(service([{ endpoint: '/u/{a}' }, { endpoint: '/u/{b}/x' }]), 'ROUTE_COLLISION');
+
+  it('are told with both places', () => {
+    deepEqual([collision.pointer, collision.related], ['/endpoints/1/endpoint', ['/endpoints/0/endpoint']]);
+  });
+  it('are told with the variable', () => equal(pointedAt('/u/{b}/x', collision), '{b}'));
+});
+
+describe('a placeholder without a value', () => {
+  const fault = (pattern: string, endpoint: object = {}) =>
+    finding(backends([{ url_pattern: pattern }], endpoint), 'ROUTE_PLACEHOLDER');
+
+  it('is pointed at', () => equal(pointedAt('/x/{di}/y', fault('/x/{di}/y')), '{di}'));
+  it('is pointed at in a pattern without a slash at its start', () =>
+    equal(pointedAt('x/{di}', fault('x/{di}')), '{di}'));
+  it('is told with the path that declares the variables', () =>
+    deepEqual(fault('/{u}').related, ['/endpoints/0/endpoint']));
+  it('is replaced where only letter case differs', () => deepEqual(fault('x/{ID}').fix, { value: 'x/{id}' }));
+  it('is not replaced by another word', () => equal(fault('/{di}').fix, undefined));
+  it('lists what could be meant', () => equal(fault('/{user}').hint, 'the endpoint declares {id}'));
+
+  it('of a backend that is not there is told so', () => {
+    const error = fault('/{resp3_x}', { extra_config: { proxy: { sequential: true } } });
+    equal(error.message.endsWith('(there is no backend 3: the last one is 0)'), true, error.message);
+  });
+  it('of a later backend is told with that backend', () => {
+    const chain = backends([{ url_pattern: '/{resp1_x}' }, {}], { extra_config: { proxy: { sequential: true } } });
+    deepEqual(finding(chain, 'ROUTE_PLACEHOLDER').related, [
+      '/endpoints/0/backend/1',
+      '/endpoints/0/extra_config/proxy/sequential',
+    ]);
+  });
+  it('of another backend is told what makes backends wait', () => {
+    const error = finding(backends([{}, { url_pattern: '/{resp0_x}' }]), 'ROUTE_PLACEHOLDER');
+    equal(error.hint, '"extra_config": {"proxy": {"sequential": true}} on the endpoint');
+  });
+});
+
+describe('an output for one backend alone', () => {
+  it('is told where it is said', () => {
+    deepEqual(finding(backends([{}, {}], { output_encoding: 'no-op' }), 'OUTPUT_ONE_BACKEND').related, [
+      '/endpoints/0/output_encoding',
+    ]);
+  });
+  it('is told where it is inherited from', () => {
+    deepEqual(finding(backends([{}, {}], {}, { output_encoding: 'no-op' }), 'OUTPUT_ONE_BACKEND').related, [
+      '/output_encoding',
+    ]);
+  });
+});
+
+describe('the timeout of a part', () => {
+  it('is warned of when it is longer than the endpoint lasts', () => {
+    const warning = finding(backends([{ timeout: '5s' }], { timeout: '1s' }), 'TIMEOUT_UNUSED');
+    deepEqual([warning.pointer, warning.related], ['/endpoints/0/backend/0/timeout', ['/endpoints/0/timeout']]);
+  });
+  it('is compared with the default, which stands nowhere', () => {
+    deepEqual(finding(backends([{ timeout: '5s' }]), 'TIMEOUT_UNUSED').related, []);
+  });
+  it('may be as long as the whole', () => {
+    deepEqual(findings(backends([{ timeout: '2s' }]), 'TIMEOUT_UNUSED'), []);
+  });
+  it('at the root is warned of when no endpoint lasts so long', () => {
+    equal(
+      finding(backends([{}], {}, { response_header_timeout: '3s' }), 'TIMEOUT_UNUSED').pointer,
+      '/response_header_timeout',
+    );
+    equal(finding(backends([{}], {}, { dialer_timeout: '3s' }), 'TIMEOUT_UNUSED').pointer, '/dialer_timeout');
+    deepEqual(findings(backends([{}], { timeout: '4s' }, { dialer_timeout: '3s' }), 'TIMEOUT_UNUSED'), []);
+  });
+  it('for headers is warned of when the whole request has less', () => {
+    const fields = { read_timeout: '1s', read_header_timeout: '2s' };
+    deepEqual(finding(service([], fields), 'TIMEOUT_UNUSED').related, ['/read_timeout']);
+  });
+  it('of the service is warned of when it cuts an endpoint', () => {
+    deepEqual(finding(service([{ timeout: '5s' }], { write_timeout: '3s' }), 'TIMEOUT_CUT').related, [
+      '/write_timeout',
+    ]);
+  });
+});
+
+describe('a backend that is the gateway itself', () => {
+  const loops = (host: string, fields: object = {}, pattern = '/x') =>
+    findings(backends([{ host: [host], url_pattern: pattern }], {}, { port: 8085, ...fields }), 'LOOP');
+
+  it('is warned of, with the port', () => {
+    const [warning] = loops('http://localhost:8085');
+    deepEqual([warning!.pointer, warning!.related], ['/endpoints/0/backend/0/host/0', ['/port']]);
+  });
+  for (const host of ['http://127.0.0.1:8085', '127.8.8.8:8085', 'http://[::1]:8085', 'http://0.0.0.0:8085/base']) {
+    it(`is known by its address: ${host}`, () => equal(loops(host).length, 1));
+  }
+  it('is known by the address it listens on', () => {
+    equal(loops('http://10.1.2.3:8085', { listen_ip: '10.1.2.3' }).length, 1);
+    equal(loops('http://localhost:8085', { listen_ip: '10.1.2.3' }).length, 0);
+  });
+  it('is none on another port', () => equal(loops('http://localhost:8086').length, 0));
+  it('is none for its debug and echo endpoints', () => {
+    equal(loops('http://localhost:8085', {}, '/__debug/x').length, 0);
+    equal(loops('http://localhost:8085', {}, '/__echo').length, 0);
+  });
+  it('is told once when all inherit it', () => {
+    const backend = [{ url_pattern: '/x' }];
+    const document = service([{ backend }, { backend }], { host: ['http://localhost:8080'] });
+    equal(finding(document, 'LOOP').pointer, '/host/0');
+  });
+});

@@ -1,0 +1,175 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { parseExact } from '#contract';
+import { compileSchema, normalize } from '../../../kernel/config/index.ts';
+import { backends, finding, findings, pointedAt, service } from './findings.ts';
+
+describe('a mistyped key', () => {
+  const unknown = (fields: object) => finding(service([fields]), 'SCHEMA_UNKNOWN_KEY');
+
+  it('is renamed by its fix', () => {
+    deepEqual(unknown({ methud: 'GET' }).fix, { key: 'method' });
+    deepEqual(unknown({ 'cache-ttl': '1s' }).fix, { key: 'cache_ttl' });
+  });
+  it('has no fix when the key it is meant for is there', () => {
+    const error = unknown({ methud: 'GET', method: 'POST' });
+    deepEqual([error.hint, error.fix], ['method', undefined]);
+  });
+  it('has no fix when it is more than two letters away', () => {
+    const error = unknown({ input_query_str: [] });
+    deepEqual([error.hint, error.fix], ['input_query_strings', undefined]);
+  });
+  it('has no fix when two keys are as near', () => {
+    const schema = { type: 'object', properties: { cat: { type: 'string' }, car: { type: 'string' } } } as const;
+    equal(compileSchema(schema)({ cap: 'x' }, '').errors[0]!.fix, undefined);
+  });
+});
+
+describe('a key of another object', () => {
+  const rows: [what: string, document: object, message: string][] = [
+    [
+      'the endpoint on a backend',
+      backends([{ output_encoding: 'json' }]),
+      "'output_encoding' belongs to the endpoint, not to a backend",
+    ],
+    [
+      'a backend on an endpoint',
+      service([{ url_pattern: '/' }]),
+      "'url_pattern' belongs to a backend, not to an endpoint",
+    ],
+    ['the root on an endpoint', service([{ port: 80 }]), "'port' belongs to the root, not to an endpoint"],
+    [
+      'the root on a backend',
+      backends([{ write_timeout: '1s' }]),
+      "'write_timeout' belongs to the root, not to a backend",
+    ],
+    [
+      'an endpoint on the root',
+      service([], { input_headers: [] }),
+      "'input_headers' belongs to an endpoint, not to the root",
+    ],
+    [
+      'the router on the root',
+      service([], { return_error_msg: true }),
+      "'return_error_msg' belongs to extra_config.router, not to the root",
+    ],
+    [
+      'the root on the router',
+      service([], { extra_config: { router: { port: 1 } } }),
+      "'port' belongs to the root, not to extra_config.router",
+    ],
+    [
+      'extra_config, a component',
+      service([{ 'qos/ratelimit/router': {} }]),
+      "'qos/ratelimit/router' is a component: it belongs into 'extra_config'",
+    ],
+  ];
+  for (const [what, document, message] of rows) {
+    it(`is told where it belongs: one of ${what}`, () =>
+      equal(finding(document, 'SCHEMA_UNKNOWN_KEY').message, message));
+  }
+  it('is a slip of the pen when a key of its own object is meant', () => {
+    const error = finding(service([{ endpoint: undefined, endpoints: '/a' }]), 'SCHEMA_UNKNOWN_KEY');
+    deepEqual(error.fix, { key: 'endpoint' });
+  });
+});
+
+describe('an old name', () => {
+  it('of a field is renamed by its fix', () => {
+    deepEqual(finding(backends([{ whitelist: ['a'] }]), 'SCHEMA_UNKNOWN_KEY').fix, { key: 'allow' });
+    deepEqual(finding(service([{ headers_to_pass: ['A'] }]), 'SCHEMA_UNKNOWN_KEY').fix, { key: 'input_headers' });
+  });
+  it('of a field has no fix beside the present one', () => {
+    equal(finding(backends([{ whitelist: ['a'], allow: ['b'] }]), 'SCHEMA_UNKNOWN_KEY').fix, undefined);
+  });
+  it('of a field of another object is told both', () => {
+    const message = "'whitelist' is an old name of 'allow', which belongs to a backend, not to an endpoint";
+    equal(finding(service([{ whitelist: ['a'] }]), 'SCHEMA_UNKNOWN_KEY').message, message);
+  });
+  it('of a namespace is warned of, with the present one as fix', () => {
+    const old = 'github_com/devopsfaith/krakend-cors';
+    const warning = finding(service([], { extra_config: { [old]: {} } }), 'CONFIG_OLD_NAME');
+    deepEqual(
+      [warning.pointer, warning.fix],
+      ['/extra_config/github_com~1devopsfaith~1krakend-cors', { key: 'security/cors' }],
+    );
+  });
+  it('of a namespace is no news in a file of version 2', () => {
+    const document = { version: 2, extra_config: { 'github_com/devopsfaith/krakend-cors': {} } };
+    deepEqual(findings(document, 'CONFIG_OLD_NAME'), []);
+  });
+});
+
+describe('a value of the wrong type', () => {
+  const fixOf = (fields: object, code = 'SCHEMA_TYPE') => finding(service([], fields), code).fix;
+
+  it('is given as the number or flag it spells', () => {
+    deepEqual(fixOf({ port: '8080' }), { value: 8080 });
+    deepEqual(fixOf({ debug_endpoint: 'true' }), { value: true });
+    deepEqual(fixOf({ version: '3' }, 'CONFIG_VERSION'), { value: 3 });
+  });
+  it('is put into the list that is wanted', () => deepEqual(fixOf({ host: 'http://a' }), { value: ['http://a'] }));
+  it('is left alone when it may be several entries', () => equal(fixOf({ host: 'a, b' }), undefined));
+  it('is left alone when it spells nothing', () => equal(fixOf({ debug_endpoint: 'yes' }), undefined));
+  it('is given as the duration it spells', () => {
+    for (const [text, value] of [
+      ['2 s', '2s'],
+      ['2S', '2s'],
+      ['1,5s', '1.5s'],
+      ['2 minutes', '2m'],
+      ['2d', '48h'],
+      ['0', '0s'],
+    ]) {
+      deepEqual(fixOf({ timeout: text }, 'DURATION_INVALID'), { value }, text);
+    }
+  });
+  it('that is a number without a unit is left for the operator to say', () => {
+    const error = finding(service([], { timeout: 30 }), 'DURATION_INVALID');
+    deepEqual([error.hint, error.fix], ['with its unit: "30ms" or "30s"', undefined]);
+  });
+  it('never shows a secret in its hint', () => {
+    const { errors } = compileSchema({ type: 'integer', secret: true })('1234', '/pin');
+    deepEqual([errors[0]!.hint, errors[0]!.fix], [undefined, undefined]);
+  });
+  it('is offered by a choice, too', () => {
+    const schema = { anyOf: [{ type: 'boolean' }, { type: 'integer' }] } as const;
+    deepEqual(compileSchema(schema)('true', '').errors[0]!.fix, { value: true });
+  });
+  it('is not an exact number where a number will do', () => {
+    deepEqual(compileSchema({ type: 'number' })(parseExact('1.00000000000000000001'), '').errors, []);
+  });
+});
+
+describe('a duration that cannot be read', () => {
+  for (const [text, part] of [
+    ['1h30', '30'],
+    ['2x', '2x'],
+    ['1.2.3s', '1.2.3s'],
+    ['10', '10'],
+    ['5m 3s', ' 3s'],
+  ] as const) {
+    it(`is pointed at where reading stops: ${text}`, () => {
+      equal(pointedAt(text, finding(service([], { timeout: text }), 'DURATION_INVALID')), part);
+    });
+  }
+});
+
+describe('a value out of a list of choices', () => {
+  it('is replaced by its fix', () => {
+    deepEqual(finding(service([{ method: 'get' }]), 'SCHEMA_ENUM').fix, { value: 'GET' });
+  });
+  it('is left alone when two choices are as near', () => {
+    equal(finding(service([{ method: 'POT' }]), 'SCHEMA_ENUM').fix, undefined);
+  });
+});
+
+describe('an entry that stands twice', () => {
+  it('is told where it stands first', () => {
+    const { related } = finding(service([{ input_headers: ['A', 'B', 'A'] }]), 'SCHEMA_DUPLICATE');
+    deepEqual(related, ['/endpoints/0/input_headers/0']);
+  });
+  it('is told by its name in the document', () => {
+    const document = { ...service([{ headers_to_pass: ['A', 'A'] }]), version: 2 };
+    const [error] = normalize(document).errors;
+    deepEqual([error!.pointer, error!.related], ['/endpoints/0/headers_to_pass/1', ['/endpoints/0/headers_to_pass/0']]);
+  });
+});

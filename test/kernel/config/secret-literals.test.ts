@@ -1,0 +1,53 @@
+import { deepEqual } from 'node:assert/strict';
+import type { Data, Schema } from '#contract';
+import { markedLiterals, secretLiterals } from '../../../kernel/config/index.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    pin: { type: 'string', secret: true },
+    password: { type: 'string', secret: true },
+    shown: { type: 'string' },
+    several: { type: 'array', items: { type: 'string', secret: true } },
+    one: { anyOf: [{ type: 'boolean' }, { type: 'object', properties: { pin: { type: 'string', secret: true } } }] },
+    each: { type: 'object', values: { type: 'object', properties: { pin: { type: 'string', secret: true } } } },
+  },
+} as const satisfies Schema;
+
+const marked = (settings: Data) => markedLiterals(schema, settings, '/at').map(({ pointer, what }) => [pointer, what]);
+
+describe('a secret in clear that only a schema tells of', () => {
+  it('is found by its mark', () => deepEqual(marked({ pin: 'x', shown: 'x' }), [['/at/pin', "'pin'"]]));
+  it('is found in lists, choices and maps', () =>
+    deepEqual(marked({ several: ['x'], one: { pin: 'x' }, each: { a: { pin: 'x' } } }), [
+      ['/at/several/0', "'several[0]'"],
+      ['/at/one/pin', "'pin'"],
+      ['/at/each/a/pin', "'pin'"],
+    ]));
+  it('is none where it is only referred to', () => deepEqual(marked({ pin: '$PIN' }), []));
+  it('is none where it is empty', () => deepEqual(marked({ pin: '' }), []));
+  it('is none where an address without password stands', () => {
+    deepEqual(marked({ pin: 'http://proxy.test:3128' }), []);
+    deepEqual(marked({ pin: 'proxy.test:3128' }), []);
+  });
+  it('is not told again where its name tells', () => deepEqual(marked({ password: 'x' }), []));
+  it('is not told again where its text tells', () =>
+    deepEqual(marked({ pin: '-----BEGIN PRIVATE KEY-----\nMI\n-----END PRIVATE KEY-----' }), []));
+});
+
+describe('a secret in clear', () => {
+  const found = (component: object) => secretLiterals({ extra_config: component }).map(({ pointer }) => pointer);
+
+  it('is an API key that is not kept as a hash', () => {
+    const keys = [{ key: 'k' }];
+    deepEqual(found({ 'auth/api-keys': { keys } }), ['/extra_config/auth~1api-keys/keys/0/key']);
+    deepEqual(found({ 'auth/api-keys': { hash: 'sha256', keys } }), []);
+  });
+  it('is no field named key elsewhere', () => deepEqual(found({ 'auth/x': { keys: [{ key: 'k' }] } }), []));
+  it('is found in a component under its old name', () =>
+    deepEqual(found({ 'github.com/devopsfaith/krakend-jose/signer': { token: 'x' } }).length, 1));
+  it('is none where a part of it is filled in later', () => {
+    deepEqual(found({ 'auth/x': { password: 'a{{ env "X" }}' } }), []);
+    deepEqual(found({ 'auth/x': { dsn: 'amqp://me:$PASSWORD@host' } }), []);
+  });
+});

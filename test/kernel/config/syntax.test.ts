@@ -1,0 +1,247 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { type PlacedError, parseDocument, UnreadableError } from '../../../kernel/config/index.ts';
+
+function failures(text: string, file: string): readonly PlacedError[] {
+  try {
+    parseDocument(text, file);
+  } catch (error) {
+    ok(error instanceof UnreadableError);
+    return error.errors as readonly PlacedError[];
+  }
+  throw new Error('was accepted');
+}
+
+/** `line:column-line:column reason`, one for each. */
+function told(text: string, file: string): string[] {
+  return failures(text, file).map(({ position: p, reason }) =>
+    p ? `${p.line}:${p.column}-${p.endLine}:${p.endColumn} ${reason}` : reason,
+  );
+}
+
+describe('a syntax error of JSON', () => {
+  const single: readonly (readonly [text: string, expected: string])[] = [
+    ['{\n  "a": 1\n  "b": 2\n}', '3:3-3:6 a comma is missing before this key'],
+    ['{"a": [1 2]}', '1:10-1:11 a comma is missing before this value'],
+    ['{\n  "a": 1,\n}', '2:9-2:10 trailing comma: nothing follows it'],
+    ['{"a": [1, ]}', '1:9-1:10 trailing comma: nothing follows it'],
+    ['{,"a": 1}', '1:2-1:3 a comma before the first key'],
+    ['{"a": 1,,"b": 1}', '1:9-1:10 a second comma'],
+    ['{"a" 1}', '1:6-1:7 a colon is missing after this key'],
+    ['{"a": }', '1:7-1:8 a value is missing here'],
+    ['{"a":\n}', '1:6-1:6 a value is missing here'],
+    ['{: 1}', '1:2-1:3 a key is missing here'],
+    ['{a: {"b": 1}, "c": 2}', '1:2-1:3 a key stands in double quotes'],
+    ["{'a': 1}", '1:2-1:5 a key stands in double quotes'],
+    ['{"a": \'b c\'}', '1:7-1:12 a string stands in double quotes'],
+    ['{"a": “b”}', '1:7-1:10 typographic quotes are no quotes of JSON'],
+    ['{"a": http://h/x, "b": 1}', '1:7-1:17 this is no value of JSON'],
+    ['{"a": True}', '1:7-1:11 this is no value of JSON'],
+    ['{"a": 01}', '1:7-1:9 a number has no leading zeros'],
+    ['{"a": .5}', '1:7-1:9 a number begins with a digit'],
+    ['{"a": 1.}', '1:7-1:9 digits are missing after the dot'],
+    ['{"a": 1 "x"}', '1:9-1:12 nothing but a comma or the end of the object can follow a value'],
+    ['{"a": ["b": 1]}', '1:11-1:12 a list holds values, no keys'],
+    ['{"a": "b\n}', '1:7-1:9 this string has no closing quote'],
+    ['{"a": "b\\\\c\\q"}', "1:12-1:14 '\\q' is no escape of JSON"],
+    ['{"a": "b\\u12"}', '1:9-1:13 four hexadecimal digits are missing after \\u'],
+    ['{"a": "b\tc"}', '1:9-1:10 a control character cannot stand in a string'],
+    ['{"a": 1 /* b }', '1:9-1:11 this comment is never closed'],
+    ['{"a": 1}}', "1:9-1:10 this '}' closes nothing"],
+    ['{"a": 1}\n{"b": 2}', '2:1-2:2 text after the end of the document'],
+    ['{"a": 1]', "1:8-1:9 ']' cannot close an object"],
+    ['{"a": {"b": 1', '1:14-1:14 the object that began at line 1 is not closed'],
+    ['{\n "a": [\n  1\n}', '4:1-4:2 the list that began at line 2 is not closed'],
+    [' \n ', '1:1-1:1 the file is empty'],
+    ['{\n "a": ["b"\n "c": 1\n}', '2:11-2:11 the list that began at line 2 is not closed'],
+    ['{\n "a": ["b",\n "c": 1\n}', '2:11-2:11 the list that began at line 2 is not closed'],
+    ['{"a": ["b", "c": 1}', '1:11-1:11 the list that began at line 1 is not closed'],
+    ['{"a": [{"b": [1, 2, "c": 3}, {"d": 4}]}', '1:19-1:19 the list that began at line 1 is not closed'],
+    ['{\n "a": [\n  "b": 1,\n  "c": 2\n ]\n}', '3:6-3:7 a list holds values, no keys'],
+    ['{\n "a": "b", "c"],\n "d": 1\n}', '2:7-2:10 the opening bracket of this list is missing'],
+    ['{\n "a": "b"],\n "d": 1\n}', '2:7-2:10 the opening bracket of this list is missing'],
+    ['{\n "a":\n  {},\n  {}\n ],\n "d": 1\n}', '2:6-2:6 the opening bracket of this list is missing'],
+    ['{\n "a":\n  {}\n ],\n "d": 1\n}', '2:6-2:6 the opening bracket of this list is missing'],
+    ['{"a": {{ .Env.A }}, "b": 1}', '1:7-1:19 a template stands here'],
+    ['{\n {{ template "x" . }}\n "b": 1\n}', '2:2-2:22 a template stands here'],
+    ['{{ $x := 1 }}\n{"b": 1}', '1:1-1:14 a template stands here'],
+    ['{"a": [{{ range .x }}1{{ end }}, 2]}', '1:8-1:22 a template stands here'],
+  ];
+  for (const [text, expected] of single) {
+    it(`is told once and in plain words: ${JSON.stringify(text)}`, () => deepEqual(told(text, 'g.json'), [expected]));
+  }
+
+  it('is told with what to write where that is plain', () => {
+    const hints = ['{a: 1}', '{"a": True}', '{"a": 1,}', '{"a": "\\q"}', '{"a": "\t"}'].map(
+      (text) => failures(text, 'g.json')[0]!.hint,
+    );
+    deepEqual(hints, ['"a"', 'true', 'take the comma away', '\\\\q', '\\t']);
+  });
+  it('never repeats a value, which may be a secret', () => {
+    const [error] = failures('{"password": hunter2}', 'g.json');
+    ok(!`${error!.message}${error!.hint}`.includes('hunter2'));
+  });
+  it('does not hide the others', () => {
+    const text = '{\n "a": 1\n "b": tru,\n "c": [1, 2\n "d": 3,\n}';
+    deepEqual(
+      failures(text, 'g.json').map(({ position }) => position?.line),
+      [3, 4, 5],
+    );
+  });
+  it('of an opening bracket is told with the end of the list', () => {
+    const [error] = failures('{\n "a":\n  {},\n  {}\n ],\n "d": 1\n}', 'g.json');
+    deepEqual(
+      error!.places.map(({ message, position: { line, column } }) => [message, line, column]),
+      [['the list ends here', 5, 2]],
+    );
+  });
+  it('is told once when a swallowed comma would be missed on the next line', () =>
+    equal(told('{\n "a": "x,\n "b": 1\n}', 'g.json').length, 1));
+  it('is told once a line', () => equal(told('{ a: b c: d, e: f }', 'g.json').length, 1));
+  it('is one of at most 20', () => {
+    const text = `{\n${Array.from({ length: 30 }, (_, index) => `"k${index}": 1`).join('\n')}\n}`;
+    equal(failures(text, 'g.json').length, 20);
+  });
+  it('is told with where the unclosed object began', () => {
+    const [error] = failures('{\n  "a": {\n    "b": [1, 2]\n', 'g.json');
+    deepEqual(
+      error!.places.map(({ message, position: { line, column } }) => [message, line, column]),
+      [['the object begins here', 2, 8]],
+    );
+  });
+  it('blames the object whose closer stands too far left, not one around it', () => {
+    const text = '{\n  "a": [\n    {\n      "b": {\n        "c": 1\n    },\n    { "d": 1 }\n  ]\n}';
+    deepEqual(told(text, 'g.json'), ['6:5-6:6 the object that began at line 4 is not closed']);
+  });
+  it('takes time that grows with the text', function () {
+    this.timeout(5000);
+    const text = `{"a": [${'{"x": [1 2], "y" 1},'.repeat(50_000)}`;
+    equal(failures(text, 'g.json').length, 1);
+  });
+});
+
+describe('a syntax error of YAML', () => {
+  const cases: readonly (readonly [text: string, expected: readonly string[]])[] = [
+    ['a: [1\n', ['1:6-1:6 the list that began at line 1 is not closed']],
+    ['x: 1\na: {b: 1\nc: 2', ['3:1-3:2 the object that began at line 2 is not closed']],
+    ['a: "x\nb: 1\n', ['2:5-2:5 the string that began at line 1 is not closed']],
+    ['a:\n\tb: 1', ['2:1-2:2 a tab cannot indent']],
+    ['a: b: c', ['1:4-1:5 a second key cannot begin here']],
+    ['a: 1\n---\nb: 2', ['2:1-2:4 a second document begins here']],
+    [
+      'a:\n  - b: 1\n   c: 2',
+      ['3:1-3:4 neither an item of the list above nor indented like the keys of its last item'],
+    ],
+    ['a:\n  b: 1\n c: 2', ['3:1-3:2 this key is not indented like those above it']],
+    ['- - a\n - b', ['2:2-2:3 this item of a list is not indented like those above it']],
+    ['a: 1\nb\nc: 2', ["2:1-2:2 a key without ':'"]],
+    ['a:1\nb: 2', ["1:1-1:4 a key must end with ':' on its own line"]],
+    ['a: - b', ['1:4-1:5 a list cannot begin on the line of its key']],
+    ['a: @x', ['1:4-1:5 a value cannot begin with this character']],
+    ['a: "\\q"', ['1:5-1:6 this is no escape of YAML']],
+    ['a: "x" y', ['1:8-1:9 this does not belong to the value before it']],
+    ['a: "x"#c', ["1:7-1:9 white space is missing before '#'"]],
+    ['a: [1, 2]]', ['1:10-1:11 this bracket closes nothing']],
+    ['a: [1,,2]', ['1:7-1:8 a value is missing before this comma']],
+    ['a: |x\n  b', ["1:5-1:6 the text after '|' or '>' begins on the next line"]],
+    ['a: [\nb: 1\n]', ['2:1-2:2 the list that began at line 1 is not closed']],
+    ['a: {{ .Env.A }}', ['1:4-1:16 a template stands here']],
+    ['{{ template "x" }}\na: 1', ['1:1-1:19 a template stands here']],
+    ['a: .nan\nb: .inf', ['1:4-1:8 .nan is no JSON number', '2:4-2:8 .inf is no JSON number']],
+    ['a: *x\nb: *y', ["1:4-1:6 alias '*x' leads nowhere", "2:4-2:6 alias '*y' leads nowhere"]],
+  ];
+  for (const [text, expected] of cases) {
+    it(`is told with its place: ${JSON.stringify(text)}`, () => deepEqual(told(text, 'g.yaml'), expected));
+  }
+  it('does not hide the others', () => {
+    deepEqual(
+      failures('a: @x\nb: 1\nc: `y`\nd: "\\q"', 'g.yaml').map(({ position }) => position?.line),
+      [1, 3, 4],
+    );
+  });
+  it('is told with where what is not closed began', () => {
+    const [error] = failures("x: 1\na: 'x\nb: 1\n", 'g.yaml');
+    deepEqual(
+      error!.places.map(({ position: { line, column } }) => [line, column]),
+      [[2, 4]],
+    );
+  });
+});
+
+describe('a syntax error of TOML', () => {
+  const cases: readonly (readonly [text: string, expected: string])[] = [
+    ['a = 1\nb =\n', '2:4-2:4 a value is missing here'],
+    ['a = tru', '1:5-1:8 this is no value of TOML'],
+    ['a = "x\nb = 1', '1:7-1:7 this string has no closing quote'],
+    ["a = '''\nx", '1:5-1:8 this string has no closing quote'],
+    ['a = [1, 2\n', '1:10-1:10 a list or inline table is not closed'],
+    ['a = [1 2]', '1:8-1:9 a comma or the closing bracket is missing here'],
+    ['a = 1 b = 2', '1:7-1:8 only one key can stand on a line'],
+    ['a b = 2', '1:3-1:4 this cannot be part of a key'],
+    ['a = "\\q"', '1:7-1:9 this is no escape of TOML'],
+    ['a = 3s', '1:5-1:7 a duration is written in quotes'],
+    ['a = [1, 500ms]', '1:9-1:14 a duration is written in quotes'],
+    ['a = 0755', '1:5-1:9 a number has no leading zeros'],
+    ['a = 5.', '1:5-1:7 digits are missing after the dot'],
+    ['a = None', '1:5-1:9 TOML knows no such value'],
+    ['a: 1', "1:2-1:3 a key is followed by '='"],
+    ['[a\nb = 1', '1:3-1:3 this header is not closed'],
+    ['[[a]\nb = 1', '1:5-1:5 this header is not closed'],
+    ['a = 1\na.b = 2', '2:1-2:4 this name is a value or a table already'],
+    ['a = {{ .Env.A }}', '1:5-1:17 a template stands here'],
+    ['a = 1\nb = nan', '2:5-2:8 NaN is no JSON number'],
+  ];
+  for (const [text, expected] of cases) {
+    it(`is told with its place: ${JSON.stringify(text)}`, () => deepEqual(told(text, 'g.toml'), [expected]));
+  }
+  it('is told with the duration in quotes', () => equal(failures('a = 3s', 'g.toml')[0]!.hint, '"3s"'));
+  it('is told for every number that JSON does not have', () =>
+    equal(failures('a = nan\nb = [1, inf]\n', 'g.toml').length, 2));
+});
+
+describe('a text that cannot be parsed', () => {
+  const conflict = (one: string, other: string) => `<<<<<<< HEAD\n${one}\n=======\n${other}\n>>>>>>> main\n`;
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  for (const [file, text] of [
+    ['g.json', `{\n${conflict('"a": 1', '"a": 2')}}`],
+    ['g.yaml', `b: 1\n${conflict('a: 1', 'a: 2')}`],
+    ['g.toml', `b = 1\n${conflict('a = 1', 'a = 2')}`],
+  ] as const) {
+    it(`for the marks of a merge conflict in ${file} is told so once`, () => {
+      deepEqual(told(text, file), ['2:1-2:13 merge conflict marks']);
+      deepEqual(
+        failures(text, file)[0]!.places.map(({ position }) => position.line),
+        [4, 6],
+      );
+    });
+  }
+  it('for a block of YAML that is nested too deeply is told with its place', () => {
+    const text = Array.from({ length: 210 }, (_, level) => `${' '.repeat(level)}a:`).join('\n');
+    deepEqual(told(`${text} 1`, 'g.yaml'), ['202:202-210:214 nested deeper than 200 levels']);
+  });
+  for (const [file, before, after] of [
+    ['g.json', '{"a":', '}'],
+    ['g.yaml', 'a: ', ''],
+    ['g.toml', 'a = ', ''],
+  ] as const) {
+    for (const levels of [300, 20_000]) {
+      it(`for the ${levels} levels it has in ${file} is told with the first one too deep`, () => {
+        const [error] = failures(`${before}${deep(levels)}${after}`, file);
+        const braces = file === 'g.json' ? 1 : 0;
+        deepEqual(
+          [error!.reason, error!.position!.column],
+          ['nested deeper than 200 levels', before.length + 202 - braces],
+        );
+      });
+    }
+  }
+  it('is handed over with its mistakes', () => {
+    try {
+      parseDocument('{', 'g.json');
+      throw new Error('was accepted');
+    } catch (error) {
+      equal((error as UnreadableError).text, '{');
+    }
+  });
+  it('tells file, line and column at the beginning of the message', () =>
+    match(failures('{"a": 1,}', 'g.json')[0]!.message, /^g\.json:1:8: trailing comma/));
+});
