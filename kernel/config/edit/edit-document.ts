@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigError, ConfigErrors, type Data, type DataObject, type Fix, isObject, setKey } from '#contract';
+import { cloneData } from '../clone.ts';
+import { json } from '../json-text.ts';
+import { type Document, formatOf, parseDocument } from '../load.ts';
+import { joinPointer, parentPointer, parsePointer } from '../pointer.ts';
+import type { Stretch } from '../position.ts';
+import type { Format } from '../text-format.ts';
+import { toml } from '../toml-text.ts';
+import { yaml } from '../yaml-text.ts';
+import type { CreateEditor, Editor } from './editor.ts';
+import { jsonEditor } from './json-editor.ts';
+import { tomlEditor } from './toml-editor.ts';
+import { yamlEditor } from './yaml-editor.ts';
+
+/** Another name for the key at a pointer, or another value there. Pointers are those of the document before all changes. */
+export type Change = Fix & { readonly pointer: string };
+
+/** A stretch of a text and what to write in its place. */
+interface Edit extends Stretch {
+  readonly text: string;
+  readonly pointer: string;
+}
+
+const editors: ReadonlyMap<Format, CreateEditor> = new Map([
+  [json, jsonEditor],
+  [yaml, yamlEditor],
+  [toml, tomlEditor],
+]);
+
+/**
+ * Makes changes in the text of a document; comments and layout around them stay. The new text is read again and must
+ * mean the old data with the changes made, no more and no less; comment keys at the root, where YAML keeps its anchors,
+ * are not looked at.
+ * @throws ConfigErrors EDIT_DUPLICATE_KEY when a key would stand twice in one object; EDIT_IMPOSSIBLE when the text
+ *   cannot say it.
+ */
+export function editDocument(document: Document, changes: readonly Change[]): Document {
+  if (changes.length === 0) return document;
+  const wanted = changeData(document.data as DataObject, changes);
+  const editor = editors.get(formatOf(document.file))!(document.text);
+  const edits = changes.flatMap((change) => editsOf(editor, document.text, change));
+  const text = applyEdits(document.text, edits);
+  const edited = read(text, document.file, changes[0]!.pointer);
+  if (!isDeepStrictEqual(withoutComments(edited.data), withoutComments(wanted))) {
+    throw impossible(changes[0]!.pointer, 'cannot be changed without changing something else');
+  }
+  return edited;
+}
+
+/** A copy of the data with the changes made, the deepest first: their pointers hold until then. */
+function changeData(data: DataObject, changes: readonly Change[]): DataObject {
+  const result = cloneData(data);
+  const byDepth = changes
+    .map((change) => ({ change, steps: parsePointer(change.pointer) }))
+    .sort((one, other) => other.steps.length - one.steps.length);
+  for (const { change, steps } of byDepth) {
+    const holder = steps.slice(0, -1).reduce<Data | undefined>((value, step) => own(value, step), result);
+    const last = steps.at(-1);
+    const value = last === undefined ? undefined : own(holder, last);
+    if (value === undefined) throw impossible(change.pointer, 'is not there');
+    if (!('key' in change)) {
+      if (isObject(holder)) setKey(holder, last!, change.value);
+      else (holder as Data[])[Number(last)] = change.value;
+      continue;
+    }
+    if (!isObject(holder)) throw impossible(change.pointer, 'is no key');
+    if (Object.hasOwn(holder, change.key)) {
+      const message = `'${last}' cannot be renamed: '${change.key}' is there too`;
+      const related = [joinPointer(parentPointer(change.pointer), change.key)];
+      throw new ConfigErrors([new ConfigError('EDIT_DUPLICATE_KEY', change.pointer, message, { related })]);
+    }
+    delete holder[last!];
+    setKey(holder, change.key, value);
+  }
+  return result;
+}
+
+function own(value: Data | undefined, step: string): Data | undefined {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, step)
+    ? (value as DataObject)[step]
+    : undefined;
+}
+
+function editsOf(editor: Editor, text: string, change: Change): Edit[] {
+  const { pointer } = change;
+  const steps = parsePointer(pointer);
+  if ('key' in change) {
+    const places = editor.keys(steps);
+    if (places.length === 0) throw impossible(pointer, 'is not written out');
+    return places.map(({ start, end }) => ({
+      pointer,
+      start,
+      end,
+      text: editor.printKey(change.key, text.slice(start, end)),
+    }));
+  }
+  const place = editor.value(steps);
+  const printed = place && editor.printValue(change.value, place);
+  if (printed === undefined) throw impossible(pointer, 'cannot be written in one place');
+  return [{ pointer, start: place!.start, end: place!.end, text: printed }];
+}
+
+/** What several places share, as YAML's aliases do, is edited once. */
+function applyEdits(text: string, edits: readonly Edit[]): string {
+  const parts: string[] = [];
+  let at = 0;
+  let last: Edit | undefined;
+  for (const edit of edits.toSorted((one, other) => one.start - other.start || one.end - other.end)) {
+    if (last && edit.start === last.start && edit.end === last.end && edit.text === last.text) continue;
+    if (edit.start < at) throw impossible(edit.pointer, 'overlaps another change');
+    parts.push(text.slice(at, edit.start), edit.text);
+    at = edit.end;
+    last = edit;
+  }
+  return parts.join('') + text.slice(at);
+}
+
+function read(text: string, file: string, pointer: string): Document {
+  try {
+    return parseDocument(text, file);
+  } catch (error) {
+    throw impossible(pointer, 'cannot be changed in this text', error);
+  }
+}
+
+function withoutComments(data: unknown): object {
+  return Object.fromEntries(Object.entries(data as DataObject).filter(([key]) => !/^[@$_#]/.test(key)));
+}
+
+function impossible(pointer: string, why: string, cause?: unknown): ConfigErrors {
+  const error = new ConfigError('EDIT_IMPOSSIBLE', pointer, `'${pointer}' ${why}: change it by hand`, { cause });
+  return new ConfigErrors([error]);
+}

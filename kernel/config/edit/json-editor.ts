@@ -1,0 +1,25 @@
+import { printJson } from '#contract';
+import { json } from '../json-text.ts';
+import type { CreateEditor } from './editor.ts';
+import { fitsOneLine, type InlineStyle, indentAt, indentUnit, printInline } from './layout.ts';
+
+const style: InlineStyle = { scalar: printJson, key: printJson, colon: ': ' };
+
+/** Edits JSON. A value that fits stays on its line; others are indented as the text is. */
+export const jsonEditor: CreateEditor = (text) => {
+  const find = json.finder(text);
+  return {
+    keys(steps) {
+      const key = find(steps, 'key');
+      return key ? [key] : [];
+    },
+    value: (steps) => find(steps, 'value'),
+    printKey: printJson,
+    printValue(value, { start, end }) {
+      const inline = printInline(value, style);
+      if (fitsOneLine(inline, text.slice(start, end)) || !text.includes('\n')) return inline;
+      const lines = JSON.stringify(value, null, indentUnit(text));
+      return lines.replaceAll('\n', `\n${indentAt(text, start)}`);
+    },
+  };
+};

@@ -1,0 +1,40 @@
+import { type Data, isObject } from '#contract';
+
+/** Values longer than this, in characters, get a line for every entry. */
+const MAX_INLINE = 100;
+
+/** The white space the line of an offset begins with. */
+export function indentAt(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  return /^[ \t]*/.exec(text.slice(start, offset))![0];
+}
+
+/** The white space one level of a text is indented by; two spaces where none is. */
+export function indentUnit(text: string): string {
+  return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
+}
+
+/** True when a value is to be written on one line, in the place of this literal. */
+export function fitsOneLine(printed: string, literal: string): boolean {
+  return !literal.includes('\n') && printed.length <= MAX_INLINE;
+}
+
+/** How a format writes data on one line. */
+export interface InlineStyle {
+  readonly scalar: (value: Data) => string;
+  readonly key: (name: string) => string;
+  /** Between key and value. */
+  readonly colon: string;
+}
+
+/** Data on one line: `["a", "b"]`, `{"a": 1}`. */
+export function printInline(value: Data, style: InlineStyle): string {
+  const print = (inner: Data): string => {
+    if (Array.isArray(inner)) return `[${inner.map(print).join(', ')}]`;
+    if (!isObject(inner)) return style.scalar(inner);
+    return `{${Object.entries(inner)
+      .map(([key, item]) => style.key(key) + style.colon + print(item))
+      .join(', ')}}`;
+  };
+  return print(value);
+}

@@ -1,0 +1,50 @@
+import { type Data, isObject, printJson } from '#contract';
+import { type TomlPlace, tomlPlaces } from '../toml-places.ts';
+import type { CreateEditor } from './editor.ts';
+import { fitsOneLine, type InlineStyle, indentAt, indentUnit, printInline } from './layout.ts';
+
+const style: InlineStyle = { scalar: printScalar, key: (name) => printName(name, ''), colon: ' = ' };
+
+/** Edits TOML. A key is renamed in every header and dotted name it stands in; a table under headers is no one value. */
+export const tomlEditor: CreateEditor = (text) => {
+  const { root } = tomlPlaces(text);
+  const find = (steps: readonly string[]) =>
+    steps.reduce<TomlPlace | undefined>((place, step) => place?.child(step), root);
+  return {
+    keys: (steps) => find(steps)?.keys ?? [],
+    value(steps) {
+      const place = find(steps);
+      return place?.kind === 'value' ? place.value : undefined;
+    },
+    printKey: printName,
+    printValue(value, { start, end }) {
+      if (hasNull(value)) return undefined;
+      const literal = text.slice(start, end);
+      if (typeof value === 'string') return printText(value, literal);
+      const inline = printInline(value, style);
+      if (!Array.isArray(value) || fitsOneLine(inline, literal)) return inline;
+      const indent = indentAt(text, start);
+      const lines = value.map((item) => `${indent}${indentUnit(text)}${printInline(item, style)},\n`);
+      return `[\n${lines.join('')}${indent}]`;
+    },
+  };
+};
+
+function printScalar(value: Data): string {
+  return typeof value === 'string' ? printText(value, '') : printJson(value);
+}
+
+function printName(name: string, literal: string): string {
+  const isBare = !/^['"]/.test(literal) && /^[\w-]+$/.test(name);
+  return isBare ? name : printText(name, literal);
+}
+
+function printText(content: string, literal: string): string {
+  return literal.startsWith("'") && !/['\p{Cc}]/u.test(content) ? `'${content}'` : printJson(content);
+}
+
+/** TOML has no null. */
+function hasNull(value: Data): boolean {
+  if (Array.isArray(value)) return value.some(hasNull);
+  return isObject(value) ? Object.values(value).some(hasNull) : value === null;
+}

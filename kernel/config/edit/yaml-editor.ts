@@ -1,0 +1,56 @@
+import { type Data, isObject, printJson } from '#contract';
+import { yaml } from '../yaml-text.ts';
+import type { CreateEditor } from './editor.ts';
+import { type InlineStyle, printInline } from './layout.ts';
+
+/** Texts that need no quotes anywhere in YAML, also not as a key or in a flow collection. */
+const plain = /^(?:[A-Za-z_/][\w./-]*|\d+(?:ns|us|ms|s|m|h))$/;
+/** Words that some reader of YAML takes for something other than a text. */
+const reserved = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
+const style: InlineStyle = { scalar: printJson, key: printJson, colon: ': ' };
+
+/** Edits YAML. A text is quoted as the one it replaces; a list stays a list of lines, with every entry on one. */
+export const yamlEditor: CreateEditor = (text) => {
+  const find = yaml.finder(text);
+  return {
+    keys(steps) {
+      const key = find(steps, 'key');
+      return key ? [key] : [];
+    },
+    value(steps) {
+      const found = find(steps, 'value');
+      return found && { start: found.start, end: found.start + text.slice(found.start, found.end).trimEnd().length };
+    },
+    printKey: printText,
+    printValue(value, { start, end }) {
+      const literal = text.slice(start, end);
+      const isBlock = /^(?:-\s|[^[{'"][^\n]*:\s)/.test(literal);
+      const printed = isBlock ? printBlock(value, columnOf(text, start)) : printFlow(value, literal);
+      return literal === '' && !/\s/.test(text[start - 1] ?? ' ') ? ` ${printed}` : printed;
+    },
+  };
+};
+
+function printFlow(value: Data, literal: string): string {
+  return typeof value === 'string' ? printText(value, literal) : printInline(value, style);
+}
+
+function printBlock(value: Data, column: number): string {
+  const lines = Array.isArray(value)
+    ? value.map((item) => `- ${printFlow(item, '')}`)
+    : isObject(value)
+      ? Object.entries(value).map(([key, item]) => `${printText(key, '')}: ${printFlow(item, '')}`)
+      : [];
+  return lines.length > 0 ? lines.join(`\n${' '.repeat(column)}`) : printFlow(value, '');
+}
+
+function printText(content: string, literal: string): string {
+  if (literal.startsWith("'") && !/[\n\r\p{Cc}]/u.test(content)) return `'${content.replaceAll("'", "''")}'`;
+  const isPlain = !literal.startsWith('"') && plain.test(content) && !reserved.test(content);
+  return isPlain ? content : printJson(content);
+}
+
+function columnOf(text: string, offset: number): number {
+  return offset - (text.lastIndexOf('\n', offset - 1) + 1);
+}
