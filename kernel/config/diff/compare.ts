@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Data, type DataObject, isObject } from '#contract';
+import { joinPointer } from '../pointer.ts';
+
+/** One difference between two values; `pointer` is the same in both. */
+export type Difference =
+  | { readonly op: 'add'; readonly pointer: string; readonly to: Data }
+  | { readonly op: 'remove'; readonly pointer: string; readonly from: Data }
+  | { readonly op: 'replace'; readonly pointer: string; readonly from: Data; readonly to: Data };
+
+/**
+ * What makes one value of the other, in an order in which the differences can be applied. Objects are compared by key,
+ * lists of objects by position, other lists as a whole.
+ */
+export function compareData(from: Data, to: Data, pointer = ''): Difference[] {
+  const found: Difference[] = [];
+  compare(from, to, pointer, found);
+  return found;
+}
+
+function compare(from: Data, to: Data, pointer: string, found: Difference[]): void {
+  if (from === to) return;
+  if (isObject(from) && isObject(to)) compareObjects(from, to, pointer, found);
+  else if (isObjectList(from) && isObjectList(to)) compareLists(from, to, pointer, found);
+  else if (!isDeepStrictEqual(from, to)) found.push({ op: 'replace', pointer, from, to });
+}
+
+function compareObjects(from: DataObject, to: DataObject, pointer: string, found: Difference[]): void {
+  for (const key of Object.keys(from)) {
+    if (Object.hasOwn(to, key)) compare(from[key]!, to[key]!, joinPointer(pointer, key), found);
+    else found.push({ op: 'remove', pointer: joinPointer(pointer, key), from: from[key]! });
+  }
+  for (const key of Object.keys(to)) {
+    if (!Object.hasOwn(from, key)) found.push({ op: 'add', pointer: joinPointer(pointer, key), to: to[key]! });
+  }
+}
+
+function compareLists(from: readonly Data[], to: readonly Data[], pointer: string, found: Difference[]): void {
+  const shared = Math.min(from.length, to.length);
+  for (let at = 0; at < shared; at++) compare(from[at]!, to[at]!, `${pointer}/${at}`, found);
+  // From the end, so that the positions of the others hold.
+  for (let at = from.length - 1; at >= shared; at--) {
+    found.push({ op: 'remove', pointer: `${pointer}/${at}`, from: from[at]! });
+  }
+  for (let at = shared; at < to.length; at++) found.push({ op: 'add', pointer: `${pointer}/${at}`, to: to[at]! });
+}
+
+function isObjectList(value: Data): value is Data[] {
+  return Array.isArray(value) && value.every(isObject);
+}

@@ -1,0 +1,63 @@
+import type { Data } from '#contract';
+import type { IsSecret } from '../secret.ts';
+import type { Effect } from './effect.ts';
+import type { ComponentSchema } from './effective-document.ts';
+
+/** Which of the two configurations a pointer belongs to. */
+export type Side = 'from' | 'to';
+
+/** Where a field stands in its file, and by which names. */
+export interface Place {
+  readonly pointer?: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** One change, as an operator sees it. */
+export interface ConfigChange extends Place {
+  readonly op: 'add' | 'remove' | 'replace';
+  /** In the new document; in the old one for what is removed. Values that are inherited stand where they apply. */
+  readonly pointer: string;
+  /** Absent for what is added. */
+  readonly from?: Data;
+  /** Absent for what is removed. */
+  readonly to?: Data;
+  readonly effect: Effect;
+}
+
+/** A route by its name. */
+export interface RouteName {
+  readonly method: string;
+  readonly endpoint: string;
+}
+
+/** An operation of RFC 6902. */
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Data }
+  | { readonly op: 'remove'; readonly path: string };
+
+/** How the meaning of two configurations differs. */
+export interface ConfigDiff {
+  readonly equal: boolean;
+  /** How many changes of each kind there are. */
+  readonly summary: { readonly added: number; readonly changed: number; readonly removed: number };
+  /** First those of the service, then by endpoint, in the order of path and method. */
+  readonly changes: readonly ConfigChange[];
+  readonly endpoints: {
+    readonly added: readonly RouteName[];
+    readonly changed: readonly RouteName[];
+    readonly removed: readonly RouteName[];
+  };
+  /** Makes the canonical data of the one configuration that of the other. Not to be applied where secrets are masked. */
+  readonly patch: readonly PatchOperation[];
+}
+
+export interface DiffOptions {
+  /** Adds to a change where it stands. Default: nothing. */
+  readonly places?: (pointer: string, side: Side) => Place;
+  /** Which values are shown as `***`, in `patch` too. Default: none. */
+  readonly isSecret?: IsSecret;
+  /** Lets components be compared by what they mean; without it they are compared as they are written. */
+  readonly componentSchema?: ComponentSchema;
+}

@@ -1,0 +1,110 @@
+import type { Data, DataObject, ServiceConfig } from '#contract';
+import { compareData, type Difference } from './compare.ts';
+import type { ConfigChange, ConfigDiff, DiffOptions, PatchOperation, RouteName, Side } from './config-diff.ts';
+import { type Effect, endpointEffect, serviceEffect } from './effect.ts';
+import { type ComponentSchema, documentData, effectiveDocument } from './effective-document.ts';
+import { maskSecrets } from './mask-secrets.ts';
+import { type Match, matchRoutes } from './match-routes.ts';
+
+/** A configuration as the data that `patch` is about: all defaults written out, endpoints by path and method. */
+export function canonicalData(config: ServiceConfig, componentSchema?: ComponentSchema): DataObject {
+  return documentData(effectiveDocument(config, componentSchema));
+}
+
+/** A difference and where it is. */
+interface Found {
+  readonly difference: Difference;
+  /** Pointers, in the two documents, of what was compared. */
+  readonly holder: { readonly [side in Side]: string };
+  /** The same in the canonical data. */
+  readonly canonical: string;
+  readonly effect: Effect;
+}
+
+/**
+ * Compares two configurations by what they mean: defaults are filled in, endpoints are matched by method and path,
+ * backends by position. Takes time that grows with their size.
+ */
+export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: DiffOptions = {}): ConfigDiff {
+  const { places = () => ({}), isSecret, componentSchema } = options;
+  const old = effectiveDocument(from, componentSchema);
+  const renewed = effectiveDocument(to, componentSchema);
+  const matches = matchRoutes(old.routes, renewed.routes).map((match) => ({ ...match, found: compareRoutes(match) }));
+  const found = [...compareServices(old.service, renewed.service), ...matches.flatMap((match) => match.found)];
+  const mask = (value: Data, pointer: string): Data => (isSecret ? maskSecrets(value, pointer, isSecret) : value);
+
+  const toChange = ({ difference, holder, effect }: Found): ConfigChange => {
+    const side = difference.op === 'remove' ? 'from' : 'to';
+    const pointer = holder[side] + difference.pointer;
+    return {
+      op: difference.op,
+      pointer,
+      ...('from' in difference && { from: mask(difference.from, pointer) }),
+      ...('to' in difference && { to: mask(difference.to, pointer) }),
+      effect,
+      ...places(pointer, side),
+    };
+  };
+  const toOperation = ({ difference, canonical }: Found): PatchOperation => {
+    const path = canonical + difference.pointer;
+    return 'to' in difference
+      ? { op: difference.op, path, value: mask(difference.to, path) }
+      : { op: difference.op, path };
+  };
+  return {
+    equal: found.length === 0,
+    summary: { added: count(found, 'add'), changed: count(found, 'replace'), removed: count(found, 'remove') },
+    changes: found.map(toChange),
+    endpoints: {
+      added: matches.filter(({ before }) => !before).map(routeName),
+      changed: matches.filter(({ before, after, found }) => before && after && found.length > 0).map(routeName),
+      removed: matches.filter(({ after }) => !after).map(routeName),
+    },
+    patch: inOrder(found).map(toOperation),
+  };
+}
+
+function compareServices(old: DataObject, renewed: DataObject): Found[] {
+  return compareData(old, renewed).map((difference) => ({
+    difference,
+    holder: { from: '', to: '' },
+    canonical: '',
+    effect: serviceEffect(difference.pointer),
+  }));
+}
+
+function compareRoutes({ before, after, at }: Match): Found[] {
+  const holder = { from: `/endpoints/${before?.index}`, to: `/endpoints/${after?.index}` };
+  const canonical = `/endpoints/${before ? at.from : at.to}`;
+  return differencesOf(before?.data, after?.data).map((difference) => ({
+    difference,
+    holder,
+    canonical,
+    effect: endpointEffect(before?.data),
+  }));
+}
+
+function differencesOf(before: DataObject | undefined, after: DataObject | undefined): Difference[] {
+  if (!before) return [{ op: 'add', pointer: '', to: after! }];
+  if (!after) return [{ op: 'remove', pointer: '', from: before }];
+  return compareData(before, after);
+}
+
+/** Fields first; then whole endpoints go, from the end, and come, from the start: every position holds when it is used. */
+function inOrder(found: readonly Found[]): Found[] {
+  const whole = found.filter(({ difference }) => difference.pointer === '');
+  return [
+    ...found.filter(({ difference }) => difference.pointer !== ''),
+    ...whole.filter(({ difference }) => difference.op === 'remove').reverse(),
+    ...whole.filter(({ difference }) => difference.op === 'add'),
+  ];
+}
+
+function count(found: readonly Found[], op: ConfigChange['op']): number {
+  return found.filter(({ difference }) => difference.op === op).length;
+}
+
+function routeName({ before, after }: Match): RouteName {
+  const { method, endpoint } = (after ?? before)!;
+  return { method, endpoint };
+}

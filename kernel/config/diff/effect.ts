@@ -1,0 +1,28 @@
+import type { DataObject } from '#contract';
+import { STREAMS } from '../rules/rule.ts';
+
+/**
+ * What a reload does for a change: it swaps the configuration; opens or adjusts the listener; also ends open streams of
+ * the endpoint; or leaves the change to the next start.
+ */
+export type Effect = 'swap' | 'rebind' | 'restart' | 'stream';
+
+/** Settings of the port; anything else of the service is part of what is swapped. */
+const rebinds: readonly RegExp[] = [
+  /^\/(?:port|listen_ip|use_h2c|max_header_bytes)$/,
+  /^\/(?:read|read_header|write|idle)_timeout$/,
+  /^\/tls(?:\/|$)/,
+  /^\/extra_config\/router\/use_h2c$/,
+  // Components with a port of their own.
+  /^\/extra_config\/(?:telemetry|admin|grpc).*\/(?:port|listen|listen_ip|listen_address)$/,
+];
+
+/** @param pointer of a field outside of the endpoints. */
+export function serviceEffect(pointer: string): Effect {
+  return rebinds.some((pattern) => pattern.test(pointer)) ? 'rebind' : 'swap';
+}
+
+/** @param endpoint as it was: only what served can have open streams. */
+export function endpointEffect(endpoint: DataObject | undefined): Effect {
+  return STREAMS.has(String(endpoint?.['output_encoding'])) ? 'stream' : 'swap';
+}

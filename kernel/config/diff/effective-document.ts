@@ -1,0 +1,112 @@
+import {
+  type BackendConfig,
+  backendSchema,
+  type Data,
+  type DataObject,
+  type EndpointConfig,
+  endpointSchema,
+  type Level,
+  routerSchema,
+  type Schema,
+  type ServiceConfig,
+  serviceSchema,
+} from '#contract';
+import { cloneData } from '../clone.ts';
+import { compileSchema } from '../validate.ts';
+import { printDuration } from './print-duration.ts';
+
+/** The schema of a component at a level; undefined when there is none of that name. */
+export type ComponentSchema = (namespace: string, level: Level) => Schema | undefined;
+
+/** An endpoint as a document would say it, and where it stood. */
+export interface Route {
+  /** Method and path; unlike any other route's. */
+  readonly key: string;
+  readonly method: string;
+  readonly endpoint: string;
+  readonly index: number;
+  readonly data: DataObject;
+}
+
+/** A configuration as a document would say it: every default written out, durations as text, routes by their keys. */
+export interface EffectiveDocument {
+  readonly service: DataObject;
+  readonly routes: readonly Route[];
+}
+
+/**
+ * Writes a configuration out as a document of equal meaning, the same one for configurations of equal meaning.
+ * @param componentSchema fills in the defaults of components too.
+ */
+export function effectiveDocument(
+  config: ServiceConfig,
+  componentSchema: ComponentSchema = () => undefined,
+): EffectiveDocument {
+  const components = (given: DataObject, level: Level): DataObject => {
+    const written = Object.entries(given).map(([namespace, value]): [string, Data] => {
+      const schema = componentSchema(namespace, level);
+      return [namespace, schema ? writeComponent(schema, value) : value];
+    });
+    return Object.fromEntries(written);
+  };
+  const writeBackend = (backend: BackendConfig): DataObject => {
+    const { extra_config, method, ...rest } = backend;
+    const fields = write(backendSchema, method === '' ? rest : { ...rest, method });
+    return { ...fields, extra_config: components(extra_config, 'backend') };
+  };
+  const writeEndpoint = ({ extra_config, backend, ...rest }: EndpointConfig): DataObject => ({
+    ...write(endpointSchema, rest),
+    backend: backend.map(writeBackend),
+    extra_config: components(extra_config, 'endpoint'),
+  });
+
+  const { $schema: _, extra_config, router, endpoints, ...rest } = config;
+  const service = {
+    ...write(serviceSchema, rest),
+    extra_config: { ...components(extra_config, 'service'), router: write(routerSchema, router) },
+  };
+  const seen = new Map<string, number>();
+  const routes = endpoints.map((endpoint, index): Route => {
+    const name = `${endpoint.endpoint} ${endpoint.method}`;
+    const times = seen.get(name) ?? 0;
+    seen.set(name, times + 1);
+    const { method, endpoint: path } = endpoint;
+    return {
+      key: times === 0 ? name : `${name} ${times}`,
+      method,
+      endpoint: path,
+      index,
+      data: writeEndpoint(endpoint),
+    };
+  });
+  return { service, routes: routes.sort((one, other) => (one.key < other.key ? -1 : 1)) };
+}
+
+/** The document as one value, endpoints in the order of their keys. */
+export function documentData({ service, routes }: EffectiveDocument): DataObject {
+  return { ...service, endpoints: routes.map(({ data }) => data) };
+}
+
+function writeComponent(schema: Schema, value: Data): Data {
+  const { value: filled, errors } = compileSchema(schema)(cloneData(value), '');
+  return errors.length > 0 ? value : writeValue(schema, filled as Data);
+}
+
+function write(schema: Schema, value: object): DataObject {
+  return writeValue(schema, value as DataObject) as DataObject;
+}
+
+/** Durations are numbers by now; only their schema tells them from other numbers. */
+function writeValue(schema: Schema, value: Data): Data {
+  if ('anyOf' in schema || value === null) return value;
+  if (schema.type === 'duration') return typeof value === 'number' ? printDuration(value) : value;
+  if (schema.type === 'array') return (value as Data[]).map((item) => writeValue(schema.items, item));
+  if (schema.type !== 'object') return value;
+  const { properties, values } = schema;
+  if (!properties && !values) return value;
+  const result = Object.entries(value as DataObject).map(([key, item]): [string, Data] => {
+    const inner = properties ? properties[key] : values;
+    return [key, inner ? writeValue(inner, item) : item];
+  });
+  return Object.fromEntries(result);
+}

@@ -1,0 +1,302 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import type { DataObject, Schema } from '#contract';
+import {
+  type ConfigDiff,
+  canonicalData,
+  type DiffOptions,
+  diffConfigs,
+  isSecret,
+  normalize,
+} from '../../../../kernel/config/index.ts';
+import { applyPatch } from './apply-patch.ts';
+
+const config = (fields: DataObject) => normalize({ version: 3, host: ['http://h'], ...fields }).config;
+const diff = (from: DataObject, to: DataObject, options?: DiffOptions): ConfigDiff =>
+  diffConfigs(config(from), config(to), options);
+
+const endpoint = (path: string, fields: DataObject = {}): DataObject => ({
+  endpoint: path,
+  backend: [{ url_pattern: '/' }],
+  ...fields,
+});
+const service = (...endpoints: DataObject[]): DataObject => ({ endpoints });
+
+describe('the difference of two configurations', () => {
+  describe('is none', () => {
+    const none = (from: DataObject, to: DataObject) => {
+      const { equal: isEqual, changes, patch } = diff(from, to);
+      deepEqual([isEqual, changes, patch], [true, [], []]);
+    };
+
+    it('when a default is written out', () => none({}, { port: 8080, timeout: '2s' }));
+    it('when a duration is written in another unit', () => none({ timeout: '1m' }, { timeout: '60000ms' }));
+    it('when endpoints stand in another order', () =>
+      none(service(endpoint('/a'), endpoint('/b')), service(endpoint('/b'), endpoint('/a'))));
+    it('when keys stand in another order', () => none({ name: 'a', port: 1 }, { port: 1, name: 'a' }));
+    it('when comments come and go', () => none({ '@why': 'x' }, { _who: 'y', $schema: 'z' }));
+    it('when an inherited value is written out', () =>
+      none(service(endpoint('/a')), service(endpoint('/a', { timeout: '2s', method: 'GET' }))));
+    it('when an old name is used', () => {
+      const old = { version: 2, host: ['http://h'], ...service(endpoint('/a', { headers_to_pass: ['A'] })) };
+      const present = config(service(endpoint('/a', { input_headers: ['A'] })));
+      equal(diffConfigs(normalize(old).config, present).equal, true);
+    });
+  });
+
+  it('shows a value before and after, durations as they are written', () => {
+    deepEqual(diff({}, { timeout: '3s' }).changes, [
+      { op: 'replace', pointer: '/timeout', from: '2s', to: '3s', effect: 'swap' },
+    ]);
+  });
+
+  it('points into the new document, wherever an endpoint stood before', () => {
+    const from = service(endpoint('/a'), endpoint('/b'));
+    const to = service(endpoint('/c'), endpoint('/b', { cache_ttl: '5s' }), endpoint('/a'));
+    deepEqual(
+      diff(from, to).changes.map(({ op, pointer }) => [op, pointer]),
+      [
+        ['replace', '/endpoints/1/cache_ttl'],
+        ['add', '/endpoints/0'],
+      ],
+    );
+  });
+
+  it('points into the old document for what is removed', () => {
+    const from = service(endpoint('/a'), endpoint('/b', { extra_config: { 'x/y': 1 } }));
+    const to = service(endpoint('/b'));
+    deepEqual(
+      diff(from, to).changes.map(({ op, pointer }) => [op, pointer]),
+      [
+        ['remove', '/endpoints/0'],
+        ['remove', '/endpoints/1/extra_config/x~1y'],
+      ],
+    );
+  });
+
+  it('takes another method for another endpoint', () => {
+    const { endpoints } = diff(service(endpoint('/a')), service(endpoint('/a', { method: 'POST' })));
+    deepEqual(endpoints, {
+      added: [{ method: 'POST', endpoint: '/a' }],
+      changed: [],
+      removed: [{ method: 'GET', endpoint: '/a' }],
+    });
+  });
+
+  it('lists a changed endpoint once', () => {
+    const to = service(endpoint('/a', { cache_ttl: '5s', timeout: '1s' }));
+    deepEqual(diff(service(endpoint('/a')), to).endpoints.changed, [{ method: 'GET', endpoint: '/a' }]);
+  });
+
+  it('matches backends by position', () => {
+    const from = service(endpoint('/a', { backend: [{ url_pattern: '/1' }, { url_pattern: '/2' }] }));
+    const to = service(endpoint('/a', { backend: [{ url_pattern: '/2' }] }));
+    deepEqual(
+      diff(from, to).changes.map(({ op, pointer }) => [op, pointer]),
+      [
+        ['replace', '/endpoints/0/backend/0/url_pattern'],
+        ['remove', '/endpoints/0/backend/1'],
+      ],
+    );
+  });
+
+  it('shows a list of texts as a whole', () => {
+    const [change] = diff({ host: ['http://a'] }, { host: ['http://b', 'http://a'] }).changes;
+    deepEqual(change, {
+      op: 'replace',
+      pointer: '/host',
+      from: ['http://a'],
+      to: ['http://b', 'http://a'],
+      effect: 'swap',
+    });
+  });
+
+  it('shows an option of the router where it is written', () => {
+    const [change] = diff({}, { extra_config: { router: { max_payload: 5 } } }).changes;
+    equal(change!.pointer, '/extra_config/router/max_payload');
+  });
+
+  it('tells long numbers apart that JavaScript cannot', () => {
+    const number = (text: string) => service(endpoint('/a', { extra_config: { 'x/y': { n: JSON.rawJSON(text) } } }));
+    equal(diff(number('12345678901234567890'), number('12345678901234567891')).equal, false);
+    equal(diff(number('12345678901234567890'), number('12345678901234567890')).equal, true);
+  });
+
+  it('counts changes by their kind', () => {
+    const from = { ...service(endpoint('/a'), endpoint('/b')), port: 1 };
+    const to = { ...service(endpoint('/b'), endpoint('/c'), endpoint('/d')), port: 2 };
+    deepEqual(diff(from, to).summary, { added: 2, changed: 1, removed: 1 });
+  });
+
+  it('tells the service before the endpoints, and these by path and method', () => {
+    const to = { ...service(endpoint('/b'), endpoint('/a')), port: 1 };
+    deepEqual(
+      diff({}, to).changes.map(({ pointer }) => pointer),
+      ['/port', '/endpoints/1', '/endpoints/0'],
+    );
+  });
+
+  describe('has the effect', () => {
+    const effect = (from: DataObject, to: DataObject) => diff(from, to).changes.map((change) => change.effect);
+    const tls = { keys: [{ public_key: 'a', private_key: 'b' }] };
+
+    const rebinds: readonly DataObject[] = [
+      { port: 1 },
+      { listen_ip: '::1' },
+      { tls },
+      { use_h2c: true },
+      { max_header_bytes: 5000 },
+      { read_timeout: '1s' },
+      { write_timeout: '1s' },
+      { idle_timeout: '1s' },
+      { read_header_timeout: '1s' },
+    ];
+    for (const fields of rebinds) {
+      it(`rebind for ${Object.keys(fields)}`, () => deepEqual(effect({}, fields), ['rebind']));
+    }
+
+    it('rebind for a field of tls', () => {
+      deepEqual(effect({ tls }, { tls: { ...tls, min_version: 'TLS12' } }), ['rebind']);
+    });
+
+    const swaps: readonly DataObject[] = [{ max_shutdown_wait_time: '1s' }, { dns_cache_ttl: '5s' }, { name: 'x' }];
+    for (const fields of swaps) {
+      it(`swap for ${Object.keys(fields)}`, () => deepEqual(effect({}, fields), ['swap']));
+    }
+
+    for (const output of ['streaming', 'sse', 'ndjson', 'eventstream', 'no-op']) {
+      it(`stream for an endpoint that was ${output}`, () => {
+        const from = service(endpoint('/a', { output_encoding: output }));
+        const to = service(endpoint('/a', { output_encoding: output, cache_ttl: '1s' }));
+        deepEqual(effect(from, to), ['stream']);
+        deepEqual(effect(from, service()), ['stream']);
+      });
+    }
+
+    it('swap for a new endpoint, which nobody is connected to', () => {
+      deepEqual(effect({}, service(endpoint('/a', { output_encoding: 'sse' }))), ['swap']);
+    });
+
+    it('swap for an endpoint that answers at once', () => {
+      deepEqual(effect(service(endpoint('/a')), service(endpoint('/a', { cache_ttl: '1s' }))), ['swap']);
+    });
+  });
+
+  describe('with secrets', () => {
+    const secret = (client_secret: string) => service(endpoint('/a', { extra_config: { 'x/y': { client_secret } } }));
+
+    it('shows that one changed, not what it is', () => {
+      const [change] = diff(secret('old'), secret('new'), { isSecret }).changes;
+      deepEqual([change!.from, change!.to], ['***', '***']);
+    });
+
+    it('masks them inside of an added endpoint and in the patch', () => {
+      const result = diff(service(), secret('new'), { isSecret });
+      ok(!JSON.stringify(result).includes('"new"'));
+    });
+
+    it('masks an address with a password in a list', () => {
+      const [change] = diff(
+        {},
+        { extra_config: { 'x/y': { at: ['http://u:p@h', 'http://i'] } } },
+        { isSecret },
+      ).changes;
+      deepEqual(change!.to, { at: ['***', 'http://i'] });
+    });
+  });
+
+  it('adds to a change where it stands', () => {
+    const places = (pointer: string, side: string) => ({ file: side, line: pointer.length });
+    const [change] = diff({}, { port: 1 }, { places }).changes;
+    deepEqual([change!.file, change!.line], ['to', 5]);
+  });
+
+  describe('of components', () => {
+    const schema = {
+      type: 'object',
+      properties: { rate: { type: 'integer', default: 5 }, every: { type: 'duration', default: '1s' } },
+    } as const satisfies Schema;
+    const componentSchema = (namespace: string) => (namespace === 'x/y' ? schema : undefined);
+    const component = (settings: DataObject) => service(endpoint('/a', { extra_config: { 'x/y': settings } }));
+
+    it('is none for defaults, units and comments when their schema is known', () => {
+      const from = component({ every: '1000ms', '@why': 'x' });
+      equal(diff(from, component({ rate: 5 }), { componentSchema }).equal, true);
+    });
+
+    it('shows their durations as they are written', () => {
+      const [change] = diff(component({}), component({ every: '2s' }), { componentSchema }).changes;
+      deepEqual([change!.from, change!.to], ['1s', '2s']);
+    });
+  });
+
+  describe('as a patch', () => {
+    const applies = (from: DataObject, to: DataObject) => {
+      const { patch } = diff(from, to);
+      deepEqual(applyPatch(canonicalData(config(from)), patch), canonicalData(config(to)));
+    };
+
+    it('makes the one configuration the other', () =>
+      applies(
+        service(endpoint('/a'), endpoint('/b'), endpoint('/c'), endpoint('/d')),
+        service(
+          endpoint('/e'),
+          endpoint('/d', { timeout: '1s' }),
+          endpoint('/a0'),
+          endpoint('/b', { cache_ttl: '1s' }),
+        ),
+      ));
+
+    it('holds when endpoints are reordered', () =>
+      applies(
+        service(endpoint('/a'), endpoint('/b'), endpoint('/c')),
+        service(endpoint('/c', { timeout: '1s' }), endpoint('/a'), endpoint('/aa')),
+      ));
+
+    it('holds when backends come and go', () => {
+      const backends = (...patterns: string[]) =>
+        service(endpoint('/a', { backend: patterns.map((url_pattern) => ({ url_pattern })) }));
+      applies(backends('/1', '/2', '/3'), backends('/2'));
+      applies(backends('/2'), backends('/1', '/2', '/3'));
+    });
+
+    it('holds for fields and components', () =>
+      applies(
+        { port: 1, extra_config: { 'a/b': { x: [1, { y: 2 }] } }, client_tls: { allow_insecure_connections: true } },
+        { name: 'n', extra_config: { 'a/b': { x: [{ y: 3 }] }, 'c~d/e': 1 } },
+      ));
+
+    it('holds for two endpoints of one name', () =>
+      applies(service(endpoint('/a'), endpoint('/a', { timeout: '1s' })), service(endpoint('/a'))));
+  });
+
+  describe('is found in data that', () => {
+    it('is a document of the same meaning', () => {
+      const original = config({
+        timeout: '90us',
+        extra_config: { router: { max_payload: 3 } },
+        endpoints: [
+          endpoint('/a', { output_encoding: 'no-op', timeout: '1500ms' }),
+          endpoint('/__catchall', { backend: [{ url_pattern: '/', timeout: '36h' }] }),
+        ],
+      });
+      const { config: again, errors } = normalize(canonicalData(original));
+      deepEqual(errors, []);
+      const byPath = (one: { endpoint: string }, other: { endpoint: string }) =>
+        one.endpoint < other.endpoint ? -1 : 1;
+      deepEqual(again, { ...original, endpoints: original.endpoints.toSorted(byPath) });
+    });
+  });
+
+  it('of ten thousand endpoints takes well under a second', () => {
+    const many = (timeout: string) => {
+      const endpoints = Array.from({ length: 10_000 }, (_, index) => endpoint(`/e/${index}`, { timeout }));
+      return config({ endpoints });
+    };
+    const [from, to] = [many('1s'), many('3s')];
+    const start = performance.now();
+    const { summary } = diffConfigs(from, to);
+    const took = performance.now() - start;
+    equal(summary.changed, 10_000);
+    ok(took < 1000, `${took} ms`);
+  }).timeout(20_000);
+});
