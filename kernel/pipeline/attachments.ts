@@ -6,24 +6,29 @@ import {
   ConfigError,
   type Encoding,
   type EndpointConfig,
+  findNear,
   type Log,
   type MessageHook,
   type PipeRequest,
   type Plugin,
+  type ServiceConfig,
   type Step,
 } from '#contract';
-import { joinPointer, nearest } from '../config/index.ts';
+import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { compileBackend } from './backend.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
 import { attach, type Build, createSite } from './site.ts';
+import { type BackendStages, stagesOfBackend } from './stages.ts';
 
 /** A plugin and what it handed over at one place. */
 export interface Attached<A> {
   readonly plugin: Plugin;
   readonly at: A;
+  /** Where its configuration stands. */
+  readonly pointer: string;
 }
 
 /** What every endpoint of one build shares. */
@@ -53,11 +58,11 @@ export function attachEndpoint(
     pointer,
   )) {
     const handed = attach<AtEndpoint>(build, plugin, place, config, { pointer: at, log, endpoint });
-    if (handed) attached.push({ plugin, at: handed });
+    if (handed) attached.push({ plugin, at: handed, pointer: at });
   }
-  for (const { plugin, at } of context.service) {
+  for (const { plugin, at, pointer: origin } of context.service) {
     const handed = at.eachEndpoint?.(createSite(build, plugin, undefined, { pointer, log, endpoint }));
-    if (handed) attached.push({ plugin, at: handed });
+    if (handed) attached.push({ plugin, at: handed, pointer: origin });
   }
   return attached;
 }
@@ -69,6 +74,7 @@ export interface AttachedBackend {
   readonly backend: BackendConfig;
   /** Its answers are bytes, though the client is written data. */
   readonly unreadable: boolean;
+  readonly stages: BackendStages;
   /** @param outerHooks what sees the messages of a stream after the backend's own hooks. */
   compile(output: Encoding, unread: boolean, alone: boolean, outerHooks: readonly MessageHook[]): Step<PipeRequest>;
 }
@@ -96,11 +102,11 @@ export function attachBackend(
     pointer,
   )) {
     const handed = attach<AtBackend>(build, plugin, place, config, { ...stance, pointer: at });
-    if (handed) attached.push({ plugin, at: handed });
+    if (handed) attached.push({ plugin, at: handed, pointer: at });
   }
-  for (const { plugin, at } of context.service) {
+  for (const { plugin, at, pointer: origin } of context.service) {
     const handed = at.eachBackend?.(createSite(build, plugin, undefined, { ...stance, pointer }));
-    if (handed) attached.push({ plugin, at: handed });
+    if (handed) attached.push({ plugin, at: handed, pointer: origin });
   }
   const protocol = findProtocol(context, attached, pointer, stance, output);
   if (protocol && !protocol.hostless && backend.host.length === 0) {
@@ -118,7 +124,21 @@ export function attachBackend(
       registry.catalogue.order,
       name,
     );
+  const backendPhase = phase('backend');
+  const transportPhase = phase('transport');
+  const claim = attached.find(({ at }) => at.protocol !== undefined && at.protocol === protocol);
   return {
+    stages: {
+      stages: stagesOfBackend(
+        backendPhase,
+        transportPhase,
+        attached,
+        claim?.plugin.name ?? registry.catalogue.defaultProtocol,
+        output?.raw !== true && encoding?.raw !== true,
+        output?.messages !== undefined,
+      ),
+      hostless: protocol?.hostless === true,
+    },
     attached,
     shadow: attached.find(({ at }) => at.shadow)?.at.shadow,
     backend,
@@ -128,8 +148,8 @@ export function attachBackend(
         endpoint,
         backend,
         log,
-        backendWraps: phase('backend').map(({ at }) => at.backend!),
-        transportWraps: phase('transport').map(({ at }) => at.transport!),
+        backendWraps: backendPhase.map(({ at }) => at.backend!),
+        transportWraps: transportPhase.map(({ at }) => at.transport!),
         protocol: protocol!,
         hosts,
         messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
@@ -170,6 +190,7 @@ function findProtocol(
         'BACKEND_PROTOCOLS',
         joinPointer(pointer, 'extra_config'),
         `${names} cannot both reach one backend`,
+        { related: special.map((claim) => claim.pointer) },
       ),
     );
   }
@@ -179,6 +200,7 @@ function findProtocol(
         'BACKEND_NO_STREAM',
         joinPointer(pointer, 'extra_config'),
         `output_encoding "${output.name}" takes HTTP backends only, and "${special[0]!.plugin.name}" is none`,
+        { related: [special[0]!.pointer] },
       ),
     );
   }
@@ -203,12 +225,29 @@ export function findEncoding(
     const candidate = registry.encoding(known);
     return !candidate || canBe(candidate);
   });
-  const near = nearest(name, able);
-  const what = use === 'read' ? 'a backend can be read in' : 'a response can be written in';
-  build.errors.push(
-    new ConfigError('ENCODING_UNKNOWN', pointer, `"${name}" is no encoding that ${what}`, {
-      hint: near ? `did you mean "${near}"?` : `one of ${able.join(', ')}`,
-    }),
-  );
+  const { config } = build;
+  if (use === 'read' || name !== config.output_encoding) build.errors.push(unknownEncoding(name, pointer, use, able));
+  else build.errors.push(unknownDefault(config, able));
   return undefined;
+}
+
+function unknownEncoding(name: string, pointer: string, use: 'read' | 'write', able: readonly string[]): ConfigError {
+  const near = findNear(name, able);
+  const what = use === 'read' ? 'a backend can be read in' : 'a response can be written in';
+  return new ConfigError('ENCODING_UNKNOWN', pointer, `"${name}" is no encoding that ${what}`, {
+    hint: near ? `did you mean "${near.name}"?` : `one of ${able.join(', ')}`,
+    fix: near?.isSure ? { value: near.name } : undefined,
+  });
+}
+
+/** What is wrong with the output encoding of a service: one mistake for all endpoints that inherit it. */
+const unknownDefaults = new WeakMap<ServiceConfig, ConfigError>();
+
+function unknownDefault(config: ServiceConfig, able: readonly string[]): ConfigError {
+  let error = unknownDefaults.get(config);
+  if (!error) {
+    error = unknownEncoding(config.output_encoding, '/output_encoding', 'write', able);
+    unknownDefaults.set(config, error);
+  }
+  return error;
 }

@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AtService } from '#contract';
+import { type AtService, Slices } from '#contract';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Attached, EndpointContext } from './attachments.ts';
 import { compileEndpoint } from './endpoint.ts';
 import { findPlugins, namedPlugins } from './namespaces.ts';
+import { gatewayAgent } from './request.ts';
 import type { Route } from './route.ts';
 import { attach, type Build } from './site.ts';
 
@@ -14,9 +14,6 @@ export interface Compiled {
   /** What the service's components attached, outermost first. */
   readonly service: readonly Attached<AtService>[];
 }
-
-/** Longest stretch of compiling between two turns of the event loop, so that requests go on being served. */
-const SLICE_MS = 8;
 
 /**
  * Compiles every endpoint. Mistakes are collected in `build.errors`, all of them; with any, the result must not serve.
@@ -34,19 +31,16 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
   )) {
     const log = services.log.at(`[SERVICE: ${plugin.name}]`);
     const handed = attach<AtService>(build, plugin, place, raw, { pointer, log });
-    if (handed) service.push({ plugin, at: handed });
+    if (handed) service.push({ plugin, at: handed, pointer });
   }
-  const agent = `Sluice Version ${services.version}`;
+  const agent = gatewayAgent(services.version);
   const context: EndpointContext = { build, registry, service, agent, log: services.log };
   const routes: Route[] = [];
-  let sliceStart = performance.now();
+  const slices = new Slices();
   for (const [index, endpoint] of config.endpoints.entries()) {
     const route = compileEndpoint(context, endpoint, index);
     if (route) routes.push(route);
-    if (performance.now() - sliceStart > SLICE_MS) {
-      await nextTurn();
-      sliceStart = performance.now();
-    }
+    if (slices.over) await slices.next();
   }
   return { routes, service: sortByOrder(service, registry.catalogue.order, 'router') };
 }

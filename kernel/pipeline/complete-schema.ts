@@ -1,68 +1,118 @@
-import { backendSchema, endpointSchema, type Level, routerSchema, type Schema, serviceSchema } from '#contract';
-import { toPublicSchema } from '../config/index.ts';
+import { backendSchema, endpointSchema, type Level, type Namespace, routerSchema, serviceSchema } from '#contract';
+import {
+  closedObject,
+  DEFINITIONS,
+  type JsonSchema,
+  oldNamespaceSchemas,
+  toPublicSchema,
+  withOldComponentFields,
+  withOldFields,
+  withVersionTwo,
+} from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
+
+type Schemas = Readonly<Record<string, JsonSchema>>;
+
+/** The JSON Schema of a whole configuration. */
+export interface CompleteSchema extends JsonSchema {
+  readonly $id: string;
+  /** Every component at every level it may stand, by `definitionKey`. */
+  readonly definitions: Schemas;
+}
+
+const levels: readonly Level[] = ['service', 'endpoint', 'backend'];
+const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
 /**
  * The JSON Schema of the whole configuration: the core's own schemas with every plugin's at each `extra_config` it may
- * stand in, and the names of encodings and discoveries.
+ * stand in, and the names of encodings and discoveries. It refers to nothing outside itself.
  */
-export async function completeSchema(registry: Registry): Promise<object> {
+export async function completeSchema(registry: Registry): Promise<CompleteSchema> {
   await registry.load(registry.namespaces);
-  const backend = withExtra(backendSchema, extraAt(registry, 'backend'));
-  const backendEncodings = registry.names('encoding').filter((name) => readable(registry, name));
+  const components = componentsOf(registry);
   const outputs = registry.names('encoding').filter((name) => writable(registry, name));
-  const endpoint = withExtra(
-    {
-      ...endpointSchema,
-      properties: {
-        ...endpointSchema.properties,
-        output_encoding: { ...endpointSchema.properties.output_encoding, enum: outputs },
-        backend: {
-          ...endpointSchema.properties.backend,
-          items: {
-            ...backend,
-            properties: {
-              ...backend.properties,
-              encoding: { ...backendSchema.properties.encoding, enum: backendEncodings },
-              sd: { ...backendSchema.properties.sd, enum: registry.names('discovery') },
-            },
-          },
-        },
-      },
-    },
-    extraAt(registry, 'endpoint'),
-  );
-  const service = withExtra(
-    {
-      ...serviceSchema,
-      properties: {
-        ...serviceSchema.properties,
-        output_encoding: { ...serviceSchema.properties.output_encoding, enum: outputs },
-        endpoints: { ...serviceSchema.properties.endpoints, items: endpoint },
-      },
-    },
-    { router: routerSchema, ...extraAt(registry, 'service') },
-  );
-  return { $schema: 'http://json-schema.org/draft-07/schema#', ...toPublicSchema(service) };
+  const inputs = registry.names('encoding').filter((name) => readable(registry, name));
+
+  const backend = complete('backend', toPublicSchema(backendSchema), components, {
+    encoding: { enum: inputs },
+    sd: { enum: registry.names('discovery') },
+  });
+  const endpoint = complete('endpoint', toPublicSchema(endpointSchema), components, {
+    output_encoding: { enum: outputs },
+    backend: { items: backend },
+  });
+  const service = complete('service', toPublicSchema(serviceSchema), components, {
+    output_encoding: { enum: outputs },
+    endpoints: { items: endpoint },
+  });
+  const definitions = Object.fromEntries(components.map(({ key, schema }) => [key, schema]));
+  const root = withVersionTwo(service, definitions);
+  return { $schema: DRAFT, $id: `urn:sluice:schema:${registry.services.version}`, ...root, definitions };
 }
 
-type Properties = Readonly<Record<string, Schema>>;
-type ObjectSchema = Extract<Schema, { type: 'object' }> & { readonly properties: Properties };
-
-function withExtra(schema: ObjectSchema, components: Properties): ObjectSchema {
-  const { description } = schema.properties['extra_config']!;
-  const extra: Schema = { type: 'object', properties: components, ...(description !== undefined && { description }) };
-  return { ...schema, properties: { ...schema.properties, extra_config: extra } };
+/**
+ * The JSON Schema of one component, wherever it may stand.
+ * @returns undefined when no component of that name has a configuration.
+ */
+export async function componentSchema(registry: Registry, namespace: Namespace): Promise<JsonSchema | undefined> {
+  const { $id, definitions } = await completeSchema(registry);
+  const forms = levels
+    .map((level) => definitions[definitionKey(level, namespace)])
+    .filter((form) => form !== undefined);
+  const different = [...new Map(forms.map((form) => [JSON.stringify(form), form])).values()];
+  if (different.length === 0) return undefined;
+  const head = { $schema: DRAFT, $id: `${$id}:${namespace}` };
+  return different.length === 1 ? { ...head, ...different[0] } : { ...head, title: namespace, anyOf: different };
 }
 
-/** Every namespace that may stand at a level, aliases included. */
-function extraAt(registry: Registry, level: Level): Properties {
-  const components: Record<string, Schema> = {};
+/** What may stand in the `extra_config` of a level. */
+interface Component {
+  readonly level: Level;
+  readonly namespace: Namespace;
+  /** Among the definitions. */
+  readonly key: string;
+  readonly schema: JsonSchema;
+}
+
+/** Every component at every level, aliases included. */
+function componentsOf(registry: Registry): Component[] {
+  const router = withOldFields('router', toPublicSchema(routerSchema));
+  const found: Component[] = [
+    { level: 'service', namespace: 'router', key: definitionKey('service', 'router'), schema: router },
+  ];
   for (const namespace of registry.namespaces) {
-    const place = registry.place(namespace, level);
-    if (place) components[namespace] = { description: registry.plugin(namespace)!.description, ...place.schema };
+    for (const { at: level, schema } of registry.plugin(namespace)!.places ?? []) {
+      const { description } = registry.plugin(namespace)!;
+      const described = { title: namespace, description, ...toPublicSchema(schema) };
+      const complete = withOldComponentFields(namespace, described);
+      found.push({ level, namespace, key: definitionKey(level, namespace), schema: complete });
+    }
   }
-  return components;
+  return found;
+}
+
+/** The key of a component among the definitions. */
+export function definitionKey(level: Level, namespace: Namespace): string {
+  return `${level}.${namespace.replaceAll('/', '.')}`;
+}
+
+/** Fills in what only the registry knows of an object of the core, and what files made for others may say in it. */
+function complete(level: Level, schema: JsonSchema, components: readonly Component[], known: Schemas): JsonSchema {
+  const properties = schema['properties'] as Schemas;
+  const filled = Object.entries(known).map(([name, more]) => [name, { ...properties[name], ...more }]);
+  const extra = { ...properties['extra_config'], ...extraAt(level, components) };
+  const all = { ...properties, ...Object.fromEntries(filled), extra_config: extra };
+  return withOldFields(level === 'service' ? 'root' : level, { ...schema, properties: all });
+}
+
+/** The keys of `extra_config` at a level: present names as fields, old ones as patterns, which editors do not offer. */
+function extraAt(level: Level, components: readonly Component[]): JsonSchema {
+  const here = components
+    .filter((component) => component.level === level)
+    .map(({ namespace, key }) => ({ namespace, reference: { $ref: `${DEFINITIONS}${key}` } }));
+  const object = closedObject(Object.fromEntries(here.map(({ namespace, reference }) => [namespace, reference])));
+  const old = here.map(({ namespace, reference }) => oldNamespaceSchemas(namespace, reference));
+  return { ...object, patternProperties: Object.assign({}, object['patternProperties'], ...old) };
 }
 
 function readable(registry: Registry, name: string): boolean {

@@ -22,6 +22,7 @@ import {
 } from './attachments.ts';
 import { missingValue } from './backend.ts';
 import { buffered } from './buffered.ts';
+import { EndpointTraffic } from './endpoint-traffic.ts';
 import { fold } from './fold.ts';
 import { mergeReplies, parallel } from './merge.ts';
 import { compileDemands } from './pattern.ts';
@@ -29,10 +30,14 @@ import { compileRequest } from './request.ts';
 import { enterPipe, type Route } from './route.ts';
 import { type Shadow, withShadows } from './shadow.ts';
 import type { Build } from './site.ts';
+import { stagesAround } from './stages.ts';
 
 /** Compiles one endpoint; undefined when it has mistakes, which are in `build.errors`. */
-export function compileEndpoint(context: EndpointContext, endpoint: EndpointConfig, index: number): Route | undefined {
-  const { build, registry } = context;
+export function compileEndpoint(service: EndpointContext, endpoint: EndpointConfig, index: number): Route | undefined {
+  const { build, hold } = service.build.forEndpoint();
+  const context = { ...service, build };
+  const { registry } = service;
+  const { method, endpoint: path } = endpoint;
   const before = build.errors.length;
   const pointer = `/endpoints/${index}`;
   const log = context.log.at(`[ENDPOINT: ${endpoint.endpoint}]`);
@@ -50,6 +55,12 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
         'ENDPOINT_BACKENDS',
         joinPointer(pointer, 'backend'),
         'every backend is a shadow: nothing would answer',
+        {
+          hint: 'take "shadow" from one of them',
+          related: backends.flatMap(({ attached }) =>
+            attached.filter(({ at }) => at.shadow).map((shadow) => `${shadow.pointer}/shadow`),
+          ),
+        },
       ),
     );
   }
@@ -76,7 +87,7 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
     );
   const endpointPhase = phase('endpoint');
   const proxyPhase = phase('proxy');
-  reportHidden(build, [...endpointPhase, ...proxyPhase], pointer);
+  reportHidden(build, [...endpointPhase, ...proxyPhase]);
   const gathered = withShadows(shadows, gather(attached, regular, steps, endpoint, log));
   const maxPayloadBytes = smallestLimit([
     build.config.router.max_payload,
@@ -92,11 +103,17 @@ export function compileEndpoint(context: EndpointContext, endpoint: EndpointConf
     endpoint,
     output,
     log,
+    hold,
+    traffic: build.keep('traffic', { method, endpoint: path }, () => new EndpointTraffic()),
     handle: fold(
       endpointPhase.map(({ at }) => at.endpoint!),
       enterPipe(compileRequest(endpoint, context.agent), pipe),
     ),
     maxPayloadBytes,
+    stages: {
+      around: stagesAround(endpointPhase, proxyPhase, attached, regular.length > 1, output.messages !== undefined),
+      backends: backends.map((backend) => backend.stages),
+    },
     inflate: Boolean(build.config.router.decompress_gzip) || attached.some(({ at }) => at.payload?.inflate),
   };
 }
@@ -152,20 +169,29 @@ function refuseReaders(
   output: Encoding,
   pointer: string,
 ): void {
-  for (const { plugin, at } of attached) {
+  for (const { plugin, at, pointer: component } of attached) {
     if (!at.readsData || (output.messages && at.message)) continue;
     const reason = output.messages ? 'has no whole data' : 'passes bytes undecoded';
     const message = `"${plugin.name}" reads data, and output_encoding "${output.name}" ${reason}`;
-    build.errors.push(new ConfigError('ENDPOINT_NO_DATA', joinPointer(pointer, 'output_encoding'), message));
+    build.errors.push(
+      new ConfigError('ENDPOINT_NO_DATA', joinPointer(pointer, 'output_encoding'), message, {
+        hint: `a decoded output such as "json", or no "${plugin.name}"`,
+        related: [component],
+      }),
+    );
   }
 }
 
 /** A wrap that may answer by itself hides what stands inside it: the operator is told what. */
-function reportHidden(build: Build, outermostFirst: readonly Attached<AtEndpoint>[], pointer: string): void {
-  for (const [at, { plugin, at: stand }] of outermostFirst.entries()) {
-    const hidden = outermostFirst.slice(at + 1).map((inner) => `"${inner.plugin.name}"`);
+function reportHidden(build: Build, outermostFirst: readonly Attached<AtEndpoint>[]): void {
+  for (const [at, { plugin, at: stand, pointer }] of outermostFirst.entries()) {
+    const hidden = outermostFirst.slice(at + 1);
     if (!stand.terminal || hidden.length === 0) continue;
-    const message = `"${plugin.name}" answers by itself, so ${hidden.join(', ')} may never run`;
-    build.warnings.push(new ConfigError('PLUGIN_HIDDEN', joinPointer(pointer, 'extra_config', plugin.name), message));
+    const names = hidden.map((inner) => `"${inner.plugin.name}"`).join(', ');
+    build.warnings.push(
+      new ConfigError('PLUGIN_HIDDEN', pointer, `"${plugin.name}" answers by itself, so ${names} may never run`, {
+        related: hidden.map((inner) => inner.pointer),
+      }),
+    );
   }
 }

@@ -1,13 +1,14 @@
 import {
   ConfigError,
   type Data,
+  findNear,
   type Level,
   type Namespace,
   type Place,
   type Plugin,
   type ServiceConfig,
 } from '#contract';
-import { joinPointer, nearest, notSupportedYet } from '../config/index.ts';
+import { joinPointer, knownNamespaces, notSupportedYet } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Build } from './site.ts';
 
@@ -41,6 +42,8 @@ export function namedPlugins(config: ServiceConfig, registry: Registry): Set<Nam
 /**
  * The plugins of one `extra_config`. A namespace that nobody registered, or that does nothing at this level, is a
  * configuration error (configuration rule 11).
+ *
+ * Codes: NAMESPACE_LEVEL, NAMESPACE_UNKNOWN, CONFIG_NOT_SUPPORTED.
  */
 export function findPlugins(
   build: Build,
@@ -55,28 +58,51 @@ export function findPlugins(
     const at = joinPointer(pointer, 'extra_config', namespace);
     const place = registry.place(namespace, level);
     if (place) found.push({ plugin: registry.plugin(namespace)!, place, config: extra[namespace]!, pointer: at });
-    else build.errors.push(unknownNamespace(registry, namespace, level, at));
+    else build.errors.push(unknownNamespace(registry, namespace, level, at, extra));
   }
   return found;
 }
 
-function unknownNamespace(registry: Registry, namespace: Namespace, level: Level, pointer: string): ConfigError {
-  const levels = registry.plugin(namespace)?.places?.map((place) => place.at);
+/** What a level is called in messages. */
+export const HOLDERS: Readonly<Record<Level, string>> = {
+  service: 'the service',
+  endpoint: 'an endpoint',
+  backend: 'a backend',
+};
+
+function unknownNamespace(
+  registry: Registry,
+  namespace: Namespace,
+  level: Level,
+  pointer: string,
+  siblings: Readonly<Record<string, Data>>,
+): ConfigError {
+  // The options of the router are the kernel's own.
+  const levels: readonly Level[] | undefined =
+    namespace === 'router' ? ['service'] : registry.plugin(namespace)?.places?.map((place) => place.at);
   if (levels?.length) {
-    return new ConfigError('NAMESPACE_LEVEL', pointer, `"${namespace}" does nothing at ${level} level`, {
-      hint: `move it to the extra_config of ${levels.map((name) => (name === 'endpoint' ? 'an endpoint' : name === 'backend' ? 'a backend' : 'the service')).join(' or ')}`,
-    });
+    const works = levels.map((name) => HOLDERS[name]).join(' or ');
+    return new ConfigError(
+      'NAMESPACE_LEVEL',
+      pointer,
+      `"${namespace}" does nothing at ${level} level: it works in the extra_config of ${works}`,
+      { hint: `move it to the extra_config of ${works}` },
+    );
   }
   const unsupported = notSupportedYet(namespace, pointer);
   if (unsupported) return unsupported;
-  const near = nearest(
-    namespace,
-    registry.namespaces.filter((name) => !/^(?:encoding|discovery)\//.test(name)),
-  );
-  return new ConfigError(
-    'NAMESPACE_UNKNOWN',
-    pointer,
-    `"${namespace}" is not a known component`,
-    near ? { hint: `did you mean "${near}"?` } : {},
-  );
+  const belonging = registry.plugin(namespace) && /^(encoding|discovery)\/(.+)$/.exec(namespace);
+  if (belonging) {
+    const hint = belonging[1] === 'encoding' ? `"encoding": "${belonging[2]}"` : `"sd": "${belonging[2]}"`;
+    return new ConfigError('NAMESPACE_LEVEL', pointer, `"${namespace}" is no component but a value of a field`, {
+      hint,
+    });
+  }
+  const known = [...registry.namespaces.filter((name) => !/^(?:encoding|discovery)\//.test(name)), ...knownNamespaces];
+  const near = findNear(namespace, new Set(known));
+  const name = near?.name ?? known.find((candidate) => `/${candidate}/`.includes(`/${namespace}/`));
+  return new ConfigError('NAMESPACE_UNKNOWN', pointer, `"${namespace}" is not a known component`, {
+    hint: name && `did you mean "${name}"?`,
+    fix: near?.isSure && !Object.hasOwn(siblings, near.name) ? { key: near.name } : undefined,
+  });
 }

@@ -9,7 +9,7 @@ import {
 } from '#contract';
 
 /** Headers the gateway writes itself: a client's own never gets through, whatever the lists say. */
-const ownHeaders = new Set([
+export const ownHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
   'expect',
@@ -19,7 +19,7 @@ const ownHeaders = new Set([
 ]);
 
 /** Headers that describe the body and go with it. */
-const bodyHeaders = new Set(['content-type', 'content-encoding']);
+export const bodyHeaders: ReadonlySet<string> = new Set(['content-type', 'content-encoding']);
 
 /** Headers a component or the gateway sets and that a look-alike (`_` or `.` for `-`) could shadow at a backend. */
 const guardedTwins = new Set([
@@ -30,6 +30,11 @@ const guardedTwins = new Set([
   'authorization',
   'cookie',
 ]);
+
+/** The gateway's own `User-Agent`. @param version of the release, as in `1.2.3`. */
+export function gatewayAgent(version: string): string {
+  return `Sluice Version ${version}`;
+}
 
 /**
  * Compiles what an endpoint lets through (forwarding rules F1 to F9) into the function that makes the pipe's request
@@ -94,12 +99,12 @@ function copyAll(from: readonly string[], to: string[]): boolean {
 }
 
 /** A name that some backends take for that of a header the gateway or a component sets (decision 24). */
-function isTwin(name: string): boolean {
+export function isTwin(name: string): boolean {
   return guardedTwins.has(name) || isHopByHop(name);
 }
 
 /** The header names that `Connection` declares to be of this hop only; null for none. */
-function connectionNames(list: readonly string[]): Set<string> | null {
+export function connectionNames(list: readonly string[]): Set<string> | null {
   let names: Set<string> | null = null;
   for (let at = 0; at < list.length; at += 2) {
     if (list[at]!.length !== 10 || list[at]!.toLowerCase() !== 'connection') continue;

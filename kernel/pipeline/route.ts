@@ -9,6 +9,9 @@ import {
   type Step,
   toCallError,
 } from '#contract';
+import type { EndpointTraffic } from './endpoint-traffic.ts';
+import type { Hold } from './hold.ts';
+import type { PipeStages } from './stages.ts';
 
 /** One published endpoint, ready to be called. Everything about it was decided when the configuration was compiled. */
 export interface Route {
@@ -21,6 +24,12 @@ export interface Route {
   /** Inflate gzip request bodies before anything reads them. */
   readonly inflate: boolean;
   readonly log: Log;
+  /** What its streams hold on to. */
+  readonly hold: Hold;
+  /** What it has served, under every configuration that had it. */
+  readonly traffic: EndpointTraffic;
+  /** What the pipe was folded from. */
+  readonly stages: PipeStages;
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   type BackendConfig,
   type BackendSite,
   ConfigError,
+  type ConfigErrorOptions,
   copyData,
   type Data,
   type EndpointConfig,
@@ -12,7 +13,9 @@ import {
   type Services,
   type Site,
 } from '#contract';
-import { compileSchema } from '../config/index.ts';
+import { compileSchema, fieldName, markedLiterals, parentPointer, secretWarning } from '../config/index.ts';
+import type { Hold } from './hold.ts';
+import { HOLDERS } from './namespaces.ts';
 
 type Dispose = () => void | Promise<void>;
 
@@ -26,7 +29,18 @@ export interface Build {
   readonly warnings: ConfigError[];
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[];
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
+  /** As of `Site`, with the owner's name. */
+  share<T>(
+    owner: string,
+    key: Data,
+    open: () => T,
+    use: (value: T, asked: Data) => Data,
+  ): (asked: Data) => Data | Promise<Data>;
+  /** As of `Site`; may be taken out of the build. */
+  readonly read: (path: string) => Uint8Array;
   defer(dispose: Dispose): void;
+  /** The same build for one endpoint: what it acquires is held for as long as the endpoint has streams. */
+  forEndpoint(): { readonly build: Build; readonly hold: Hold };
 }
 
 /** Where in the configuration a namespace stands. */
@@ -45,17 +59,31 @@ export interface Stance {
 export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data, stance: Stance): A | undefined {
   const { value, errors } = compileSchema(place.schema)(copyData(raw), stance.pointer);
   if (errors.length > 0) {
-    build.errors.push(...errors);
+    build.errors.push(...errors.map((error) => ofOtherPlace(error, plugin, place, stance.pointer)));
     return undefined;
   }
-  if (!build.attaching) return undefined;
   try {
-    return (place.attach as (site: unknown) => A)(createSite(build, plugin, Object.freeze(value), stance));
+    const make = place.attach as (site: unknown) => A;
+    const made = build.attaching ? make(createSite(build, plugin, Object.freeze(value), stance)) : undefined;
+    build.warnings.push(...markedLiterals(place.schema, raw, stance.pointer).map(secretWarning));
+    return made;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     build.errors.push(error);
     return undefined;
   }
+}
+
+/** Says of a setting which the plugin has at another level only where it belongs. */
+function ofOtherPlace(error: ConfigError, plugin: Plugin, { at }: Place, pointer: string): ConfigError {
+  if (error.code !== 'SCHEMA_UNKNOWN_KEY' || parentPointer(error.pointer) !== pointer) return error;
+  const key = fieldName(error.pointer);
+  const home = plugin.places?.find(({ schema }) => 'properties' in schema && Object.hasOwn(schema.properties!, key));
+  if (!home) return error;
+  const message = `'${key}' of "${plugin.name}" belongs to ${HOLDERS[home.at]}, not to ${HOLDERS[at]}`;
+  return new ConfigError(error.code, error.pointer, message, {
+    hint: `move it to the extra_config of ${HOLDERS[home.at]}`,
+  });
 }
 
 /** The site of one namespace at one place; endpoint and backend are there when the place has them. */
@@ -92,21 +120,25 @@ class PlaceSite implements Site<unknown> {
   readonly keep = <T>(key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T =>
     this.#build.keep(this.#owner, key, open, close);
 
+  readonly share = <T, Asked extends Data, Answer extends Data>(
+    key: Data,
+    open: () => T,
+    use: (value: T, asked: Asked) => Answer,
+  ): ((asked: Asked) => Answer | Promise<Answer>) =>
+    this.#build.share(this.#owner, key, open, use as never) as (asked: Data) => Answer | Promise<Answer>;
+
+  readonly read = (path: string): Uint8Array => this.#build.read(path);
+
   readonly warm = (task: (signal: AbortSignal) => Promise<void>): void => {
     this.#build.warmups.push(task);
   };
 
   readonly defer = (dispose: Dispose): void => this.#build.defer(dispose);
 
-  readonly fault = (code: string, at: string, message: string, options?: FaultOptions): ConfigError =>
+  readonly fault = (code: string, at: string, message: string, options?: ConfigErrorOptions): ConfigError =>
     new ConfigError(code, this.pointer + at, message, options);
 
-  readonly warn = (code: string, at: string, message: string, options?: FaultOptions): void => {
+  readonly warn = (code: string, at: string, message: string, options?: ConfigErrorOptions): void => {
     this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
   };
-}
-
-interface FaultOptions {
-  readonly hint?: string;
-  readonly cause?: unknown;
 }

@@ -1,0 +1,52 @@
+import { addBuckets, BUCKETS, between, bucketOf, noTraffic, sparse, type TrafficWindow } from './traffic-window.ts';
+
+/** What a process tells another of an endpoint: what it served since it last told. */
+export type EndpointDelta = TrafficWindow;
+
+/** What one endpoint has served. Cheap enough for every request; an endpoint never called holds no buckets. */
+export class EndpointTraffic {
+  #calls = 0;
+  #errors = 0;
+  #counts: Float64Array | null = null;
+  #told: TrafficWindow = noTraffic;
+
+  /** @param status the one the client was given. */
+  record(latencyMs: number, status: number): void {
+    this.#calls++;
+    if (status >= 500) this.#errors++;
+    this.#counts ??= new Float64Array(BUCKETS);
+    this.#counts[bucketOf(latencyMs)]!++;
+  }
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Calls answered with a status of 500 or above. */
+  get errors(): number {
+    return this.#errors;
+  }
+
+  /** Everything up to now; later calls do not change it. */
+  snapshot(): TrafficWindow {
+    if (!this.#counts) return noTraffic;
+    return { calls: this.#calls, errors: this.#errors, buckets: sparse(this.#counts) };
+  }
+
+  /** What was served since the last time it was asked; null when that is nothing. For one asker only. */
+  takeDelta(): EndpointDelta | null {
+    if (this.#calls === this.#told.calls) return null;
+    const now = this.snapshot();
+    const delta = between(this.#told, now);
+    this.#told = now;
+    return delta;
+  }
+
+  /** Adds what another process has served. */
+  merge(delta: EndpointDelta): void {
+    this.#calls += delta.calls;
+    this.#errors += delta.errors;
+    this.#counts ??= new Float64Array(BUCKETS);
+    addBuckets(this.#counts, delta);
+  }
+}

@@ -1,0 +1,18 @@
+/** An answer that may go on long after its head was written. */
+export interface Stream {
+  /** Ends it in order: what was written is flushed, and the client sees a complete response. */
+  end(): void;
+}
+
+/**
+ * What keeps one endpoint of one configuration alive. A stream holds its endpoint, not the whole configuration, which may
+ * retire around it (hot-reload rule 24).
+ */
+export interface Hold {
+  /** Streams under way. */
+  readonly streams: number;
+  enter(stream: Stream): void;
+  leave(stream: Stream): void;
+  /** Ends every stream in order. */
+  end(): void;
+}

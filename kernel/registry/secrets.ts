@@ -1,0 +1,19 @@
+import { type IsSecret, isMarked, isSecret, isTelling, parsePointer, renamedNamespace } from '../config/index.ts';
+import type { Registry } from './registry.ts';
+
+/**
+ * What is not to be shown of a configuration: what its name or text tells, and the fields that a component's schema marks
+ * as secret. Knows the schemas of loaded plugins.
+ */
+export function secretsKnownTo(registry: Registry): IsSecret {
+  return (pointer, value) => isSecret(pointer, value) || (isTelling(value) && isMarkedField(registry, pointer));
+}
+
+function isMarkedField(registry: Registry, pointer: string): boolean {
+  if (!pointer.includes('/extra_config/')) return false;
+  const steps = parsePointer(pointer);
+  const at = steps.lastIndexOf('extra_config') + 1;
+  const name = steps[at] ?? '';
+  const places = registry.plugin(renamedNamespace(name) ?? name)?.places ?? [];
+  return places.some(({ schema }) => isMarked(schema, steps.slice(at + 1)));
+}

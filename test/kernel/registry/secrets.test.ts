@@ -1,0 +1,77 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { ConfigError, type Data } from '#contract';
+import { formats } from '../../../kernel/cli/formats/index.ts';
+import { printConfig } from '../../../kernel/cli/print-config.ts';
+import { findingsOf } from '../../../kernel/cli/report.ts';
+import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { type IsSecret, maskSecrets, normalize, parseDocument, toIssues } from '../../../kernel/config/index.ts';
+import { Registry } from '../../../kernel/registry/registry.ts';
+import { secretsKnownTo } from '../../../kernel/registry/secrets.ts';
+import { catalogue } from '../../../plugins/index.ts';
+
+const CLIENT = '/endpoints/0/backend/0/extra_config/backend~1http~1client';
+const PROXY = `${CLIENT}/proxy_address`;
+
+/** A field that only its schema calls a secret. */
+const document = (address: Data) => ({
+  version: 3,
+  endpoints: [
+    {
+      endpoint: '/a',
+      backend: [
+        {
+          url_pattern: '/a',
+          host: ['http://a.test'],
+          extra_config: { 'backend/http/client': { no_redirect: true, proxy_address: address } },
+        },
+      ],
+    },
+  ],
+});
+
+describe('a field that its component marks as secret', () => {
+  let isSecret: IsSecret;
+  before(async () => {
+    const registry = new Registry(catalogue, toolServices());
+    await registry.load(['backend/http/client']);
+    isSecret = secretsKnownTo(registry);
+  });
+
+  it('is a secret', () => equal(isSecret(PROXY, 'hidden'), true));
+  it('is one at every level the component may be asked for at', () =>
+    equal(isSecret('/extra_config/backend~1http~1client/proxy_address', 'hidden'), true));
+  it('makes no secret of the fields beside it', () => equal(isSecret(`${CLIENT}/other`, 'shown'), false));
+  it('makes no secret of the same name elsewhere', () =>
+    equal(isSecret('/endpoints/0/extra_config/qos~1ratelimit~1router/proxy_address', 'shown'), false));
+  it('leaves what names and texts tell as secret', () => equal(isSecret('/x/password', 'hidden'), true));
+
+  it('is masked where the configuration is shown', () => {
+    const shown = JSON.stringify(maskSecrets(document('hidden'), '', isSecret));
+    equal(shown, JSON.stringify(document('***')));
+  });
+  it('is masked in the value of an issue', () => {
+    const source = parseDocument(JSON.stringify(document('hidden')), 'g.json');
+    const values = [PROXY, CLIENT].map(
+      (pointer) => toIssues(source, [new ConfigError('ANY', pointer, 'is wrong')], 'error', isSecret)[0]!.value,
+    );
+    deepEqual(values, ['***', '{"no_redirect":true,"proxy_address":"***"}']);
+  });
+  it('is masked in the excerpt of an issue', () => {
+    const source = parseDocument(JSON.stringify(document('hidden')), 'g.json');
+    const findings = findingsOf('g.json', source, [new ConfigError('ANY', CLIENT, 'is wrong')], [], isSecret);
+    const printed = formats.get('text')!.print(findings, false);
+    deepEqual([printed.includes('hidden'), printed.includes('"proxy_address":***')], [false, true]);
+  });
+  it('is masked where the configuration is printed as it is understood', () => {
+    const { config } = normalize(document('hidden'));
+    const written: string[] = [];
+    const { write } = process.stdout;
+    process.stdout.write = (text: string) => written.push(text) > 0;
+    try {
+      printConfig(config, 3, ' ', isSecret);
+    } finally {
+      process.stdout.write = write;
+    }
+    deepEqual([written.join('').includes('hidden'), written.join('').includes('"proxy_address":"***"')], [false, true]);
+  });
+});
