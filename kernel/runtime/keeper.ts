@@ -1,4 +1,5 @@
 import type { Data } from '#contract';
+import { canonicalJson } from '../config/index.ts';
 import type { Scope } from './scope.ts';
 
 interface Kept {
@@ -26,7 +27,8 @@ export class Keeper {
 export class Holder {
   readonly #kept: Map<string, Kept>;
   readonly #scope: Scope;
-  readonly #held = new Set<string>();
+  /** Few for each holder, and there are many holders. */
+  readonly #held: string[] = [];
 
   constructor(kept: Map<string, Kept>, scope: Scope) {
     this.#kept = kept;
@@ -34,14 +36,14 @@ export class Holder {
   }
 
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T {
-    const id = `${owner} ${canonical(key)}`;
+    const id = keptId(owner, key);
     let kept = this.#kept.get(id);
     if (!kept) {
       kept = { value: open(), close, holders: 0 };
       this.#kept.set(id, kept);
     }
-    if (!this.#held.has(id)) {
-      this.#held.add(id);
+    if (!this.#held.includes(id)) {
+      this.#held.push(id);
       kept.holders++;
       const held = kept;
       this.#scope.defer(() => this.#release(id, held));
@@ -57,11 +59,7 @@ export class Holder {
   }
 }
 
-/** The same text for equal keys, whatever the order of their members. */
-function canonical(key: Data): string {
-  return JSON.stringify(key, (_name, value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
+/** Names a kept value: equal for equal keys, whatever the order of their members. */
+export function keptId(owner: string, key: Data): string {
+  return `${owner} ${canonicalJson(key)}`;
 }

@@ -20,10 +20,21 @@ export class Scope {
     this.#disposed = true;
     while (this.#disposers.length > 0) {
       try {
-        await this.#disposers.pop()!();
+        const disposed = this.#disposers.pop()!();
+        if (disposed instanceof Promise) await soon(disposed);
       } catch (error) {
         onError(error);
       }
     }
   }
+}
+
+/** Longest wait for one disposer, in milliseconds (hot-reload rule 21). */
+const DISPOSE_MS = 5_000;
+
+function soon(disposed: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`giving back took longer than ${DISPOSE_MS} ms`)), DISPOSE_MS);
+    disposed.then(resolve, reject).finally(() => clearTimeout(late));
+  });
 }

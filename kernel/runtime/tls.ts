@@ -4,6 +4,7 @@ import {
   ConfigError,
   type KeyFiles,
   keyFilesOf,
+  pemTrouble,
   readPem,
   type ServerTlsConfig,
   systemAuthorities,
@@ -21,8 +22,9 @@ export interface ServerTls {
   readonly fingerprint: string;
 }
 
-/** What is wrong with TLS settings. */
+/** Where files come from, and where what is wrong with TLS settings goes. */
 interface Findings {
+  readonly read: (path: string) => Uint8Array;
   readonly errors: ConfigError[];
   readonly warnings: ConfigError[];
 }
@@ -63,11 +65,13 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
   };
   const files = keyFilesOf(config);
   const pairs = files.map((pair) => {
-    const cert = attempt(() => readPem(pair.certificate!, pair.certificateAt, fault));
-    const key = attempt(() => readPem(pair.privateKey!, pair.privateKeyAt, fault));
+    const cert = attempt(() => readPem(findings.read, pair.certificate!, pair.certificateAt, fault));
+    const key = attempt(() => readPem(findings.read, pair.privateKey!, pair.privateKeyAt, fault));
     return cert === undefined || key === undefined ? undefined : attempt(() => checkPair(pair, cert, key, findings));
   });
-  const authorities = config.ca_certs.map((path, index) => attempt(() => readAuthority(path, `/ca_certs/${index}`)));
+  const authorities = config.ca_certs.map((path, index) =>
+    attempt(() => readAuthority(findings.read, path, `/ca_certs/${index}`)),
+  );
   const protocol = attempt(() => tlsProtocol(config, fault));
   if (findings.errors.length > failed) return null;
   const found = pairs as Pair[];
@@ -100,8 +104,9 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
 /** Checks that certificate and key go together. */
 function checkPair(files: KeyFiles, cert: string, key: string, { warnings }: Findings): Pair {
   const { certificate, privateKey, certificateAt, privateKeyAt } = files;
-  const leaf = parsed(certificateAt, `no certificate in ${certificate}`, () => new X509Certificate(cert));
-  const secret = parsed(privateKeyAt, `no private key that can be used in ${privateKey}`, () => createPrivateKey(key));
+  const leaf = parsed(certificateAt, `no certificate in ${certificate}`, cert, () => new X509Certificate(cert));
+  const unusable = `no private key that can be used in ${privateKey}`;
+  const secret = parsed(privateKeyAt, unusable, key, () => createPrivateKey(key));
   if (!leaf.checkPrivateKey(secret)) {
     throw fault('INVALID', privateKeyAt, `the private key ${privateKey} does not fit the certificate ${certificate}`);
   }
@@ -113,19 +118,21 @@ function checkPair(files: KeyFiles, cert: string, key: string, { warnings }: Fin
   return { cert, key, leaf };
 }
 
-function readAuthority(path: string, at: string): string {
-  const pem = readPem(path, at, fault);
+function readAuthority(read: Findings['read'], path: string, at: string): string {
+  const pem = readPem(read, path, at, fault);
   const found = pem.match(CERTIFICATE) ?? [];
-  if (found.length === 0) throw fault('INVALID', at, `no certificate in ${path}`);
-  for (const text of found) parsed(at, `no certificate that can be read in ${path}`, () => new X509Certificate(text));
+  if (found.length === 0) parsed(at, `no certificate in ${path}`, pem, () => new X509Certificate(pem));
+  for (const text of found)
+    parsed(at, `no certificate that can be read in ${path}`, text, () => new X509Certificate(text));
   return pem;
 }
 
-function parsed<T>(at: string, message: string, parse: () => T): T {
+/** @param pem the text that is parsed. */
+function parsed<T>(at: string, message: string, pem: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
-    throw fault('INVALID', at, `${message}: ${(cause as Error).message}`, cause);
+    throw fault('INVALID', at, `${message}: ${pemTrouble(pem, cause)}`, cause);
   }
 }
 
@@ -146,7 +153,7 @@ function clientTrust(
 }
 
 function context(common: SecureContextOptions, { cert, key }: Pair, at: string): SecureContext {
-  return parsed(at, 'the settings cannot be used', () => createSecureContext({ ...common, cert, key }));
+  return parsed(at, 'the settings cannot be used', cert, () => createSecureContext({ ...common, cert, key }));
 }
 
 /** Finds the pair for the name a client asks for: a certificate of just that name before one with a wildcard. */

@@ -2,7 +2,9 @@ import { equal, match, ok } from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ConfigText } from '#kernel';
 import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
+import { makeCertificates } from '../../support/certificates.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 
 describe('a gateway that watches its file', () => {
@@ -55,6 +57,34 @@ describe('a gateway that watches its file', () => {
     await until(() => serves('/two'));
     equal(await serves('/one'), false);
     equal(gateway!.status.revision, 2);
+  });
+
+  it('applies what was saved between its start and the watch', async () => {
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, config('/one'));
+    gateway = await createGateway(file, { port: 0, sinks });
+    writeFileSync(file, config('/two'));
+    await gateway.watch();
+    await until(() => serves('/two'));
+  });
+
+  it('leaves a configuration that came otherwise in its place when only a file it names is renewed', async () => {
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, config('/file'));
+    await start(file);
+    const certificates = makeCertificates();
+    const authority = certificates.authority('authority');
+    const [one, two] = [certificates.issue('one', authority), certificates.issue('two', authority)];
+    const tls = { keys: [{ public_key: one.certificate, private_key: one.privateKey }] };
+    const text = JSON.stringify({ ...JSON.parse(config('/text')), tls });
+    await gateway!.apply({ trigger: 'api', source: new ConfigText(text, 'json') });
+    writeFileSync(one.privateKey, two.privateKeyPem);
+    writeFileSync(one.certificate, two.certificatePem);
+    await until(() => gateway!.status.revision === 3);
+    ok(await serves('/text'));
+    writeFileSync(file, config('/other'));
+    await until(() => serves('/other'));
+    certificates.remove();
   });
 
   it('serves on under a broken file, tells what is wrong, and takes the mended one', async () => {

@@ -1,32 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { debounce } from '../../../kernel/runtime/watch/debounce.ts';
 import { looksUnfinished } from '../../../kernel/runtime/watch/index.ts';
-import { createWaits, type Timers } from '../../../kernel/runtime/watch/timers.ts';
-
-/** Timers that run when told to. */
-function handTimers(): Timers & { advance(ms: number): void } {
-  let now = 0;
-  const due = new Set<{ readonly at: number; readonly run: () => void }>();
-  return {
-    now: () => now,
-    after(ms, run) {
-      const entry = { at: now + ms, run };
-      due.add(entry);
-      return () => due.delete(entry);
-    },
-    advance(ms) {
-      const end = now + ms;
-      for (;;) {
-        const [first] = [...due].filter((entry) => entry.at <= end).sort((a, b) => a.at - b.at);
-        if (!first) break;
-        due.delete(first);
-        now = first.at;
-        first.run();
-      }
-      now = end;
-    },
-  };
-}
+import { createWaits } from '../../../kernel/runtime/watch/timers.ts';
+import { handTimers } from '../../support/hand-timers.ts';
 
 describe('debouncing', () => {
   const times = { quietMs: 200, longestMs: 2_000 };

@@ -1,0 +1,39 @@
+import type { Hold, Stream } from '../pipeline/hold.ts';
+import { Scope } from './scope.ts';
+
+/**
+ * What one endpoint acquired: given back when its configuration has retired and its last stream has ended. There are many,
+ * most without a stream.
+ */
+export class EndpointHold extends Scope implements Hold {
+  #streams: Set<Stream> | null = null;
+  #onEmpty: (() => void) | null = null;
+
+  get streams(): number {
+    return this.#streams?.size ?? 0;
+  }
+
+  enter(stream: Stream): void {
+    this.#streams ??= new Set();
+    this.#streams.add(stream);
+  }
+
+  leave(stream: Stream): void {
+    this.#streams?.delete(stream);
+    if (this.streams === 0) this.#onEmpty?.();
+  }
+
+  end(): void {
+    for (const stream of this.#streams ?? []) stream.end();
+  }
+
+  /** The configuration has retired. Resolves when everything is given back; at once where there is no stream. */
+  async retire(onError: (error: unknown) => void): Promise<void> {
+    if (this.streams > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+      });
+    }
+    await this.dispose(onError);
+  }
+}

@@ -1,0 +1,47 @@
+/** The steps of a reload, in their order (hot-reload rules 12 to 19). */
+export type Phase = 'read' | 'validate' | 'build' | 'warmup' | 'prepare' | 'swap';
+
+/** How long each step of one attempt took. */
+export class Phases {
+  readonly #spentMs = new Map<Phase, number>();
+  readonly #onEnter: (phase: Phase) => void;
+  #current: Phase = 'read';
+  #since = performance.now();
+  #over = false;
+
+  /** @param onEnter told of every step that begins. */
+  constructor(onEnter: (phase: Phase) => void = () => {}) {
+    this.#onEnter = onEnter;
+  }
+
+  /** The step under way, or the last one. */
+  get current(): Phase {
+    return this.#current;
+  }
+
+  /** Ends the step under way and begins another. */
+  enter(phase: Phase): void {
+    this.#note();
+    this.#current = phase;
+    this.#onEnter(phase);
+  }
+
+  /** Ends the step under way: nothing comes after it. */
+  end(): void {
+    this.#note();
+    this.#over = true;
+  }
+
+  /** Milliseconds by step, so far. */
+  get spentMs(): Readonly<Partial<Record<Phase, number>>> {
+    this.#note();
+    return Object.fromEntries([...this.#spentMs].map(([phase, ms]) => [phase, Math.round(ms * 100) / 100]));
+  }
+
+  #note(): void {
+    if (this.#over) return;
+    const now = performance.now();
+    this.#spentMs.set(this.#current, (this.#spentMs.get(this.#current) ?? 0) + now - this.#since);
+    this.#since = now;
+  }
+}

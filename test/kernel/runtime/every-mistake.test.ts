@@ -1,0 +1,59 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { ConfigErrors } from '#contract';
+import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
+import { rememberingSinks } from '../../support/gateway.ts';
+
+const sound = { endpoint: '/sound', backend: [{ url_pattern: '/', host: ['http://backend.test'] }] };
+const service = (endpoints: readonly object[], fields: object = {}) => ({ version: 3, endpoints, ...fields });
+const withSchema = (pattern: string) => ({
+  ...sound,
+  extra_config: { 'validation/json-schema': { pattern } },
+});
+
+describe('a reload that is refused', () => {
+  let gateway: Gateway;
+  beforeEach(async () => {
+    gateway = await createGateway(service([sound]), { sinks: rememberingSinks() });
+  });
+  afterEach(() => gateway.close());
+
+  const refusal = async (document: object): Promise<ConfigErrors> => {
+    let refused: unknown;
+    await rejects(gateway.reload(document), (error) => {
+      refused = error;
+      return true;
+    });
+    ok(refused instanceof ConfigErrors);
+    return refused;
+  };
+
+  it('tells mistakes of the structure and those of components together', async () => {
+    const { errors } = await refusal(service([withSchema('(')], { timeuot: '3s' }));
+    deepEqual(
+      errors.map(({ code }) => code),
+      ['SCHEMA_UNKNOWN_KEY', 'JSON_SCHEMA_PATTERN'],
+    );
+  });
+
+  it('tells mistakes of endpoints behind a broken one at their place', async () => {
+    const { errors } = await refusal(service([{ endpoint: '/broken' }, withSchema('[')]));
+    deepEqual(
+      errors.map(({ pointer }) => pointer),
+      ['/endpoints/0', '/endpoints/1/extra_config/validation~1json-schema/pattern'],
+    );
+  });
+
+  it('tells a mistake once, though a component stumbles over it too', async () => {
+    const host = ['http://users internal'];
+    const { errors } = await refusal(service([{ endpoint: '/a', backend: [{ url_pattern: '/', sd: 'dns', host }] }]));
+    deepEqual(
+      errors.map(({ code }) => code),
+      ['HOST_INVALID'],
+    );
+  });
+
+  it('does not take a configuration for unchanged whose sound part is the serving one', async () => {
+    await refusal(service([sound, { endpoint: '/broken' }]));
+    equal(gateway.status.revision, 1);
+  });
+});
