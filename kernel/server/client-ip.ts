@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
-import type { RouterOptions } from '#contract';
+import { isIP } from 'node:net';
+import { addressMatcher, type RouterOptions } from '#contract';
 
 /**
  * Compiles how the client's address is found (routing rule 13): the socket's, unless that is a trusted proxy; then the
@@ -19,8 +19,7 @@ export function compileClientIp(router: RouterOptions): (message: IncomingMessag
 
 function compileProxied(router: RouterOptions): (message: IncomingMessage) => string {
   if (!router.forwarded_by_client_ip || router.trusted_proxies.length === 0) return socketAddress;
-  const trusted = createBlockList(router.trusted_proxies);
-  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const isTrusted = addressMatcher(router.trusted_proxies);
   const headers = router.remote_ip_headers.map((name) => name.toLowerCase());
   return (message) => {
     const address = socketAddress(message);
@@ -51,20 +50,9 @@ function firstUntrusted(value: string, isTrusted: (address: string) => boolean):
   return chain.findLast((item) => !isTrusted(item)) ?? chain[0];
 }
 
-function socketAddress(message: IncomingMessage): string {
+/** The address of the other end of the connection; empty when it is lost, or a socket file. */
+export function socketAddress(message: IncomingMessage): string {
   // A request whose upload failed has lost its socket.
   const address = (message.socket as typeof message.socket | null)?.remoteAddress ?? '';
   return address.startsWith('::ffff:') ? address.slice(7) : address;
-}
-
-/** A list of addresses and CIDR ranges, already validated. */
-function createBlockList(entries: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const entry of entries) {
-    const [address, bits] = entry.split('/') as [string, string?];
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return list;
 }

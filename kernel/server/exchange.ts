@@ -4,6 +4,7 @@ import {
   type AccessRecord,
   ByteStream,
   Call,
+  CallError,
   CancelledError,
   type EndpointConfig,
   type Log,
@@ -13,18 +14,21 @@ import {
   type RouterOptions,
   toCallError,
 } from '#contract';
+import type { Stream } from '../pipeline/hold.ts';
 import { type Answer, type Rendering, render, renderError } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
+import type { InFlight, Runtime } from '../runtime/runtime.ts';
 import { acceptsGzip } from './accepts-gzip.ts';
 import type { FallbackAnswers } from './answers.ts';
 import type { BuiltIn, BuiltIns } from './builtin.ts';
 import type { ClientBody } from './client-body.ts';
 import { HttpRequest } from './client-request.ts';
 import { compress, isCompressible } from './compression.ts';
-import { handToKoa, isList } from './koa-reply.ts';
+import { handToKoa, yieldToContext } from './koa-reply.ts';
 import { INFLATED_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
 import type { Outcome, Router } from './router.ts';
 import { parseTarget, type Target } from './target.ts';
+import { tellErrors } from './tell-errors.ts';
 import { writeAnswer } from './write.ts';
 
 /** What the exchanges of one runtime share. */
@@ -39,6 +43,7 @@ export interface ExchangeParts {
   readonly wrapped: boolean;
   /** The answer is handed to Koa instead of being written at once. */
   readonly throughKoa: boolean;
+  readonly runtime: Runtime;
   readonly log: Log;
 }
 
@@ -50,12 +55,12 @@ export interface Carrier extends IncomingMessage {
 export const carried = Symbol('exchange');
 
 const badTarget: Outcome = { kind: 'refused', text: 'error: invalid request target' };
-const lists = ['Set-Cookie', 'Vary', 'Link'];
 const noParams: Params = Object.freeze({});
 const noErrors: Reply['errors'] = Object.freeze([]);
 
 /** One request and its response: the only place that knows both Node's messages and the pipe's. */
-export class Exchange {
+export class Exchange implements InFlight, Stream {
+  slot = 0;
   readonly #parts: ExchangeParts;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
@@ -67,6 +72,8 @@ export class Exchange {
   #body: ClientBody | null = null;
   #errors: Reply['errors'] = noErrors;
   #answered = false;
+  /** Ends a stream in order; null for any other answer. */
+  #endStream: (() => void) | null = null;
 
   constructor(parts: ExchangeParts, message: IncomingMessage, response: ServerResponse) {
     this.#parts = parts;
@@ -188,6 +195,7 @@ export class Exchange {
       tellErrors(failed, route.log, false);
       answer = render(failed, route, request, this.#parts.rendering);
     }
+    route.traffic.record(performance.now() - this.#startedAt, answer.status);
     return this.#write(context, answer);
   }
 
@@ -201,11 +209,34 @@ export class Exchange {
     context.respond = false;
     if (wrapped) yieldToContext(this.#response, answer.headers);
     if (options.disable_gzip || answer.raw || !this.#wantsGzip(answer)) {
-      return writeAnswer(this.#response, answer, this.#call);
+      return this.#send(answer);
     }
     return compress(answer).then((packed) => {
-      if (!this.#response.destroyed) writeAnswer(this.#response, packed, this.#call);
+      if (!this.#response.destroyed) this.#send(packed);
     });
+  }
+
+  #send(answer: Answer): void {
+    this.#endStream = writeAnswer(this.#response, answer, this.#call);
+    if (!this.#endStream || this.#outcome?.kind !== 'route') return;
+    this.#outcome.route.hold.enter(this);
+    this.#parts.runtime.leave(this);
+  }
+
+  /** A stream ends in order. */
+  end(): void {
+    this.#endStream?.();
+  }
+
+  /** Its configuration can wait no longer. */
+  abort(): string {
+    if (this.#response.headersSent || !this.#call) {
+      this.#response.destroy();
+    } else {
+      this.#response.shouldKeepAlive = false;
+      this.#call.cancel(new CallError('CONFIG_RETIRED', 'configuration retired', { view: { status: 503 } }));
+    }
+    return `${this.#message.method} ${this.match()?.endpoint ?? this.#message.url}`;
   }
 
   #wantsGzip(answer: Answer): boolean {
@@ -235,6 +266,8 @@ export class Exchange {
   closed(): void {
     if (this.#response.writableFinished) this.#call?.finish();
     else this.#call?.cancel(new CancelledError());
+    if (this.#endStream && this.#outcome?.kind === 'route') this.#outcome.route.hold.leave(this);
+    else this.#parts.runtime.leave(this);
   }
 
   /** This request as the access log sees it. */
@@ -258,29 +291,6 @@ export class Exchange {
       endpoint: this.#outcome?.kind === 'route' ? this.#outcome.route.endpoint.endpoint : null,
       call: this.#call,
     };
-  }
-}
-
-/** One ERROR line for each thing that failed; a fault of ours with its stack (error rule 12). */
-function tellErrors(reply: Reply, log: Log, several: boolean): void {
-  for (const [index, error] of reply.errors.entries()) {
-    const lead = several ? `Error #${index}: ` : '';
-    const detail = error.code === 'GATEWAY_FAULT' && error.cause instanceof Error ? `\n${error.cause.stack}` : '';
-    if (error.code === 'CALL_CANCELLED') log.debug(`${lead}${error.message}`);
-    else log.error(`${lead}${error.message}${detail}`);
-  }
-}
-
-/** What service-level middleware has set stands; an answer's header of the same name goes, unless it is a list. */
-function yieldToContext(response: ServerResponse, headers: string[]): void {
-  if (response.getHeaderNames().length === 0) return;
-  for (let at = headers.length - 2; at >= 0; at -= 2) {
-    if (response.hasHeader(headers[at]!) && !isList(headers[at]!)) headers.splice(at, 2);
-  }
-  // Node replaces what was set by what is written.
-  for (const name of lists) {
-    const set = response.getHeader(name);
-    if (set !== undefined) for (const value of [set].flat()) headers.push(name, String(value));
   }
 }
 

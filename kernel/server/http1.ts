@@ -12,6 +12,8 @@ export interface Http1 {
   readonly size: number;
   /** Takes over the timeouts and the header limit of another configuration. */
   adjust(config: ServiceConfig): void;
+  /** Whether connections end with the answer they are waiting for. */
+  setClosing(closing: boolean): void;
   /** Takes no further request: what is being answered is answered, connections without work end now. */
   drain(): void;
   /** Ends every connection. */
@@ -68,6 +70,9 @@ export function createHttp1(
     adjust(next) {
       Object.assign(server, limits(next));
       rules.writeTimeoutMs = next.write_timeout;
+    },
+    setClosing(closing) {
+      rules.closing = closing;
     },
     drain() {
       rules.closing = true;

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import { ByteStream, type Call } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
@@ -43,4 +44,19 @@ export async function compressReply(context: Koa.Context): Promise<void> {
   context.set('Content-Encoding', 'gzip');
   context.vary('Accept-Encoding');
   if (tag) context.set('ETag', weakTag(tag));
+}
+
+const lists = ['Set-Cookie', 'Vary', 'Link'];
+
+/** What service-level middleware has set stands; an answer's header of the same name goes, unless it is a list. */
+export function yieldToContext(response: ServerResponse, headers: string[]): void {
+  if (response.getHeaderNames().length === 0) return;
+  for (let at = headers.length - 2; at >= 0; at -= 2) {
+    if (response.hasHeader(headers[at]!) && !isList(headers[at]!)) headers.splice(at, 2);
+  }
+  // Node replaces what was set by what is written.
+  for (const name of lists) {
+    const set = response.getHeader(name);
+    if (set !== undefined) for (const value of [set].flat()) headers.push(name, String(value));
+  }
 }

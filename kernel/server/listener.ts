@@ -11,6 +11,8 @@ export interface Listener {
   readonly asked: { readonly ip: string; readonly port: number };
   /** Takes over the limits, protocols and certificates of another configuration. */
   adjust(settings: PortSettings): void;
+  /** Whether connections are closed after the answer they are waiting for, so that clients go elsewhere. */
+  setClosing(closing: boolean): void;
   /** Stops accepting, lets requests in flight end, then closes. @param waitMs then the rest is cut; infinite to wait. */
   close(waitMs: number): Promise<void>;
 }
@@ -35,6 +37,7 @@ export async function listen(
     port: address.port,
     asked: { ip, port },
     adjust: (next) => protocols.adjust(next),
+    setClosing: (closing) => protocols.setClosing(closing),
     close: (waitMs) =>
       new Promise((resolve) => {
         const cut = Number.isFinite(waitMs) ? setTimeout(() => protocols.cut(), waitMs) : null;

@@ -22,6 +22,8 @@ export interface Protocols {
   readonly entrance: Server;
   /** Connections that speak what the port no longer does end with the answers they are waiting for. */
   adjust(settings: PortSettings): void;
+  /** Whether HTTP/1 connections are closed after the answer they are waiting for. */
+  setClosing(closing: boolean): void;
   /** What is being answered is answered, connections without work end now. */
   drain(): void;
   /** Ends every connection. */
@@ -136,6 +138,10 @@ class Dispatch implements Protocols {
     for (const old of this.#retired) if (old.size === 0) this.#retired.delete(old);
     this.#retired.add(this.#http1);
     this.#http1 = this.#createHttp1();
+  }
+
+  setClosing(closing: boolean): void {
+    this.#http1.setClosing(closing);
   }
 
   drain(): void {

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import createFindMyWay, { type HTTPMethod, type Instance } from 'find-my-way';
-import { encodePathSegment, type Params, paramKey, type ServiceConfig } from '#contract';
+import { encodePathSegment, type Params, paramKey, type ServiceConfig, Slices } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import { cleanPath } from './clean-path.ts';
 import { Spelling } from './spelling.ts';
@@ -26,9 +25,6 @@ interface Entry {
 
 const none: Outcome = Object.freeze({ kind: 'none' });
 
-/** Longest stretch of filling the tree between two turns of the event loop. */
-const SLICE_MS = 8;
-
 /**
  * Finds the endpoint of a request in a radix tree: the same cost with ten endpoints as with ten thousand. A router
  * belongs to one configuration and is filled before it is published.
@@ -51,12 +47,10 @@ export class Router {
 
   static async build(config: ServiceConfig, routes: readonly Route[]): Promise<Router> {
     const router = new Router(config);
-    let sliceStart = performance.now();
+    const slices = new Slices();
     for (const route of routes) {
       router.#add(route);
-      if (performance.now() - sliceStart < SLICE_MS) continue;
-      await nextTurn();
-      sliceStart = performance.now();
+      if (slices.over) await slices.next();
     }
     for (const entry of router.#wildcards) router.#addEmptyRemainder(entry);
     return router;

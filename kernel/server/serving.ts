@@ -40,6 +40,7 @@ export async function createServing(runtime: Runtime, version: string, log: Log,
     options: config.router,
     wrapped: middleware.length > 0,
     throughKoa: attached.some(({ readsReply }) => readsReply),
+    runtime,
     log,
   };
   const handle = createApp(middleware, rendering.version, !config.router.disable_gzip, log).callback();
@@ -55,10 +56,9 @@ export async function createServing(runtime: Runtime, version: string, log: Log,
     serve(message: Carrier, response) {
       const exchange = new Exchange(parts, message, response);
       message[carried] = exchange;
-      runtime.enter();
+      runtime.enter(exchange);
       response.once('close', () => {
         exchange.closed();
-        runtime.leave();
         access?.(exchange.record());
       });
       handle(message, response);

@@ -2,8 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { ByteStream, type Call, CancelledError, DeadlineError } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
 
-/** Writes an answer. A stream is written as it comes, no faster than the client takes it; a broken one breaks the connection. */
-export function writeAnswer(response: ServerResponse, answer: Answer, call: Call | null): void {
+/**
+ * Writes an answer. A stream is written as it comes, no faster than the client takes it; a broken one breaks the
+ * connection.
+ * @returns for a stream a function that ends it in order; null for an answer that is written.
+ */
+export function writeAnswer(response: ServerResponse, answer: Answer, call: Call | null): (() => void) | null {
   const { status, headers, body } = answer;
   if (body instanceof ByteStream) {
     if (answer.streams || !body.arrived) return streamAnswer(response, answer, body, call);
@@ -12,6 +16,7 @@ export function writeAnswer(response: ServerResponse, answer: Answer, call: Call
     writeWhole(response, status, headers, body);
   }
   call?.finish();
+  return null;
 }
 
 function writeWhole(
@@ -41,16 +46,20 @@ function setLength(headers: string[], length: number): void {
 }
 
 /** The call goes on until the response has ended: its deadline holds for the whole stream, also for a client that stops reading. */
-function streamAnswer(response: ServerResponse, answer: Answer, body: ByteStream, call: Call | null): void {
+function streamAnswer(response: ServerResponse, answer: Answer, body: ByteStream, call: Call | null): () => void {
   let over = false;
-  const cut = (error: Error): void => {
+  const stop = (error: Error, last: () => void): void => {
     if (over) return;
     over = true;
-    if (call) tellCut(call, call.reason ?? error);
     call?.finish();
     body.cancel(error);
-    response.destroy();
+    last();
   };
+  const cut = (error: Error): void =>
+    stop(error, () => {
+      if (call) tellCut(call, call.reason ?? error);
+      response.destroy();
+    });
   response.writeHead(answer.status, answer.headers);
   response.flushHeaders();
   response.on('drain', () => body.resume());
@@ -65,6 +74,7 @@ function streamAnswer(response: ServerResponse, answer: Answer, body: ByteStream
     over = true;
   });
   call?.onCancel(cut);
+  return () => stop(new CancelledError(), () => response.end());
 }
 
 /** What an operator should know of a stream that did not come to its end. */

@@ -68,7 +68,8 @@ describe('a running gateway', () => {
       ...settings,
     };
     await writeFile(file, JSON.stringify(config));
-    child = spawn(process.execPath, ['kernel/bin.ts', 'run', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = { ...process.env, GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: directory };
+    child = spawn(process.execPath, ['kernel/bin.ts', 'run', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'], env });
     for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (output += chunk));
     spawned();
     const [code] = await once(child, 'exit');
