@@ -1,0 +1,89 @@
+import type { BackendConfig } from '#contract';
+import { endpointsWhere, lacking, type Rule, setting, using } from './rule.ts';
+
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Chapters 5 and 6: how endpoints and agents are designed. */
+export const endpointRules: readonly Rule[] = [
+  {
+    id: '5.1.1',
+    severity: 'LOW',
+    message: 'Remove disable_rest and keep variables in segments of their own.',
+    find: setting('/disable_rest', ({ config }) => config.disable_rest),
+  },
+  {
+    id: '5.1.2',
+    severity: 'LOW',
+    message: 'Remove debug_endpoint in production.',
+    find: setting('/debug_endpoint', ({ config }) => config.debug_endpoint),
+  },
+  {
+    id: '5.1.3',
+    severity: 'LOW',
+    message: 'Remove echo_endpoint in production: it shows the headers of a request.',
+    find: setting('/echo_endpoint', ({ config }) => config.echo_endpoint),
+  },
+  {
+    id: '5.1.4',
+    severity: 'LOW',
+    message: 'Declare the paths behind the wildcard, so that only known ones reach the backend.',
+    find: endpointsWhere(({ endpoint }) => endpoint.endsWith('*'), 'endpoint'),
+  },
+  {
+    id: '5.1.5',
+    severity: 'MEDIUM',
+    message: 'Remove /__catchall and declare what is served: it passes everything to the backend.',
+    find: endpointsWhere(({ endpoint }) => endpoint === '/__catchall', 'endpoint'),
+  },
+  {
+    id: '5.1.6',
+    severity: 'MEDIUM',
+    message: 'Write to one backend per endpoint: several writes cannot be undone together.',
+    find: endpointsWhere(({ backend = [] }) => backend.filter(writes).length > 1, 'backend'),
+  },
+  {
+    id: '5.1.7',
+    severity: 'MEDIUM',
+    message: 'Call backends in parallel where they do not need one another: a sequence adds up their times.',
+    find: (summary) =>
+      using(
+        ['proxy'],
+        ['endpoint', 'agent'],
+        ({ settings }) => settings['sequential'] === true,
+      )(summary).map((pointer) => `${pointer}/sequential`),
+  },
+  {
+    id: '5.2.1',
+    severity: 'CRITICAL',
+    message: 'Give the endpoint a backend, or remove it.',
+    find: endpointsWhere(({ backend = [] }) => backend.length === 0),
+  },
+  {
+    id: '5.2.2',
+    severity: 'LOW',
+    message: 'Let endpoints merge what several backends answer, so that clients make fewer calls.',
+    find: lacking('/endpoints', ({ endpoints }) =>
+      endpoints.some(({ config: { backend = [] } }) => backend.length > 1),
+    ),
+  },
+  {
+    id: '5.2.3',
+    severity: 'LOW',
+    message: 'Use an output_encoding that decodes on some endpoint: with no-op alone the gateway only forwards.',
+    find: setting(
+      '/endpoints',
+      ({ endpoints }) => endpoints.length > 0 && endpoints.every(({ config }) => config.output_encoding === 'no-op'),
+    ),
+  },
+  {
+    id: '6.1.1',
+    severity: 'LOW',
+    message: 'Remove sequential_start: with 10 agents or more they are slow to start one after another.',
+    find: setting('/sequential_start', ({ root, agents }) => root['sequential_start'] === true && agents.length >= 10),
+  },
+];
+
+/** A gRPC call may do anything. */
+function writes({ method, extra_config: components }: BackendConfig): boolean {
+  return !safeMethods.has(method) || Object.hasOwn(components, 'backend/grpc');
+}

@@ -1,0 +1,98 @@
+import type { ServiceConfig } from '#contract';
+import { type FindPlace, type Place, pointerOnly } from '../place.ts';
+import { authenticationRules } from './authentication.ts';
+import { deprecatedRules } from './deprecated.ts';
+import { endpointRules } from './endpoints.ts';
+import { type Files, localFiles } from './files.ts';
+import { ownRules } from './own.ts';
+import type { Rule, Severity } from './rule.ts';
+import { securityRules } from './security.ts';
+import { type Summary, summarize } from './summary.ts';
+import { telemetryRules } from './telemetry.ts';
+import { trafficRules } from './traffic.ts';
+import { writtenAt } from './written.ts';
+
+export { type Files, localFiles } from './files.ts';
+export { type Rule, type Severity, severities } from './rule.ts';
+
+/** Every rule, in order of the ids. */
+export const auditRules: readonly Rule[] = [
+  ...authenticationRules,
+  ...securityRules,
+  ...trafficRules,
+  ...telemetryRules,
+  ...endpointRules,
+  ...deprecatedRules,
+  ...ownRules,
+];
+
+/** A rule that fired. */
+export interface Recommendation {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly message: string;
+  /** Where, in order of the document's parts; the first 50. */
+  readonly instances: readonly Place[];
+}
+
+export interface AuditReport {
+  /** In order of the ids. */
+  readonly recommendations: readonly Recommendation[];
+  readonly stats: {
+    readonly endpoints: number;
+    readonly backends: number;
+    readonly agents: number;
+    /** How often each component stands in the configuration. */
+    readonly components: Readonly<Record<string, number>>;
+  };
+}
+
+/** What is audited. */
+export interface Audited {
+  /** Validated and completed. */
+  readonly config: ServiceConfig;
+  /** The parsed document it was made from. */
+  readonly document: unknown;
+  /** The pointer in the document of what stands at a pointer of `config`. Default: the same. */
+  readonly origin?: (pointer: string) => string;
+}
+
+export interface AuditOptions {
+  /** Ids of rules to leave out. */
+  readonly ignore?: ReadonlySet<string>;
+  /** Default: all. */
+  readonly severities?: ReadonlySet<Severity>;
+  readonly place?: FindPlace;
+  readonly files?: Files;
+}
+
+const MAX_INSTANCES = 50;
+
+/**
+ * Holds a configuration against every rule. An object of the document with `"@audit-ignore": ["2.2.3"]` is left out of
+ * these rules, with all it holds.
+ */
+export function audit({ config, document, origin = same }: Audited, options: AuditOptions = {}): AuditReport {
+  const { ignore, severities, place = pointerOnly, files = localFiles } = options;
+  const summary = summarize(config, files);
+  const recommendations = auditRules
+    .filter(({ id, severity }) => !ignore?.has(id) && (severities?.has(severity) ?? true))
+    .flatMap(({ id, severity, message, find }) => {
+      const found = find(summary)
+        .map((pointer) => writtenAt(document, origin(pointer)))
+        .filter(({ ignored }) => !ignored.has(id));
+      const pointers = [...new Set(found.map(({ pointer }) => pointer))].slice(0, MAX_INSTANCES);
+      return pointers.length === 0 ? [] : [{ rule: id, severity, message, instances: pointers.map(place) }];
+    });
+  return { recommendations, stats: statsOf(summary) };
+}
+
+function same(pointer: string): string {
+  return pointer;
+}
+
+function statsOf({ endpoints, agents, backendCount, components }: Summary): AuditReport['stats'] {
+  const counts: Record<string, number> = {};
+  for (const { namespace } of components) counts[namespace] = (counts[namespace] ?? 0) + 1;
+  return { endpoints: endpoints.length, backends: backendCount, agents: agents.length, components: counts };
+}

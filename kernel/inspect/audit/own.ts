@@ -1,0 +1,75 @@
+import { isLoopback } from './loopback.ts';
+import { type Rule, setting, using } from './rule.ts';
+import { literalSecrets } from './secrets.ts';
+import { weakTokens } from './tokens.ts';
+
+const tokenComponents = ['auth/validator', 'auth/signer'];
+const everywhere: ReadonlySet<string> = new Set(['0.0.0.0/0', '::/0']);
+
+/** Chapter 8: what the compatible product does not look at. */
+export const ownRules: readonly Rule[] = [
+  {
+    id: '8.1.1',
+    severity: 'HIGH',
+    message: 'Declare tokens for the admin port, or let it listen on the loopback address.',
+    find: using(['admin/api'], ['service'], ({ settings: { listen, tokens } }) => {
+      return typeof listen === 'string' && !isLoopback(listen) && !(Array.isArray(tokens) && tokens.length > 0);
+    }),
+  },
+  {
+    id: '8.1.2',
+    severity: 'HIGH',
+    message: 'Sign tokens with an algorithm other than none, and with symmetric keys of 256 bits or more.',
+    find: weakTokens,
+  },
+  {
+    id: '8.1.3',
+    severity: 'HIGH',
+    message: 'Remove disable_jwk_security and fetch keys from a server whose certificate can be checked.',
+    find: (summary) =>
+      using(
+        tokenComponents,
+        undefined,
+        ({ settings }) => settings['disable_jwk_security'] === true,
+      )(summary).map((pointer) => `${pointer}/disable_jwk_security`),
+  },
+  {
+    id: '8.1.4',
+    severity: 'MEDIUM',
+    message: 'Fetch keys over https: whoever can change the answer can sign tokens.',
+    find: (summary) =>
+      using(tokenComponents, undefined, ({ settings: { jwk_url: url } }) => {
+        return typeof url === 'string' && /^http:/i.test(url);
+      })(summary).map((pointer) => `${pointer}/jwk_url`),
+  },
+  {
+    id: '8.1.5',
+    severity: 'HIGH',
+    message: 'Keep secrets out of the configuration: read them from the environment or from files.',
+    find: literalSecrets,
+  },
+  {
+    id: '8.2.1',
+    severity: 'MEDIUM',
+    message: 'List your own proxies in trusted_proxies: now every client can claim any address.',
+    find: ({ config: { router } }) =>
+      router.trusted_proxies.flatMap((range, at) =>
+        everywhere.has(range) ? [`/extra_config/router/trusted_proxies/${at}`] : [],
+      ),
+  },
+  {
+    id: '8.2.2',
+    severity: 'LOW',
+    message: 'Remove return_error_msg in production: error texts tell clients about the backends.',
+    find: setting('/extra_config/router/return_error_msg', ({ config }) => config.router.return_error_msg),
+  },
+  {
+    id: '8.3.1',
+    severity: 'MEDIUM',
+    message: 'Let nobody but the owner write to the plugin folder: what lies there is run.',
+    find: setting('/plugin/folder', ({ root: { plugin }, files }) => {
+      const folder = plugin && typeof plugin === 'object' && 'folder' in plugin ? plugin.folder : undefined;
+      return typeof folder === 'string' && files.isOpen(folder);
+    }),
+  },
+];

@@ -1,0 +1,99 @@
+import { isObject } from '#contract';
+import { endpointsWhere, has, lacking, type Rule, setting, using } from './rule.ts';
+import type { Summary } from './summary.ts';
+
+const insecure = 'allow_insecure_connections';
+
+/** Chapter 2: what is open that need not be. */
+export const securityRules: readonly Rule[] = [
+  {
+    id: '2.1.1',
+    severity: 'HIGH',
+    message: 'Remove allow_insecure_connections and trust the authorities of your backends with client_tls.ca_certs.',
+    find: ({ config }) => [
+      ...(config.allow_insecure_connections ? [`/${insecure}`] : []),
+      // The old field alone sets the new one too.
+      ...(config.client_tls?.[insecure] && !config.allow_insecure_connections ? [`/client_tls/${insecure}`] : []),
+    ],
+  },
+  {
+    id: '2.1.2',
+    severity: 'HIGH',
+    message: 'Add a tls section, or make sure that whatever stands in front ends TLS.',
+    find: lacking('', ({ config }) => config.tls !== undefined),
+  },
+  {
+    id: '2.1.3',
+    severity: 'CRITICAL',
+    message: 'Remove tls.disabled: the port serves plain HTTP although TLS is configured.',
+    find: setting('/tls/disabled', ({ config }) => config.tls?.disabled === true),
+  },
+  {
+    id: '2.1.7',
+    severity: 'HIGH',
+    message: 'Add security/http to the service, so that browsers get the security headers.',
+    find: lacking('/extra_config', has(['security/http'], ['service'])),
+  },
+  {
+    id: '2.1.8',
+    severity: 'HIGH',
+    message: 'Remove use_h2c: clear-text HTTP/2 can be read and changed on its way.',
+    find: h2c,
+  },
+  {
+    id: '2.1.9',
+    severity: 'LOW',
+    message: 'Remove allow_insecure_connections from the backend and trust its authority with client_tls.ca_certs.',
+    find: (summary) =>
+      using(['backend/http/client'], ['backend'], ({ settings: { client_tls: tls } }) => {
+        return isObject(tls) && tls[insecure] === true;
+      })(summary).map((pointer) => `${pointer}/client_tls/${insecure}`),
+  },
+  {
+    id: '2.2.1',
+    severity: 'MEDIUM',
+    message: 'Set router.hide_version_header, so that responses do not tell the version.',
+    find: lacking('/extra_config/router/hide_version_header', ({ config }) => config.router.hide_version_header),
+  },
+  {
+    id: '2.2.2',
+    severity: 'HIGH',
+    message: 'Add security/cors, so that it is said which sites may call the API from a browser.',
+    find: lacking('/extra_config', has(['security/cors'])),
+  },
+  {
+    id: '2.2.3',
+    severity: 'HIGH',
+    message: 'List the headers that backends need in input_headers instead of "*".',
+    find: endpointsWhere(({ input_headers: names }) => names.includes('*'), 'input_headers'),
+  },
+  {
+    id: '2.2.4',
+    severity: 'HIGH',
+    message: 'List the parameters that backends need in input_query_strings instead of "*".',
+    find: endpointsWhere(({ input_query_strings: names }) => names.includes('*'), 'input_query_strings'),
+  },
+  {
+    id: '2.2.5',
+    severity: 'LOW',
+    message: 'Declare the services of the gRPC server, or remove it.',
+    find: (summary) =>
+      using(['grpc'], ['service'], ({ settings: { server } }) => {
+        return isObject(server) && [server['services'] ?? []].flat().length === 0;
+      })(summary).map((pointer) => `${pointer}/server`),
+  },
+  {
+    id: '2.3.1',
+    severity: 'MEDIUM',
+    message: 'Set both max_items and max_size of qos/http-cache, so that the cache cannot fill the memory.',
+    find: using(['qos/http-cache'], ['backend'], ({ settings }) => {
+      return settings['max_items'] === undefined || settings['max_size'] === undefined;
+    }),
+  },
+];
+
+/** The old place sets the new one too: only where it stands is told. */
+function h2c({ config }: Summary): string[] {
+  if (config.router.use_h2c) return ['/extra_config/router/use_h2c'];
+  return config.use_h2c ? ['/use_h2c'] : [];
+}

@@ -1,0 +1,78 @@
+import { type Data, isObject } from '#contract';
+import { joinPointer } from '../../config/index.ts';
+import { has, lacking, type Rule, setting, using } from './rule.ts';
+import type { Summary } from './summary.ts';
+
+/** Each is a metrics system by its presence. InfluxDB is none: it stores what telemetry/metrics collects. */
+const metricsComponents = [
+  'telemetry/metrics',
+  'telemetry/newrelic',
+  'telemetry/instana',
+  'telemetry/ganalytics',
+  'telemetry/opencensus',
+];
+
+const tracingComponents = ['telemetry/newrelic', 'telemetry/instana', 'telemetry/opencensus'];
+
+/** Chapter 4: what can be known of a running gateway. */
+export const telemetryRules: readonly Rule[] = [
+  {
+    id: '4.1.1',
+    severity: 'MEDIUM',
+    message: 'Add telemetry/opentelemetry or another source of metrics.',
+    find: lacking('/extra_config', (summary) => metricsSystems(summary).length > 0),
+  },
+  {
+    id: '4.1.2',
+    severity: 'MEDIUM',
+    message: 'Give the service a name, so that logs and metrics of several gateways can be told apart.',
+    find: setting('/name', ({ config }) => config.name === ''),
+  },
+  {
+    id: '4.1.3',
+    severity: 'HIGH',
+    message: 'Keep one metrics system: each further one costs memory and time on every request.',
+    find: (summary) => {
+      const systems = metricsSystems(summary);
+      return systems.length > 1 ? systems : [];
+    },
+  },
+  {
+    id: '4.2.1',
+    severity: 'MEDIUM',
+    message: 'Add an OTLP exporter with traces to telemetry/opentelemetry.',
+    find: lacking(
+      '/extra_config',
+      (summary) =>
+        has(tracingComponents, ['service'])(summary) || exporters(summary, ['otlp'], 'disable_traces').length > 0,
+    ),
+  },
+  {
+    id: '4.3.1',
+    severity: 'MEDIUM',
+    message: 'Add telemetry/logging, so that level and destination of the log are chosen.',
+    find: lacking('/extra_config', has(['telemetry/logging', 'telemetry/gelf', 'telemetry/logstash'], ['service'])),
+  },
+];
+
+function metricsSystems(summary: Summary): string[] {
+  return [
+    ...using(metricsComponents, ['service'])(summary),
+    ...exporters(summary, ['otlp', 'prometheus'], 'disable_metrics'),
+  ];
+}
+
+/** Pointers of the OpenTelemetry exporters that do not have a switch set. */
+function exporters({ components }: Summary, families: readonly string[], offSwitch: string): string[] {
+  return components
+    .filter(({ namespace, level }) => namespace === 'telemetry/opentelemetry' && level === 'service')
+    .flatMap(({ settings: { exporters: declared }, pointer }) =>
+      families.flatMap((family) => {
+        const list: Data = isObject(declared) ? (declared[family] ?? []) : [];
+        if (!Array.isArray(list)) return [];
+        return list.flatMap((exporter, at) =>
+          isObject(exporter) && exporter[offSwitch] === true ? [] : [joinPointer(pointer, 'exporters', family, at)],
+        );
+      }),
+    );
+}

@@ -1,0 +1,41 @@
+import { isObject } from '#contract';
+import { joinPointer } from '../../config/index.ts';
+import type { Files } from './files.ts';
+import type { Component, Summary } from './summary.ts';
+
+/** 256 bits. */
+const MIN_KEY_BYTES = 32;
+
+/** Components that take tokens anybody can make: unsigned ones, or signed with a key short enough to be guessed. */
+export function weakTokens({ components, files }: Summary): string[] {
+  return components
+    .filter(({ namespace }) => namespace === 'auth/validator' || namespace === 'auth/signer')
+    .flatMap((component) => weaknesses(component, files));
+}
+
+function weaknesses({ pointer, settings }: Component, files: Files): string[] {
+  const { alg, jwk_local_path: path, secret_url: encrypted } = settings;
+  if (typeof alg === 'string' && alg.toLowerCase() === 'none') return [joinPointer(pointer, 'alg')];
+  const isReadable = typeof path === 'string' && encrypted === undefined;
+  return isReadable && hasShortKey(files.text(path)) ? [joinPointer(pointer, 'jwk_local_path')] : [];
+}
+
+/** True for a JWK set with a symmetric key that is too short; false for what is no JWK set. */
+function hasShortKey(text: string | undefined): boolean {
+  let set: unknown;
+  try {
+    set = JSON.parse(text ?? '');
+  } catch {
+    return false;
+  }
+  const keys = isObject(set) ? set['keys'] : undefined;
+  return (
+    Array.isArray(keys) &&
+    keys.some(
+      (key) =>
+        isObject(key) &&
+        key['kty'] === 'oct' &&
+        Buffer.from(String(key['k'] ?? ''), 'base64url').length < MIN_KEY_BYTES,
+    )
+  );
+}

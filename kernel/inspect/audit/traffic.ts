@@ -1,0 +1,41 @@
+import { endpointsWhere, has, injecting, lacking, type Rule, type Severity } from './rule.ts';
+
+/** Chapter 3: what keeps load and slowness in bounds. */
+export const trafficRules: readonly Rule[] = [
+  {
+    id: '3.1.1',
+    severity: 'LOW',
+    message: 'Add security/bot-detector to the service, so that unwanted crawlers are turned away.',
+    find: lacking('/extra_config', has(['security/bot-detector'], ['service'])),
+  },
+  {
+    id: '3.1.2',
+    severity: 'HIGH',
+    message: 'Add a rate limit to the service, its endpoints or its backends.',
+    find: lacking(
+      '/endpoints',
+      (summary) =>
+        summary.components.some(({ namespace }) => namespace.startsWith('qos/ratelimit/')) ||
+        injecting('http-server', 'redis-ratelimit')(summary).length > 0,
+    ),
+  },
+  {
+    id: '3.1.3',
+    severity: 'HIGH',
+    message: 'Add qos/circuit-breaker to the backends, so that a failing one is left alone.',
+    find: lacking('/endpoints', has(['qos/circuit-breaker', 'qos/circuit-breaker/http'])),
+  },
+  slowerThan('3.3.1', 'LOW', 3),
+  slowerThan('3.3.2', 'MEDIUM', 5),
+  slowerThan('3.3.3', 'HIGH', 30),
+  slowerThan('3.3.4', 'CRITICAL', 60),
+];
+
+function slowerThan(id: string, severity: Severity, seconds: number): Rule {
+  return {
+    id,
+    severity,
+    message: `Lower timeouts to ${seconds}s or less: slow backends hold connections and memory.`,
+    find: endpointsWhere(({ timeout }) => timeout > seconds * 1000, 'timeout'),
+  };
+}

@@ -1,0 +1,192 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import {
+  type BackendConfig,
+  Call,
+  type ClientRequest,
+  claimsSlot,
+  type Encoding,
+  type PipeRequest,
+  Reply,
+  RequestBody,
+  silentLog,
+} from '#contract';
+import { joinPointer } from '../config/index.ts';
+import { compileBackend } from '../pipeline/backend.ts';
+import { compileRequest, gatewayAgent } from '../pipeline/request.ts';
+import type { Route } from '../pipeline/route.ts';
+import type { Stage } from '../pipeline/stages.ts';
+import { compileClientIp } from '../server/client-ip.ts';
+import { HttpRequest } from '../server/client-request.ts';
+import { version } from '../version.ts';
+import { findMatch, type Matching } from './match.ts';
+import { headerPassages, type Passage, queryPassages } from './passage.ts';
+import { type FindPlace, type Place, pointerOnly } from './place.ts';
+import type { Served } from './served.ts';
+import { standInsFor } from './stand-ins.ts';
+
+/** A request to be explained; it is never made. */
+export interface SampleRequest {
+  readonly method: string;
+  /** Path and query as on the wire. */
+  readonly target: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** Address it comes from. Default `127.0.0.1`. */
+  readonly ip?: string;
+}
+
+/** What one backend would be sent. */
+export interface Forwarded extends Place {
+  readonly method: string;
+  /** One for each host the call may go to. A value that only a real request brings stands as its placeholder. */
+  readonly urls: readonly string[];
+  /** As handed to the backend's client, which adds `Host`, the framing of a body and its own `Accept-Encoding`. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: boolean;
+  readonly hosts: readonly string[];
+  /** How hosts are found. */
+  readonly sd: string;
+  /** How its answer is read. */
+  readonly encoding: string;
+  /** The answer is dropped. */
+  readonly shadow: boolean;
+  /** Components that see the request, and may change it, outermost first. */
+  readonly stages: readonly Stage[];
+  readonly clientHeaders: readonly Passage[];
+  readonly clientQuery: readonly Passage[];
+  /** The query of `url_pattern` gives way to what is forwarded. */
+  readonly patternQueryLost: boolean;
+  /** Why nothing is sent; null when something is. */
+  readonly refused: string | null;
+}
+
+export interface Explanation extends Matching {
+  /** Components around everything, outermost first. */
+  readonly service: readonly string[];
+  /** Components around all backends, outermost first. */
+  readonly stages: readonly Stage[];
+  /** How the response is written; null when no endpoint serves the request. */
+  readonly outputEncoding: string | null;
+  /** One for each backend, in order of declaration. */
+  readonly forwarded: readonly Forwarded[];
+}
+
+/**
+ * Tells what a request would lead to: the endpoint, the pipe, and what each backend would be sent. Made by the code that
+ * serves, without its components: what those change is not seen.
+ */
+export async function explainRequest(
+  served: Served,
+  sample: SampleRequest,
+  place: FindPlace = pointerOnly,
+): Promise<Explanation> {
+  const { config, compiled } = served;
+  const message = sampleMessage(sample, config.port);
+  const prefix = message.headers['x-forwarded-prefix'];
+  const found = await findMatch(
+    served,
+    sample.method,
+    sample.target,
+    place,
+    typeof prefix === 'string' ? prefix : undefined,
+  );
+  const { winner: route, target, ...matching } = found;
+  const service = compiled.service.filter(({ at }) => at.router).map(({ plugin }) => plugin.name);
+  if (!route || matching.match.kind !== 'route') {
+    return { ...matching, service, stages: [], outputEncoding: null, forwarded: [] };
+  }
+  const { path, search, host } = target!;
+  if (host !== undefined) message.headers.host = host;
+  const body = hasBody(message) ? RequestBody.of('') : null;
+  const client = new HttpRequest(message, path, search, matching.match.params, body, compileClientIp(config.router));
+  const entering = compileRequest(route.endpoint, gatewayAgent(version))(client);
+  const pointer = joinPointer('/endpoints', config.endpoints.indexOf(route.endpoint), 'backend');
+  const forwarded = route.endpoint.backend.map((backend, index) => ({
+    ...forward(route, backend, index, entering, client),
+    ...place(joinPointer(pointer, index)),
+  }));
+  return { ...matching, service, stages: route.stages.around, outputEncoding: route.output.name, forwarded };
+}
+
+function sampleMessage(
+  { method, target, headers = [], ip = '127.0.0.1' }: SampleRequest,
+  port: number,
+): IncomingMessage {
+  const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: ip });
+  const message = new IncomingMessage(socket);
+  message.method = method;
+  message.url = target;
+  message.rawHeaders.push(...headers.flat());
+  // The parser fills these for a request from the wire; of repeated ones the first counts.
+  const named = headers.toReversed().map(([name, value]) => [name.toLowerCase(), value]);
+  message.headers = { host: `localhost:${port}`, ...Object.fromEntries(named) };
+  return message;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Nothing is decoded: the answer is made up. */
+const undecoded: Encoding = { name: 'no-op', raw: true };
+
+/** Sends the request down the backend's own pipe, with a recorder in the place of its client. */
+function forward(
+  route: Route,
+  backend: BackendConfig,
+  index: number,
+  entering: PipeRequest,
+  client: ClientRequest,
+): Omit<Forwarded, keyof Place> {
+  const { endpoint, output } = route;
+  const { stages, hostless } = route.stages.backends[index]!;
+  const { earlier, claims, restore } = standInsFor(backend);
+  const call = new Call();
+  call.set(claimsSlot, claims);
+  const isListed = backend.sd === 'static' && !hostless;
+  const sent: PipeRequest[] = [];
+  let refused: string | null = null;
+  for (const host of isListed ? new Set(backend.host) : [null]) {
+    const send = compileBackend({
+      endpoint,
+      backend,
+      log: silentLog,
+      backendWraps: [],
+      transportWraps: [],
+      protocol: {
+        call: (request) => {
+          sent.push(request);
+          return new Reply(200);
+        },
+      },
+      hosts: host === null ? null : { current: [host], fixed: true },
+      customShape: undefined,
+      messageHooks: [],
+      encoding: undecoded,
+      output: undecoded,
+      unread: true,
+      alone: false,
+    });
+    const request = entering.copy();
+    request.earlier = earlier;
+    const reply = send(request, call) as Reply;
+    refused ??= reply.errors[0]?.message ?? null;
+  }
+  const first = sent[0];
+  const discovered = isListed || hostless ? '' : `{${backend.sd}:${backend.host[0]}}`;
+  return {
+    method: first?.method ?? backend.method,
+    urls: sent.map(({ origin, target }) => restore(origin + discovered + target)),
+    headers: first ? [...first.headers] : [],
+    body: first !== undefined && first.body !== null,
+    hosts: hostless ? [] : backend.host,
+    sd: backend.sd,
+    encoding: output.raw ? output.name : backend.encoding,
+    shadow: stages.some(({ as }) => as === 'shadow'),
+    stages,
+    clientHeaders: first ? headerPassages(client, endpoint, backend, first) : [],
+    clientQuery: first ? queryPassages(client, endpoint, first) : [],
+    patternQueryLost: first !== undefined && first.query.size > 0 && /\?./.test(backend.url_pattern),
+    refused,
+  };
+}

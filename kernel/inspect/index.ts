@@ -1,0 +1,20 @@
+export {
+  type Audited,
+  type AuditOptions,
+  type AuditReport,
+  audit,
+  auditRules,
+  type Files,
+  localFiles,
+  type Recommendation,
+  type Rule,
+  type Severity,
+  severities,
+} from './audit/index.ts';
+export { type Explanation, explainRequest, type Forwarded, type SampleRequest } from './explain.ts';
+export { type Considered, type Match, type Matching, matchRoute } from './match.ts';
+export type { Passage } from './passage.ts';
+export { type FindPlace, type Place, placesIn, pointerOnly } from './place.ts';
+export { listPlugins, type PluginView } from './plugins.ts';
+export { type BackendView, listRoutes, type RouteFilter, type RouteView } from './routes.ts';
+export { type Served, servedBy } from './served.ts';

@@ -1,0 +1,136 @@
+import { type Params, silentLog } from '#contract';
+import { createRendering } from '../pipeline/render.ts';
+import type { Route } from '../pipeline/route.ts';
+import { createFallbackAnswers } from '../server/answers.ts';
+import { createBuiltIns } from '../server/builtin.ts';
+import type { Outcome } from '../server/router.ts';
+import { parseTarget, type Target } from '../server/target.ts';
+import { version } from '../version.ts';
+import { type NearMiss, nearMisses } from './near-misses.ts';
+import { type FindPlace, pointerOnly } from './place.ts';
+import { findRivals, type Rival } from './rivals.ts';
+import { type RouteView, viewRoute } from './routes.ts';
+import type { Served } from './served.ts';
+
+/** What answers a request. */
+export type Match =
+  | { readonly kind: 'route'; readonly route: RouteView; readonly params: Params }
+  /** An endpoint of the gateway's own: health, debug or echo. */
+  | { readonly kind: 'builtin' }
+  | { readonly kind: 'options'; readonly status: 200; readonly allow: readonly string[] }
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
+  | { readonly kind: 'method'; readonly status: 405; readonly allow: readonly string[] }
+  | { readonly kind: 'refused'; readonly status: 400; readonly text: string }
+  | { readonly kind: 'none'; readonly status: 404 };
+
+/** An endpoint that was not chosen, and the reason. */
+export interface Considered {
+  readonly route: RouteView;
+  readonly why: string;
+}
+
+export interface Matching {
+  readonly match: Match;
+  /** The reason in one sentence. */
+  readonly why: string;
+  /** Other endpoints that match the path. */
+  readonly rivals: readonly Considered[];
+  /** Where nothing matches, the endpoints most like the path. */
+  readonly nearMisses: readonly Considered[];
+}
+
+/** A matching with what it was made from. */
+export interface Found extends Matching {
+  /** Null for a target that no gateway can read. */
+  readonly target: Target | null;
+  /** The endpoint that serves the request; null for none. */
+  readonly winner: Route | null;
+}
+
+/** Tells what answers a request, by the router that serves. No request is made. @param target as on the wire. */
+export async function matchRoute(
+  served: Served,
+  method: string,
+  target: string,
+  place: FindPlace = pointerOnly,
+): Promise<Matching> {
+  const { match, why, rivals, nearMisses: near } = await findMatch(served, method, target, place);
+  return { match, why, rivals, nearMisses: near };
+}
+
+/** As `matchRoute`. @param prefix value of `X-Forwarded-Prefix`. */
+export async function findMatch(
+  served: Served,
+  method: string,
+  target: string,
+  place: FindPlace,
+  prefix?: string,
+): Promise<Found> {
+  const { config, compiled, router } = served;
+  const parsed = parseTarget(target);
+  const rendering = createRendering(config.router, version);
+  const builtIns = createBuiltIns(config, rendering, silentLog);
+  const nothing = { target: parsed, winner: null, rivals: [], nearMisses: [] };
+  if (!parsed) return { ...nothing, ...tell({ kind: 'refused', status: 400, text: 'error: invalid request target' }) };
+  const { path, search } = parsed;
+  if (builtIns.find(method, path)) return { ...nothing, ...tell({ kind: 'builtin' }) };
+
+  const view = (route: Route) => viewRoute(route, config.endpoints.indexOf(route.endpoint), place);
+  const consider = (list: readonly (Rival | NearMiss)[]): Considered[] =>
+    list.map(({ route, why }) => ({ route: view(route), why }));
+  const outcome = router.find(method, path);
+  const winner = outcome.kind === 'route' ? outcome.route : null;
+  const rivals = consider(await findRivals(served, method, path, winner));
+  if (outcome.kind === 'route') {
+    const match: Match = { kind: 'route', route: view(outcome.route), params: { ...outcome.params } };
+    return { target: parsed, winner, ...tell(match), rivals, nearMisses: [] };
+  }
+
+  const near =
+    outcome.kind === 'none' && rivals.length === 0 ? nearMisses(compiled.routes, method, readable(path)) : [];
+  const answered = { target: parsed, winner, rivals, nearMisses: consider(near) };
+  const allow = config.router.auto_options && method === 'OPTIONS' ? router.methodsOf(path) : [];
+  if (allow.length > 0) return { ...answered, ...tell({ kind: 'options', status: 200, allow }) };
+  const fallback = outcome.kind === 'none' ? (builtIns.near(path) ?? outcome) : outcome;
+  const answer = createFallbackAnswers(config, rendering).of(fallback, method, search, prefix);
+  return { ...answered, ...tell(asMatch(fallback, answer)) };
+}
+
+function asMatch(
+  outcome: Exclude<Outcome, { kind: 'route' }>,
+  { status, headers }: { readonly status: number; readonly headers: readonly string[] },
+): Match {
+  switch (outcome.kind) {
+    case 'redirect':
+      return { kind: 'redirect', status, location: headers[headers.indexOf('Location') + 1]! };
+    case 'method':
+      return { kind: 'method', status: 405, allow: outcome.allow };
+    case 'refused':
+      return { kind: 'refused', status: 400, text: outcome.text };
+    case 'none':
+      return { kind: 'none', status: 404 };
+  }
+}
+
+const reasons: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K }>) => string } = {
+  route: ({ route }) =>
+    route.pattern === '/__catchall' ? 'no other endpoint matches' : `the path matches ${route.pattern}`,
+  builtin: () => "the gateway's own endpoint stands before declared ones",
+  options: () => 'auto_options answers for every declared path',
+  redirect: ({ location }) => `the path is declared as ${location}`,
+  method: ({ allow }) => `the path is declared for ${allow.join(', ')} only`,
+  refused: ({ text }) => text,
+  none: () => 'no endpoint matches the path',
+};
+
+function tell(match: Match): { match: Match; why: string } {
+  return { match, why: (reasons[match.kind] as (match: Match) => string)(match) };
+}
+
+function readable(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,69 @@
+import {
+  type BackendConfig,
+  type ClientRequest,
+  canonicalHeaderName,
+  type EndpointConfig,
+  isHopByHop,
+  type PipeRequest,
+} from '#contract';
+import { bodyHeaders, connectionNames, isTwin, ownHeaders } from '../pipeline/request.ts';
+
+/** Whether something of the client's request reaches a backend. */
+export interface Passage {
+  readonly name: string;
+  readonly passes: boolean;
+  /** Why it does not; null when it does. */
+  readonly why: string | null;
+}
+
+/** What the reasons look at. Names are lower-case. */
+interface Case {
+  readonly name: string;
+  readonly hasBody: boolean;
+  readonly connection: ReadonlySet<string> | null;
+  readonly listed: ReadonlySet<string>;
+  readonly backend: BackendConfig;
+}
+
+/** Why a header does not pass, the strongest reason first. */
+const headerReasons: readonly (readonly [applies: (found: Case) => boolean, why: string])[] = [
+  [({ name }) => ownHeaders.has(name), 'the gateway writes it itself'],
+  [({ name }) => isHopByHop(name), 'it belongs to the connection'],
+  [({ name, connection }) => connection?.has(name) === true, 'Connection names it'],
+  [({ name, hasBody }) => bodyHeaders.has(name) && !hasBody, 'it describes a body, and there is none'],
+  [({ name, listed }) => !listed.has('*') && !listed.has(name), 'not in input_headers of the endpoint'],
+  [({ name, listed }) => listed.has('*') && isLookAlike(name), 'some backends take it for a header the gateway sets'],
+  [({ backend }) => backend.input_headers.length > 0, 'not in input_headers of the backend'],
+];
+
+function isLookAlike(name: string): boolean {
+  return /[_.]/.test(name) && isTwin(name.replace(/[_.]/g, '-'));
+}
+
+/** Each header of the client's, and whether it is in what was sent. */
+export function headerPassages(
+  client: ClientRequest,
+  endpoint: EndpointConfig,
+  backend: BackendConfig,
+  sent: PipeRequest,
+): Passage[] {
+  const given = { connection: connectionNames(client.headers.list), hasBody: client.body !== null, backend };
+  const listed = new Set(endpoint.input_headers.map((name) => name.toLowerCase()));
+  const names = new Set([...client.headers].map(([name]) => name.toLowerCase()));
+  return [...names].map((name) => {
+    const arrived = sent.headers.getAll(name);
+    const passes = !ownHeaders.has(name) && client.headers.getAll(name).every((value) => arrived.includes(value));
+    const reason = headerReasons.find(([applies]) => applies({ ...given, name, listed }))?.[1];
+    return { name: canonicalHeaderName(name), passes, why: passes ? null : (reason ?? 'dropped') };
+  });
+}
+
+/** Each query parameter of the client's, and whether it is in what was sent. */
+export function queryPassages(client: ClientRequest, endpoint: EndpointConfig, sent: PipeRequest): Passage[] {
+  const listed = new Set(endpoint.input_query_strings);
+  return [...client.query].map(([name]) => {
+    const passes = sent.query.has(name);
+    const level = listed.has('*') || listed.has(name) ? 'backend' : 'endpoint';
+    return { name, passes, why: passes ? null : `not in input_query_strings of the ${level}` };
+  });
+}

@@ -1,0 +1,29 @@
+import { type Document, parentPointer } from '../config/index.ts';
+
+/** Where something stands in the configuration. */
+export interface Place {
+  /** JSON pointer in the document; of the nearest thing that is written when the thing itself is not. */
+  readonly pointer: string;
+  readonly file?: string;
+  /** Counts from 1. */
+  readonly line?: number;
+  /** Counts from 1, in UTF-16 units. */
+  readonly column?: number;
+}
+
+/** Finds the place of what a pointer leads to. */
+export type FindPlace = (pointer: string) => Place;
+
+/** For a configuration without a text: the pointer is all there is. */
+export const pointerOnly: FindPlace = (pointer) => ({ pointer });
+
+/** Places in a document, at the key where there is one. */
+export function placesIn(document: Document): FindPlace {
+  return (pointer) => {
+    for (let at = pointer; ; at = parentPointer(at)) {
+      const found = document.locate(at, 'key');
+      if (found) return { pointer: at, file: document.file, line: found.line, column: found.column };
+      if (at === '') return { pointer: at, file: document.file };
+    }
+  };
+}

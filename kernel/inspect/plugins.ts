@@ -1,0 +1,121 @@
+import type { Namespace, ServiceConfig } from '#contract';
+import { joinPointer } from '../config/index.ts';
+import type { Route } from '../pipeline/route.ts';
+import type { Registry } from '../registry/registry.ts';
+import { type FindPlace, type Place, pointerOnly } from './place.ts';
+import type { Served } from './served.ts';
+
+/** A plugin of this release, and what the serving configuration does with it. */
+export interface PluginView {
+  readonly name: Namespace;
+  readonly description: string;
+  /** Brought by the gateway itself. */
+  readonly kind: 'core';
+  /** Of the gateway. */
+  readonly version: string;
+  /** Null for what is part of the gateway. */
+  readonly file: string | null;
+  /** SHA-256 of the file; null without one. */
+  readonly hash: string | null;
+  /** Every name a configuration may use for it. */
+  readonly namespaces: readonly Namespace[];
+  /** Where the serving configuration uses it. */
+  readonly places: readonly Place[];
+  /** How many of it are alive: one for each place in each configuration alive. */
+  readonly instances: number;
+  /** Calls of the endpoints it stands in. */
+  readonly calls: number;
+  /** Those answered with a status of 500 or above. */
+  readonly errors: number;
+}
+
+/**
+ * The plugins of the gateway, by name; all of them are loaded.
+ * @param generations how many configurations are alive.
+ */
+export async function listPlugins(
+  registry: Registry,
+  { config, compiled }: Pick<Served, 'config' | 'compiled'>,
+  generations: number,
+  place: FindPlace = pointerOnly,
+): Promise<PluginView[]> {
+  await registry.load(registry.namespaces);
+  const named = Map.groupBy(registry.namespaces, (namespace) => registry.plugin(namespace)!);
+  const uses = Map.groupBy(usesOf(config, compiled.routes), ({ namespace }) => registry.plugin(namespace));
+  const views = [...named].map(([plugin, namespaces]): PluginView => {
+    const { name, description, aliases = [] } = plugin;
+    const used = uses.get(plugin) ?? [];
+    const traffic = standingIn(used, compiled.routes).map((route) => route.traffic);
+    return {
+      name,
+      description,
+      kind: 'core',
+      version: registry.services.version,
+      file: null,
+      hash: null,
+      namespaces: [...new Set([...namespaces, ...aliases])],
+      places: used.map(({ pointer }) => place(pointer)),
+      instances: used.length * generations,
+      calls: traffic.reduce((sum, { calls }) => sum + calls, 0),
+      errors: traffic.reduce((sum, { errors }) => sum + errors, 0),
+    };
+  });
+  return views.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A place where a configuration names a plugin, or is served by it. */
+interface Use {
+  readonly namespace: Namespace;
+  readonly pointer: string;
+  /** Null for the whole service. */
+  readonly route: Route | null;
+}
+
+function usesOf(config: ServiceConfig, routes: readonly Route[]): Use[] {
+  const routeOf = new Map(routes.map((route) => [route.endpoint, route]));
+  return [
+    ...componentsOf(config, '', null),
+    ...config.endpoints.flatMap((endpoint, index) => {
+      const pointer = joinPointer('/endpoints', index);
+      const route = routeOf.get(endpoint)!;
+      return [
+        { namespace: `encoding/${endpoint.output_encoding}`, pointer: joinPointer(pointer, 'output_encoding'), route },
+        ...componentsOf(endpoint, pointer, route),
+        ...endpoint.backend.flatMap((backend, at) => {
+          const backendPointer = joinPointer(pointer, 'backend', at);
+          return [
+            { namespace: `encoding/${backend.encoding}`, pointer: joinPointer(backendPointer, 'encoding'), route },
+            { namespace: `discovery/${backend.sd}`, pointer: joinPointer(backendPointer, 'sd'), route },
+            ...componentsOf(backend, backendPointer, route),
+            ...protocolOf(route, at)
+              .filter((namespace) => !Object.hasOwn(backend.extra_config, namespace))
+              .map((namespace) => ({ namespace, pointer: backendPointer, route })),
+          ];
+        }),
+      ];
+    }),
+  ];
+}
+
+function componentsOf(
+  { extra_config: extra }: { readonly extra_config: Readonly<Record<string, unknown>> },
+  pointer: string,
+  route: Route | null,
+): Use[] {
+  return Object.keys(extra).map((namespace) => ({
+    namespace,
+    pointer: joinPointer(pointer, 'extra_config', namespace),
+    route,
+  }));
+}
+
+/** What reaches a backend, though nobody wrote it there. */
+function protocolOf({ stages }: Route, backend: number): Namespace[] {
+  return stages.backends[backend]!.stages.filter(({ as }) => as === 'protocol').map(({ namespace }) => namespace);
+}
+
+/** Each endpoint once, all of them for what stands in the service. */
+function standingIn(uses: readonly Use[], routes: readonly Route[]): readonly Route[] {
+  if (uses.some(({ route }) => route === null)) return routes;
+  return [...new Set(uses.map(({ route }) => route!))];
+}

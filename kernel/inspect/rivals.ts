@@ -1,0 +1,75 @@
+import type { Route } from '../pipeline/route.ts';
+import { cleanPath } from '../server/clean-path.ts';
+import { Router } from '../server/router.ts';
+import { routeId } from './routes.ts';
+import type { Served } from './served.ts';
+
+/** An endpoint that matches a path too and does not serve it. */
+export interface Rival {
+  readonly route: Route;
+  readonly why: string;
+}
+
+const CATCH_ALL = '/__catchall';
+
+/** Rivals told at most. */
+const MAX_RIVALS = 10;
+
+/**
+ * The other endpoints that match a path: those of the same method in the order in which they would step in, then the
+ * first of every other method. They are found by the router itself, asked again without those found before.
+ *
+ * @param path as on the wire. @param winner the endpoint that serves the request; null for none.
+ */
+export async function findRivals(served: Served, method: string, path: string, winner: Route | null): Promise<Rival[]> {
+  const { config, compiled } = served;
+  const plain = readable(path, config.router.remove_extra_slash);
+  if (plain === null) return [];
+  const able = compiled.routes.filter((route) => route !== winner && mayMatch(route.endpoint.endpoint, plain));
+  const isCatchAll = ({ endpoint }: Route) => endpoint.endpoint === CATCH_ALL;
+  const byMethod = Map.groupBy(able, (route) => (isCatchAll(route) ? method : route.endpoint.method));
+  const reach = async (asked: string, routes: readonly Route[]) => {
+    const outcome = (await Router.build(config, routes)).find(asked, path);
+    return outcome.kind === 'route' ? outcome.route : null;
+  };
+  const rivals: Rival[] = [];
+  let left = byMethod.get(method) ?? [];
+  while (winner && rivals.length < MAX_RIVALS) {
+    const next = await reach(method, left);
+    if (!next) break;
+    rivals.push({ route: next, why: whyLost(winner, next) });
+    left = left.filter((route) => route !== next);
+  }
+  for (const [other, routes] of byMethod) {
+    const route = other === method || rivals.length === MAX_RIVALS ? null : await reach(other, routes);
+    if (route) rivals.push({ route, why: `matches the path, but serves ${other}` });
+  }
+  return rivals;
+}
+
+function readable(path: string, cleans: boolean): string | null {
+  try {
+    const plain = decodeURIComponent(path);
+    return cleans ? cleanPath(plain) : plain;
+  } catch {
+    return null;
+  }
+}
+
+/** True for every pattern that matches, and for some that do not: it only spares the router the rest. */
+function mayMatch(pattern: string, plain: string): boolean {
+  return pattern === CATCH_ALL || plain.startsWith(/^[^{*]*/.exec(pattern)![0]);
+}
+
+/** Which rule of precedence decided, by the first segment in which the patterns differ in kind. */
+function whyLost(winner: Route, loser: Route): string {
+  if (loser.endpoint.endpoint === CATCH_ALL) return 'answers only what no other endpoint matches';
+  const [won, lost] = [winner, loser].map(({ endpoint }) => endpoint.endpoint.split('/')) as [string[], string[]];
+  for (const [at, segment] of won.entries()) {
+    const other = lost[at];
+    if (other === segment || other === undefined) continue;
+    if (other === '*') return `its wildcard gives way to what ${routeId(winner)} spells out`;
+    if (other.includes('{') && !segment.includes('{')) return `its variable ${other} gives way to the fixed ${segment}`;
+  }
+  return `${routeId(winner)} is found first`;
+}

@@ -1,0 +1,90 @@
+import type { Namespace } from '#contract';
+import { joinPointer } from '../config/index.ts';
+import type { Route } from '../pipeline/route.ts';
+import type { Stage } from '../pipeline/stages.ts';
+import { type FindPlace, type Place, pointerOnly } from './place.ts';
+import type { Served } from './served.ts';
+
+/** One backend of a published endpoint. */
+export interface BackendView extends Place {
+  /** `*` for the client's own. */
+  readonly method: string;
+  readonly hosts: readonly string[];
+  readonly urlPattern: string;
+  /** How its answers are read. */
+  readonly encoding: string;
+  /** Components in its pipe, outermost first; the last one reaches the backend. */
+  readonly namespaces: readonly Namespace[];
+}
+
+/** One published endpoint. */
+export interface RouteView extends Place {
+  /** `METHOD pattern`. */
+  readonly id: string;
+  readonly method: string;
+  readonly pattern: string;
+  readonly outputEncoding: string;
+  readonly timeoutMs: number;
+  /** Components around all backends, outermost first. */
+  readonly namespaces: readonly Namespace[];
+  readonly backends: readonly BackendView[];
+}
+
+/** Which endpoints are wanted; what is not given does not matter. */
+export interface RouteFilter {
+  readonly method?: string | undefined;
+  /** Start of the pattern. */
+  readonly prefix?: string | undefined;
+  /** A component that stands in the pipe of the endpoint or of one of its backends. */
+  readonly namespace?: Namespace | undefined;
+}
+
+/** The published endpoints in order of declaration. */
+export function listRoutes(
+  { config, compiled }: Pick<Served, 'config' | 'compiled'>,
+  filter: RouteFilter = {},
+  place: FindPlace = pointerOnly,
+): RouteView[] {
+  const positions = new Map(config.endpoints.map((endpoint, index) => [endpoint, index]));
+  return compiled.routes
+    .filter((route) => isWanted(route, filter))
+    .map((route) => viewRoute(route, positions.get(route.endpoint)!, place));
+}
+
+/** @param index position of the endpoint in the configuration. */
+export function viewRoute(route: Route, index: number, place: FindPlace): RouteView {
+  const { endpoint, output, stages } = route;
+  const pointer = joinPointer('/endpoints', index);
+  return {
+    id: routeId(route),
+    method: endpoint.method,
+    pattern: endpoint.endpoint,
+    outputEncoding: output.name,
+    timeoutMs: endpoint.timeout,
+    namespaces: namespacesOf(stages.around),
+    backends: endpoint.backend.map((backend, at) => ({
+      method: backend.method || '*',
+      hosts: stages.backends[at]!.hostless ? [] : backend.host,
+      urlPattern: backend.url_pattern,
+      encoding: output.raw ? output.name : backend.encoding,
+      namespaces: namespacesOf(stages.backends[at]!.stages),
+      ...place(joinPointer(pointer, 'backend', at)),
+    })),
+    ...place(pointer),
+  };
+}
+
+export function routeId({ endpoint }: Pick<Route, 'endpoint'>): string {
+  return `${endpoint.method} ${endpoint.endpoint}`;
+}
+
+function namespacesOf(stages: readonly Stage[]): Namespace[] {
+  return [...new Set(stages.map(({ namespace }) => namespace))];
+}
+
+function isWanted({ endpoint, stages }: Route, { method, prefix = '', namespace }: RouteFilter): boolean {
+  if (method !== undefined && method !== endpoint.method) return false;
+  if (!endpoint.endpoint.startsWith(prefix)) return false;
+  const standing = [stages.around, ...stages.backends.map((backend) => backend.stages)].flat();
+  return namespace === undefined || standing.some((stage) => stage.namespace === namespace);
+}

@@ -1,0 +1,15 @@
+import type { ServiceConfig } from '#contract';
+import type { Compiled } from '../pipeline/compile.ts';
+import { Router } from '../server/router.ts';
+
+/** A configuration as it serves, for looking at; nothing of it is called. */
+export interface Served {
+  readonly config: ServiceConfig;
+  readonly compiled: Compiled;
+  readonly router: Router;
+}
+
+/** What a compiled configuration would serve. */
+export async function servedBy(config: ServiceConfig, compiled: Compiled): Promise<Served> {
+  return { config, compiled, router: await Router.build(config, compiled.routes) };
+}

@@ -1,0 +1,47 @@
+import { type BackendConfig, type DataObject, isObject, Reply, setKey } from '#contract';
+import { parsePlaceholder, splitPlaceholders } from '../pipeline/placeholder.ts';
+
+/** What stands for the values that only a real request brings: answers of earlier backends and claims of a token. */
+export interface StandIns {
+  readonly earlier: readonly Reply[];
+  readonly claims: DataObject;
+  /** Puts the placeholders back where their stand-ins went. */
+  restore(text: string): string;
+}
+
+/** Makes stand-ins for the placeholders of a backend's address; no escaping changes them. */
+export function standInsFor({ url_pattern: pattern, host }: BackendConfig): StandIns {
+  const names: string[] = [];
+  const answers: DataObject[] = [];
+  const claims: DataObject = {};
+  for (const text of [pattern, ...host].flatMap((part) => splitPlaceholders(part).filter((_, at) => at % 2 === 1))) {
+    const placeholder = parsePlaceholder(text);
+    const mark = `~value${names.length}~`;
+    if (placeholder.from === 'claims') setKey(claims, placeholder.name, mark);
+    else if (placeholder.from !== 'earlier') continue;
+    else {
+      while (answers.length <= placeholder.index) answers.push({});
+      setPath(answers[placeholder.index]!, placeholder.path, mark);
+    }
+    names.push(text);
+  }
+  return {
+    earlier: answers.map((data) => Reply.data(data)),
+    claims,
+    restore: (text) => text.replace(/~value(\d+)~/g, (mark, at) => (names[at] === undefined ? mark : `{${names[at]}}`)),
+  };
+}
+
+function setPath(data: DataObject, path: readonly string[], value: string): void {
+  let inner = data;
+  for (const step of path.slice(0, -1)) {
+    const next = inner[step];
+    if (isObject(next)) inner = next;
+    else {
+      const fresh: DataObject = {};
+      setKey(inner, step, fresh);
+      inner = fresh;
+    }
+  }
+  setKey(inner, path.at(-1)!, value);
+}

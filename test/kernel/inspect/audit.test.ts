@@ -1,0 +1,86 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { normalize, parseDocument } from '../../../kernel/config/index.ts';
+import { type AuditOptions, type AuditReport, audit, placesIn } from '../../../kernel/inspect/index.ts';
+
+const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+const open = { endpoint: '/a', input_headers: ['*'], backend };
+
+function auditOf(document: object, options: AuditOptions = {}): AuditReport {
+  const { config, origin } = normalize({ version: 3, ...document });
+  return audit({ config, document: { version: 3, ...document }, origin }, options);
+}
+
+function firedBy(report: AuditReport): string[] {
+  return report.recommendations.map(({ rule }) => rule);
+}
+
+function placesOf(report: AuditReport, id: string): string[] {
+  return report.recommendations.find(({ rule }) => rule === id)?.instances.map(({ pointer }) => pointer) ?? [];
+}
+
+describe('audit', () => {
+  it('tells what a minimal configuration lacks', () => {
+    const fired = firedBy(auditOf({ endpoints: [{ endpoint: '/a', timeout: '2s', backend }] }));
+    const lacking = '1.2.1 2.1.2 2.1.7 2.2.1 2.2.2 3.1.1 3.1.2 3.1.3 4.1.1 4.1.2 4.2.1 4.3.1 5.2.2';
+    deepEqual(fired, lacking.split(' '));
+  });
+
+  it('leaves out rules that are to be ignored', () => {
+    const fired = firedBy(auditOf({ endpoints: [open] }, { ignore: new Set(['2.2.3']) }));
+    equal(fired.includes('2.2.3'), false);
+    equal(fired.includes('2.1.2'), true);
+  });
+
+  it('keeps to the severities asked for', () => {
+    const { recommendations } = auditOf({ endpoints: [open] }, { severities: new Set(['LOW']) });
+    deepEqual(new Set(recommendations.map(({ severity }) => severity)), new Set(['LOW']));
+  });
+
+  it('leaves out an object that ignores a rule', () => {
+    const quiet = { ...open, endpoint: '/b', '@audit-ignore': ['2.2.3'] };
+    deepEqual(placesOf(auditOf({ endpoints: [open, quiet] }), '2.2.3'), ['/endpoints/0/input_headers']);
+  });
+
+  it('leaves out everything inside an object that ignores a rule', () => {
+    const insecure = { 'backend/http/client': { client_tls: { allow_insecure_connections: true } } };
+    const inner = [{ ...backend[0], extra_config: insecure }];
+    const report = auditOf({ endpoints: [{ endpoint: '/a', backend: inner, '@audit-ignore': ['2.1.9'] }] });
+    deepEqual(placesOf(report, '2.1.9'), []);
+  });
+
+  it('takes other rules seriously where one is ignored', () => {
+    const report = auditOf({ endpoints: [{ ...open, input_query_strings: ['*'], '@audit-ignore': ['2.2.3'] }] });
+    deepEqual(placesOf(report, '2.2.4'), ['/endpoints/0/input_query_strings']);
+  });
+
+  it('ignores a rule everywhere when the root says so', () => {
+    equal(firedBy(auditOf({ '@audit-ignore': ['2.2.3', '2.1.2'], endpoints: [open] })).includes('2.2.3'), false);
+  });
+
+  it('names at most 50 places of a rule', () => {
+    const endpoints = Array.from({ length: 60 }, (_, at) => ({ ...open, endpoint: `/e${at}` }));
+    equal(placesOf(auditOf({ endpoints }), '2.2.3').length, 50);
+  });
+
+  it('calls places as the document does where it uses old names', () => {
+    const document = { version: 2, endpoints: [{ endpoint: '/a', headers_to_pass: ['*'], backend }] };
+    deepEqual(placesOf(auditOf(document), '2.2.3'), ['/endpoints/0/headers_to_pass']);
+  });
+
+  it('tells file, line and column of a place', () => {
+    const text = '{\n  "version": 3,\n  "debug_endpoint": true\n}';
+    const document = parseDocument(text, 'gateway.json');
+    const { config } = normalize(document.data);
+    const report = audit({ config, document: document.data }, { place: placesIn(document) });
+    const { instances } = report.recommendations.find(({ rule }) => rule === '5.1.2')!;
+    deepEqual(instances, [{ pointer: '/debug_endpoint', file: 'gateway.json', line: 3, column: 3 }]);
+  });
+
+  it('counts what it looked at', () => {
+    const limited = { ...open, extra_config: { 'qos/ratelimit/router': {} } };
+    const { stats } = auditOf({
+      endpoints: [limited, { ...limited, endpoint: '/b', backend: [backend[0], backend[0]] }],
+    });
+    deepEqual(stats, { endpoints: 2, backends: 3, agents: 0, components: { 'qos/ratelimit/router': 2 } });
+  });
+});

@@ -1,0 +1,127 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { type Matching, matchRoute, type Served } from '../../../kernel/inspect/index.ts';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { ask } from '../server/ask.ts';
+import { serve } from './serve.ts';
+
+const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+const published = ['GET /user/{id}', 'GET /user/new', 'POST /user/{id}', 'GET /f/*', 'GET /f/{a}/b'];
+const endpoints = published.map((route) => {
+  const [method, endpoint] = route.split(' ');
+  return { method, endpoint, backend };
+});
+const ids = (list: Matching['rivals']) => list.map(({ route }) => route.id);
+
+describe('matchRoute', () => {
+  let served: Served;
+  const match = (line: string): Promise<Matching> => {
+    const [method, target] = line.split(' ') as [string, string];
+    return matchRoute(served, method, target);
+  };
+
+  before(async () => {
+    served = await serve({ endpoints });
+  });
+
+  it('tells the endpoint, its place and the variables', async () => {
+    const { match: found } = await match('GET /user/7?a=1');
+    deepEqual(found.kind === 'route' && [found.route.id, found.route.pointer, found.params], [
+      'GET /user/{id}',
+      '/endpoints/0',
+      { Id: '7' },
+    ]);
+  });
+
+  it('names the endpoint that fixed text wins over, and why', async () => {
+    const { rivals } = await match('GET /user/new');
+    deepEqual(ids(rivals), ['GET /user/{id}', 'POST /user/{id}']);
+    equal(rivals[0]!.why, 'its variable {id} gives way to the fixed new');
+    equal(rivals[1]!.why, 'matches the path, but serves POST');
+  });
+
+  it('names the wildcard that a variable wins over, and why', async () => {
+    const { match: found, rivals } = await match('GET /f/x/b');
+    equal(found.kind === 'route' && found.route.id, 'GET /f/{a}/b');
+    deepEqual(ids(rivals), ['GET /f/*']);
+    equal(rivals[0]!.why, 'its wildcard gives way to what GET /f/{a}/b spells out');
+  });
+
+  it('names the endpoints of other methods where the method is wrong', async () => {
+    const { match: found, rivals } = await match('DELETE /user/7');
+    deepEqual(found, { kind: 'method', status: 405, allow: ['GET', 'POST'] });
+    deepEqual(ids(rivals), ['GET /user/{id}', 'POST /user/{id}']);
+  });
+
+  it('names a misspelled endpoint where nothing matches', async () => {
+    const { match: found, nearMisses } = await match('GET /usr/7');
+    equal(found.kind, 'none');
+    equal(nearMisses[0]!.route.id, 'GET /user/{id}');
+    equal(nearMisses[0]!.why, 'segment 1 is "user", not "usr"');
+  });
+
+  it('names an endpoint without the prefix that was asked for', async () => {
+    const { nearMisses } = await match('GET /v1/user/7');
+    equal(nearMisses[0]!.route.id, 'GET /user/{id}');
+    equal(nearMisses[0]!.why, 'has 2 segments where the path has 3');
+  });
+
+  it('names nothing where nothing is alike', async () => {
+    for (const path of ['/some/other/thing', '/nope/7']) deepEqual((await match(`GET ${path}`)).nearMisses, []);
+  });
+
+  it('tells the catch-all apart as what answers the rest', async () => {
+    const all = await serve({ endpoints: [...endpoints, { endpoint: '/__catchall', backend }] });
+    const { rivals } = await matchRoute(all, 'GET', '/user/7');
+    deepEqual(ids(rivals), ['GET /__catchall', 'POST /user/{id}']);
+    equal(rivals[0]!.why, 'answers only what no other endpoint matches');
+    const other = await matchRoute(all, 'PATCH', '/zzz');
+    equal(other.match.kind === 'route' && other.match.route.pattern, '/__catchall');
+  });
+
+  it('can be written as JSON', async () => {
+    const matching = await match('GET /user/new');
+    deepEqual(JSON.parse(JSON.stringify(matching)), matching);
+  });
+
+  describe('says what a gateway does', () => {
+    let gateway: Gateway;
+    let port: number;
+    const router = { auto_options: true };
+    const config = { debug_endpoint: true, endpoints, extra_config: { router } };
+
+    before(async () => {
+      served = await serve(config);
+      gateway = await startGateway(config);
+      ({ port } = await gateway.listen());
+    });
+    after(() => gateway.close());
+
+    for (const [line, kind] of [
+      ['GET /user/7/', 'redirect'],
+      ['POST /user/7/?q=1', 'redirect'],
+      ['GET /USER/7', 'redirect'],
+      ['GET /f', 'redirect'],
+      ['GET /__health/', 'redirect'],
+      ['DELETE /user/7', 'method'],
+      ['POST /__health', 'method'],
+      ['OPTIONS /user/7', 'options'],
+      ['GET /user/a%252Fb', 'refused'],
+      ['GET /user/%zz', 'refused'],
+      ['GET /user/7/x', 'none'],
+      ['GET /', 'none'],
+      ['GET /__health', 'builtin'],
+      ['GET /__debug/any', 'builtin'],
+    ] as const) {
+      it(`to ${line}`, async () => {
+        const { match: found } = await match(line);
+        equal(found.kind, kind);
+        const { status, headers, text } = await ask(port, line);
+        equal('status' in found ? found.status : 200, status);
+        if (found.kind === 'redirect') equal(found.location, headers.location);
+        if (found.kind === 'method' || found.kind === 'options') equal(found.allow.join(', '), headers.allow);
+        if (found.kind === 'refused') equal(found.text, text);
+      });
+    }
+  });
+});

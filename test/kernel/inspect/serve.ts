@@ -1,0 +1,15 @@
+import { type Catalogue, ConfigErrors } from '#contract';
+import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { type Served, servedBy } from '../../../kernel/inspect/index.ts';
+import { Registry } from '../../../kernel/registry/registry.ts';
+import { examine } from '../../../kernel/runtime/build.ts';
+import { catalogue as released } from '../../../plugins/index.ts';
+
+/** What a configuration would serve, for looking at. `version` need not be written. */
+export async function serve(config: object, catalogue: Catalogue = released): Promise<Served> {
+  const registry = new Registry(catalogue, toolServices());
+  const examined = await examine({ version: 3, ...config }, {}, registry, true);
+  await registry.close();
+  if (examined.errors.length > 0) throw new ConfigErrors(examined.errors);
+  return servedBy(examined.config, examined.compiled);
+}
