@@ -1,0 +1,72 @@
+import type { Phase } from '../runtime/phases.ts';
+import type { Refusal } from './refusal.ts';
+
+/** What asked for a change. */
+export type Trigger = 'start' | 'watch' | 'signal' | 'api' | 'rollback' | 'guard' | 'resume';
+
+/** What came of an attempt. */
+export type AttemptResult = 'running' | 'applied' | 'unchanged' | 'dry_run' | 'failed';
+
+/** One try to apply a configuration. */
+export interface Attempt {
+  /** Grows by one with every attempt of this process. */
+  readonly id: number;
+  readonly trigger: Trigger;
+  readonly actor: string | null;
+  /** True for one that was not to serve. */
+  readonly dryRun: boolean;
+  /** When it began, in ISO 8601. */
+  readonly at: string;
+  result: AttemptResult;
+  /** The revision that served when it ended. */
+  revision: number;
+  durationMs: number;
+  phases: Readonly<Partial<Record<Phase, number>>>;
+  /** Why it failed. */
+  problem: Refusal | null;
+}
+
+/** What an attempt is begun with. */
+interface Asked {
+  readonly trigger: Trigger;
+  readonly actor?: string | null | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+/** The last attempts, failed ones too. */
+export class Attempts {
+  readonly #kept: Attempt[] = [];
+  readonly #limit: number;
+  #last = 0;
+
+  constructor(limit = 100) {
+    this.#limit = limit;
+  }
+
+  begin({ trigger, actor = null, dryRun = false }: Asked, revision: number): Attempt {
+    const attempt: Attempt = {
+      id: ++this.#last,
+      trigger,
+      actor,
+      dryRun,
+      at: new Date().toISOString(),
+      result: 'running',
+      revision,
+      durationMs: 0,
+      phases: {},
+      problem: null,
+    };
+    this.#kept.push(attempt);
+    if (this.#kept.length > this.#limit) this.#kept.shift();
+    return attempt;
+  }
+
+  /** Newest first. */
+  get list(): readonly Attempt[] {
+    return this.#kept.toReversed();
+  }
+
+  get(id: number): Attempt | undefined {
+    return this.#kept.find((attempt) => attempt.id === id);
+  }
+}

@@ -1,0 +1,265 @@
+import { type ConfigError, GatewayError, Slices } from '#contract';
+import { type IsSecret, toIssues } from '../config/index.ts';
+import { type Overrides, readConfig } from '../runtime/build.ts';
+import { type EndpointChanges, endpointChanges, takeFingerprint } from '../runtime/fingerprint.ts';
+import { Phases } from '../runtime/phases.ts';
+import { ReadFiles } from '../runtime/read-files.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { FileRead } from '../runtime/watch/index.ts';
+import { type Attempt, Attempts } from './attempts.ts';
+import type { Applied, Change, Current } from './change.ts';
+import type { EventLog } from './event-log.ts';
+import type { Generations } from './generations.ts';
+import type { Participant, Ready } from './participant.ts';
+import { toRefusal } from './refusal.ts';
+import { hasSameFiles, isSame } from './same-configuration.ts';
+import { ConfigText, readSnapshot, type Snapshot, type Source } from './snapshot.ts';
+import { Turnstile } from './turnstile.ts';
+
+export interface ControlOptions {
+  readonly generations: Generations;
+  readonly overrides: Overrides;
+  readonly source: Source;
+  readonly events: EventLog;
+  /** Number of the revision before the first one. */
+  readonly lastRevision?: number;
+  /** Which values no mistake shows. Default: by names and texts. */
+  readonly isSecret?: IsSecret;
+}
+
+const nothing: EndpointChanges = { added: [], changed: [], removed: [] };
+
+/**
+ * Decides what serves: takes changes one at a time from whoever asks, and lets each go through the same steps. A change
+ * that fails at any of them leaves what serves untouched (hot-reload rules 4 and 12 to 22).
+ */
+export class Control {
+  readonly attempts = new Attempts();
+  /** Ports and processes that change over together with this one. */
+  readonly participants: Participant[] = [];
+  /** Told of every configuration that has begun to serve, before its change is answered. */
+  readonly onApplied: ((change: Change, applied: Applied) => Promise<void> | void)[] = [];
+  readonly #options: ControlOptions;
+  readonly #turnstile = new Turnstile();
+  #source: Source;
+  #revision: number;
+  #closed = false;
+  #current: Current | null = null;
+  #replaced: Current | null = null;
+  /** What the last attempt read from the disk. */
+  #read: readonly FileRead[] = [];
+
+  constructor(options: ControlOptions) {
+    this.#options = options;
+    this.#source = options.source;
+    this.#revision = options.lastRevision ?? 0;
+  }
+
+  get current(): Current {
+    return this.#current!;
+  }
+
+  /** What served before; null before the first change. */
+  get replaced(): Current | null {
+    return this.#replaced;
+  }
+
+  /** Where the serving configuration came from. */
+  get source(): Source {
+    return this.#source;
+  }
+
+  /** Every file the last attempt read, and the configuration's own whatever was read. */
+  get filesRead(): readonly FileRead[] {
+    if (typeof this.#source !== 'string' || this.#read.some(({ path }) => path === this.#source)) return this.#read;
+    return [{ path: this.#source, hash: undefined }, ...this.#read];
+  }
+
+  /** True while a change is being applied. */
+  get busy(): boolean {
+    return this.#turnstile.taken;
+  }
+
+  /**
+   * True when the configuration on the disk is not the one that serves: another was applied without being written, or it
+   * is refused. Always false where the configuration is not a file.
+   */
+  async hasDrifted(): Promise<boolean> {
+    if (typeof this.#source !== 'string') return false;
+    try {
+      const { textHash, data } = await readSnapshot(this.#source);
+      const files = new ReadFiles();
+      if (textHash === this.current.snapshot.textHash) return !hasSameFiles(this.#serving, files);
+      const { config, errors } = await readConfig(data, this.#options.overrides);
+      return errors.length > 0 || !isSame(this.#serving, await takeFingerprint(config), files);
+    } catch {
+      return true;
+    }
+  }
+
+  /**
+   * Applies a change.
+   * @throws Refusal with every mistake; whatever `provided` throws; GatewayError RELOAD_IN_PROGRESS; any other error is a
+   * fault of ours. The old configuration then serves on.
+   */
+  async apply(change: Change): Promise<Applied> {
+    const leave = await this.#turnstile.enter(change.waitMs ?? Number.POSITIVE_INFINITY);
+    try {
+      if (this.#closed) throw new GatewayError('GATEWAY_CLOSED', 'the gateway is closing');
+      if (this.#current) change.provided?.(this.#serving);
+      return await this.#attempt(change);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Waits for the changes under way. No other one is taken. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const leave = await this.#turnstile.enter(Number.POSITIVE_INFINITY);
+    leave();
+  }
+
+  get #serving(): Runtime {
+    return this.#options.generations.current.runtime;
+  }
+
+  async #attempt(change: Change): Promise<Applied> {
+    const { events } = this.#options;
+    const attempt = this.attempts.begin(change, this.#current ? this.#serving.id : 0);
+    const startedAt = performance.now();
+    const phases = new Phases((phase) => events.emit('reload.phase', { attempt: attempt.id, phase }));
+    const trial = new Trial(change, attempt, phases);
+    events.emit('reload.started', { attempt: attempt.id, trigger: change.trigger });
+    const end = (result: Attempt['result']): void => {
+      if (trial.snapshot) this.#read = trial.filesRead;
+      attempt.result = result;
+      attempt.revision = this.#current ? this.#serving.id : 0;
+      attempt.durationMs = Math.round(performance.now() - startedAt);
+      attempt.phases = phases.spentMs;
+    };
+    try {
+      const outcome = await this.#run(trial);
+      end(outcome.result);
+      const { durationMs, phases: spent, revision } = attempt;
+      const applied = { ...outcome, revision, attempt: attempt.id, durationMs, phases: spent };
+      if (applied.result === 'applied') for (const tell of this.onApplied) await tell(change, applied);
+      events.emit('reload.succeeded', applied);
+      return applied;
+    } catch (error) {
+      const refusal = toRefusal(error, phases.current, trial.snapshot?.document ?? null, this.#options.isSecret);
+      attempt.problem = refusal;
+      end('failed');
+      events.emit('reload.failed', attempt);
+      throw refusal.slug === 'internal' ? error : refusal;
+    }
+  }
+
+  async #run(trial: Trial): Promise<Omit<Applied, 'revision' | 'attempt' | 'durationMs' | 'phases'>> {
+    const { change, phases, files } = trial;
+    const { generations, overrides } = this.#options;
+    const slices = new Slices();
+    const snapshot = await readSnapshot(change.source ?? this.#source);
+    trial.snapshot = snapshot;
+    await slices.next();
+    phases.enter('validate');
+    const normalized = await readConfig(snapshot.data, overrides);
+    await slices.next();
+    const before = this.#current && this.#serving;
+    // One with mistakes is the same as nothing: preparing it tells them all.
+    const fingerprint = normalized.errors.length === 0 && before && (await takeFingerprint(normalized.config));
+    const issuesOf = (warnings: readonly ConfigError[]) => ({
+      warnings,
+      issues: toIssues(snapshot.document, warnings, 'warning', this.#options.isSecret),
+    });
+    const previous = before?.id ?? 0;
+    const own = change.participant ? [change.participant] : [];
+    if (before && fingerprint && !change.force && isSame(before, fingerprint, files)) {
+      const ready = await this.#prepareOthers(trial, before, own);
+      if (!change.dryRun) this.#adopt(change, snapshot, this.current.warnings, false);
+      await endAll(ready, change.dryRun ? 'abort' : 'commit');
+      return { result: 'unchanged', previous, hash: before.hash, changes: nothing, rebound: [], ...issuesOf([]) };
+    }
+    await slices.next();
+    const prepared = await generations.prepare(normalized, files, this.#revision + 1, phases);
+    if (fingerprint) prepared.runtime.fingerprint = fingerprint;
+    const changes = fingerprint ? endpointChanges(before.fingerprint, fingerprint) : nothing;
+    const hash = before ? prepared.runtime.hash : '';
+    const told = { previous, hash, changes, ...issuesOf(prepared.warnings) };
+    let ready: readonly Ready[];
+    try {
+      ready = await this.#prepareOthers(trial, prepared.runtime, [...this.participants, ...own]);
+    } catch (error) {
+      await prepared.abort();
+      throw error;
+    }
+    if (change.dryRun) {
+      await Promise.all([endAll(ready, 'abort'), prepared.abort()]);
+      return { ...told, result: 'dry_run', rebound: [] };
+    }
+    phases.enter('swap');
+    const { rebound } = prepared.commit();
+    this.#revision = prepared.runtime.id;
+    this.#adopt(change, snapshot, prepared.warnings, true);
+    if (ready.length > 0) await endAll(ready, 'commit');
+    phases.end();
+    return { ...told, result: 'applied', rebound };
+  }
+
+  /** The configuration serves; its source is from now on the one that is read again. */
+  #adopt(change: Change, snapshot: Snapshot, warnings: readonly ConfigError[], isNew: boolean): void {
+    const { trigger } = change;
+    const at = new Date().toISOString();
+    if (isNew) this.#replaced = this.#current;
+    this.#current = isNew || !this.#current ? { snapshot, warnings, trigger, at } : { ...this.#current, snapshot };
+    if (!(snapshot.source instanceof ConfigText)) this.#source = snapshot.source;
+  }
+
+  /** Gets everybody ready, or nobody: none has anything to give back when it throws. */
+  async #prepareOthers(
+    { change, snapshot, files, phases }: Trial,
+    runtime: Runtime,
+    participants: readonly Participant[],
+  ): Promise<readonly Ready[]> {
+    if (participants.length === 0) return [];
+    phases.enter('prepare');
+    const next = { runtime, snapshot: snapshot!, files: files.contents };
+    const settled = await Promise.allSettled(participants.map((participant) => participant.prepare(next)));
+    const ready = settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    try {
+      const refused = settled.find((outcome) => outcome.status === 'rejected');
+      if (refused) throw refused.reason;
+      if (!change.dryRun) for (const one of ready) await one.seal?.();
+      return ready;
+    } catch (error) {
+      await endAll(ready, 'abort');
+      throw error;
+    }
+  }
+}
+
+/** One attempt on its way. */
+class Trial {
+  readonly change: Change;
+  readonly attempt: Attempt;
+  readonly phases: Phases;
+  readonly files = new ReadFiles();
+  snapshot: Snapshot | null = null;
+
+  constructor(change: Change, attempt: Attempt, phases: Phases) {
+    this.change = change;
+    this.attempt = attempt;
+    this.phases = phases;
+  }
+
+  get filesRead(): FileRead[] {
+    const { source, text, textHash } = this.snapshot!;
+    if (typeof source !== 'string') return this.files.reads;
+    // A byte order mark was made a space: then the text is not what the file holds.
+    return [{ path: source, hash: text.startsWith(' ') ? undefined : textHash }, ...this.files.reads];
+  }
+}
+
+async function endAll(ready: readonly Ready[], how: 'commit' | 'abort'): Promise<void> {
+  await Promise.all(ready.map((one) => one[how]()));
+}

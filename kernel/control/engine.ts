@@ -1,0 +1,43 @@
+import type { Catalogue, Events, LogSinks, Services } from '#contract';
+import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
+import { Registry } from '../registry/registry.ts';
+import type { Ask } from '../runtime/build.ts';
+import { Keeper } from '../runtime/keeper.ts';
+import { version } from '../version.ts';
+import { Generations } from './generations.ts';
+
+/** What a process that builds configurations consists of. */
+export interface Engine {
+  readonly log: ApplicationLog;
+  readonly registry: Registry;
+  readonly generations: Generations;
+}
+
+export interface EngineOptions {
+  /** Port to listen on instead of the configured one; 0 for any free port. */
+  readonly port?: number | undefined;
+  /** Where logs go. Default: the process's standard output and error. */
+  readonly sinks?: LogSinks | undefined;
+  /** Replaces services of the kernel, such as the clock. */
+  readonly services?: Partial<Services> | undefined;
+  /** Where components tell what happens. */
+  readonly events: Events;
+  /** For a process that owns no shared values. */
+  readonly ask?: Ask | undefined;
+}
+
+/** Sets up the log, the registry and the generations of a process; none serves yet. */
+export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine {
+  const { port, ask, events, services, sinks = createSinks() } = options;
+  const log = createLog(joinLogging([], sinks).application);
+  const registry = new Registry(catalogue, {
+    clock: { now: () => performance.now() },
+    log,
+    sinks,
+    events,
+    version,
+    ...services,
+  } as Services);
+  const generations = new Generations({ registry, keeper: new Keeper(), log, sinks, version, port, ask });
+  return { log, registry, generations };
+}

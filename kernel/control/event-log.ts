@@ -1,0 +1,100 @@
+/** Everything the gateway tells while it runs. */
+export type EventType =
+  | 'reload.started'
+  | 'reload.phase'
+  | 'reload.succeeded'
+  | 'reload.failed'
+  | 'worker.up'
+  | 'worker.down'
+  | 'drain.started'
+  | 'drain.finished'
+  | 'breaker.changed'
+  | 'guard.started'
+  | 'guard.passed'
+  | 'guard.failed'
+  | 'watch.error';
+
+export interface GatewayEvent {
+  /** Grows by one with every event of this process, from 1. */
+  readonly id: number;
+  readonly type: EventType;
+  /** Plain data, never changed once told. */
+  readonly data: object;
+}
+
+export interface Subscription {
+  /**
+   * Tells first what is remembered of the events after this id; without it only what is to come. An id this process has
+   * not reached yet is from before a restart: everything remembered is told.
+   */
+  readonly after?: number;
+  /** Event types, `reload.*` for all of a kind, `*` for all; all when left out. */
+  readonly types?: readonly string[];
+}
+
+export interface EventLog {
+  /** @returns the id of the event. */
+  emit(type: EventType, data: object): number;
+  /**
+   * Tells a listener every event once, in order, synchronously. One that throws is told nothing more.
+   * @returns what ends the subscription.
+   */
+  subscribe(subscription: Subscription, listener: (event: GatewayEvent) => void): () => void;
+}
+
+interface Subscriber {
+  readonly listener: (event: GatewayEvent) => void;
+  readonly wants: (type: EventType) => boolean;
+  /** The last event it was told, or did not want. */
+  at: number;
+  /** Its listener is running: what comes meanwhile is told when it returns. */
+  busy: boolean;
+}
+
+/** @param limit how many events are remembered, at least 1. */
+export function createEventLog(limit = 1000): EventLog {
+  const remembered: GatewayEvent[] = [];
+  const subscribers = new Set<Subscriber>();
+  let lastId = 0;
+
+  const catchUp = (subscriber: Subscriber): void => {
+    if (subscriber.busy) return;
+    subscriber.busy = true;
+    try {
+      while (subscriber.at < lastId && subscribers.has(subscriber)) {
+        const oldest = remembered[0]!.id;
+        const event = remembered[Math.max(0, subscriber.at + 1 - oldest)]!;
+        subscriber.at = event.id;
+        if (subscriber.wants(event.type)) subscriber.listener(event);
+      }
+    } catch {
+      subscribers.delete(subscriber);
+    }
+    subscriber.busy = false;
+  };
+
+  return {
+    emit(type, data) {
+      const id = ++lastId;
+      remembered.push({ id, type, data });
+      if (remembered.length > limit) remembered.shift();
+      for (const subscriber of subscribers) catchUp(subscriber);
+      return id;
+    },
+    subscribe({ after = lastId, types }, listener) {
+      const at = after > lastId ? 0 : after;
+      const subscriber: Subscriber = { listener, wants: wanting(types), at, busy: false };
+      subscribers.add(subscriber);
+      catchUp(subscriber);
+      return () => {
+        subscribers.delete(subscriber);
+      };
+    },
+  };
+}
+
+function wanting(patterns: readonly string[] = ['*']): (type: string) => boolean {
+  const exact = new Set(patterns);
+  const starts = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1));
+  return (type) => exact.has(type) || starts.some((start) => type.startsWith(start));
+}

@@ -1,0 +1,52 @@
+import { resolve } from 'node:path';
+import type { Log, LogMessage } from '#contract';
+import type { Watcher } from '../runtime/watch/index.ts';
+import type { Control } from './control.ts';
+import type { EventLog } from './event-log.ts';
+import type { Generations } from './generations.ts';
+import { reloadSettings } from './reload-settings.ts';
+
+/**
+ * Applies what is saved: the file of the configuration and every file the last attempt read, whoever asked for it, are
+ * watched. A broken one is told in the log, and watching goes on. While many replaced configurations still have requests, changes wait.
+ */
+export async function followFiles(
+  control: Control,
+  generations: Generations,
+  events: EventLog,
+  log: Log,
+): Promise<Watcher> {
+  // Loaded after the port is open: the start waits for nothing that it does not need.
+  const { watchFiles } = await import('../runtime/watch/index.ts');
+  const follow = async (changed: readonly string[]): Promise<void> => {
+    const isDocument = typeof control.source === 'string' && changed.includes(resolve(control.source));
+    await generations.room(reloadSettings(generations.current.runtime).maxDraining);
+    // A refusal is told as an event and in the log; watching goes on.
+    await control.apply({ trigger: 'watch', source: isDocument ? control.source : served() }).catch(() => {});
+  };
+  /** What serves, which need not be what the file holds. */
+  const served = () => control.current.snapshot.source;
+  const watcher = watchFiles({ log: telling(log.at('[WATCH]'), events), onChange: follow });
+  events.subscribe({ types: ['reload.succeeded', 'reload.failed'] }, ({ type }) => {
+    void watcher.watch(control.filesRead, { failed: type === 'reload.failed' });
+  });
+  await watcher.watch(control.filesRead);
+  return watcher;
+}
+
+/** A log whose warnings and errors are told as events too. */
+function telling(log: Log, events: EventLog): Log {
+  const tell = (level: 'warning' | 'error') => (message: LogMessage) => {
+    const text = typeof message === 'string' ? message : message();
+    log[level](text);
+    events.emit('watch.error', { message: text });
+  };
+  return {
+    debug: (message) => log.debug(message),
+    info: (message) => log.info(message),
+    warning: tell('warning'),
+    error: tell('error'),
+    critical: (message) => log.critical(message),
+    at: (prefix) => telling(log.at(prefix), events),
+  };
+}

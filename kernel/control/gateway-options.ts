@@ -1,0 +1,22 @@
+import type { Overrides } from '../runtime/build.ts';
+import type { EngineOptions } from './engine.ts';
+
+/** How a gateway is started. */
+export interface GatewayOptions extends Overrides, Omit<EngineOptions, 'ask' | 'events' | 'port'> {
+  /** Port to listen on instead of the configured one; 0 for any free port. */
+  readonly port?: number;
+  /** Where the history of configurations is kept; null, the default, for in memory only. */
+  readonly revisionDirectory?: string | null;
+  /** Starts with the last configuration that was good when the present one is refused. Default false. */
+  readonly resumeLastGood?: boolean;
+  /** Serves in processes of their own; this one then decides and does not serve. Default: serves itself. */
+  readonly workers?: WorkerOptions;
+}
+
+/** Processes that serve. */
+export interface WorkerOptions {
+  readonly count: number;
+  /** The program they run, with its arguments; what `runWorker` needs follows as the last argument. */
+  readonly program: string;
+  readonly args: readonly string[];
+}

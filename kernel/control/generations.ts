@@ -1,0 +1,299 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ConfigError, ConfigErrors, type Data, GatewayError, type LogSinks, type ServiceConfig } from '#contract';
+import type { Normalized } from '../config/index.ts';
+import type { ApplicationLog } from '../logging/index.ts';
+import { build, type Means } from '../runtime/build.ts';
+import type { Cell } from '../runtime/cell.ts';
+import type { Phases } from '../runtime/phases.ts';
+import type { ReadFiles } from '../runtime/read-files.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { type Listener, listen } from '../server/listener.ts';
+import { createServing, type Serving } from '../server/serving.ts';
+import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
+import { reloadSettings } from './reload-settings.ts';
+import { Streams } from './streams.ts';
+
+export interface GenerationsOptions extends Means {
+  readonly log: ApplicationLog;
+  readonly sinks: LogSinks;
+  readonly version: string;
+  /** Port instead of the configured one; 0 for any free port. */
+  readonly port?: number | undefined;
+}
+
+/** A configuration built and warmed up, its port open, that nothing serves yet. */
+export interface Prepared {
+  readonly runtime: Runtime;
+  readonly warnings: readonly ConfigError[];
+  /** The swap: from now on it serves. Synchronous. @returns addresses opened in the place of others. */
+  commit(): { readonly rebound: readonly string[] };
+  /** Gives everything back. */
+  abort(): Promise<void>;
+}
+
+/** A configuration that has been replaced and still has requests. */
+export interface Draining {
+  readonly runtime: Runtime;
+  /** When it was replaced, in milliseconds since 1970. */
+  readonly since: number;
+  /** When it began to serve, likewise. */
+  readonly servedFrom: number;
+}
+
+/** A configuration that has requests or could get some, as the admin API shows it. */
+export interface HeldGeneration {
+  readonly revision: number;
+  readonly state: 'current' | 'draining';
+  /** In flight. */
+  readonly requests: number;
+  /** Under way. */
+  readonly streams: number;
+  /** Milliseconds since it began to serve. */
+  readonly ageMs: number;
+}
+
+/**
+ * The configurations of one process: the one that serves, and those before it that have requests left. Each is built off
+ * to the side, replaces the serving one in one assignment, and is given back when its last request has ended.
+ */
+export class Generations {
+  readonly #options: GenerationsOptions;
+  readonly #cell: Cell<Serving | null> = { current: null };
+  readonly #draining = new Set<Draining>();
+  readonly #ending = new Set<Promise<unknown>>();
+  readonly #streams = new Streams();
+  readonly #leakGuard: LeakGuard;
+  #servedFrom = 0;
+  #closing = false;
+  #listener: Listener | null = null;
+  #aborted = 0;
+  #requests = 0;
+  #onDrained: (() => void)[] = [];
+
+  constructor(options: GenerationsOptions) {
+    this.#options = options;
+    this.#leakGuard = createLeakGuard({ log: options.log });
+  }
+
+  /** What serves. Only to be asked for after the first commit. */
+  get current(): Serving {
+    return this.#cell.current!;
+  }
+
+  get draining(): readonly Draining[] {
+    return [...this.#draining];
+  }
+
+  /** The serving configuration, then those before it, newest first. */
+  get held(): readonly HeldGeneration[] {
+    const now = Date.now();
+    const hold = ({ id, calls, streams }: Runtime, state: HeldGeneration['state'], servedFrom: number) => ({
+      revision: id,
+      state,
+      requests: calls,
+      streams,
+      ageMs: now - servedFrom,
+    });
+    const draining = this.draining.toReversed();
+    return [
+      hold(this.current.runtime, 'current', this.#servedFrom),
+      ...draining.map(({ runtime, servedFrom }) => hold(runtime, 'draining', servedFrom)),
+    ];
+  }
+
+  /** Replaced configurations that were given back and stay in memory nevertheless. */
+  get leaked(): number {
+    return this.#leakGuard.leaked;
+  }
+
+  /** True while connections are closed after their answer. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** Streams that outlived their configuration. */
+  get streams(): number {
+    return this.#streams.size;
+  }
+
+  /** Streams under way, by endpoint; those that are about to be ended do not count. */
+  get streamsByEndpoint(): ReadonlyMap<string, number> {
+    return this.#streams.byEndpoint(this.current.runtime.compiled.routes);
+  }
+
+  /** Requests in flight, on every configuration. */
+  get calls(): number {
+    let calls = this.#cell.current?.runtime.calls ?? 0;
+    for (const { runtime } of this.#draining) calls += runtime.calls;
+    return calls;
+  }
+
+  /** Requests taken so far. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** What another process may do with a shared value: as the configuration it serves says, else as the present one does. */
+  shared(revision: number, id: string): ((asked: Data) => Data) | undefined {
+    const serving = this.current.runtime;
+    const runtimes = [serving, ...[...this.#draining].map(({ runtime }) => runtime)];
+    const asking = runtimes.find((runtime) => runtime.id === revision) ?? serving;
+    return asking.shared.get(id) ?? serving.shared.get(id);
+  }
+
+  /** Requests given up because their configuration had been replaced for too long. */
+  get aborted(): number {
+    return this.#aborted;
+  }
+
+  /** Where clients connect; null before `listen`. */
+  get address(): { readonly host: string; readonly port: number } | null {
+    return this.#listener && { host: this.#listener.host, port: this.#listener.port };
+  }
+
+  /**
+   * Builds a configuration.
+   * @throws ConfigErrors with every mistake; LISTENER_BIND, at the port, when a new address cannot be opened. Nothing is
+   * then left of it.
+   */
+  async prepare(normalized: Normalized, files: ReadFiles, id: number, phases: Phases): Promise<Prepared> {
+    const { log, sinks, version } = this.#options;
+    const { runtime, warnings } = await build(normalized, files, this.#options, id, phases);
+    try {
+      await nextTurn();
+      const serving = await createServing(runtime, version, log, sinks);
+      const listener = await this.#rebind(runtime, normalized.origin);
+      return {
+        runtime,
+        warnings,
+        commit: () => this.#swap(serving, listener),
+        abort: async () => {
+          await listener?.close(0);
+          await runtime.retire(this.#tellLeftover);
+        },
+      };
+    } catch (error) {
+      await runtime.retire(this.#tellLeftover);
+      throw error;
+    }
+  }
+
+  #swap(serving: Serving, listener: Listener | null): { rebound: string[] } {
+    const old = this.#cell.current;
+    this.#options.log.configure(serving.logging.application);
+    this.#cell.current = serving;
+    if (listener) this.#replaceListener(listener);
+    else this.#listener?.adjust(serving.runtime);
+    const servedFrom = this.#servedFrom;
+    this.#servedFrom = Date.now();
+    if (old) this.#retire(old.runtime, servedFrom);
+    return { rebound: listener ? [`${listener.host}:${listener.port}`] : [] };
+  }
+
+  /** A listener for a changed address; null when the one there is stays. */
+  async #rebind(runtime: Runtime, origin: Normalized['origin']): Promise<Listener | null> {
+    const { config } = runtime;
+    if (!this.#listener) return null;
+    const { ip, port } = this.#listener.asked;
+    if (ip === config.listen_ip && port === this.#portOf(config)) return null;
+    try {
+      return await this.#open(runtime);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      const at = port === this.#portOf(config) ? '/listen_ip' : '/port';
+      throw new ConfigErrors([new ConfigError('LISTENER_BIND', origin(at), error.message, { cause: error })]);
+    }
+  }
+
+  #open(runtime: Runtime): Promise<Listener> {
+    return listen(runtime, this.#portOf(runtime.config), this.serve, this.#options.log);
+  }
+
+  #portOf(config: ServiceConfig): number {
+    return this.#options.port ?? (config.port || 8080);
+  }
+
+  #replaceListener(listener: Listener): void {
+    const old = this.#listener!;
+    this.#listener = listener;
+    listener.setClosing(this.#closing);
+    this.#track(old.close(this.#shutdownWaitMs));
+  }
+
+  #retire(runtime: Runtime, servedFrom: number): void {
+    const { drainMs, streamDrainMs } = reloadSettings(this.current.runtime);
+    const { routes } = runtime.compiled;
+    const draining = { runtime, since: Date.now(), servedFrom };
+    const follow = () => this.#streams.follow(routes, this.current.runtime.compiled.routes, streamDrainMs);
+    this.#draining.add(draining);
+    follow();
+    const retired = nextTurn()
+      .then(() => runtime.retire(this.#tellLeftover, drainMs))
+      .then((aborted) => {
+        this.#draining.delete(draining);
+        for (const resolve of this.#onDrained.splice(0)) resolve();
+        if (aborted.length > 0) this.#tellAborted(runtime, aborted);
+        // Calls that were under way may have become streams.
+        follow();
+        this.#track(runtime.ended.then(() => this.#leakGuard.expectGone(runtime, runtime.id)));
+      });
+    this.#track(retired);
+  }
+
+  #tellAborted({ id }: Runtime, aborted: readonly string[]): void {
+    this.#aborted += aborted.length;
+    const names = [...new Set(aborted)].join(', ');
+    this.#options.log.warning(`configuration ${id} was replaced: ${aborted.length} requests given up: ${names}`);
+  }
+
+  /** Waits until fewer than `limit` replaced configurations have requests left (hot-reload rule 1). */
+  async room(limit: number): Promise<void> {
+    while (this.#draining.size >= limit) {
+      await new Promise<void>((resolve) => {
+        this.#onDrained.push(resolve);
+      });
+    }
+  }
+
+  readonly #tellLeftover = (error: unknown): void => this.#options.log.error(() => `giving back failed: ${error}`);
+
+  #track(ending: Promise<unknown>): void {
+    const tracked = ending.finally(() => this.#ending.delete(tracked));
+    this.#ending.add(tracked);
+  }
+
+  get #shutdownWaitMs(): number {
+    return this.current.runtime.config.max_shutdown_wait_time || Number.POSITIVE_INFINITY;
+  }
+
+  /** Answers one request by what serves now. */
+  readonly serve = (message: IncomingMessage, response: ServerResponse): void => {
+    this.#requests++;
+    this.current.serve(message, response);
+  };
+
+  /** Opens the port. @throws GatewayError LISTEN_FAILED. */
+  async listen(): Promise<{ host: string; port: number }> {
+    this.#listener ??= await this.#open(this.current.runtime);
+    return { host: this.#listener.host, port: this.#listener.port };
+  }
+
+  /** Whether connections are closed after their answer, so that clients go elsewhere. */
+  setClosing(closing: boolean): void {
+    this.#closing = closing;
+    this.#listener?.setClosing(closing);
+  }
+
+  /** Stops accepting, waits for requests in flight as long as the configuration says, and gives everything back. */
+  async close(): Promise<void> {
+    const serving = this.#cell.current;
+    this.#closing = true;
+    await this.#listener?.close(this.#shutdownWaitMs);
+    this.#listener = null;
+    if (serving) this.#track(serving.runtime.retire(this.#tellLeftover).then(() => serving.runtime.ended));
+    while (this.#ending.size > 0) await Promise.all(this.#ending);
+    this.#streams.close();
+    this.#leakGuard.close();
+  }
+}

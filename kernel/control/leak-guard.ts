@@ -1,0 +1,85 @@
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import type { Log } from '#contract';
+
+/** Tells of every collection of the whole heap. @returns what ends it. */
+export type FollowCollections = (onCollected: () => void) => () => void;
+
+export interface LeakGuardOptions {
+  readonly log: Log;
+  /** Milliseconds, never going back. */
+  readonly now?: () => number;
+  /** Default: those of this process. */
+  readonly follow?: FollowCollections;
+}
+
+/** Notices configurations that were given back and yet stay in memory (hot-reload rule 21). */
+export interface LeakGuard {
+  /** Expects a configuration, given back, to be collected. */
+  expectGone(disposed: object, revision: number): void;
+  /** Configurations that stay in memory though they should long be gone. */
+  readonly leaked: number;
+  close(): void;
+}
+
+/** A configuration given back so long ago should be gone, in milliseconds. */
+const PATIENCE_MS = 60_000;
+
+/** One collection may have begun before the configuration was given back. */
+const COLLECTIONS = 2;
+
+interface Expected {
+  readonly ref: WeakRef<object>;
+  readonly revision: number;
+  readonly since: number;
+  collections: number;
+}
+
+/** Collections are followed only while something is expected to go; nothing is held that could be collected. */
+export function createLeakGuard(options: LeakGuardOptions): LeakGuard {
+  const { log, now = () => performance.now(), follow = followMajorCollections } = options;
+  const expected = new Set<Expected>();
+  const leaked = new Set<WeakRef<object>>();
+  let unfollow: (() => void) | null = null;
+
+  const stop = (): void => {
+    unfollow?.();
+    unfollow = null;
+  };
+  const look = (): void => {
+    for (const one of expected) {
+      const isLate = ++one.collections >= COLLECTIONS && now() - one.since >= PATIENCE_MS;
+      if (one.ref.deref() === undefined) expected.delete(one);
+      else if (isLate) {
+        expected.delete(one);
+        leaked.add(one.ref);
+        log.warning(`configuration ${one.revision} was given back and is still in memory: something holds on to it`);
+      }
+    }
+    if (expected.size === 0) stop();
+  };
+
+  return {
+    expectGone(disposed, revision) {
+      expected.add({ ref: new WeakRef(disposed), revision, since: now(), collections: 0 });
+      unfollow ??= follow(look);
+    },
+    get leaked() {
+      for (const ref of leaked) if (ref.deref() === undefined) leaked.delete(ref);
+      return leaked.size;
+    },
+    close() {
+      expected.clear();
+      stop();
+    },
+  };
+}
+
+function followMajorCollections(onCollected: () => void): () => void {
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries() as unknown as readonly { readonly detail: { readonly kind: number } }[]) {
+      if (entry.detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) onCollected();
+    }
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return () => observer.disconnect();
+}

@@ -1,0 +1,34 @@
+import type { Runtime } from '../runtime/runtime.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** A configuration about to serve: built and found good in this process. */
+export interface Next {
+  readonly runtime: Runtime;
+  readonly snapshot: Snapshot;
+  /** What was read for it besides the document, by absolute path. */
+  readonly files: readonly (readonly [string, Uint8Array])[];
+}
+
+type Rebound = readonly string[] | void;
+
+/** Ready for the next configuration: once sealed, the swap cannot fail any more. */
+export interface Ready {
+  /**
+   * What may fail and is not to be undone: called when everybody is ready, and with the swap right behind it. Not in a dry
+   * run.
+   * @throws ConfigErrors to give the change up; `abort` follows.
+   */
+  seal?(): Promise<void>;
+  /** Resolves when the participant has changed over, with the addresses it opened in the place of others. */
+  commit(): Rebound | Promise<Rebound>;
+  abort(): void | Promise<void>;
+}
+
+/** Has a part in every change of configuration, such as other processes that serve it, or a port of their own. */
+export interface Participant {
+  /**
+   * Gets ready, or refuses the configuration for all.
+   * @throws ConfigErrors with what is wrong, or GatewayError PREPARE_TIMEOUT.
+   */
+  prepare(next: Next): Promise<Ready>;
+}

@@ -1,0 +1,76 @@
+import { type ConfigError, ConfigErrors, GatewayError } from '#contract';
+import { type Document, type IsSecret, type Issue, toIssues } from '../config/index.ts';
+import type { Phase } from '../runtime/phases.ts';
+
+/** What kind of thing went wrong, as the admin API names it. */
+export type Slug =
+  | 'syntax'
+  | 'bad-request'
+  | 'validation'
+  | 'routes'
+  | 'build'
+  | 'warmup'
+  | 'timeout'
+  | 'reload-in-progress'
+  | 'stale'
+  | 'internal';
+
+/** A configuration that was not applied, or a change that was not tried: what serves is untouched. */
+export class Refusal extends ConfigErrors {
+  readonly slug: Slug;
+  /** The step that failed. */
+  readonly phase: Phase;
+  /** Every mistake with its place. */
+  readonly issues: readonly Issue[];
+  /** Mistakes that would not have refused it, where they were asked for. */
+  warnings: readonly Issue[] = [];
+
+  /** @param isSecret which values are masked. Default: by names and texts. */
+  constructor(
+    slug: Slug,
+    phase: Phase,
+    errors: readonly ConfigError[],
+    document: Document | null,
+    { cause, isSecret }: { readonly cause?: unknown; readonly isSecret?: IsSecret | undefined } = {},
+  ) {
+    super(errors);
+    this.slug = slug;
+    this.phase = phase;
+    this.issues = toIssues(document, errors, 'error', isSecret);
+    if (errors.length === 0) this.message = cause instanceof Error ? cause.message : String(cause);
+    this.cause = cause;
+  }
+}
+
+/** Mistakes in what is written, found at whatever step. */
+const written = /^(?:SCHEMA|DURATION|NAMESPACE|CONFIG|ENV|ENCODING|SD)_/;
+
+/** Mistakes between endpoints. */
+const collisions: ReadonlySet<string> = new Set(['ROUTE_COLLISION', 'ROUTE_DUPLICATE']);
+
+const slugOfPhase: Readonly<Record<Phase, Slug>> = {
+  read: 'syntax',
+  validate: 'validation',
+  build: 'build',
+  warmup: 'warmup',
+  prepare: 'timeout',
+  swap: 'internal',
+};
+
+/** Whatever stopped an attempt, as its refusal. @param isSecret which values are masked. Default: by names and texts. */
+export function toRefusal(error: unknown, phase: Phase, document: Document | null, isSecret?: IsSecret): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof ConfigErrors) {
+    return new Refusal(slugOf(error.errors, phase), phase, error.errors, document, { isSecret });
+  }
+  const known = error instanceof GatewayError && phase !== 'build';
+  return new Refusal(known ? slugOfPhase[phase] : 'internal', phase, [], document, { cause: error });
+}
+
+function slugOf(errors: readonly ConfigError[], phase: Phase): Slug {
+  const [first] = errors;
+  if (phase === 'read') return first?.code === 'CONFIG_READ' ? 'bad-request' : 'syntax';
+  if (errors.every(({ code }) => collisions.has(code))) return 'routes';
+  if (errors.some(({ code }) => code === 'LISTENER_BIND')) return 'warmup';
+  return phase === 'build' && errors.some(({ code }) => written.test(code)) ? 'validation' : slugOfPhase[phase];
+}

@@ -1,0 +1,225 @@
+import type { Log } from '#contract';
+import { type Revision, type RevisionSummary, summaryOf } from './revision.ts';
+import { type RevisionFiles, revisionFiles } from './revision-files.ts';
+
+/** What a number leads to: `pruned` when there was such a revision, undefined when there never was. */
+export type Found<T> = T | 'pruned' | undefined;
+
+/**
+ * The history of configurations that served. A change shows at once; its promise resolves when the disk has it, or has
+ * refused it. Nothing rejects: what the disk refused stays in memory, and is tried again with the next change.
+ */
+export interface RevisionStore {
+  /** Highest number ever used; 0 before the first. */
+  readonly last: number;
+  /** Why the history on disk lacks something; null when it does not. */
+  readonly problem: string | null;
+  /** Resolves when everything noted so far is on the disk, or was refused by it. */
+  readonly settled: Promise<void>;
+  /** Newest first. */
+  list(): readonly RevisionSummary[];
+  /** `pruned` also, with a WARNING, when its file cannot be read any more. */
+  get(number: number): Promise<Found<Revision>>;
+  /** The newest that was not rolled back and can still be read. */
+  lastGood(): Promise<Revision | undefined>;
+  /**
+   * Adds the one that serves now; the oldest that are not pinned are pruned.
+   * @param revision its number is above `last`.
+   */
+  add(revision: Revision): Promise<void>;
+  /** Never, or again, prune it. */
+  pin(number: number, pinned: boolean): Promise<Found<RevisionSummary>>;
+  /** Notes that it was rolled back: `lastGood` passes over it. */
+  markBad(number: number, reason: string): Promise<Found<RevisionSummary>>;
+}
+
+/**
+ * Opens the history in a directory; one that cannot be read counts as a problem of the disk, not of the caller.
+ * @param directory null to keep everything in memory.
+ * @param keep tells how many revisions are kept beside the pinned ones; the newest always is.
+ */
+export async function openRevisionStore(
+  directory: string | null,
+  keep: () => number,
+  log: Log,
+): Promise<RevisionStore> {
+  return createRevisionStore(directory === null ? null : revisionFiles(directory), keep, log);
+}
+
+interface Entry {
+  summary: RevisionSummary;
+  /** The content while it is in memory only; null when it is in its file. */
+  text: string | null;
+  /** Differs from its file. */
+  dirty: boolean;
+}
+
+/** As `openRevisionStore`, on any files. */
+export async function createRevisionStore(
+  files: RevisionFiles | null,
+  keep: () => number,
+  log: Log,
+): Promise<RevisionStore> {
+  const entries = new Map<number, Entry>();
+  /** Pruned, but perhaps still on the disk. */
+  const leaving = new Set<Entry>();
+  let last = 0;
+  let problem: string | null = null;
+  let failing = false;
+  let writing: Promise<void> = Promise.resolve();
+
+  const list = (): RevisionSummary[] =>
+    [...entries.values()].map(({ summary }) => summary).sort((a, b) => b.number - a.number);
+
+  const fail = (failure: string): void => {
+    if (!failing) log.warning(`revisions are kept in memory only: ${failure}`);
+    failing = true;
+    problem = failure;
+  };
+
+  const lose = (entry: Entry, error: unknown): void => {
+    const { number } = entry.summary;
+    if (entries.get(number) !== entry) return;
+    entries.delete(number);
+    log.warning(`revision ${number} is lost: ${(error as Error).message}`);
+  };
+
+  const read = async (disk: RevisionFiles, entry: Entry): Promise<Revision | null> => {
+    try {
+      return { ...(await disk.read(entry.summary.number)), ...entry.summary };
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      lose(entry, error);
+      return null;
+    }
+  };
+
+  /** @returns why it is not on the disk although nothing failed; null when it is. */
+  const save = async (disk: RevisionFiles, entry: Entry): Promise<string | null> => {
+    const { summary, text } = entry;
+    entry.dirty = false;
+    try {
+      if (text === null) {
+        const revision = await read(disk, entry);
+        if (revision) await disk.replace({ ...revision, ...summary });
+        return null;
+      }
+      if (!(await disk.create({ ...summary, text }))) {
+        return `revision ${summary.number} of another process stands on the disk; ours is kept in memory only`;
+      }
+      entry.text = null;
+      return null;
+    } catch (error) {
+      entry.dirty = true;
+      throw error;
+    }
+  };
+
+  const writeAll = async (disk: RevisionFiles): Promise<void> => {
+    const failures: string[] = [];
+    const refusals: string[] = [];
+    const attempt = async (task: () => Promise<string | null>): Promise<void> => {
+      try {
+        const refusal = await task();
+        if (refusal !== null) refusals.push(refusal);
+      } catch (error) {
+        failures.push((error as Error).message);
+      }
+    };
+    // What goes makes room for what comes.
+    for (const entry of leaving) {
+      await attempt(async () => {
+        if (entry.text === null) await disk.remove(entry.summary.number);
+        leaving.delete(entry);
+        return null;
+      });
+    }
+    for (const entry of entries.values()) if (entry.dirty) await attempt(() => save(disk, entry));
+    for (const refusal of refusals) log.warning(refusal);
+    if (failures.length > 0) return fail(failures[0]!);
+    failing = false;
+    problem = refusals[0] ?? null;
+  };
+
+  const changed = (): Promise<void> => {
+    const [newest, ...older] = list().filter(({ pinned }, at) => at === 0 || !pinned);
+    const room = newest?.pinned ? keep() : keep() - 1;
+    for (const { number } of older.slice(Math.max(0, room))) {
+      leaving.add(entries.get(number)!);
+      entries.delete(number);
+    }
+    if (files) writing = writing.then(() => writeAll(files));
+    else leaving.clear();
+    return writing;
+  };
+
+  const lookUp = <T>(number: number, found: (entry: Entry) => T): T | 'pruned' | undefined => {
+    const entry = entries.get(number);
+    if (entry) return found(entry);
+    return Number.isInteger(number) && number > 0 && number <= last ? 'pruned' : undefined;
+  };
+
+  const get = async (number: number): Promise<Found<Revision>> =>
+    lookUp(number, async (entry) => {
+      if (entry.text !== null) return { ...entry.summary, text: entry.text };
+      try {
+        return (await read(files!, entry)) ?? 'pruned';
+      } catch (error) {
+        log.warning(`revision ${number} cannot be read: ${(error as Error).message}`);
+        return 'pruned';
+      }
+    });
+
+  const change = async (number: number, patch: Partial<RevisionSummary>): Promise<Found<RevisionSummary>> => {
+    const found = lookUp(number, (entry) => {
+      entry.summary = { ...entry.summary, ...patch };
+      entry.dirty = true;
+      return entry.summary;
+    });
+    if (typeof found === 'object') await changed();
+    return found;
+  };
+
+  try {
+    const found = await files?.find();
+    last = found?.last ?? 0;
+    for (const summary of found?.revisions ?? []) entries.set(summary.number, { summary, text: null, dirty: false });
+    if (found && found.skipped.length > 0) log.warning(`no revisions, left as they are: ${found.skipped.join(', ')}`);
+  } catch (error) {
+    fail((error as Error).message);
+  }
+
+  return {
+    get last() {
+      return last;
+    },
+    get problem() {
+      return problem;
+    },
+    get settled() {
+      return writing;
+    },
+    list,
+    get,
+    async lastGood() {
+      for (const { number, result } of list()) {
+        const revision = result === 'rolled-back' ? undefined : await get(number);
+        if (typeof revision === 'object') return revision;
+      }
+      return undefined;
+    },
+    async add(revision) {
+      last = Math.max(last, revision.number);
+      entries.set(revision.number, { summary: summaryOf(revision), text: revision.text, dirty: true });
+      await changed();
+    },
+    pin: (number, pinned) => change(number, { pinned }),
+    markBad: (number, reason) => change(number, { result: 'rolled-back', reason }),
+  };
+}
+
+/** The file is gone or damaged; what the system may let us read another time is not lost. */
+function isLost(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined || code === 'ENOENT';
+}

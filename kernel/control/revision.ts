@@ -1,0 +1,79 @@
+import { isObject } from '#contract';
+
+const sources = ['start', 'file', 'api', 'rollback', 'guard', 'resume'] as const;
+const results = ['applied', 'rolled-back'] as const;
+const formats = ['json', 'yaml', 'toml'] as const;
+
+/** What the history tells of a configuration that served, without its content. */
+export interface RevisionSummary {
+  /** Grows by at least one with every revision. */
+  readonly number: number;
+  /** Fingerprint of the effective configuration. */
+  readonly hash: string;
+  /** When it began to serve, in ISO 8601. */
+  readonly at: string;
+  /** What brought it: `resume` is the last good one taken up at a start, `guard` a roll-back by the guard. */
+  readonly source: (typeof sources)[number];
+  /** Who asked for it, as the id of a token; null when nobody in particular did. */
+  readonly actor: string | null;
+  readonly message: string | null;
+  readonly result: (typeof results)[number];
+  /** Why it was rolled back; null when it was not. */
+  readonly reason: string | null;
+  /** Never pruned while true. */
+  readonly pinned: boolean;
+  /** How the content is written. */
+  readonly format: (typeof formats)[number];
+  /** Paths that were read to make it. */
+  readonly files: readonly string[];
+}
+
+export interface Revision extends RevisionSummary {
+  /** The content. */
+  readonly text: string;
+}
+
+const isString = (value: unknown): boolean => typeof value === 'string';
+const isStringOrNull = (value: unknown): boolean => value === null || isString(value);
+const isOneOf = (names: readonly string[]) => (value: unknown) => names.includes(value as string);
+
+const members: { readonly [Key in keyof Revision]: (value: unknown) => boolean } = {
+  number: Number.isSafeInteger,
+  hash: isString,
+  at: isString,
+  source: isOneOf(sources),
+  actor: isStringOrNull,
+  message: isStringOrNull,
+  result: isOneOf(results),
+  reason: isStringOrNull,
+  pinned: (value) => typeof value === 'boolean',
+  format: isOneOf(formats),
+  files: (value) => Array.isArray(value) && value.every(isString),
+  text: isString,
+};
+
+/**
+ * Reads a revision as `JSON.stringify` wrote it.
+ * @param number the one it must have.
+ * @throws Error when the text is no such revision; the message says why, never quoting the text.
+ */
+export function parseRevision(text: string, number: number): Revision {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new Error('no complete JSON');
+  }
+  if (!isObject(data)) throw new Error('no revision');
+  for (const [key, fits] of Object.entries(members)) {
+    if (!fits(data[key])) throw new Error(`"${key}" is missing or wrong`);
+  }
+  const revision = data as unknown as Revision;
+  if (revision.number !== number) throw new Error(`it holds revision ${revision.number}`);
+  return revision;
+}
+
+/** A revision without its content. */
+export function summaryOf({ text: _, ...summary }: Revision): RevisionSummary {
+  return summary;
+}

@@ -1,0 +1,24 @@
+import type { Fingerprint } from '../runtime/fingerprint.ts';
+import type { ReadFiles } from '../runtime/read-files.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+
+/** The same configuration, over files with the same content. */
+export function isSame(serving: Runtime, fingerprint: Fingerprint, files: ReadFiles): boolean {
+  const before = serving.fingerprint;
+  if (before.service !== fingerprint.service || before.endpoints.size !== fingerprint.endpoints.size) return false;
+  for (const [id, print] of fingerprint.endpoints) if (before.endpoints.get(id) !== print) return false;
+  return hasSameFiles(serving, files);
+}
+
+/** Every file the serving configuration was built from has the content it had. @param files reads what it has not yet. */
+export function hasSameFiles(serving: Runtime, files: ReadFiles): boolean {
+  for (const { path } of serving.files) {
+    try {
+      files.read(path);
+    } catch {
+      return false;
+    }
+  }
+  const now = new Map(files.reads.map(({ path, hash }) => [path, hash]));
+  return serving.files.every(({ path, hash }) => now.get(path) === hash);
+}

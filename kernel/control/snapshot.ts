@@ -1,0 +1,76 @@
+import { extname } from 'node:path';
+import { copyData, type Data, isObject, printJson } from '#contract';
+import { type Document, parseDocument, readDocument } from '../config/index.ts';
+import { contentHash } from '../runtime/content-hash.ts';
+
+export type Format = 'json' | 'yaml' | 'toml';
+
+/** The text of a configuration that came by other ways than a file. */
+export class ConfigText {
+  readonly text: string;
+  readonly format: Format;
+
+  constructor(text: string, format: Format) {
+    this.text = text;
+    this.format = format;
+  }
+}
+
+/** A configuration: the path of its file, its text, or the object it would hold. */
+export type Source = string | ConfigText | object;
+
+/** The document of one attempt, in memory: later steps, and other processes, see just this (hot-reload rule 12). */
+export interface Snapshot {
+  readonly source: Source;
+  /** The path of the file, or a name for a text without one. */
+  readonly file: string;
+  readonly format: Format;
+  readonly data: unknown;
+  readonly text: string;
+  /** SHA-256 of the text. */
+  readonly textHash: string;
+  /** Knows where things stand in the text; null for an object. */
+  readonly document: Document | null;
+}
+
+const formats: Readonly<Record<string, Format>> = { '.yaml': 'yaml', '.yml': 'yaml', '.toml': 'toml' };
+
+/** Reads a source once. @throws ConfigErrors when it cannot be read or parsed. */
+export async function readSnapshot(source: Source): Promise<Snapshot> {
+  if (typeof source === 'string') return ofDocument(source, await readDocument(source));
+  if (source instanceof ConfigText) {
+    return ofDocument(source, parseDocument(source.text, `configuration.${source.format}`));
+  }
+  const data = copyData(source as Data);
+  return new Plain(source, data);
+}
+
+function ofDocument(source: Source, document: Document): Snapshot {
+  const { file, text, data } = document;
+  const format = formats[extname(file).toLowerCase()] ?? 'json';
+  return { source, file, format, data, text, textHash: contentHash(Buffer.from(text)), document };
+}
+
+/** An object has a text only when somebody asks for it. */
+class Plain implements Snapshot {
+  readonly source: object;
+  readonly file = 'configuration.json';
+  readonly format = 'json';
+  readonly data: Data;
+  readonly document = null;
+  #text: string | null = null;
+
+  constructor(source: object, data: Data) {
+    this.source = source;
+    this.data = data;
+  }
+
+  get text(): string {
+    this.#text ??= isObject(this.data) ? printJson(this.data) : String(JSON.stringify(this.data));
+    return this.#text;
+  }
+
+  get textHash(): string {
+    return contentHash(Buffer.from(this.text));
+  }
+}

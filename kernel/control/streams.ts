@@ -1,0 +1,72 @@
+import type { Hold } from '../pipeline/hold.ts';
+import type { Route } from '../pipeline/route.ts';
+import { endpointId, endpointPrint } from '../runtime/fingerprint.ts';
+
+interface Held {
+  readonly id: string;
+  /** Equal for endpoints that are the same in everything. */
+  readonly meaning: string;
+  ending: NodeJS.Timeout | null;
+}
+
+/**
+ * Streams whose configuration has been replaced. One goes on for as long as the serving configuration has its endpoint
+ * unchanged; else it is ended in order after a while (hot-reload rules 23 and 24).
+ */
+export class Streams {
+  readonly #held = new Map<Hold, Held>();
+
+  /** Takes the streams of a replaced configuration and looks at all of them again. @param drainMs how long changed ones go on. */
+  follow(replaced: readonly Route[], serving: readonly Route[], drainMs: number): void {
+    for (const { hold, endpoint } of replaced) {
+      if (hold.streams === 0 || this.#held.has(hold)) continue;
+      this.#held.set(hold, { id: endpointId(endpoint), meaning: endpointPrint(endpoint), ending: null });
+    }
+    this.#forgetEnded();
+    if (this.#held.size === 0) return;
+    const endpoints = new Map(serving.map(({ endpoint }) => [endpointId(endpoint), endpoint]));
+    for (const [hold, held] of this.#held) {
+      const endpoint = endpoints.get(held.id);
+      const isSame = endpoint !== undefined && endpointPrint(endpoint) === held.meaning;
+      if (isSame) stopEnding(held);
+      else held.ending ??= setTimeout(() => hold.end(), drainMs).unref();
+    }
+  }
+
+  /** Streams under way. */
+  get size(): number {
+    let streams = 0;
+    for (const hold of this.#held.keys()) streams += hold.streams;
+    return streams;
+  }
+
+  /** Streams that go on, by endpoint. @param serving routes that serve, whose streams count too. */
+  byEndpoint(serving: readonly Route[]): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    const count = (id: string, { streams }: Hold): void => {
+      if (streams > 0) counts.set(id, (counts.get(id) ?? 0) + streams);
+    };
+    for (const { endpoint, hold } of serving) count(endpointId(endpoint), hold);
+    for (const [hold, { id, ending }] of this.#held) if (ending === null) count(id, hold);
+    return counts;
+  }
+
+  /** Ends none of them any more. */
+  close(): void {
+    for (const held of this.#held.values()) stopEnding(held);
+    this.#held.clear();
+  }
+
+  #forgetEnded(): void {
+    for (const [hold, held] of this.#held) {
+      if (hold.streams > 0) continue;
+      stopEnding(held);
+      this.#held.delete(hold);
+    }
+  }
+}
+
+function stopEnding(held: Held): void {
+  if (held.ending) clearTimeout(held.ending);
+  held.ending = null;
+}

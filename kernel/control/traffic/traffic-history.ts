@@ -1,0 +1,73 @@
+import type { EndpointTraffic } from '../../pipeline/endpoint-traffic.ts';
+import { between, joined, noTraffic, type TrafficWindow } from '../../pipeline/traffic-window.ts';
+import { systemTimers, type Timers } from '../../runtime/watch/index.ts';
+
+const SLICE_MS = 60_000;
+const REMEMBERED_MS = 5 * SLICE_MS;
+
+interface Slice {
+  readonly endedAt: number;
+  /** Endpoints that had traffic. */
+  readonly windows: ReadonlyMap<string, TrafficWindow>;
+}
+
+/** What every endpoint served in the last five minutes, minute by minute. */
+export class TrafficHistory {
+  readonly #endpoints: () => Iterable<readonly [key: string, traffic: EndpointTraffic]>;
+  readonly #timers: Timers;
+  #slices: Slice[] = [];
+  /** What of each traffic is in the slices already. A configuration may bring new traffic under an old key. */
+  readonly #counted = new WeakMap<EndpointTraffic, TrafficWindow>();
+  #cancel: (() => void) | null = null;
+
+  /** @param endpoints what serves at the moment it is called, each under a key that outlives a reload. */
+  constructor(
+    endpoints: () => Iterable<readonly [key: string, traffic: EndpointTraffic]>,
+    timers: Timers = systemTimers,
+  ) {
+    this.#endpoints = endpoints;
+    this.#timers = timers;
+  }
+
+  /** Ends a slice every minute from now on. Starting twice is starting once. */
+  start(): void {
+    this.#cancel ??= this.#timers.after(SLICE_MS, () => {
+      this.#cancel = null;
+      this.rotate();
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  /** Ends the running slice early, so that `before` knows of it: just before a swap, for one. */
+  rotate(): void {
+    const windows = new Map<string, TrafficWindow>();
+    for (const [key, traffic] of this.#endpoints()) {
+      const counted = this.#counted.get(traffic) ?? noTraffic;
+      if (traffic.calls === counted.calls) continue;
+      const now = traffic.snapshot();
+      this.#counted.set(traffic, now);
+      windows.set(key, between(counted, now));
+    }
+    const endedAt = this.#timers.now();
+    this.#slices = this.#slices.filter((slice) => isRemembered(slice.endedAt, endedAt));
+    if (windows.size > 0) this.#slices.push({ endedAt, windows });
+  }
+
+  /**
+   * What an endpoint served in the five minutes before a moment: the slices that had ended by then.
+   * @param nowMs on the clock of the timers.
+   */
+  before(key: string, nowMs: number): TrafficWindow {
+    const slices = this.#slices.filter(({ endedAt }) => endedAt <= nowMs && isRemembered(endedAt, nowMs));
+    return joined(slices.map(({ windows }) => windows.get(key) ?? noTraffic));
+  }
+}
+
+function isRemembered(endedAt: number, nowMs: number): boolean {
+  return endedAt > nowMs - REMEMBERED_MS;
+}

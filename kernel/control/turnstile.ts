@@ -1,0 +1,47 @@
+import { GatewayError } from '#contract';
+
+/** Lets one through at a time, in the order they came. */
+export class Turnstile {
+  readonly #waiting: (() => void)[] = [];
+  #taken = false;
+
+  /** True while somebody is through. */
+  get taken(): boolean {
+    return this.#taken;
+  }
+
+  /**
+   * Waits for its turn.
+   * @param waitMs longest wait; 0 not to wait, infinite for as long as it takes.
+   * @returns lets the next one through.
+   * @throws GatewayError RELOAD_IN_PROGRESS.
+   */
+  async enter(waitMs: number): Promise<() => void> {
+    if (this.#taken) await this.#wait(waitMs);
+    this.#taken = true;
+    return () => this.#leave();
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#taken = false;
+  }
+
+  #wait(waitMs: number): Promise<void> {
+    const refusal = new GatewayError('RELOAD_IN_PROGRESS', 'another change is being applied');
+    if (waitMs === 0) return Promise.reject(refusal);
+    return new Promise((resolve, reject) => {
+      const late = Number.isFinite(waitMs) ? setTimeout(() => give(), waitMs) : null;
+      const go = () => {
+        if (late) clearTimeout(late);
+        resolve();
+      };
+      const give = () => {
+        this.#waiting.splice(this.#waiting.indexOf(go), 1);
+        reject(refusal);
+      };
+      this.#waiting.push(go);
+    });
+  }
+}

@@ -1,0 +1,303 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigText, type GatewayEvent, type Refusal } from '#kernel';
+import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
+import { createGateway } from '../../../kernel/sluice.ts';
+import { silentSinks } from '../../../kernel/testing/index.ts';
+import { makeCertificates } from '../../support/certificates.ts';
+import { freePort } from '../../support/conditions.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+
+describe('changes of configuration', () => {
+  let backend: TestBackend;
+  let directory: string;
+  const gateways: Gateway[] = [];
+
+  beforeEach(async () => {
+    backend = await startBackend(json({ ok: true }));
+    directory = await mkdtemp(join(tmpdir(), 'sluice-control-'));
+  });
+
+  afterEach(async () => {
+    for (const gateway of gateways.splice(0)) await gateway.close();
+    await backend.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const config = (more: object = {}, endpoints: readonly string[] = ['/a']) => ({
+    version: 3,
+    host: [backend.url],
+    endpoints: endpoints.map((endpoint) => ({ endpoint, backend: [{ url_pattern: '/' }] })),
+    ...more,
+  });
+
+  async function start(source: object, options: GatewayOptions = {}): Promise<Gateway> {
+    const gateway = await startGateway(source, options);
+    gateways.push(gateway);
+    return gateway;
+  }
+
+  async function startFile(
+    source: object | string,
+    options: GatewayOptions = {},
+  ): Promise<{ gateway: Gateway; file: string }> {
+    const file = join(directory, 'gateway.json');
+    await writeFile(file, typeof source === 'string' ? source : JSON.stringify(source));
+    const gateway = await createGateway(file, { port: 0, sinks: silentSinks, ...options });
+    gateways.push(gateway);
+    return { gateway, file };
+  }
+
+  it('tell what they did', async () => {
+    const gateway = await start(config({}, ['/a', '/b', '/c']));
+    const { endpoints, ...service } = config({}, ['/b', '/c', '/d']);
+    const applied = await gateway.apply({
+      trigger: 'api',
+      source: { ...service, endpoints: [{ ...endpoints[0], timeout: '9s' }, ...endpoints.slice(1)] },
+    });
+    equal(applied.result, 'applied');
+    equal(applied.previous, 1);
+    equal(applied.revision, 2);
+    equal(applied.hash, gateway.status.hash);
+    deepEqual(applied.changes, { added: ['GET /d'], changed: ['GET /b'], removed: ['GET /a'] });
+    deepEqual(Object.keys(applied.phases), ['read', 'validate', 'build', 'warmup', 'swap']);
+  });
+
+  it('do nothing when nothing changes, however it is written', async () => {
+    const { gateway, file } = await startFile(config());
+    const { hash } = gateway.status;
+    await writeFile(file, JSON.stringify(Object.fromEntries(Object.entries(config()).reverse()), null, 4));
+    const applied = await gateway.reload();
+    equal(applied.result, 'unchanged');
+    deepEqual(gateway.status, { revision: 1, hash, calls: 0, draining: 0 });
+  });
+
+  it('make a new revision of the same when forced', async () => {
+    const gateway = await start(config());
+    const { result, revision } = await gateway.apply({ trigger: 'api', force: true });
+    deepEqual([result, revision], ['applied', 2]);
+  });
+
+  it('see that a file the configuration names has other content', async () => {
+    const certificates = makeCertificates();
+    const authority = certificates.authority('authority');
+    const [one, two] = [certificates.issue('one', authority), certificates.issue('two', authority)];
+    const { certificate, privateKey } = one;
+    const source = config({ tls: { keys: [{ public_key: certificate, private_key: privateKey }] } });
+    const gateway = await start(source);
+    equal((await gateway.reload(source)).result, 'unchanged');
+    await writeFile(certificate, two.certificatePem);
+    await writeFile(privateKey, two.privateKeyPem);
+    equal((await gateway.reload(source)).result, 'applied');
+    certificates.remove();
+  });
+
+  it('only try when they are dry', async () => {
+    const gateway = await start(config());
+    const { result, revision, hash } = await gateway.apply({
+      trigger: 'api',
+      source: config({ name: 'x' }),
+      dryRun: true,
+    });
+    deepEqual([result, revision], ['dry_run', 1]);
+    ok(hash !== gateway.status.hash);
+    equal(gateway.config.name, '');
+  });
+
+  it('find a port that is taken, also when they are dry, at the port that asked for it', async () => {
+    const { gateway } = await startFile(config({ port: await freePort() }), { port: undefined as never });
+    await gateway.listen();
+    const taken = Number(new URL(backend.url).port);
+    const text = JSON.stringify(config({ listen_ip: '127.0.0.1', port: taken }), null, 2);
+    for (const dryRun of [true, false]) {
+      await rejects(
+        gateway.apply({ trigger: 'api', source: new ConfigText(text, 'json'), dryRun }),
+        (error: Refusal) => {
+          equal(error.slug, 'warmup');
+          const [{ code, pointer, line, column } = {} as never] = error.issues;
+          const written = text.split('\n').findIndex((row) => row.includes('"port"')) + 1;
+          deepEqual(
+            { code, pointer, line, column },
+            { code: 'LISTENER_BIND', pointer: '/port', line: written, column: 11 },
+          );
+          return true;
+        },
+      );
+    }
+    equal(gateway.status.revision, 1);
+  });
+
+  it('are tried one after another, and each sees what the one before it made', async () => {
+    const gateway = await start(config());
+    const seen: number[] = [];
+    await Promise.all(
+      [1, 2, 3].map((number) =>
+        gateway.apply({
+          trigger: 'api',
+          source: config({ name: `n${number}` }),
+          provided: ({ id }) => void seen.push(id),
+        }),
+      ),
+    );
+    deepEqual(seen, [1, 2, 3]);
+    equal(gateway.config.name, 'n3');
+  });
+
+  it('do not wait longer than they want to', async () => {
+    const gateway = await start(config());
+    const first = gateway.apply({ trigger: 'api', source: config({ name: 'x' }) });
+    await rejects(gateway.apply({ trigger: 'api', waitMs: 0 }), { code: 'RELOAD_IN_PROGRESS' });
+    equal((await first).revision, 2);
+  });
+
+  it('are given up when what serves is not what they want', async () => {
+    const gateway = await start(config());
+    const provided = () => {
+      throw new Error('another revision serves');
+    };
+    await rejects(gateway.apply({ trigger: 'api', source: config({ name: 'x' }), provided }), /another revision/);
+    deepEqual(gateway.control.attempts.list.length, 1);
+  });
+
+  it('that are refused say at which step, with every place', async () => {
+    const { gateway } = await startFile(config());
+    const text = '{"version": 3,\n "endpoints": [{"endpoint": "a",\n "backend": []}]}';
+    await rejects(gateway.apply({ trigger: 'api', source: new ConfigText(text, 'json') }), (error: Refusal) => {
+      deepEqual([error.slug, error.phase], ['validation', 'validate']);
+      deepEqual(
+        error.issues.map(({ pointer, line }) => ({ pointer, line })).sort((a, b) => a.line! - b.line!),
+        [
+          { pointer: '/endpoints/0/endpoint', line: 2 },
+          { pointer: '/endpoints/0/backend', line: 3 },
+        ],
+      );
+      return true;
+    });
+    const [last] = gateway.control.attempts.list;
+    equal(last!.result, 'failed');
+    equal(last!.revision, 1);
+  });
+
+  for (const [slug, text] of [
+    ['syntax', '{"version": 3,,}'],
+    ['routes', JSON.stringify({ version: 3, endpoints: ['/u/{a}', '/u/{b}/x'].map(endpointAt) })],
+    [
+      'build',
+      JSON.stringify({ version: 3, tls: { keys: [{ public_key: 'none', private_key: 'none' }] }, endpoints: [] }),
+    ],
+  ] as const) {
+    it(`that are refused for ${slug} are called so`, async () => {
+      const gateway = await start(config());
+      await rejects(gateway.apply({ trigger: 'api', source: new ConfigText(text, 'json') }), { slug });
+    });
+  }
+
+  it('are told as events', async () => {
+    const gateway = await start(config());
+    const events: GatewayEvent[] = [];
+    gateway.events.subscribe({ types: ['reload.*'] }, (event) => void events.push(event));
+    await gateway.reload(config({ name: 'x' }));
+    await rejects(gateway.reload(config({ nmae: 'x' })));
+    deepEqual(
+      events.map(({ type }) => type).filter((type) => type !== 'reload.phase'),
+      ['reload.started', 'reload.succeeded', 'reload.started', 'reload.failed'],
+    );
+  });
+
+  it('that came as text leave the file the source of the next reload', async () => {
+    const { gateway } = await startFile(config({ name: 'file' }));
+    await gateway.apply({ trigger: 'api', source: new ConfigText(JSON.stringify(config({ name: 'text' })), 'json') });
+    equal(gateway.config.name, 'text');
+    await gateway.reload();
+    equal(gateway.config.name, 'file');
+  });
+
+  it('go into the history, which survives the process', async () => {
+    const revisionDirectory = join(directory, 'revisions');
+    const first = await start(config({ name: 'one' }), { revisionDirectory });
+    await first.listen();
+    await first.reload(config({ name: 'two' }));
+    await first.close();
+    const second = await start(config({ name: 'three' }), { revisionDirectory });
+    await second.listen();
+    deepEqual(
+      second.revisions.list().map(({ number, source }) => ({ number, source })),
+      [
+        { number: 3, source: 'start' },
+        { number: 2, source: 'file' },
+        { number: 1, source: 'start' },
+      ],
+    );
+    equal(second.status.revision, 3);
+  });
+
+  describe('a start with a broken configuration', () => {
+    it('fails', async () => {
+      await rejects(startFile('{'), /CONFIG_SYNTAX|property|unclosed|brace/i);
+    });
+
+    it('takes up the last one that was good, when asked to, and follows the file from there', async () => {
+      const revisionDirectory = join(directory, 'revisions');
+      const { gateway: first, file } = await startFile(config({ name: 'good' }), { revisionDirectory });
+      await first.listen();
+      await first.close();
+      await writeFile(file, '{');
+      const options = { port: 0, sinks: silentSinks, revisionDirectory };
+      const second = await createGateway(file, { ...options, resumeLastGood: true });
+      gateways.push(second);
+      equal(second.config.name, 'good');
+      equal(second.control.current.trigger, 'resume');
+      await writeFile(file, JSON.stringify(config({ name: 'mended' })));
+      await second.reload();
+      equal(second.config.name, 'mended');
+    });
+
+    it('still fails when there never was a good one', async () => {
+      const revisionDirectory = join(directory, 'revisions');
+      await rejects(startFile('{', { revisionDirectory, resumeLastGood: true }));
+    });
+  });
+
+  describe('under a guard', () => {
+    it('are taken back when an endpoint fails more than before, with the reason', async () => {
+      const failing = await startBackend(json({ error: true }, 500));
+      const gateway = await start(config());
+      const { port } = await gateway.listen();
+      const send = async () => (await fetch(`http://127.0.0.1:${port}/a`)).status;
+      for (let at = 0; at < 30; at++) await send();
+      const over = new Promise<GatewayEvent>((resolve) => {
+        gateway.events.subscribe({ types: ['guard.failed'] }, resolve);
+      });
+      await gateway.apply({
+        trigger: 'api',
+        source: config({ host: [failing.url] }),
+        guard: { durationMs: 60_000 },
+      });
+      for (let at = 0; at < 30; at++) equal(await send(), 500);
+      const { data } = await over;
+      match(String((data as { reason: string }).reason), /GET \/a: errors rose from 0\.0 % to 100\.0 %/);
+      equal(await send(), 200);
+      equal(gateway.status.revision, 3);
+      const [back, bad] = gateway.revisions.list();
+      deepEqual([back!.source, bad!.result], ['guard', 'rolled-back']);
+      match(back!.message!, /revision 2 was taken back/);
+      await failing.close();
+    });
+
+    it('stay when nothing is worse', async () => {
+      const gateway = await start(config());
+      const passed = new Promise((resolve) => {
+        gateway.events.subscribe({ types: ['guard.passed'] }, resolve);
+      });
+      await gateway.apply({ trigger: 'api', source: config({ name: 'x' }), guard: { durationMs: 10 } });
+      await passed;
+      equal(gateway.status.revision, 2);
+    });
+  });
+});
+
+function endpointAt(endpoint: string): object {
+  return { endpoint, backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] };
+}

@@ -1,0 +1,160 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import {
+  createEventLog,
+  type EventLog,
+  type GatewayEvent,
+  type Subscription,
+} from '../../../kernel/control/event-log.ts';
+
+/** What a subscriber is told, by the ids. */
+function heard(log: EventLog, subscription: Subscription = {}): number[] {
+  const ids: number[] = [];
+  log.subscribe(subscription, ({ id }) => ids.push(id));
+  return ids;
+}
+
+describe('the event log', () => {
+  it('gives ids that grow by one', () => {
+    const log = createEventLog();
+    deepEqual([log.emit('worker.up', {}), log.emit('worker.down', {})], [1, 2]);
+  });
+
+  it('tells type and data', () => {
+    const log = createEventLog();
+    const events: GatewayEvent[] = [];
+    log.subscribe({}, (event) => events.push(event));
+    log.emit('worker.up', { worker: 3 });
+    deepEqual(events, [{ id: 1, type: 'worker.up', data: { worker: 3 } }]);
+  });
+
+  it('tells only what is to come when no id is given', () => {
+    const log = createEventLog();
+    log.emit('worker.up', {});
+    const ids = heard(log);
+    log.emit('worker.down', {});
+    deepEqual(ids, [2]);
+  });
+
+  it('tells again what came after an id, then what is to come', () => {
+    const log = createEventLog();
+    for (let at = 0; at < 3; at++) log.emit('reload.phase', {});
+    const ids = heard(log, { after: 1 });
+    deepEqual(ids, [2, 3]);
+    log.emit('reload.phase', {});
+    deepEqual(ids, [2, 3, 4]);
+  });
+
+  it('tells everything remembered when the id is from before a restart', () => {
+    const log = createEventLog();
+    log.emit('worker.up', {});
+    const ids = heard(log, { after: 900 });
+    log.emit('worker.up', {});
+    deepEqual(ids, [1, 2]);
+  });
+
+  it('remembers no more than its limit', () => {
+    const log = createEventLog(2);
+    for (let at = 0; at < 5; at++) log.emit('reload.phase', {});
+    deepEqual(heard(log, { after: 0 }), [4, 5]);
+  });
+
+  const patterns: readonly (readonly [types: readonly string[], ids: readonly number[]])[] = [
+    [['reload.*'], [1, 3]],
+    [['worker.up'], [2]],
+    [
+      ['worker.*', 'reload.failed'],
+      [2, 3],
+    ],
+    [['*'], [1, 2, 3]],
+    [['worker'], []],
+    [[], []],
+  ];
+  for (const [types, ids] of patterns) {
+    it(`tells of ${ids.length} of three events to who asks for ${JSON.stringify(types)}, live and remembered`, () => {
+      const log = createEventLog();
+      const live = heard(log, { types });
+      log.emit('reload.started', {});
+      log.emit('worker.up', {});
+      log.emit('reload.failed', {});
+      deepEqual([live, heard(log, { after: 0, types })], [ids, ids]);
+    });
+  }
+
+  it('tells nothing more to who has unsubscribed', () => {
+    const log = createEventLog();
+    const ids: number[] = [];
+    const unsubscribe = log.subscribe({}, ({ id }) => ids.push(id));
+    log.emit('worker.up', {});
+    unsubscribe();
+    log.emit('worker.up', {});
+    deepEqual(ids, [1]);
+  });
+
+  it('drops a listener that throws, and nobody else', () => {
+    const log = createEventLog();
+    let calls = 0;
+    log.subscribe({}, () => {
+      calls++;
+      throw new Error('gone');
+    });
+    const ids = heard(log);
+    log.emit('worker.up', {});
+    log.emit('worker.up', {});
+    deepEqual([calls, ids], [1, [1, 2]]);
+  });
+
+  it('drops a listener that throws on a remembered event', () => {
+    const log = createEventLog();
+    log.emit('worker.up', {});
+    log.emit('worker.up', {});
+    let calls = 0;
+    log.subscribe({ after: 0 }, () => {
+      calls++;
+      throw new Error('gone');
+    });
+    log.emit('worker.up', {});
+    equal(calls, 1);
+  });
+
+  it('keeps the order for everybody when a listener emits', () => {
+    const log = createEventLog();
+    log.subscribe({ types: ['drain.started'] }, () => log.emit('drain.finished', {}));
+    const ids = heard(log);
+    log.emit('drain.started', {});
+    deepEqual(ids, [1, 2]);
+  });
+
+  it('tells a listener of its own event once it has returned', () => {
+    const log = createEventLog();
+    const steps: string[] = [];
+    log.subscribe({}, ({ type }) => {
+      steps.push(`> ${type}`);
+      if (type === 'drain.started') log.emit('drain.finished', {});
+      steps.push(`< ${type}`);
+    });
+    log.emit('drain.started', {});
+    deepEqual(steps, ['> drain.started', '< drain.started', '> drain.finished', '< drain.finished']);
+  });
+
+  it('tells an event once to who subscribes while it is told', () => {
+    const log = createEventLog();
+    let late: number[] | undefined;
+    log.subscribe({}, () => {
+      late ??= heard(log, { after: 0 });
+    });
+    log.emit('worker.up', {});
+    deepEqual(late, [1]);
+  });
+
+  it('tells nothing more to a listener that unsubscribes itself', () => {
+    const log = createEventLog();
+    const ids: number[] = [];
+    const unsubscribe = log.subscribe({}, ({ id, type }) => {
+      ids.push(id);
+      if (type === 'worker.up') log.emit('worker.down', {});
+      unsubscribe();
+    });
+    log.emit('worker.up', {});
+    deepEqual(ids, [1]);
+  });
+});

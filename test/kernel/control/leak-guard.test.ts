@@ -1,0 +1,177 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { type LogMessage, silentLog } from '#contract';
+import { createLeakGuard, type LeakGuard } from '../../../kernel/control/leak-guard.ts';
+import type { Gateway } from '../../../kernel/index.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { eventually } from '../../support/stream-client.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('the leak guard', () => {
+  let now = 0;
+  let collected: (() => void) | null = null;
+  let warnings: string[] = [];
+  let guard: LeakGuard;
+  /** Something that stays in memory. */
+  const kept = {};
+
+  beforeEach(() => {
+    now = 0;
+    collected = null;
+    warnings = [];
+    guard = createLeakGuard({
+      log: { ...silentLog, warning: (message: LogMessage) => void warnings.push(String(message)) },
+      now: () => now,
+      follow: (onCollected) => {
+        collected = onCollected;
+        return () => {
+          collected = null;
+        };
+      },
+    });
+  });
+
+  afterEach(() => guard.close());
+
+  it('follows no collections before something is expected to go', () => {
+    equal(collected, null);
+  });
+
+  it('warns of what is still there after a minute and two collections', () => {
+    guard.expectGone(kept, 7);
+    collected!();
+    now = MINUTE_MS;
+    collected!();
+    deepEqual(warnings, ['configuration 7 was given back and is still in memory: something holds on to it']);
+  });
+
+  it('says nothing after one collection, however late', () => {
+    guard.expectGone(kept, 7);
+    now = 10 * MINUTE_MS;
+    collected!();
+    deepEqual(warnings, []);
+  });
+
+  it('says nothing before a minute, however many collections there were', () => {
+    guard.expectGone(kept, 7);
+    now = MINUTE_MS - 1;
+    for (let count = 0; count < 5; count++) collected!();
+    deepEqual([warnings, guard.leaked], [[], 0]);
+  });
+
+  it('counts what stays', () => {
+    guard.expectGone(kept, 7);
+    now = MINUTE_MS;
+    collected!();
+    collected!();
+    equal(guard.leaked, 1);
+  });
+
+  it('follows no collections once everything has been told of', () => {
+    guard.expectGone(kept, 7);
+    now = MINUTE_MS;
+    collected!();
+    collected!();
+    equal(collected, null);
+  });
+
+  it('follows them still while something else is expected to go', () => {
+    guard.expectGone(kept, 7);
+    now = MINUTE_MS;
+    collected!();
+    guard.expectGone(kept, 8);
+    collected!();
+    equal(warnings.length, 1);
+    equal(typeof collected, 'function');
+  });
+
+  it('follows no collections after it was closed', () => {
+    guard.expectGone(kept, 7);
+    guard.close();
+    equal(collected, null);
+  });
+});
+
+setFlagsFromString('--expose_gc');
+const collect = runInNewContext('gc') as () => void;
+
+describe('the leak guard of a process', () => {
+  let now = 0;
+  let warnings = 0;
+  let guard: LeakGuard;
+
+  beforeEach(() => {
+    now = 0;
+    warnings = 0;
+    guard = createLeakGuard({ log: { ...silentLog, warning: () => void warnings++ }, now: () => now });
+  });
+
+  afterEach(() => guard.close());
+
+  it('says nothing of what the process has collected', async () => {
+    const stays = {};
+    guard.expectGone({ big: new Array(1000).fill(0) }, 1);
+    guard.expectGone(stays, 2);
+    now = MINUTE_MS;
+    await eventually(() => {
+      collect();
+      return warnings > 0;
+    });
+    deepEqual([warnings, guard.leaked], [1, 1]);
+    equal(typeof stays, 'object');
+  });
+
+  it('counts no longer what is collected after all', async () => {
+    let stays: object | null = {};
+    guard.expectGone(stays, 1);
+    now = MINUTE_MS;
+    await eventually(() => {
+      collect();
+      return guard.leaked === 1;
+    });
+    stays = null;
+    await eventually(() => {
+      collect();
+      return guard.leaked === 0;
+    });
+    equal(stays, null);
+  });
+});
+
+describe('a replaced configuration', () => {
+  const realNow = performance.now;
+  let gateway: Gateway;
+
+  beforeEach(async () => {
+    gateway = await startGateway({ endpoints: [] });
+  });
+
+  afterEach(async () => {
+    performance.now = realNow;
+    await gateway.close();
+  });
+
+  const collectedUntil = (holds: () => boolean) =>
+    eventually(() => {
+      collect();
+      return holds();
+    });
+
+  it('leaves the memory', async () => {
+    const ref = new WeakRef(gateway.generations.current.runtime);
+    await gateway.reload({ version: 3, name: 'other', endpoints: [] });
+    await collectedUntil(() => ref.deref() === undefined);
+    equal(gateway.generations.leaked, 0);
+  });
+
+  it('is told of when something holds on to it', async () => {
+    const { runtime } = gateway.generations.current;
+    await gateway.reload({ version: 3, name: 'other', endpoints: [] });
+    await eventually(() => gateway.generations.draining.length === 0);
+    performance.now = () => realNow.call(performance) + MINUTE_MS;
+    await collectedUntil(() => gateway.generations.leaked === 1);
+    equal(runtime.id, 1);
+  });
+});

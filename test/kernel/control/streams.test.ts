@@ -1,0 +1,169 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { until } from '../../support/conditions.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { openStream, type StreamedResponse } from '../../support/stream-client.ts';
+
+describe('streams over reloads', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let port: number;
+  /** The backend's ends of the streams. */
+  let sources: ServerResponse[];
+  const streams: StreamedResponse[] = [];
+
+  const config = (more: { stream?: object; other?: object; reload?: object } = {}) => ({
+    version: 3,
+    host: [backend.url],
+    extra_config: { 'admin/reload': { stream_drain: '50ms', ...more.reload } },
+    endpoints: [
+      {
+        endpoint: '/events',
+        output_encoding: 'sse',
+        timeout: '1h',
+        backend: [{ url_pattern: '/events', encoding: 'sse' }],
+        ...more.stream,
+      },
+      {
+        endpoint: '/download',
+        output_encoding: 'no-op',
+        timeout: '1h',
+        backend: [{ url_pattern: '/events', encoding: 'no-op' }],
+      },
+      { endpoint: '/other', backend: [{ url_pattern: '/other' }], ...more.other },
+    ],
+  });
+
+  beforeEach(async () => {
+    sources = [];
+    backend = await startBackend((seen, response) => {
+      if (seen.target !== '/events') return json({ ok: true })(seen, response);
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: {"first":true}\n\n');
+      sources.push(response);
+    });
+    gateway = await startGateway(config());
+    ({ port } = await gateway.listen());
+  });
+
+  afterEach(async () => {
+    for (const stream of streams.splice(0)) stream.leave();
+    await gateway.close();
+    await backend.close();
+  });
+
+  async function listenTo(path: string): Promise<StreamedResponse> {
+    const stream = await openStream(port, path);
+    streams.push(stream);
+    await stream.until('first');
+    return stream;
+  }
+
+  for (const path of ['/events', '/download']) {
+    it(`leaves ${path} alone through any number of changes of others, and gives their configurations back`, async () => {
+      const stream = await listenTo(path);
+      for (let seconds = 1; seconds <= 20; seconds++)
+        await gateway.reload(config({ other: { timeout: `${seconds}s` } }));
+      await until(() => gateway.generations.draining.length === 0);
+      sources[0]!.write('data: {"second":true}\n\n');
+      await stream.until('second');
+      equal(gateway.generations.streams, 1);
+    });
+  }
+
+  it('ends a stream in order, a while after its endpoint has changed', async () => {
+    const stream = await listenTo('/events');
+    await gateway.reload(config({ stream: { timeout: '2h' } }));
+    equal(await stream.ended(), true);
+    await until(() => gateway.generations.streams === 0);
+    await until(() => sources[0]!.destroyed);
+  });
+
+  it('ends a stream in order, a while after its endpoint has gone', async () => {
+    const stream = await listenTo('/events');
+    const { endpoints, ...service } = config();
+    await gateway.reload({ ...service, endpoints: endpoints.slice(1) });
+    equal(await stream.ended(), true);
+  });
+
+  it('leaves a stream alone whose endpoint is as it was again before the while is over', async () => {
+    const slow = { reload: { stream_drain: '1h' } };
+    const stream = await listenTo('/events');
+    await gateway.reload(config({ stream: { timeout: '2h' }, ...slow }));
+    await gateway.reload(config());
+    await gateway.reload(config({ other: { timeout: '9s' } }));
+    sources[0]!.write('data: {"second":true}\n\n');
+    await stream.until('second');
+  });
+
+  it('takes a request that becomes a stream after its configuration was replaced', async () => {
+    let begin = (): void => {};
+    const late = await startBackend((_seen, response) => {
+      begin = () => {
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+        response.write('data: {"first":true}\n\n');
+      };
+    });
+    const withLate = (timeout: string) =>
+      config({ stream: { backend: [{ host: [late.url], url_pattern: '/', encoding: 'sse' }], timeout } });
+    await gateway.reload(withLate('1h'));
+    const opening = openStream(port, '/events');
+    await until(() => late.requests.length === 1);
+    await gateway.reload(withLate('2h'));
+    begin();
+    const stream = await opening;
+    streams.push(stream);
+    equal(await stream.ended(), true);
+    await late.close();
+  });
+});
+
+describe('requests of a replaced configuration', () => {
+  it('are given up with 503 when they take longer than drain_timeout', async () => {
+    const backend = await startBackend(() => {});
+    const config = (name: string) => ({
+      name,
+      version: 3,
+      extra_config: { 'admin/reload': { drain_timeout: '20ms' } },
+      endpoints: [{ endpoint: '/never', timeout: '1h', backend: [{ host: [backend.url], url_pattern: '/' }] }],
+    });
+    const gateway = await startGateway(config('one'));
+    const { port } = await gateway.listen();
+    const response = fetch(`http://127.0.0.1:${port}/never`);
+    await until(() => backend.requests.length === 1);
+    await gateway.reload(config('two'));
+    equal((await response).status, 503);
+    await until(() => gateway.generations.draining.length === 0);
+    equal(gateway.generations.aborted, 1);
+    await gateway.close();
+    await backend.close();
+  });
+
+  it('end on the configuration they began with when they take less', async () => {
+    let release = (): void => {};
+    const backend = await startBackend((seen, response) => {
+      release = () => json({ late: true })(seen, response);
+    });
+    const config = (name: string) => ({
+      name,
+      version: 3,
+      endpoints: [{ endpoint: '/slow', timeout: '1h', backend: [{ host: [backend.url], url_pattern: '/' }] }],
+    });
+    const gateway = await startGateway(config('one'));
+    const { port } = await gateway.listen();
+    const response = fetch(`http://127.0.0.1:${port}/slow`);
+    await until(() => backend.requests.length === 1);
+    await gateway.reload(config('two'));
+    deepEqual(
+      gateway.generations.draining.map(({ runtime }) => [runtime.id, runtime.calls]),
+      [[1, 1]],
+    );
+    release();
+    deepEqual(await (await response).json(), { late: true });
+    await until(() => gateway.generations.draining.length === 0);
+    equal(gateway.generations.aborted, 0);
+    await gateway.close();
+    await backend.close();
+  });
+});

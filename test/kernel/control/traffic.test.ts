@@ -1,0 +1,252 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { TrafficHistory } from '../../../kernel/control/traffic/traffic-history.ts';
+import { EndpointTraffic } from '../../../kernel/pipeline/endpoint-traffic.ts';
+import {
+  BUCKETS,
+  between,
+  bucketOf,
+  joined,
+  noTraffic,
+  quantile,
+  type TrafficWindow,
+} from '../../../kernel/pipeline/traffic-window.ts';
+import { handTimers } from '../../support/hand-timers.ts';
+
+function serving(...latencies: readonly number[]): EndpointTraffic {
+  const traffic = new EndpointTraffic();
+  for (const latencyMs of latencies) traffic.record(latencyMs, 200);
+  return traffic;
+}
+
+function isNear(actual: number | null, expected: number): void {
+  ok(actual !== null && Math.abs(actual - expected) <= expected / 4, `${actual} is not near ${expected}`);
+}
+
+describe('the buckets of latencies', () => {
+  it('are four for each power of two', () => {
+    equal(bucketOf(12.8) - bucketOf(6.4), 4);
+  });
+
+  it('never shrink as latencies grow, and leave none out', () => {
+    const found = new Set<number>();
+    let last = 0;
+    for (let latencyMs = 0.01; latencyMs < 700_000; latencyMs *= 1.01) {
+      const bucket = bucketOf(latencyMs);
+      ok(bucket >= last);
+      found.add(bucket);
+      last = bucket;
+    }
+    equal(found.size, BUCKETS);
+  });
+
+  const edges: readonly (readonly [latencyMs: number, bucket: number])[] = [
+    [0, 0],
+    [0.049, 0],
+    [0.05, 1],
+    [-1, 0],
+    [Number.NaN, 0],
+    [600_000, BUCKETS - 1],
+    [86_400_000, BUCKETS - 1],
+    [Number.POSITIVE_INFINITY, BUCKETS - 1],
+  ];
+  for (const [latencyMs, bucket] of edges) {
+    it(`take ${latencyMs} ms into number ${bucket}`, () => {
+      equal(bucketOf(latencyMs), bucket);
+    });
+  }
+});
+
+describe('the traffic of an endpoint', () => {
+  it('counts calls, and as errors those answered with 500 or above', () => {
+    const traffic = new EndpointTraffic();
+    for (const status of [200, 404, 499, 500, 504]) traffic.record(1, status);
+    deepEqual([traffic.calls, traffic.errors], [5, 2]);
+  });
+
+  it('is nothing before the first call', () => {
+    deepEqual(new EndpointTraffic().snapshot(), noTraffic);
+  });
+
+  it('has a snapshot that later calls do not change', () => {
+    const traffic = serving(1);
+    const snapshot = traffic.snapshot();
+    const copy = structuredClone(snapshot);
+    traffic.record(1, 500);
+    deepEqual(snapshot, copy);
+  });
+
+  it('is taken as what was served since the last time', () => {
+    const traffic = serving(1, 1);
+    traffic.takeDelta();
+    traffic.record(1, 503);
+    deepEqual(traffic.takeDelta(), { calls: 1, errors: 1, buckets: [bucketOf(1), 1] });
+  });
+
+  it('has nothing to take when nothing was served', () => {
+    const traffic = serving(1);
+    traffic.takeDelta();
+    equal(traffic.takeDelta(), null);
+  });
+
+  it('adds up to the same in another process, sent as JSON bit by bit', () => {
+    const worker = new EndpointTraffic();
+    const primary = new EndpointTraffic();
+    for (let at = 1; at <= 50; at++) {
+      worker.record(at, at % 10 === 0 ? 500 : 200);
+      if (at % 7 === 0) primary.merge(JSON.parse(JSON.stringify(worker.takeDelta())) as TrafficWindow);
+    }
+    primary.merge(worker.takeDelta()!);
+    deepEqual(primary.snapshot(), worker.snapshot());
+  });
+
+  it('merges the traffic of two workers', () => {
+    const primary = new EndpointTraffic();
+    primary.merge(serving(1, 100).takeDelta()!);
+    primary.merge(serving(100, 5_000).takeDelta()!);
+    deepEqual(primary.snapshot(), serving(1, 100, 100, 5_000).snapshot());
+  });
+});
+
+describe('a window of traffic', () => {
+  it('is what was served between two snapshots', () => {
+    const traffic = serving(1, 2, 300);
+    const earlier = traffic.snapshot();
+    for (const latencyMs of [2, 40]) traffic.record(latencyMs, 500);
+    deepEqual(between(earlier, traffic.snapshot()), {
+      calls: 2,
+      errors: 2,
+      buckets: [bucketOf(2), 1, bucketOf(40), 1],
+    });
+  });
+
+  it('is several others together', () => {
+    deepEqual(joined([serving(1).snapshot(), noTraffic, serving(1, 9).snapshot()]), serving(1, 1, 9).snapshot());
+  });
+
+  it('has no quantile without calls', () => {
+    equal(quantile(noTraffic, 0.99), null);
+  });
+
+  const latencies = Array.from({ length: 1_000 }, (_, at) => at + 1);
+  for (const share of [0.01, 0.5, 0.9, 0.99, 1]) {
+    it(`knows the latency that a share of ${share} of the calls keeps to within a quarter`, () => {
+      isNear(quantile(serving(...latencies).snapshot(), share), share * 1_000);
+    });
+  }
+});
+
+describe('the history of traffic', () => {
+  const minutes = (count: number) => count * 60_000;
+
+  function recorded(traffic = new EndpointTraffic()) {
+    const timers = handTimers();
+    const endpoints = new Map([['GET /a', traffic]]);
+    const history = new TrafficHistory(() => endpoints, timers);
+    const calls = () => history.before('GET /a', timers.now()).calls;
+    return { timers, endpoints, traffic, history, calls };
+  }
+
+  it('knows of a minute when it is over', () => {
+    const { timers, traffic, history, calls } = recorded();
+    history.start();
+    traffic.record(5, 500);
+    timers.advance(59_999);
+    equal(calls(), 0);
+    timers.advance(1);
+    deepEqual(history.before('GET /a', timers.now()), traffic.snapshot());
+  });
+
+  it('joins the last five minutes and forgets the one before', () => {
+    const { timers, traffic, history, calls } = recorded();
+    history.start();
+    const after: number[] = [];
+    for (let minute = 1; minute <= 7; minute++) {
+      for (let call = 0; call < 10 ** (minute - 1) && call < 1_000; call++) traffic.record(1, 200);
+      timers.advance(minutes(1));
+      after.push(calls());
+    }
+    deepEqual(after, [1, 11, 111, 1_111, 2_111, 3_110, 4_100]);
+  });
+
+  it('does not count what came after the moment', () => {
+    const { timers, traffic, history } = recorded();
+    history.start();
+    traffic.record(1, 200);
+    timers.advance(minutes(1));
+    const moment = timers.now();
+    traffic.record(1, 200);
+    timers.advance(minutes(1));
+    equal(history.before('GET /a', moment).calls, 1);
+  });
+
+  it('has nothing of an endpoint that had no traffic', () => {
+    const { timers, history } = recorded();
+    history.start();
+    timers.advance(minutes(1));
+    deepEqual(history.before('GET /a', timers.now()), noTraffic);
+  });
+
+  it('forgets an endpoint that has had no traffic for five minutes', () => {
+    const { timers, history, calls } = recorded(serving(1));
+    history.start();
+    timers.advance(minutes(5));
+    equal(calls(), 1);
+    timers.advance(minutes(1));
+    equal(calls(), 0);
+  });
+
+  it('forgets old minutes also when its clock stands', () => {
+    const { timers, history, calls } = recorded(serving(1));
+    history.rotate();
+    timers.advance(minutes(5));
+    equal(calls(), 0);
+  });
+
+  it('knows of the running minute when it was ended early', () => {
+    const { timers, history, calls } = recorded(serving(1, 2));
+    timers.advance(10_000);
+    history.rotate();
+    equal(calls(), 2);
+  });
+
+  it('counts nothing twice when a minute was ended early', () => {
+    const { timers, traffic, history, calls } = recorded(serving(1, 2));
+    history.start();
+    timers.advance(10_000);
+    history.rotate();
+    traffic.record(1, 200);
+    timers.advance(50_000);
+    equal(calls(), 3);
+  });
+
+  it('adds the traffic of a new configuration to that of the old under the same key', () => {
+    const { timers, endpoints, history, calls } = recorded(serving(1, 2, 3));
+    history.start();
+    timers.advance(minutes(1));
+    endpoints.set('GET /a', serving(1, 2));
+    timers.advance(minutes(1));
+    equal(calls(), 5);
+  });
+
+  it('starts once however often it is told to', () => {
+    const timers = handTimers();
+    let rotations = 0;
+    const history = new TrafficHistory(() => {
+      rotations++;
+      return [];
+    }, timers);
+    history.start();
+    history.start();
+    timers.advance(minutes(3));
+    equal(rotations, 3);
+  });
+
+  it('takes no notice of minutes after it was stopped', () => {
+    const { timers, history, calls } = recorded(serving(1));
+    history.start();
+    timers.advance(30_000);
+    history.stop();
+    timers.advance(minutes(2));
+    equal(calls(), 0);
+  });
+});
