@@ -1,0 +1,138 @@
+import { ConfigError, ConfigErrors, GatewayError } from '#contract';
+
+/** One end of a line to another process, as `process` and cluster workers have it. */
+export interface Line {
+  send?(message: unknown, callback: (error: Error | null) => void): boolean;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+}
+
+/** What this end answers, by name. */
+export type Handlers = Readonly<Record<string, (payload: never) => unknown>>;
+
+type Message =
+  | { readonly name: string; readonly payload: unknown; readonly ask?: number }
+  | { readonly answer: number; readonly value?: unknown; readonly error?: PlainError };
+
+/** An error as plain data. */
+interface PlainError {
+  readonly code: string;
+  readonly message: string;
+  readonly errors?: readonly PlainConfigError[];
+}
+
+type PlainConfigError = Pick<ConfigError, 'code' | 'pointer' | 'message' | 'hint' | 'within' | 'related'>;
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Asks and tells another process. Messages of one turn of the event loop travel together. */
+export class Channel {
+  readonly #line: Line;
+  readonly #handlers: Handlers;
+  readonly #waiting = new Map<number, Waiting>();
+  #outgoing: Message[] = [];
+  #last = 0;
+  #closed: Error | null = null;
+
+  constructor(line: Line, handlers: Handlers) {
+    this.#line = line;
+    this.#handlers = handlers;
+    line.on('message', (messages) => {
+      if (Array.isArray(messages)) for (const message of messages as Message[]) this.#take(message);
+    });
+  }
+
+  /** Sends what needs no answer. What cannot be sent is lost. */
+  tell(name: string, payload: unknown = null): void {
+    if (!this.#closed) this.#send({ name, payload });
+  }
+
+  /**
+   * Sends a question.
+   * @param timeoutMs longest wait for the answer; infinite to wait.
+   * @throws what the other end throws (ConfigErrors and GatewayErrors as such); GatewayError CHANNEL_TIMEOUT or
+   * CHANNEL_CLOSED.
+   */
+  ask(name: string, payload: unknown = null, timeoutMs = Number.POSITIVE_INFINITY): Promise<unknown> {
+    if (this.#closed) return Promise.reject(this.#closed);
+    const id = ++this.#last;
+    this.#send({ name, payload, ask: id });
+    return new Promise((resolve, reject) => {
+      const late = Number.isFinite(timeoutMs)
+        ? setTimeout(() => give(new GatewayError('CHANNEL_TIMEOUT', `no answer in ${timeoutMs} ms`)), timeoutMs)
+        : null;
+      const end = () => {
+        if (late) clearTimeout(late);
+        this.#waiting.delete(id);
+      };
+      const give = (error: Error) => {
+        end();
+        reject(error);
+      };
+      this.#waiting.set(id, {
+        resolve: (value) => {
+          end();
+          resolve(value);
+        },
+        reject: give,
+      });
+    });
+  }
+
+  /** The other process has gone: whoever waits is told. */
+  close(): void {
+    this.#closed ??= new GatewayError('CHANNEL_CLOSED', 'the process has gone');
+    for (const { reject } of [...this.#waiting.values()]) reject(this.#closed);
+  }
+
+  #send(message: Message): void {
+    if (this.#outgoing.push(message) > 1) return;
+    process.nextTick(() => {
+      const messages = this.#outgoing;
+      this.#outgoing = [];
+      // A line that has broken is told of elsewhere.
+      if (!this.#closed) this.#line.send?.(messages, () => {});
+    });
+  }
+
+  #take(message: Message): void {
+    if ('answer' in message) {
+      const waiting = this.#waiting.get(message.answer);
+      if (message.error) waiting?.reject(toError(message.error));
+      else waiting?.resolve(message.value);
+      return;
+    }
+    const { name, payload, ask } = message;
+    const handle = this.#handlers[name] as (payload: unknown) => unknown;
+    const answer = new Promise<unknown>((resolve) => resolve(handle(payload)));
+    if (ask === undefined) answer.catch(() => {});
+    else
+      answer.then(
+        (value) => this.#send({ answer: ask, value }),
+        (error: Error) => this.#send({ answer: ask, error: toPlain(error) }),
+      );
+  }
+}
+
+function toPlain(error: Error): PlainError {
+  const code = error instanceof GatewayError ? error.code : '';
+  if (!(error instanceof ConfigErrors)) return { code, message: code === '' ? String(error.stack) : error.message };
+  const errors = error.errors.map(({ code: kind, pointer, message, hint, within, related }) => ({
+    code: kind,
+    pointer,
+    message,
+    hint,
+    within,
+    related,
+  }));
+  return { code, message: error.message, errors };
+}
+
+function toError({ code, message, errors }: PlainError): Error {
+  if (!errors) return code === '' ? new Error(message) : new GatewayError(code, message);
+  return new ConfigErrors(
+    errors.map(({ code: kind, pointer, message: text, ...options }) => new ConfigError(kind, pointer, text, options)),
+  );
+}

@@ -1,0 +1,205 @@
+import cluster from 'node:cluster';
+import { type Data, GatewayError, type Log, type LogLevel } from '#contract';
+import type { EventLog } from '../control/event-log.ts';
+import type { Generations, HeldGeneration } from '../control/generations.ts';
+import type { Next, Participant, Ready } from '../control/participant.ts';
+import { endpointId } from '../runtime/fingerprint.ts';
+import type { MemoryUse } from './memory-use.ts';
+import type { Happening, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
+import { Seat, type SeatOwner, type SeatState } from './seat.ts';
+
+export interface CrewOptions {
+  readonly count: number;
+  /** The program that workers run, with its arguments; the settings follow as JSON. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly settings: WorkerSettings;
+  readonly generations: Generations;
+  readonly events: EventLog;
+  readonly log: Log;
+}
+
+/** A worker as the admin API shows it. */
+export interface WorkerInfo extends MemoryUse {
+  readonly id: number;
+  readonly pid: number | null;
+  readonly state: SeatState;
+  readonly revision: number | null;
+  readonly uptimeMs: number;
+  readonly requests: number;
+  readonly calls: number;
+  readonly streams: number;
+  readonly loopLagMs: number;
+}
+
+/**
+ * The processes that serve under a primary. The primary reads and builds every configuration itself first; then all workers
+ * get ready from what it read, and only when every one is, all change over (hot-reload rules 25 and 26).
+ */
+export class Crew implements Participant, SeatOwner {
+  readonly log: Log;
+  readonly #seats: readonly Seat[];
+  readonly #generations: Generations;
+  readonly #events: EventLog;
+  #committed: PrepareOrder | null = null;
+  #listens = false;
+  #closing = false;
+
+  constructor({ count, program, args, settings, generations, events, log }: CrewOptions) {
+    this.log = log;
+    this.#generations = generations;
+    this.#events = events;
+    cluster.setupPrimary({ exec: program, args: [...args, JSON.stringify(settings)], serialization: 'advanced' });
+    this.#seats = Array.from({ length: count }, (_, index) => new Seat(index + 1, this));
+    for (const seat of this.#seats) seat.start();
+  }
+
+  get committed(): PrepareOrder | null {
+    return this.#committed;
+  }
+
+  get listens(): boolean {
+    return this.#listens;
+  }
+
+  /** True while every worker serves what is committed. */
+  get converged(): boolean {
+    return this.#seats.every(({ state, pulse }) => state === 'up' && pulse?.revision === this.#committed?.revision);
+  }
+
+  /** True while some worker serves. */
+  get serving(): boolean {
+    return this.#seats.some(({ state }) => state === 'up');
+  }
+
+  /** True while connections are closed after their answer. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** What all workers together hold, newest first; a moment old. */
+  get held(): readonly HeldGeneration[] {
+    const all = this.#seats.flatMap(({ pulse }) => pulse?.held ?? []);
+    const revisions = [...Map.groupBy(all, ({ revision }) => revision)].sort(([a], [b]) => b - a);
+    return revisions.map(([revision, held]) => ({
+      revision,
+      state: held.some(({ state }) => state === 'current') ? 'current' : 'draining',
+      requests: sum(held.map(({ requests }) => requests)),
+      streams: sum(held.map(({ streams }) => streams)),
+      ageMs: Math.max(...held.map(({ ageMs }) => ageMs)),
+    }));
+  }
+
+  /** As of `Generations`, of all workers together. */
+  get aborted(): number {
+    return sum(this.#seats.map(({ pulse }) => pulse?.aborted ?? 0));
+  }
+
+  /** As of `Generations`, of all workers together. */
+  get leaked(): number {
+    return sum(this.#seats.map(({ pulse }) => pulse?.leaked ?? 0));
+  }
+
+  /** As of `Generations`, of all workers together; a moment old. */
+  get streamsByEndpoint(): ReadonlyMap<string, number> {
+    const all = this.#seats.flatMap(({ pulse }) => [...(pulse?.streamsByEndpoint ?? [])]);
+    const endpoints = Map.groupBy(all, ([endpoint]) => endpoint);
+    return new Map([...endpoints].map(([endpoint, found]) => [endpoint, sum(found.map(([, streams]) => streams))]));
+  }
+
+  get workers(): readonly WorkerInfo[] {
+    return this.#seats.map(({ id, pid, state, uptimeMs, pulse }) => ({
+      id,
+      pid,
+      state,
+      uptimeMs,
+      revision: pulse?.revision ?? null,
+      requests: pulse?.requests ?? 0,
+      calls: pulse?.calls ?? 0,
+      streams: pulse?.streams ?? 0,
+      loopLagMs: pulse?.loopLagMs ?? 0,
+      rssBytes: pulse?.rssBytes ?? 0,
+      heapUsedBytes: pulse?.heapUsedBytes ?? 0,
+    }));
+  }
+
+  async prepare({ runtime, snapshot, files }: Next): Promise<Ready> {
+    const { file, format, text } = snapshot;
+    const order: PrepareOrder = { revision: runtime.id, file, format, text, files };
+    const settled = await Promise.allSettled(this.#seats.map((seat) => seat.prepare(order)));
+    const abort = async () => {
+      await Promise.all(this.#seats.map((seat) => seat.abort()));
+    };
+    const refused = settled.find((outcome) => outcome.status === 'rejected');
+    if (refused) {
+      await abort();
+      throw refused.reason;
+    }
+    return {
+      commit: async () => {
+        this.#committed = order;
+        const rebound = await Promise.all(this.#seats.map((seat) => seat.commit()));
+        return [...new Set(rebound.flat())];
+      },
+      abort,
+    };
+  }
+
+  /** Opens the port in every worker. @throws GatewayError LISTEN_FAILED. */
+  async listen(): Promise<{ host: string; port: number }> {
+    const addresses = await Promise.all(this.#seats.map((seat) => seat.listen()));
+    this.#listens = true;
+    return addresses[0]!;
+  }
+
+  setClosing(closing: boolean): void {
+    this.#closing = closing;
+    for (const seat of this.#seats) seat.setClosing(closing);
+  }
+
+  /** Sets the lowest level that workers log, until their next configuration. */
+  setLogLevel(level: LogLevel): void {
+    for (const seat of this.#seats) seat.setLogLevel(level);
+  }
+
+  answerShared({ revision, id, asked }: SharedQuestion): Data {
+    const use = this.#generations.shared(revision, id);
+    if (!use) throw new GatewayError('SHARED_UNKNOWN', `no shared value ${id}`);
+    return use(asked);
+  }
+
+  onPulse({ traffic }: Pulse): void {
+    if (traffic.length === 0) return;
+    const { routes } = this.#generations.current.runtime.compiled;
+    const deltas = new Map(traffic);
+    for (const { endpoint, traffic: served } of routes) {
+      const delta = deltas.get(endpointId(endpoint));
+      if (delta) served.merge(delta);
+    }
+  }
+
+  onEvent({ id }: Seat, { type, data }: Happening): void {
+    this.#events.emit(type, { ...data, worker: id });
+  }
+
+  onUp(seat: Seat): void {
+    const { id, pid } = seat;
+    // It may have come in the place of another one while the gateway drains.
+    seat.setClosing(this.#closing);
+    this.#events.emit('worker.up', { worker: id, pid });
+  }
+
+  onDown({ id, pid }: Seat, reason: string): void {
+    this.log.error(`worker ${id} (${pid}) has died: ${reason}`);
+    this.#events.emit('worker.down', { worker: id, pid, reason });
+  }
+
+  /** Ends every worker when its requests have ended. */
+  async close(): Promise<void> {
+    await Promise.all(this.#seats.map((seat) => seat.stop()));
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

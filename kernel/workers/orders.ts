@@ -1,0 +1,56 @@
+import type { Data } from '#contract';
+import type { EventType } from '../control/event-log.ts';
+import type { HeldGeneration } from '../control/generations.ts';
+import type { Format } from '../control/snapshot.ts';
+import type { TrafficWindow } from '../pipeline/traffic-window.ts';
+import type { MemoryUse } from './memory-use.ts';
+
+/** A configuration as it travels to a worker: what was read, never where from. */
+export interface PrepareOrder {
+  readonly revision: number;
+  /** Name of the document, for messages. */
+  readonly file: string;
+  readonly format: Format;
+  readonly text: string;
+  /** Contents of every other file, by absolute path. */
+  readonly files: readonly (readonly [string, Uint8Array])[];
+}
+
+/** What a worker is started with. */
+export interface WorkerSettings {
+  readonly port: number | null;
+  readonly debug: boolean;
+}
+
+/** A question for the process that owns the shared values. */
+export interface SharedQuestion {
+  readonly revision: number;
+  readonly id: string;
+  readonly asked: Data;
+}
+
+/** Something that happened in a worker. */
+export interface Happening {
+  readonly type: EventType;
+  readonly data: object;
+}
+
+/** What a worker tells of itself every second. */
+export interface Pulse extends MemoryUse {
+  readonly revision: number;
+  /** Requests since it started. */
+  readonly requests: number;
+  readonly calls: number;
+  readonly streams: number;
+  /** As of `Generations`. */
+  readonly streamsByEndpoint: ReadonlyMap<string, number>;
+  readonly held: readonly HeldGeneration[];
+  /** Requests given up because their configuration had been replaced for too long, since it started. */
+  readonly aborted: number;
+  /** Configurations that stay in memory though they were given back. */
+  readonly leaked: number;
+  /** How late its timers are, in milliseconds. */
+  readonly loopLagMs: number;
+  /** Traffic since the last pulse, by endpoint. */
+  readonly traffic: readonly (readonly [endpoint: string, delta: TrafficWindow])[];
+}

@@ -1,0 +1,197 @@
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Data, GatewayError, type Log, type LogLevel } from '#contract';
+import { Channel } from './channel.ts';
+import type { Happening, PrepareOrder, Pulse, SharedQuestion } from './orders.ts';
+
+/** What a seat needs from the crew it belongs to. */
+export interface SeatOwner {
+  readonly log: Log;
+  /** What a worker that starts must serve; null before the first configuration. */
+  readonly committed: PrepareOrder | null;
+  /** True once workers are to listen. */
+  readonly listens: boolean;
+  answerShared(question: SharedQuestion): Data;
+  onPulse(pulse: Pulse): void;
+  onEvent(seat: Seat, happening: Happening): void;
+  onUp(seat: Seat): void;
+  onDown(seat: Seat, reason: string): void;
+}
+
+export type SeatState = 'starting' | 'up' | 'stopping' | 'down';
+
+/** Longest wait for a worker to build a configuration (hot-reload rule 25). */
+const PREPARE_MS = 30_000;
+
+/** Pauses before a worker that keeps dying is started again, in milliseconds; the last one stays. */
+const PAUSES_MS = [0, 100, 500, 2_000, 5_000];
+
+/** A worker that has lived so long is not one that keeps dying. */
+const STABLE_MS = 10_000;
+
+/** A place for one worker: when its process dies, another one takes the place, in the configuration that serves. */
+export class Seat {
+  readonly id: number;
+  readonly #owner: SeatOwner;
+  #worker: Worker | null = null;
+  #channel: Channel | null = null;
+  #state: SeatState = 'down';
+  #startedAt = 0;
+  #deaths = 0;
+  #pulse: Pulse | null = null;
+  #up: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  constructor(id: number, owner: SeatOwner) {
+    this.id = id;
+    this.#owner = owner;
+  }
+
+  get state(): SeatState {
+    return this.#state;
+  }
+
+  get pid(): number | null {
+    return this.#worker?.process.pid ?? null;
+  }
+
+  get uptimeMs(): number {
+    return this.#state === 'up' ? Date.now() - this.#startedAt : 0;
+  }
+
+  /** The last one; null before the first. */
+  get pulse(): Pulse | null {
+    return this.#pulse;
+  }
+
+  /** Resolves when a worker sits here that serves what is committed, or waits for the first configuration. */
+  get ready(): Promise<void> {
+    return this.#up.promise;
+  }
+
+  /** Starts a worker and brings it to the committed configuration. */
+  start(): void {
+    this.#state = 'starting';
+    this.#startedAt = Date.now();
+    const worker = cluster.fork();
+    const channel: Channel = new Channel(worker, {
+      ready: () => this.#bringUp(channel),
+      shared: (question: SharedQuestion) => this.#owner.answerShared(question),
+      pulse: (pulse: Pulse) => {
+        this.#pulse = pulse;
+        this.#owner.onPulse(pulse);
+      },
+      event: (happening: Happening) => this.#owner.onEvent(this, happening),
+    });
+    this.#worker = worker;
+    this.#channel = channel;
+    // Without a listener an error of the line would end the process; its end is told by `exit`.
+    worker.on('error', () => {});
+    worker.once('exit', (code, signal) => this.#onExit(channel, signal ?? `exit code ${code}`));
+  }
+
+  async #bringUp(channel: Channel): Promise<void> {
+    const { committed, listens, log } = this.#owner;
+    try {
+      if (committed) {
+        await channel.ask('prepare', committed, PREPARE_MS);
+        await channel.ask('commit');
+        if (listens) await channel.ask('listen');
+        // Another configuration may have been committed meanwhile.
+        if (this.#owner.committed !== committed) return await this.#bringUp(channel);
+      }
+      if (this.#state === 'stopping') return;
+      this.#state = 'up';
+      this.#up.resolve();
+      this.#owner.onUp(this);
+    } catch (error) {
+      log.error(`worker ${this.id} could not be started: ${(error as Error).message}`);
+      this.#worker?.process.kill('SIGKILL');
+    }
+  }
+
+  #onExit(channel: Channel, reason: string): void {
+    channel.close();
+    if (channel !== this.#channel) return;
+    const wasUp = this.#state === 'up';
+    if (this.#state === 'stopping') {
+      this.#state = 'down';
+      return;
+    }
+    this.#state = 'down';
+    if (wasUp) this.#up = Promise.withResolvers();
+    this.#deaths = Date.now() - this.#startedAt > STABLE_MS ? 0 : this.#deaths + 1;
+    this.#owner.onDown(this, reason);
+    const pauseMs = PAUSES_MS[Math.min(this.#deaths, PAUSES_MS.length - 1)]!;
+    setTimeout(() => {
+      if (this.#state === 'down') this.start();
+    }, pauseMs);
+  }
+
+  /** @throws what refuses the configuration there; GatewayError PREPARE_TIMEOUT when the worker is late or dies. */
+  async prepare(order: PrepareOrder): Promise<void> {
+    try {
+      await this.#readySoon();
+      await this.#channel!.ask('prepare', order, PREPARE_MS);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || !error.code.startsWith('CHANNEL_')) throw error;
+      throw new GatewayError('PREPARE_TIMEOUT', `worker ${this.id} did not get ready: ${error.message}`, error);
+    }
+  }
+
+  /** A worker that keeps dying must not hold up the others for ever. */
+  async #readySoon(): Promise<void> {
+    const late = new AbortController();
+    const timeout = delay(PREPARE_MS, undefined, { signal: late.signal }).then(() => {
+      throw new GatewayError('CHANNEL_TIMEOUT', `it has not started in ${PREPARE_MS} ms`);
+    });
+    await Promise.race([this.ready, timeout.catch(rethrowUnlessAborted)]);
+    late.abort();
+  }
+
+  /** Resolves when the worker, or the one that takes its place, serves what is committed, with the addresses it opened. */
+  async commit(): Promise<readonly string[]> {
+    try {
+      return (await this.#channel!.ask('commit')) as readonly string[];
+    } catch {
+      await this.ready;
+      return [];
+    }
+  }
+
+  async abort(): Promise<void> {
+    await this.#channel?.ask('abort').catch(() => {});
+  }
+
+  /** Opens the port in the worker. @throws GatewayError LISTEN_FAILED. */
+  async listen(): Promise<{ host: string; port: number }> {
+    return (await this.#channel!.ask('listen')) as { host: string; port: number };
+  }
+
+  /** Tells the worker to close connections after their answers, or to stop doing so. */
+  setClosing(closing: boolean): void {
+    this.#channel?.tell('closing', closing);
+  }
+
+  /** Sets the lowest level the worker logs, until its next configuration. */
+  setLogLevel(level: LogLevel): void {
+    this.#channel?.tell('level', level);
+  }
+
+  /** Ends the worker when its requests have ended. */
+  async stop(): Promise<void> {
+    const isGone = this.#state === 'down';
+    this.#state = 'stopping';
+    if (isGone) return;
+    const worker = this.#worker!;
+    const gone = new Promise<void>((resolve) => {
+      worker.once('exit', () => resolve());
+    });
+    if (worker.isDead()) return;
+    await this.#channel!.ask('stop').catch(() => {});
+    await gone;
+  }
+}
+
+function rethrowUnlessAborted(error: Error): void {
+  if (error.name !== 'AbortError') throw error;
+}

@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Catalogue, ConfigErrors, type Data, type LogLevel, type LogSinks } from '#contract';
+import { parseDocument } from '../config/index.ts';
+import { type Engine, openEngine } from '../control/engine.ts';
+import type { Prepared } from '../control/generations.ts';
+import { readConfig } from '../runtime/build.ts';
+import { endpointId } from '../runtime/fingerprint.ts';
+import { Phases } from '../runtime/phases.ts';
+import { ReadFiles } from '../runtime/read-files.ts';
+import { Channel } from './channel.ts';
+import { memoryUse } from './memory-use.ts';
+import type { PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
+
+/** Time between two pulses, in milliseconds. */
+const PULSE_MS = 1_000;
+
+/**
+ * Serves in a process of its own what the primary says, until it says stop.
+ * @param sinks where its logs go. Default: the process's standard output and error.
+ * @returns the exit code.
+ */
+export async function runWorker(catalogue: Catalogue, settings: WorkerSettings, sinks?: LogSinks): Promise<number> {
+  // They go to the whole group of processes; the primary decides what they mean.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  const worker = new Worker(catalogue, settings, sinks);
+  await worker.stopped;
+  return 0;
+}
+
+class Worker {
+  readonly stopped: Promise<void>;
+  readonly #settings: WorkerSettings;
+  readonly #channel: Channel;
+  readonly #engine: Engine;
+  #prepared: Prepared | null = null;
+  #pulseAt = performance.now();
+  #pulse: NodeJS.Timeout | null = null;
+
+  constructor(catalogue: Catalogue, settings: WorkerSettings, sinks: LogSinks | undefined) {
+    this.#settings = settings;
+    this.#engine = openEngine(catalogue, {
+      port: settings.port ?? undefined,
+      sinks,
+      events: { emit: (type, data) => this.#channel.tell('event', { type, data }) },
+      ask: (id, asked) => this.#askShared({ revision: this.#revision, id, asked }),
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.stopped = promise;
+    this.#channel = new Channel(process, {
+      prepare: (order: PrepareOrder) => this.#prepare(order),
+      commit: () => this.#commit(),
+      abort: () => this.#abort(),
+      listen: () => this.#engine.generations.listen(),
+      closing: (closing: boolean) => this.#engine.generations.setClosing(closing),
+      level: (level: LogLevel) => {
+        this.#engine.log.level = level;
+      },
+      stop: () => this.#stop().finally(resolve),
+    });
+    this.#channel.tell('ready');
+  }
+
+  get #revision(): number {
+    return this.#engine.generations.current.runtime.id;
+  }
+
+  async #prepare({ revision, file, text, files }: PrepareOrder): Promise<void> {
+    await this.#abort();
+    const { data } = parseDocument(text, file);
+    const { debug } = this.#settings;
+    const normalized = await readConfig(data, {
+      debug,
+      ...(this.#settings.port !== null && { port: this.#settings.port }),
+    });
+    if (normalized.errors.length > 0) throw new ConfigErrors(normalized.errors);
+    this.#prepared = await this.#engine.generations.prepare(normalized, new ReadFiles(files), revision, new Phases());
+  }
+
+  #commit(): readonly string[] {
+    const rebound = this.#prepared?.commit().rebound ?? [];
+    this.#prepared = null;
+    this.#pulse ??= setInterval(() => this.#beat(), PULSE_MS).unref();
+    this.#beat();
+    return rebound;
+  }
+
+  async #abort(): Promise<void> {
+    const prepared = this.#prepared;
+    this.#prepared = null;
+    await prepared?.abort();
+  }
+
+  #askShared(question: SharedQuestion): Promise<Data> {
+    return this.#channel.ask('shared', question) as Promise<Data>;
+  }
+
+  #beat(): void {
+    const { generations } = this.#engine;
+    const { routes } = generations.current.runtime.compiled;
+    const now = performance.now();
+    const traffic = routes.flatMap(({ endpoint, traffic: served }) => {
+      const delta = served.takeDelta();
+      return delta ? [[endpointId(endpoint), delta] as const] : [];
+    });
+    const pulse: Pulse = {
+      revision: this.#revision,
+      requests: generations.requests,
+      calls: generations.calls,
+      streams: generations.streams,
+      streamsByEndpoint: generations.streamsByEndpoint,
+      held: generations.held,
+      aborted: generations.aborted,
+      leaked: generations.leaked,
+      loopLagMs: Math.max(0, Math.round(now - this.#pulseAt - PULSE_MS)),
+      ...memoryUse(),
+      traffic,
+    };
+    this.#pulseAt = now;
+    this.#channel.tell('pulse', pulse);
+  }
+
+  /** Answers what is under way; the answer to the order itself gets a moment to leave. */
+  async #stop(): Promise<void> {
+    if (this.#pulse) clearInterval(this.#pulse);
+    await this.#engine.generations.close();
+    await this.#engine.registry.close();
+    setImmediate(() => delay(50).then(() => process.exit(0)));
+  }
+}

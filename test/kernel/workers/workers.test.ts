@@ -1,0 +1,201 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
+import { freePort, until } from '../../support/conditions.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+
+const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+
+describe('workers', () => {
+  const open: { close(): Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const one of open.splice(0).reverse()) await one.close();
+  });
+
+  async function backend(...answer: Parameters<typeof json>): Promise<TestBackend> {
+    const started = await startBackend(json(...answer));
+    open.push(started);
+    return started;
+  }
+
+  async function start(
+    config: object,
+    count = 2,
+    options: GatewayOptions = {},
+  ): Promise<{ gateway: Gateway; url: string }> {
+    const gateway = await startGateway(config, { workers: { count, program, args: [] }, ...options });
+    open.push(gateway);
+    const { port } = await gateway.listen();
+    return { gateway, url: `http://127.0.0.1:${port}` };
+  }
+
+  function endpoint(path: string, { url }: TestBackend, more: object = {}): object {
+    return { endpoint: path, backend: [{ host: [url], url_pattern: '/' }], ...more };
+  }
+
+  it('serve, and the process that decides does not', async () => {
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }))] });
+    deepEqual(await (await fetch(`${url}/a`)).json(), { ok: 1 });
+    equal(gateway.generations.requests, 0);
+    equal(gateway.generations.address, null);
+  });
+
+  it('all serve another configuration once the change is answered', async () => {
+    const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] }, 3);
+    await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const response = await fetch(`${url}/a`, { headers: { connection: 'close' } });
+        return ((await response.json()) as { of: number }).of;
+      }),
+    );
+    deepEqual([...new Set(answers)], [2]);
+    await until(() => gateway.crew!.converged);
+    deepEqual(
+      gateway.crew!.workers.map(({ revision, state }) => ({ revision, state })),
+      Array(3).fill({ revision: 2, state: 'up' }),
+    );
+  });
+
+  it('change nothing anywhere when one of them refuses', async () => {
+    const one = await backend({ of: 1 });
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
+    await rejects(gateway.reload({ version: 3, endpoints: [endpoint('/a', one, { timeout: 'soon' })] }), /timeout/);
+    equal(gateway.status.revision, 1);
+    equal((await fetch(`${url}/a`)).status, 200);
+  });
+
+  it('refuse a port that is taken, and serve on', async () => {
+    const one = await backend({ of: 1 });
+    const gateway = await startGateway(
+      { endpoints: [endpoint('/a', one)], port: await freePort() },
+      { workers: { count: 2, program, args: [] }, port: undefined as never },
+    );
+    open.push(gateway);
+    const { port } = await gateway.listen();
+    const taken = Number(new URL(one.url).port);
+    await rejects(
+      gateway.reload({ version: 3, listen_ip: '127.0.0.1', port: taken, endpoints: [endpoint('/a', one)] }),
+      (error: { errors: { code: string; pointer: string }[] }) => {
+        deepEqual(
+          error.errors.map(({ code, pointer }) => ({ code, pointer })),
+          [{ code: 'LISTENER_BIND', pointer: '/port' }],
+        );
+        return true;
+      },
+    );
+    equal((await fetch(`http://127.0.0.1:${port}/a`)).status, 200);
+  });
+
+  it('are replaced when they die, into the configuration that serves', async () => {
+    const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
+    await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
+    const [first] = gateway.crew!.workers;
+    process.kill(first!.pid!, 'SIGKILL');
+    await until(() => {
+      const [now] = gateway.crew!.workers;
+      return now!.pid !== first!.pid && now!.state === 'up' && now!.revision === 2;
+    });
+    for (let at = 0; at < 6; at++) {
+      const response = await fetch(`${url}/a`, { headers: { connection: 'close' } });
+      deepEqual(await response.json(), { of: 2 });
+    }
+  });
+
+  it('that die between getting ready and changing over hold up the answer until others serve in their place', async () => {
+    const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
+    const [first] = gateway.crew!.workers;
+    gateway.control.participants.unshift({
+      prepare: async () => ({ commit: () => void process.kill(first!.pid!, 'SIGKILL'), abort() {} }),
+    });
+    await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
+    const [now] = gateway.crew!.workers;
+    ok(now!.pid !== first!.pid);
+    equal(now!.state, 'up');
+    for (let at = 0; at < 6; at++) {
+      const response = await fetch(`${url}/a`, { headers: { connection: 'close' } });
+      deepEqual(await response.json(), { of: 2 });
+    }
+  });
+
+  it('that die while they get ready refuse the change for all', async () => {
+    const one = await backend({ of: 1 });
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
+    const [first] = gateway.crew!.workers;
+    gateway.control.participants.unshift({
+      prepare: async () => {
+        process.kill(first!.pid!, 'SIGKILL');
+        return { commit() {}, abort() {} };
+      },
+    });
+    await rejects(gateway.reload({ version: 3, name: 'x', endpoints: [endpoint('/a', one)] }), { slug: 'timeout' });
+    equal(gateway.status.revision, 1);
+    await until(() => gateway.crew!.converged && gateway.crew!.workers[0]!.pid !== first!.pid);
+    equal((await fetch(`${url}/a`)).status, 200);
+  });
+
+  it('hold a limit together, however their clients connect', async () => {
+    const limit = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 10 } };
+    const { url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }), { extra_config: limit })] }, 3);
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, async () => (await fetch(`${url}/a`, { headers: { connection: 'close' } })).status),
+    );
+    equal(statuses.filter((status) => status === 200).length, 10);
+    equal(statuses.filter((status) => status === 503).length, 20);
+  });
+
+  it('hold the limit of each client together, over a reload and the death of a worker', async () => {
+    const limit = { 'qos/ratelimit/router': { client_max_rate: 0.001, client_capacity: 5, strategy: 'ip' } };
+    const one = await backend({ ok: 1 });
+    const config = { endpoints: [endpoint('/a', one, { extra_config: limit })] };
+    const { gateway, url } = await start(config);
+    const send = async () => (await fetch(`${url}/a`, { headers: { connection: 'close' } })).status;
+    deepEqual([await send(), await send(), await send()], [200, 200, 200]);
+    await gateway.reload({ version: 3, name: 'other', ...config });
+    deepEqual([await send()], [200]);
+    const [first] = gateway.crew!.workers;
+    process.kill(first!.pid!, 'SIGKILL');
+    await until(() => gateway.crew!.workers[0]!.pid !== first!.pid && gateway.crew!.converged);
+    deepEqual([await send(), await send()], [200, 429]);
+  });
+
+  it('tell what they have served', async () => {
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }))] });
+    for (let at = 0; at < 5; at++) await (await fetch(`${url}/a`)).text();
+    const [route] = gateway.generations.current.runtime.compiled.routes;
+    await until(() => route!.traffic.calls === 5);
+    equal(
+      gateway.crew!.workers.reduce((sum, { requests }) => sum + requests, 0),
+      5,
+    );
+  });
+
+  it('end when the gateway closes, with the answers they are giving', async () => {
+    let answer: (() => void) | undefined;
+    const slow = await startBackend((_seen, response) => {
+      answer = () => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"late":true}');
+    });
+    open.push(slow);
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', slow, { timeout: '20s' })] });
+    const pids = gateway.crew!.workers.map(({ pid }) => pid!);
+    const response = fetch(`${url}/a`);
+    await until(() => answer !== undefined);
+    const closed = gateway.close();
+    answer!();
+    deepEqual(await (await response).json(), { late: true });
+    await closed;
+    for (const pid of pids) ok(!isAlive(pid));
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
