@@ -1,2 +1,3 @@
 export { silentSinks } from '#contract';
-export { type Stand, type Surroundings, stand, type TestRequest } from './stand.ts';
+export { type Stand, type Surroundings, stand } from './stand.ts';
+export type { TestRequest } from './test-request.ts';

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import Koa from 'koa';
 import { inject } from 'light-my-request';
 import {
@@ -15,17 +16,15 @@ import {
   type EndpointConfig,
   HeaderBag,
   type Level,
-  type Params,
   PipeRequest,
   type Plugin,
-  Query,
   Reply,
-  RequestBody,
   routerSchema,
   type ServiceConfig,
   type Services,
   type Step,
   serviceSchema,
+  silentEvents,
   silentLog,
   silentSinks,
 } from '#contract';
@@ -33,24 +32,10 @@ import { compileSchema } from '../config/index.ts';
 import { fold } from '../pipeline/fold.ts';
 import { parallel } from '../pipeline/merge.ts';
 import { attach, type Build } from '../pipeline/site.ts';
+import { EndpointHold } from '../runtime/endpoint-hold.ts';
 import { Keeper } from '../runtime/keeper.ts';
 import { Scope } from '../runtime/scope.ts';
-
-/** A request to a plugin under test; a text is `METHOD /target`. */
-export type TestRequest =
-  | string
-  | {
-      /** Default `GET`. */
-      readonly method?: string;
-      /** Path and query. Default `/`. */
-      readonly target?: string;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly body?: string | Uint8Array;
-      /** Path variables, keyed as components see them. */
-      readonly params?: Params;
-      /** Default `127.0.0.1`. */
-      readonly ip?: string;
-    };
+import { type TestRequest, testRequest } from './test-request.ts';
 
 /** What surrounds the plugin. */
 export interface Surroundings {
@@ -138,14 +123,21 @@ async function standUp(
       clock: systemClock,
       log: silentLog,
       sinks: silentSinks,
+      events: silentEvents,
       version: '0.0.0',
       ...around.services,
     } as Services,
     errors,
     warnings,
     warmups,
+    read: (path) => readFileSync(path),
     keep: (owner, key, open, close) => holder.keep(owner, key, open, close),
+    share: (owner, key, open, use) => {
+      const value = holder.keep(owner, key, open);
+      return (asked) => use(value, asked);
+    },
     defer: (dispose) => scope.defer(dispose),
+    forEndpoint: () => ({ build, hold: new EndpointHold() }),
   };
   const place = plugin.places?.find((candidate) => candidate.at === level);
   if (!place) throw new Error(`"${plugin.name}" has no place at ${level} level`);
@@ -230,31 +222,6 @@ async function sendTo(standing: Standing, place: Level, given: TestRequest, arou
   } finally {
     call.finish();
   }
-}
-
-function testRequest(given: TestRequest): ClientRequest {
-  const {
-    method = 'GET',
-    target = '/',
-    headers = {},
-    body,
-    params = {},
-    ip = '127.0.0.1',
-  } = typeof given === 'string' ? { method: given.split(' ')[0]!, target: given.split(' ')[1] ?? '/' } : given;
-  const [path, search = ''] = target.split('?') as [string, string?];
-  const bag = new HeaderBag(Object.entries(headers).flat());
-  return {
-    method,
-    path,
-    search,
-    params,
-    query: Query.parse(search),
-    headers: bag,
-    ip,
-    host: bag.get('host') ?? 'gateway.test',
-    secure: false,
-    body: body === undefined ? null : RequestBody.of(body),
-  };
 }
 
 /** A service-level plugin's Koa middleware around an inner one that answers what `next` answers. */

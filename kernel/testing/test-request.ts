@@ -1,0 +1,43 @@
+import { type ClientRequest, HeaderBag, type Params, Query, RequestBody } from '#contract';
+
+/** A request to a plugin under test; a text is `METHOD /target`. */
+export type TestRequest =
+  | string
+  | {
+      /** Default `GET`. */
+      readonly method?: string;
+      /** Path and query. Default `/`. */
+      readonly target?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string | Uint8Array;
+      /** Path variables, keyed as components see them. */
+      readonly params?: Params;
+      /** Default `127.0.0.1`. */
+      readonly ip?: string;
+    };
+
+/** The request as the gateway would make it of what a client sends. */
+export function testRequest(given: TestRequest): ClientRequest {
+  const {
+    method = 'GET',
+    target = '/',
+    headers = {},
+    body,
+    params = {},
+    ip = '127.0.0.1',
+  } = typeof given === 'string' ? { method: given.split(' ')[0]!, target: given.split(' ')[1] ?? '/' } : given;
+  const [path, search = ''] = target.split('?') as [string, string?];
+  const bag = new HeaderBag(Object.entries(headers).flat());
+  return {
+    method,
+    path,
+    search,
+    params,
+    query: Query.parse(search),
+    headers: bag,
+    ip,
+    host: bag.get('host') ?? 'gateway.test',
+    secure: false,
+    body: body === undefined ? null : RequestBody.of(body),
+  };
+}
