@@ -1,15 +1,24 @@
 import { parseArgs } from 'node:util';
-import { type ConfigError, ConfigErrors } from '#contract';
-import { type Document, readDocument } from '../config/index.ts';
+import { type Catalogue, ConfigErrors, type ServiceConfig } from '#contract';
+import { readDocument, UnreadableError } from '../config/index.ts';
 import { Registry } from '../registry/registry.ts';
-import { type Examined, examine } from '../runtime/build.ts';
+import { secretsKnownTo } from '../registry/secrets.ts';
+import { examine } from '../runtime/build.ts';
 import { type Command, UsageError } from './command.ts';
+import { fixByExamining } from './fix.ts';
+import { type Findings, formats } from './formats/index.ts';
 import { lintAgainst } from './lint.ts';
 import { printConfig } from './print-config.ts';
-import { formatIssue, toIssues } from './report.ts';
+import { type Checked, checkWithRunning } from './remote/check-running.ts';
+import type { AdminClient } from './remote/client.ts';
+import { addressUsage, converse, remoteOptions } from './remote/connect.ts';
+import { findingsOf, printFindings } from './report.ts';
 import { toolServices } from './tool-services.ts';
 
+const { json: _, ...where } = remoteOptions;
+
 const options = {
+  ...where,
   config: { type: 'string', short: 'c' },
   'test-routes': { type: 'boolean', short: 't' },
   'test-gin-routes': { type: 'boolean' },
@@ -19,66 +28,107 @@ const options = {
   debug: { type: 'boolean', short: 'd', multiple: true },
   indent: { type: 'string', short: 'i', default: '\t' },
   format: { type: 'string', default: 'text' },
+  fix: { type: 'boolean' },
 } as const;
 
 /**
  * Validates a configuration and keeps nothing. Plain `check`, `-l` and `-n` look at everything that can be seen in the
- * document; `-t` also lets every component build itself; `-s` also holds the document to a schema of the caller's. Exit 0 when it is valid, 1 when not.
+ * document; `-t` also lets every component build itself; `-s` also holds the document to a schema of the caller's.
+ * `--fix` first makes good what can be made good without a choice. With `--admin` a running gateway looks at the file.
+ * Exit 0 when it is valid, 1 when not, 3 when that gateway does not answer. Results are on standard output; in the text
+ * format, what is wrong is on standard error.
  */
 export const check: Command = {
-  usage: '-c FILE [-t] [-l | -n | -s SCHEMA] [-d[d[d]]] [-i INDENT] [--format text|json]',
+  usage: `-c FILE [-t] [-l | -n | -s SCHEMA] [-d[d[d]]] [-i INDENT] [--fix] [--format ${[...formats.keys()].join('|')}] ${addressUsage}`,
   summary: 'Validate a configuration.',
   async run(args, catalogue) {
     const { values } = parseArgs({ args, options });
-    const { config: file, format } = values;
+    const { config: file, debug, indent } = values;
     const lints = [values.lint, values['lint-no-network'], values['lint-schema']].filter(Boolean);
     if (lints.length > 1) throw new UsageError('-l, -n and -s exclude each other');
-    if (format !== 'text' && format !== 'json') throw new UsageError(`unknown format: ${format}`);
+    demandFittingFlags(values);
+    const format = formats.get(values.format);
+    if (!format) throw new UsageError(`unknown format: ${values.format}`);
     if (file === undefined) {
       process.stderr.write('please give the configuration file: -c FILE\n');
       return 1;
     }
-    const text = format === 'text';
-    if (text) process.stdout.write(`Parsing configuration file: ${file}\n`);
-    const attaching = Boolean(values['test-routes'] || values['test-gin-routes']);
-    const registry = new Registry(catalogue, toolServices());
-    const { document, config, errors: found, warnings } = await examineFile(file, registry, attaching);
-    await registry.close();
-    const schema = values['lint-schema'];
-    const errors = schema && document ? [...found, ...(await lintAgainst(schema, document.data))] : found;
-    const issues = toIssues(file, document, errors, 'error');
-    const notes = toIssues(file, document, warnings, 'warning');
-    const valid = issues.length === 0;
-    if (!text) {
-      process.stdout.write(`${JSON.stringify({ valid, errors: issues, warnings: notes })}\n`);
-    } else {
-      for (const note of notes) process.stderr.write(formatIssue(note));
-      if (!valid) process.stderr.write(`ERROR parsing the configuration file:\t${count(issues.length)}\n`);
-      for (const issue of issues) process.stderr.write(formatIssue(issue));
-      if (valid && values.debug && config) printConfig(config, values.debug.length, values.indent);
-      if (valid) process.stdout.write('Syntax OK!\n');
-    }
-    return valid ? 0 : 1;
+    const isAttaching = Boolean(values['test-routes'] || values['test-gin-routes']);
+    if (values.fix) await fixByExamining(file, catalogue, isAttaching);
+    const inspection = { file, catalogue, isAttaching, schema: values['lint-schema'] };
+    const report = async (client: AdminClient | null): Promise<number> => {
+      if (format.isForPeople) process.stdout.write(`Parsing configuration file: ${file}\n`);
+      const { findings, config, untold = 0 } = await inspect(inspection, client);
+      if (!format.isForPeople) {
+        process.stdout.write(format.print(findings, false));
+        return exitCode(findings);
+      }
+      const mistakes = findings.errors.length + untold;
+      if (mistakes > 0) process.stderr.write(`ERROR parsing the configuration file:\t${count(mistakes)}\n`);
+      printFindings(process.stderr, findings);
+      if (untold > 0) process.stderr.write(`and ${untold} more\n`);
+      if (mistakes === 0 && debug && config) printConfig(config, debug.length, indent, findings.isSecret);
+      if (mistakes === 0) process.stdout.write('Syntax OK!\n');
+      return exitCode(findings);
+    };
+    return values.admin === undefined ? report(null) : converse({ ...values, json: false }, report);
   },
 };
+
+/** @throws UsageError for flags that are for a running gateway where there is none, or the other way round. */
+function demandFittingFlags(values: Readonly<Record<string, unknown>>): void {
+  const isRemote = values['admin'] !== undefined;
+  const others = isRemote ? ['fix', 'lint-schema', 'debug'] : ['admin-token-file', 'state-dir', 'ca'];
+  const stray = others.find((name) => values[name] !== undefined);
+  if (stray !== undefined) throw new UsageError(`--${stray} ${isRemote ? 'excludes' : 'needs'} --admin`);
+}
+
+function exitCode({ errors }: Findings): number {
+  return errors.length === 0 ? 0 : 1;
+}
 
 function count(mistakes: number): string {
   return mistakes === 1 ? '1 mistake' : `${mistakes} mistakes`;
 }
 
-interface Outcome extends Partial<Examined> {
-  readonly document: Document | null;
-  readonly errors: readonly ConfigError[];
-  readonly warnings: readonly ConfigError[];
+interface Inspection {
+  readonly file: string;
+  readonly catalogue: Catalogue;
+  /** Also let every component build itself. */
+  readonly isAttaching: boolean;
+  /** Path or address of a schema of the caller's. */
+  readonly schema: string | undefined;
 }
 
-async function examineFile(file: string, registry: Registry, attaching: boolean): Promise<Outcome> {
+/** What was found; the configuration is there when the file was read here. */
+interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'untold'>> {
+  readonly config?: ServiceConfig;
+}
+
+/**
+ * Everything that can be found in a file.
+ * @param client of the gateway that is to look at it; null to look here. What cannot be read is not sent.
+ */
+async function inspect(
+  { file, catalogue, isAttaching, schema }: Inspection,
+  client: AdminClient | null,
+): Promise<Inspected> {
+  const registry = new Registry(catalogue, toolServices());
   try {
     const document = await readDocument(file);
-    const examined = await examine(document.data, {}, registry, attaching);
-    return { document, ...examined, warnings: [...document.warnings, ...examined.warnings] };
+    if (client) {
+      // Its components say what no excerpt may show.
+      await examine(document.data, {}, registry, false);
+      return await checkWithRunning(client, document, isAttaching, secretsKnownTo(registry));
+    }
+    const { config, errors, warnings } = await examine(document.data, {}, registry, isAttaching);
+    const violations = schema === undefined ? [] : await lintAgainst(schema, document.data);
+    const all = [...document.warnings, ...warnings];
+    return { findings: findingsOf(file, document, [...errors, ...violations], all, secretsKnownTo(registry)), config };
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
-    return { document: null, errors: error.errors, warnings: [] };
+    return { findings: findingsOf(file, error instanceof UnreadableError ? error : null, error.errors) };
+  } finally {
+    await registry.close();
   }
 }

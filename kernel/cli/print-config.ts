@@ -1,10 +1,13 @@
-import type { BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
+import type { BackendConfig, Data, EndpointConfig, ServiceConfig } from '#contract';
+import { type IsSecret, maskSecrets } from '../config/index.ts';
 
 /**
  * Prints a configuration as it is understood. Level 1: what is served by what; level 2: also how; level 3: also every
- * setting of the service. What components are configured with is shown from level 2 on, secrets masked.
+ * setting of the service. What components are configured with is shown from level 2 on.
+ * @param isSecret which values are masked. Default: by names and texts.
  */
-export function printConfig(config: ServiceConfig, level: number, indent: string): void {
+export function printConfig(whole: ServiceConfig, level: number, indent: string, isSecret?: IsSecret): void {
+  const config = maskSecrets(whole as unknown as Data, '', isSecret) as unknown as ServiceConfig;
   const { endpoints, extra_config: components, router, name, version, port, listen_ip: ip, host, ...settings } = config;
   const lines: string[] = [];
   const line = (depth: number, text: string) => lines.push(indent.repeat(depth) + text);
@@ -41,8 +44,6 @@ function printBackend(line: Line, backend: BackendConfig, level: number): void {
   for (const [key, value] of Object.entries(rest)) line(3, `${key}: ${JSON.stringify(value)}`);
 }
 
-const secretKey = /secret|password|passphrase|private|token|credential|api_?key/i;
-
 function printComponents(
   line: Line,
   depth: number,
@@ -53,6 +54,6 @@ function printComponents(
   if (names.length > 0) line(depth, `Components: ${names.join(', ')}`);
   if (level < 2) return;
   for (const [name, value] of Object.entries(components)) {
-    line(depth + 1, `${name}: ${JSON.stringify(value, (key, inner) => (secretKey.test(key) ? '***' : inner))}`);
+    line(depth + 1, `${name}: ${JSON.stringify(value)}`);
   }
 }

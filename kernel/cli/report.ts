@@ -1,57 +1,46 @@
 import type { ConfigError } from '#contract';
-import { type Document, PlacedError, type Position, parentPointer, readDocument } from '../config/index.ts';
+import { type Document, type IsSecret, type Issue, readDocument, toIssues, UnreadableError } from '../config/index.ts';
+import type { Findings } from './formats/format.ts';
+import { text } from './formats/text.ts';
 
-/** One finding of `check`, in the form that programs read. */
-export interface Issue {
-  readonly file: string;
-  readonly line?: number;
-  readonly column?: number;
-  readonly endLine?: number;
-  readonly endColumn?: number;
-  readonly pointer: string;
-  readonly severity: 'error' | 'warning';
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
-}
+/** What a file was read as; null when it could not be read. */
+export type Source = Document | UnreadableError | null;
 
-/** Finds the place of every finding; a wrong key is placed at the key, a missing one at the object that lacks it. */
-export function toIssues(
+/**
+ * The findings about a file with their places, from its beginning to its end.
+ * @param isSecret which values are masked. Default: by names and texts.
+ */
+export function findingsOf(
   file: string,
-  document: Document | null,
+  source: Source,
   errors: readonly ConfigError[],
-  severity: Issue['severity'],
-): Issue[] {
-  return errors.map((error) => {
-    const position = error instanceof PlacedError ? error.position : place(document, error);
-    return {
-      file,
-      ...position,
-      pointer: error.pointer,
-      severity,
-      code: error.code,
-      message: error.message,
-      ...(error.hint !== undefined && { hint: error.hint }),
-    };
-  });
+  warnings: readonly ConfigError[] = [],
+  isSecret?: IsSecret,
+): Findings {
+  const document = source instanceof UnreadableError ? null : source;
+  const issues = (found: readonly ConfigError[], severity: Issue['severity']): Issue[] =>
+    toIssues(document, found, severity, isSecret)
+      .map((issue) => ({ file, ...issue }))
+      .sort(byPosition);
+  return {
+    file,
+    text: source?.text,
+    document,
+    errors: issues(errors, 'error'),
+    warnings: issues(warnings, 'warning'),
+    isSecret,
+  };
 }
 
-function place(document: Document | null, error: ConfigError): Position | undefined {
-  if (!document) return undefined;
-  const part = error.code === 'SCHEMA_UNKNOWN_KEY' || error.code.startsWith('NAMESPACE_') ? 'key' : 'value';
-  for (let pointer = error.pointer; ; pointer = parentPointer(pointer)) {
-    const position = document.locate(pointer, part);
-    if (position || pointer === '') return position;
-  }
+/** Sorts findings by their places; what has none comes first. */
+export function byPosition(one: Issue, other: Issue): number {
+  return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
 
-/** One finding a paragraph: place, message, pointer, code, and what to write instead. */
-export function formatIssue(issue: Issue): string {
-  const where = issue.line === undefined ? issue.file : `${issue.file}:${issue.line}:${issue.column}`;
-  const name = issue.pointer === '' ? '' : ` (${issue.pointer})`;
-  const hint = issue.hint === undefined ? '' : `\n    hint: ${issue.hint}`;
-  const lead = issue.message.startsWith(issue.file) ? '' : `${where}: `;
-  return `${lead}${issue.severity}: ${issue.message}${name} [${issue.code}]${hint}\n`;
+/** Prints findings for people, in colours on a terminal unless the environment says NO_COLOR. */
+export function printFindings(stream: NodeJS.WritableStream, findings: Findings): void {
+  const isTerminal = (stream as { isTTY?: boolean }).isTTY === true;
+  stream.write(text.print(findings, isTerminal && !process.env.NO_COLOR));
 }
 
 /** Prints the mistakes of a configuration file with their places. */
@@ -60,6 +49,6 @@ export async function printErrors(
   file: string,
   errors: readonly ConfigError[],
 ): Promise<void> {
-  const document = await readDocument(file).catch(() => null);
-  for (const issue of toIssues(file, document, errors, 'error')) stream.write(formatIssue(issue));
+  const source = await readDocument(file).catch((error: unknown) => (error instanceof UnreadableError ? error : null));
+  printFindings(stream, findingsOf(file, source, errors));
 }

@@ -1,0 +1,27 @@
+import type { Issue } from '../../config/index.ts';
+import type { Format } from './format.ts';
+import { pathFromHere } from './path.ts';
+
+/** Annotations of GitHub's workflows, one a line. */
+export const github: Format = {
+  isForPeople: false,
+  print: ({ file, errors, warnings }) =>
+    [...errors, ...warnings].map((issue) => annotation(pathFromHere(file) ?? file, issue)).join(''),
+};
+
+function annotation(file: string, issue: Issue): string {
+  const { line, column: col, endLine, endColumn, severity, code: title, pointer, message, hint } = issue;
+  const properties = Object.entries({ file, line, col, endLine, endColumn, title })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${escapeProperty(String(value))}`);
+  const text = `${message}${pointer && ` (${pointer})`}${hint === undefined ? '' : `\nhint: ${hint}`}`;
+  return `::${severity} ${properties.join(',')}::${escapeData(text)}\n`;
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

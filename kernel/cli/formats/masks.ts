@@ -1,0 +1,75 @@
+import { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret, secretPointers } from '../../config/index.ts';
+import type { Findings } from './format.ts';
+
+/** Columns of a line from 0, the end exclusive. */
+export type Span = readonly [from: number, to: number];
+
+/** Where secrets stand on a line (from 1), left to right; they may touch and overlap. */
+export type Masks = (line: number, text: string) => readonly Span[];
+
+/** Finds the secrets of a file: by its fields where it could be read, else by what the lines look like. */
+export function createMasks({
+  document,
+  text = '',
+  isSecret,
+}: Pick<Findings, 'document' | 'text' | 'isSecret'>): Masks {
+  return document ? masksOfDocument(document, isSecret) : masksOfText(text);
+}
+
+function masksOfDocument(document: NonNullable<Findings['document']>, isSecret: Findings['isSecret']): Masks {
+  let byLine: Map<number, Span[]> | undefined;
+  const collect = (): Map<number, Span[]> => {
+    const found = new Map<number, Span[]>();
+    for (const pointer of secretPointers(document.data, isSecret)) {
+      const place = document.locate(pointer, 'value');
+      if (!place) continue;
+      for (let line = place.line; line <= place.endLine; line++) {
+        const from = line === place.line ? place.column - 1 : 0;
+        const to = line === place.endLine ? place.endColumn - 1 : Infinity;
+        const spans = found.get(line);
+        if (spans) spans.push([from, to]);
+        else found.set(line, [[from, to]]);
+      }
+    }
+    return found;
+  };
+  return (line) => {
+    byLine ??= collect();
+    return byLine.get(line) ?? [];
+  };
+}
+
+const nameAndSign = /([\w-]+)["']?\s*[:=]\s*/g;
+/** A value: a string, or all of the line. */
+const value = /"(?:\\.|[^"\\])*"?|'[^']*'?|.*/y;
+
+function masksOfText(text: string): Masks {
+  const inKey = new Set<number>();
+  let isInside = false;
+  text.split('\n').forEach((content, index) => {
+    isInside ||= beginsPrivateKey(content);
+    if (isInside) inKey.add(index + 1);
+    if (endsPrivateKey(content)) isInside = false;
+  });
+  const byLine = new Map<number, Span[]>();
+  return (line, content) => {
+    const spans = byLine.get(line) ?? (inKey.has(line) ? [[0, Infinity] as const] : spansOf(content));
+    byLine.set(line, spans);
+    return spans;
+  };
+}
+
+function spansOf(content: string): Span[] {
+  const named = Array.from(content.matchAll(nameAndSign)).filter(
+    ([, name = '']) => name === 'key' || mayHoldSecret(name),
+  );
+  return [
+    ...named.map(({ 0: { length }, index }) => valueAt(content, index + length)),
+    ...addressesIn(content).map(({ start, end }): Span => [start, end]),
+  ].sort(([one], [other]) => one - other);
+}
+
+function valueAt(content: string, start: number): Span {
+  value.lastIndex = start;
+  return [start, start + value.exec(content)![0].length];
+}

@@ -1,0 +1,74 @@
+import { styleText } from 'node:util';
+import type { Issue, RelatedIssue } from '../../config/index.ts';
+import { excerpt, printable } from './excerpt.ts';
+import type { Findings, Format } from './format.ts';
+import { createMasks, type Masks } from './masks.ts';
+
+type Style = Parameters<typeof styleText>[0];
+type Paint = (style: Style, text: string) => string;
+
+/** What stands at a place of a file, as lines; none where the place is not known. */
+type Show = (place: RelatedIssue | Issue, style: Style) => string[];
+
+/** Paragraphs for people, as compilers print them: place, message, the line with its stretch underlined, hint, notes. */
+export const text: Format = {
+  isForPeople: true,
+  print(findings, isColoured) {
+    const { file, errors, warnings } = findings;
+    if (errors.length + warnings.length === 0) return '';
+    const paint: Paint = (style, words) => (isColoured ? styleText(style, words, { validateStream: false }) : words);
+    const show = createShow(findings, createMasks(findings), paint);
+    const paragraphs = [...errors, ...warnings].map((issue) => paragraph(issue, file, show, paint));
+    return `${paragraphs.join('\n')}\n${paint('bold', counts(errors.length, warnings.length))}\n`;
+  },
+};
+
+function paragraph(issue: Issue, file: string, show: Show, paint: Paint): string {
+  const { severity, message, pointer, code, hint, related = [] } = issue;
+  const style = severity === 'error' ? 'red' : 'yellow';
+  const name = pointer === '' ? '' : ` (${pointer})`;
+  const rest = printable(`${message}${name}`);
+  const lines = [
+    `${paint('bold', where(issue, file))}: ${paint(['bold', style], `${severity}:`)} ${rest} [${code}]`,
+    ...show(issue, style),
+  ];
+  if (hint !== undefined) lines.push(`    ${paint('cyan', 'hint:')} ${printable(hint)}`);
+  for (const place of related) {
+    const words = place.message ?? 'see also';
+    const subject = place.pointer === '' || place.pointer === pointer ? '' : ` ${place.pointer}`;
+    lines.push(`    ${paint('cyan', 'note:')} ${printable(words + subject)}: ${where(place, file)}`);
+    lines.push(...show(place, 'cyan'));
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function where({ file, line, column }: RelatedIssue | Issue, fallback: string): string {
+  const path = printable(file ?? fallback);
+  return line === undefined ? path : `${path}:${line}:${column}`;
+}
+
+/** Lines are cut apart once for all findings. */
+function createShow({ text: source }: Findings, masks: Masks, paint: Paint): Show {
+  if (source === undefined) return () => [];
+  const lines = source.split(/\r?\n/);
+  return ({ line, column, endLine, endColumn }, style) => {
+    const content = line === undefined ? undefined : lines[line - 1];
+    if (line === undefined || content === undefined) return [];
+    const end = endLine === line ? endColumn! - 1 : content.trimEnd().length;
+    const shown = excerpt(content, [column! - 1, end], masks(line, content));
+    const gutter = String(line).padStart(5);
+    const bar = paint('dim', '|');
+    return [
+      `${paint('dim', gutter)} ${bar} ${shown.source}`,
+      `${' '.repeat(gutter.length)} ${bar} ${paint(style, shown.underline)}`,
+    ];
+  };
+}
+
+function counts(errors: number, warnings: number): string {
+  return [counted(errors, 'error'), counted(warnings, 'warning')].filter((part) => part !== '').join(', ');
+}
+
+function counted(number: number, word: string): string {
+  return number === 0 ? '' : `${number} ${word}${number === 1 ? '' : 's'}`;
+}

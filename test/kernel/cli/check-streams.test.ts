@@ -1,0 +1,106 @@
+import { deepEqual, doesNotThrow, equal, match } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const bin = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
+
+async function sluice(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const texts = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    texts.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    texts.err += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, ...texts };
+}
+
+describe('the streams and exit codes of check', function () {
+  this.timeout(30_000);
+  let folder: string;
+  const file = (name: string, text: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'check-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('tells people of mistakes on standard error', async () => {
+    const path = file('bad.json', '{\n  "version": 3,\n  "prot": 1\n}');
+    const { code, out, err } = await sluice('check', '-c', path);
+    deepEqual([code, out], [1, `Parsing configuration file: ${path}\n`]);
+    match(err, /bad\.json:3:3: error: .*\(\/prot\) \[SCHEMA_UNKNOWN_KEY\]\n {4}3 \| {3}"prot": 1\n {6}\| {3}\^{6}\n/);
+    match(err, /\n1 error\n$/);
+  });
+  it('tells people of warnings on standard error and accepts', async () => {
+    const { code, out, err } = await sluice('check', '-c', file('odd.json', '{ "version": 3 /* why */ }'));
+    equal(code, 0);
+    match(out, /Syntax OK!\n$/);
+    match(err, /odd\.json:1:16: warning: .*\[CONFIG_COMMENTS\]\n/);
+  });
+  for (const [name, text] of [
+    ['broken.json', '{\n  "version": 3\n  "port": 1,\n}'],
+    ['broken.yaml', 'version: 3\nname: "a\n'],
+    ['broken.toml', 'version = \n'],
+  ] as const) {
+    it(`shows the line of a syntax error: ${name}`, async () => {
+      const { code, err } = await sluice('check', '-c', file(name, text));
+      equal(code, 1);
+      match(err, /broken\.\w+:\d+:\d+: error: .* \[CONFIG_SYNTAX\]\n {4}\d \| .*\n {6}\| +\^/);
+    });
+  }
+  for (const format of ['json', 'sarif']) {
+    for (const [name, text, expected] of [
+      ['good', '{"version":3}', 0],
+      ['bad', '{"version":3,"prot":1}', 1],
+      ['broken', '{"version":3,}', 1],
+    ] as const) {
+      it(`prints nothing but the result as ${format}, exit ${expected}: ${name}`, async () => {
+        const { code, out, err } = await sluice('check', '-c', file('f.json', text), '-d', '--format', format);
+        deepEqual([code, err], [expected, '']);
+        doesNotThrow(() => JSON.parse(out));
+      });
+    }
+  }
+  it('places a syntax error for programs too', async () => {
+    const { out } = await sluice('check', '-c', file('f.json', '{\n"version": 3,\n}'), '--format', 'json');
+    const [{ line, column, endColumn, code, message }] = JSON.parse(out).errors;
+    deepEqual([line, column, endColumn, code], [2, 13, 14, 'CONFIG_SYNTAX']);
+    match(message, /^trailing comma/);
+  });
+  it('names a file that is not there for programs too', async () => {
+    const { code, out } = await sluice('check', '-c', join(folder, 'none.json'), '--format', 'json');
+    deepEqual([code, JSON.parse(out).errors[0].code], [1, 'CONFIG_READ']);
+  });
+  it('annotates for GitHub', async () => {
+    const { code, out } = await sluice('check', '-c', file('f.json', '{"version":3,}'), '--format', 'github');
+    equal(code, 1);
+    match(out, /^::error file=.*,line=1,col=13,endLine=1,endColumn=14,title=CONFIG_SYNTAX::trailing comma/);
+  });
+  it('refuses a format it does not know with the usage', async () => {
+    const { code, err } = await sluice('check', '-c', 'x', '--format', 'toString');
+    equal(code, 2);
+    match(err, /unknown format: toString\n\nusage: .*text\|json\|sarif\|github/);
+  });
+  it('asks for the file with exit code 1', async () => {
+    const { code, out } = await sluice('check', '--format', 'json');
+    deepEqual([code, out], [1, '']);
+  });
+  it('are those of run when it refuses: the same paragraphs', async () => {
+    const path = file('bad.json', '{\n  "version": 3,\n  "prot": 1\n}');
+    const { code, err } = await sluice('run', '-c', path);
+    equal(code, 1);
+    match(
+      err,
+      /ERROR parsing the configuration file:\n.*bad\.json:3:3: error: .*\n {4}3 \| {3}"prot": 1\n {6}\| {3}\^{6}\n/,
+    );
+  });
+});

@@ -1,0 +1,161 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { ConfigError, ConfigErrors, type DataObject, type Fix } from '#contract';
+import { fixFile } from '../../../kernel/cli/fix.ts';
+import { createFolder, type Folder, sluice } from './command.ts';
+
+const mistake = (pointer: string, fix?: Fix) => new ConfigError('TEST', pointer, 'is wrong', { fix });
+
+describe('fixing a file', () => {
+  let folder: Folder;
+  beforeEach(() => {
+    folder = createFolder();
+  });
+  afterEach(() => folder.remove());
+
+  /** Fixes a file; the examination is what the test says of the data of each round. */
+  const fix = async (name: string, text: string, examine: (data: DataObject) => ConfigError[]) => {
+    const file = folder.write(name, text);
+    const lines: string[] = [];
+    await fixFile(
+      file,
+      async ({ data }) => examine(data as DataObject),
+      (line) => lines.push(line),
+    );
+    return { text: folder.read(name), lines: lines.map((line) => line.replace(file, name)) };
+  };
+
+  /** Mistakes as long as a key is there. */
+  const whileThere = (key: string, fix: Fix) => (data: DataObject) => (key in data ? [mistake(`/${key}`, fix)] : []);
+
+  it('renames a key and tells where', async () => {
+    const examine = whileThere('headers_to_pass', { key: 'input_headers' });
+    deepEqual(await fix('a.json', '{\n  "headers_to_pass": [] // why\n}\n', examine), {
+      text: '{\n  "input_headers": [] // why\n}\n',
+      lines: ["a.json:2:3: fixed: 'headers_to_pass' is now 'input_headers'\n"],
+    });
+  });
+
+  it('replaces a value and tells what it is now', async () => {
+    const examine = (data: DataObject) => (data['timeout'] === '2' ? [mistake('/timeout', { value: '2s' })] : []);
+    deepEqual(await fix('a.yaml', 'timeout: "2"\n', examine), {
+      text: 'timeout: "2s"\n',
+      lines: [`a.yaml:1:10: fixed: 'timeout' is now "2s"\n`],
+    });
+  });
+
+  it('does not tell a secret', async () => {
+    const examine = (data: DataObject) => (data['password'] === 'a' ? [mistake('/password', { value: 'b' })] : []);
+    const { lines } = await fix('a.json', '{"password":"a"}', examine);
+    deepEqual(lines, [`a.json:1:13: fixed: 'password' is now "***"\n`]);
+  });
+
+  it('examines again what the first fixes brought to light', async () => {
+    const examine = (data: DataObject) => [
+      ...whileThere('a', { key: 'b' })(data),
+      ...whileThere('b', { key: 'c' })(data),
+    ];
+    equal((await fix('a.json', '{"a":1}', examine)).text, '{"c":1}');
+  });
+
+  it('ends after five rounds', async () => {
+    let rounds = 0;
+    const endless = (data: DataObject) => {
+      rounds++;
+      return [mistake('/n', { value: Number(data['n']) + 1 })];
+    };
+    equal((await fix('a.json', '{"n":0}', endless)).text, '{"n":5}');
+    equal(rounds, 5);
+  });
+
+  it('makes the outer of two fixes first, and the inner one in the next round', async () => {
+    const examine = (data: DataObject) => {
+      const holder = 'old' in data ? 'old' : 'new';
+      const inner = data[holder] as DataObject;
+      return [
+        ...('x' in inner ? [mistake(`/${holder}/x`, { key: 'y' })] : []),
+        ...whileThere('old', { key: 'new' })(data),
+      ];
+    };
+    const { text, lines } = await fix('a.json', '{"old":{"x":1}}', examine);
+    equal(text, '{"new":{"y":1}}');
+    deepEqual(
+      lines.map((line) => line.split('fixed: ')[1]),
+      ["'old' is now 'new'\n", "'x' is now 'y'\n"],
+    );
+  });
+
+  it('leaves a key whose right name is there too, and makes the other fixes', async () => {
+    const examine = (data: DataObject) => [
+      ...whileThere('old', { key: 'new' })(data),
+      ...whileThere('a', { key: 'b' })(data),
+    ];
+    equal((await fix('a.json', '{"old":1,"new":2,"a":3}', examine)).text, '{"old":1,"new":2,"b":3}');
+  });
+
+  it('does not write a file without fixes', async () => {
+    const file = folder.write('a.json', '{}');
+    const { ino } = statSync(file);
+    await fixFile(
+      file,
+      async () => [mistake('')],
+      () => {},
+    );
+    equal(statSync(file).ino, ino);
+  });
+
+  it('refuses a text that cannot be read', async () => {
+    const file = folder.write('a.json', '{');
+    await rejects(
+      fixFile(
+        file,
+        async () => [],
+        () => {},
+      ),
+      ConfigErrors,
+    );
+  });
+});
+
+describe('check --fix', function () {
+  this.timeout(30_000);
+  let folder: Folder;
+  before(() => {
+    folder = createFolder();
+  });
+  after(() => folder.remove());
+
+  const slips = `{
+  "version": 3,
+  "endpoints": [{ "endpoint": "a", "headers_to_pass": ["A"], "backend": [{ "url_pattern": "/", "host": ["http://h"] }] }]
+}
+`;
+  const fixed = slips.replace('"a"', '"/a"').replace('headers_to_pass', 'input_headers');
+
+  it('fixes the file, tells what it did and then finds nothing', async () => {
+    const file = folder.write('slips.json', slips);
+    const { code, out, err } = await sluice('check', '--fix', '-c', file);
+    equal(code, 0);
+    ok(out.endsWith('Syntax OK!\n'));
+    ok(err.includes(`${file}:3:36: fixed: 'headers_to_pass' is now 'input_headers'\n`));
+    equal(folder.read('slips.json'), fixed);
+  });
+
+  it('exits 1 when something is left that it cannot fix', async () => {
+    const file = folder.write('left.json', slips.replace('"version": 3', '"version": 3, "timeout": "x"'));
+    const { code, err } = await sluice('check', '--fix', '-c', file);
+    equal(code, 1);
+    match(err, /fixed: 'headers_to_pass'[\s\S]*DURATION_INVALID/);
+  });
+
+  it('leaves a file that cannot be read to the check', async () => {
+    const { code, err } = await sluice('check', '--fix', '-c', folder.write('broken.json', '{'));
+    equal(code, 1);
+    match(err, /CONFIG_SYNTAX/);
+  });
+
+  it('does not write without being asked', async () => {
+    await sluice('check', '-c', folder.write('asked.json', slips));
+    equal(folder.read('asked.json'), slips);
+  });
+});
