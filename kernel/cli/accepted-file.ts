@@ -1,0 +1,62 @@
+import { type Catalogue, ConfigErrors, type ServiceConfig } from '#contract';
+import { type Document, readDocument } from '../config/index.ts';
+import { placesIn, type Served, servedBy } from '../inspect/index.ts';
+import type { Compiled } from '../pipeline/compile.ts';
+import { Registry } from '../registry/registry.ts';
+import { examine } from '../runtime/build.ts';
+import { UsageError } from './command.ts';
+import { printErrors } from './report.ts';
+import { toolServices } from './tool-services.ts';
+
+/** A configuration file without mistakes. */
+interface Accepted {
+  readonly document: Document;
+  readonly config: ServiceConfig;
+  /** The pointer in the document of what stands at a pointer of `config`. */
+  readonly origin: (pointer: string) => string;
+  /** Its routes are there when components were attached; they are for looking at, not to be called. */
+  readonly compiled: Compiled;
+}
+
+/**
+ * Reads a configuration file; its mistakes go to standard error.
+ * @param attaching also let every component build itself. @returns null for a file with mistakes.
+ */
+export async function acceptFile(file: string, catalogue: Catalogue, attaching: boolean): Promise<Accepted | null> {
+  const registry = new Registry(catalogue, toolServices());
+  try {
+    const document = await readDocument(file);
+    const { config, compiled, errors, origin } = await examine(document.data, {}, registry, attaching);
+    if (errors.length > 0) throw new ConfigErrors(errors);
+    return { document, config, compiled, origin };
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) throw error;
+    process.stderr.write('ERROR parsing the configuration file:\n');
+    await printErrors(process.stderr, file, error.errors);
+    return null;
+  } finally {
+    await registry.close();
+  }
+}
+
+/** What a configuration file would serve, and where its parts stand. @returns null for a file with mistakes. */
+export async function serveFile(
+  file: string,
+  catalogue: Catalogue,
+): Promise<{ served: Served; place: ReturnType<typeof placesIn> } | null> {
+  const accepted = await acceptFile(file, catalogue, true);
+  if (!accepted) return null;
+  return { served: await servedBy(accepted.config, accepted.compiled), place: placesIn(accepted.document) };
+}
+
+/** The value of `-c`. @throws UsageError without one. */
+export function requireFile(file: string | undefined): string {
+  if (file === undefined) throw new UsageError('please give the configuration file: -c FILE');
+  return file;
+}
+
+/** The value of `--format` where it is text or JSON. @throws UsageError for another. */
+export function isJson(format: string): boolean {
+  if (format !== 'text' && format !== 'json') throw new UsageError(`unknown format: ${format}`);
+  return format === 'json';
+}

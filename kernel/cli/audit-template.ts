@@ -1,0 +1,122 @@
+import { isObject } from '#contract';
+
+/** A template that cannot be read, or asks for what is not there. */
+export class TemplateError extends Error {}
+
+/** What a template may call, each with one value. */
+export type TemplateFunctions = Readonly<Record<string, (value: unknown) => string>>;
+
+type Part = (dot: unknown, root: unknown) => string;
+
+interface Token {
+  readonly text: string;
+  readonly isAction: boolean;
+}
+
+/**
+ * Compiles the part of Go's template language that reports need: text; `{{.Field.Inner}}`, `{{.}}` and `{{$.Field}}`;
+ * `{{range .List}} … {{end}}`; `{{name .Field}}` and `{{.Field | name}}` for a function; `{{"text"}}`; comments; `{{-` and
+ * `-}}`, which take the white space beside them away. Field names begin with a capital letter, those of the data do not.
+ *
+ * @throws TemplateError at once for what is none of these; when run, for a field that the data does not have.
+ */
+export function compileTemplate(source: string, functions: TemplateFunctions): (data: unknown) => string {
+  const tokens = tokensOf(source);
+  const [parts, rest] = compileUntilEnd(tokens, functions);
+  if (rest.length > 0) throw new TemplateError('{{end}} without {{range}}');
+  return (data) => parts.map((part) => part(data, data)).join('');
+}
+
+function tokensOf(source: string): Token[] {
+  const pieces = source.split(/\{\{((?:"(?:[^"\\]|\\.)*"|`[^`]*`|[^"`}]|\}(?!\}))*)\}\}/);
+  const tokens: Token[] = [];
+  for (const [at, piece] of pieces.entries()) {
+    const isAction = at % 2 === 1;
+    if (!isAction) {
+      const ownEnd = pieces[at + 1] !== undefined && /^-\s/.test(pieces[at + 1]!) ? piece.trimEnd() : piece;
+      const text = at > 0 && /\s-$/.test(pieces[at - 1]!) ? ownEnd.trimStart() : ownEnd;
+      if (text.includes('{{')) throw new TemplateError('{{ without }}');
+      tokens.push({ text, isAction });
+    } else {
+      const text = piece.replace(/^-\s/, '').replace(/\s-$/, '').trim();
+      if (!/^\/\*.*\*\/$/s.test(text)) tokens.push({ text, isAction });
+    }
+  }
+  return tokens;
+}
+
+/** @returns what was compiled, and the tokens from the first `end` that belongs to nobody inside. */
+function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions): [parts: Part[], rest: Token[]] {
+  const parts: Part[] = [];
+  let left = tokens.slice();
+  while (left.length > 0) {
+    const { text, isAction } = left[0]!;
+    if (isAction && text === 'end') break;
+    left = left.slice(1);
+    const list = isAction ? /^range\s+(.+)$/s.exec(text)?.[1] : undefined;
+    if (!isAction) {
+      parts.push(() => text);
+    } else if (list === undefined) {
+      const value = compilePipeline(text, functions);
+      parts.push((dot, root) => print(value(dot, root)));
+    } else {
+      const items = compileOperand(list.trim());
+      const [inner, rest] = compileUntilEnd(left, functions);
+      if (rest.length === 0) throw new TemplateError(`{{range ${list}}} without {{end}}`);
+      left = rest.slice(1);
+      parts.push((dot, root) => {
+        const found = items(dot, root);
+        if (!Array.isArray(found)) throw new TemplateError(`${list} is no list`);
+        return found.map((item) => inner.map((part) => part(item, root)).join('')).join('');
+      });
+    }
+  }
+  return [parts, left];
+}
+
+type Value = (dot: unknown, root: unknown) => unknown;
+
+/** `value | name | name`, where the value may be `name value`. */
+function compilePipeline(text: string, functions: TemplateFunctions): Value {
+  const [first, ...names] = text.split(/\s*\|\s*(?=(?:[^"`]|"[^"]*"|`[^`]*`)*$)/) as [string, ...string[]];
+  const call = /^(\w+)\s+(.+)$/s.exec(first);
+  const start = compileOperand(call ? call[2]! : first);
+  return [...(call ? [call[1]!] : []), ...names].reduce<Value>((inner, name) => {
+    const run = Object.hasOwn(functions, name) ? functions[name]! : undefined;
+    if (!run) throw new TemplateError(`unknown function ${name}`);
+    return (dot, root) => run(inner(dot, root));
+  }, start);
+}
+
+function compileOperand(text: string): Value {
+  const literal = /^(?:"(?:[^"\\]|\\.)*"|`[^`]*`)$/.test(text) ? readLiteral(text) : undefined;
+  if (literal !== undefined) return () => literal;
+  const path = /^(\$?)((?:\.\w+)+|\.|)$/.exec(text);
+  if (!path || text === '') throw new TemplateError(`cannot read {{${text}}}`);
+  const [, fromRoot, fields] = path as unknown as [string, string, string];
+  const keys = fields.split('.').filter((key) => key !== '');
+  return (dot, root) => keys.reduce(fieldOf, fromRoot === '' ? dot : root);
+}
+
+function readLiteral(text: string): string {
+  if (text.startsWith('`')) return text.slice(1, -1);
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    throw new TemplateError(`cannot read ${text}`);
+  }
+}
+
+/** Places in a file are optional: a field that is known to be one prints nothing where it is absent. */
+const optional: ReadonlySet<string> = new Set(['file', 'line', 'column']);
+
+function fieldOf(value: unknown, name: string): unknown {
+  const key = name.charAt(0).toLowerCase() + name.slice(1);
+  const isKnown = isObject(value) && (Object.hasOwn(value, key) || optional.has(key));
+  if (!isKnown) throw new TemplateError(`there is no field .${name}`);
+  return value[key] ?? '';
+}
+
+function print(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

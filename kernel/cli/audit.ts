@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import {
+  type AuditReport,
+  audit as auditConfig,
+  auditRules,
+  placesIn,
+  type Severity,
+  severities,
+} from '../inspect/index.ts';
+import { acceptFile, requireFile } from './accepted-file.ts';
+import { toSarif } from './audit-sarif.ts';
+import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
+import { type Command, UsageError } from './command.ts';
+
+/** Exit code for what was not audited: wrong flags, or a configuration with mistakes. */
+const REFUSED = 2;
+
+/**
+ * Judges a configuration that is valid by what it uses and what it lacks. Exit 0 when there is nothing to tell, 1 when
+ * there is, 2 when nothing was judged.
+ */
+export const audit: Command = {
+  usage: '-c FILE [-i IDS] [-I FILE] [-s SEVERITIES] [-f text|json|sarif|TEMPLATE]',
+  summary: 'Recommend what would make a configuration safer, faster or easier to watch.',
+  async run(args, catalogue) {
+    const { values } = parseArgs({
+      args,
+      options: {
+        config: { type: 'string', short: 'c' },
+        ignore: { type: 'string', short: 'i', default: '' },
+        'ignore-file': { type: 'string', short: 'I' },
+        severity: { type: 'string', short: 's', default: severities.join() },
+        format: { type: 'string', short: 'f', default: 'text' },
+      },
+    });
+    const file = requireFile(values.config);
+    const print = printerOf(values.format);
+    const wanted = new Set(values.severity.split(',').map(parseSeverity));
+    const ignore = new Set([...listOf(values.ignore), ...readIds(values['ignore-file'])]);
+    const accepted = await acceptFile(file, catalogue, false);
+    if (!accepted) return REFUSED;
+    for (const id of ignore) {
+      if (!auditRules.some((rule) => rule.id === id))
+        process.stderr.write(`WARNING there is no rule ${id} to ignore\n`);
+    }
+    const { document, config, origin } = accepted;
+    const place = placesIn(document);
+    const report = auditConfig({ config, document: document.data, origin }, { ignore, severities: wanted, place });
+    try {
+      process.stdout.write(print(report));
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      throw new UsageError(`bad template: ${error.message}`);
+    }
+    return report.recommendations.length > 0 ? 1 : 0;
+  },
+};
+
+function parseSeverity(text: string): Severity {
+  const severity = severities.find((name) => name === text.trim().toUpperCase());
+  if (!severity) throw new UsageError(`unknown severity: ${text.trim()} (one of ${severities.join(', ')})`);
+  return severity;
+}
+
+function listOf(text: string): string[] {
+  return text
+    .replace(/\s/g, '')
+    .split(',')
+    .filter((id) => id !== '');
+}
+
+/** One id a line; `#` begins a comment. */
+function readIds(path: string | undefined): string[] {
+  if (path === undefined) return [];
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${(error as Error).message}`);
+  }
+  return text
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim())
+    .filter((id) => id !== '');
+}
+
+const DEFAULT_TEMPLATE = '{{range .Recommendations}}{{.Rule}}\t[{{colored .Severity}}]   \t{{.Message}}\n{{end}}';
+
+const formats: Readonly<Record<string, (report: AuditReport) => string>> = {
+  json: (report) => `${JSON.stringify(report)}\n`,
+  sarif: (report) => `${JSON.stringify(toSarif(report))}\n`,
+};
+
+/** @throws UsageError for what is neither a format nor a template. */
+function printerOf(format: string): (report: AuditReport) => string {
+  if (Object.hasOwn(formats, format)) return formats[format]!;
+  if (format !== 'text' && !format.includes('{{')) throw new UsageError(`unknown format: ${format}`);
+  try {
+    return compileTemplate(format === 'text' ? DEFAULT_TEMPLATE : format, functions);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    throw new UsageError(`bad template: ${error.message}`);
+  }
+}
+
+const colours: Readonly<Record<Severity, string>> = { LOW: '32', MEDIUM: '33', HIGH: '31', CRITICAL: '41' };
+
+const functions: TemplateFunctions = {
+  marshal: (value) => JSON.stringify(value),
+  colored: (value) => {
+    const colour = Object.hasOwn(colours, String(value)) && colours[value as Severity];
+    return process.stdout.isTTY && colour ? `\x1b[${colour}m${value}\x1b[0m` : String(value);
+  },
+};

@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util';
+import type { Catalogue, ServiceConfig } from '#contract';
+import { type ConfigDiff, type Document, diffConfigs, normalize } from '../config/index.ts';
+import { placesIn } from '../inspect/index.ts';
+import { namedPlugins } from '../pipeline/namespaces.ts';
+import { Registry } from '../registry/registry.ts';
+import { secretsKnownTo } from '../registry/secrets.ts';
+import { acceptFile, isJson } from './accepted-file.ts';
+import { type Command, UsageError } from './command.ts';
+import { printDiff } from './print-diff.ts';
+import { addressUsage, remoteOptions } from './remote/connect.ts';
+import { diffRevisions, diffWithRunning } from './remote/diff-running.ts';
+import { toolServices } from './tool-services.ts';
+
+const { json: _, ...where } = remoteOptions;
+const options = { ...where, format: { type: 'string', default: 'text' } } as const;
+
+/** Exit code for files that cannot be compared; the same as for a call that cannot be understood. */
+const TROUBLE = 2;
+
+/**
+ * Compares two configuration files by what they mean: format, layout, comments, order of endpoints and defaults written
+ * out are no difference. Environment variables that override fields are not looked at. Exit 0 when they are equal, 1
+ * when they differ, 2 when one of them is not valid. A single file is compared with what a running gateway serves; two
+ * numbers are revisions of it.
+ */
+export const diff: Command = {
+  usage: `(OLD NEW | FILE | REVISION REVISION) [--format text|json] ${addressUsage}`,
+  summary: 'Compare two configurations, or one with what a running gateway serves, by what they mean.',
+  async run(args, catalogue) {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const asJson = isJson(values.format);
+    const [one, other, ...others] = positionals;
+    if (one === undefined || others.length > 0) throw new UsageError('please give one configuration file, or two');
+    const flags = { ...values, json: asJson };
+    if (other === undefined) return diffWithRunning(one, flags);
+    if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), flags);
+    const [from, to] = await Promise.all(positionals.map((file) => readSide(file, catalogue)));
+    if (!from || !to) return TROUBLE;
+    const result = await compare(from, to, catalogue);
+    if (asJson) process.stdout.write(`${JSON.stringify(result)}\n`);
+    else printDiff(process.stdout, result, from.config, to.config);
+    return result.equal ? 0 : 1;
+  },
+};
+
+/** A file of such a name is written with its folder, `./3`. */
+function isRevision(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+interface Side {
+  readonly document: Document;
+  readonly config: ServiceConfig;
+  /** The pointer in the document of what stands at a pointer of `config`. */
+  readonly origin: (pointer: string) => string;
+}
+
+/** @returns null, its mistakes printed, for a file that is not valid. */
+async function readSide(file: string, catalogue: Catalogue): Promise<Side | null> {
+  const accepted = await acceptFile(file, catalogue, false);
+  return accepted && { document: accepted.document, ...normalize(accepted.document.data) };
+}
+
+async function compare(from: Side, to: Side, catalogue: Catalogue): Promise<ConfigDiff> {
+  const registry = new Registry(catalogue, toolServices());
+  await registry.load([...namedPlugins(from.config, registry), ...namedPlugins(to.config, registry)]);
+  const sides = {
+    from: { ...from, place: placesIn(from.document) },
+    to: { ...to, place: placesIn(to.document) },
+  };
+  const result = diffConfigs(from.config, to.config, {
+    isSecret: secretsKnownTo(registry),
+    componentSchema: (namespace, level) => registry.place(namespace, level)?.schema,
+    places(renewed, side) {
+      const { origin, place } = sides[side];
+      const pointer = origin(renewed);
+      return { ...place(pointer), pointer };
+    },
+  });
+  await registry.close();
+  return result;
+}

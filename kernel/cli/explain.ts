@@ -1,0 +1,97 @@
+import { parseArgs } from 'node:util';
+import { type Considered, type Explanation, explainRequest, type Forwarded, type Match } from '../inspect/index.ts';
+import { isJson, requireFile, serveFile } from './accepted-file.ts';
+import { alignColumns } from './columns.ts';
+import { type Command, UsageError } from './command.ts';
+import { showPlace } from './show-place.ts';
+
+/** Exit code where no endpoint serves the request. */
+const NONE = 1;
+/** Exit code for a configuration with mistakes: there is no answer. */
+const REFUSED = 2;
+
+/** Tells what a request would lead to, without making it. Exit 0 when an endpoint serves it, 1 when none does, else 2. */
+export const explain: Command = {
+  usage: "-c FILE METHOD PATH[?QUERY] [-H 'Name: value']... [--format text|json]",
+  summary: 'Tell which endpoint serves a request, and what its backends would be sent.',
+  async run(args, catalogue) {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        config: { type: 'string', short: 'c' },
+        header: { type: 'string', short: 'H', multiple: true, default: [] },
+        format: { type: 'string', default: 'text' },
+      },
+    });
+    const file = requireFile(values.config);
+    const json = isJson(values.format);
+    const [method, target] = positionals;
+    if (method === undefined || target === undefined || positionals.length > 2) {
+      throw new UsageError('please give a method and a path');
+    }
+    const headers = values.header.map(parseHeader);
+    const opened = await serveFile(file, catalogue);
+    if (!opened) return REFUSED;
+    const sample = { method: method.toUpperCase(), target, headers };
+    const explanation = await explainRequest(opened.served, sample, opened.place);
+    const text = json ? JSON.stringify(explanation) : describe(explanation).join('\n');
+    process.stdout.write(`${text}\n`);
+    const { kind } = explanation.match;
+    return kind === 'route' || kind === 'builtin' ? 0 : NONE;
+  },
+};
+
+function parseHeader(text: string): [string, string] {
+  const match = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*([^\r\n\0]*)$/.exec(text);
+  if (!match) throw new UsageError(`not a header: ${text}`);
+  return [match[1]!, match[2]!.trimEnd()];
+}
+
+const answers: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K }>) => string } = {
+  route: ({ route }) => `${route.id}  ${showPlace(route)}`,
+  builtin: () => 'an endpoint of the gateway itself',
+  options: ({ allow }) => `200, Allow: ${allow.join(', ')}`,
+  redirect: ({ status, location }) => `${status}, Location: ${location}`,
+  method: ({ allow }) => `405, Allow: ${allow.join(', ')}`,
+  refused: () => '400',
+  none: () => '404',
+};
+
+function describe(explanation: Explanation): string[] {
+  const { match, why, rivals, nearMisses, service, stages, outputEncoding, forwarded } = explanation;
+  const answer = (answers[match.kind] as (match: Match) => string)(match);
+  const rows: string[][] = [
+    ['answered by', answer],
+    ['because', why],
+  ];
+  if (match.kind === 'route') {
+    for (const [name, value] of Object.entries(match.params)) rows.push(['variable', `${name} = ${value}`]);
+    rows.push(['timeout', `${match.route.timeoutMs}ms`], ['output', outputEncoding ?? '']);
+  }
+  if (service.length > 0) rows.push(['service', service.join(' > ')]);
+  if (stages.length > 0) rows.push(['around', showStages(stages)]);
+  rows.push(...rivals.map(considered('also matching')), ...nearMisses.map(considered('similar')));
+  return [...alignColumns(rows), ...forwarded.flatMap(describeBackend)];
+}
+
+function considered(label: string): (other: Considered) => string[] {
+  return ({ route, why }) => [label, `${route.id}: ${why}  ${showPlace(route)}`];
+}
+
+function showStages(stages: Explanation['stages']): string {
+  return stages.map(({ namespace, as }) => `${namespace} (${as})`).join(' > ');
+}
+
+function describeBackend(backend: Forwarded, index: number): string[] {
+  const rows: string[][] = backend.urls.map((url, at) => [at === 0 ? 'sends' : 'or', `${backend.method} ${url}`]);
+  if (backend.refused !== null) rows.push(['sends', `nothing: ${backend.refused}`]);
+  if (backend.patternQueryLost) rows.push(['', 'what is forwarded replaces the query of url_pattern']);
+  for (const [name, value] of backend.headers) rows.push(['header', `${name}: ${value}`]);
+  if (backend.refused === null) rows.push(['body', backend.body ? "the client's" : 'none']);
+  rows.push(['read as', backend.encoding], ['pipe', showStages(backend.stages)]);
+  for (const { name, why } of backend.clientHeaders) if (why) rows.push(['dropped', `header ${name}: ${why}`]);
+  for (const { name, why } of backend.clientQuery) if (why) rows.push(['dropped', `parameter ${name}: ${why}`]);
+  const shadow = backend.shadow ? ' (shadow: its answer is dropped)' : '';
+  return ['', `backend ${index}${shadow}  ${showPlace(backend)}`, ...alignColumns(rows).map((line) => `  ${line}`)];
+}

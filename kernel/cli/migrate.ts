@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util';
+import { ConfigErrors, type DataObject } from '#contract';
+import { type Document, editDocument, formatOf, planMigration, readDocument, replaceFile } from '../config/index.ts';
+import { type Command, UsageError } from './command.ts';
+import { describeChange } from './fix.ts';
+import { findingsOf, printErrors, printFindings } from './report.ts';
+
+const options = {
+  config: { type: 'string', short: 'c' },
+  output: { type: 'string', short: 'o' },
+  write: { type: 'boolean', default: false },
+} as const;
+
+/**
+ * Turns a configuration of version 2, or one of version 3 with old names, into one of version 3 with present names;
+ * format, comments and layout stay. Exit 1, with nothing written, when not everything can be migrated.
+ */
+export const migrate: Command = {
+  usage: '-c FILE [-o OUT | --write]',
+  summary: 'Bring a configuration to version 3 and its present names.',
+  async run(args) {
+    const { values } = parseArgs({ args, options });
+    const { config: file, output, write } = values;
+    if (output !== undefined && write) throw new UsageError('-o and --write exclude each other');
+    if (file === undefined) {
+      process.stderr.write('please give the configuration file: -c FILE\n');
+      return 1;
+    }
+    const target = write ? file : output;
+    if (target !== undefined && formatOf(target) !== formatOf(file)) {
+      throw new UsageError(`${target} is of another format than ${file}: the format stays`);
+    }
+    try {
+      const migrated = migrateDocument(await readDocument(file));
+      if (target === undefined) process.stdout.write(migrated.text);
+      else await replaceFile(target, migrated.text);
+      return 0;
+    } catch (error) {
+      if (error instanceof ConfigErrors) await printErrors(process.stderr, file, error.errors);
+      else process.stderr.write(`cannot write ${target}: ${(error as Error).message}\n`);
+      return 1;
+    }
+  },
+};
+
+/** @throws ConfigErrors with everything that cannot be migrated. */
+function migrateDocument(document: Document): Document {
+  const { changes, problems, notes } = planMigration(document.data as DataObject);
+  printFindings(process.stderr, findingsOf(document.file, document, [], notes));
+  if (problems.length > 0) throw new ConfigErrors(problems);
+  const migrated = editDocument(document, changes);
+  for (const change of changes) process.stderr.write(describeChange(document, change));
+  return migrated;
+}

@@ -1,0 +1,156 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { createFolder, type Folder, sluice } from './command.ts';
+
+const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+const withTimeout = (timeout: string) => ({ version: 3, endpoints: [{ endpoint: '/a', timeout, backend }] });
+
+describe('audit', function () {
+  this.timeout(30_000);
+  let folder: Folder;
+  let minimal: string;
+  let slow: string;
+  before(() => {
+    folder = createFolder();
+    minimal = folder.write('minimal.json', withTimeout('2s'));
+    slow = folder.write('slow.json', withTimeout('90s'));
+  });
+  after(() => folder.remove());
+
+  const ids = (out: string): string[] =>
+    out
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t')[0]!);
+
+  it('prints a line for each rule that fires and exits 1', async () => {
+    const { code, out, err } = await sluice('audit', '-c', minimal);
+    deepEqual([code, err], [1, '']);
+    const expected = '1.2.1 2.1.2 2.1.7 2.2.1 2.2.2 3.1.1 3.1.2 3.1.3 4.1.1 4.1.2 4.2.1 4.3.1 5.2.2';
+    deepEqual(ids(out), expected.split(' '));
+    match(out, /^2\.1\.2\t\[HIGH\] {3}\t[A-Z].*\.$/m);
+  });
+
+  it('fires for every limit that a timeout is over', async () => {
+    const found = ids((await sluice('audit', '-c', slow)).out);
+    deepEqual(
+      found.filter((id) => id.startsWith('3.3.')),
+      ['3.3.1', '3.3.2', '3.3.3', '3.3.4'],
+    );
+  });
+
+  it('prints nothing and exits 0 when no severity asked for is there', async () => {
+    deepEqual(await sluice('audit', '-c', minimal, '-s', 'CRITICAL'), { code: 0, out: '', err: '' });
+  });
+
+  it('prints the one rule of the severity asked for', async () => {
+    const { code, out } = await sluice('audit', '-s', 'CRITICAL', '-c', slow);
+    deepEqual([code, ids(out)], [1, ['3.3.4']]);
+  });
+
+  it('leaves out ignored rules, spaces in the list or not', async () => {
+    const { out } = await sluice('audit', '-c', minimal, '-i', '1.2.1, 2.1.2');
+    const found = ids(out);
+    ok(!found.includes('1.2.1') && !found.includes('2.1.2') && found.includes('2.1.7'));
+  });
+
+  it('exits 0 when all that fires is ignored', async () => {
+    const { code, out } = await sluice('audit', '-i', '3.3.4', '-s', 'CRITICAL', '-c', slow);
+    deepEqual([code, out], [0, '']);
+  });
+
+  it('adds what a file says is to be ignored', async () => {
+    const list = folder.write('ignored', '# known\n\n3.3.4\n3.3.3 # later\n');
+    const { out } = await sluice('audit', '-c', slow, '-s', 'CRITICAL,HIGH', '-i', '1.2.1', '-I', list);
+    ok(ids(out).every((id) => !id.startsWith('3.3.') && id !== '1.2.1'));
+  });
+
+  it('warns of an ignored rule that does not exist', async () => {
+    const { code, err } = await sluice('audit', '-c', minimal, '-s', 'CRITICAL', '-i', '9.9.9');
+    equal(code, 0);
+    match(err, /WARNING.*9\.9\.9/);
+  });
+
+  it('leaves out what an object of the file ignores', async () => {
+    const endpoints = [{ endpoint: '/a', input_headers: ['*'], backend, '@audit-ignore': ['2.2.3'] }];
+    const { out } = await sluice('audit', '-c', folder.write('quiet.json', { version: 3, endpoints }));
+    ok(!ids(out).includes('2.2.3'));
+  });
+
+  it('prints JSON with places', async () => {
+    const { code, out } = await sluice('audit', '-c', slow, '-s', 'CRITICAL', '-f', 'json');
+    equal(code, 1);
+    const { recommendations, stats } = JSON.parse(out);
+    const line =
+      folder
+        .read('slow.json')
+        .split('\n')
+        .findIndex((text) => text.includes('"timeout"')) + 1;
+    deepEqual(recommendations, [
+      {
+        rule: '3.3.4',
+        severity: 'CRITICAL',
+        message: recommendations[0].message,
+        instances: [{ pointer: '/endpoints/0/timeout', file: slow, line, column: 7 }],
+      },
+    ]);
+    equal(stats.endpoints, 1);
+  });
+
+  it('prints the same through the template that marshals all of it', async () => {
+    const [json, marshalled] = await Promise.all(
+      ['json', '{{ marshal . }}'].map((format) => sluice('audit', '-c', slow, '-f', format)),
+    );
+    deepEqual(JSON.parse(marshalled!.out), JSON.parse(json!.out));
+  });
+
+  it('prints a template of the caller', async () => {
+    const template = '{{ range .Recommendations -}} {{ .Rule }}={{ .Severity | colored }};{{ end }}';
+    equal((await sluice('audit', '-c', slow, '-s', 'CRITICAL', '-f', template)).out, '3.3.4=CRITICAL;');
+  });
+
+  it('prints SARIF with a result for each place', async () => {
+    const { out } = await sluice('audit', '-c', slow, '-s', 'CRITICAL', '-f', 'sarif');
+    const { version, runs } = JSON.parse(out);
+    equal(version, '2.1.0');
+    const [{ ruleId, level, locations }] = runs[0].results;
+    deepEqual([ruleId, level], ['3.3.4', 'error']);
+    equal(locations[0].physicalLocation.artifactLocation.uri, slow);
+    equal(locations[0].logicalLocations[0].fullyQualifiedName, '/endpoints/0/timeout');
+  });
+
+  it('takes bundled flags', async () => {
+    equal((await sluice('audit', `-sCRITICAL`, '-c', minimal)).code, 0);
+  });
+
+  it('tells file, line and column of a mistake and exits 2', async () => {
+    const { code, out, err } = await sluice('audit', '-c', folder.write('bad.json', '{\n  "version": 3,,\n}'));
+    deepEqual([code, out], [2, '']);
+    match(err, /bad\.json:2:\d+: /);
+  });
+
+  it('judges nothing that check refuses', async () => {
+    const { code, err } = await sluice('audit', '-c', folder.write('wrong.json', { version: 3, port: 'x' }));
+    equal(code, 2);
+    match(err, /\/port/);
+  });
+
+  for (const [sentence, message, ...args] of [
+    ['without a file', /-c FILE/],
+    ['for an unknown severity', /unknown severity: URGENT/, '-c', 'x.json', '-s', 'URGENT'],
+    ['for an unknown format', /unknown format: xml/, '-c', 'x.json', '-f', 'xml'],
+    ['for a bad template', /bad template/, '-c', 'x.json', '-f', '{{ range .Recommendations }}'],
+    ['for an ignore file that is not there', /cannot read/, '-c', 'x.json', '-I', '/nowhere/ignored'],
+  ] as [string, RegExp, ...string[]][]) {
+    it(`exits 2 ${sentence}`, async () => {
+      const { code, err } = await sluice('audit', ...args);
+      equal(code, 2);
+      match(err, message);
+    });
+  }
+
+  it('exits 2 for a template that asks for a field that is not there', async () => {
+    const { code, err } = await sluice('audit', '-c', minimal, '-f', '{{ .Nothing }}');
+    equal(code, 2);
+    match(err, /no field \.Nothing/);
+  });
+});

@@ -1,0 +1,79 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { createFolder, type Folder, sluice } from './command.ts';
+
+const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/of/{id}' }];
+const config = {
+  version: 3,
+  endpoints: [
+    { endpoint: '/user/{id}', input_headers: ['X-A'], input_query_strings: ['a'], backend },
+    { endpoint: '/user/{id}', method: 'POST', backend },
+  ],
+};
+
+describe('explain', function () {
+  this.timeout(30_000);
+  let folder: Folder;
+  let file: string;
+  before(() => {
+    folder = createFolder();
+    file = folder.write('gateway.json', config);
+  });
+  after(() => folder.remove());
+
+  it('tells the endpoint with its place, and what is sent', async () => {
+    const { code, out } = await sluice('explain', '-c', file, 'GET', '/user/7?a=1&b=2', '-H', 'X-A: 1', '-H', 'X-B: 2');
+    equal(code, 0);
+    match(out, /^answered by +GET \/user\/\{id\} {2}.*gateway\.json:4:5$/m);
+    match(out, /^variable +Id = 7$/m);
+    match(out, /^also matching +POST \/user\/\{id\}: /m);
+    match(out, /^backend 0 {2}.*gateway\.json:\d+:9$/m);
+    match(out, /^ {2}sends +GET http:\/\/127\.0\.0\.1:9\/of\/7\?a=1$/m);
+    match(out, /^ {2}header +X-A: 1$/m);
+    match(out, /^ {2}dropped +header X-B: not in input_headers of the endpoint$/m);
+    match(out, /^ {2}dropped +parameter b: not in input_query_strings of the endpoint$/m);
+  });
+
+  it('prints the same for programs', async () => {
+    const { code, out } = await sluice('explain', '-c', file, 'get', '/user/7', '--format', 'json');
+    equal(code, 0);
+    const { match: found, forwarded } = JSON.parse(out);
+    deepEqual(
+      [found.route.id, found.route.line, forwarded[0].urls],
+      ['GET /user/{id}', 4, ['http://127.0.0.1:9/of/7']],
+    );
+  });
+
+  it('exits 1 when no endpoint serves the request, and names one that is alike', async () => {
+    const { code, out } = await sluice('explain', '-c', file, 'GET', '/users/7');
+    equal(code, 1);
+    match(out, /^answered by +404$/m);
+    match(out, /^similar +GET \/user\/\{id\}: segment 1 is "user", not "users"/m);
+  });
+
+  it('exits 1 for another method, and names those there are', async () => {
+    const { code, out } = await sluice('explain', '-c', file, 'DELETE', '/user/7');
+    equal(code, 1);
+    match(out, /^answered by +405, Allow: GET, POST$/m);
+  });
+
+  it('exits 1 for a redirect, and tells where to', async () => {
+    const { code, out } = await sluice('explain', '-c', file, 'GET', '/user/7/?a=1');
+    equal(code, 1);
+    match(out, /^answered by +301, Location: \/user\/7\?a=1$/m);
+  });
+
+  it('exits 0 for an endpoint of the gateway itself', async () => {
+    equal((await sluice('explain', '-c', file, 'GET', '/__health')).code, 0);
+  });
+
+  for (const [sentence, args] of [
+    ['no file', ['GET', '/a']],
+    ['no path', ['-c', 'x.json', 'GET']],
+    ['too many words', ['-c', 'x.json', 'GET', '/a', '/b']],
+    ['what is no header', ['-c', 'x.json', 'GET', '/a', '-H', 'no header']],
+    ['an unknown format', ['-c', 'x.json', 'GET', '/a', '--format', 'xml']],
+    ['a configuration that is not there', ['-c', 'x.json', 'GET', '/a']],
+  ] as const) {
+    it(`exits 2 for ${sentence}`, async () => equal((await sluice('explain', ...args)).code, 2));
+  }
+});

@@ -1,0 +1,83 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { createFolder, type Folder, sluice } from './command.ts';
+
+const old = `{
+  // the shop
+  "version": 2,
+  "endpoints": [
+    { "endpoint": "/a", "headers_to_pass": ["A"], "backend": [{ "url_pattern": "/", "host": ["http://h"] }] }
+  ]
+}
+`;
+const migrated = old.replace('2', '3').replace('headers_to_pass', 'input_headers');
+
+describe('migrate', function () {
+  this.timeout(30_000);
+  let folder: Folder;
+  before(() => {
+    folder = createFolder();
+  });
+  after(() => folder.remove());
+
+  it('prints the migrated file and lists the changes with their places', async () => {
+    const file = folder.write('print.json', old);
+    const { code, out, err } = await sluice('migrate', '-c', file);
+    deepEqual(
+      { code, out, err },
+      {
+        code: 0,
+        out: migrated,
+        err: `${file}:3:14: 'version' is now 3\n${file}:5:25: 'headers_to_pass' is now 'input_headers'\n`,
+      },
+    );
+    equal(folder.read('print.json'), old);
+  });
+
+  it('writes another file', async () => {
+    const { code, out } = await sluice('migrate', '-c', folder.write('from.json', old), '-o', folder.path('to.json'));
+    deepEqual([code, out, folder.read('to.json')], [0, '', migrated]);
+  });
+
+  it('writes the file itself, and finds nothing more to do', async () => {
+    const file = folder.write('self.json', old);
+    await sluice('migrate', '-c', file, '--write');
+    equal(folder.read('self.json'), migrated);
+    const { code, err } = await sluice('migrate', '-c', file, '--write');
+    deepEqual([code, err, folder.read('self.json')], [0, '', migrated]);
+  });
+
+  it('tells what cannot be migrated, with its place, and writes nothing', async () => {
+    const text = old.replace('"headers_to_pass"', '"input_headers": [], "headers_to_pass"');
+    const file = folder.write('conflict.json', text);
+    const { code, out, err } = await sluice('migrate', '-c', file, '--write');
+    deepEqual([code, out, folder.read('conflict.json')], [1, '', text]);
+    match(err, /conflict\.json:5:\d+: error: 'headers_to_pass' is an old name of 'input_headers', which is there too/);
+  });
+
+  it('tells that a file cannot be read', async () => {
+    const { code, err } = await sluice('migrate', '-c', folder.path('none.json'));
+    equal(code, 1);
+    match(err, /no such file/);
+  });
+
+  it('tells that a file cannot be written', async () => {
+    const { code, err } = await sluice('migrate', '-c', folder.write('ok.json', old), '-o', folder.path('no/a.json'));
+    equal(code, 1);
+    match(err, /cannot write .*a\.json/);
+  });
+
+  it('keeps the format', async () => {
+    const { code, err } = await sluice('migrate', '-c', folder.write('a.json', old), '-o', folder.path('a.toml'));
+    equal(code, 2);
+    match(err, /the format stays/);
+  });
+
+  it('does not take two places to write to', async () => {
+    const { code } = await sluice('migrate', '-c', folder.write('b.json', old), '--write', '-o', folder.path('c.json'));
+    equal(code, 2);
+  });
+
+  it('asks for the file', async () => {
+    equal((await sluice('migrate')).code, 1);
+  });
+});

@@ -1,0 +1,72 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { createFolder, type Folder, sluice } from './command.ts';
+
+const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/b' }];
+const config = {
+  version: 3,
+  endpoints: [
+    { endpoint: '/shop/{id}', backend, extra_config: { 'qos/ratelimit/router': { max_rate: 5 } } },
+    { endpoint: '/shop', method: 'POST', backend },
+    { endpoint: '/other', backend },
+  ],
+};
+
+describe('routes', function () {
+  this.timeout(30_000);
+  let folder: Folder;
+  let file: string;
+  before(() => {
+    folder = createFolder();
+    file = folder.write('gateway.json', config);
+  });
+  after(() => folder.remove());
+
+  it('lists endpoints in aligned columns, each followed by its backends', async () => {
+    const { code, out } = await sluice('routes', '-c', file);
+    equal(code, 0);
+    const [heading, first, second, ...rest] = out.trimEnd().split('\n') as [string, string, string, ...string[]];
+    equal(rest.length, 4);
+    match(first, /^GET +\/shop\/\{id\} +json +2000ms +qos\/ratelimit\/router /);
+    match(second, /^ +GET http:\/\/127\.0\.0\.1:9\/b \(json\) +backend\/http\/client /);
+    equal(first.indexOf('/shop'), heading.indexOf('ENDPOINT'));
+    equal(second.indexOf('GET http'), heading.indexOf('BACKEND'));
+  });
+
+  it('ends each line with its place in the file', async () => {
+    const { out } = await sluice('routes', '-c', file);
+    const line = folder.read('gateway.json').split('\n').indexOf('    {') + 1;
+    equal(out.split('\n')[1]!.endsWith(`${file}:${line}:5`), true);
+  });
+
+  it('lists what the flags ask for', async () => {
+    const { out } = await sluice('routes', '-c', file, '--method', 'get', '--prefix', '/shop', '--format', 'json');
+    deepEqual(
+      JSON.parse(out).routes.map(({ id }: { id: string }) => id),
+      ['GET /shop/{id}'],
+    );
+  });
+
+  it('lists the endpoints a component stands in', async () => {
+    const { out } = await sluice('routes', '-c', file, '--namespace', 'qos/ratelimit/router', '--format', 'json');
+    deepEqual(
+      JSON.parse(out).routes.map(({ id }: { id: string }) => id),
+      ['GET /shop/{id}'],
+    );
+  });
+
+  it('exits 0 when nothing is listed', async () => {
+    const { code, out } = await sluice('routes', '-c', file, '--prefix', '/none', '--format', 'json');
+    deepEqual([code, JSON.parse(out)], [0, { routes: [] }]);
+  });
+
+  it('tells the mistakes of a configuration and exits 1', async () => {
+    const { code, out, err } = await sluice('routes', '-c', folder.write('bad.json', '{"version": 3, "prot": 1}'));
+    deepEqual([code, out], [1, '']);
+    match(err, /prot/);
+  });
+
+  it('wants a file, and a format it knows', async () => {
+    equal((await sluice('routes')).code, 2);
+    equal((await sluice('routes', '-c', file, '--format', 'xml')).code, 2);
+  });
+});

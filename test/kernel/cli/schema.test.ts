@@ -1,0 +1,366 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { type Catalogue, definePlugin } from '#contract';
+import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { type CompleteSchema, completeSchema } from '../../../kernel/pipeline/complete-schema.ts';
+import { Registry } from '../../../kernel/registry/registry.ts';
+import { examine } from '../../../kernel/runtime/build.ts';
+import { version } from '../../../kernel/version.ts';
+import { catalogue } from '../../../plugins/index.ts';
+
+const bin = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
+
+type Json = Record<string, unknown>;
+type Fields = Record<string, Json>;
+
+async function sluice(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code, out, err };
+}
+
+async function schemaOf(given: Catalogue): Promise<CompleteSchema> {
+  const registry = new Registry(given, toolServices());
+  const schema = await completeSchema(registry);
+  await registry.close();
+  return JSON.parse(JSON.stringify(schema));
+}
+
+/** As strict as it gets: unknown keywords, loose types and undefined required fields are refused. */
+function compile(schema: Json): ValidateFunction {
+  return new Ajv({ strict: true, allErrors: true }).compile(schema);
+}
+
+/** Every schema inside a schema, with where it stands. */
+function* inside(schema: unknown, path = ''): Generator<[string, Json]> {
+  if (typeof schema !== 'object' || schema === null) return;
+  if (!Array.isArray(schema)) yield [path, schema as Json];
+  for (const [key, value] of Object.entries(schema)) {
+    if (!['default', 'examples', 'enum', 'else', 'if', 'const'].includes(key)) yield* inside(value, `${path}/${key}`);
+  }
+}
+
+/** Every field of every object, with where it stands. */
+function fieldsOf(schema: Json): [string, Json][] {
+  return [...inside(schema)].flatMap(([path, { type, properties }]) =>
+    // What names a field again only to demand it is no field.
+    type === 'object' && properties && !path.includes('/allOf/')
+      ? Object.entries(properties as Fields).map(([key, field]): [string, Json] => [`${path}/${key}`, field])
+      : [],
+  );
+}
+
+const root = (fields: Json): Json => ({ version: 3, endpoints: [], ...fields });
+const endpoint = (fields: Json, root: Json = {}): Json => ({
+  version: 3,
+  ...root,
+  endpoints: [{ endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }], ...fields }],
+});
+const backend = (fields: Json, root: Json = {}): Json =>
+  endpoint({ backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/', ...fields }] }, root);
+const breaker = { interval: 1, timeout: 1, max_errors: 1 };
+
+describe('the schema of the configuration', () => {
+  let schema: CompleteSchema;
+  let validate: ValidateFunction;
+  const accepts = (document: unknown) => ok(validate(document), JSON.stringify(validate.errors, null, 1));
+
+  before(async () => {
+    schema = await schemaOf(catalogue);
+    validate = compile(schema);
+  });
+
+  it('is valid JSON Schema of draft 07', () => {
+    equal(schema['$schema'], 'http://json-schema.org/draft-07/schema#');
+    equal(new Ajv().validateSchema(schema), true);
+  });
+
+  it('carries the version of the release in its identity', () => equal(schema.$id, `urn:sluice:schema:${version}`));
+
+  it('refers to nothing outside itself', () => {
+    const references = [...inside(schema)].flatMap(([, { $ref }]) => ($ref === undefined ? [] : [String($ref)]));
+    ok(references.length > 0);
+    for (const reference of references) ok(reference.slice('#/definitions/'.length) in schema.definitions, reference);
+  });
+
+  it('describes every field, and gives it a title', () => {
+    const all = fieldsOf(schema).filter(([, field]) => field['$ref'] === undefined);
+    ok(all.length > 100);
+    deepEqual(
+      all.filter(([, { title, description }]) => !title || !description).map(([path]) => path),
+      [],
+    );
+  });
+
+  it('describes every component, and gives it a title and an example', () => {
+    deepEqual(
+      Object.entries(schema.definitions).filter(
+        ([, { title, description, examples }]) => !title || !description || !examples,
+      ),
+      [],
+    );
+  });
+
+  it('shows how every duration is written', () => {
+    const durations = fieldsOf(schema).filter(([, { description }]) => /Duration:/.test(String(description)));
+    ok(durations.length > 10);
+    deepEqual(
+      durations.filter(([, field]) => !field['examples'] && field['default'] === undefined).map(([path]) => path),
+      [],
+    );
+  });
+
+  it('has only defaults and examples that it accepts itself', () => {
+    for (const [path, inner] of inside(schema)) {
+      const given = [...((inner['examples'] as unknown[] | undefined) ?? []), inner['default']];
+      const shown = given.filter((value) => value !== undefined);
+      if (shown.length === 0 || path === '') continue;
+      const check = new Ajv({ strict: false }).compile({ ...inner, definitions: schema.definitions });
+      for (const value of shown) ok(check(value), `${path}: ${JSON.stringify(value)}`);
+    }
+  });
+
+  it('shows a whole configuration that it accepts itself', () => accepts((schema['examples'] as unknown[])[0]));
+
+  it('has every component at every level it may stand', async () => {
+    for (const load of Object.values(catalogue.plugins)) {
+      const { name, places = [] } = (await load()).plugin;
+      for (const { at } of places) {
+        const key = `${at}.${name.replaceAll('/', '.')}`;
+        ok(key in schema.definitions, key);
+        ok(JSON.stringify(schema).includes(`"${name}":{"$ref":"#/definitions/${key}"}`), `no field for ${key}`);
+      }
+    }
+  });
+
+  it('takes the names of encodings and discoveries from the plugins', async () => {
+    const encoding = definePlugin({
+      name: 'encoding/shout',
+      description: 'Shouts.',
+      encodings: [{ name: 'shout', encode: () => ({ contentType: 'text/plain', body: '!' }) }],
+    });
+    const discovery = definePlugin({
+      name: 'discovery/guess',
+      description: 'Guesses.',
+      discoveries: [{ name: 'guess', open: () => ({ current: [] }) }],
+    });
+    const plugins = {
+      ...catalogue.plugins,
+      'encoding/shout': async () => ({ plugin: encoding }),
+      'discovery/guess': async () => ({ plugin: discovery }),
+    };
+    const widened = compile(await schemaOf({ ...catalogue, plugins }));
+    const shouting = endpoint({ output_encoding: 'shout' }, { output_encoding: 'shout' });
+    equal(validate(shouting), false);
+    ok(widened(shouting));
+    ok(widened(backend({ sd: 'guess' })));
+    equal(widened(backend({ encoding: 'shout' })), false, 'an encoding that cannot read');
+  });
+
+  for (const file of globSync('samples/**/*.json')) {
+    it(`accepts ${file}`, () => accepts(JSON.parse(readFileSync(file, 'utf8'))));
+  }
+
+  for (const file of readdirSync('test/specs').filter((name) => name.endsWith('.json'))) {
+    it(`accepts the good configurations of test/specs/${file}`, () => {
+      const specs = JSON.parse(readFileSync(join('test/specs', file), 'utf8')) as {
+        name: string;
+        config?: { service?: Json; endpoint?: Json; backends?: Json[] };
+        expect: { refused?: string[] };
+      }[];
+      for (const { name, config = {}, expect } of specs) {
+        if (expect.refused) continue;
+        const backends = (config.backends ?? [{}]).map((fields) => ({ url_pattern: '/', ...fields }));
+        const document = root({
+          ...config.service,
+          endpoints: [{ endpoint: '/x', ...config.endpoint, backend: backends }],
+        });
+        ok(validate(document), `${name}: ${JSON.stringify(validate.errors)}`);
+      }
+    });
+  }
+
+  const good: Readonly<Record<string, Json>> = {
+    'comments in every closed object': {
+      ...backend({ '#': 1, extra_config: { _old: {}, 'qos/circuit-breaker': { ...breaker, $why: 'x' } } }),
+      '@note': [],
+    },
+    'any key in a map': backend({ mapping: { _id: 'id', $x: 'y' } }),
+    'a JSON Schema, whose $ keys are data': endpoint({
+      extra_config: { 'validation/json-schema': { $schema: 'http://json-schema.org/draft-07/schema#', whatever: 1 } },
+    }),
+    'old names of fields in version 2': {
+      ...endpoint({ headers_to_pass: ['A'], querystring_params: ['b'] }),
+      version: 2,
+    },
+    'old names of backend fields in version 2': { ...backend({ whitelist: ['a'], denylist: ['b'] }), version: 2 },
+    'old names of component fields in version 2, required ones too': {
+      ...backend({ extra_config: { 'qos/circuit-breaker': { interval: 1, timeout: 1, maxErrors: 1 } } }),
+      version: 2,
+    },
+    'old names of components': backend({
+      extra_config: { 'github.com/devopsfaith/krakend-circuitbreaker/gobreaker': breaker },
+    }),
+    'the other spelling of old names': root({
+      extra_config: { 'github_com/devopsfaith/krakend-httpsecure': { frame_deny: true } },
+    }),
+    'fields not supported yet that say what their absence means': root({ async_agent: [], sequential_start: false }),
+  };
+  for (const [what, document] of Object.entries(good)) {
+    it(`accepts ${what}, as check does`, async () => {
+      accepts(document);
+      deepEqual(await mistakes(document), []);
+    });
+  }
+
+  const bad: Readonly<Record<string, Json>> = {
+    'an unknown key at the root': root({ tiemout: '2s' }),
+    'an unknown key of an endpoint': endpoint({ ednpoint: '/' }),
+    'an unknown key of a backend': backend({ hots: [] }),
+    'an unknown key of TLS': root({ client_tls: { min_verison: 'TLS12' } }),
+    'an unknown key of the router': root({ extra_config: { router: { return_error: true } } }),
+    'an unknown key of a component': endpoint({ extra_config: { 'qos/ratelimit/router': { rate: 1 } } }),
+    'an unknown key deep in a component': endpoint({ extra_config: { proxy: { flatmap_filter: [{ do: 'del' }] } } }),
+    'an unknown component': endpoint({ extra_config: { 'qos/ratelimit/ruoter': {} } }),
+    'a component at another level': root({ extra_config: { 'qos/circuit-breaker': breaker } }),
+    'a component that is no object': endpoint({ extra_config: { 'validation/json-schema': true } }),
+    'a missing field': backend({ extra_config: { 'qos/circuit-breaker': { interval: 1, timeout: 1 } } }),
+    'a number for a duration': root({ timeout: 2 }),
+    'a duration without a unit': root({ timeout: '2' }),
+    'a text for a number': root({ port: '8080' }),
+    'a port out of range': root({ port: 65536 }),
+    'a list for a text': backend({ group: ['a'] }),
+    'a header twice': endpoint({ input_headers: ['A', 'A'] }),
+    'no backend': endpoint({ backend: [] }),
+    'an unknown method': endpoint({ method: 'FETCH' }),
+    'an unknown output': endpoint({ output_encoding: 'jsn' }),
+    'an output that cannot be written': endpoint({ output_encoding: 'rss' }),
+    'an encoding that cannot be read': backend({ encoding: 'negotiate' }),
+    'an unknown discovery': backend({ sd: 'consul' }),
+    'an unknown choice of a component': endpoint({ extra_config: { proxy: { combiner: 'best' } } }),
+    'an unknown version of TLS': root({ client_tls: { min_version: 'TLS14' } }),
+    'version 1': { version: 1, endpoints: [] },
+    'no version': { endpoints: [] },
+    'names of version 2 in version 3': endpoint({ headers_to_pass: ['A'] }),
+    'names of version 2 in a backend of version 3': backend({ whitelist: ['a'] }),
+    'names of version 2 in a component of version 3': backend({
+      extra_config: { 'qos/circuit-breaker': { interval: 1, timeout: 1, maxErrors: 1 } },
+    }),
+    'names of version 2 under an old name in version 3': backend({
+      extra_config: {
+        'github.com/devopsfaith/krakend-circuitbreaker/gobreaker': { ...breaker, logStatusChange: true },
+      },
+    }),
+    'a field that is not supported yet': root({ sequential_start: true }),
+  };
+  for (const [what, document] of Object.entries(bad)) {
+    it(`refuses ${what}, as check does`, async () => {
+      equal(validate(document), false);
+      ok((await mistakes(document)).length > 0, 'check accepts it');
+    });
+  }
+
+  it('refuses an unknown key in every component', () => {
+    for (const [key, definition] of Object.entries(schema.definitions)) {
+      if (definition['properties'] === undefined) continue;
+      const check = new Ajv({ strict: false, allErrors: true }).compile(definition);
+      check({ 'no such key': 1 });
+      ok(
+        check.errors?.some(({ keyword }) => keyword === 'additionalProperties'),
+        key,
+      );
+    }
+  });
+
+  it('strikes out every old name and says the present one', () => {
+    const fields = fieldsOf(schema).filter(([path]) => /\/(headers_to_pass|whitelist|maxRate|maxErrors)$/.test(path));
+    ok(fields.length > 4);
+    for (const [path, { deprecated, description }] of fields) {
+      equal(deprecated, true, path);
+      match(String(description), /^Old name of "(input_headers|allow|max_rate|max_errors)"/);
+    }
+    const [, old] = [...inside(schema)].find(([path]) => path.includes('krakend-httpsecure$'))!;
+    equal(old['deprecated'], true);
+    equal(old['description'], 'Old name of "security/http".');
+  });
+});
+
+/** What `check` says of the document. */
+async function mistakes(document: unknown): Promise<string[]> {
+  const registry = new Registry(catalogue, toolServices());
+  const { errors } = await examine(document, {}, registry, false);
+  await registry.close();
+  return errors.map(({ code, pointer }) => `${code} ${pointer}`);
+}
+
+describe('sluice schema', function () {
+  this.timeout(30_000);
+  let printed: string;
+  let folder: string;
+
+  before(async () => {
+    printed = (await sluice('schema')).out;
+    folder = mkdtempSync(join(tmpdir(), 'sluice-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('prints the schema of the whole configuration in one line', async () => {
+    deepEqual(JSON.parse(printed), await schemaOf(catalogue));
+    equal(printed.trim().split('\n').length, 1);
+  });
+
+  it('prints the same with line breaks under --pretty', async () => {
+    const { out } = await sluice('schema', '--pretty');
+    deepEqual(JSON.parse(out), JSON.parse(printed));
+    match(out, /^{\n {2}"\$schema"/);
+  });
+
+  it('prints the schema of one component', async () => {
+    const one = JSON.parse((await sluice('schema', 'qos/ratelimit/router')).out);
+    equal(one.$id, `urn:sluice:schema:${version}:qos/ratelimit/router`);
+    const check = compile(one);
+    ok(check({ max_rate: 1 }));
+    equal(check({ max_rat: 1 }), false);
+  });
+
+  it('prints what a component may be at any of its levels', async () => {
+    const check = compile(JSON.parse((await sluice('schema', 'proxy')).out));
+    ok(check({ sequential: true }));
+    ok(check({ shadow: true }));
+    equal(check({ sequential: true, shadow: true }), false);
+  });
+
+  it('names the nearest component when there is none of that name', async () => {
+    const { code, out, err } = await sluice('schema', 'security/htpp');
+    equal(code, 2);
+    equal(out, '');
+    match(err, /no component named security\/htpp has a configuration; did you mean security\/http\?/);
+  });
+
+  it('takes one namespace at a time', async () => equal((await sluice('schema', 'proxy', 'router')).code, 2));
+
+  it('tells in its usage how editors find it', async () => {
+    match((await sluice('help', 'schema')).out, /"\$schema": "\.\/sluice\.schema\.json"/);
+  });
+
+  it('is, written beside a configuration that names it, what holds that configuration', async () => {
+    writeFileSync(join(folder, 'sluice.schema.json'), printed);
+    const sample = JSON.parse(readFileSync('samples/quickstart/gateway.json', 'utf8'));
+    const named = { $schema: './sluice.schema.json', ...sample };
+    const lint = (document: Json) => {
+      const file = join(folder, 'gateway.json');
+      writeFileSync(file, JSON.stringify(document));
+      return sluice('check', '-s', resolve(folder, String(document['$schema'])), '-c', file);
+    };
+    equal((await lint(named)).code, 0);
+    const refused = await lint({ ...named, timeout: '1.5.s' });
+    equal(refused.code, 1);
+    match(refused.err, /LINT/);
+  });
+});
