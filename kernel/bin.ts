@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import type { StartAdmin } from './index.ts';
+
 // Nothing is imported before the version is known to be new enough to run it.
 const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number);
 const isSupported = major > 22 || (major === 22 && (minor > 23 || (minor === 23 && patch >= 2)));
@@ -7,7 +9,9 @@ if (isSupported) {
   // Compiled code is kept between starts, where the system lets it be.
   (await import('node:module')).enableCompileCache();
   const [{ main }, { catalogue }] = await Promise.all([import('./cli/main.ts'), import('../plugins/index.ts')]);
-  process.exitCode = await main(process.argv.slice(2), catalogue);
+  // Loaded by the command that serves, when it serves.
+  const startAdmin: StartAdmin = async (...args) => (await import('../admin/index.ts')).startAdmin(...args);
+  process.exitCode = await main(process.argv.slice(2), catalogue, startAdmin);
 } else {
   process.stderr.write(`sluice needs Node.js 22.23.2 or newer; this is ${process.versions.node}\n`);
   process.exitCode = 1;

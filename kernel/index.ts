@@ -1,73 +1,118 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
-import {
-  type Catalogue,
-  type ConfigError,
-  ConfigErrors,
-  copyData,
-  type Data,
-  type LogSinks,
-  type ServiceConfig,
-  type Services,
-} from '#contract';
-import { readDocument } from './config/index.ts';
-import { type ApplicationLog, createLog, createSinks, joinLogging } from './logging/index.ts';
-import { Registry } from './registry/registry.ts';
-import { build, type Overrides } from './runtime/build.ts';
-import type { Cell } from './runtime/cell.ts';
-import { Keeper } from './runtime/keeper.ts';
-import { referencedFiles } from './runtime/referenced-files.ts';
-import type { Runtime } from './runtime/runtime.ts';
+import { type Catalogue, type ConfigError, ConfigErrors, type ServiceConfig } from '#contract';
+import type { Applied, Change } from './control/change.ts';
+import { ChangeGuard } from './control/change-guard.ts';
+import { Control } from './control/control.ts';
+import { type Engine, openEngine } from './control/engine.ts';
+import { createEventLog, type EventLog } from './control/event-log.ts';
+import { followFiles } from './control/follow-files.ts';
+import type { GatewayOptions } from './control/gateway-options.ts';
+import type { Generations } from './control/generations.ts';
+import { recordRevisions, recordStart } from './control/record-revisions.ts';
+import { adminSettings, KEPT_REVISIONS } from './control/reload-settings.ts';
+import { openRevisionStore, type RevisionStore } from './control/revision-store.ts';
+import { ConfigText, type Source } from './control/snapshot.ts';
+import { tellOutcome } from './control/tell-outcome.ts';
+import type { ApplicationLog } from './logging/index.ts';
+import type { Registry } from './registry/registry.ts';
+import { secretsKnownTo } from './registry/secrets.ts';
 import type { Watcher } from './runtime/watch/index.ts';
-import { type Listener, listen } from './server/listener.ts';
-import { createServing, type Serving } from './server/serving.ts';
-import { version } from './version.ts';
+import type { Crew } from './workers/crew.ts';
 
+export {
+  type ConfigDiff,
+  canonicalData,
+  compileSchema,
+  decodeText,
+  diffConfigs,
+  draftFile,
+  editDocument,
+  type IsSecret,
+  type Issue,
+  joinPointer,
+  maskSecrets,
+  nearest,
+  normalize,
+  parseDocument,
+  parseDuration,
+  parseJson,
+  parsePointer,
+  replaceFile,
+  toIssues,
+} from './config/index.ts';
+export type { Attempt, AttemptResult, Trigger } from './control/attempts.ts';
+export type { Applied, Change, GuardWish } from './control/change.ts';
+export type { Watched } from './control/change-guard.ts';
+export type { EventLog, EventType, GatewayEvent } from './control/event-log.ts';
+export type { GatewayOptions, WorkerOptions } from './control/gateway-options.ts';
+export { defaultThresholds, type GuardThresholds } from './control/guard.ts';
+export { makeDirectory } from './control/make-directory.ts';
+export type { Next, Participant, Ready } from './control/participant.ts';
+export { Refusal, toRefusal } from './control/refusal.ts';
+export { adminSettings } from './control/reload-settings.ts';
+export type { Revision, RevisionSummary } from './control/revision.ts';
+export type { Found, RevisionStore } from './control/revision-store.ts';
+export { ConfigText, type Format, readSnapshot, type Snapshot, type Source } from './control/snapshot.ts';
+export * from './inspect/index.ts';
+export { completeSchema, componentSchema } from './pipeline/complete-schema.ts';
+export { latencyBands } from './pipeline/traffic-window.ts';
+export { secretsKnownTo } from './registry/secrets.ts';
 export { type Examined, examine, type Overrides } from './runtime/build.ts';
+export { contentHash } from './runtime/content-hash.ts';
+export { endpointId, hashOf, takeFingerprint } from './runtime/fingerprint.ts';
+export { systemTimers, type Timers } from './runtime/watch/timers.ts';
+export { socketAddress } from './server/client-ip.ts';
+export type { RunningAdmin, StartAdmin, StartAdminOptions } from './start-admin.ts';
 export { version } from './version.ts';
-
-/** A configuration: the path of its file, or the object a file would hold. */
-export type Source = string | object;
-
-export interface GatewayOptions extends Overrides {
-  /** Port to listen on instead of the configured one; 0 for any free port. */
-  readonly port?: number;
-  /** Where logs go. Default: the process's standard output and error. */
-  readonly sinks?: LogSinks;
-  /** Replaces services of the kernel, such as the clock. */
-  readonly services?: Partial<Services>;
-}
-
-/** What a reload did. */
-export interface Reloaded {
-  /** Number of the configuration that serves now. */
-  readonly revision: number;
-  readonly warnings: readonly ConfigError[];
-}
+export type { WorkerInfo } from './workers/crew.ts';
+export { type MemoryUse, memoryUse } from './workers/memory-use.ts';
 
 /** A gateway: serving as soon as it is made, to `inject`; to the network once it listens. */
 export interface Gateway {
   readonly config: ServiceConfig;
   /** Mistakes of the serving configuration that did not refuse it. */
   readonly warnings: readonly ConfigError[];
-  /** The revision that serves, its fingerprint, the requests it has in flight, and how many older ones still have some. */
+  /** The revision that serves, its fingerprint, the requests and streams it has in flight, and how many older ones still have requests. */
   readonly status: {
     readonly revision: number;
     readonly hash: string;
     readonly calls: number;
     readonly draining: number;
   };
+  /** Changes of configuration: those tried, the one that serves. */
+  readonly control: Control;
+  readonly generations: Generations;
+  /** The history of configurations. */
+  readonly revisions: RevisionStore;
+  readonly events: EventLog;
+  /** Null when this process serves itself. */
+  readonly crew: Crew | null;
+  /** Null while no files are watched. */
+  readonly watcher: Watcher | null;
+  readonly guard: ChangeGuard;
+  readonly registry: Registry;
+  readonly log: ApplicationLog;
+  /** True from the moment it was told to close. */
+  readonly ending: boolean;
+  /** When it was started, in milliseconds since 1970. */
+  readonly startedAt: number;
   /** Opens the port. @throws GatewayError LISTEN_FAILED. */
   listen(): Promise<{ host: string; port: number }>;
+  /**
+   * Applies a change; see `Control.apply`.
+   * @throws Refusal with every mistake; the old configuration then serves on, untouched.
+   */
+  apply(change: Change): Promise<Applied>;
   /**
    * Puts another configuration in the place of the serving one; without one, the source is read again. Requests in flight
    * end on the configuration they began with. Calls wait for one another.
    * @throws ConfigErrors with every mistake; the old configuration then serves on, untouched.
    */
-  reload(source?: Source): Promise<Reloaded>;
+  reload(source?: Source): Promise<Applied>;
   /**
-   * From now on a saved change of the configuration's file, or of a key or certificate it names, is applied; a broken
-   * one is told in the log and the old configuration serves on. Needs a source that is a file.
+   * From now on a saved change of the configuration's file, or of any file it was built from, is applied; a broken one is
+   * told in the log and the old configuration serves on. Needs a source that is a file.
    */
   watch(): Promise<void>;
   /** Answers a request without a socket. */
@@ -76,193 +121,164 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** The data of a source. @throws ConfigErrors when its file cannot be read or parsed. */
-async function readSource(source: Source): Promise<unknown> {
-  return typeof source === 'string' ? (await readDocument(source)).data : copyData(source as Data);
-}
+/** Longest wait for the history to reach the disk when a gateway closes, in milliseconds. */
+const HISTORY_MS = 5_000;
 
-/** Starts a gateway over a catalogue of plugins. */
+/** Starts a gateway over a catalogue of plugins. @throws ConfigErrors with every mistake of the configuration. */
 export async function startGateway(
   catalogue: Catalogue,
   source: Source,
   options: GatewayOptions = {},
 ): Promise<Gateway> {
-  const kernel = new Kernel(catalogue, source, options);
-  await kernel.reload();
+  const events = createEventLog();
+  const engine = openEngine(catalogue, { ...options, events });
+  const keep = () => adminSettings(engine.generations.current.runtime)?.revisions ?? KEPT_REVISIONS;
+  const revisions = await openRevisionStore(options.revisionDirectory ?? null, keep, engine.log);
+  const kernel = new Kernel({ ...engine, events }, revisions, source, options);
+  try {
+    await kernel.start();
+  } catch (error) {
+    await kernel.close();
+    throw error;
+  }
   return kernel;
 }
 
 class Kernel implements Gateway {
+  readonly startedAt = Date.now();
+  readonly events: EventLog;
+  readonly log: ApplicationLog;
+  readonly registry: Registry;
+  readonly generations: Generations;
+  readonly revisions: RevisionStore;
+  readonly control: Control;
+  readonly guard: ChangeGuard;
   readonly #options: GatewayOptions;
-  readonly #sinks: LogSinks;
-  readonly #log: ApplicationLog;
-  readonly #registry: Registry;
-  readonly #keeper = new Keeper();
-  readonly #cell: Cell<Serving | null> = { current: null };
-  #source: Source;
-  #listener: Listener | null = null;
+  #crew: Crew | null = null;
   #watcher: Watcher | null = null;
-  #warnings: readonly ConfigError[] = [];
-  #revision = 0;
-  /** The end of the reload before: one at a time. */
-  #turn: Promise<unknown> = Promise.resolve();
-  readonly #retiring = new Set<Promise<void>>();
+  #closing: Promise<void> | null = null;
+  /** The history's first entry on its way. */
+  #recording: Promise<void> | null = null;
 
-  constructor(catalogue: Catalogue, source: Source, options: GatewayOptions) {
-    this.#source = source;
+  constructor(
+    { log, registry, generations, events }: Engine & { readonly events: EventLog },
+    revisions: RevisionStore,
+    source: Source,
+    options: GatewayOptions,
+  ) {
+    const { port, debug } = options;
+    this.events = events;
+    this.log = log;
+    this.registry = registry;
+    this.generations = generations;
+    this.revisions = revisions;
     this.#options = options;
-    this.#sinks = options.sinks ?? createSinks();
-    this.#log = createLog(joinLogging([], this.#sinks).application);
-    this.#registry = new Registry(catalogue, {
-      clock: { now: () => performance.now() },
-      log: this.#log,
-      sinks: this.#sinks,
-      version,
-      ...options.services,
-    } as Services);
+    const overrides = { ...(port !== undefined && { port }), ...(debug !== undefined && { debug }) };
+    const isSecret = secretsKnownTo(registry);
+    const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });
+    this.control = control;
+    tellOutcome(events, log);
+    recordRevisions(control, generations, revisions);
+    this.guard = new ChangeGuard({ control, generations, revisions, events, log });
+  }
+
+  async start(): Promise<void> {
+    const { workers, port, debug = false, resumeLastGood = false } = this.#options;
+    if (workers) {
+      const { Crew } = await import('./workers/crew.ts');
+      const { generations, events, log } = this;
+      this.#crew = new Crew({ ...workers, settings: { port: port ?? null, debug }, generations, events, log });
+      this.control.participants.push(this.#crew);
+    }
+    try {
+      await this.control.apply({ trigger: 'start' });
+    } catch (error) {
+      if (!resumeLastGood || !(error instanceof ConfigErrors)) throw error;
+      await this.#resume(error);
+    }
+  }
+
+  /** @param refusal of the configuration that was to be started. */
+  async #resume(refusal: ConfigErrors): Promise<void> {
+    const revision = await this.revisions.lastGood();
+    if (!revision) throw refusal;
+    const { text, format, number } = revision;
+    const message = `the configuration was refused, so revision ${number} serves again`;
+    await this.control.apply({ trigger: 'resume', source: new ConfigText(text, format), message });
+    this.log.error(`${message}: ${refusal.message.replaceAll('\n', '; ')}`);
   }
 
   get config(): ServiceConfig {
-    return this.#serving.runtime.config;
+    return this.generations.current.runtime.config;
   }
 
   get warnings(): readonly ConfigError[] {
-    return this.#warnings;
+    return this.control.current.warnings;
   }
 
   get status(): Gateway['status'] {
-    const { id, hash, calls } = this.#serving.runtime;
-    return { revision: id, hash, calls, draining: this.#retiring.size };
+    const { id, hash, calls, streams } = this.generations.current.runtime;
+    const elsewhere = (this.#crew?.workers ?? []).reduce((sum, worker) => sum + worker.calls + worker.streams, 0);
+    return { revision: id, hash, calls: calls + streams + elsewhere, draining: this.generations.draining.length };
   }
 
-  get #serving(): Serving {
-    return this.#cell.current!;
+  get crew(): Crew | null {
+    return this.#crew;
   }
 
-  reload(source?: Source): Promise<Reloaded> {
-    const turn = this.#turn.then(() => this.#reload(source ?? this.#source));
-    this.#turn = turn.then(
-      ({ revision }) => revision > 1 && this.#log.info(`configuration ${revision} serves`),
-      (error) =>
-        this.#revision > 0 && this.#log.error(`configuration refused, ${this.#revision} serves on: ${tell(error)}`),
-    );
-    return turn;
+  get ending(): boolean {
+    return this.#closing !== null;
+  }
+
+  get watcher(): Watcher | null {
+    return this.#watcher;
+  }
+
+  apply(change: Change): Promise<Applied> {
+    return this.control.apply(change);
+  }
+
+  reload(source?: Source): Promise<Applied> {
+    return this.apply({ trigger: 'api', source });
   }
 
   async watch(): Promise<void> {
-    if (typeof this.#source !== 'string' || this.#watcher) return;
-    // Loaded after the port is open: the start waits for nothing that it does not need.
-    const { watchFiles } = await import('./runtime/watch/index.ts');
-    const watcher = watchFiles({ log: this.#log.at('[WATCH]'), onChange: () => this.#follow(watcher) });
-    this.#watcher = watcher;
-    await watcher.watch(this.#files);
+    if (typeof this.control.source !== 'string') return;
+    this.#watcher ??= await followFiles(this.control, this.generations, this.events, this.log);
   }
-
-  /** Applies what was saved. */
-  async #follow(watcher: Watcher): Promise<void> {
-    const failed = await this.reload().then(
-      () => false,
-      () => true,
-    );
-    await watcher.watch(this.#files, { failed });
-  }
-
-  get #files(): string[] {
-    return [...(typeof this.#source === 'string' ? [this.#source] : []), ...referencedFiles(this.config)];
-  }
-
-  async #reload(source: Source): Promise<Reloaded> {
-    const data = await readSource(source);
-    const id = this.#revision + 1;
-    const { runtime, warnings } = await build(data, this.#options, this.#registry, this.#keeper, id);
-    let serving: Serving;
-    let listener: Listener | null;
-    try {
-      serving = await createServing(runtime, version, this.#log, this.#sinks);
-      listener = await this.#rebind(runtime);
-    } catch (error) {
-      await runtime.retire(this.#tellLeftover);
-      throw error;
-    }
-    this.#log.configure(serving.logging.application);
-    const old = this.#cell.current;
-    this.#cell.current = serving;
-    this.#revision = id;
-    this.#source = source;
-    this.#warnings = warnings;
-    for (const warning of warnings) this.#log.warning(`${warning.pointer || '/'} ${warning.code} ${warning.message}`);
-    if (listener) this.#replaceListener(listener);
-    if (old) this.#retire(old);
-    return { revision: id, warnings };
-  }
-
-  /** A listener for a changed address, opened before the swap; null when the one there is stays. */
-  async #rebind(runtime: Runtime): Promise<Listener | null> {
-    const { config } = runtime;
-    const listener = this.#listener;
-    if (!listener) return null;
-    const stays = listener.asked.ip === config.listen_ip && listener.asked.port === this.#portOf(config);
-    if (!stays) return listen(runtime, this.#portOf(config), this.#serve, this.#log);
-    listener.adjust(runtime);
-    return null;
-  }
-
-  #replaceListener(listener: Listener): void {
-    const old = this.#listener!;
-    this.#listener = listener;
-    this.#track(old.close(this.#shutdownWaitMs));
-  }
-
-  #retire(old: Serving): void {
-    this.#track(old.runtime.retire(this.#tellLeftover));
-  }
-
-  readonly #tellLeftover = (error: unknown): void => this.#log.error(() => `giving back failed: ${error}`);
-
-  #track(ending: Promise<void>): void {
-    const tracked = ending.finally(() => this.#retiring.delete(tracked));
-    this.#retiring.add(tracked);
-  }
-
-  get #shutdownWaitMs(): number {
-    return this.config.max_shutdown_wait_time || Number.POSITIVE_INFINITY;
-  }
-
-  #portOf(config: ServiceConfig): number {
-    return this.#options.port ?? (config.port || 8080);
-  }
-
-  readonly #serve = (message: IncomingMessage, response: ServerResponse): void => {
-    this.#serving.serve(message, response);
-  };
 
   async listen(): Promise<{ host: string; port: number }> {
-    this.#listener ??= await listen(this.#serving.runtime, this.#portOf(this.config), this.#serve, this.#log);
-    const { host, port } = this.#listener;
-    this.#log.info(`Listening on port: ${port}`);
-    return { host, port };
+    const address = await (this.#crew ?? this.generations).listen();
+    this.log.info(`Listening on port: ${address.port}`);
+    this.#recording ??= recordStart(this.control, this.generations, this.revisions);
+    return address;
   }
 
   async inject(request: InjectOptions | string): Promise<Response> {
     // Loaded when first used: a gateway that serves the network needs it never.
     const { inject } = await import('light-my-request');
-    return inject(this.#serve as DispatchFunc, request);
+    return inject(this.generations.serve as DispatchFunc, request);
   }
 
-  async close(): Promise<void> {
+  async #historyKept(): Promise<void> {
+    await this.#recording;
+    await this.revisions.settled;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    // Who asks whether it is ready is told at once that it is not any more.
+    (this.#crew ?? this.generations).setClosing(true);
+    this.guard.stop();
     await this.#watcher?.close();
-    await this.#turn;
-    const serving = this.#cell.current;
-    await this.#listener?.close(this.#shutdownWaitMs);
-    this.#listener = null;
-    if (serving) this.#retire(serving);
-    await Promise.all(this.#retiring);
-    await this.#registry.close();
+    await this.control.close();
+    await this.#crew?.close();
+    await this.generations.close();
+    await Promise.race([this.#historyKept(), delay(HISTORY_MS, undefined, { ref: false })]);
+    await this.registry.close();
   }
-}
-
-/** Every mistake of a refused configuration with its pointer, in one line. */
-function tell(error: unknown): string {
-  if (!(error instanceof ConfigErrors)) return error instanceof Error ? error.message : String(error);
-  return error.errors.map(({ pointer, message }) => (pointer ? `${pointer} ${message}` : message)).join('; ');
 }

@@ -1,7 +1,7 @@
 import { catalogue } from '../plugins/index.ts';
 import { type Gateway, type GatewayOptions, type Source, startGateway } from './index.ts';
 
-export type { Gateway, GatewayOptions, Reloaded, Source } from './index.ts';
+export type { Applied, Gateway, GatewayOptions, Source } from './index.ts';
 
 /**
  * Makes a gateway of this release from a configuration: a file's path, or the object a file would hold. It answers

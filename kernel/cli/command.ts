@@ -1,4 +1,5 @@
 import type { Catalogue } from '#contract';
+import type { StartAdmin } from '../index.ts';
 
 /** A command of the command line. */
 export interface Command {
@@ -6,8 +7,11 @@ export interface Command {
   readonly usage: string;
   /** One sentence for the list of commands. */
   readonly summary: string;
-  /** @returns the exit code. @throws UsageError for flags it does not know. */
-  run(args: string[], catalogue: Catalogue): Promise<number>;
+  /**
+   * @param startAdmin opens the admin port of a gateway; none is opened without it.
+   * @returns the exit code. @throws UsageError for flags it does not know.
+   */
+  run(args: string[], catalogue: Catalogue, startAdmin?: StartAdmin): Promise<number>;
 }
 
 /** The command was called in a way it does not understand. */

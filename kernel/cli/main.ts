@@ -1,29 +1,59 @@
 import type { Catalogue } from '#contract';
+import type { StartAdmin } from '../index.ts';
+import { audit } from './audit.ts';
 import { check } from './check.ts';
 import { type Command, UsageError } from './command.ts';
+import { diff } from './diff.ts';
+import { events } from './events.ts';
+import { explain } from './explain.ts';
+import { history } from './history.ts';
+import { migrate } from './migrate.ts';
+import { reload } from './reload.ts';
+import { rollback } from './rollback.ts';
+import { routes } from './routes.ts';
 import { run } from './run.ts';
 import { schema } from './schema.ts';
+import { status } from './status.ts';
 import { version } from './version.ts';
+import { worker } from './worker.ts';
 
-const commands: Readonly<Record<string, Command>> = { run, check, schema, version };
+const commands: Readonly<Record<string, Command>> = {
+  run,
+  check,
+  audit,
+  routes,
+  explain,
+  migrate,
+  diff,
+  schema,
+  status,
+  reload,
+  rollback,
+  history,
+  events,
+  version,
+};
+/** Not for people: what the gateway starts itself. */
+const hidden: Readonly<Record<string, Command>> = { worker };
 const aliases: Readonly<Record<string, string>> = { validate: 'check', '-v': 'version', '--version': 'version' };
 
 /** Exit code for a call that cannot be understood. */
 const USAGE = 2;
 
-/** Runs one command. @returns the exit code. */
-export async function main(args: readonly string[], catalogue: Catalogue): Promise<number> {
+/** Runs one command. @param startAdmin opens the admin port of a gateway. @returns the exit code. */
+export async function main(args: readonly string[], catalogue: Catalogue, startAdmin?: StartAdmin): Promise<number> {
   const [first = 'help', ...rest] = args;
   if (first === 'help' || first === '-h' || first === '--help') return help(rest[0]);
   const name = aliases[first] ?? first;
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const table = Object.hasOwn(hidden, name) ? hidden : commands;
+  const command = Object.hasOwn(table, name) ? table[name] : undefined;
   if (!command) {
     process.stderr.write(`unknown command: ${first}\n\n${overview()}`);
     return USAGE;
   }
   if (rest.includes('-h') || rest.includes('--help')) return help(name);
   try {
-    return await command.run(rest, catalogue);
+    return await command.run(rest, catalogue, startAdmin);
   } catch (error) {
     if (!(error instanceof UsageError) && !isFlagError(error)) throw error;
     process.stderr.write(`${(error as Error).message}\n\nusage: sluice ${name} ${command.usage}\n`);

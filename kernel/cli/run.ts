@@ -1,43 +1,63 @@
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { ConfigErrors, GatewayError } from '#contract';
-import { type Gateway, startGateway, version } from '../index.ts';
+import type { RunningAdmin } from '../index.ts';
+import { type Gateway, startGateway, version, type WorkerOptions } from '../index.ts';
 import { type Command, UsageError } from './command.ts';
+import { parseCount } from './parse-number.ts';
 import { printErrors } from './report.ts';
+import { revisionDirectory, stateDirectory } from './state-directory.ts';
+
+const options = {
+  config: { type: 'string', short: 'c' },
+  debug: { type: 'boolean', short: 'd', multiple: true },
+  port: { type: 'string', short: 'p' },
+  watch: { type: 'boolean', default: true },
+  workers: { type: 'string' },
+  'resume-last-good': { type: 'boolean', default: false },
+  'state-dir': { type: 'string' },
+  admin: { type: 'string' },
+  'admin-token-file': { type: 'string' },
+} as const;
 
 export const run: Command = {
-  usage: '-c FILE [-d] [-p PORT] [--no-watch]',
+  usage:
+    '-c FILE [-d] [-p PORT] [--no-watch] [--workers NUMBER|auto] [--resume-last-good] [--state-dir DIR] ' +
+    '[--admin ADDRESS|off] [--admin-token-file FILE]',
   summary: 'Serve a configuration.',
-  async run(args, catalogue) {
-    const { values } = parseArgs({
-      args,
-      allowNegative: true,
-      options: {
-        config: { type: 'string', short: 'c' },
-        debug: { type: 'boolean', short: 'd', multiple: true },
-        port: { type: 'string', short: 'p' },
-        watch: { type: 'boolean', default: true },
-      },
-    });
+  async run(args, catalogue, startAdmin) {
+    const { values } = parseArgs({ args, allowNegative: true, options });
     if (values.config === undefined) {
       process.stderr.write('please give the configuration file: -c FILE\n');
       return 1;
     }
     const port = parsePort(values.port);
+    const directory = stateDirectory(values['state-dir']);
     let gateway: Gateway | null = null;
+    let admin: RunningAdmin | null = null;
     try {
       gateway = await startGateway(catalogue, values.config, {
         debug: values.debug !== undefined,
         ...(port > 0 && { port }),
+        revisionDirectory: revisionDirectory(directory, values.config),
+        resumeLastGood: values['resume-last-good'],
+        ...(values.workers !== undefined && { workers: parseWorkers(values.workers) }),
       });
       process.stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
-      const ended = terminated(gateway);
+      const ending = awaitEnd(gateway);
       await gateway.listen();
+      const opened = startAdmin?.(gateway, {
+        listen: values.admin || process.env.GATEWAY_ADMIN_LISTEN || undefined,
+        token: process.env.GATEWAY_ADMIN_TOKEN || undefined,
+        tokenFile: values['admin-token-file'],
+        stateDirectory: directory,
+        stop: () => ending.stop('stop'),
+      });
+      admin = (await opened) ?? null;
       if (values.watch) await gateway.watch();
-      await ended;
+      await ending.ended;
       return 0;
     } catch (error) {
-      // What it holds must not keep the process alive.
-      await gateway?.close();
       if (error instanceof ConfigErrors) {
         process.stderr.write('ERROR parsing the configuration file:\n');
         await printErrors(process.stderr, values.config, error.errors);
@@ -47,6 +67,10 @@ export const run: Command = {
         throw error;
       }
       return 1;
+    } finally {
+      // What they hold must not keep the process alive. While requests end, the admin port tells that it is so.
+      await gateway?.close();
+      await admin?.close();
     }
   },
 };
@@ -58,22 +82,31 @@ function parsePort(text: string | undefined): number {
   return port;
 }
 
+/** Workers run this same program. */
+function parseWorkers(text: string): WorkerOptions {
+  const count = text === 'auto' ? availableParallelism() : parseCount(text, 'a number of workers');
+  return { count, program: process.argv[1]!, args: ['worker'] };
+}
+
 /**
- * Waits for SIGTERM or SIGINT and closes the gateway; a second signal ends the process at once. SIGHUP reads the
- * configuration again.
+ * Waits for SIGTERM, SIGINT or `stop`; a second signal ends the process at once. SIGHUP reads the configuration again.
  */
-function terminated(gateway: Gateway): Promise<void> {
-  return new Promise((resolve) => {
-    let stopping = false;
-    const stop = (signal: NodeJS.Signals): void => {
-      if (stopping) process.exit(1);
-      stopping = true;
-      process.stderr.write(`${signal}: waiting for ${gateway.status.calls} requests in flight\n`);
-      gateway.close().then(resolve);
-    };
-    // A refusal is told in the log; the old configuration serves on.
-    process.on('SIGHUP', () => gateway.reload().catch(() => {}));
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
-  });
+function awaitEnd(gateway: Gateway): { readonly ended: Promise<void>; stop(reason: string): void } {
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  let stopping = false;
+  const stop = (reason: string): void => {
+    if (stopping) return;
+    stopping = true;
+    process.stderr.write(`${reason}: waiting for ${gateway.status.calls} requests in flight\n`);
+    resolve();
+  };
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stopping) process.exit(1);
+    stop(signal);
+  };
+  // A refusal is told in the log; the old configuration serves on.
+  process.on('SIGHUP', () => gateway.apply({ trigger: 'signal' }).catch(() => {}));
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  return { ended, stop };
 }

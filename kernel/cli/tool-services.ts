@@ -1,7 +1,7 @@
-import { type Services, silentLog, silentSinks } from '#contract';
+import { type Services, silentEvents, silentLog, silentSinks } from '#contract';
 import { version } from '../version.ts';
 
 /** The kernel's services for a command that serves nothing: its output is the result alone, so nothing is logged. */
 export function toolServices(): Services {
-  return { clock: { now: () => performance.now() }, log: silentLog, sinks: silentSinks, version };
+  return { clock: { now: () => performance.now() }, log: silentLog, sinks: silentSinks, events: silentEvents, version };
 }

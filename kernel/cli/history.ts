@@ -1,0 +1,56 @@
+import { parseArgs } from 'node:util';
+import { alignColumns } from './columns.ts';
+import { type Command, UsageError } from './command.ts';
+import { parseCount } from './parse-number.ts';
+import type { RevisionBody } from './remote/bodies.ts';
+import { converse, remoteOptions, remoteUsage } from './remote/connect.ts';
+import { type Described, showAnswer } from './remote/show.ts';
+
+/** Lists the configurations that served, newest first, or tells of one. */
+export const history: Command = {
+  usage: `[REVISION] [--limit NUMBER] ${remoteUsage}`,
+  summary: 'List the configurations that a running gateway has served.',
+  run(args) {
+    const options = { ...remoteOptions, limit: { type: 'string' } } as const;
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const [number, ...others] = positionals;
+    if (others.length > 0) throw new UsageError('please give one revision, or none');
+    const limit = values.limit === undefined ? undefined : parseCount(values.limit, 'a number of revisions');
+    const revision = number === undefined ? undefined : parseCount(number, 'a revision');
+    return converse(values, async (client) =>
+      revision === undefined
+        ? showAnswer(await client.ask({ path: '/v1/revisions', query: { limit } }), values.json, describeAll)
+        : showAnswer(await client.ask({ path: `/v1/revisions/${revision}` }), values.json, describeOne),
+    );
+  },
+};
+
+const heading = ['REVISION', 'AT', 'FROM', 'BY', 'RESULT', 'MESSAGE'];
+
+function describeAll({ revisions }: { readonly revisions: readonly RevisionBody[] }): Described {
+  return { lines: alignColumns([heading, ...revisions.map(rowOf)]) };
+}
+
+function rowOf(revision: RevisionBody): string[] {
+  const { number, at, source, actor, message } = revision;
+  return [String(number), at, source, actor ?? '', resultOf(revision), message ?? ''];
+}
+
+function resultOf({ active = false, result, pinned }: RevisionBody): string {
+  return `${active ? 'serves' : result}${pinned ? ', pinned' : ''}`;
+}
+
+function describeOne(revision: RevisionBody): Described {
+  const { number, hash, at, source, actor, message, reason, files = [] } = revision;
+  const rows = [
+    ['revision', `${number}-${hash.slice(0, 12)}`],
+    ['at', at],
+    ['from', source],
+    ['by', actor],
+    ['result', resultOf(revision)],
+    ['reason', reason],
+    ['message', message],
+    ...files.map((file) => ['read', file]),
+  ];
+  return { lines: alignColumns(rows.filter((row): row is string[] => row[1] !== null)) };
+}

@@ -1,0 +1,70 @@
+import type { Issue } from '../../config/index.ts';
+
+/** What went wrong, as the admin API tells it (RFC 9457). */
+export interface Problem {
+  readonly title: string;
+  readonly detail?: string;
+  /** The revision that serves on. */
+  readonly revision?: number;
+  readonly errors?: readonly Issue[];
+  /** How many more there are than are told. */
+  readonly errorsTruncated?: number;
+}
+
+/** What was found in a configuration without mistakes. */
+export interface CheckedBody {
+  readonly valid: boolean;
+  readonly warnings: readonly Issue[];
+}
+
+/** What a change did. */
+export interface AppliedBody {
+  readonly result: 'applied' | 'unchanged' | 'dry_run';
+  readonly revision: number;
+  readonly previous: number;
+  readonly hash: string;
+  readonly durationMs: number;
+  readonly changes: Readonly<Record<'added' | 'changed' | 'removed', readonly string[]>>;
+  readonly rebound: readonly string[];
+  readonly requiresRestart?: readonly string[];
+  readonly warnings: readonly Issue[];
+}
+
+export interface StatusBody {
+  readonly version: string;
+  readonly state: string;
+  readonly startedAt: string;
+  readonly revision: number;
+  readonly hash: string;
+  readonly source: string;
+  readonly sourceFile: string | null;
+  readonly drift: boolean;
+  readonly converged: boolean;
+  readonly workers: number;
+  readonly endpoints: number;
+  readonly lastReload: {
+    readonly result: string;
+    readonly trigger: string;
+    readonly at: string;
+    readonly durationMs: number;
+    readonly problem: Problem | null;
+  } | null;
+  readonly watch: { readonly enabled: boolean; readonly files: number; readonly mode: string | null };
+  readonly requiresRestart?: readonly string[];
+}
+
+/** A revision in the history. */
+export interface RevisionBody {
+  readonly number: number;
+  readonly hash: string;
+  readonly at: string;
+  readonly source: string;
+  readonly actor: string | null;
+  readonly message: string | null;
+  readonly result: string;
+  /** Why it was rolled back. */
+  readonly reason: string | null;
+  readonly pinned: boolean;
+  readonly active?: boolean;
+  readonly files?: readonly string[];
+}

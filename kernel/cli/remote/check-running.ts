@@ -1,0 +1,56 @@
+import type { Document, IsSecret, Issue } from '../../config/index.ts';
+import type { Findings } from '../formats/index.ts';
+import { byPosition } from '../report.ts';
+import { type Answer, isRefusal, Refused } from './answer.ts';
+import type { CheckedBody, Problem } from './bodies.ts';
+import type { AdminClient } from './client.ts';
+import { configBody } from './config-body.ts';
+import { readBody } from './show.ts';
+
+/** What a running gateway finds in a file. */
+export interface Checked {
+  readonly findings: Findings;
+  /** Mistakes that it found and did not tell. */
+  readonly untold: number;
+}
+
+/**
+ * Lets a running gateway look at a configuration file; the places of what it finds are those in the file here.
+ * @param isAttaching also let every component build itself.
+ * @param isSecret which values are not shown.
+ * @throws Unreachable; Refused for an answer that says nothing about the file.
+ */
+export async function checkWithRunning(
+  client: AdminClient,
+  document: Document,
+  isAttaching: boolean,
+  isSecret: IsSecret,
+): Promise<Checked> {
+  const { file, text } = document;
+  const query = { level: isAttaching ? 'full' : 'schema' };
+  const answer = await client.ask({ method: 'POST', path: '/v1/check', query, ...configBody(file, text) });
+  const { errors = [], warnings = [], errorsTruncated = 0 } = found(answer);
+  const placed = (issues: readonly Issue[]) => issues.map((issue) => placedIn(file, issue)).sort(byPosition);
+  return {
+    findings: { file, text, document, errors: placed(errors), warnings: placed(warnings), isSecret },
+    untold: errorsTruncated,
+  };
+}
+
+function found(answer: Answer): Partial<CheckedBody & Problem> {
+  const body = readBody<Partial<CheckedBody & Problem>>(answer);
+  const isAbout = isRefusal(answer.status) ? Array.isArray(body?.errors) : body?.valid === true;
+  if (!body || !isAbout) throw new Refused(answer);
+  return body;
+}
+
+/** The gateway does not know what the file is called, and tells a code such as `schema.type` for SCHEMA_TYPE. */
+function placedIn(file: string, issue: Issue): Issue {
+  const { code, related } = issue;
+  return {
+    ...issue,
+    file,
+    code: code.replace('.', '_').toUpperCase(),
+    ...(related && { related: related.map((place) => ({ ...place, file })) }),
+  };
+}

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { adminTokenFile } from '#contract';
+import { UsageError } from '../command.ts';
+import { printable } from '../formats/excerpt.ts';
+import { stateDirectory } from '../state-directory.ts';
+import { DEFAULT_ADDRESS, type Destination, parseAddress } from './address.ts';
+import { exitCodeOf, exitCodes, Refused, Unreachable } from './answer.ts';
+import { type AdminClient, createAdminClient } from './client.ts';
+import { printRefusal } from './show.ts';
+
+/** Flags of every command that talks to an admin port. */
+export const remoteOptions = {
+  admin: { type: 'string' },
+  'admin-token-file': { type: 'string' },
+  'state-dir': { type: 'string' },
+  ca: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const;
+
+/** Those that say where it is and who asks, as a usage shows them. */
+export const addressUsage = '[--admin ADDRESS] [--admin-token-file FILE] [--state-dir DIR] [--ca FILE]';
+
+/** All of them. */
+export const remoteUsage = `[--json] ${addressUsage}`;
+
+export interface RemoteFlags {
+  readonly admin?: string | undefined;
+  readonly 'admin-token-file'?: string | undefined;
+  readonly 'state-dir'?: string | undefined;
+  readonly ca?: string | undefined;
+  readonly json: boolean;
+}
+
+/**
+ * Talks to the admin port that the flags, GATEWAY_ADMIN_LISTEN and GATEWAY_ADMIN_TOKEN name.
+ * @returns the exit code: that of the talk, or of what ended it early, which is told on standard error.
+ * @throws UsageError for an address or a file that cannot be used.
+ */
+export async function converse(flags: RemoteFlags, talk: (client: AdminClient) => Promise<number>): Promise<number> {
+  const name = flags.admin || process.env.GATEWAY_ADMIN_LISTEN || DEFAULT_ADDRESS;
+  const address = parseAddress(name);
+  const token = await findToken(flags, address);
+  const ca = flags.ca === undefined ? undefined : await readNamed(flags.ca);
+  try {
+    return await talk(createAdminClient({ address, token, ca }));
+  } catch (error) {
+    if (error instanceof Refused) {
+      printRefusal(error.answer);
+      return exitCodeOf(error.answer) || exitCodes.refused;
+    }
+    if (!(error instanceof Unreachable)) throw error;
+    process.stderr.write(`ERROR no admin port answers at ${name}: ${printable(error.message)}\n`);
+    return exitCodes.unreachable;
+  }
+}
+
+/** The token of `--admin-token-file`, of GATEWAY_ADMIN_TOKEN, or the one that a gateway here has made for itself. */
+async function findToken(flags: RemoteFlags, { listen }: Destination): Promise<string | null> {
+  const file = flags['admin-token-file'];
+  if (file !== undefined) return (await readNamed(file)).trim();
+  if (process.env.GATEWAY_ADMIN_TOKEN) return process.env.GATEWAY_ADMIN_TOKEN;
+  const directory = stateDirectory(flags['state-dir']);
+  for (const name of [listen, listen.replace(/^localhost:/, '127.0.0.1:')]) {
+    const text = await readIfThere(adminTokenFile(directory, name));
+    if (text !== null) return text.trim();
+  }
+  return null;
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new UsageError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+async function readNamed(file: string): Promise<string> {
+  const text = await readIfThere(file);
+  if (text === null) throw new UsageError(`${file}: no such file`);
+  return text;
+}

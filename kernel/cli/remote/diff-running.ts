@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import type { ConfigChange, ConfigDiff } from '../../config/index.ts';
+import { UsageError } from '../command.ts';
+import { showPlace } from '../show-place.ts';
+import { exitCodes } from './answer.ts';
+import type { AdminRequest } from './client.ts';
+import { configBody } from './config-body.ts';
+import { converse, type RemoteFlags } from './connect.ts';
+import { type Described, readBody, showAnswer } from './show.ts';
+
+/** Exit code where there is nothing to compare; 1 is for a difference. */
+const TROUBLE = 2;
+
+/** Compares a file with what a running gateway serves. @returns as `diff`; 3 when the gateway does not answer. */
+export async function diffWithRunning(file: string, flags: RemoteFlags): Promise<number> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(error.message);
+  });
+  return diffBy({ method: 'POST', path: '/v1/config/diff', ...configBody(file, text) }, flags);
+}
+
+/** Compares two revisions in the history of a running gateway. @returns as `diff`; 3 when the gateway does not answer. */
+export function diffRevisions(from: number, to: number, flags: RemoteFlags): Promise<number> {
+  return diffBy({ path: `/v1/revisions/${from}/diff/${to}` }, flags);
+}
+
+function diffBy(request: AdminRequest, flags: RemoteFlags): Promise<number> {
+  return converse(flags, async (client) => {
+    const answer = await client.ask(request);
+    const code = showAnswer<ConfigDiff>(answer, flags.json, describe);
+    if (code !== exitCodes.ok) return TROUBLE;
+    return readBody<ConfigDiff>(answer)?.equal ? 0 : 1;
+  });
+}
+
+function describe({ equal, changes }: ConfigDiff): Described {
+  return { lines: equal ? ['No difference.'] : changes.map(lineOf) };
+}
+
+const values: Readonly<Record<ConfigChange['op'], (change: ConfigChange) => string>> = {
+  add: ({ pointer, to }) => `+ ${pointer}: ${JSON.stringify(to)}`,
+  remove: ({ pointer, from }) => `- ${pointer}: ${JSON.stringify(from)}`,
+  replace: ({ pointer, from, to }) => `~ ${pointer}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`,
+};
+
+function lineOf(change: ConfigChange): string {
+  const { op, effect, line } = change;
+  const note = effect === 'swap' ? '' : ` (${effect})`;
+  return `${values[op](change)}${note}${line === undefined ? '' : `  ${showPlace(change)}`}`;
+}

@@ -1,0 +1,68 @@
+import type { Issue } from '../../config/index.ts';
+import { printable } from '../formats/excerpt.ts';
+import { printFindings } from '../report.ts';
+import { type Answer, exitCodeOf, exitCodes, isRefusal } from './answer.ts';
+import type { Problem } from './bodies.ts';
+
+/** An answer for people. */
+export interface Described {
+  readonly lines: readonly string[];
+  /** Mistakes it tells of; they go to standard error. */
+  readonly issues?: readonly Issue[];
+}
+
+/**
+ * Prints an answer: as JSON unchanged, else what it says on standard output, or why it is a refusal on standard error.
+ * @returns the exit code.
+ */
+export function showAnswer<Body>(answer: Answer, json: boolean, describe: (body: Body) => Described): number {
+  if (json) {
+    process.stdout.write(answer.text.endsWith('\n') ? answer.text : `${answer.text}\n`);
+    return exitCodeOf(answer);
+  }
+  const body = isRefusal(answer.status) ? null : readBody<Body>(answer);
+  if (body === null) {
+    printRefusal(answer);
+    return isRefusal(answer.status) ? exitCodeOf(answer) : exitCodes.refused;
+  }
+  const { lines, issues = [] } = describe(body);
+  process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''));
+  printIssues(issues);
+  return exitCodes.ok;
+}
+
+/** What an answer holds; null for what cannot be from an admin port. */
+export function readBody<Body>({ text }: Answer): Body | null {
+  try {
+    return JSON.parse(text) as Body;
+  } catch {
+    return null;
+  }
+}
+
+/** Prints on standard error why an admin port refused, every mistake as `check` prints it. */
+export function printRefusal(answer: Answer): void {
+  const { status } = answer;
+  const problem: Problem = { title: `the answer has status ${status}`, ...readBody<Problem>(answer) };
+  const { errors = [], errorsTruncated = 0 } = problem;
+  process.stderr.write(`ERROR ${printable(sentenceOf(problem))}\n`);
+  if (status === 401) process.stderr.write('please give its token: GATEWAY_ADMIN_TOKEN or --admin-token-file FILE\n');
+  printIssues(errors);
+  if (errorsTruncated > 0) process.stderr.write(`and ${errorsTruncated} more\n`);
+}
+
+/** What kind of problem it is where its mistakes follow, else the problem itself. */
+export function sentenceOf({ title, detail, errors = [], revision }: Problem): string {
+  if (errors.length === 0) return detail ?? title;
+  return revision === undefined ? title : `${title}; revision ${revision} serves on`;
+}
+
+/** Prints mistakes on standard error, as `check` does. */
+function printIssues(issues: readonly Issue[]): void {
+  const [errors, warnings] = [issues.filter(isError), issues.filter((issue) => !isError(issue))];
+  printFindings(process.stderr, { file: 'configuration', text: undefined, document: null, errors, warnings });
+}
+
+function isError({ severity }: Issue): boolean {
+  return severity === 'error';
+}

@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util';
+import { alignColumns } from './columns.ts';
+import type { Command } from './command.ts';
+import type { StatusBody } from './remote/bodies.ts';
+import { converse, remoteOptions, remoteUsage } from './remote/connect.ts';
+import { type Described, sentenceOf, showAnswer } from './remote/show.ts';
+
+/** Tells what serves. Exit 0 when the gateway answers, whatever its state. */
+export const status: Command = {
+  usage: remoteUsage,
+  summary: 'Tell what a running gateway serves, and how its last reload went.',
+  run(args) {
+    const { values } = parseArgs({ args, options: remoteOptions });
+    return converse(values, async (client) =>
+      showAnswer(await client.ask({ path: '/v1/status' }), values.json, describe),
+    );
+  },
+};
+
+function describe(body: StatusBody): Described {
+  const { state, revision, hash, version, startedAt, endpoints, workers, converged, requiresRestart = [] } = body;
+  const rows = [
+    ['state', state],
+    ['revision', `${revision}-${hash.slice(0, 12)}${body.drift ? ', not what the file says' : ''}`],
+    ['source', body.sourceFile ?? body.source],
+    ['endpoints', String(endpoints)],
+    ['workers', `${workers}${converged ? '' : ', not all with this revision'}`],
+    ['version', version],
+    ['started', startedAt],
+    ['last reload', lastReload(body)],
+    ['watching', watching(body)],
+    ...requiresRestart.map((setting) => ['needs restart', setting]),
+  ];
+  return { lines: alignColumns(rows), issues: body.lastReload?.problem?.errors ?? [] };
+}
+
+function lastReload({ lastReload: last }: StatusBody): string {
+  if (!last) return 'none';
+  const { result, trigger, at, durationMs, problem } = last;
+  const why = problem ? `: ${sentenceOf(problem)}` : '';
+  return `${result} (${trigger}) ${at}, ${durationMs} ms${why}`;
+}
+
+function watching({ watch: { enabled, files, mode } }: StatusBody): string {
+  return enabled ? `${files} files${mode === null ? '' : ` (${mode})`}` : 'nothing';
+}

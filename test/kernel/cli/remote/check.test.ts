@@ -1,0 +1,186 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { createFolder, type Ended, type Folder, sluice, sluiceIn } from '../command.ts';
+import { freePort, type Running, startRunning } from '../running.ts';
+import { type AdminServer, startAdminServer } from './admin-server.ts';
+
+const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+
+describe('check by a running gateway', function () {
+  this.timeout(60_000);
+  let folder: Folder;
+  let gateway: Running;
+  let admin: string;
+
+  before(async () => {
+    folder = createFolder();
+    const file = folder.write('gateway.json', { version: 3, listen_ip: '127.0.0.1', endpoints: [] });
+    admin = `127.0.0.1:${await freePort()}`;
+    const env = { GATEWAY_ADMIN_LISTEN: admin, GATEWAY_ADMIN_TOKEN: '' };
+    const state = ['--state-dir', folder.path('state')];
+    gateway = startRunning(env, 'run', '--no-watch', '-p', String(await freePort()), '-c', file, ...state);
+    await gateway.printed(/the token of the admin API is in/);
+  });
+  after(async () => {
+    await gateway.stop();
+    folder.remove();
+  });
+
+  const here = (...args: string[]) => sluice('check', ...args);
+  const there = (...args: string[]) => here(...args, '--admin', admin, '--state-dir', folder.path('state'));
+
+  const files: Readonly<Record<string, readonly [name: string, content: unknown]>> = {
+    'a good file': ['good.json', { version: 3, endpoints: [{ endpoint: '/a', backend }] }],
+    'a good file in YAML': ['good.yaml', 'version: 3\nendpoints: []\n'],
+    'a file with mistakes': [
+      'three.json',
+      { version: 3, timeout: '2', prot: 8080, endpoints: [{ endpoint: '/a', method: 'FETCH', backend }] },
+    ],
+    'a file with mistakes in YAML': ['two.yaml', 'version: 3\ntimeout: 2\nendpoints:\n  - endpoint: a\n'],
+    'a file with a warning': ['odd.json', '// a comment\n{"version": 3, "endpoints": []}'],
+    'a file with mistakes and warnings': ['both.json', '// a comment\n{"version": 3, "timeout": "2"}'],
+    'a file with a secret beside a mistake': [
+      'secret.json',
+      JSON.stringify({
+        version: 3,
+        endpoints: [
+          {
+            endpoint: '/a',
+            backend: [
+              {
+                ...backend[0],
+                extra_config: { 'backend/http/client': { proxy_address: 'http://hidden.test:3128', nope: 1 } },
+              },
+            ],
+          },
+        ],
+      }),
+    ],
+    'routes that collide': [
+      'routes.json',
+      {
+        version: 3,
+        endpoints: [
+          { endpoint: '/user/{a}', backend },
+          { endpoint: '/user/{b}/some', backend },
+        ],
+      },
+    ],
+    'a file that cannot be parsed': ['broken.json', '{"version": 3,\n "endpoints": [}'],
+  };
+  /** What both say of a file. */
+  const both = (file: string, format: string) =>
+    Promise.all([there, here].map((check) => check('-t', '-c', file, '--format', format)));
+
+  for (const [what, [name, content]] of Object.entries(files)) {
+    it(`says of ${what} what check says here`, async () => {
+      const file = folder.write(name, content);
+      for (const format of ['text', 'json']) deepEqual(...((await both(file, format)) as [Ended, Ended]), format);
+    });
+  }
+
+  it('speaks every format', async () => {
+    const file = folder.write('three.json', files['a file with mistakes']![1]);
+    for (const format of ['sarif', 'github']) deepEqual(...((await both(file, format)) as [Ended, Ended]), format);
+  });
+
+  it('tells warnings beside mistakes', async () => {
+    const { out } = await there('-c', folder.write(...files['a file with mistakes and warnings']!), '--format', 'json');
+    const { errors, warnings } = JSON.parse(out);
+    ok(errors.length > 0 && warnings.length > 0, out);
+  });
+
+  it('builds components with -t only', async () => {
+    const cel = { 'validation/cel': [{ check_expr: '1 +' }] };
+    const file = folder.write('cel.json', {
+      version: 3,
+      endpoints: [{ endpoint: '/a', backend, extra_config: cel }],
+    });
+    equal((await there('-c', file)).code, (await here('-c', file)).code);
+    const { code, err } = await there('-t', '-c', file);
+    equal(code, 1);
+    match(err, /cel\.json:\d+:\d+: error: /);
+  });
+
+  it('ends with 1 and says why when the token is wrong', async () => {
+    const file = folder.write('good.json', { version: 3, endpoints: [] });
+    const { code, err } = await here('-c', file, '--admin', admin, '--admin-token-file', folder.write('token', 'x'));
+    equal(code, 1);
+    match(err, /GATEWAY_ADMIN_TOKEN/);
+  });
+
+  it('ends with 1 for a file that is not there', async () => {
+    deepEqual(await there('-c', folder.path('missing.json')), await here('-c', folder.path('missing.json')));
+  });
+
+  it('is not asked without --admin', async () => {
+    const file = folder.write('good.json', { version: 3, endpoints: [] });
+    equal((await sluiceIn({ GATEWAY_ADMIN_LISTEN: '127.0.0.1:1' }, 'check', '-c', file)).code, 0);
+  });
+
+  it('ends with 3 when nobody answers', async () => {
+    const file = folder.write('good.json', { version: 3, endpoints: [] });
+    const { code, out, err } = await here('-c', file, '--admin', `127.0.0.1:${await freePort()}`, '--format', 'json');
+    deepEqual([code, out], [3, '']);
+    match(err, /no admin port answers/);
+  });
+
+  it('ends with 2 for flags that do not go together', async () => {
+    for (const args of [
+      ['--fix', '--admin', admin],
+      ['-d', '--admin', admin],
+      ['-s', 'schema.json', '--admin', admin],
+      ['--ca', 'authority.pem'],
+    ]) {
+      equal((await here('-c', 'gateway.json', ...args)).code, 2, args.join(' '));
+    }
+  });
+});
+
+describe('check by something else', function () {
+  this.timeout(30_000);
+  let server: AdminServer;
+  let folder: Folder;
+  let file: string;
+  beforeEach(async () => {
+    server = await startAdminServer();
+    folder = createFolder();
+    file = folder.write('gateway.json', { version: 3, endpoints: [] });
+  });
+  afterEach(async () => {
+    await server.close();
+    folder.remove();
+  });
+
+  const check = (...args: string[]) =>
+    sluiceIn({ GATEWAY_ADMIN_TOKEN: 'sesame' }, 'check', '-c', file, '--admin', server.address, ...args);
+
+  it('is not taken for a good configuration', async () => {
+    for (const body of ['<html>', '{}', 'null']) {
+      server.on('POST /v1/check', (_, response) => void response.writeHead(200).end(body));
+      const { code, out, err } = await check();
+      equal(code, 1, body);
+      match(err, /^ERROR /);
+      equal(out.includes('Syntax OK!'), false);
+    }
+  });
+
+  it('sends the file as it is, and how far to go', async () => {
+    server.on('POST /v1/check', [200, { valid: true, warnings: [] }]);
+    equal((await check()).code, 0);
+    equal((await check('-t')).code, 0);
+    deepEqual(
+      server.calls.map(({ line }) => line),
+      ['POST /v1/check?level=schema', 'POST /v1/check?level=full'],
+    );
+    equal(server.calls[0]!.body, folder.read('gateway.json'));
+  });
+
+  it('tells how many mistakes were left out', async () => {
+    const errors = [{ pointer: '/version', severity: 'error', code: 'schema.type', namespace: 'core', message: 'bad' }];
+    server.on('POST /v1/check', [422, { title: 'Bad', status: 422, errors, errorsTruncated: 7 }]);
+    const { code, err } = await check();
+    equal(code, 1);
+    match(err, /^ERROR parsing the configuration file:\t8 mistakes\n/);
+    match(err, /: error: bad \(\/version\) \[SCHEMA_TYPE\]\n[\s\S]*and 7 more\n$/);
+  });
+});

@@ -1,0 +1,293 @@
+import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict';
+import { makeCertificates } from '../../../support/certificates.ts';
+import { createFolder, type Folder, sluiceIn } from '../command.ts';
+import { type AdminServer, type Reply, startAdminServer } from './admin-server.ts';
+import { applied, invalid, revisions, stale, status } from './bodies.ts';
+
+describe('a command to a running gateway', function () {
+  this.timeout(30_000);
+  let server: AdminServer;
+  let folder: Folder;
+
+  beforeEach(async () => {
+    server = await startAdminServer();
+    folder = createFolder();
+  });
+  afterEach(async () => {
+    await server.close();
+    folder.remove();
+  });
+
+  const env = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
+    GATEWAY_ADMIN_LISTEN: server.address,
+    GATEWAY_ADMIN_TOKEN: 'sesame',
+    GATEWAY_STATE_DIR: folder.path(''),
+    ...more,
+  });
+  const call = (...args: string[]) => sluiceIn(env(), ...args);
+  const answering = (route: string, reply: Reply, ...args: string[]) => {
+    server.on(route, reply);
+    return call(...args);
+  };
+
+  describe('tells its token', () => {
+    const tokenSent = async (more: NodeJS.ProcessEnv, ...args: string[]) => {
+      server.on('GET /v1/status', [200, status]);
+      equal((await sluiceIn(env(more), 'status', ...args)).code, 0);
+      return server.calls[0]!.headers.authorization;
+    };
+
+    it('from the environment', async () => {
+      equal(await tokenSent({}), 'Bearer sesame');
+    });
+
+    it('from the file it is given, before all others', async () => {
+      equal(await tokenSent({}, '--admin-token-file', folder.write('token', 'from-file\n')), 'Bearer from-file');
+    });
+
+    it('from the file that the gateway has made', async () => {
+      folder.write(`admin-${server.address.replace(':', '-')}.token`, 'made');
+      equal(await tokenSent({ GATEWAY_ADMIN_TOKEN: '' }), 'Bearer made');
+    });
+
+    it('from the same file when the gateway is called localhost', async () => {
+      folder.write(`admin-${server.address.replace(':', '-')}.token`, 'made');
+      const admin = server.address.replace('127.0.0.1', 'localhost');
+      equal(await tokenSent({ GATEWAY_ADMIN_TOKEN: '' }, '--admin', admin), 'Bearer made');
+    });
+  });
+
+  it('sends no token that it does not have, and says how to give one', async () => {
+    server.on('GET /v1/status', [401, { title: 'Unauthorized', status: 401 }]);
+    const { code, err } = await sluiceIn(env({ GATEWAY_ADMIN_TOKEN: '' }), 'status');
+    equal(server.calls[0]!.headers.authorization, undefined);
+    equal(code, 1);
+    match(err, /^ERROR Unauthorized\n.*GATEWAY_ADMIN_TOKEN/);
+  });
+
+  it('reaches a gateway by a socket file', async () => {
+    const socket = await startAdminServer({ path: folder.path('admin.sock') });
+    socket.on('GET /v1/status', [200, status]);
+    const { code } = await call('status', '--admin', socket.address);
+    await socket.close();
+    equal(code, 0);
+  });
+
+  it('trusts a certificate of the authority it is given, and no other', async () => {
+    const certificates = makeCertificates();
+    const authority = certificates.authority('authority');
+    const { certificatePem: cert, privateKeyPem: key } = certificates.issue('gateway', authority);
+    const secure = await startAdminServer(undefined, { cert, key });
+    secure.on('GET /v1/status', [200, status]);
+    const at = ['status', '--admin', `https://${secure.address}`];
+    const { code } = await call(...at, '--ca', authority.certificate);
+    const { code: untrusted } = await call(...at);
+    await secure.close();
+    certificates.remove();
+    deepEqual([code, untrusted], [0, 3]);
+    equal(secure.calls.length, 1);
+  });
+
+  it('does not take its token to another address', async () => {
+    const other = await startAdminServer();
+    server.on('GET /v1/status', (_, response) => {
+      response.writeHead(307, { location: `http://${other.address}/v1/status` }).end('{}');
+    });
+    equal((await call('status')).code, 1);
+    await other.close();
+    deepEqual(other.calls, []);
+  });
+
+  it('ends with 3 when nobody answers, and says where it has looked', async () => {
+    const { address } = server;
+    await server.close();
+    const { code, err, out } = await sluiceIn(env(), 'status', '--json');
+    server = await startAdminServer();
+    equal(code, 3);
+    equal(out, '');
+    match(err, new RegExp(`no admin port answers at ${address}: .*ECONNREFUSED`));
+  });
+
+  it('ends with 2 for what it does not understand, and asks nobody', async () => {
+    for (const args of [
+      ['status', '--frob'],
+      ['status', '--admin', 'nowhere'],
+      ['status', '--admin-token-file', folder.path('missing')],
+      ['reload', '--guard', 'soon'],
+      ['reload', '--guard-p99', '2'],
+      ['rollback'],
+      ['rollback', 'one'],
+      ['history', '--limit', '0'],
+    ]) {
+      equal((await call(...args)).code, 2, args.join(' '));
+    }
+    deepEqual(server.calls, []);
+  });
+
+  it('ends with 1 when something else than a gateway answers', async () => {
+    const html: Reply = (_, response) => void response.writeHead(200).end('<html>');
+    const { code, err } = await answering('GET /v1/status', html, 'status');
+    equal(code, 1);
+    match(err, /^ERROR/);
+  });
+
+  it('prints with --json what it was answered, unchanged, also a refusal', async () => {
+    const text = '{ "a":1.0,\n"b":[] }';
+    server.on('GET /v1/status', (_, response) => void response.writeHead(200).end(text));
+    deepEqual(await call('status', '--json'), { code: 0, out: `${text}\n`, err: '' });
+    const refusal = await answering('POST /v1/reload', [422, invalid], 'reload', '--json');
+    deepEqual(refusal, { code: 1, out: `${JSON.stringify(invalid)}\n`, err: '' });
+  });
+
+  describe('status', () => {
+    it('tells what serves', async () => {
+      const { code, out } = await answering('GET /v1/status', [200, status], 'status');
+      equal(code, 0);
+      match(out, /^state {8}serving$/m);
+      match(out, /^revision {5}7-0123456789ab$/m);
+      match(out, /^source {7}gateway\.json$/m);
+      match(out, /^workers {6}4$/m);
+      match(out, /^last reload {2}applied \(watch\) 2026-11-21T20:05:00\.000Z, 54 ms$/m);
+      match(out, /^watching {5}14 files \(events\)$/m);
+    });
+
+    it('tells why the last reload failed, mistakes and all, and still ends with 0', async () => {
+      const lastReload = { ...status.lastReload, result: 'failed', problem: invalid };
+      const body = { ...status, drift: true, lastReload };
+      const { code, out, err } = await answering('GET /v1/status', [200, body], 'status');
+      equal(code, 0);
+      match(out, /^revision .*, not what the file says$/m);
+      match(out, /^last reload {2}failed .*The configuration is not valid/m);
+      match(err, /gateway\.json:41:17: error: must be an array of strings/);
+    });
+  });
+
+  describe('reload', () => {
+    it('tells what has changed', async () => {
+      const { code, out } = await answering('POST /v1/reload', [200, applied], 'reload');
+      equal(code, 0);
+      deepEqual(out.split('\n'), [
+        'revision 8 serves (fedcba987654), 7 before; 54 ms',
+        '+ GET /new',
+        '~ GET /users/{id}',
+        '- POST /old',
+        '',
+      ]);
+    });
+
+    it('passes its flags on', async () => {
+      server.on('POST /v1/reload', [200, { ...applied, result: 'dry_run' }]);
+      const flags = ['--force', '--dry-run', '--message', 'a & b', '--if-match', '7-0123456789ab'];
+      match((await call('reload', ...flags)).out, /^dry run: it could be applied/);
+      const [{ line, headers }] = server.calls as [(typeof server.calls)[0]];
+      equal(line, 'POST /v1/reload?force=true&dry_run=true&message=a+%26+b');
+      equal(headers['if-match'], '"7-0123456789ab"');
+    });
+
+    it('prints the mistakes of a refused configuration as check does', async () => {
+      const { code, out, err } = await answering('POST /v1/reload', [422, invalid], 'reload');
+      equal(code, 1);
+      equal(out, '');
+      deepEqual(err.split('\n'), [
+        'ERROR The configuration is not valid; revision 7 serves on',
+        'gateway.json:41:17: error: must be an array of strings (/endpoints/0/backend/0/host) [schema.type]',
+        '    hint: wrap it in [ ]',
+        '',
+        '1 error',
+        '',
+      ]);
+    });
+
+    it('prints warnings of a configuration that serves', async () => {
+      const warnings = [{ ...invalid.errors[0], severity: 'warning' }];
+      const { code, err } = await answering('POST /v1/reload', [200, { ...applied, warnings }], 'reload');
+      equal(code, 0);
+      match(err, /warning: must be an array/);
+    });
+
+    it('ends with 4 when another revision serves than it was told', async () => {
+      const { code, err } = await answering('POST /v1/reload', [412, stale], 'reload', '--if-match', '7-0123456789ab');
+      equal(code, 4);
+      equal(err, 'ERROR revision 8 serves, not 7\n');
+    });
+
+    it('lets no answer command the terminal', async () => {
+      const { err } = await answering('POST /v1/reload', [422, { detail: 'a\x1b[2Jb' }], 'reload');
+      doesNotMatch(err, /\x1b/);
+    });
+  });
+
+  describe('rollback', () => {
+    it('asks for a revision, and tells what serves then', async () => {
+      server.on('POST /v1/revisions/2/rollback', [200, applied]);
+      const { code, out } = await call('rollback', '2', '--message', 'too slow');
+      equal(code, 0);
+      match(out, /^revision 8 serves/);
+      equal(server.calls[0]!.line, 'POST /v1/revisions/2/rollback?message=too+slow');
+    });
+
+    it('ends with 1 when the revision is gone', async () => {
+      const gone = { title: 'Gone', status: 410, detail: 'revision 2 is no longer kept' };
+      const { code, err } = await answering('POST /v1/revisions/2/rollback', [410, gone], 'rollback', '2');
+      equal(code, 1);
+      equal(err, 'ERROR revision 2 is no longer kept\n');
+    });
+  });
+
+  describe('history', () => {
+    it('lists what has served', async () => {
+      server.on('GET /v1/revisions', [200, revisions]);
+      const { code, out } = await call('history', '--limit', '3');
+      equal(code, 0);
+      equal(server.calls[0]!.line, 'GET /v1/revisions?limit=3');
+      deepEqual(out.split('\n'), [
+        'REVISION  AT                        FROM   BY  RESULT           MESSAGE',
+        '3         2026-11-21T20:10:00.000Z  api    ci  serves',
+        '2         2026-11-21T20:05:00.000Z  file       rolled-back      longer timeouts',
+        '1         2026-11-21T20:00:00.000Z  start      applied, pinned',
+        '',
+      ]);
+    });
+
+    it('tells of one revision', async () => {
+      const { out } = await answering('GET /v1/revisions/2', [200, revisions.revisions[1]], 'history', '2');
+      match(out, /^reason {4}GET \/a: errors rose/m);
+      match(out, /^message {3}longer timeouts$/m);
+    });
+  });
+
+  describe('diff', () => {
+    const change = {
+      op: 'replace',
+      pointer: '/timeout',
+      from: '2s',
+      to: '3s',
+      effect: 'swap',
+      file: 'g.yaml',
+      line: 2,
+      column: 1,
+    };
+
+    it('compares one file with what serves', async () => {
+      server.on('POST /v1/config/diff', [200, { equal: false, changes: [change] }]);
+      const { code, out } = await call('diff', folder.write('g.yaml', 'version: 3\n'));
+      equal(code, 1);
+      equal(out, '~ /timeout: "2s" → "3s"  g.yaml:2:1\n');
+      const [{ headers, body }] = server.calls as [(typeof server.calls)[0]];
+      deepEqual([headers['content-type'], body], ['application/yaml', 'version: 3\n']);
+    });
+
+    it('compares two revisions, and ends with 0 when they are equal', async () => {
+      const equals = { equal: true, changes: [] };
+      const { code, out } = await answering('GET /v1/revisions/3/diff/4', [200, equals], 'diff', '3', '4');
+      deepEqual([code, out], [0, 'No difference.\n']);
+    });
+
+    it('ends with 2 when the file is refused', async () => {
+      const file = folder.write('bad.json', '{}');
+      const { code, err } = await answering('POST /v1/config/diff', [422, invalid], 'diff', file);
+      equal(code, 2);
+      match(err, /gateway\.json:41:17: error/);
+    });
+  });
+});

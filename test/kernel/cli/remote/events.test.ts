@@ -1,0 +1,100 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { sluiceIn, startSluice } from '../command.ts';
+import { type AdminServer, beginEvents, eventText, startAdminServer } from './admin-server.ts';
+
+const started = eventText(4, 'reload.started', { attempt: 2, trigger: 'watch' });
+const failed = eventText(5, 'reload.failed', { attempt: 2, message: 'no good', problem: { errors: [] } });
+
+describe('events of a running gateway', function () {
+  this.timeout(30_000);
+  let server: AdminServer;
+  let child: ReturnType<typeof startSluice> | null = null;
+
+  beforeEach(async () => {
+    server = await startAdminServer();
+  });
+  afterEach(async () => {
+    child?.kill('SIGKILL');
+    child = null;
+    await server.close();
+  });
+
+  const env = () => ({ GATEWAY_ADMIN_LISTEN: server.address, GATEWAY_ADMIN_TOKEN: 'sesame' });
+
+  /** Starts the command; its output is there when so many lines of it are. */
+  const start = (...args: string[]) => {
+    child = startSluice(env(), 'events', ...args);
+    let out = '';
+    child.stdout.on('data', (chunk) => (out += chunk));
+    const { stdout } = child;
+    return async (lines: number): Promise<string> => {
+      while (out.split('\n').length <= lines) await once(stdout, 'data');
+      return out;
+    };
+  };
+
+  it('are printed one a line, with what they say in a word', async () => {
+    server.on('GET /v1/events', (_, response) => void beginEvents(response).write(started + failed));
+    deepEqual((await start()(2)).split('\n'), [
+      '    4  reload.started    attempt=2 trigger=watch',
+      '    5  reload.failed     attempt=2 message="no good"',
+      '',
+    ]);
+  });
+
+  it('are printed with --json as they came', async () => {
+    server.on('GET /v1/events', (_, response) => void beginEvents(response).write(started));
+    equal(await start('--json')(1), '{"id":4,"type":"reload.started","data":{"attempt":2,"trigger":"watch"}}\n');
+  });
+
+  it('are asked for by their types', async () => {
+    server.on('GET /v1/events', (_, response) => void beginEvents(response).write(started));
+    await start('--types', 'reload.*,worker.up')(1);
+    equal(server.calls[0]!.line, 'GET /v1/events?types=reload.*%2Cworker.up');
+  });
+
+  it('go on behind the last one when the connection is lost', async () => {
+    const replies = [
+      (response: ServerResponse) => beginEvents(response).write(started, () => server.cut()),
+      (response: ServerResponse) => beginEvents(response).write(failed),
+    ];
+    server.on('GET /v1/events', (_, response) => void replies.shift()!(response));
+    match(await start()(2), /reload\.started.*\n.*reload\.failed/);
+    deepEqual(
+      server.calls.map(({ headers }) => headers['last-event-id']),
+      [undefined, '4'],
+    );
+  });
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`end with 0 after ${signal}`, async () => {
+      server.on('GET /v1/events', (_, response) => void beginEvents(response).write(started));
+      await start()(1);
+      child!.kill(signal);
+      deepEqual(await once(child!, 'exit'), [0, null]);
+    });
+  }
+
+  it('end with 0 when nobody reads them any more', async () => {
+    server.on('GET /v1/events', (_, response) => {
+      beginEvents(response).write(started);
+      const more = setInterval(() => response.write(started), 5);
+      response.once('close', () => clearInterval(more));
+    });
+    await start()(1);
+    child!.stdout.destroy();
+    deepEqual(await once(child!, 'exit'), [0, null]);
+  });
+
+  it('end with 3 when nobody answers', async () => {
+    const gone = { GATEWAY_ADMIN_LISTEN: 'unix:/nowhere/admin.sock' };
+    equal((await sluiceIn(gone, 'events')).code, 3);
+  });
+
+  it('end with 1 when they are refused', async () => {
+    server.on('GET /v1/events', [403, { title: 'Forbidden', detail: 'the token lacks the scope read' }]);
+    deepEqual(await sluiceIn(env(), 'events'), { code: 1, out: '', err: 'ERROR the token lacks the scope read\n' });
+  });
+});

@@ -1,0 +1,114 @@
+import { equal, match } from 'node:assert/strict';
+import { createFolder, type Folder, sluiceIn } from '../command.ts';
+import { freePort, type Running, startRunning } from '../running.ts';
+
+const service = { version: 3, listen_ip: '127.0.0.1' };
+const endpoint = { endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] };
+
+describe('the commands and a gateway that runs', function () {
+  this.timeout(60_000);
+  let folder: Folder;
+  let gateway: Running;
+  let env: NodeJS.ProcessEnv;
+
+  beforeEach(async () => {
+    folder = createFolder();
+    folder.write('gateway.json', { ...service, endpoints: [] });
+    env = {
+      GATEWAY_ADMIN_LISTEN: `127.0.0.1:${await freePort()}`,
+      GATEWAY_STATE_DIR: folder.path('state'),
+      GATEWAY_ADMIN_TOKEN: '',
+    };
+    gateway = startRunning(env, 'run', '--no-watch', '-p', String(await freePort()), '-c', folder.path('gateway.json'));
+    await gateway.printed(/the token of the admin API is in/);
+  });
+  afterEach(async () => {
+    await gateway.stop();
+    folder.remove();
+  });
+
+  const call = (...args: string[]) => sluiceIn(env, ...args);
+  const save = (config: object) => folder.write('gateway.json', { ...service, ...config });
+
+  it('agree on where the token is, and on what serves', async () => {
+    const { code, out } = await call('status');
+    equal(code, 0);
+    match(out, /^revision +1-[0-9a-f]{12}$/m);
+    match(out, /^endpoints +0$/m);
+  });
+
+  it('agree that a wrong token is refused', async () => {
+    const { code, err } = await sluiceIn({ ...env, GATEWAY_ADMIN_TOKEN: 'wrong' }, 'reload');
+    equal(code, 1);
+    match(err, /GATEWAY_ADMIN_TOKEN/);
+  });
+
+  it('reload, tell the history, compare and roll back', async () => {
+    save({ endpoints: [endpoint] });
+    match((await call('diff', folder.path('gateway.json'))).out, /^\+ \/endpoints\/0/m);
+    const reloaded = await call('reload', '--message', 'one more');
+    equal(reloaded.code, 0);
+    match(reloaded.out, /^revision 2 serves .*\n\+ GET \/a\n$/);
+    match((await call('reload')).out, /^unchanged: revision 2/);
+    match((await call('history')).out, /^2 .* serves +one more\n1 .* start .* applied$/m);
+    const compared = await call('diff', '1', '2', '--format', 'json');
+    equal(compared.code, 1);
+    equal(JSON.parse(compared.out).summary.added, 1);
+    match((await call('rollback', '1')).out, /^revision 3 serves .*\n- GET \/a\n$/);
+    match((await call('status')).out, /^revision +3-[0-9a-f]{12}, not what the file says$/m);
+  });
+
+  it('end with 1 and the place of the mistake when the file is wrong', async () => {
+    save({ endpoints: [{ ...endpoint, timeout: '2' }] });
+    const { code, err } = await call('reload');
+    equal(code, 1);
+    match(err, /^ERROR The configuration is not valid; revision 1 serves on\n.*gateway\.json:\d+:\d+: error: /);
+    match((await call('status')).out, /^last reload +failed \(api\)/m);
+  });
+
+  it('end with 4 when another revision serves', async () => {
+    save({ endpoints: [endpoint] });
+    const { code, err } = await call('reload', '--if-match', '7-0123456789ab');
+    equal(code, 4);
+    match(err, /^ERROR /);
+    const { code: rolled } = await call('rollback', '1', '--if-match', '7-0123456789ab');
+    equal(rolled, 4);
+  });
+
+  it('wait for the verdict of the guard', async () => {
+    save({ endpoints: [endpoint] });
+    const { code, err } = await call('reload', '--guard', '1s');
+    equal(code, 0);
+    match(err, /revision 2 has passed its guard\n$/);
+  });
+
+  it('see what happens', async () => {
+    const events = startRunning(env, 'events', '--json', '--types', 'reload.*');
+    // Nothing tells when it listens: something happens until it is seen.
+    const happening = (async () => {
+      while (events.isRunning) await call('reload', '--force');
+    })();
+    await events.printed(/"type":"reload\.succeeded","data":\{.*"result":"applied"/);
+    events.kill('SIGINT');
+    equal(await events.ended, 0);
+    await happening;
+  });
+
+  it('do not hold the gateway up when it ends, though events are followed', async () => {
+    const events = startRunning(env, 'events');
+    const happening = (async () => {
+      while (gateway.isRunning) await call('reload', '--force');
+    })();
+    await events.printed(/reload\.succeeded/);
+    gateway.kill('SIGTERM');
+    equal(await gateway.ended, 0);
+    await happening;
+    await events.stop();
+  });
+
+  it('end with 3 when it has ended, and the gateway ends with 0', async () => {
+    gateway.kill('SIGTERM');
+    equal(await gateway.ended, 0);
+    equal((await call('status')).code, 3);
+  });
+});

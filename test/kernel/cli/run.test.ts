@@ -1,0 +1,111 @@
+import { doesNotMatch, equal, match, ok } from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createFolder, type Folder, sluiceIn } from './command.ts';
+import { freePort, type Running, startRunning } from './running.ts';
+
+const service = { version: 3, listen_ip: '127.0.0.1', endpoints: [] };
+
+describe('run', function () {
+  this.timeout(60_000);
+  let folder: Folder;
+  let env: NodeJS.ProcessEnv;
+  let gateway: Running | null = null;
+
+  beforeEach(async () => {
+    folder = createFolder();
+    folder.write('gateway.json', service);
+    env = {
+      GATEWAY_ADMIN_LISTEN: `127.0.0.1:${await freePort()}`,
+      GATEWAY_STATE_DIR: folder.path('state'),
+      GATEWAY_ADMIN_TOKEN: 'sesame',
+    };
+  });
+  afterEach(async () => {
+    await gateway?.stop();
+    gateway = null;
+    folder.remove();
+  });
+
+  /** Starts the gateway. @returns the port it serves at, once it listens. */
+  const start = async (...flags: string[]): Promise<number> => {
+    const port = await freePort();
+    gateway = startRunning(env, 'run', '-p', String(port), '-c', folder.path('gateway.json'), ...flags);
+    await gateway.printed(/Listening on port/);
+    return port;
+  };
+  const statusOf = async () => JSON.parse((await sluiceIn(env, 'status', '--json')).out);
+
+  it('opens no admin port where it is told off', async () => {
+    await start('--admin', 'off');
+    gateway!.kill('SIGTERM');
+    equal(await gateway!.ended, 0);
+    doesNotMatch(gateway!.output, /admin/);
+  });
+
+  it('prefers the address of the flag to that of the environment', async () => {
+    const admin = `unix:${folder.path('admin.sock')}`;
+    await start('--admin', admin);
+    await gateway!.printed(/the admin API is at unix:/);
+    equal((await sluiceIn(env, 'status', '--admin', admin)).code, 0);
+  });
+
+  it('does not start without the admin port that was asked for', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const admin = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    const port = String(await freePort());
+    const { code, err } = await sluiceIn(env, 'run', '-p', port, '-c', folder.path('gateway.json'), '--admin', admin);
+    taken.close();
+    equal(code, 1);
+    match(err, /ERROR .*is taken/);
+  });
+
+  it('ends with 0 when the admin port is told to stop it', async () => {
+    await start();
+    await gateway!.printed(/the admin API is at/);
+    const headers = { authorization: 'Bearer sesame' };
+    const { status } = await fetch(`http://${env.GATEWAY_ADMIN_LISTEN}/v1/stop`, { method: 'POST', headers });
+    equal(status, 202);
+    equal(await gateway!.ended, 0);
+  });
+
+  it('serves in as many processes as it is told', async () => {
+    const port = await start('--workers', '2');
+    await gateway!.printed(/the admin API is at/);
+    equal((await fetch(`http://127.0.0.1:${port}/__health`)).status, 200);
+    equal((await statusOf()).workers, 2);
+    gateway!.kill('SIGTERM');
+    equal(await gateway!.ended, 0);
+  });
+
+  it('keeps the history of its file over a restart', async () => {
+    await start();
+    gateway!.kill('SIGTERM');
+    await gateway!.ended;
+    folder.write('gateway.json', { ...service, echo_endpoint: true });
+    await start();
+    await gateway!.printed(/the admin API is at/);
+    equal((await statusOf()).revision, 2);
+  });
+
+  it('takes up the last good configuration where it is allowed to', async () => {
+    await start();
+    gateway!.kill('SIGTERM');
+    await gateway!.ended;
+    folder.write('gateway.json', { ...service, version: 4 });
+    equal((await sluiceIn(env, 'run', '-c', folder.path('gateway.json'))).code, 1);
+    await start('--resume-last-good');
+    await gateway!.printed(/the admin API is at/);
+    const { state, source } = await statusOf();
+    equal(state, 'degraded');
+    ok(source === 'resume', source);
+  });
+
+  it('refuses a number of workers that is none', async () => {
+    for (const workers of ['0', 'many', '1.5']) {
+      equal((await sluiceIn(env, 'run', '-c', folder.path('gateway.json'), '--workers', workers)).code, 2);
+    }
+  });
+});
