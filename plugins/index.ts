@@ -3,6 +3,8 @@ import { order } from './order.ts';
 
 /** Every namespace and the module that brings it. The path is the namespace; aliases name the same module again. */
 const plugins: Manifest = {
+  'admin/api': () => import('./admin/api.ts'),
+  'admin/reload': () => import('./admin/reload.ts'),
   'backend/http': () => import('./backend/http/index.ts'),
   'backend/http/client': () => import('./backend/http/client/index.ts'),
   'discovery/dns': () => import('./discovery/dns.ts'),

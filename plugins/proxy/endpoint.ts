@@ -27,7 +27,7 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
   const shape = config.flatmap_filter && compileFlatmap(config.flatmap_filter, site);
   if (config.static && passesBytes(endpoint)) {
     const message = `static data needs a decoded reply, and output_encoding is ${endpoint.output_encoding}`;
-    throw site.fault('PROXY_STATIC_RAW', '/static', message);
+    throw site.fault('PROXY_STATIC_RAW', '/static', message, { related: [`${endpointPointer(site)}/output_encoding`] });
   }
   return {
     ...(config.static && { proxy: staticData(config.static.data, config.static.strategy), readsData: true }),
@@ -59,12 +59,26 @@ function warnOfIdleOptions(site: EndpointProxySite, answering: number): void {
   if (config.sequential) idle('sequential', reason);
 }
 
+/** Where the endpoint of a site stands. */
+function endpointPointer({ pointer }: EndpointProxySite): string {
+  return pointer.slice(0, pointer.lastIndexOf('/extra_config'));
+}
+
 function compilePropagated(site: EndpointProxySite, backends: readonly BackendConfig[]): readonly Propagated[][] {
   const names = site.config.sequential_propagated_params;
   const perBackend: Propagated[][] = backends.map(() => []);
-  const refuse = (at: string, message: string) => site.fault('PROXY_PROPAGATED', at, message);
+  const refuse = (pointer: string, message: string, at?: number) =>
+    site.fault('PROXY_PROPAGATED', pointer, message, {
+      related:
+        at === undefined ? [] : [`${endpointPointer(site)}/backend/${site.endpoint.backend.indexOf(backends[at]!)}`],
+    });
   if (names.length > 0 && !site.config.sequential) {
-    throw refuse('/sequential_propagated_params', 'parameters are propagated only where sequential is true');
+    throw site.fault(
+      'PROXY_PROPAGATED',
+      '/sequential_propagated_params',
+      'parameters are propagated only where sequential is true',
+      { hint: '"sequential": true' },
+    );
   }
   for (const [index, name] of names.entries()) {
     const pointer = `/sequential_propagated_params/${index}`;
@@ -74,10 +88,14 @@ function compilePropagated(site: EndpointProxySite, backends: readonly BackendCo
     if (!backend) throw refuse(pointer, `${name}: the endpoint has no backend ${at}; the first one is 0`);
     const isRaw = backend.encoding === 'no-op';
     if (field === undefined && !isRaw) {
-      throw refuse(pointer, `${name} is the whole body, which is kept only when backend ${at} has the encoding no-op`);
+      throw refuse(
+        pointer,
+        `${name} is the whole body, which is kept only when backend ${at} has the encoding no-op`,
+        at,
+      );
     }
     if (field !== undefined && isRaw) {
-      throw refuse(pointer, `${name}: backend ${at} has the encoding no-op, so its answer has no fields`);
+      throw refuse(pointer, `${name}: backend ${at} has the encoding no-op, so its answer has no fields`, at);
     }
     if (at === backends.length - 1) {
       site.warn('PROXY_IDLE', pointer, `${name}: no backend comes after backend ${at}`);

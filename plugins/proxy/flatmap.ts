@@ -1,4 +1,4 @@
-import type { Data, DataObject, Site } from '#contract';
+import { type Data, type DataObject, nearest, type Site } from '#contract';
 import { findBranches, move, type Operation, wildcard } from './move.ts';
 import { Branch } from './tree.ts';
 
@@ -50,11 +50,17 @@ function compileOperation(
         for (const path of paths) remove(root, path, 0);
       };
     default:
-      site.warn('PROXY_FLATMAP_TYPE', `/flatmap_filter/${index}/type`, 'no such operation: it does nothing', {
-        hint: 'write move, del or append',
-      });
+      warnOfUnknown(type, index, site);
       return null;
   }
+}
+
+function warnOfUnknown(type: Data | undefined, index: number, { warn }: Pick<Site<unknown>, 'warn'>): void {
+  const near = typeof type === 'string' ? nearest(type, ['move', 'del', 'append']) : undefined;
+  const name = type === undefined ? 'without a type, this' : `${JSON.stringify(type)} is no operation: it`;
+  warn('PROXY_FLATMAP_TYPE', `/flatmap_filter/${index}/type`, `${name} does nothing`, {
+    hint: near ? `did you mean "${near}"?` : 'write move, del or append',
+  });
 }
 
 function remove(branch: Branch, path: readonly string[], depth: number): void {

@@ -6,12 +6,17 @@ const flatmapFilter = {
   items: {
     type: 'object',
     properties: {
-      type: { type: 'any', description: 'What is done: move, del or append.' },
+      type: {
+        type: 'any',
+        description: 'What is done: move, del or append; anything else does nothing, with a warning.',
+        examples: ['move', 'del', 'append'],
+      },
       args: {
         type: 'array',
         items: { type: 'string' },
         description: 'Dotted paths; array members are named by their position, * stands for every child.',
         default: [],
+        examples: [['user.name', 'name']],
       },
     },
   },
@@ -22,6 +27,7 @@ const flatmapFilter = {
 export const endpointProxySchema = {
   type: 'object',
   title: 'Proxy',
+  examples: [{ static: { strategy: 'incomplete', data: { partial: true } } }],
   properties: {
     sequential: { type: 'boolean', description: 'Call the backends one after another.', default: false },
     sequential_propagated_params: {
@@ -30,16 +36,22 @@ export const endpointProxySchema = {
       description:
         'Values of earlier answers offered to the components of later backends as parameters: resp0_user.id is field user.id of the first backend, resp0 the whole body of a no-op backend.',
       default: [],
+      examples: [['resp0_user.id']],
     },
     static: {
       type: 'object',
-      description: 'Fixed data put into the response.',
+      description: 'Fixed data put into the response. Default: none.',
       properties: {
-        data: { type: 'object', description: 'Top-level keys to set; they win over equal ones of the backends.' },
+        data: {
+          type: 'object',
+          description: 'Top-level keys to set; they win over equal ones of the backends.',
+          examples: [{ partial: true }],
+        },
         strategy: {
           type: 'string',
           enum: ['always', 'success', 'complete', 'errored', 'incomplete'],
-          description: 'When the data is put in.',
+          description:
+            'When the data is put in: always; without an error (success); without an error and with every backend (complete); with an error (errored); without some backend (incomplete).',
         },
       },
       required: ['data', 'strategy'],
@@ -63,11 +75,16 @@ export const endpointProxySchema = {
       description: 'Inflate gzip request bodies before anything reads them.',
       default: false,
     },
-    force_sandboxed_request: { type: 'boolean', description: 'Without effect: requests are always kept apart.' },
+    force_sandboxed_request: {
+      type: 'boolean',
+      description: 'Without effect: requests are always kept apart.',
+      deprecated: true,
+    },
     strategy: {
       type: 'string',
       enum: ['parallel', 'sequential'],
       description: 'Without effect: sequential decides.',
+      deprecated: true,
     },
   },
 } as const satisfies Schema;
@@ -76,6 +93,7 @@ export const endpointProxySchema = {
 export const backendProxySchema = {
   type: 'object',
   title: 'Proxy',
+  examples: [{ flatmap_filter: [{ type: 'move', args: ['user.name', 'name'] }] }],
   properties: {
     flatmap_filter: flatmapFilter,
     shadow: {
@@ -86,6 +104,7 @@ export const backendProxySchema = {
     shadow_timeout: {
       type: 'duration',
       description: "Longest duration of the shadow call; 0 means the endpoint's timeout, which is the default.",
+      examples: ['500ms'],
     },
   },
 } as const satisfies Schema;

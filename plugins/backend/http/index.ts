@@ -5,15 +5,16 @@ import { errorCode, errorDetails } from './status-failure.ts';
 const schema = {
   type: 'object',
   title: 'Backend errors',
+  examples: [{ return_error_details: 'users' }],
   properties: {
     return_error_details: {
       type: 'string',
-      description: 'A failed status is put into the data under error_ and this name.',
+      description: 'A failed status is put into the data under error_ and this name. Default: the call just fails.',
       examples: ['users'],
     },
     return_error_code: {
       type: 'boolean',
-      description: "The client gets the backend's status; with one backend only.",
+      description: "The client gets the backend's status, with one backend only. Default: it gets 500.",
     },
   },
 } as const satisfies Schema;
@@ -33,7 +34,7 @@ export const plugin = definePlugin({
       }
       const { endpoint, backend } = site;
       if (isPassedThrough(endpoint, backend)) {
-        site.warn('HTTP_ERRORS_RAW', '', "has no effect: the backend's own answer goes to the client");
+        site.warn('HTTP_ERRORS_RAW', '', "backend/http has no effect: the backend's own answer goes to the client");
         return {};
       }
       if (alias !== undefined) {
@@ -47,7 +48,11 @@ export const plugin = definePlugin({
         return alias === '' ? {} : { transport: errorDetails(alias, backend) };
       }
       if (endpoint.backend.length > 1) {
-        site.warn('HTTP_ERRORS_SEVERAL', '/return_error_code', 'has no effect on an endpoint with several backends');
+        site.warn(
+          'HTTP_ERRORS_SEVERAL',
+          '/return_error_code',
+          'return_error_code has no effect on an endpoint with several backends',
+        );
         return {};
       }
       return passesCode ? { transport: errorCode(backend) } : {};

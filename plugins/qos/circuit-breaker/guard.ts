@@ -14,20 +14,29 @@ import { type BreakerSettings, createBreaker, enter, leave, OPEN, type Outcome }
 /** The fields both forms of the breaker have. */
 export const breakerSchema = {
   type: 'object',
+  title: 'Circuit breaker',
+  examples: [{ interval: 60, timeout: 10, max_errors: 3, name: 'users', log_status_change: true }],
   required: ['interval', 'timeout', 'max_errors'],
   properties: {
     interval: {
       type: 'integer',
       minimum: 0,
       description: 'Seconds after which a closed breaker forgets its failures; 0 for never.',
+      examples: [60],
     },
-    timeout: { type: 'integer', minimum: 0, description: 'Seconds the breaker stays open; 0 means 60.' },
+    timeout: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Seconds the breaker stays open; 0 means 60.',
+      examples: [10],
+    },
     max_errors: {
       type: 'integer',
       minimum: 0,
       description: 'Failures in a row that are tolerated; one more opens the breaker.',
+      examples: [3],
     },
-    name: { type: 'string', description: 'Name of the breaker in the log.', default: '' },
+    name: { type: 'string', description: 'Name of the breaker in the log.', default: '', examples: ['users'] },
     log_status_change: { type: 'boolean', description: 'Log every change of state.', default: false },
   },
 } as const satisfies Schema;
@@ -52,17 +61,22 @@ export function guard(
   succeeded: (reply: Reply) => boolean,
 ): Wrap<PipeRequest> | null {
   const { interval, timeout, max_errors: maxErrors, name, log_status_change: logged } = site.config;
-  if (interval === 0 && timeout === 0 && maxErrors === 0) return null;
-  const { log } = site;
-  const { clock } = site.services;
+  if (interval === 0 && timeout === 0 && maxErrors === 0) {
+    site.warn('CIRCUIT_OFF', '', 'the breaker is off: interval, timeout and max_errors are all 0');
+    return null;
+  }
+  const { log, endpoint, index } = site;
+  const { clock, events } = site.services;
+  const place = { method: endpoint.method, endpoint: endpoint.endpoint, backend: index };
   const settings: BreakerSettings = {
     clock,
     maxErrors,
     intervalMs: interval * 1000,
     openMs: (timeout || DEFAULT_OPEN_SECONDS) * 1000,
-    ...(logged && {
-      changed: (from, to) => log.warning(`[CB] Circuit breaker named '${name}' went from '${from}' to '${to}'`),
-    }),
+    changed(from, to) {
+      if (logged) log.warning(`[CB] Circuit breaker named '${name}' went from '${from}' to '${to}'`);
+      events.emit('breaker.changed', { name, from, to, ...place });
+    },
   };
   const breaker = site.keep(placeOf(site), () => createBreaker(clock));
   log.debug(`[CB] Creating the circuit breaker named '${name}'`);

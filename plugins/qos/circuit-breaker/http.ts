@@ -3,6 +3,7 @@ import { breakerSchema, guard } from './guard.ts';
 
 const schema = {
   ...breakerSchema,
+  examples: [{ ...breakerSchema.examples[0], valid_status_codes: [200, 201, 204] }],
   required: [...breakerSchema.required, 'valid_status_codes'],
   properties: {
     ...breakerSchema.properties,
@@ -12,6 +13,7 @@ const schema = {
       minItems: 1,
       uniqueItems: true,
       description: 'Statuses of the backend that are a success; every other one is a failure.',
+      examples: [[200, 201, 204]],
     },
   },
 } as const satisfies Schema;

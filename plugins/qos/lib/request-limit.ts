@@ -2,6 +2,7 @@ import {
   CallError,
   type ClientRequest,
   type DataObject,
+  findNear,
   HeaderBag,
   type Infer,
   isHeaderName,
@@ -17,11 +18,15 @@ import { fullBucket, type Limit, limitOf, take } from './token-bucket.ts';
 /** A limit on requests: for everybody together, for each client, or both. */
 export const requestLimitSchema = {
   type: 'object',
+  title: 'Request limit',
+  examples: [{ max_rate: 500, client_max_rate: 10, strategy: 'ip', every: '1s' }],
   properties: {
     max_rate: {
       type: 'number',
       minimum: 0,
-      description: 'Requests accepted in every period from all clients together; 0 for no such limit.',
+      description:
+        'Requests accepted in every period from all clients together; 0, which is the default, for no such limit.',
+      examples: [500],
     },
     capacity: {
       type: 'integer',
@@ -32,7 +37,8 @@ export const requestLimitSchema = {
     client_max_rate: {
       type: 'number',
       minimum: 0,
-      description: 'Requests accepted in every period from each client; 0 for no such limit.',
+      description: 'Requests accepted in every period from each client; 0, which is the default, for no such limit.',
+      examples: [10],
     },
     client_capacity: {
       type: 'integer',
@@ -40,32 +46,49 @@ export const requestLimitSchema = {
       description: 'Largest burst of one client; 0 for the whole requests of one second, at least 1.',
       default: 0,
     },
-    every: { type: 'duration', description: 'Period of both rates, at least 1s.', default: '1s' },
+    every: { type: 'duration', description: 'Period of both rates, at least 1s.', default: '1s', examples: ['1m'] },
     strategy: {
       type: 'string',
       description: 'How clients are told apart: ip, header or param. Needed with client_max_rate.',
-      examples: ['ip'],
+      examples: ['ip', 'header', 'param'],
     },
     key: {
       type: 'string',
       description:
         'Header name for header; placeholder name for param; for ip, optionally a header that carries the address.',
       default: '',
+      examples: ['X-Api-Key'],
     },
-    num_shards: { type: 'integer', minimum: 0, description: 'Accepted for compatibility.', default: 2048 },
+    num_shards: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Without effect, accepted for compatibility.',
+      default: 2048,
+      deprecated: true,
+    },
     cleanup_period: {
       type: 'duration',
       description: 'How often counters of idle clients are swept, at least 1s.',
       default: '1m',
+      examples: ['5m'],
     },
-    cleanup_threads: { type: 'integer', minimum: 0, description: 'Accepted for compatibility.', default: 1 },
+    cleanup_threads: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Without effect, accepted for compatibility.',
+      default: 1,
+      deprecated: true,
+    },
   },
 } as const satisfies Schema;
 
 export type RequestLimitConfig = Infer<typeof requestLimitSchema>;
 
-/** Counts a request. A reply is a refusal: 429 for one client, 503 for all of them. */
-export type Admit = (request: ClientRequest) => Reply | undefined;
+/** A reply is a refusal: 429 for one client, 503 for all of them. A promise where workers share the count. */
+export type Admitted = Reply | undefined | Promise<Reply | undefined>;
+
+/** Counts a request. */
+export type Admit = (request: ClientRequest) => Admitted;
 
 const clientLimited = new CallError('RATELIMIT_CLIENT', 'rate limit exceded', { view: { status: 429, body: '' } });
 const allLimited = new CallError('RATELIMIT_ALL', 'rate limit exceded', { view: { status: 503, body: '' } });
@@ -79,6 +102,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * tells the clients apart.
  * @param pointer of `config` below the site's own configuration.
  * @returns null when both rates are 0.
+ * Warnings: RATELIMIT_UNUSED, RATELIMIT_OFF.
  * @throws ConfigError RATELIMIT_RATE, RATELIMIT_EVERY, RATELIMIT_STRATEGY or RATELIMIT_KEY.
  */
 export function requestLimit(
@@ -97,33 +121,67 @@ export function requestLimit(
     });
   }
   const strategy = strategyOf(site, config, pointer);
+  warnOfUnused(site, config, pointer);
   const { clock } = site.services;
   const { log } = site;
 
   const all = rate ? limitOf(rate, every, config.capacity) : null;
-  const bucket = all && site.keep({ ...place, of: 'all' }, fullBucket);
+  const takeFromAll =
+    all && site.share({ ...place, of: 'all' }, fullBucket, (bucket) => take(bucket, all, clock.now()));
   if (all) log.debug(`[Ratelimit] Rate ${rate} every ${every}ms, capacity ${all.capacity}`);
+  const admitAll = () => (takeFromAll ? settle(takeFromAll(null), all, 503, allLimited) : undefined);
 
   const each = clientRate && strategy ? limitOf(clientRate, every, config.client_capacity) : null;
-  const identify = each && strategy ? identifyBy(strategy, key) : null;
-  if (!all && !each) return null;
-  if (!each || !identify) return () => spend(take(bucket!, all!, clock.now()), all!, 503, allLimited);
-
-  const clients = site.keep({ ...place, of: 'clients', strategy: strategy!, key }, () => new ClientBuckets());
+  if (!each || !strategy) return all && admitAll;
+  const identify = identifyBy(strategy, key);
   const idleMs = every > IDLE_MS ? every * (1 + Math.random() / 4) : IDLE_MS;
-  const sweepMs = Math.min(Math.max(config.cleanup_period, 1000), LONGEST_TIMER_MS);
-  const sweeper = setInterval(() => clients.sweep(idleMs, clock.now()), sweepMs).unref();
-  site.defer(() => clearInterval(sweeper));
+  const takeFromClient = site.share(
+    { ...place, of: 'clients', strategy, key },
+    () => new ClientBuckets(),
+    (clients, identity: string) => clients.take(identity, each, idleMs, clock.now()),
+  );
+  sweep(site, { ...place, of: 'clients', strategy, key }, idleMs, config.cleanup_period);
   log.debug(`[Ratelimit] Client rate ${clientRate} every ${every}ms, capacity ${each.capacity}, by ${strategy} ${key}`);
 
   return (request) => {
     const identity = identify(request);
     if (identity === '') return refuse(429, { error: clientLimited });
-    const now = clock.now();
-    const refusal = spend(clients.take(identity, each, idleMs, now), each, 429, clientLimited);
-    if (refusal || !bucket) return refusal;
-    return spend(take(bucket, all, now), all, 503, allLimited);
+    const refusal = settle(takeFromClient(identity), each, 429, clientLimited);
+    if (refusal instanceof Promise) return refusal.then((refused) => refused ?? admitAll());
+    return refusal ?? admitAll();
   };
+}
+
+/** What is set and limits nothing, since the rate it belongs to is not set. */
+function warnOfUnused(site: Site<unknown>, config: RequestLimitConfig, pointer: string): void {
+  const { max_rate: rate, client_max_rate: clientRate, capacity, client_capacity: clientCapacity, strategy } = config;
+  if (!rate && !clientRate) {
+    site.warn('RATELIMIT_OFF', pointer, 'nothing is limited: a rate of 0 is no limit');
+    return;
+  }
+  for (const [field, isUnused, needed] of [
+    ['capacity', !rate && capacity > 0, 'max_rate'],
+    ['client_capacity', !clientRate && clientCapacity > 0, 'client_max_rate'],
+    ['strategy', !clientRate && strategy, 'client_max_rate'],
+  ] as const) {
+    if (isUnused) site.warn('RATELIMIT_UNUSED', `${pointer}/${field}`, `${field} has no effect without ${needed}`);
+  }
+}
+
+/** Forgets idle clients from time to time. */
+function sweep(site: Site<unknown>, key: DataObject, idleMs: number, periodMs: number): void {
+  const clients = site.keep(key, () => new ClientBuckets());
+  const { clock } = site.services;
+  const sweepMs = Math.min(Math.max(periodMs, 1000), LONGEST_TIMER_MS);
+  const sweeper = setInterval(() => clients.sweep(idleMs, clock.now()), sweepMs).unref();
+  site.defer(() => clearInterval(sweeper));
+}
+
+/** @param waitMs 0 when there was a token; a promise in a process that has to ask for it. */
+function settle(waitMs: number | Promise<number>, limit: Limit, status: number, error: CallError): Admitted {
+  return waitMs instanceof Promise
+    ? waitMs.then((ms) => spend(ms, limit, status, error))
+    : spend(waitMs, limit, status, error);
 }
 
 function spend(waitMs: number, limit: Limit, status: number, error: CallError): Reply | undefined {
@@ -149,8 +207,10 @@ function strategyOf(site: Site<unknown>, config: RequestLimitConfig, pointer: st
   if (!strategy) {
     if (written !== '' || config.client_max_rate) {
       const message = written === '' ? 'client_max_rate needs a strategy' : `"${written}" is not a strategy`;
+      const near = written === '' ? undefined : findNear(written, strategies);
       throw site.fault('RATELIMIT_STRATEGY', `${pointer}/strategy`, message, {
-        hint: `write one of ${strategies.join(', ')}`,
+        hint: near ? `did you mean "${near.name}"?` : `write one of ${strategies.join(', ')}`,
+        fix: near?.isSure ? { value: near.name } : undefined,
       });
     }
     return null;

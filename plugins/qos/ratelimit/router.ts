@@ -1,8 +1,8 @@
-import { atEndpoint, before, definePlugin, type EndpointSite, paramKey } from '#contract';
+import { atEndpoint, before, definePlugin, type EndpointSite, findNear, paramKey } from '#contract';
 import { type RequestLimitConfig, requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 /**
- * Limits how many requests one endpoint accepts. Counters live in this process and belong to the endpoint's method and
+ * Limits how many requests one endpoint accepts. Counters live in memory, once for all workers, and belong to the endpoint's method and
  * path: they survive a reload, also one that changes the limit, which then applies at once.
  */
 export const plugin = definePlugin({
@@ -25,5 +25,13 @@ function refuseUnknownParam(site: EndpointSite<RequestLimitConfig>): void {
   if (strategy?.toLowerCase() !== 'param' || key === '') return;
   const path = site.endpoint.endpoint;
   const known = path.includes(`{${key}}`) || (path.endsWith('/*') && paramKey(key) === 'Wildcard');
-  if (!known) throw site.fault('RATELIMIT_KEY', '/key', `the endpoint has no placeholder {${key}}`);
+  if (known) return;
+  const near = findNear(
+    key,
+    Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name!),
+  );
+  throw site.fault('RATELIMIT_KEY', '/key', `the endpoint has no placeholder {${key}}`, {
+    hint: near && `did you mean "${near.name}"?`,
+    fix: near?.isSure ? { value: near.name } : undefined,
+  });
 }

@@ -60,12 +60,23 @@ function prepare<Source>(site: Site<SecurityConfig>, read: Reader<Source>): Judg
   if (config.hpkp_public_key !== undefined) {
     site.warn('SECURITY_HPKP', '/hpkp_public_key', 'public key pinning is obsolete: the field has no effect');
   }
+  if (config.sts_include_subdomains && config.sts_seconds === 0) {
+    site.warn('SECURITY_UNUSED', '/sts_include_subdomains', 'sts_include_subdomains has no effect without sts_seconds');
+  }
+  if (config.ssl_host !== '' && !config.ssl_redirect) {
+    site.warn('SECURITY_UNUSED', '/ssl_host', 'ssl_host has no effect without ssl_redirect');
+  }
   const redirects = config.ssl_redirect && !config.is_development;
   const encrypted = service.tls !== undefined && !service.tls.disabled;
   if (redirects && Object.keys(config.ssl_proxy_headers).length === 0 && !encrypted) {
-    site.warn('SECURITY_REDIRECT_LOOP', '/ssl_redirect', 'no request can ever count as HTTPS', {
-      hint: 'configure tls, or name in ssl_proxy_headers what the balancer sends',
-    });
+    site.warn(
+      'SECURITY_REDIRECT_LOOP',
+      '/ssl_redirect',
+      'every request is redirected without end: none can ever count as HTTPS',
+      {
+        hint: 'configure tls, or name in ssl_proxy_headers what the balancer sends',
+      },
+    );
   }
   return judgeBy(site, read);
 }

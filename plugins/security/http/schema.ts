@@ -4,12 +4,17 @@ const flag = (description: string) => ({ type: 'boolean', description, default: 
 
 export const schema = {
   type: 'object',
+  title: 'HTTP security',
+  examples: [
+    { allowed_hosts: ['api.example.com'], sts_seconds: 31_536_000, frame_deny: true, content_type_nosniff: true },
+  ],
   properties: {
     allowed_hosts: {
       type: 'array',
       items: { type: 'string' },
       description: 'Hosts, with their port, for which requests are answered; empty for any.',
       default: [],
+      examples: [['api.example.com']],
     },
     allowed_hosts_are_regex: flag('The entries of allowed_hosts are regular expressions for the whole host.'),
     host_proxy_headers: {
@@ -17,38 +22,54 @@ export const schema = {
       items: { type: 'string' },
       description: 'Headers that may carry the real host; the first one that is not empty wins over Host.',
       default: [],
+      examples: [['X-Forwarded-Host']],
     },
     ssl_redirect: flag('Redirect requests that did not come over HTTPS.'),
-    ssl_host: { type: 'string', description: "Host to redirect to. Default: the request's.", default: '' },
+    ssl_host: {
+      type: 'string',
+      description: "Host to redirect to; empty for the request's.",
+      default: '',
+      examples: ['api.example.com'],
+    },
     ssl_proxy_headers: {
       type: 'object',
       values: { type: 'string' },
       description: 'Headers and the values that prove HTTPS behind a balancer, which must overwrite them.',
       default: {},
+      examples: [{ 'X-Forwarded-Proto': 'https' }],
     },
     sts_seconds: {
       type: 'integer',
       minimum: 0,
       description: 'max-age of Strict-Transport-Security in seconds; 0 for no such header.',
       default: 0,
+      examples: [31_536_000],
     },
     sts_include_subdomains: flag('Strict-Transport-Security covers subdomains.'),
     force_sts_header: flag('Send Strict-Transport-Security on plain HTTP too.'),
     frame_deny: flag('Send X-Frame-Options: DENY.'),
     custom_frame_options_value: {
       type: 'string',
-      description: 'Value of X-Frame-Options; wins over frame_deny.',
+      description: 'Value of X-Frame-Options, wins over frame_deny; empty for frame_deny to decide.',
       default: '',
+      examples: ['SAMEORIGIN'],
     },
     content_type_nosniff: flag('Send X-Content-Type-Options: nosniff.'),
     browser_xss_filter: flag('Send X-XSS-Protection: 1; mode=block.'),
     content_security_policy: {
       type: 'string',
-      description: 'Value of Content-Security-Policy; $NONCE in it becomes a nonce, new for each request.',
+      description:
+        'Value of Content-Security-Policy, where $NONCE becomes a nonce, new for each request; empty for no such header.',
       default: '',
+      examples: ["default-src 'self'"],
     },
-    referrer_policy: { type: 'string', description: 'Value of Referrer-Policy.', default: '' },
-    hpkp_public_key: { type: 'string', description: 'Obsolete, without effect.' },
+    referrer_policy: {
+      type: 'string',
+      description: 'Value of Referrer-Policy; empty for no such header.',
+      default: '',
+      examples: ['same-origin'],
+    },
+    hpkp_public_key: { type: 'string', description: 'Obsolete, without effect.', deprecated: true },
     is_development: flag('Ignore allowed_hosts, ssl_redirect and Strict-Transport-Security.'),
   },
 } as const satisfies Schema;

@@ -1,4 +1,4 @@
-import type { LogLevel, Site } from '#contract';
+import { findNear, type LogLevel, type Site } from '#contract';
 import { PatternError, variablesOf } from './pattern.ts';
 
 /** Headers whose values are credentials. */
@@ -22,8 +22,8 @@ export function checked<T>(site: Site<unknown>, pointer: string, pattern: string
   try {
     return compile(pattern);
   } catch (error) {
-    if (error instanceof PatternError) throw site.fault('LOGGING_PATTERN', pointer, error.message, { cause: error });
-    throw error;
+    if (!(error instanceof PatternError)) throw error;
+    throw site.fault('LOGGING_PATTERN', pointer, error.message, { within: error.within, cause: error });
   }
 }
 
@@ -40,5 +40,10 @@ const levels: readonly string[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICA
 export function levelOf(site: Site<unknown>, pointer: string, text: string): LogLevel {
   const level = text.toUpperCase();
   if (levels.includes(level)) return level as LogLevel;
-  throw site.fault('LOGGING_LEVEL', pointer, `unknown level "${text}"`, { hint: `one of ${levels.join(', ')}` });
+  const whole = levels.find((name) => level.length > 2 && name.startsWith(level));
+  const near = whole === undefined ? findNear(text, levels) : { name: whole, isSure: true };
+  throw site.fault('LOGGING_LEVEL', pointer, `unknown level "${text}"`, {
+    hint: near ? `did you mean "${near.name}"?` : `one of ${levels.join(', ')}`,
+    fix: near?.isSure ? { value: near.name } : undefined,
+  });
 }

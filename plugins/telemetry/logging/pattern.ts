@@ -16,10 +16,14 @@ export type Variable<R> =
  */
 export type Vocabulary<R> = (name: string, format: string) => Variable<R> | undefined;
 
-/** A mistake in a pattern, at a column counted from 1. */
+/** A mistake in a pattern. */
 export class PatternError extends Error {
-  constructor(message: string, column?: number) {
-    super(column === undefined ? message : `${message} at column ${column}`);
+  /** Where in the pattern; the end is exclusive. */
+  readonly within: { readonly start: number; readonly end: number } | undefined;
+
+  constructor(message: string, within?: { readonly start: number; readonly end: number }) {
+    super(within === undefined ? message : `${message} at column ${within.start + 1}`);
+    this.within = within;
   }
 }
 
@@ -58,15 +62,14 @@ function parse<R>(pattern: string, vocabulary: Vocabulary<R>, marker: string): P
   let end = 0;
   let quoted = false;
   for (let start = pattern.indexOf('%{'); start >= 0; start = pattern.indexOf('%{', end)) {
-    const column = start + 1;
     const close = pattern.indexOf('}', start);
-    if (close < 0) throw new PatternError('unterminated %{', column);
+    if (close < 0) throw new PatternError('unterminated %{', { start, end: pattern.length });
     const literal = pattern.slice(end, start);
     text += literal;
     quoted = quoted !== (literal.split('"').length % 2 === 0);
     const inner = pattern.slice(start + 2, close);
     end = close + 1;
-    const variable = resolve(inner, vocabulary, column);
+    const variable = resolve(inner, vocabulary, start);
     if ('text' in variable) {
       text += quoted ? escapeQuoted(variable.text) : escapeControls(variable.text);
       continue;
@@ -79,16 +82,18 @@ function parse<R>(pattern: string, vocabulary: Vocabulary<R>, marker: string): P
   return { texts, cells };
 }
 
-function resolve<R>(inner: string, vocabulary: Vocabulary<R>, column: number): Variable<R> {
+/** @param start where the variable stands in the pattern. */
+function resolve<R>(inner: string, vocabulary: Vocabulary<R>, start: number): Variable<R> {
+  const within = { start, end: start + inner.length + 3 };
   const { name, format } = splitFormat(inner);
   let variable: Variable<R> | undefined;
   try {
     variable = vocabulary(name, format);
   } catch (error) {
-    if (error instanceof PatternError) throw new PatternError(error.message, column);
+    if (error instanceof PatternError) throw new PatternError(error.message, within);
     throw error;
   }
-  if (!variable) throw new PatternError(`unknown variable %{${inner}}`, column);
+  if (!variable) throw new PatternError(`unknown variable %{${inner}}`, within);
   return variable;
 }
 

@@ -1,6 +1,7 @@
 import type { Infer, Schema } from '#contract';
 
-const level = (description: string) => ({ type: 'string', description, examples: ['INFO'] }) as const;
+const levels = ['INFO', 'DEBUG', 'WARNING', 'ERROR', 'CRITICAL'] as const;
+const level = (description: string) => ({ type: 'string', description, examples: levels }) as const;
 
 /** The log of upstream calls. Defaults are left to the code: they would hide that the object is empty. */
 export const backendLogSchema = {
@@ -13,12 +14,17 @@ export const backendLogSchema = {
       type: 'string',
       description:
         'Pattern of the line, with its line break. Default: %{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}',
+      examples: ['%{method} %{host}%{path} %{statusCode} %{latencyMs}\n'],
     },
     log_with_level: level(
       'Write the line as an application line of this level, so that it can be filtered. Default: written straight to standard output.',
     ),
-    no_value: { type: 'string', description: 'Printed for a variable without value. Default, also when empty: -.' },
-    prefix: { type: 'string', description: 'Value of %{prefix}. Default: empty.' },
+    no_value: {
+      type: 'string',
+      description: 'Printed for a variable without value. Default, also when empty: -.',
+      examples: ['none'],
+    },
+    prefix: { type: 'string', description: 'Value of %{prefix}. Default: empty.', examples: ['[users]'] },
   },
 } as const satisfies Schema;
 
@@ -26,6 +32,7 @@ export const backendLogSchema = {
 export const backendSchema = {
   type: 'object',
   title: 'Logging',
+  examples: [{ backend: { prefix: '[users]', log_with_level: 'INFO' } }],
   required: ['backend'],
   properties: { backend: backendLogSchema },
 } as const satisfies Schema;
@@ -34,10 +41,16 @@ export const backendSchema = {
 export const serviceSchema = {
   type: 'object',
   title: 'Logging',
+  examples: [{ level: 'INFO', prefix: '[SLUICE]', stdout: true, access_log_format: 'json' }],
   required: ['level'],
   properties: {
     level: level('Lines below are dropped: DEBUG, INFO, WARNING, ERROR or CRITICAL, in any letter case.'),
-    prefix: { type: 'string', description: 'Put before every application line of the default format.', default: '' },
+    prefix: {
+      type: 'string',
+      description: 'Put before every application line of the default format.',
+      default: '',
+      examples: ['[SLUICE]'],
+    },
     stdout: { type: 'boolean', description: 'Write the application log to standard output.', default: false },
     syslog: { type: 'boolean', description: 'Write the application log to the local syslog socket.', default: false },
     syslog_facility: {

@@ -23,12 +23,24 @@ export function attachService(site: Site<ServiceLogging>, namespace: string): At
   const { config } = site;
   const level = levelOf(site, '/level', config.level);
   const format = applicationFormat(site);
+  warnOfUnused(site);
   const access = accessLog(site);
   const eachBackend = backendLogs(site, namespace);
   return {
     logging: { level, outputs: outputs(site, format), ...(access && { access }) },
     ...(eachBackend && { eachBackend }),
   };
+}
+
+/** Settings that another setting keeps from having an effect. */
+function warnOfUnused({ config, warn }: Site<ServiceLogging>): void {
+  if (config.custom_format !== undefined && config.format !== 'custom') {
+    warn('LOGGING_UNUSED', '/custom_format', 'custom_format has no effect without "format": "custom"');
+  }
+  if (config.access_log_custom_format !== '' && config.access_log_format !== 'custom') {
+    const message = 'access_log_custom_format has no effect without "access_log_format": "custom"';
+    warn('LOGGING_UNUSED', '/access_log_custom_format', message);
+  }
 }
 
 function applicationFormat(site: Site<ServiceLogging>): LogFormat {

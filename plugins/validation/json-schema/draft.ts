@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
-import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type Core from 'ajv/dist/core.js';
 import Ajv04 from 'ajv-draft-04';
-import type { DataObject } from '#contract';
+import { type DataObject, nearest } from '#contract';
 
 /** A version of JSON Schema: which keywords mean something and what a schema must look like. */
 export interface Draft {
@@ -17,6 +17,7 @@ export interface Draft {
 export interface SchemaMistake {
   readonly pointer: string;
   readonly message: string;
+  readonly hint?: string | undefined;
 }
 
 const conditionals = ['if', 'then', 'else'];
@@ -56,7 +57,7 @@ function makeDraft(name: string): Draft {
   }
 }
 
-const options = { strict: false, validateFormats: false, logger: false } as const;
+const options = { strict: false, validateFormats: false, logger: false, verbose: true } as const;
 const draft07 = 'http://json-schema.org/draft-07/schema#';
 const anyDraftId = 'any-draft';
 
@@ -88,8 +89,47 @@ function checkWith(name: string, make: () => Core.default, metaschema: string): 
       compiled.set(name, validate);
     }
     if (validate(schema)) return null;
-    const { instancePath, message = 'is not a valid schema', params } = validate.errors![0]!;
-    const { allowedValues } = params as { allowedValues?: readonly unknown[] };
-    return { pointer: instancePath, message: allowedValues ? `${message}: ${allowedValues.join(', ')}` : message };
+    return describe(validate.errors![0]!);
   };
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  number: 'a number',
+  object: 'an object',
+  string: 'a text',
+};
+
+/** What a keyword must be, by the rule of the metaschema that it breaks. */
+const RULES: Readonly<Record<string, (limit: unknown) => string>> = {
+  type: (limit) =>
+    [limit]
+      .flat()
+      .map((type) => TYPES[String(type)] ?? String(type))
+      .join(' or '),
+  enum: (limit) => `one of ${(limit as readonly unknown[]).join(', ')}`,
+  minimum: (limit) => `${limit} or more`,
+  exclusiveMinimum: (limit) => `more than ${limit}`,
+  minItems: () => 'a list with at least one entry',
+  uniqueItems: () => 'a list without repetitions',
+};
+
+/** A violation of a metaschema in the words of whoever wrote the schema. */
+function describe({ instancePath: pointer, keyword, schema: limit, data }: ErrorObject): SchemaMistake {
+  const name = decodeStep(pointer.slice(pointer.lastIndexOf('/') + 1));
+  const rule = RULES[keyword]?.(limit) ?? 'a valid schema';
+  const found = typeof data === 'object' && data !== null ? '' : `, found ${JSON.stringify(data)}`;
+  const near =
+    keyword === 'enum' && typeof data === 'string' ? nearest(data, (limit as string[]).map(String)) : undefined;
+  return {
+    pointer,
+    message: `${name === '' ? 'the schema' : `'${name}'`} must be ${rule}${found}`,
+    hint: near && `did you mean "${near}"?`,
+  };
+}
+
+function decodeStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

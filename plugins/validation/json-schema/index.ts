@@ -1,8 +1,8 @@
-import { atEndpoint, before, CallError, definePlugin, isObject, type PipeRequest, Reply, refuse } from '#contract';
+import { atEndpoint, before, CallError, definePlugin, type PipeRequest, Reply, refuse } from '#contract';
 import { compileValidator, type Validator } from './validator.ts';
 
 const schema = {
-  type: 'any',
+  type: 'object',
   description:
     'A JSON Schema of draft 04, 06 or 07 for the request body; `$schema` chooses the draft, without it the keywords of all three count.',
   examples: [{ type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 2 } } }],
@@ -13,7 +13,7 @@ const schema = {
  * allowed request goes on byte for byte.
  *
  * Faults of the configuration: `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_REFERENCE`,
- * `JSON_SCHEMA_PATTERN`, `JSON_SCHEMA_ENDLESS`. Errors of a call: `JSON_SCHEMA_EMPTY_BODY`, `JSON_SCHEMA_SYNTAX`,
+ * `JSON_SCHEMA_PATTERN`, `JSON_SCHEMA_ENDLESS`; warnings `JSON_SCHEMA_KEYWORD` and `JSON_SCHEMA_NO_BODY`. Errors of a call: `JSON_SCHEMA_EMPTY_BODY`, `JSON_SCHEMA_SYNTAX`,
  * `JSON_SCHEMA_DEPTH` and, with one line for each violation, `JSON_SCHEMA_VIOLATION`.
  */
 export const plugin = definePlugin({
@@ -21,9 +21,11 @@ export const plugin = definePlugin({
   description: 'Validates the JSON body of requests before any backend is called.',
   places: [
     atEndpoint(schema, (site) => {
-      const { config } = site;
-      if (!isObject(config)) throw site.fault('JSON_SCHEMA_INVALID', '', 'must be an object');
-      const validator = compileValidator(config, (code, pointer, message) => site.fault(code, pointer, message));
+      const validator = compileValidator(site.config, site.fault, site.warn);
+      if (site.endpoint.method === 'GET') {
+        const message = 'requests of GET have no body, so every one is refused';
+        site.warn('JSON_SCHEMA_NO_BODY', '', message, { hint: '"method": "POST" on the endpoint' });
+      }
       return {
         proxy: before<PipeRequest>(({ body }) => {
           if (body === null) return emptyBody();

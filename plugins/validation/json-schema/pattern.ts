@@ -1,20 +1,41 @@
+import { type PatternFault, patternFault } from '#contract';
+
+/** A pattern that cannot be used; the message is a clause for the operator. */
+export class PatternError extends SyntaxError {
+  /** Where in the pattern, when that is known. */
+  readonly within: PatternFault['within'];
+
+  constructor({ message, within }: PatternFault, cause?: unknown) {
+    super(message, { cause });
+    this.within = within;
+  }
+}
+
 /**
  * Compiles a pattern as operators write it for RE2 or for ECMAScript: unanchored, by code points. Leading flags
  * (`(?i)`, `(?s)`, `(?m)`), `(?P<name>`, `\A`, `\z`, `\Q…\E`, `\pL`, POSIX classes, escapes that need none and literal
  * braces are understood.
  *
- * @throws SyntaxError for what neither dialect has.
+ * @throws PatternError for what neither dialect has.
  */
 export function compilePattern(source: string): RegExp {
   const flags = /^\(\?([ims]+)\)/.exec(source);
   const rest = flags ? source.slice(flags[0].length) : source;
   const own = flags ? [...new Set(flags[1])].join('') : '';
-  const pattern = translate(rest);
+  const pattern = translate(rest, source.length - rest.length);
   try {
-    return new RegExp(pattern, own + 'u');
+    return strict(pattern, own);
+  } catch (error) {
+    throw new PatternError(patternFault(source, error), error);
+  }
+}
+
+function strict(pattern: string, flags: string): RegExp {
+  try {
+    return new RegExp(pattern, flags + 'u');
   } catch (error) {
     if (/\\[pP]\{|\\u\{/.test(pattern)) throw error;
-    return new RegExp(pattern, own);
+    return new RegExp(pattern, flags);
   }
 }
 
@@ -41,8 +62,8 @@ const piece =
 const classPiece =
   /\[:(?<posix>\w+):\]|\\p(?<property>[A-Z])|\\P(?<noProperty>[A-Z])|\\(?<escaped>[\s\S])|(?<open>\[)|(?<close>\])/gy;
 
-/** The same pattern in the strict syntax that ECMAScript asks for with the flag `u`. */
-function translate(source: string): string {
+/** The same pattern in the strict syntax that ECMAScript asks for with the flag `u`. @param start where it starts. */
+function translate(source: string, start: number): string {
   let out = '';
   let inClass = false;
   for (let at = 0; at < source.length; ) {
@@ -60,14 +81,20 @@ function translate(source: string): string {
     const braced = /\\(?:[pPu]\{[^}]*\}|k<\w+>)/y;
     braced.lastIndex = at;
     const whole = groups['escaped'] === undefined ? null : braced.exec(source);
-    out += whole ? whole[0] : rewrite(groups, text, inClass);
+    const written = whole?.[0] ?? rewrite(groups, text, inClass);
+    if (written === null) {
+      const message = `${text} is not known to regular expressions here`;
+      throw new PatternError({ message, within: { start: start + at, end: start + at + text.length } });
+    }
+    out += written;
     at += (whole ? whole[0] : text).length;
     if (inClass ? groups['close'] : groups['open']) inClass = !inClass;
   }
   return out;
 }
 
-function rewrite(groups: Record<string, string | undefined>, text: string, inClass: boolean): string {
+/** @returns null for what neither dialect has. */
+function rewrite(groups: Record<string, string | undefined>, text: string, inClass: boolean): string | null {
   const { literal, property, noProperty, escaped, group, brace, open, posix } = groups;
   if (literal !== undefined) return literal.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   if (property) return `\\p{${property}}`;
@@ -75,9 +102,7 @@ function rewrite(groups: Record<string, string | undefined>, text: string, inCla
   if (group) return `(?<${group}>`;
   if (brace) return '\\' + brace;
   if (posix !== undefined) {
-    const characters = Object.hasOwn(posixClasses, posix) ? posixClasses[posix] : undefined;
-    if (characters === undefined) throw new SyntaxError(`unknown character class ${text}`);
-    return characters;
+    return Object.hasOwn(posixClasses, posix) ? posixClasses[posix]! : null;
   }
   if (escaped !== undefined) return rewriteEscape(escaped, inClass);
   // A bracket that comes first in a class is one of its characters.
@@ -85,13 +110,13 @@ function rewrite(groups: Record<string, string | undefined>, text: string, inCla
   return text;
 }
 
-function rewriteEscape(character: string, inClass: boolean): string {
+function rewriteEscape(character: string, inClass: boolean): string | null {
   if (character === 'A' && !inClass) return '^';
   if (character === 'z' && !inClass) return '$';
   if (character === 'a') return '\\x07';
   if (/[\w^$\\.*+?()[\]{}|/]/.test(character) && character !== '_') {
     if (/[A-Za-z]/.test(character) && !/[bBcdDfknprsStuvwWxP]/.test(character)) {
-      throw new SyntaxError(`unknown escape \\${character}`);
+      return null;
     }
     return '\\' + character;
   }

@@ -1,31 +1,37 @@
-import { type Data, type DataObject, getKey, isObject } from '#contract';
+import { type ConfigErrorOptions, type Data, type DataObject, findNear, getKey, isObject } from '#contract';
 import { readArrayRules } from './array-rules.ts';
 import { readCombinators } from './combinators.ts';
 import { findDraft } from './draft.ts';
 import type { SchemaNode, SchemaReader } from './node.ts';
 import { readNumberRules } from './number-rules.ts';
 import { readObjectRules } from './object-rules.ts';
-import { compilePattern } from './pattern.ts';
+import { compilePattern, PatternError } from './pattern.ts';
 import { baseOf, escapeToken, indexNames, ROOT_ADDRESS, resolveReference } from './references.ts';
 import { readCommonRules, readStringRules, readType } from './value-rules.ts';
 
 /** Makes the error for a mistake in a schema. @param pointer relative to the schema document. */
-export type SchemaFault = (code: string, pointer: string, message: string) => Error;
+export type SchemaFault = (code: string, pointer: string, message: string, options?: ConfigErrorOptions) => Error;
+
+/** Notes something that is odd about a schema but does not refuse it. */
+export type SchemaNotice = (code: string, pointer: string, message: string, options?: ConfigErrorOptions) => void;
 
 /**
  * Reads a schema document: checks it against its draft, resolves references and compiles patterns.
  * @throws what `fault` makes: `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_REFERENCE` or
  *   `JSON_SCHEMA_PATTERN`.
+ * @param notice told of `JSON_SCHEMA_KEYWORD`, a keyword that is none and looks like one.
  */
-export function readSchema(root: DataObject, fault: SchemaFault): SchemaNode {
+export function readSchema(root: DataObject, fault: SchemaFault, notice: SchemaNotice = () => {}): SchemaNode {
   const uri = getKey(root, '$schema');
   if (uri !== undefined && typeof uri !== 'string') throw fault('JSON_SCHEMA_DRAFT', '/$schema', 'must be a string');
   const draft = findDraft(uri);
   if (!draft) {
-    throw fault('JSON_SCHEMA_DRAFT', '/$schema', `"${uri}" is not supported; supported are drafts 04, 06 and 07`);
+    throw fault('JSON_SCHEMA_DRAFT', '/$schema', `"${uri}" is not supported; supported are drafts 04, 06 and 07`, {
+      hint: '"http://json-schema.org/draft-07/schema#"',
+    });
   }
   const mistake = draft.check(withoutExactNumbers(root) as DataObject);
-  if (mistake) throw fault('JSON_SCHEMA_INVALID', mistake.pointer, mistake.message);
+  if (mistake) throw fault('JSON_SCHEMA_INVALID', mistake.pointer, mistake.message, { hint: mistake.hint });
   const names = indexNames(root, draft, (pointer, message) => fault('JSON_SCHEMA_REFERENCE', pointer, message));
   const read = new Map<DataObject, SchemaNode>();
 
@@ -60,11 +66,15 @@ export function readSchema(root: DataObject, fault: SchemaFault): SchemaNode {
         try {
           return compilePattern(source);
         } catch (error) {
-          throw fault('JSON_SCHEMA_PATTERN', pointer + at(steps), (error as Error).message);
+          if (!(error instanceof PatternError)) throw error;
+          // The key of a pattern has no place inside a value.
+          const within = steps[0] === 'pattern' ? error.within : undefined;
+          throw fault('JSON_SCHEMA_PATTERN', pointer + at(steps), error.message, { within, cause: error });
         }
       },
       fault: (message, ...steps) => fault('JSON_SCHEMA_INVALID', pointer + at(steps), message),
     };
+    tellSlips(schema, pointer, notice);
     node.type = readType(reader);
     node.combinators = readCombinators(reader);
     node.object = readObjectRules(reader);
@@ -76,6 +86,35 @@ export function readSchema(root: DataObject, fault: SchemaFault): SchemaNode {
   };
 
   return readNode(root, '', ROOT_ADDRESS);
+}
+
+/** The keywords of all three drafts that check something. */
+const KEYWORDS: readonly string[] = [
+  ...['$ref', 'type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum'],
+  ...['exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'items', 'additionalItems', 'minItems', 'maxItems'],
+  ...['uniqueItems', 'contains', 'properties', 'patternProperties', 'additionalProperties', 'propertyNames'],
+  ...['required', 'minProperties', 'maxProperties', 'dependencies', 'definitions', 'allOf', 'anyOf', 'oneOf', 'not'],
+  ...['if', 'then', 'else'],
+];
+
+/** Words that tools put into schemas and that check nothing. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  ...KEYWORDS,
+  ...['id', '$id', '$schema', '$comment', '$defs', 'title', 'description', 'default', 'example', 'examples', 'name'],
+  ...['readOnly', 'writeOnly', 'deprecated', 'nullable', 'xml', 'externalDocs', 'contentEncoding', 'contentMediaType'],
+]);
+
+/** A mistyped keyword checks nothing, and drafts allow any word. */
+function tellSlips(schema: DataObject, pointer: string, notice: SchemaNotice): void {
+  for (const key in schema) {
+    if (ANNOTATIONS.has(key) || /^[@$_#]|^x-/.test(key) || key.length < 4) continue;
+    const near = findNear(key, KEYWORDS);
+    if (!near?.isSure || Object.hasOwn(schema, near.name)) continue;
+    const message = `"${key}" is no keyword and checks nothing`;
+    notice('JSON_SCHEMA_KEYWORD', `${pointer}/${escapeToken(key)}`, message, {
+      hint: `did you mean "${near.name}"?`,
+    });
+  }
 }
 
 function blank(pointer: string): SchemaNode {

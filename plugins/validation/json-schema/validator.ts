@@ -1,7 +1,7 @@
 import { type Data, type DataObject, isObject, mayLoseDigits, parseExact } from '#contract';
 import { examine } from './evaluate.ts';
 import { compileProof } from './proof.ts';
-import { readSchema, type SchemaFault } from './read.ts';
+import { readSchema, type SchemaFault, type SchemaNotice } from './read.ts';
 import { findRecursion } from './recursion.ts';
 
 /** A compiled schema. */
@@ -17,9 +17,10 @@ export interface Validator {
  *
  * @param fault makes the error to be thrown for a schema that cannot be compiled: see `readSchema`, and
  *   `JSON_SCHEMA_ENDLESS` for a reference that leads back to itself.
+ * @param notice told of what is odd: see `readSchema`.
  */
-export function compileValidator(schema: DataObject, fault: SchemaFault): Validator {
-  const root = readSchema(schema, fault);
+export function compileValidator(schema: DataObject, fault: SchemaFault, notice?: SchemaNotice): Validator {
+  const root = readSchema(schema, fault, notice);
   const { recursive, endless } = findRecursion(root);
   if (endless) throw fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself without end');
   // Generated code checks a value once for every way that leads to it, and recursion multiplies the ways.

@@ -134,12 +134,32 @@ describe('backend/http/client: TLS', () => {
   it('refuses files that hold no certificate, or a key of another', async () => {
     const path = join(made.directory, 'empty.pem');
     writeFileSync(path, 'nothing here');
-    equal((await refused({ ca_certs: [path] }))[0], 'CLIENT_TLS_INVALID');
-    const pair = { certificate: visitor.certificate, private_key: other.privateKey };
-    deepEqual((await refused({ client_certs: [pair] })).slice(0, 2), [
+    deepEqual(await refused({ ca_certs: [path] }), [
       'CLIENT_TLS_INVALID',
-      '/client_tls/client_certs/0',
+      '/client_tls/ca_certs/0',
+      `no certificate in ${path}: it is not PEM`,
     ]);
+    const { certificate, privateKey } = visitor;
+    const at = '/client_tls/client_certs/0';
+    for (const [pair, pointer, message] of [
+      [
+        { certificate, private_key: other.privateKey },
+        `${at}/private_key`,
+        `${other.privateKey} is no key for ${certificate}: the key does not fit the certificate`,
+      ],
+      [
+        { certificate: privateKey, private_key: privateKey },
+        `${at}/certificate`,
+        `no certificate in ${privateKey}: it holds a private key`,
+      ],
+      [
+        { certificate, private_key: path },
+        `${at}/private_key`,
+        `no private key that can be used in ${path}: it is not PEM`,
+      ],
+    ] as const) {
+      deepEqual(await refused({ client_certs: [pair] }), ['CLIENT_TLS_INVALID', pointer, message]);
+    }
   });
 
   it('refuses versions and suites the runtime cannot do', async () => {

@@ -154,7 +154,7 @@ describe('validation/json-schema', () => {
   });
 
   it('refuses a configuration that is no object', async () => {
-    deepEqual(await faultsOf(true), ['JSON_SCHEMA_INVALID ']);
+    deepEqual(await faultsOf(true), ['SCHEMA_TYPE ']);
   });
 
   const mistakes: [what: string, schema: object, fault: string][] = [

@@ -8,6 +8,7 @@ import { Transport, type TransportSettings } from './transport.ts';
 export const httpClientSchema = {
   type: 'object',
   title: 'HTTP client',
+  examples: [{ no_redirect: true, proxy_address: 'http://proxy.example.com:3128' }],
   properties: {
     client_tls: { ...clientTlsSchema, description: "TLS of this backend, in place of the service's client_tls." },
     no_redirect: {
@@ -57,7 +58,7 @@ export function httpClient(site: BackendSite<HttpClientConfig>): HttpClient {
 function createClient(site: BackendSite<HttpClientConfig>): HttpClient {
   const { config, service } = site;
   if (config.proxy_address !== undefined && !isProxyAddress(config.proxy_address)) {
-    throw site.fault('HTTP_PROXY_ADDRESS', '/proxy_address', 'not an address with scheme, host and port', {
+    throw site.fault('HTTP_PROXY_ADDRESS', '/proxy_address', 'proxy_address is no address with scheme, host and port', {
       hint: 'write it as http://host:port, https://host:port or socks5://host:port',
     });
   }
@@ -73,7 +74,7 @@ function createClient(site: BackendSite<HttpClientConfig>): HttpClient {
 function tlsOf(site: BackendSite<HttpClientConfig>): PreparedTls | null {
   const { config, service } = site;
   if (config.client_tls) return prepareTls(site, config.client_tls);
-  return service.client_tls ? prepareSharedTls(service.client_tls) : null;
+  return service.client_tls ? prepareSharedTls(site, service.client_tls) : null;
 }
 
 function transport(site: BackendSite<HttpClientConfig>, tls: PreparedTls | null): Transport {

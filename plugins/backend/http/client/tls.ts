@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 import {
   type ClientTls,
   ConfigError,
+  pemTrouble,
   readPem,
   type Site,
   systemAuthorities,
@@ -40,7 +41,7 @@ export function standardTls(): TlsClient {
  * @throws ConfigError naming the file, version or number that is wrong.
  */
 export function prepareTls(site: Site<unknown>, config: ClientTls): PreparedTls {
-  const prepared = prepare(config, (kind, at, message, cause) =>
+  const prepared = prepare(site.read, config, (kind, at, message, cause) =>
     site.fault(`CLIENT_TLS_${kind}`, `/client_tls${at}`, message, { cause }),
   );
   if (config.client_certs.length > 1) {
@@ -54,11 +55,12 @@ export function prepareTls(site: Site<unknown>, config: ClientTls): PreparedTls 
 }
 
 /** The same for the `client_tls` object of the service: done once, and one error for all who ask. */
-export function prepareSharedTls(config: ClientTls): PreparedTls {
+export function prepareSharedTls(site: Site<unknown>, config: ClientTls): PreparedTls {
   let prepared = shared.get(config);
   if (!prepared) {
     try {
       prepared = prepare(
+        site.read,
         config,
         (kind, at, message, cause) => new ConfigError(`CLIENT_TLS_${kind}`, `/client_tls${at}`, message, { cause }),
       );
@@ -72,10 +74,10 @@ export function prepareSharedTls(config: ClientTls): PreparedTls {
   return prepared;
 }
 
-function prepare(config: ClientTls, fault: TlsFault): PreparedTls {
+function prepare(readFile: Site<unknown>['read'], config: ClientTls, fault: TlsFault): PreparedTls {
   const files: string[] = [];
   const read = (path: string, at: string): string => {
-    const text = readPem(path, at, fault);
+    const text = readPem(readFile, path, at, fault);
     files.push(text);
     return text;
   };
@@ -84,20 +86,27 @@ function prepare(config: ClientTls, fault: TlsFault): PreparedTls {
     cert: read(pair.certificate, `/client_certs/${index}/certificate`),
     key: read(pair.private_key, `/client_certs/${index}/private_key`),
   }));
-  pairs.forEach((pair, index) => {
-    checked(fault, `/client_certs/${index}`, 'certificate and private key do not fit', pair);
+  pairs.forEach(({ cert, key }, index) => {
+    const at = `/client_certs/${index}`;
+    const { certificate, private_key: privateKey } = config.client_certs[index]!;
+    const keyAt = `${at}/private_key`;
+    checked(fault, `${at}/certificate`, `no certificate in ${certificate}`, cert, () => new X509Certificate(cert));
+    checked(fault, keyAt, `no private key that can be used in ${privateKey}`, key, () => createPrivateKey(key));
+    checked(fault, keyAt, `${privateKey} is no key for ${certificate}`, key, () => createSecureContext({ cert, key }));
   });
   extra.forEach((ca, index) => {
-    checked(fault, `/ca_certs/${index}`, `no certificate in ${config.ca_certs[index]}`, { ca });
+    const at = `/ca_certs/${index}`;
+    checked(fault, at, `no certificate in ${config.ca_certs[index]}`, ca, () => new X509Certificate(ca));
   });
-  const secureContext = checked(fault, '', 'settings cannot be used', {
+  const options: SecureContextOptions & { ecdhCurve?: string } = {
     ...tlsProtocol(config, fault),
     ca: config.disable_system_ca_pool ? extra : [...systemAuthorities(), ...extra],
     allowPartialTrustChain: true,
     // OpenSSL keeps the last certificate of each kind of key; the first in the list is to win.
     cert: pairs.map(({ cert }) => cert).reverse(),
     key: pairs.map(({ key }) => key).reverse(),
-  });
+  };
+  const secureContext = checked(fault, '', 'settings cannot be used', '', () => createSecureContext(options));
   return {
     client: { secureContext, rejectUnauthorized: !config.allow_insecure_connections },
     fingerprint: createHash('sha256')
@@ -106,18 +115,11 @@ function prepare(config: ClientTls, fault: TlsFault): PreparedTls {
   };
 }
 
-function checked(
-  fault: TlsFault,
-  at: string,
-  message: string,
-  options: SecureContextOptions & { ecdhCurve?: string },
-): SecureContext {
-  if (options.ca && options.ca.length > 0 && !String(options.ca).includes('-----BEGIN CERTIFICATE-----')) {
-    throw fault('INVALID', at, message);
-  }
+/** @param pem what is used. */
+function checked<T>(fault: TlsFault, at: string, message: string, pem: string, use: () => T): T {
   try {
-    return createSecureContext(options);
+    return use();
   } catch (cause) {
-    throw fault('INVALID', at, `${message}: ${(cause as Error).message}`, cause);
+    throw fault('INVALID', at, `${message}: ${pemTrouble(pem, cause)}`, cause);
   }
 }

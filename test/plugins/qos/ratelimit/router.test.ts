@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ConfigErrors } from '#contract';
-import { type Surroundings, stand, type TestRequest } from '../../../../kernel/testing/stand.ts';
+import { type Surroundings, stand, type TestRequest } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
 
 async function limited(config: object, around: Surroundings = {}) {

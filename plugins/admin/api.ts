@@ -1,0 +1,70 @@
+import { createSecureContext } from 'node:tls';
+import {
+  type AdminPem,
+  type AdminSettings,
+  adminSchema,
+  atService,
+  definePlugin,
+  isAddressRange,
+  parseAdminAddress,
+  pemTrouble,
+  readPem,
+  type Site,
+  type TlsFault,
+} from '#contract';
+
+type ApiSite = Site<Omit<AdminSettings, 'pem'>>;
+
+/** Settings of the admin port; the port itself belongs to the command that runs the gateway. */
+export const plugin = definePlugin({
+  name: 'admin/api',
+  description: 'Says where the admin API listens, who may use it and what it allows.',
+  places: [
+    atService(adminSchema, (site) => {
+      checkAddress(site);
+      checkNames(site);
+      return { admin: { ...site.config, pem: readTls(site) } };
+    }),
+  ],
+});
+
+/** Code: ADMIN_LISTEN. */
+function checkAddress({ config, fault }: ApiSite): void {
+  const address = parseAdminAddress(config.listen);
+  if (!address) {
+    throw fault('ADMIN_LISTEN', '/listen', `"${config.listen}" is no address such as 127.0.0.1:9180 or unix:/path`);
+  }
+  if (address.kind === 'tcp' && !address.isLoopback && !config.tls) {
+    const message = `the admin API is not to be had at ${config.listen} without TLS`;
+    throw fault('ADMIN_LISTEN', '/listen', message, { hint: 'set tls, or listen on 127.0.0.1 or unix:/path' });
+  }
+}
+
+/** Codes: ADMIN_ALLOWED_IP, ADMIN_TOKEN_ID. */
+function checkNames({ config, fault }: ApiSite): void {
+  const wrong = config.allowed_ips.findIndex((range) => !isAddressRange(range));
+  if (wrong >= 0) {
+    const message = `"${config.allowed_ips[wrong]}" is neither an address nor a range such as 10.0.0.0/8`;
+    throw fault('ADMIN_ALLOWED_IP', `/allowed_ips/${wrong}`, message);
+  }
+  const ids = config.tokens.map(({ id }) => id);
+  const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
+  if (twice >= 0) throw fault('ADMIN_TOKEN_ID', `/tokens/${twice}/id`, `another token is named "${ids[twice]}" too`);
+}
+
+/** Codes: ADMIN_TLS_FILE, ADMIN_TLS_INVALID. */
+function readTls({ config: { tls }, read, fault }: ApiSite): AdminPem | null {
+  if (!tls) return null;
+  const tlsFault: TlsFault = (kind, at, message, cause) => fault(`ADMIN_TLS_${kind}`, `/tls${at}`, message, { cause });
+  const pem: AdminPem = {
+    cert: readPem(read, tls.certificate, '/certificate', tlsFault),
+    key: readPem(read, tls.private_key, '/private_key', tlsFault),
+    ca: tls.client_ca && readPem(read, tls.client_ca, '/client_ca', tlsFault),
+  };
+  try {
+    createSecureContext(pem);
+  } catch (cause) {
+    throw tlsFault('INVALID', '', `the files cannot be used: ${pemTrouble(pem.cert + pem.key, cause)}`, cause);
+  }
+  return pem;
+}

@@ -1,0 +1,41 @@
+import { atService, definePlugin } from '#contract';
+
+/** How a configuration takes the place of the one before it. */
+export const plugin = definePlugin({
+  name: 'admin/reload',
+  description: 'Says how long requests and streams of a replaced configuration may go on.',
+  places: [
+    atService(
+      {
+        type: 'object',
+        title: 'Reload',
+        examples: [{ drain_timeout: '1m', stream_drain: '10m' }],
+        properties: {
+          drain_timeout: {
+            type: 'duration',
+            description: 'How long requests of a replaced configuration may go on before they are given up.',
+            default: '30s',
+          },
+          stream_drain: {
+            type: 'duration',
+            description: 'How long streams of an endpoint that has changed may go on before they are ended.',
+            default: '5m',
+          },
+          max_draining: {
+            type: 'integer',
+            minimum: 1,
+            description: 'Replaced configurations with requests left, at which changes of watched files wait.',
+            default: 8,
+          },
+        },
+      },
+      ({ config }) => ({
+        reload: {
+          drainMs: config.drain_timeout,
+          streamDrainMs: config.stream_drain,
+          maxDraining: config.max_draining,
+        },
+      }),
+    ),
+  ],
+});
