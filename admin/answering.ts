@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type Koa from 'koa';
+import { ConfigErrors, GatewayError, type Log } from '#contract';
+import { type Gateway, toRefusal } from '#kernel';
+import { Problem } from './problem.ts';
+import { type ProblemDocument, problemDocument, refusalDocument } from './problem-document.ts';
+
+const requestIds = new WeakMap<Koa.Context, string>();
+
+/** What every answer carries. A client may name its request itself. */
+function commonHeaders({ status }: Gateway, ctx: Koa.Context): void {
+  const given = ctx.get('x-request-id');
+  const requestId = /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomUUID();
+  requestIds.set(ctx, requestId);
+  ctx.set({
+    'X-Request-Id': requestId,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Gateway-Revision': String(status.revision),
+  });
+}
+
+/** Answers with what went wrong: refusals and problems as they are, anything else as a fault of ours. */
+export function answerProblem(ctx: Koa.Context, gateway: Gateway, log: Log, error: unknown): void {
+  const document = documentOf(ctx, gateway, log, error);
+  ctx.status = document.status;
+  if (error instanceof Problem) ctx.set({ ...error.headers });
+  if (document.type.endsWith(':reload-in-progress')) ctx.set('Retry-After', '1');
+  ctx.set('Content-Type', 'application/problem+json');
+  ctx.body = JSON.stringify(document);
+}
+
+function documentOf(ctx: Koa.Context, gateway: Gateway, log: Log, error: unknown): ProblemDocument {
+  const { revision } = gateway.status;
+  const request = { instance: ctx.path, requestId: requestIds.get(ctx), revision };
+  if (error instanceof Problem) return problemDocument(error.slug, error.message, { ...request, ...error.members });
+  if (error instanceof ConfigErrors) {
+    const refusal = toRefusal(error, 'read', null);
+    return refusalDocument(refusal, revision, { ...request, ...attemptOf(gateway, error) });
+  }
+  const slug = error instanceof GatewayError ? waitingSlugs[error.code] : undefined;
+  if (slug) return problemDocument(slug, (error as GatewayError).message, request);
+  log.error(() => `${ctx.method} ${ctx.path} failed: ${error instanceof Error ? error.stack : error}`);
+  const detail = `An internal error; revision ${revision} serves on.`;
+  return problemDocument('internal', detail, { ...request, ...attemptOf(gateway, error) });
+}
+
+/** Changes that were not tried. */
+const waitingSlugs: Readonly<Record<string, 'reload-in-progress' | 'draining'>> = {
+  RELOAD_IN_PROGRESS: 'reload-in-progress',
+  GATEWAY_CLOSED: 'draining',
+};
+
+/** The attempt that failed so. */
+function attemptOf({ control }: Gateway, error: unknown): { readonly attempt?: number } {
+  const attempt = control.attempts.list.find(
+    ({ problem }) => problem && (problem === error || problem.cause === error),
+  );
+  return attempt ? { attempt: attempt.id } : {};
+}
+
+/** The outermost step of every request. */
+export function answering(gateway: Gateway, log: Log): Koa.Middleware {
+  return async (ctx, next) => {
+    commonHeaders(gateway, ctx);
+    try {
+      await next();
+    } catch (error) {
+      answerProblem(ctx, gateway, log, error);
+    }
+    ctx.set('Gateway-Revision', String(gateway.status.revision));
+  };
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import type { Log } from '#contract';
+import type { Admin } from './admin.ts';
+import { answering } from './answering.ts';
+import { cors } from './cors.ts';
+import { createFailureCounter } from './guards/failures.ts';
+import { guardConnection } from './guards/index.ts';
+import { createTokenGuard } from './guards/token.ts';
+import { createIdempotency } from './idempotency.ts';
+import { Problem } from './problem.ts';
+import { serveOperation } from './serving.ts';
+import type { Tokens } from './tokens/tokens.ts';
+
+/** Answers one request of the admin port. */
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves every operation behind all guards. */
+export function createApp(admin: Admin, tokens: Tokens, log: Log): Answer {
+  const { gateway, operations } = admin;
+  const now = () => performance.now();
+  const authenticate = createTokenGuard(tokens, createFailureCounter(now), log);
+  const means = { admin, authenticate, idempotency: createIdempotency(now), log };
+  const router = new Router({ sensitive: true, strict: true });
+  const pathsWithoutToken = new Set(operations.filter(({ scope }) => scope === null).map(({ path }) => path));
+  for (const operation of operations) {
+    router.register(operation.path, [operation.method], serveOperation(operation, means));
+  }
+  const settings = () => admin.settings;
+  const app = new Koa();
+  // What was thrown has been answered; what is left are answers that nobody takes any more.
+  app.on('error', (error: Error) => log.debug(() => `an answer broke off: ${error.message}`));
+  app.use(answering(gateway, log));
+  app.use(guardConnection(settings));
+  app.use(cors(settings));
+  app.use(async (ctx, next) => {
+    if (ctx.method !== 'OPTIONS') return next();
+    const allowed = allowedAt(router, ctx.path);
+    if (allowed.length === 0) throw new Problem('not-found', `there is no ${ctx.path}`);
+    ctx.set('Allow', allowed.join(', '));
+    ctx.status = 204;
+  });
+  app.use(router.routes());
+  app.use(async (ctx) => {
+    if (!pathsWithoutToken.has(ctx.path)) await authenticate(ctx);
+    const allowed = allowedAt(router, ctx.path);
+    if (allowed.length === 0) throw new Problem('not-found', `there is no ${ctx.path}`);
+    const headers = { Allow: allowed.join(', ') };
+    throw new Problem('method-not-allowed', `${ctx.path} has no ${ctx.method}`, { headers });
+  });
+  return app.callback();
+}
+
+/** Methods of a path; none for an unknown one. */
+function allowedAt(router: Router, path: string): string[] {
+  const methods = router.match(path, 'OPTIONS').path.flatMap((layer) => layer.methods);
+  return methods.length === 0 ? [] : [...new Set(methods), 'OPTIONS'].sort();
+}

@@ -1,0 +1,41 @@
+import type { Applied, Gateway } from '#kernel';
+import type { JsonSchema } from './operation.ts';
+import { issueViews } from './problem-document.ts';
+import { issueSchema, listOf, objectOf, oneOf, text, whole } from './schemas.ts';
+
+/** What a change did, as clients read it. */
+export function appliedBody(applied: Applied, { crew }: Gateway): object {
+  const { result, revision, previous, hash, attempt, durationMs, phases, changes, rebound, issues } = applied;
+  const workers = crew?.workers.length ?? 1;
+  return {
+    result,
+    revision,
+    previous,
+    hash,
+    attempt,
+    durationMs,
+    phases: { read: 0, render: 0, validate: 0, build: 0, warmup: 0, swap: 0, ...phases },
+    changes,
+    rebound,
+    // What would need one cannot be written in a configuration.
+    requiresRestart: [],
+    warnings: issueViews(issues),
+    workers: { prepared: result === 'unchanged' ? 0 : workers, committed: result === 'applied' ? workers : 0 },
+  };
+}
+
+/** Its schema. */
+export const appliedSchema: JsonSchema = objectOf({
+  result: oneOf(['applied', 'unchanged', 'dry_run']),
+  revision: whole,
+  previous: whole,
+  hash: text,
+  attempt: whole,
+  durationMs: whole,
+  phases: { type: 'object', additionalProperties: { type: 'number' } },
+  changes: objectOf({ added: listOf(text), changed: listOf(text), removed: listOf(text) }),
+  rebound: listOf(text),
+  requiresRestart: listOf(text),
+  warnings: listOf(issueSchema),
+  workers: objectOf({ prepared: whole, committed: whole }),
+});

@@ -1,0 +1,110 @@
+import type Koa from 'koa';
+import type { Data } from '#contract';
+import { ConfigText, decodeText, parseJson } from '#kernel';
+import type { Admin } from './admin.ts';
+import { configTypes, formatOfType } from './formats.ts';
+import { singleFile } from './multipart.ts';
+import { Problem } from './problem.ts';
+
+/** The body of a request. */
+export interface Body {
+  /** Lower-case, without parameters. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+const MULTIPART = 'multipart/form-data';
+
+/** What a configuration may be sent as. */
+export const acceptedConfigs: readonly string[] = [...configTypes, MULTIPART];
+
+const bodies = new WeakMap<Koa.Context, Promise<Body | null>>();
+
+/**
+ * Reads the body, once.
+ * @param accepted media types.
+ * @returns null when there is none.
+ * @throws Problem unsupported-media-type, payload-too-large.
+ */
+export function readBody(ctx: Koa.Context, { settings }: Admin, accepted: readonly string[]): Promise<Body | null> {
+  let body = bodies.get(ctx);
+  if (!body) {
+    body = takeBody(ctx, settings.max_body, accepted);
+    bodies.set(ctx, body);
+  }
+  return body;
+}
+
+async function takeBody(ctx: Koa.Context, limitBytes: number, accepted: readonly string[]): Promise<Body | null> {
+  const { 'content-length': length, 'transfer-encoding': encoding } = ctx.headers;
+  if (encoding === undefined && Number(length ?? 0) === 0) return null;
+  const mediaType = mediaTypeOf(ctx, accepted);
+  if (Number(length ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  const bytes = await collect(ctx, limitBytes);
+  return bytes.length === 0 ? null : { mediaType, bytes };
+}
+
+/** Reads a body of one of the types. @throws Problem as `readBody`; bad-request when there is none. */
+export async function demandBody(ctx: Koa.Context, admin: Admin, accepted: readonly string[]): Promise<Body> {
+  const body = await readBody(ctx, admin, accepted);
+  if (!body) throw new Problem('bad-request', 'the request has no body');
+  return body;
+}
+
+/**
+ * Reads a body of JSON.
+ * @throws Problem as `demandBody`; ConfigErrors for what is not UTF-8, no JSON, or has a key twice.
+ */
+export async function demandJson(ctx: Koa.Context, admin: Admin, accepted = ['application/json']): Promise<Data> {
+  const { bytes } = await demandBody(ctx, admin, accepted);
+  return parseJson(decodeText(bytes, 'body.json'), 'body.json');
+}
+
+/** Reads a configuration. @returns null when there is no body. @throws Problem as `readBody`; ConfigErrors. */
+export async function readConfigBody(ctx: Koa.Context, admin: Admin): Promise<ConfigText | null> {
+  const body = await readBody(ctx, admin, acceptedConfigs);
+  if (!body) return null;
+  const { format, bytes } =
+    body.mediaType === MULTIPART
+      ? await singleFile(body.bytes, ctx.get('content-type'))
+      : { format: formatOfType(body.mediaType)!, bytes: body.bytes };
+  return new ConfigText(decodeText(bytes, `configuration.${format}`), format);
+}
+
+function mediaTypeOf(ctx: Koa.Context, accepted: readonly string[]): string {
+  const [name = '', ...parameters] = ctx.get('content-type').split(';');
+  const mediaType = name.trim().toLowerCase();
+  if (!accepted.includes(mediaType)) throw unsupported(mediaType, accepted);
+  const charset = parameters.map((text) => /^\s*charset\s*=\s*"?([^"\s]*)/i.exec(text)?.[1]).find(Boolean);
+  if (charset && !/^utf-?8$/i.test(charset)) {
+    throw new Problem('unsupported-media-type', `the body must be UTF-8, not ${charset}`);
+  }
+  if (!['', 'identity'].includes(ctx.get('content-encoding').toLowerCase())) {
+    throw new Problem('unsupported-media-type', 'the body must not be compressed');
+  }
+  return mediaType;
+}
+
+function unsupported(mediaType: string, accepted: readonly string[]): Problem {
+  const headers = { 'Accept-Post': accepted.join(', ') };
+  const found = mediaType || 'none';
+  return new Problem('unsupported-media-type', `Content-Type must be ${accepted.join(', ')}; it is ${found}`, {
+    headers,
+  });
+}
+
+async function collect(ctx: Koa.Context, limitBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  // The connection is needed for the answer: what is left of the body is dropped behind it.
+  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length > limitBytes) throw tooLarge(limitBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+function tooLarge(limitBytes: number): Problem {
+  return new Problem('payload-too-large', `the body is larger than ${limitBytes} bytes`);
+}

@@ -1,0 +1,29 @@
+import type Koa from 'koa';
+import type { AdminScope } from '#contract';
+import { Problem } from './problem.ts';
+
+/** Who sent a request, by the token it came with. */
+export interface Caller {
+  /** Id of the token. */
+  readonly id: string;
+  readonly scopes: readonly AdminScope[];
+}
+
+const callers = new WeakMap<Koa.Context, Caller>();
+
+/** Remembers who sent a request. */
+export function setCaller(ctx: Koa.Context, caller: Caller): void {
+  callers.set(ctx, caller);
+}
+
+/** Null where no token was asked for. */
+export function callerOf(ctx: Koa.Context): Caller | null {
+  return callers.get(ctx) ?? null;
+}
+
+/** @throws Problem insufficient-scope when the token does not allow it. */
+export function demandScope(ctx: Koa.Context, scope: AdminScope): void {
+  const caller = callerOf(ctx);
+  if (caller?.scopes.includes(scope)) return;
+  throw new Problem('insufficient-scope', `the token ${caller?.id ?? ''} lacks the scope ${scope}`);
+}

@@ -1,0 +1,137 @@
+import type Koa from 'koa';
+import { type Change, defaultThresholds, type GuardWish } from '#kernel';
+import type { Admin } from './admin.ts';
+import { appliedBody, appliedSchema } from './applied-body.ts';
+import { callerOf } from './caller.ts';
+import { currentEtag, demandMatch, etagOf } from './etag.ts';
+import type { Operation, Parameter } from './operation.ts';
+import { configProblems, type ProblemSlug } from './problem.ts';
+import { queryDuration, queryFlag, queryNumber, queryText } from './query.ts';
+import { jsonAnswer, objectOf, whole } from './schemas.ts';
+
+/** Longest wait for changes before this one, in seconds. */
+const DEFAULT_WAIT = 30;
+const MAX_WAIT = 600;
+
+/** Most characters of a message for the history. */
+const MAX_MESSAGE = 1000;
+
+const inQuery = (name: string, description: string, schema: Parameter['schema']): Parameter => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+});
+
+/** Parameters of everything that applies a configuration. */
+export const changeParameters: readonly Parameter[] = [
+  inQuery('dry_run', 'Do everything but the swap.', { type: 'boolean', default: false }),
+  inQuery('force', 'Apply it though it is what serves already.', { type: 'boolean', default: false }),
+  inQuery('message', 'For the history.', { type: 'string', maxLength: MAX_MESSAGE }),
+  inQuery('wait', 'Seconds to wait for changes before this one.', {
+    type: 'number',
+    minimum: 0,
+    maximum: MAX_WAIT,
+    default: DEFAULT_WAIT,
+  }),
+  inQuery('guard', 'How long to watch over it once it serves, as in 60s; it is taken back when endpoints get worse.', {
+    type: 'string',
+  }),
+  inQuery('guard_errors', 'Percentage points by which errors may rise.', {
+    type: 'number',
+    default: defaultThresholds.errorRatePoints,
+  }),
+  inQuery('guard_p99', 'Times by which the p99 may grow.', { type: 'number', default: defaultThresholds.p99Factor }),
+  inQuery('guard_calls', 'Calls below which nothing is judged.', {
+    type: 'integer',
+    default: defaultThresholds.minimumCalls,
+  }),
+  {
+    name: 'Prefer',
+    in: 'header',
+    description: 'respond-async: answer 202 as soon as the attempt has begun.',
+    schema: { type: 'string' },
+  },
+];
+
+/** Answers of everything that applies a configuration. */
+export const changeAnswers: Operation['answers'] = {
+  200: jsonAnswer('What it did.', appliedSchema),
+  202: jsonAnswer(
+    'Begun, for a client that does not wait; Location tells where it is reported.',
+    objectOf({ attempt: whole }),
+  ),
+};
+
+/** What may stop it. */
+export const changeProblems: readonly ProblemSlug[] = [
+  ...configProblems,
+  'reload-in-progress',
+  'draining',
+  'warmup',
+  'timeout',
+];
+
+/**
+ * Applies a configuration as the request asks for it, and answers: with what it did when all workers have changed over, or
+ * with the attempt when the client does not want to wait.
+ * @throws Problem; Refusal; GatewayError RELOAD_IN_PROGRESS.
+ */
+export async function applyChange(
+  ctx: Koa.Context,
+  { gateway }: Admin,
+  wish: Pick<Change, 'trigger' | 'source' | 'participant' | 'recorded' | 'message'>,
+): Promise<void> {
+  const begun = Promise.withResolvers<number>();
+  const applied = gateway.apply({
+    ...wish,
+    actor: callerOf(ctx)?.id ?? null,
+    message: messageOf(ctx) ?? wish.message,
+    force: queryFlag(ctx, 'force'),
+    dryRun: queryFlag(ctx, 'dry_run'),
+    waitMs: (queryNumber(ctx, 'wait', { most: MAX_WAIT }) ?? DEFAULT_WAIT) * 1000,
+    guard: guardOf(ctx),
+    provided: ({ id, hash }) => {
+      demandMatch(ctx, { revision: id, hash });
+      // The attempt begins right after this.
+      queueMicrotask(() => begun.resolve(gateway.control.attempts.list[0]!.id));
+    },
+  });
+  if (prefersAsync(ctx)) {
+    const attempt = await Promise.race([begun.promise, applied.then(() => begun.promise)]);
+    // What becomes of it is told by the attempt.
+    applied.catch(() => {});
+    answerBegun(ctx, attempt);
+    return;
+  }
+  const outcome = await applied;
+  ctx.set('ETag', outcome.result === 'dry_run' ? currentEtag(gateway) : etagOf(outcome));
+  ctx.body = appliedBody(outcome, gateway);
+}
+
+function answerBegun(ctx: Koa.Context, attempt: number): void {
+  ctx.status = 202;
+  ctx.set({ Location: `/v1/attempts/${attempt}`, 'Preference-Applied': 'respond-async' });
+  ctx.body = { attempt };
+}
+
+function prefersAsync(ctx: Koa.Context): boolean {
+  return ctx
+    .get('prefer')
+    .split(',')
+    .some((preference) => preference.trim().toLowerCase() === 'respond-async');
+}
+
+function messageOf(ctx: Koa.Context): string | undefined {
+  return queryText(ctx, 'message')?.slice(0, MAX_MESSAGE);
+}
+
+function guardOf(ctx: Koa.Context): GuardWish | undefined {
+  const thresholds = {
+    errorRatePoints: queryNumber(ctx, 'guard_errors', { most: 100 }) ?? defaultThresholds.errorRatePoints,
+    p99Factor: queryNumber(ctx, 'guard_p99', { least: 1 }) ?? defaultThresholds.p99Factor,
+    minimumCalls: queryNumber(ctx, 'guard_calls', { whole: true }) ?? defaultThresholds.minimumCalls,
+  };
+  const durationMs = queryDuration(ctx, 'guard');
+  return durationMs ? { durationMs, thresholds } : undefined;
+}

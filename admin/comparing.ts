@@ -1,0 +1,78 @@
+import type Koa from 'koa';
+import {
+  type ConfigDiff,
+  diffConfigs,
+  type Examined,
+  endpointId,
+  type FindPlace,
+  type Gateway,
+  placesIn,
+  pointerOnly,
+  type Snapshot,
+  secretsKnownTo,
+} from '#kernel';
+import { examineSnapshot } from './examining.ts';
+import { processesOf } from './processes.ts';
+import { anything, flag, listOf, objectOf, objectWith, oneOf, place, whole } from './schemas.ts';
+import { isRevealing } from './shown.ts';
+
+/** One of two configurations that are compared. */
+export interface Side {
+  readonly snapshot: Snapshot;
+  readonly examined: Examined;
+}
+
+/** @param attaching also let every component build itself. @throws Refusal with every mistake. */
+export async function sideOf(gateway: Gateway, snapshot: Snapshot, attaching = false): Promise<Side> {
+  return { snapshot, examined: await examineSnapshot(gateway, snapshot, attaching) };
+}
+
+/** How one configuration differs from another, as a request may see it. */
+export function compare(ctx: Koa.Context, gateway: Gateway, from: Side, to: Side): ConfigDiff {
+  const sides = { from: placerOf(from), to: placerOf(to) };
+  return diffConfigs(from.examined.config, to.examined.config, {
+    ...(!isRevealing(ctx) && { isSecret: secretsKnownTo(gateway.registry) }),
+    componentSchema: (namespace, level) => gateway.registry.place(namespace, level)?.schema,
+    places: (pointer, side) => sides[side](pointer),
+  });
+}
+
+/** Finds where something stands in the document that a configuration was made from. */
+function placerOf({ snapshot: { document }, examined }: Side): FindPlace {
+  const find = document ? placesIn(document) : pointerOnly;
+  return (pointer) => {
+    const written = examined.origin(pointer);
+    return { ...find(written), pointer: written };
+  };
+}
+
+/** Streams under way that end when the difference is applied to what serves: those of endpoints that change or go. */
+export function streamsAffected(gateway: Gateway, { endpoints: { changed, removed } }: ConfigDiff): number {
+  const { streamsByEndpoint } = processesOf(gateway);
+  const affected = new Set([...changed, ...removed].map(endpointId));
+  return [...affected].reduce((sum, endpoint) => sum + (streamsByEndpoint.get(endpoint) ?? 0), 0);
+}
+
+const change = objectWith(
+  {
+    op: oneOf(['add', 'remove', 'replace']),
+    from: anything,
+    to: anything,
+    effect: oneOf(['swap', 'rebind', 'restart', 'stream']),
+    ...place,
+  },
+  'op',
+  'pointer',
+  'effect',
+);
+const names = listOf(objectOf({ method: { type: 'string' }, endpoint: { type: 'string' } }));
+
+/** Schema of a difference. */
+export const differenceSchema = objectOf({
+  equal: flag,
+  summary: objectOf({ added: whole, changed: whole, removed: whole }),
+  changes: listOf(change),
+  endpoints: objectOf({ added: names, changed: names, removed: names }),
+  patch: listOf(objectWith({ op: { type: 'string' }, path: { type: 'string' }, value: anything }, 'op', 'path')),
+  streamsAffected: whole,
+});

@@ -1,0 +1,49 @@
+import type Koa from 'koa';
+import type { Gateway } from '#kernel';
+import { Problem } from './problem.ts';
+
+/** A revision and its fingerprint. */
+interface Revised {
+  readonly revision: number;
+  readonly hash: string;
+}
+
+/** Strong: `"<revision>-<first 12 digits of the hash>"`. */
+export function etagOf({ revision, hash }: Revised): string {
+  return `"${revision}-${hash.slice(0, 12)}"`;
+}
+
+/** The tag of what serves. */
+export function currentEtag({ status }: Gateway): string {
+  return etagOf(status);
+}
+
+/** Looks for a tag in a list of tags, or `*`. @param weakly whether weak tags count, as they do for reading. */
+function lists(header: string, etag: string, weakly: boolean): boolean {
+  const tags = header.split(',').map((tag) => tag.trim());
+  return tags.some((tag) => tag === '*' || (weakly ? tag.replace(/^W\//, '') : tag) === etag);
+}
+
+/** True when the client has what serves already: it is to be told 304. */
+export function hasCurrent(ctx: Koa.Context, gateway: Gateway): boolean {
+  const header = ctx.get('if-none-match');
+  return header !== '' && lists(header, currentEtag(gateway), true);
+}
+
+/** @throws Problem stale when `If-Match` is there and does not name what serves. */
+export function demandMatch(ctx: Koa.Context, serving: Revised): void {
+  const header = ctx.get('if-match');
+  const etag = etagOf(serving);
+  if (header === '' || lists(header, etag, false)) return;
+  const { revision } = serving;
+  throw new Problem('stale', `If-Match does not name the revision that serves, ${revision}`, {
+    headers: { ETag: etag },
+    members: { revision },
+  });
+}
+
+/** @throws Problem precondition-required when there is no `If-Match`. */
+export function demandIfMatch(ctx: Koa.Context): void {
+  if (ctx.get('if-match') !== '') return;
+  throw new Problem('precondition-required', 'name the revision that is to be changed: If-Match with its ETag');
+}

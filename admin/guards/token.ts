@@ -1,0 +1,36 @@
+import type Koa from 'koa';
+import type { Log } from '#contract';
+import { addressOf } from '../address-of.ts';
+import { type Caller, setCaller } from '../caller.ts';
+import { Problem } from '../problem.ts';
+import type { Tokens } from '../tokens/tokens.ts';
+import type { FailureCounter } from './failures.ts';
+
+/** Finds out who sent a request. */
+export type Authenticate = (ctx: Koa.Context) => Promise<Caller>;
+
+/**
+ * A right token always passes: others at the same address cannot shut its owner out by being wrong. What keeps guesses out
+ * is the length of a token, not their number.
+ * @throws Problem unauthorized; too-many-requests after too many failures of the address.
+ */
+export function createTokenGuard(tokens: Tokens, failures: FailureCounter, log: Log): Authenticate {
+  return async (ctx) => {
+    const [, token] = /^Bearer +([^\s]+) *$/i.exec(ctx.get('authorization')) ?? [];
+    const caller = token === undefined ? null : await tokens.find(token);
+    if (caller) {
+      setCaller(ctx, caller);
+      return caller;
+    }
+    const address = addressOf(ctx) ?? 'unix';
+    const waitSeconds = failures.waitSeconds(address);
+    if (waitSeconds > 0) {
+      const headers = { 'Retry-After': String(waitSeconds) };
+      throw new Problem('too-many-requests', `too many wrong tokens from ${address}`, { headers });
+    }
+    if (failures.add(address))
+      log.warning(`too many wrong tokens from ${address}: others are not looked into for a minute`);
+    const detail = token === undefined ? 'a token is needed: Authorization: Bearer <token>' : 'no such token';
+    throw new Problem('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
+  };
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type Koa from 'koa';
+import { Problem } from './problem.ts';
+
+/** What was answered. */
+interface Result {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+interface Entry {
+  /** Of the whole request, so that a key is not used for two. */
+  readonly print: string;
+  /** Milliseconds, monotonic. */
+  readonly since: number;
+  readonly result: Promise<Result>;
+}
+
+const KEPT_MS = 600_000;
+/** Results remembered; beyond it the oldest is forgotten. */
+const MAX_RESULTS = 1000;
+const MAX_KEY = 255;
+
+/** Headers of a result that are part of it. */
+const told = ['ETag', 'Location', 'Content-Type', 'Retry-After', 'Preference-Applied'];
+
+/** Does a request once, however often it is sent. */
+export interface Idempotency {
+  /**
+   * Answers with the result of the first request with the same `Idempotency-Key`, waiting for it while it runs. What was
+   * not tried, or failed for a fault of ours, may be tried again.
+   * @param owner whose key it is.
+   * @param answer runs the request; the answer, also a problem, stands in the context.
+   * @throws Problem bad-request when the key was used for another request.
+   */
+  once(ctx: Koa.Context, owner: string, body: Uint8Array | null, answer: () => Promise<void>): Promise<void>;
+}
+
+/** @param now milliseconds, monotonic. */
+export function createIdempotency(now: () => number): Idempotency {
+  const entries = new Map<string, Entry>();
+  const forget = (): void => {
+    for (const [key, { since }] of entries) {
+      if (entries.size <= MAX_RESULTS && now() - since < KEPT_MS) return;
+      entries.delete(key);
+    }
+  };
+  return {
+    async once(ctx, owner, body, answer) {
+      const given = ctx.get('idempotency-key');
+      if (given === '') return answer();
+      if (given.length > MAX_KEY)
+        throw new Problem('bad-request', `Idempotency-Key is longer than ${MAX_KEY} characters`);
+      forget();
+      const key = `${owner} ${given}`;
+      const print = printOf(ctx, body);
+      const known = entries.get(key);
+      if (known) {
+        if (known.print !== print) throw new Problem('bad-request', 'Idempotency-Key was used for another request');
+        replay(ctx, await known.result);
+        return;
+      }
+      const { promise: result, resolve } = Promise.withResolvers<Result>();
+      entries.set(key, { print, since: now(), result });
+      await answer();
+      const done = resultOf(ctx);
+      if (done.status === 409 || done.status >= 500) entries.delete(key);
+      resolve(done);
+    },
+  };
+}
+
+function printOf(ctx: Koa.Context, body: Uint8Array | null): string {
+  const print = createHash('sha256').update(`${ctx.method} ${ctx.originalUrl}\n${ctx.get('if-match')}\n`);
+  return print.update(body ?? '').digest('hex');
+}
+
+function resultOf(ctx: Koa.Context): Result {
+  const { status, body } = ctx;
+  const headers = told.map((name) => [name, String(ctx.response.get(name))]).filter(([, value]) => value !== '');
+  return { status, body, headers: Object.fromEntries(headers) };
+}
+
+function replay(ctx: Koa.Context, { status, headers, body }: Result): void {
+  ctx.status = status;
+  if (body !== undefined) ctx.body = body;
+  ctx.set({ ...headers, 'Idempotent-Replayed': 'true' });
+}

@@ -1,0 +1,56 @@
+import type { Gateway, RunningAdmin, StartAdminOptions } from '#kernel';
+import type { Admin } from './admin.ts';
+import { createApp } from './app.ts';
+import { openOperating } from './operating/operating.ts';
+import { changing } from './operations/changing.ts';
+import { reading } from './operations/reading.ts';
+import { AdminPort } from './port.ts';
+import { settingsOf } from './port-plan.ts';
+import { createTokenSource } from './tokens/token-source.ts';
+
+/**
+ * Opens the admin port of a gateway and lets it follow the configuration. Where nobody asked for a port, one that is taken
+ * is a warning.
+ * @throws GatewayError ADMIN_LISTEN when the port that was asked for cannot be had, or would be open to others without TLS.
+ */
+export async function startAdmin(gateway: Gateway, options: StartAdminOptions): Promise<RunningAdmin> {
+  const { listen, stop, ...tokenOptions } = options;
+  const log = gateway.log.at('[ADMIN]');
+  const admin: Admin = {
+    gateway,
+    operations: [...changing, ...reading],
+    operating: openOperating(gateway),
+    get settings() {
+      return settingsOf(gateway.generations.current.runtime);
+    },
+    stop,
+  };
+  const source = createTokenSource({
+    token: undefined,
+    tokenFile: undefined,
+    ...tokenOptions,
+    settings: () => admin.settings,
+    log,
+  });
+  const answer = createApp(admin, source.tokens, log);
+  const port = new AdminPort({ gateway, listen, answer, log, onServing: source.settle });
+  try {
+    await port.open();
+  } catch (error) {
+    admin.operating.close();
+    throw error;
+  }
+  const { participants } = gateway.control;
+  participants.push(port);
+  if (port.address !== null) log.info(`the admin API is at ${port.address}`);
+  return {
+    get address() {
+      return port.address;
+    },
+    async close() {
+      participants.splice(participants.indexOf(port), 1);
+      admin.operating.close();
+      await port.close();
+    },
+  };
+}

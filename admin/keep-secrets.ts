@@ -1,0 +1,74 @@
+import { type Data, type DataObject, getKey, isObject } from '#contract';
+import {
+  ConfigText,
+  canonicalData,
+  editDocument,
+  type Gateway,
+  type IsSecret,
+  joinPointer,
+  parseDocument,
+  secretsKnownTo,
+} from '#kernel';
+
+const MASK = '***';
+
+/** A `***` and what stood at its place. */
+interface Kept {
+  readonly pointer: string;
+  readonly value: Data;
+}
+
+/**
+ * A configuration as it was shown, with the secrets that were not: each `***` becomes what stands at that place in the
+ * configuration that serves, as it was written or as it is shown. Layout and comments stay.
+ * @throws ConfigErrors for what cannot be parsed.
+ */
+export function keepSecrets(given: ConfigText, gateway: Gateway): ConfigText {
+  if (!given.text.includes(MASK)) return given;
+  const document = parseDocument(given.text, `configuration.${given.format}`);
+  const kept = secretsKept(document.data as Data, gateway);
+  const changes = kept.map(({ pointer, value }) => ({ pointer, value }));
+  return new ConfigText(editDocument(document, changes).text, given.format);
+}
+
+function secretsKept(data: Data, { control, config, registry }: Gateway): Kept[] {
+  const isSecret = secretsKnownTo(registry);
+  const written = control.current.snapshot.data as Data;
+  const kept = new Map<string, Kept>();
+  for (const current of [canonicalData(config), written]) {
+    for (const found of maskedIn(data, current, '', isSecret)) kept.set(found.pointer, found);
+  }
+  return [...kept.values()];
+}
+
+/** Every `***` that stands where the current value is a secret. */
+function* maskedIn(value: Data, current: Data | undefined, pointer: string, isSecret: IsSecret): Generator<Kept> {
+  if (current === undefined) return;
+  if (value === MASK) {
+    if (isSecret(pointer, current)) yield { pointer, value: current };
+  } else if (Array.isArray(value) && Array.isArray(current)) {
+    for (const [index, item] of value.entries()) {
+      yield* maskedIn(item, counterpart(item, index, value, current), `${pointer}/${index}`, isSecret);
+    }
+  } else if (isObject(value) && isObject(current)) {
+    for (const [key, item] of Object.entries(value)) {
+      yield* maskedIn(item, getKey(current, key), joinPointer(pointer, key), isSecret);
+    }
+  }
+}
+
+/** Members that tell an entry of a list from the others: a list may have been sorted, or have new entries. */
+const names = ['endpoint', 'method', 'id', 'name', 'url_pattern'] as const;
+
+function counterpart(item: Data, index: number, list: readonly Data[], current: readonly Data[]): Data | undefined {
+  if (!isObject(item)) return current[index];
+  const told = names.filter((name) => getKey(item, name) !== MASK);
+  const isSame = (other: Data) => isObject(other) && told.every((name) => nameOf(other, name) === nameOf(item, name));
+  // Of entries with the same name the first is the first.
+  const nth = list.slice(0, index).filter(isSame).length;
+  return current.filter(isSame)[nth];
+}
+
+function nameOf(item: DataObject, name: (typeof names)[number]): Data | undefined {
+  return getKey(item, name) ?? (name === 'method' ? 'GET' : undefined);
+}

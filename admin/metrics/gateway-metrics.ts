@@ -1,0 +1,102 @@
+import type { MemoryUse, WorkerInfo } from '#kernel';
+import type { Admin } from '../admin.ts';
+import { processesOf, workersOf } from '../processes.ts';
+import type { Metric, Sample } from './exposition.ts';
+
+/** What became of changes of configuration (hot-reload rule 29). */
+export function reloadMetrics({ gateway, operating }: Admin): Metric[] {
+  const { lastSucceeded, lastSuccessAt, counts, lastPhases } = operating.reloads;
+  const { revision, hash } = gateway.status;
+  return [
+    {
+      name: 'gateway_config_last_reload_successful',
+      type: 'gauge',
+      help: 'Whether the last change of configuration was accepted.',
+      samples: [{ value: lastSucceeded ? 1 : 0 }],
+    },
+    {
+      name: 'gateway_config_last_reload_success_timestamp_seconds',
+      type: 'gauge',
+      help: 'When a change of configuration was last accepted.',
+      samples: lastSuccessAt === null ? [] : [{ value: lastSuccessAt / 1000 }],
+    },
+    {
+      name: 'gateway_config_reloads_total',
+      type: 'counter',
+      help: 'Changes of configuration that were tried.',
+      samples: counts.map(({ result, trigger, count }) => ({ labels: { result, trigger }, value: count })),
+    },
+    {
+      name: 'gateway_config_reload_duration_seconds',
+      type: 'gauge',
+      help: 'Time each step of the last change of configuration took.',
+      samples: Object.entries(lastPhases).map(([phase, ms]) => ({ labels: { phase }, value: ms / 1000 })),
+    },
+    {
+      name: 'gateway_config_info',
+      type: 'gauge',
+      help: 'The configuration that serves.',
+      samples: [{ labels: { revision, hash }, value: 1 }],
+    },
+  ];
+}
+
+/** What the configurations alive hold, and the processes that serve them. */
+export function processMetrics(admin: Admin): Metric[] {
+  const { held, leaked, aborted } = processesOf(admin.gateway);
+  const states = held.map(({ state }) => state);
+  const workers = workersOf(admin);
+  // A process that is only beginning has told nothing yet.
+  const ofEach = (bytes: keyof MemoryUse): Sample[] =>
+    workers
+      .filter((worker) => worker[bytes] > 0)
+      .map((worker) => ({ labels: { worker: worker.id }, value: worker[bytes] }));
+  return [
+    {
+      name: 'gateway_generations',
+      type: 'gauge',
+      help: 'Configurations in memory: serving, with requests left, or given back and not freed.',
+      samples: [...countStates(['current', 'draining'], states), { labels: { state: 'leaked' }, value: leaked }],
+    },
+    {
+      name: 'gateway_generation_requests',
+      type: 'gauge',
+      help: 'Requests in flight on a configuration.',
+      samples: held.map(({ revision, requests }) => ({ labels: { revision }, value: requests })),
+    },
+    {
+      name: 'gateway_drain_aborted_total',
+      type: 'counter',
+      help: 'Requests given up because their configuration had been replaced for too long.',
+      samples: [{ value: aborted }],
+    },
+    {
+      name: 'gateway_workers',
+      type: 'gauge',
+      help: 'Processes that serve.',
+      samples: countStates(
+        workerStates,
+        workers.map(({ state }) => state),
+      ),
+    },
+    {
+      name: 'gateway_process_resident_bytes',
+      type: 'gauge',
+      help: 'Memory of each process that serves.',
+      samples: ofEach('rssBytes'),
+    },
+    {
+      name: 'gateway_process_heap_bytes',
+      type: 'gauge',
+      help: 'Memory that objects of JavaScript take in each process that serves.',
+      samples: ofEach('heapUsedBytes'),
+    },
+  ];
+}
+
+const workerStates: readonly WorkerInfo['state'][] = ['starting', 'up', 'stopping', 'down'];
+
+/** How many there are of each state, none included. */
+function countStates(states: readonly string[], found: readonly string[]): Sample[] {
+  return states.map((state) => ({ labels: { state }, value: found.filter((one) => one === state).length }));
+}

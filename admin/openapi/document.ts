@@ -1,0 +1,60 @@
+import type { JsonSchema } from '../operation.ts';
+
+/** What both descriptions are made of: the parts of OpenAPI 3.1 that are used. */
+export interface OpenApi {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components?: Readonly<Record<string, Readonly<Record<string, object>>>>;
+}
+
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly OpenApiParameter[];
+  readonly requestBody?: object;
+  readonly responses: Readonly<Record<string, object>>;
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+}
+
+export interface OpenApiParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+/** Groups operations by path, each under its method in small letters; ids that are taken get a number. */
+export function pathsOf(
+  operations: Iterable<readonly [path: string, method: string, operation: OpenApiOperation]>,
+): OpenApi['paths'] {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  const taken = new Map<string, number>();
+  for (const [path, method, operation] of operations) {
+    paths[path] ??= {};
+    const { operationId } = operation;
+    const count = (taken.get(operationId) ?? 0) + 1;
+    taken.set(operationId, count);
+    paths[path][method.toLowerCase()] =
+      count === 1 ? operation : { ...operation, operationId: `${operationId}_${count}` };
+  }
+  return paths;
+}
+
+/** A name for programs, as `getUsersById` for GET /users/{id}. @param segments of the path, variables as `{id}`. */
+export function operationIdOf(method: string, segments: readonly string[]): string {
+  const words = segments.flatMap((segment) => {
+    const parts = segment.split(/(\{[^}]*\})/).filter((part) => part !== '');
+    return parts.map((part) => (part.startsWith('{') ? `By${capitalized(part)}` : capitalized(part)));
+  });
+  return method.toLowerCase() + (words.join('') || 'Root');
+}
+
+function capitalized(text: string): string {
+  return text
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}

@@ -1,0 +1,31 @@
+import type { Timers } from '#kernel';
+
+/** How late the event loop is. */
+export interface LoopLag {
+  /** Milliseconds that the last timer was late, or that the next one is late already. */
+  readonly ms: number;
+  close(): void;
+}
+
+const BEAT_MS = 500;
+
+export function watchLoopLag(timers: Timers): LoopLag {
+  let lastMs = 0;
+  let due = 0;
+  let cancel = () => {};
+  const overdueMs = (): number => Math.max(0, timers.now() - due);
+  const beat = (): void => {
+    due = timers.now() + BEAT_MS;
+    cancel = timers.after(BEAT_MS, () => {
+      lastMs = overdueMs();
+      beat();
+    });
+  };
+  beat();
+  return {
+    get ms() {
+      return Math.round(Math.max(lastMs, overdueMs()));
+    },
+    close: () => cancel(),
+  };
+}

@@ -1,0 +1,34 @@
+import { type Gateway, systemTimers, type Timers } from '#kernel';
+import { createDrain, type Drain } from './drain.ts';
+import { type EventStreams, openEventStreams } from './event-streams.ts';
+import { type LogLevelOverride, openLogLevelOverride } from './log-level-override.ts';
+import { type LoopLag, watchLoopLag } from './loop-lag.ts';
+import { countReloads, type ReloadCounters } from './reload-counters.ts';
+
+/** What the admin API watches and holds besides the gateway's own state, from the opening of its port to the closing. */
+export interface Operating {
+  readonly reloads: ReloadCounters;
+  readonly loopLag: LoopLag;
+  readonly logLevel: LogLevelOverride;
+  readonly drain: Drain;
+  readonly eventStreams: EventStreams;
+  /** Ends it all; streams of events end in order. */
+  close(): void;
+}
+
+/** Begins to watch a gateway. */
+export function openOperating(gateway: Gateway, timers: Timers = systemTimers): Operating {
+  const parts = {
+    reloads: countReloads(gateway),
+    loopLag: watchLoopLag(timers),
+    logLevel: openLogLevelOverride(gateway, timers),
+    drain: createDrain(gateway, timers),
+    eventStreams: openEventStreams(gateway, timers),
+  };
+  return {
+    ...parts,
+    close() {
+      for (const part of Object.values(parts)) part.close();
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type Koa from 'koa';
+import type { AdminScope } from '#contract';
+import type { Admin } from './admin.ts';
+import type { ProblemSlug } from './problem.ts';
+
+/** JSON Schema, as the description of the API prints it. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** A parameter of an operation. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly description: string;
+  readonly schema: JsonSchema;
+  readonly required?: true;
+}
+
+/** What an operation answers with one status. */
+export interface Answer {
+  readonly description: string;
+  /** Media type to the schema of its body; none for an empty body. */
+  readonly content?: { readonly [mediaType: string]: JsonSchema };
+}
+
+/** One operation of the admin API: it is served, guarded and described from this alone. */
+export interface Operation {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
+  /** As the router reads it, `/v1/revisions/:number`. */
+  readonly path: string;
+  /** What the token must be allowed to do; null where no token is needed. */
+  readonly scope: AdminScope | null;
+  /** Needs no token on loopback. */
+  readonly openOnLoopback?: true;
+  readonly summary: string;
+  readonly parameters?: readonly Parameter[];
+  /** Media types of the body; none where a body is not read. */
+  readonly accepts?: readonly string[];
+  /** Schema of the body where it is not a configuration. */
+  readonly body?: JsonSchema;
+  /** By status; problems are not among them. */
+  readonly answers: { readonly [status: number]: Answer };
+  /** Problems of its own, besides those that follow from the rest of it. */
+  readonly problems?: readonly ProblemSlug[];
+  /** It changes what serves: takes its turn, heeds `If-Match` and `Idempotency-Key`, and leaves a line in the audit log. */
+  readonly changes?: true;
+  /** Answers by setting `ctx.status` and `ctx.body`. @throws Problem. */
+  readonly handle: (ctx: Koa.Context, admin: Admin) => void | Promise<void>;
+}

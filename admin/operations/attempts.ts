@@ -1,0 +1,54 @@
+import type { Attempt } from '#kernel';
+import type { Operation } from '../operation.ts';
+import { pageOf, pageParameters } from '../paging.ts';
+import { numberInPath } from '../parameters.ts';
+import { pathNumber } from '../path-number.ts';
+import { Problem } from '../problem.ts';
+import { attemptProblem } from '../problem-document.ts';
+import { jsonAnswer, listOf, objectOf, oneOf, orNull, problemSchema, text, whole } from '../schemas.ts';
+
+const attemptSchema = objectOf({
+  id: whole,
+  trigger: oneOf(['start', 'watch', 'signal', 'api', 'rollback', 'guard', 'resume']),
+  actor: orNull(text),
+  at: text,
+  result: oneOf(['running', 'applied', 'unchanged', 'dry_run', 'failed']),
+  revision: whole,
+  durationMs: whole,
+  phases: { type: 'object', additionalProperties: { type: 'number' } },
+  problem: orNull(problemSchema),
+});
+
+export const listAttempts: Operation = {
+  method: 'GET',
+  path: '/v1/attempts',
+  scope: 'read',
+  summary: 'List the last attempts to apply a configuration, newest first.',
+  parameters: pageParameters,
+  answers: { 200: jsonAnswer('A page.', objectOf({ attempts: listOf(attemptSchema), cursor: orNull(text) })) },
+  handle(ctx, { gateway }) {
+    const { items, cursor } = pageOf(ctx, gateway.control.attempts.list, ({ id }) => String(id));
+    ctx.body = { attempts: items.map(view), cursor };
+  },
+};
+
+export const readAttempt: Operation = {
+  method: 'GET',
+  path: '/v1/attempts/:id',
+  scope: 'read',
+  summary: 'Tell what came of an attempt.',
+  parameters: [numberInPath('id', 'The attempt.')],
+  answers: { 200: jsonAnswer('The attempt.', attemptSchema) },
+  problems: ['not-found'],
+  handle(ctx, { gateway }) {
+    const id = pathNumber(ctx, 'id');
+    const attempt = gateway.control.attempts.get(id);
+    if (!attempt) throw new Problem('not-found', `attempt ${id} is not remembered`);
+    ctx.body = view(attempt);
+  },
+};
+
+function view(attempt: Attempt): object {
+  const { id, trigger, actor, at, result, revision, durationMs, phases } = attempt;
+  return { id, trigger, actor, at, result, revision, durationMs, phases, problem: attemptProblem(attempt) };
+}

@@ -1,0 +1,43 @@
+import { audit as auditConfig, severities } from '#kernel';
+import type { Operation } from '../operation.ts';
+import {
+  jsonAnswer,
+  listOf,
+  mapOf,
+  objectOf,
+  objectWith,
+  oneOf,
+  place as placeMembers,
+  text,
+  whole,
+} from '../schemas.ts';
+import { servedNow } from '../served.ts';
+
+/** Schema of one recommendation. */
+export const recommendation = objectOf({
+  rule: text,
+  severity: oneOf(severities),
+  message: text,
+  instances: listOf(objectWith(placeMembers, 'pointer')),
+});
+
+export const audit: Operation = {
+  method: 'GET',
+  path: '/v1/audit',
+  scope: 'read',
+  summary: 'Recommend what would make the serving configuration safer, faster or easier to watch.',
+  answers: {
+    200: jsonAnswer(
+      'By rule.',
+      objectOf({
+        recommendations: listOf(recommendation),
+        stats: objectOf({ endpoints: whole, backends: whole, agents: whole, components: mapOf(whole) }),
+      }),
+    ),
+  },
+  handle(ctx, { gateway }) {
+    const { served, snapshot, origin, writtenPlace } = servedNow(gateway);
+    const audited = { config: served.config, document: snapshot.data, origin };
+    ctx.body = auditConfig(audited, { place: writtenPlace });
+  },
+};

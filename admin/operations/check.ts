@@ -1,0 +1,71 @@
+import { audit, placesIn, pointerOnly, readSnapshot, secretsKnownTo, toIssues } from '#kernel';
+import { acceptedConfigs, readConfigBody } from '../body.ts';
+import { examineSnapshot, hashOfExamined } from '../examining.ts';
+import type { Operation } from '../operation.ts';
+import { configProblems } from '../problem.ts';
+import { issueViews } from '../problem-document.ts';
+import { queryFlag, queryWord } from '../query.ts';
+import { flag, issueSchema, jsonAnswer, listOf, mapOf, objectOf, orNull, text, whole } from '../schemas.ts';
+import { recommendation } from './audit.ts';
+
+const levels = ['full', 'schema', 'syntax'] as const;
+
+const valid = objectOf({
+  valid: flag,
+  hash: orNull(text),
+  endpoints: whole,
+  backends: whole,
+  namespaces: mapOf(whole),
+  warnings: listOf(issueSchema),
+  audit: listOf(recommendation),
+});
+
+export const check: Operation = {
+  method: 'POST',
+  path: '/v1/check',
+  scope: 'check',
+  summary: 'Check a configuration, or without a body the file on disk. Changes nothing.',
+  parameters: [
+    {
+      name: 'level',
+      in: 'query',
+      description: 'How far to go: parse it, hold it to the schemas, or also build every component.',
+      schema: { type: 'string', enum: levels, default: 'full' },
+    },
+    {
+      name: 'audit',
+      in: 'query',
+      description: 'Also recommend what would make it better.',
+      schema: { type: 'boolean', default: false },
+    },
+  ],
+  accepts: acceptedConfigs,
+  answers: { 200: jsonAnswer('It is valid; hash and counts are those of what would serve.', valid) },
+  problems: configProblems,
+  async handle(ctx, admin) {
+    const { gateway } = admin;
+    const level = queryWord(ctx, 'level', levels);
+    const isAudited = queryFlag(ctx, 'audit');
+    const snapshot = await readSnapshot((await readConfigBody(ctx, admin)) ?? gateway.control.source);
+    const { document, data } = snapshot;
+    const odd = document?.warnings ?? [];
+    if (level === 'syntax') {
+      const warnings = issueViews(toIssues(document, odd, 'warning'));
+      ctx.body = { valid: true, hash: null, endpoints: 0, backends: 0, namespaces: {}, warnings, audit: [] };
+      return;
+    }
+    const examined = await examineSnapshot(gateway, snapshot, level === 'full');
+    const { config, origin, warnings } = examined;
+    const place = document ? placesIn(document) : pointerOnly;
+    const { stats, recommendations } = audit({ config, document: data, origin }, { place });
+    ctx.body = {
+      valid: true,
+      hash: await hashOfExamined(examined),
+      endpoints: stats.endpoints,
+      backends: stats.backends,
+      namespaces: stats.components,
+      warnings: issueViews(toIssues(document, [...odd, ...warnings], 'warning', secretsKnownTo(gateway.registry))),
+      audit: isAudited ? recommendations : [],
+    };
+  },
+};

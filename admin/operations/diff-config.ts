@@ -1,0 +1,48 @@
+import { readSnapshot } from '#kernel';
+import { acceptedConfigs, readConfigBody } from '../body.ts';
+import { compare, differenceSchema, sideOf, streamsAffected } from '../comparing.ts';
+import { keepSecrets } from '../keep-secrets.ts';
+import type { Operation } from '../operation.ts';
+import { revealParameter } from '../parameters.ts';
+import { configProblems, Problem } from '../problem.ts';
+import { queryNumber, queryWord } from '../query.ts';
+import { snapshotOf } from '../revision-at.ts';
+import { jsonAnswer } from '../schemas.ts';
+
+const levels = ['schema', 'full'] as const;
+
+export const diffConfig: Operation = {
+  method: 'POST',
+  path: '/v1/config/diff',
+  scope: 'check',
+  summary: 'Compare a configuration with the one that serves, or with a revision. Changes nothing.',
+  parameters: [
+    {
+      name: 'against',
+      in: 'query',
+      description: 'Number of a revision instead of the one that serves.',
+      schema: { type: 'integer', minimum: 1 },
+    },
+    {
+      name: 'level',
+      in: 'query',
+      description: 'Whether every component of the configuration is also built.',
+      schema: { type: 'string', enum: levels, default: 'schema' },
+    },
+    revealParameter,
+  ],
+  accepts: acceptedConfigs,
+  answers: { 200: jsonAnswer('The difference.', differenceSchema) },
+  problems: [...configProblems, 'not-found', 'gone'],
+  async handle(ctx, admin) {
+    const { gateway } = admin;
+    const against = queryNumber(ctx, 'against', { least: 1, whole: true });
+    const isFull = queryWord(ctx, 'level', levels) === 'full';
+    const given = await readConfigBody(ctx, admin);
+    if (!given) throw new Problem('bad-request', 'the request has no body');
+    const before = against === undefined ? gateway.control.current.snapshot : await snapshotOf(gateway, against);
+    const to = await sideOf(gateway, await readSnapshot(keepSecrets(given, gateway)), isFull);
+    const difference = compare(ctx, gateway, await sideOf(gateway, before), to);
+    ctx.body = { ...difference, streamsAffected: against === undefined ? streamsAffected(gateway, difference) : 0 };
+  },
+};

@@ -1,0 +1,30 @@
+import type { Operation } from '../operation.ts';
+import { Problem } from '../problem.ts';
+
+export const drain: Operation = {
+  method: 'POST',
+  path: '/v1/drain',
+  scope: 'ops',
+  summary: 'Send clients elsewhere: not ready any more, and connections are closed after their answer.',
+  answers: { 202: { description: 'Draining, also when it was before.' } },
+  handle(ctx, { operating }) {
+    operating.drain.start();
+    ctx.body = null;
+    ctx.status = 202;
+  },
+};
+
+export const resume: Operation = {
+  method: 'POST',
+  path: '/v1/resume',
+  scope: 'ops',
+  summary: 'Take clients again after a drain.',
+  answers: { 202: { description: 'Serving, also when it was before.' } },
+  problems: ['draining'],
+  handle(ctx, { gateway, operating }) {
+    if (gateway.ending) throw new Problem('draining', 'the gateway is ending: it takes clients no more');
+    operating.drain.resume();
+    ctx.body = null;
+    ctx.status = 202;
+  },
+};

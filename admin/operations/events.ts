@@ -1,0 +1,36 @@
+import type { Operation } from '../operation.ts';
+import { Problem } from '../problem.ts';
+import { queryText } from '../query.ts';
+import { text } from '../schemas.ts';
+
+export const events: Operation = {
+  method: 'GET',
+  path: '/v1/events',
+  scope: 'read',
+  summary: 'Follow what happens.',
+  parameters: [
+    {
+      name: 'types',
+      in: 'query',
+      description: 'Only these, separated by commas; reload.* for all of a kind.',
+      schema: { ...text, default: '*' },
+    },
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      description: 'Begin with what is remembered of the events after this one.',
+      schema: { type: 'integer', minimum: 0 },
+    },
+  ],
+  answers: {
+    200: { description: 'Server-sent events, without end; data is JSON.', content: { 'text/event-stream': text } },
+  },
+  handle(ctx, { operating }) {
+    const types = queryText(ctx, 'types')?.split(',');
+    const last = ctx.get('Last-Event-ID');
+    if (!/^\d{0,15}$/.test(last)) throw new Problem('bad-request', 'Last-Event-ID must be a whole number');
+    ctx.status = 200;
+    ctx.type = 'text/event-stream';
+    ctx.body = operating.eventStreams.open({ ...(last && { after: Number(last) }), ...(types && { types }) });
+  },
+};

@@ -1,0 +1,84 @@
+import type Koa from 'koa';
+import { type Data, isObject } from '#contract';
+import { canonicalData, type Gateway, parsePointer } from '#kernel';
+import { currentEtag, hasCurrent } from '../etag.ts';
+import type { Operation } from '../operation.ts';
+import { revealParameter } from '../parameters.ts';
+import { printYaml } from '../print-yaml.ts';
+import { Problem } from '../problem.ts';
+import { queryText, queryWord } from '../query.ts';
+import { anything, text } from '../schemas.ts';
+import { isRevealing, shown } from '../shown.ts';
+
+const forms = ['effective', 'source', 'rendered'] as const;
+
+const printers: Readonly<Record<string, (data: Data) => string>> = {
+  'application/json': (data) => JSON.stringify(data),
+  'application/yaml': printYaml,
+};
+
+export const getConfig: Operation = {
+  method: 'GET',
+  path: '/v1/config',
+  scope: 'read',
+  summary: 'Show the configuration that serves, secrets masked.',
+  parameters: [
+    {
+      name: 'form',
+      in: 'query',
+      description:
+        'As it is understood, with all defaults but those of components; as it was written; or that rendered.',
+      schema: { type: 'string', enum: forms, default: 'effective' },
+    },
+    {
+      name: 'pointer',
+      in: 'query',
+      description: 'JSON pointer of a part of it.',
+      schema: { type: 'string', default: '' },
+    },
+    revealParameter,
+    { name: 'If-None-Match', in: 'header', description: 'ETag that is known: 304 when it still serves.', schema: text },
+  ],
+  answers: {
+    200: { description: 'The configuration.', content: { 'application/json': anything, 'application/yaml': anything } },
+    304: { description: 'What If-None-Match names serves still.' },
+  },
+  problems: ['not-found'],
+  handle(ctx, { gateway }) {
+    const mediaType = ctx.accepts(...Object.keys(printers)) || 'application/json';
+    const form = queryWord(ctx, 'form', forms);
+    const pointer = queryText(ctx, 'pointer') ?? '';
+    const isWhole = isRevealing(ctx) && pointer === '';
+    ctx.vary('Accept');
+    ctx.set('ETag', currentEtag(gateway));
+    if (hasCurrent(ctx, gateway)) {
+      ctx.status = 304;
+      return;
+    }
+    ctx.set('Content-Type', mediaType);
+    const written = isWhole && form === 'source' ? asWritten(gateway, mediaType) : undefined;
+    ctx.body = written ?? part(ctx, gateway, form, pointer, mediaType);
+  },
+};
+
+/** The very text, comments and all; undefined when it is of another type. */
+function asWritten({ control }: Gateway, mediaType: string): string | undefined {
+  const { format, text: written } = control.current.snapshot;
+  return mediaType === `application/${format}` ? written : undefined;
+}
+
+function part(ctx: Koa.Context, gateway: Gateway, form: string, pointer: string, mediaType: string): string {
+  const data = form === 'effective' ? canonicalData(gateway.config) : (gateway.control.current.snapshot.data as Data);
+  return printers[mediaType]!(shown(ctx, gateway, valueAt(data, pointer), pointer));
+}
+
+function valueAt(data: Data, pointer: string): Data {
+  if (pointer !== '' && !pointer.startsWith('/')) throw new Problem('bad-request', 'pointer must begin with a slash');
+  let value = data;
+  for (const step of parsePointer(pointer)) {
+    const holds = (Array.isArray(value) || isObject(value)) && step !== 'length' && Object.hasOwn(value, step);
+    if (!holds) throw new Problem('not-found', `there is nothing at ${pointer}`);
+    value = (value as Record<string, Data>)[step]!;
+  }
+  return value;
+}

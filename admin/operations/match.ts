@@ -1,0 +1,49 @@
+import { matchRoute } from '#kernel';
+import type { Operation } from '../operation.ts';
+import { Problem } from '../problem.ts';
+import { queryText } from '../query.ts';
+import { jsonAnswer, listOf, mapOf, objectOf, objectWith, oneOf, text, whole } from '../schemas.ts';
+import { servedNow } from '../served.ts';
+import { route } from './routes.ts';
+
+const considered = objectOf({ route, why: text });
+
+export const match: Operation = {
+  method: 'GET',
+  path: '/v1/routes/match',
+  scope: 'read',
+  summary: 'Tell what answers a request, and why; no request is made.',
+  parameters: [
+    { name: 'method', in: 'query', description: 'Method of the request.', schema: { ...text, default: 'GET' } },
+    { name: 'path', in: 'query', description: 'Path and query as on the wire.', schema: text, required: true },
+  ],
+  answers: {
+    200: jsonAnswer(
+      'What answers it.',
+      objectOf({
+        match: objectWith(
+          {
+            kind: oneOf(['route', 'builtin', 'options', 'redirect', 'method', 'refused', 'none']),
+            status: whole,
+            route,
+            params: mapOf(text),
+            location: text,
+            allow: listOf(text),
+            text,
+          },
+          'kind',
+        ),
+        why: text,
+        rivals: listOf(considered),
+        nearMisses: listOf(considered),
+      }),
+    ),
+  },
+  async handle(ctx, { gateway }) {
+    const path = queryText(ctx, 'path');
+    if (path === undefined) throw new Problem('bad-request', 'the query parameter path is missing');
+    const method = (queryText(ctx, 'method') ?? 'GET').toUpperCase();
+    const { served, place } = servedNow(gateway);
+    ctx.body = await matchRoute(served, method, path, place);
+  },
+};

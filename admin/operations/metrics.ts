@@ -1,0 +1,19 @@
+import { endpointMetrics } from '../metrics/endpoint-metrics.ts';
+import { EXPOSITION_TYPE, writeExposition } from '../metrics/exposition.ts';
+import { processMetrics, reloadMetrics } from '../metrics/gateway-metrics.ts';
+import type { Operation } from '../operation.ts';
+import { text } from '../schemas.ts';
+
+export const metrics: Operation = {
+  method: 'GET',
+  path: '/metrics',
+  scope: 'read',
+  openOnLoopback: true,
+  summary: 'Print the metrics in the text format of Prometheus.',
+  answers: { 200: { description: 'The metrics.', content: { 'text/plain': text } } },
+  handle(ctx, admin) {
+    const all = [...reloadMetrics(admin), ...processMetrics(admin), ...endpointMetrics(admin.gateway)];
+    ctx.set('Content-Type', EXPOSITION_TYPE);
+    ctx.body = writeExposition(all);
+  },
+};

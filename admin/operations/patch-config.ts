@@ -1,0 +1,48 @@
+import { type Data, isObject } from '#contract';
+import { ConfigText, decodeText, parseJson } from '#kernel';
+import { demandBody } from '../body.ts';
+import { changeAnswers } from '../change.ts';
+import { demandIfMatch } from '../etag.ts';
+import { keepSecrets } from '../keep-secrets.ts';
+import type { Operation } from '../operation.ts';
+import { jsonPatch, PatchError } from '../patch/json-patch.ts';
+import { mergePatch } from '../patch/merge-patch.ts';
+import { Problem } from '../problem.ts';
+import { demandWritable, replaceConfig, replaceParameters, replaceProblems } from '../replace-config.ts';
+
+const patches: Readonly<Record<string, (config: Data, patch: Data) => Data>> = {
+  'application/merge-patch+json': mergePatch,
+  'application/json-patch+json': jsonPatch,
+};
+
+const accepts = Object.keys(patches);
+
+export const patchConfig: Operation = {
+  method: 'PATCH',
+  path: '/v1/config',
+  scope: 'write',
+  summary: 'Change parts of the configuration that serves, as GET /v1/config?form=source shows it. Needs If-Match.',
+  parameters: replaceParameters,
+  accepts,
+  answers: changeAnswers,
+  problems: replaceProblems,
+  changes: true,
+  async handle(ctx, admin) {
+    demandWritable(admin);
+    demandIfMatch(ctx);
+    const { bytes, mediaType } = await demandBody(ctx, admin, accepts);
+    const patch = parseJson(decodeText(bytes, 'patch.json'), 'patch.json');
+    const config = patched(mediaType, admin.gateway.control.current.snapshot.data as Data, patch);
+    if (!isObject(config)) throw new Problem('bad-request', 'what is left is no object');
+    const source = new ConfigText(`${JSON.stringify(config, null, 2)}\n`, 'json');
+    await replaceConfig(ctx, admin, keepSecrets(source, admin.gateway));
+  },
+};
+
+function patched(mediaType: string, config: Data, patch: Data): Data {
+  try {
+    return patches[mediaType]!(config, patch);
+  } catch (error) {
+    throw error instanceof PatchError ? new Problem('bad-request', error.message) : error;
+  }
+}

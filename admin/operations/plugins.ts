@@ -1,0 +1,32 @@
+import { listPlugins } from '#kernel';
+import type { Operation } from '../operation.ts';
+import { processesOf } from '../processes.ts';
+import { jsonAnswer, listOf, objectOf, objectWith, oneOf, orNull, place, text, whole } from '../schemas.ts';
+import { servedNow } from '../served.ts';
+
+const plugin = objectOf({
+  name: text,
+  description: text,
+  kind: oneOf(['core']),
+  version: text,
+  file: orNull(text),
+  hash: orNull(text),
+  namespaces: listOf(text),
+  places: listOf(objectWith(place, 'pointer')),
+  instances: whole,
+  calls: whole,
+  errors: whole,
+});
+
+export const plugins: Operation = {
+  method: 'GET',
+  path: '/v1/plugins',
+  scope: 'read',
+  summary: 'List the plugins, where each is used and what the endpoints it stands in have served.',
+  answers: { 200: jsonAnswer('By name.', objectOf({ plugins: listOf(plugin) })) },
+  async handle(ctx, { gateway }) {
+    const { served, place: find } = servedNow(gateway);
+    const alive = processesOf(gateway).held.length;
+    ctx.body = { plugins: await listPlugins(gateway.registry, served, alive, find) };
+  },
+};

@@ -1,0 +1,136 @@
+import type Koa from 'koa';
+import type { Data } from '#contract';
+import { ConfigText, type Gateway, type Revision, type RevisionSummary, readSnapshot } from '#kernel';
+import { compare, differenceSchema, sideOf } from '../comparing.ts';
+import type { Operation, Parameter } from '../operation.ts';
+import { pageOf, pageParameters } from '../paging.ts';
+import { changeHeaders, numberInPath, revealParameter } from '../parameters.ts';
+import { pathNumber } from '../path-number.ts';
+import { printYaml } from '../print-yaml.ts';
+import { configProblems, type ProblemSlug } from '../problem.ts';
+import { queryFlag } from '../query.ts';
+import { demandFound, revisionAt, snapshotOf } from '../revision-at.ts';
+import { flag, jsonAnswer, listOf, objectOf, objectWith, oneOf, orNull, text, whole } from '../schemas.ts';
+import { isRevealing, shown } from '../shown.ts';
+
+const members = {
+  number: whole,
+  hash: text,
+  at: text,
+  source: oneOf(['start', 'file', 'api', 'rollback', 'guard', 'resume']),
+  actor: orNull(text),
+  message: orNull(text),
+  result: oneOf(['applied', 'rolled-back']),
+  reason: orNull(text),
+  pinned: flag,
+  format: oneOf(['json', 'yaml', 'toml']),
+  files: listOf(text),
+  active: flag,
+};
+const revisionSchema = objectWith({ ...members, content: text }, ...Object.keys(members));
+
+/** Of a revision that is named in the path. */
+const missing: readonly ProblemSlug[] = ['not-found', 'gone'];
+
+const contentParameter: Parameter = {
+  name: 'content',
+  in: 'query',
+  description: 'Add the configuration itself, secrets masked.',
+  schema: { type: 'boolean', default: false },
+};
+
+export const listRevisions: Operation = {
+  method: 'GET',
+  path: '/v1/revisions',
+  scope: 'read',
+  summary: 'List the configurations that have served, newest first.',
+  parameters: [contentParameter, revealParameter, ...pageParameters],
+  answers: { 200: jsonAnswer('A page.', objectOf({ revisions: listOf(revisionSchema), cursor: orNull(text) })) },
+  async handle(ctx, { gateway }) {
+    const { items, cursor } = pageOf(ctx, gateway.revisions.list(), ({ number }) => String(number));
+    const withContent = queryFlag(ctx, 'content');
+    const views = items.map(async (summary) => {
+      const found = withContent ? await gateway.revisions.get(summary.number) : undefined;
+      return typeof found === 'object' ? viewWithContent(ctx, gateway, found) : view(gateway, summary);
+    });
+    ctx.body = { revisions: await Promise.all(views), cursor };
+  },
+};
+
+export const readRevision: Operation = {
+  method: 'GET',
+  path: '/v1/revisions/:number',
+  scope: 'read',
+  summary: 'Show a configuration that has served.',
+  parameters: [numberInPath('number', 'The revision.'), contentParameter, revealParameter],
+  answers: { 200: jsonAnswer('The revision.', revisionSchema) },
+  problems: missing,
+  async handle(ctx, { gateway }) {
+    const revision = await revisionAt(gateway, pathNumber(ctx, 'number'));
+    ctx.body = queryFlag(ctx, 'content') ? await viewWithContent(ctx, gateway, revision) : view(gateway, revision);
+  },
+};
+
+export const diffRevisions: Operation = {
+  method: 'GET',
+  path: '/v1/revisions/:from/diff/:to',
+  scope: 'read',
+  summary: 'Compare two configurations that have served.',
+  parameters: [
+    numberInPath('from', 'The revision that is compared.'),
+    numberInPath('to', 'The one it is compared with.'),
+    revealParameter,
+  ],
+  answers: { 200: jsonAnswer('The difference.', differenceSchema) },
+  problems: [...missing, ...configProblems],
+  async handle(ctx, { gateway }) {
+    const from = await snapshotOf(gateway, pathNumber(ctx, 'from'));
+    const to = await snapshotOf(gateway, pathNumber(ctx, 'to'));
+    const difference = compare(ctx, gateway, await sideOf(gateway, from), await sideOf(gateway, to));
+    ctx.body = { ...difference, streamsAffected: 0 };
+  },
+};
+
+const pin = (method: 'PUT' | 'DELETE', pinned: boolean, summary: string): Operation => ({
+  method,
+  path: '/v1/revisions/:number/pin',
+  scope: 'write',
+  summary,
+  parameters: [numberInPath('number', 'The revision.'), ...changeHeaders],
+  answers: { 204: { description: 'Done, also when it was so before.' } },
+  problems: missing,
+  changes: true,
+  async handle(ctx, { gateway }) {
+    const number = pathNumber(ctx, 'number');
+    demandFound(await gateway.revisions.pin(number, pinned), number);
+    ctx.status = 204;
+  },
+});
+
+export const pinRevision = pin('PUT', true, 'Keep a revision, however many come after it.');
+export const unpinRevision = pin('DELETE', false, 'Let a revision be pruned again.');
+
+function view({ status }: Gateway, summary: RevisionSummary): object {
+  const { number, hash, at, source, actor, message, result, reason, pinned, format, files } = summary;
+  const active = number === status.revision;
+  return { number, hash, at, source, actor, message, result, reason, pinned, format, files, active };
+}
+
+async function viewWithContent(ctx: Koa.Context, gateway: Gateway, revision: Revision): Promise<object> {
+  return { ...view(gateway, revision), ...(await contentOf(ctx, gateway, revision)) };
+}
+
+/** The text as it was when secrets may be seen; else its data, as YAML or JSON, for comments may hold anything. */
+async function contentOf(
+  ctx: Koa.Context,
+  { registry }: Gateway,
+  { text: content, format }: Revision,
+): Promise<object> {
+  if (isRevealing(ctx)) return { content };
+  const { data } = await readSnapshot(new ConfigText(content, format));
+  // An old one may name components that nothing which serves does.
+  await registry.load(registry.namespaces);
+  const masked = shown(ctx, { registry }, data as Data);
+  if (format === 'yaml') return { content: printYaml(masked) };
+  return { content: `${JSON.stringify(masked, null, 2)}\n`, format: 'json' };
+}

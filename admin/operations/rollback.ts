@@ -1,0 +1,24 @@
+import { ConfigText } from '#kernel';
+import { applyChange, changeAnswers, changeParameters, changeProblems } from '../change.ts';
+import type { Operation } from '../operation.ts';
+import { changeHeaders, numberInPath } from '../parameters.ts';
+import { pathNumber } from '../path-number.ts';
+import { demandWritable } from '../replace-config.ts';
+import { revisionAt } from '../revision-at.ts';
+
+export const rollback: Operation = {
+  method: 'POST',
+  path: '/v1/revisions/:number/rollback',
+  scope: 'write',
+  summary: 'Apply the configuration of a revision again, as a revision of its own.',
+  parameters: [numberInPath('number', 'The revision.'), ...changeParameters, ...changeHeaders],
+  answers: changeAnswers,
+  problems: [...changeProblems, 'not-found', 'gone', 'writes-disabled'],
+  changes: true,
+  async handle(ctx, admin) {
+    demandWritable(admin);
+    const { number, text, format } = await revisionAt(admin.gateway, pathNumber(ctx, 'number'));
+    const source = new ConfigText(text, format);
+    await applyChange(ctx, admin, { trigger: 'rollback', source, message: `back to revision ${number}` });
+  },
+};

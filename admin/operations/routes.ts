@@ -1,0 +1,71 @@
+import { endpointId, listRoutes } from '#kernel';
+import type { Operation, Parameter } from '../operation.ts';
+import { pageOf, pageParameters } from '../paging.ts';
+import { queryText } from '../query.ts';
+import { jsonAnswer, listOf, objectOf, objectWith, orNull, place, text, whole } from '../schemas.ts';
+import { servedNow } from '../served.ts';
+
+const backend = objectWith(
+  { method: text, hosts: listOf(text), urlPattern: text, encoding: text, namespaces: listOf(text), ...place },
+  'method',
+  'hosts',
+  'urlPattern',
+  'encoding',
+  'namespaces',
+  'pointer',
+);
+
+export const route = objectWith(
+  {
+    id: text,
+    method: text,
+    pattern: text,
+    outputEncoding: text,
+    timeoutMs: whole,
+    namespaces: listOf(text),
+    backends: listOf(backend),
+    counters: objectOf({ calls: whole, errors: whole }),
+    ...place,
+  },
+  'id',
+  'method',
+  'pattern',
+  'outputEncoding',
+  'timeoutMs',
+  'namespaces',
+  'backends',
+  'pointer',
+);
+
+const filter = (name: string, description: string): Parameter => ({ name, in: 'query', description, schema: text });
+
+export const routes: Operation = {
+  method: 'GET',
+  path: '/v1/routes',
+  scope: 'read',
+  summary: 'List the published endpoints with their backends, components, places and counters.',
+  parameters: [
+    filter('method', 'Only endpoints of this method.'),
+    filter('prefix', 'Only endpoints whose path begins so.'),
+    filter('namespace', 'Only endpoints in whose pipe this component stands.'),
+    ...pageParameters,
+  ],
+  answers: {
+    200: jsonAnswer('In order of declaration.', objectOf({ routes: listOf(route), cursor: orNull(text) })),
+  },
+  handle(ctx, { gateway }) {
+    const { served, place: find } = servedNow(gateway);
+    const method = queryText(ctx, 'method')?.toUpperCase();
+    const wanted = { method, prefix: queryText(ctx, 'prefix'), namespace: queryText(ctx, 'namespace') };
+    const { items, cursor } = pageOf(ctx, listRoutes(served, wanted), ({ id }) => id);
+    const traffic = new Map(served.compiled.routes.map((one) => [endpointId(one.endpoint), one.traffic]));
+    ctx.body = {
+      routes: items.map((item) => {
+        const { calls, errors } = traffic.get(item.id)!;
+        const backends = item.backends.map((one) => ({ ...one, ...find(one.pointer) }));
+        return { ...item, backends, counters: { calls, errors }, ...find(item.pointer) };
+      }),
+      cursor,
+    };
+  },
+};

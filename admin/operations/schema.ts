@@ -1,0 +1,47 @@
+import { completeSchema, componentSchema, nearest } from '#kernel';
+import type { Answer, Operation } from '../operation.ts';
+import { Problem } from '../problem.ts';
+import { jsonAnswer } from '../schemas.ts';
+
+const answers: Readonly<Record<number, Answer>> = {
+  200: jsonAnswer('JSON Schema, draft 07, that refers to nothing outside itself.', { type: 'object' }),
+};
+
+export const schema: Operation = {
+  method: 'GET',
+  path: '/v1/schema',
+  scope: 'read',
+  summary: 'Print the JSON Schema of the configuration, as `sluice schema` does.',
+  answers,
+  async handle(ctx, { gateway }) {
+    ctx.body = await completeSchema(gateway.registry);
+  },
+};
+
+export const schemaOfComponent: Operation = {
+  method: 'GET',
+  path: '/v1/schema/*namespace',
+  scope: 'read',
+  summary: 'Print the JSON Schema of one component.',
+  parameters: [
+    {
+      name: 'namespace',
+      in: 'path',
+      description: 'As in extra_config; its slashes may be written %2F or plain.',
+      schema: { type: 'string' },
+      required: true,
+    },
+  ],
+  answers,
+  problems: ['not-found'],
+  async handle(ctx, { gateway: { registry } }) {
+    const namespace = (ctx['params'] as { readonly namespace: string }).namespace;
+    const found = await componentSchema(registry, namespace);
+    if (!found) {
+      const near = nearest(namespace, registry.namespaces);
+      const hint = near === undefined || near === namespace ? '' : `; did you mean ${near}?`;
+      throw new Problem('not-found', `no component named ${namespace} has a configuration${hint}`);
+    }
+    ctx.body = found;
+  },
+};

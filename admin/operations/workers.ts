@@ -1,0 +1,31 @@
+import type { Operation } from '../operation.ts';
+import { hashOfRevision, workersOf } from '../processes.ts';
+import { jsonAnswer, listOf, objectOf, oneOf, orNull, text, whole } from '../schemas.ts';
+
+const worker = objectOf({
+  id: whole,
+  pid: orNull(whole),
+  state: oneOf(['starting', 'up', 'stopping', 'down']),
+  revision: orNull(whole),
+  hash: orNull(text),
+  uptimeMs: whole,
+  requests: whole,
+  loopLagMs: whole,
+  rssBytes: whole,
+  heapUsedBytes: whole,
+});
+
+export const workers: Operation = {
+  method: 'GET',
+  path: '/v1/workers',
+  scope: 'read',
+  summary: 'List the processes that serve.',
+  answers: { 200: jsonAnswer('The processes.', objectOf({ workers: listOf(worker) })) },
+  handle(ctx, admin) {
+    ctx.body = {
+      workers: workersOf(admin).map(({ calls, streams, revision, ...worker }) => {
+        return { ...worker, revision, hash: hashOfRevision(admin.gateway, revision) };
+      }),
+    };
+  },
+};

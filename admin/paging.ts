@@ -1,0 +1,42 @@
+import type Koa from 'koa';
+import type { Parameter } from './operation.ts';
+import { Problem } from './problem.ts';
+import { queryNumber, queryText } from './query.ts';
+
+/** Items of a list in one answer. */
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 500;
+
+/** Query parameters of every list. */
+export const pageParameters: readonly Parameter[] = [
+  {
+    name: 'limit',
+    in: 'query',
+    description: 'Most items in the answer.',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+  },
+  { name: 'cursor', in: 'query', description: 'Where the page before ended.', schema: { type: 'string' } },
+];
+
+/** A part of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** For the next page; null on the last one. */
+  readonly cursor: string | null;
+}
+
+/**
+ * The page of a list that a request asks for. The cursor is the key of the last item of the page before, so that what is
+ * added at the front, or pruned, moves nothing.
+ * @param keyOf differs for every item.
+ * @throws Problem bad-request.
+ */
+export function pageOf<Item>(ctx: Koa.Context, items: readonly Item[], keyOf: (item: Item) => string): Page<Item> {
+  const limit = queryNumber(ctx, 'limit', { least: 1, most: MAX_LIMIT, whole: true }) ?? DEFAULT_LIMIT;
+  const cursor = queryText(ctx, 'cursor');
+  const last = cursor === undefined ? -1 : items.findIndex((item) => keyOf(item) === cursor);
+  if (cursor !== undefined && last < 0) throw new Problem('bad-request', 'the cursor leads nowhere: begin again');
+  const page = items.slice(last + 1, last + 1 + limit);
+  const isLast = last + 1 + limit >= items.length;
+  return { items: page, cursor: isLast ? null : keyOf(page.at(-1)!) };
+}

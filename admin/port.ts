@@ -1,0 +1,155 @@
+import { ConfigError, GatewayError, type Log } from '#contract';
+import { type Gateway, type Next, type Participant, type Ready, Refusal } from '#kernel';
+import type { Answer } from './app.ts';
+import { PlanError, type PortPlan, planPort } from './port-plan.ts';
+import { type Entrance, openEntrance } from './server/entrance.ts';
+import { createSpeaker, type Speaker } from './server/speaker.ts';
+
+const AT = '/extra_config/admin~1api/listen';
+
+/** For answers under way when a port is closed, in milliseconds. */
+const GRACE_MS = 2_000;
+
+export interface AdminPortOptions {
+  readonly gateway: Gateway;
+  /** The address of the command line or the environment. */
+  readonly listen: string | undefined;
+  readonly answer: Answer;
+  readonly log: Log;
+  /** Told of every address that was opened, and of every configuration that serves there, before its change is answered. */
+  readonly onServing: (address: string) => Promise<void>;
+  /** How long a replaced address goes on, in milliseconds. Default 10 s. */
+  readonly handoverMs?: number;
+}
+
+/** An entrance for a configuration that does not serve yet; null where there is to be none. */
+interface Opening {
+  readonly entrance: Entrance | null;
+  /** Undoes what opening it has done. */
+  giveBack(): void | Promise<void>;
+}
+
+/**
+ * Where the admin API is served. It takes part in every change of configuration: a new address is open before the change
+ * is answered on the old one, and one that is taken refuses the change.
+ */
+export class AdminPort implements Participant {
+  readonly #options: AdminPortOptions;
+  #entrance: Entrance | null = null;
+  /** As it was asked for. */
+  #listen: string | null = null;
+  #speaker: Speaker | null = null;
+  /** Replaced, and to be closed soon; by the address that was asked for. */
+  readonly #leaving = new Map<string, { readonly entrance: Entrance; readonly timer: NodeJS.Timeout }>();
+
+  constructor(options: AdminPortOptions) {
+    this.#options = options;
+  }
+
+  /** Where clients connect; null while it is off. */
+  get address(): string | null {
+    return this.#entrance?.address ?? null;
+  }
+
+  /** @throws GatewayError ADMIN_LISTEN when the port cannot be had and somebody asked for it. */
+  async open(): Promise<void> {
+    const { gateway, listen } = this.#options;
+    try {
+      const plan = planPort(gateway.generations.current.runtime, listen);
+      await this.#use(plan, (await this.#openFor(plan)).entrance);
+    } catch (error) {
+      throw new GatewayError('ADMIN_LISTEN', (error as Error).message, error);
+    }
+  }
+
+  async prepare(next: Next): Promise<Ready> {
+    const { plan, opening } = await this.#prepare(next);
+    return {
+      commit: () => this.#use(plan, opening.entrance),
+      abort: () => opening.giveBack(),
+    };
+  }
+
+  async #prepare({ runtime, snapshot }: Next): Promise<{ plan: PortPlan; opening: Opening }> {
+    try {
+      const plan = planPort(runtime, this.#options.listen);
+      return { plan, opening: await this.#openFor(plan) };
+    } catch (error) {
+      const isPlan = error instanceof PlanError;
+      const code = isPlan ? 'ADMIN_LISTEN' : 'LISTENER_BIND';
+      const mistake = new ConfigError(code, AT, (error as Error).message, { cause: error });
+      throw new Refusal(isPlan ? 'validation' : 'warmup', 'prepare', [mistake], snapshot.document);
+    }
+  }
+
+  /** @throws the system's error when an address that somebody asked for cannot be had. */
+  async #openFor({ address, listen, isAsked }: PortPlan): Promise<Opening> {
+    if (address.kind === 'off') return { entrance: null, giveBack() {} };
+    if (this.#entrance && listen === this.#listen) return { entrance: this.#entrance, giveBack() {} };
+    const leaving = this.#leaving.get(listen);
+    if (leaving) {
+      const { entrance } = leaving;
+      this.#stay(listen);
+      return { entrance, giveBack: () => this.#leave(listen, entrance) };
+    }
+    try {
+      const entrance = await openEntrance(address, (socket) => this.#speaker?.take(socket));
+      return { entrance, giveBack: () => entrance.close(0) };
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const why = code === 'EADDRINUSE' ? 'is taken' : code === 'EACCES' ? 'is not allowed' : `failed: ${message}`;
+      const told = `the admin port: listening on ${listen} ${why}`;
+      if (isAsked) throw new Error(told, { cause: error });
+      this.#options.log.warning(`${told}: going on without it`);
+      return { entrance: null, giveBack() {} };
+    }
+  }
+
+  async #use({ settings: { pem }, listen }: PortPlan, entrance: Entrance | null): Promise<void> {
+    const [old, oldListen] = [this.#entrance, this.#listen];
+    this.#entrance = entrance;
+    this.#listen = listen;
+    if (!isSamePem(this.#speaker, pem)) this.#speak(pem);
+    if (old && oldListen !== null && old !== entrance) this.#leave(oldListen, old);
+    if (entrance) await this.#options.onServing(entrance.address);
+  }
+
+  #speak(pem: Speaker['pem']): void {
+    const old = this.#speaker;
+    this.#speaker = createSpeaker(this.#options.answer, pem);
+    old?.close();
+  }
+
+  /** Lets an address go on for a while: clients are still on it, and a rollback may want it again. */
+  #leave(listen: string, entrance: Entrance): void {
+    const { handoverMs = 10_000 } = this.#options;
+    const end = () => {
+      this.#leaving.delete(listen);
+      this.#speaker?.drain();
+      void entrance.close(GRACE_MS);
+    };
+    this.#leaving.set(listen, { entrance, timer: setTimeout(end, handoverMs).unref() });
+  }
+
+  #stay(listen: string): void {
+    clearTimeout(this.#leaving.get(listen)?.timer);
+    this.#leaving.delete(listen);
+  }
+
+  /** Waits a moment for what is being answered. */
+  async close(): Promise<void> {
+    const leaving = [...this.#leaving].map(([listen, { entrance }]) => {
+      this.#stay(listen);
+      return entrance;
+    });
+    const entrances = [...leaving, ...(this.#entrance ? [this.#entrance] : [])];
+    this.#entrance = null;
+    const closed = entrances.map((entrance) => entrance.close(GRACE_MS));
+    this.#speaker?.close();
+    await Promise.all(closed);
+  }
+}
+
+function isSamePem(speaker: Speaker | null, pem: Speaker['pem']): boolean {
+  return speaker !== null && JSON.stringify(speaker.pem) === JSON.stringify(pem);
+}

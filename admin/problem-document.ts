@@ -1,0 +1,101 @@
+import { STATUS_CODES } from 'node:http';
+import type { Attempt, Issue, Refusal } from '#kernel';
+import { type ProblemSlug, problemStatuses } from './problem.ts';
+
+/** Most mistakes one problem tells. */
+const MAX_ERRORS = 200;
+
+/** A problem as clients read it (RFC 9457). */
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  /** One sentence. */
+  readonly detail: string;
+  /** The path that was asked for. */
+  readonly instance?: string;
+  readonly requestId?: string;
+  readonly attempt?: number;
+  readonly phase?: string;
+  /** The revision that serves on. */
+  readonly revision?: number;
+  readonly errors?: readonly Issue[];
+  /** How many more there are than `errors` tells. */
+  readonly errorsTruncated?: number;
+  /** Of a configuration that was only looked at. */
+  readonly warnings?: readonly Issue[];
+  readonly [member: string]: unknown;
+}
+
+const titles: Readonly<Partial<Record<ProblemSlug, string>>> = {
+  syntax: 'The configuration cannot be parsed',
+  'insufficient-scope': 'The token does not allow this',
+  origin: 'Not to be called from this page',
+  'writes-disabled': 'Changes are switched off',
+  'reload-in-progress': 'Another change is being applied',
+  draining: 'The gateway is ending',
+  stale: 'The configuration has changed meanwhile',
+  template: 'A template of the configuration failed',
+  validation: 'The configuration is not valid',
+  routes: 'Routes of the configuration collide',
+  plugin: 'A plugin of the configuration cannot be used',
+  build: 'The configuration cannot be built',
+  warmup: 'Something the configuration needs is not there',
+  timeout: 'Not ready in time',
+};
+
+/** A problem of a kind. @param members besides the ones that follow from the kind. */
+export function problemDocument(
+  slug: ProblemSlug,
+  detail: string,
+  members: Readonly<Record<string, unknown>> = {},
+): ProblemDocument {
+  const status = problemStatuses[slug];
+  return { type: typeOf(slug), title: titleOf(slug), status, detail, ...members };
+}
+
+/** What tells a kind of problem from the others. */
+export function typeOf(slug: ProblemSlug): string {
+  return `urn:gateway:problem:${slug}`;
+}
+
+/** A kind of problem in a few words. */
+export function titleOf(slug: ProblemSlug): string {
+  return titles[slug] ?? STATUS_CODES[problemStatuses[slug]]!;
+}
+
+/** Why a configuration was refused. @param revision that serves on. */
+export function refusalDocument(
+  refusal: Refusal,
+  revision: number,
+  members: Readonly<Record<string, unknown>> = {},
+): ProblemDocument {
+  const { slug, phase, issues, warnings } = refusal;
+  const hidden = issues.length - MAX_ERRORS;
+  return problemDocument(slug, detailOf(refusal, revision), {
+    phase,
+    revision,
+    errors: issueViews(issues.slice(0, MAX_ERRORS)),
+    ...(hidden > 0 && { errorsTruncated: hidden }),
+    ...(warnings.length > 0 && { warnings: issueViews(warnings) }),
+    ...members,
+  });
+}
+
+/** Why an attempt failed; null when it did not. */
+export function attemptProblem({ id, revision, problem }: Attempt): ProblemDocument | null {
+  return problem && refusalDocument(problem, revision, { attempt: id });
+}
+
+function detailOf({ slug, issues, message }: Refusal, revision: number): string {
+  // A bug of ours is told in the log alone.
+  if (slug === 'internal') return `An internal error; revision ${revision} serves on.`;
+  const [first] = issues;
+  if (!first) return message;
+  return issues.length === 1 ? first.message : `${first.message}, and ${issues.length - 1} more`;
+}
+
+/** Mistakes as the API tells them: a code such as `schema.type` instead of SCHEMA_TYPE. */
+export function issueViews(issues: readonly Issue[]): Issue[] {
+  return issues.map((issue) => ({ ...issue, code: issue.code.toLowerCase().replace('_', '.') }));
+}

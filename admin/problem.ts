@@ -1,0 +1,59 @@
+/** Statuses of the problems that every operation may answer with, by slug. */
+const statuses = {
+  syntax: 400,
+  'bad-request': 400,
+  unauthorized: 401,
+  'insufficient-scope': 403,
+  origin: 403,
+  'writes-disabled': 403,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'reload-in-progress': 409,
+  draining: 409,
+  gone: 410,
+  stale: 412,
+  'payload-too-large': 413,
+  'unsupported-media-type': 415,
+  'misdirected-request': 421,
+  validation: 422,
+  routes: 422,
+  template: 422,
+  plugin: 422,
+  build: 422,
+  warmup: 424,
+  'precondition-required': 428,
+  'too-many-requests': 429,
+  internal: 500,
+  timeout: 504,
+} as const;
+
+export type ProblemSlug = keyof typeof statuses;
+
+/** What may be wrong with a configuration. */
+export const configProblems = ['syntax', 'validation', 'routes', 'build'] as const satisfies readonly ProblemSlug[];
+
+/** Every kind of problem with its status. */
+export const problemStatuses: Readonly<Record<ProblemSlug, number>> = statuses;
+
+/** What stopped an operation, told to the client as `application/problem+json` (RFC 9457). */
+export class Problem extends Error {
+  readonly slug: ProblemSlug;
+  readonly status: number;
+  /** Headers of the answer, such as `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Members besides the standard ones. */
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(
+    slug: ProblemSlug,
+    detail: string,
+    { headers = {}, members = {} }: { headers?: Record<string, string>; members?: Record<string, unknown> } = {},
+  ) {
+    super(detail);
+    this.slug = slug;
+    this.status = statuses[slug];
+    this.headers = headers;
+    this.members = members;
+  }
+}

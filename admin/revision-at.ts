@@ -1,0 +1,20 @@
+import { ConfigText, type Gateway, type Revision, type RevisionSummary, readSnapshot, type Snapshot } from '#kernel';
+import { Problem } from './problem.ts';
+
+/** @throws Problem not-found for a revision there never was, gone for one that was pruned. */
+export function demandFound<T extends RevisionSummary>(found: T | 'pruned' | undefined, number: number): T {
+  if (found === undefined) throw new Problem('not-found', `there is no revision ${number}`);
+  if (found === 'pruned') throw new Problem('gone', `revision ${number} is not kept any more`);
+  return found;
+}
+
+/** A revision in the history, with its content. @throws Problem as `demandFound`. */
+export async function revisionAt({ revisions }: Gateway, number: number): Promise<Revision> {
+  return demandFound(await revisions.get(number), number);
+}
+
+/** The content of a revision, parsed. @throws Problem as `demandFound`. */
+export async function snapshotOf(gateway: Gateway, number: number): Promise<Snapshot> {
+  const { text, format } = await revisionAt(gateway, number);
+  return readSnapshot(new ConfigText(text, format));
+}

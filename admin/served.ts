@@ -1,0 +1,36 @@
+import { type FindPlace, type Gateway, normalize, placesIn, pointerOnly, type Served, type Snapshot } from '#kernel';
+
+/** What serves, and where its parts are written. */
+export interface ServedNow {
+  readonly served: Served;
+  readonly snapshot: Snapshot;
+  /** The pointer in the document of what stands at a pointer of the configuration. */
+  readonly origin: (pointer: string) => string;
+  /** Finds the place of what a pointer of the configuration leads to. */
+  readonly place: FindPlace;
+  /** Finds the place of what a pointer of the document leads to. */
+  readonly writtenPlace: FindPlace;
+}
+
+const origins = new WeakMap<Snapshot, ServedNow['origin']>();
+
+/** Looks at the serving configuration. */
+export function servedNow({ generations, control }: Gateway): ServedNow {
+  const { router, runtime } = generations.current;
+  const { snapshot } = control.current;
+  const { config, compiled } = runtime;
+  const writtenPlace = snapshot.document ? placesIn(snapshot.document) : pointerOnly;
+  const origin = (pointer: string): string => originOf(snapshot)(pointer);
+  const served = { config, compiled, router };
+  return { served, snapshot, origin, writtenPlace, place: (pointer) => writtenPlace(origin(pointer)) };
+}
+
+/** Old names are only known after the document was read again: that is done once. */
+function originOf(snapshot: Snapshot): ServedNow['origin'] {
+  let origin = origins.get(snapshot);
+  if (!origin) {
+    ({ origin } = normalize(snapshot.data, { env: process.env }));
+    origins.set(snapshot, origin);
+  }
+  return origin;
+}

@@ -1,0 +1,47 @@
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { AdminPem } from '#contract';
+import type { Answer } from '../app.ts';
+
+/** Speaks HTTP, with or without TLS, on connections that come to it. */
+export interface Speaker {
+  /** Null for plain HTTP. */
+  readonly pem: AdminPem | null;
+  take(socket: Socket): void;
+  /** Ends connections without work. */
+  drain(): void;
+  /** As `drain`, and watches over the timeouts of the others no more. */
+  close(): void;
+}
+
+/** In milliseconds and bytes. The answer may take as long as it takes: a change waits its turn, events have no end. */
+const limits = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+  // Told as any other wrong name.
+  requireHostHeader: false,
+};
+
+export function createSpeaker(answer: Answer, pem: AdminPem | null): Speaker {
+  const server: Server = pem
+    ? createTlsServer({ ...limits, ...tlsOptions(pem) }, answer)
+    : createServer(limits, answer);
+  // Node watches over the timeouts of connections from here on.
+  server.emit('listening');
+  return {
+    pem,
+    take: (socket) => void server.emit('connection', socket),
+    drain: () => server.closeIdleConnections(),
+    // The port is not its own: closing only ends the watch.
+    close: () => void server.close(() => {}),
+  };
+}
+
+function tlsOptions({ cert, key, ca }: AdminPem) {
+  const clients = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true };
+  return { cert, key, minVersion: 'TLSv1.2' as const, ...clients };
+}

@@ -1,0 +1,41 @@
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import { connect, type Server } from 'node:net';
+
+/** Nobody but the user of this process may connect. */
+const MODE = 0o600;
+
+/**
+ * Listens on a socket file. One that nobody listens on any more is replaced; any other file stays as it is.
+ * @throws the system's error; EADDRINUSE when the file is in use, or is no socket.
+ */
+export async function listenOnSocket(server: Server, path: string): Promise<void> {
+  if (isSocket(path) && !(await isAnswered(path))) unlinkSync(path);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  // The file must not be open to others for even a moment; it is made within this call.
+  const umask = process.umask(0o777 & ~MODE);
+  try {
+    server.listen({ path }, resolve);
+  } finally {
+    process.umask(umask);
+  }
+  await promise;
+  server.off('error', reject);
+  chmodSync(path, MODE);
+}
+
+function isSocket(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+}
+
+/** True unless it is certain that nobody listens. */
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'));
+  });
+}

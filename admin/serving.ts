@@ -1,0 +1,90 @@
+import type Koa from 'koa';
+import type { Log } from '#contract';
+import { addressOf } from './address-of.ts';
+import type { Admin } from './admin.ts';
+import { answerProblem } from './answering.ts';
+import { tellAudit } from './audit-line.ts';
+import { readBody } from './body.ts';
+import { callerOf, demandScope } from './caller.ts';
+import { demandIfMatch, demandMatch } from './etag.ts';
+import type { Authenticate } from './guards/token.ts';
+import type { Idempotency } from './idempotency.ts';
+import type { Operation } from './operation.ts';
+import { Problem } from './problem.ts';
+
+/** What every operation is served with. */
+export interface Means {
+  readonly admin: Admin;
+  readonly authenticate: Authenticate;
+  readonly idempotency: Idempotency;
+  readonly log: Log;
+}
+
+/** An operation as a step of the router: token, scope, query, conditions, then the operation itself. */
+export function serveOperation(operation: Operation, means: Means): Koa.Middleware {
+  const { admin, authenticate } = means;
+  const { scope, openOnLoopback } = operation;
+  const run = runnerOf(operation, means);
+  const names = new Set(operation.parameters?.filter((one) => one.in === 'query').map(({ name }) => name));
+  return async (ctx) => {
+    if (scope !== null && !(openOnLoopback && isLocal(ctx))) {
+      await authenticate(ctx);
+      await run(ctx, () => {
+        demandScope(ctx, scope);
+        demandKnownQuery(ctx, names);
+      });
+      return;
+    }
+    await operation.handle(ctx, admin);
+  };
+}
+
+type Run = (ctx: Koa.Context, permit: () => void) => Promise<void>;
+
+/** @returns runs the operation, if `permit` lets it. */
+function runnerOf(operation: Operation, { admin, idempotency, log }: Means): Run {
+  const { method, scope, changes, accepts = [], handle } = operation;
+  const { gateway } = admin;
+  const plain: Run = async (ctx, permit) => {
+    permit();
+    await handle(ctx, admin);
+  };
+  const conditional: Run = async (ctx, permit) => {
+    permit();
+    if (admin.settings.require_if_match) demandIfMatch(ctx);
+    // A result that is told again is told whatever serves by now.
+    const isRead = accepts.length > 0 && ctx.get('idempotency-key') !== '';
+    const body = isRead ? await readBody(ctx, admin, accepts) : null;
+    await idempotency.once(ctx, callerOf(ctx)?.id ?? '', body?.bytes ?? null, () =>
+      orProblem(ctx, async () => {
+        demandMatch(ctx, gateway.status);
+        await handle(ctx, admin);
+      }),
+    );
+  };
+  const orProblem = async (ctx: Koa.Context, task: () => Promise<void>): Promise<void> => {
+    try {
+      await task();
+    } catch (error) {
+      answerProblem(ctx, gateway, log, error);
+    }
+  };
+  const inner = changes ? conditional : plain;
+  if (method === 'GET' || (scope !== 'write' && scope !== 'ops')) return inner;
+  return async (ctx, permit) => {
+    const { revision } = gateway.status;
+    await orProblem(ctx, () => inner(ctx, permit));
+    tellAudit(ctx, gateway, revision, log);
+  };
+}
+
+/** A mistyped `dry_run` must not change anything. */
+function demandKnownQuery(ctx: Koa.Context, names: ReadonlySet<string>): void {
+  const unknown = Object.keys(ctx.query).find((name) => !names.has(name));
+  if (unknown !== undefined) throw new Problem('bad-request', `unknown query parameter ${JSON.stringify(unknown)}`);
+}
+
+function isLocal(ctx: Koa.Context): boolean {
+  const address = addressOf(ctx);
+  return address === null || address === '::1' || address.startsWith('127.');
+}

@@ -1,0 +1,56 @@
+import { readFile, stat } from 'node:fs/promises';
+import { adminSchema, adminScopes, type Log } from '#contract';
+import { compileSchema, parseJson } from '#kernel';
+import { hashOfToken, type TokenEntry } from './tokens.ts';
+
+const validate = compileSchema(adminSchema.properties.tokens);
+
+/**
+ * The tokens of a file: one token with every scope, or a JSON list of `{id, sha256, scopes}`.
+ * @throws ConfigErrors when it is such a list, but wrong; Error when it holds nothing.
+ */
+function parseTokens(text: string, file: string): readonly TokenEntry[] {
+  const content = text.trim();
+  if (content === '') throw new Error('it is empty');
+  if (!content.startsWith('[')) return [tokenWithEveryScope('file', content)];
+  const { value, errors } = validate(parseJson(text, file), '');
+  if (errors.length > 0) throw errors[0]!;
+  return value as readonly TokenEntry[];
+}
+
+/** @param id how the audit log names it. */
+export function tokenWithEveryScope(id: string, token: string): TokenEntry {
+  return { id, sha256: hashOfToken(token), scopes: [...adminScopes] };
+}
+
+/** Reads a file of tokens again whenever it has changed. One that cannot be read, or is wrong, lets nobody in. */
+export function watchTokenFile(file: string, log: Log): () => Promise<readonly TokenEntry[]> {
+  let mark = '';
+  let entries: readonly TokenEntry[] = [];
+  const read = async (): Promise<void> => {
+    try {
+      entries = parseTokens(await readFile(file, 'utf8'), file);
+    } catch (error) {
+      entries = [];
+      log.error(`no token is valid: ${file}: ${(error as Error).message}`);
+    }
+  };
+  return async () => {
+    const now = await markOf(file);
+    if (now !== mark) {
+      // Read after its mark was taken: a change in between is seen the next time.
+      await read();
+      mark = now;
+    }
+    return entries;
+  };
+}
+
+async function markOf(file: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
+    return `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}

@@ -1,0 +1,49 @@
+import type { AdminSettings, Log } from '#contract';
+import { createOwnToken } from './own-token.ts';
+import { tokenWithEveryScope, watchTokenFile } from './token-file.ts';
+import { createTokens, type TokenEntry, type Tokens } from './tokens.ts';
+
+export interface TokenSourceOptions {
+  /** One token with every scope. */
+  readonly token: string | undefined;
+  /** File with tokens. */
+  readonly tokenFile: string | undefined;
+  readonly stateDirectory: string;
+  readonly settings: () => AdminSettings;
+  readonly log: Log;
+}
+
+/** Where tokens come from. */
+export interface TokenSource {
+  readonly tokens: Tokens;
+  /**
+   * Tells of a file that is wrong; keeps a token of its own where its user finds it, if none was given.
+   * @param address of the admin port.
+   */
+  settle(address: string): Promise<void>;
+}
+
+/** The file of the command line, else the environment's token, else those of the configuration, else one of its own. */
+export function createTokenSource(options: TokenSourceOptions): TokenSource {
+  const { token, tokenFile, stateDirectory, settings, log } = options;
+  const given = givenTokens(token, tokenFile, log);
+  const own = createOwnToken(stateDirectory, log);
+  let settledAt: string | null = null;
+  const configured = (): readonly TokenEntry[] => settings().tokens;
+  return {
+    tokens: createTokens(given ?? (() => (configured().length > 0 ? configured() : [own.entry]))),
+    async settle(address) {
+      await given?.();
+      if (given || configured().length > 0 || settledAt === address) return;
+      settledAt = address;
+      await own.publish(address);
+    },
+  };
+}
+
+function givenTokens(token: string | undefined, tokenFile: string | undefined, log: Log) {
+  if (tokenFile !== undefined) return watchTokenFile(tokenFile, log);
+  if (token === undefined) return null;
+  const entries = [tokenWithEveryScope('environment', token)];
+  return () => entries;
+}

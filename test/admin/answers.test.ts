@@ -1,0 +1,166 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { config, openAdmin, type TestAdmin } from './support.ts';
+
+describe('every answer of the admin API', () => {
+  let one: TestAdmin;
+  before(async () => {
+    one = await openAdmin();
+  });
+  after(() => one.close());
+
+  it('has a number of its own, is not to be stored, and tells the revision', async () => {
+    const { headers } = await one.ask('/v1/status');
+    match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
+    equal(headers['cache-control'], 'no-store');
+    equal(headers['x-content-type-options'], 'nosniff');
+    equal(headers['gateway-revision'], '1');
+  });
+
+  it('does so as a refusal, too', async () => {
+    const { headers } = await one.ask('/v1/status', { headers: { host: 'evil.test' } });
+    match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
+    equal(headers['gateway-revision'], '1');
+  });
+
+  it('names no product', async () => {
+    const { headers } = await one.ask('/v1/status');
+    equal(headers['server'], undefined);
+    equal(headers['x-powered-by'], undefined);
+  });
+
+  it('takes over the number the client gave', async () => {
+    const { headers, body } = await one.ask('/v1/nothing', { headers: { 'x-request-id': 'mine-1' } });
+    equal(headers['x-request-id'], 'mine-1');
+    equal(body.requestId, 'mine-1');
+  });
+
+  it('takes over no number that is a text', async () => {
+    const { headers } = await one.ask('/live', { headers: { 'x-request-id': 'a "b"' } });
+    match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
+  });
+
+  it('is a problem document where something is wrong', async () => {
+    const { status, headers, body } = await one.ask('/v1/nothing');
+    equal(status, 404);
+    equal(headers['content-type'], 'application/problem+json');
+    deepEqual(body, {
+      type: 'urn:gateway:problem:not-found',
+      title: 'Not Found',
+      status: 404,
+      detail: 'there is no /v1/nothing',
+      instance: '/v1/nothing',
+      requestId: body.requestId,
+      revision: 1,
+    });
+  });
+
+  it('names the methods of a path that lacks the one that was used', async () => {
+    const { status, headers, body } = await one.ask('/v1/config', { method: 'DELETE' });
+    equal(status, 405);
+    equal(headers['allow'], 'GET, HEAD, OPTIONS, PATCH, PUT');
+    equal(body.type, 'urn:gateway:problem:method-not-allowed');
+  });
+
+  it('is a 405 for probes without a token', async () => {
+    equal((await one.ask('/live', { method: 'POST', token: null })).status, 405);
+  });
+
+  it('to OPTIONS is empty and names the methods', async () => {
+    const { status, headers, text } = await one.ask('/v1/reload', { method: 'OPTIONS', token: null });
+    equal(status, 204);
+    equal(headers['allow'], 'OPTIONS, POST');
+    equal(text, '');
+  });
+
+  it('to OPTIONS of an unknown path is 404', async () => {
+    equal((await one.ask('/v1/nothing', { method: 'OPTIONS', token: null })).status, 404);
+  });
+
+  it('to HEAD is that to GET, without its body', async () => {
+    const [head, get] = [await one.ask('/v1/config', { method: 'HEAD' }), await one.ask('/v1/config')];
+    equal(head.status, 200);
+    equal(head.text, '');
+    equal(head.headers['content-length'], get.headers['content-length']);
+    equal(head.headers['etag'], get.headers['etag']);
+  });
+
+  it('is 400 where a query parameter is not known', async () => {
+    const { status, body } = await one.ask('/v1/reload?dryrun=true', { method: 'POST' });
+    equal(status, 400);
+    match(body.detail, /dryrun/);
+  });
+
+  it('is 400 where a query parameter stands twice', async () => {
+    equal((await one.ask('/v1/reload?force=true&force=false', { method: 'POST' })).status, 400);
+  });
+
+  it('is 400 where a query parameter has a wrong value', async () => {
+    for (const query of ['force=yes', 'wait=-1', 'wait=601', 'guard=soon', 'guard_calls=1.5', 'guard_p99=0']) {
+      equal((await one.ask(`/v1/reload?${query}`, { method: 'POST' })).status, 400, query);
+    }
+  });
+
+  it('is 404 for a number that is none', async () => {
+    for (const path of ['/v1/revisions/x', '/v1/revisions/0', '/v1/revisions/1e3', '/v1/attempts/-1']) {
+      equal((await one.ask(path)).status, 404, path);
+    }
+  });
+
+  it('goes on when a path is broken', async () => {
+    equal((await one.ask('/v1/revisions/%zz')).status, 404);
+    equal((await one.ask('/live')).status, 200);
+  });
+
+  it('is 400 to bytes that are no request', async () => {
+    const [host, port] = one.admin.address!.split(':');
+    const socket = connect(Number(port), host);
+    socket.end('nonsense\r\n\r\n');
+    match(await text(socket), /^HTTP\/1\.1 400 /);
+  });
+
+  it('is 431 to a head without end', async () => {
+    equal((await one.ask('/live', { headers: { 'x-long': 'x'.repeat(17_000) } })).status, 431);
+  });
+
+  it('changes nothing when it answers GET or HEAD', async () => {
+    await one.ask('/v1/config?form=source');
+    await one.ask('/v1/reload', { method: 'HEAD' });
+    equal(one.gateway.status.revision, 1);
+  });
+});
+
+describe('the audit log', () => {
+  let one: TestAdmin;
+  beforeEach(async () => {
+    one = await openAdmin();
+  });
+  afterEach(() => one.close());
+
+  const told = () => one.lines.filter((line) => line.includes('token=')).map((line) => line.trim());
+
+  it('has a line for a change: who, from where, what, and what came of it', async () => {
+    await one.ask('/v1/config?message=hidden', { method: 'PUT', body: config('/b') });
+    match(
+      told().join('|'),
+      /INFO: \[ADMIN\] token="environment" ip=127\.0\.0\.1 PUT \/v1\/config status=200 result=applied revision=1->2$/,
+    );
+  });
+
+  it('has a line for a change that was refused', async () => {
+    await one.ask('/v1/config', { method: 'PUT', body: { version: 3, endpoints: 'none' } });
+    match(told().join('|'), /PUT \/v1\/config status=422 result=refused revision=1$/);
+  });
+
+  it('has a line for what operates the process', async () => {
+    await one.ask('/v1/drain', { method: 'POST' });
+    match(told().join('|'), /POST \/v1\/drain status=202 result=done revision=1$/);
+  });
+
+  it('has none for looking', async () => {
+    await one.ask('/v1/config');
+    await one.ask('/v1/check', { method: 'POST' });
+    equal(told().length, 0);
+  });
+});

@@ -1,0 +1,113 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { config, openAdmin, type TestAdmin } from './support.ts';
+
+describe('a configuration sent to the admin API', () => {
+  let one: TestAdmin;
+  before(async () => {
+    one = await openAdmin({ ...config(), extra_config: { 'admin/api': { max_body: 2000 } } });
+  });
+  after(() => one.close());
+
+  const send = (body: string | Buffer, headers: Record<string, string> = {}) =>
+    one.ask('/v1/check', { method: 'POST', body, headers });
+  const as = (type: string) => ({ 'content-type': type });
+  const yaml =
+    'version: 3\nendpoints:\n  - endpoint: /a\n    backend:\n      - host: ["http://b"]\n        url_pattern: /\n';
+  const toml = `version = 3\n[[endpoints]]\nendpoint = "/a"\n[[endpoints.backend]]\nhost = ["http://b"]\nurl_pattern = "/"\n`;
+
+  it('may be JSON', async () => equal((await send(JSON.stringify(config()))).status, 200));
+
+  it('may be YAML', async () => equal((await send(yaml, as('application/yaml'))).status, 200));
+
+  it('may be TOML', async () => equal((await send(toml, as('application/toml'))).status, 200));
+
+  it('may tell its type in any letter case, and that it is UTF-8', async () => {
+    equal((await send(JSON.stringify(config()), as('Application/JSON; charset="UTF-8"'))).status, 200);
+  });
+
+  it('may be nothing else', async () => {
+    const { status, body } = await send('x', as('text/plain'));
+    equal(status, 415);
+    equal(body.type, 'urn:gateway:problem:unsupported-media-type');
+  });
+
+  it('must tell its type', async () => equal((await send('{}', as(''))).status, 415));
+
+  it('is not to be in another character set', async () => {
+    equal((await send('{}', as('application/json; charset=latin1'))).status, 415);
+  });
+
+  it('is not to be compressed', async () => equal((await send('{}', { 'content-encoding': 'gzip' })).status, 415));
+
+  it('must be UTF-8, and a wrong byte is placed', async () => {
+    const { status, body } = await send(Buffer.from('{\n  "name": "\xff"}', 'latin1'));
+    equal(status, 400);
+    equal(body.type, 'urn:gateway:problem:syntax');
+    deepEqual([body.errors[0].line, body.errors[0].column], [2, 12]);
+  });
+
+  it('must be complete JSON, and the mistake is placed', async () => {
+    const { status, body } = await send('{\n  "version": 3,\n    x\n}');
+    equal(status, 400);
+    equal(body.type, 'urn:gateway:problem:syntax');
+    const [{ line, column, code }] = body.errors;
+    deepEqual([line, column, code], [3, 5, 'config.syntax']);
+  });
+
+  it('must not have a key twice', async () => {
+    const { status, body } = await send('{"version": 3, "version": 3}');
+    equal(status, 400);
+    equal(body.errors[0].code, 'config.duplicate_key');
+  });
+
+  it('is too large above max_body, by its length', async () => {
+    const { status, body } = await send(JSON.stringify({ ...config(), name: 'x'.repeat(3000) }));
+    equal(status, 413);
+    equal(body.type, 'urn:gateway:problem:payload-too-large');
+  });
+
+  it('is too large above max_body, as chunks', async () => {
+    const response = await fetch(`http://${one.admin.address}/v1/check`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer the-token-of-tests', 'content-type': 'application/json' },
+      body: new Blob(['x'.repeat(1500), 'x'.repeat(1500)]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    equal(response.status, 413);
+  });
+
+  it('is needed to be compared', async () => {
+    equal((await one.ask('/v1/config/diff', { method: 'POST' })).status, 400);
+  });
+
+  describe('as a form', () => {
+    const boundary = 'b0undary';
+    const part = (name: string, content: string, type = 'application/json') =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\n` +
+      `Content-Type: ${type}\r\n\r\n${content}\r\n`;
+    const form = (...parts: string[]) =>
+      send(`${parts.join('')}--${boundary}--\r\n`, as(`multipart/form-data; boundary=${boundary}`));
+
+    it('is its only file', async () => equal((await form(part('gateway.json', JSON.stringify(config())))).status, 200));
+
+    it('is read as its name tells when its type tells nothing', async () => {
+      equal((await form(part('gateway.yaml', yaml, 'application/octet-stream'))).status, 200);
+    });
+
+    it('is refused with more files, by their names', async () => {
+      const { status, body } = await form(part('gateway.json', '{}'), part('limits.json', '{}'));
+      equal(status, 400);
+      match(body.detail, /"limits\.json" cannot be included/);
+    });
+
+    it('is refused when it is of no known type', async () => {
+      equal((await form(part('gateway.xml', '<a/>', 'text/xml'))).status, 415);
+    });
+
+    it('is refused without a file', async () => equal((await form()).status, 400));
+
+    it('is refused when it is broken', async () => {
+      equal((await send('nonsense', as(`multipart/form-data; boundary=${boundary}`))).status, 400);
+    });
+  });
+});

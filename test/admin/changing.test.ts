@@ -1,0 +1,279 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { type AddressInfo, createServer } from 'node:net';
+import { GatewayError } from '#contract';
+import type { GatewayOptions } from '../../kernel/sluice.ts';
+import { type Ask, config, openAdmin, type TestAdmin } from './support.ts';
+
+describe('changing the configuration over the admin API', () => {
+  let one: TestAdmin;
+  beforeEach(async () => {
+    one = await openAdmin();
+  });
+  afterEach(() => one.close());
+
+  const put = (body: object, query = '', headers: Ask['headers'] = {}) =>
+    one.ask(`/v1/config${query}`, { method: 'PUT', body, headers });
+
+  /** Holds every change before its swap until it is let go. */
+  function hold() {
+    const began = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    one.gateway.control.participants.push({
+      async prepare() {
+        began.resolve();
+        await release.promise;
+        return { commit() {}, abort() {} };
+      },
+    });
+    return { began: began.promise, release: release.resolve };
+  }
+
+  /** Lets the next changes fail before their swap. */
+  function fail(error: Error): void {
+    one.gateway.control.participants.push({ prepare: () => Promise.reject(error) });
+  }
+
+  it('tells what it did', async () => {
+    const { status, headers, body } = await put(config('/a', '/b'));
+    equal(status, 200);
+    equal(headers['gateway-revision'], '2');
+    equal(headers['etag'], `"2-${body.hash.slice(0, 12)}"`);
+    const { durationMs, phases, hash, ...told } = body;
+    deepEqual(Object.keys(phases).sort(), ['build', 'prepare', 'read', 'render', 'swap', 'validate', 'warmup']);
+    match(hash, /^[\da-f]{64}$/);
+    ok(Number.isInteger(durationMs));
+    deepEqual(told, {
+      result: 'applied',
+      revision: 2,
+      previous: 1,
+      attempt: 2,
+      changes: { added: ['GET /b'], changed: [], removed: [] },
+      rebound: [],
+      requiresRestart: [],
+      warnings: [],
+      workers: { prepared: 1, committed: 1 },
+    });
+  });
+
+  it('serves it from then on', async () => {
+    await put(config('/b'));
+    equal((await one.gateway.inject('/b')).statusCode, 500);
+    equal((await one.gateway.inject('/a')).statusCode, 404);
+  });
+
+  it('leaves everything as it is when nothing is different', async () => {
+    const before = (await one.ask('/v1/config')).headers['etag'];
+    const { status, headers, body } = await put(config());
+    deepEqual([status, body.result, body.revision, headers['etag']], [200, 'unchanged', 1, before]);
+  });
+
+  it('makes a new revision of the same when forced', async () => {
+    const { body } = await put(config(), '?force=true');
+    deepEqual([body.result, body.revision], ['applied', 2]);
+  });
+
+  it('does everything but the swap in a dry run', async () => {
+    const { headers, body } = await put(config('/b'), '?dry_run=true');
+    deepEqual([body.result, body.revision, body.changes.added], ['dry_run', 1, ['GET /b']]);
+    match(String(headers['etag']), /^"1-/);
+    equal((await one.gateway.inject('/b')).statusCode, 404);
+  });
+
+  it('takes back what it showed', async () => {
+    const { text } = await one.ask('/v1/config');
+    equal((await one.ask('/v1/config', { method: 'PUT', body: text })).body.result, 'unchanged');
+  });
+
+  it('needs a body', async () => equal((await one.ask('/v1/config', { method: 'PUT' })).status, 400));
+
+  it('is refused with every mistake, and what served serves on', async () => {
+    const { status, headers, body } = await put(config('/user/{a}', '/user/{b}/x'));
+    equal(status, 422);
+    equal(headers['gateway-revision'], '1');
+    deepEqual([body.type, body.phase, body.revision, body.attempt], ['urn:gateway:problem:routes', 'validate', 1, 2]);
+    equal(one.gateway.status.revision, 1);
+  });
+
+  it('notes who asked for it, and why', async () => {
+    await put(config('/b'), '?message=for%20the%20launch');
+    const [newest] = one.gateway.revisions.list();
+    deepEqual([newest!.actor, newest!.message, newest!.source], ['environment', 'for the launch', 'api']);
+  });
+
+  describe('from a known state', () => {
+    it('goes on where the tag names what serves', async () => {
+      const { headers } = await one.ask('/v1/config');
+      equal((await put(config('/b'), '', { 'if-match': `"x", ${headers['etag']}` })).status, 200);
+      equal((await put(config('/c'), '', { 'if-match': '*' })).status, 200);
+    });
+
+    it('is refused where it does not, with the present tag', async () => {
+      const { headers: old } = await one.ask('/v1/config');
+      const { headers: present } = await put(config('/b'));
+      const { status, headers, body } = await put(config('/c'), '', { 'if-match': old['etag']! });
+      equal(status, 412);
+      equal(headers['etag'], present['etag']);
+      deepEqual([body.type, body.revision], ['urn:gateway:problem:stale', 2]);
+      equal(one.gateway.status.revision, 2);
+    });
+
+    it('takes no weak tag', async () => {
+      const { headers } = await one.ask('/v1/config');
+      equal((await put(config('/b'), '', { 'if-match': `W/${headers['etag']}` })).status, 412);
+    });
+
+    it('lets one of two through that begin with the same tag', async () => {
+      const { headers } = await one.ask('/v1/config');
+      const sent = ['/b', '/c'].map((path) => put(config(path), '', { 'if-match': headers['etag']! }));
+      const statuses = (await Promise.all(sent)).map(({ status }) => status).sort();
+      deepEqual(statuses, [200, 412]);
+      equal(one.gateway.status.revision, 2);
+    });
+
+    it('is needed where the configuration says so', async () => {
+      await one.gateway.reload({ ...config(), extra_config: { 'admin/api': { require_if_match: true } } });
+      const { status, body } = await put(config('/b'));
+      equal(status, 428);
+      equal(body.type, 'urn:gateway:problem:precondition-required');
+      equal((await put(config('/b'), '', { 'if-match': '*' })).status, 200);
+    });
+  });
+
+  describe('while another change is applied', () => {
+    it('waits for its turn', async () => {
+      const { began, release } = hold();
+      const first = put(config('/b'));
+      await began;
+      const second = put(config('/c'));
+      release();
+      deepEqual([(await first).body.revision, (await second).body.revision], [2, 3]);
+    });
+
+    it('is refused when it is not to wait', async () => {
+      const { began, release } = hold();
+      const first = put(config('/b'));
+      await began;
+      const { status, headers, body } = await put(config('/c'), '?wait=0');
+      equal(status, 409);
+      equal(body.type, 'urn:gateway:problem:reload-in-progress');
+      equal(headers['retry-after'], '1');
+      release();
+      equal((await first).status, 200);
+    });
+
+    it('is refused when its patience ends', async () => {
+      const { began, release } = hold();
+      const first = put(config('/b'));
+      await began;
+      equal((await put(config('/c'), '?wait=0.05')).status, 409);
+      release();
+      await first;
+    });
+  });
+
+  describe('without waiting for it', () => {
+    it('tells where it is reported', async () => {
+      const { began, release } = hold();
+      const answer = await put(config('/b'), '', { prefer: 'respond-async' });
+      await began;
+      equal(answer.status, 202);
+      equal(answer.headers['location'], '/v1/attempts/2');
+      equal(answer.headers['preference-applied'], 'respond-async');
+      equal((await one.ask('/v1/attempts/2')).body.result, 'running');
+      const done = Promise.withResolvers<void>();
+      one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => done.resolve());
+      release();
+      await done.promise;
+      equal((await one.ask('/v1/attempts/2')).body.result, 'applied');
+    });
+
+    it('is told at once that it is stale', async () => {
+      equal((await put(config('/b'), '', { prefer: 'respond-async', 'if-match': '"0-0"' })).status, 412);
+    });
+
+    it('keeps the reason for a refusal', async () => {
+      const failed = Promise.withResolvers<void>();
+      one.gateway.events.subscribe({ types: ['reload.failed'] }, () => failed.resolve());
+      const { status, headers } = await put({ version: 3, endpoints: 1 }, '', { prefer: 'wait=5, respond-async' });
+      equal(status, 202);
+      await failed.promise;
+      const { body } = await one.ask(headers['location']!);
+      deepEqual([body.result, body.problem.status, body.problem.errors[0].pointer], ['failed', 422, '/endpoints']);
+    });
+  });
+
+  describe('that fails at last', () => {
+    it('is 424 when its port is taken, placed at the port, and the old port serves on', async () => {
+      const [own, taken] = [createServer(), createServer()];
+      for (const server of [own, taken]) await new Promise<void>((resolve) => void server.listen(0, resolve));
+      const [ownPort, takenPort] = [own, taken].map((server) => (server.address() as AddressInfo).port);
+      own.close();
+      const two = await openAdmin({ ...config(), port: ownPort }, { gateway: { port: undefined } as GatewayOptions });
+      const text = JSON.stringify({ ...config(), port: takenPort }, null, 1);
+      const { status, body } = await two.ask('/v1/config', { method: 'PUT', body: text });
+      const [{ code, pointer, line, column }] = body.errors;
+      deepEqual([status, body.type, code, pointer], [424, 'urn:gateway:problem:warmup', 'listener.bind', '/port']);
+      const lines = text.split('\n');
+      const at = lines.findIndex((one) => one.includes(`"port"`));
+      deepEqual([line, column], [at + 1, lines[at]!.indexOf(String(takenPort)) + 1]);
+      equal((await fetch(`http://127.0.0.1:${ownPort}/__health`)).status, 200);
+      taken.close();
+      await two.close();
+    });
+
+    it('is 504 when not everybody was ready in time', async () => {
+      fail(new GatewayError('PREPARE_TIMEOUT', 'worker 3 was not ready in time'));
+      const { status, body } = await put(config('/b'));
+      equal(status, 504);
+      deepEqual(
+        [body.type, body.phase, body.detail],
+        ['urn:gateway:problem:timeout', 'prepare', 'worker 3 was not ready in time'],
+      );
+      equal(one.gateway.status.revision, 1);
+    });
+
+    it('is 500 for a fault of ours, which is told in the log only', async () => {
+      fail(new TypeError('the secret cause'));
+      const { status, text, body } = await put(config('/b'));
+      equal(status, 500);
+      equal(body.type, 'urn:gateway:problem:internal');
+      equal(body.detail, 'An internal error; revision 1 serves on.');
+      ok(!text.includes('secret cause'));
+      match(one.lines.join('\n'), /the secret cause/);
+      equal((await one.ask(`/v1/attempts/${body.attempt}`)).body.problem.detail, body.detail);
+    });
+
+    it('is 409 when the gateway ends', async () => {
+      await one.gateway.close();
+      const { status, body } = await put(config('/b'));
+      equal(status, 409);
+      equal(body.type, 'urn:gateway:problem:draining');
+    });
+  });
+
+  it('is switched off by disable_write, but for a reload', async () => {
+    await one.gateway.reload({ ...config(), extra_config: { 'admin/api': { disable_write: true } } });
+    const refused = [
+      await put(config('/b')),
+      await one.ask('/v1/config', { method: 'PATCH', headers: { 'if-match': '*' }, body: {} }),
+      await one.ask('/v1/revisions/1/rollback', { method: 'POST' }),
+    ];
+    for (const { status, body } of refused) {
+      deepEqual([status, body.type], [403, 'urn:gateway:problem:writes-disabled']);
+    }
+    equal((await one.ask('/v1/reload', { method: 'POST' })).status, 200);
+    equal((await one.ask('/v1/check', { method: 'POST', body: config() })).status, 200);
+  });
+
+  it('is watched over when asked to be', async () => {
+    await put(config('/b'), '?guard=60s&guard_errors=1&guard_p99=3&guard_calls=7');
+    const { watched } = one.gateway.guard;
+    equal(watched?.revision, 2);
+    ok(watched.endsAt > Date.now() + 50_000);
+  });
+
+  it('is not watched over otherwise', async () => {
+    await put(config('/b'));
+    equal(one.gateway.guard.watched, null);
+  });
+});

@@ -1,0 +1,141 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { config, openAdmin, type TestAdmin } from './support.ts';
+
+describe('checking over the admin API', () => {
+  let directory: string;
+  let file: string;
+  let one: TestAdmin;
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'sluice-check-'));
+    file = join(directory, 'gateway.json');
+    writeFileSync(file, JSON.stringify(config()));
+    one = await openAdmin(file);
+  });
+  after(async () => {
+    await one.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  const check = (body?: object, query = '') => one.ask(`/v1/check${query}`, { method: 'POST', ...(body && { body }) });
+  const codesOf = ({ body }: { body: { errors: { code: string; pointer: string }[] } }) =>
+    body.errors.map(({ pointer }) => pointer).sort();
+
+  it('tells what would serve', async () => {
+    const { status, body } = await check(config('/a', '/b'));
+    equal(status, 200);
+    equal(body.valid, true);
+    equal(body.endpoints, 2);
+    equal(body.backends, 2);
+    deepEqual(body.audit, []);
+  });
+
+  it('tells the hash that the configuration has once it serves', async () => {
+    const { body } = await check(config('/hash'));
+    const applied = await one.ask('/v1/config?dry_run=true', { method: 'PUT', body: config('/hash') });
+    equal(body.hash, applied.body.hash);
+  });
+
+  it('counts the components it uses', async () => {
+    const { body } = await check({ ...config(), extra_config: { 'security/http': { frame_deny: true } } });
+    deepEqual(body.namespaces, { 'security/http': 1 });
+  });
+
+  it('places every mistake', async () => {
+    const answer = await check({ version: 3, endpoints: [{ endpoint: 'a', backend: [] }] });
+    equal(answer.status, 422);
+    equal(answer.body.type, 'urn:gateway:problem:validation');
+    deepEqual(codesOf(answer), ['/endpoints/0/backend', '/endpoints/0/endpoint']);
+  });
+
+  it('tells routes that collide as such, both of them', async () => {
+    const answer = await check(config('/user/{a}', '/user/{b}/x'));
+    equal(answer.status, 422);
+    equal(answer.body.type, 'urn:gateway:problem:routes');
+    const [{ pointer, related }] = answer.body.errors;
+    deepEqual([pointer, related[0].pointer], ['/endpoints/1/endpoint', '/endpoints/0/endpoint']);
+  });
+
+  it('writes codes with a dot', async () => {
+    const { body } = await check({ ...config(), timeout: true });
+    equal(body.errors[0].code, 'duration.invalid');
+  });
+
+  it('shows no secret that is wrong', async () => {
+    const { text } = await check({ ...config(), extra_config: { 'admin/api': { tokens: [{ id: 'hidden-id' }] } } });
+    ok(!text.includes('hidden-id'), text);
+  });
+
+  it('tells at most 200 mistakes, and how many more there are', async () => {
+    const endpoints = Array.from({ length: 205 }, (_, index) => ({
+      ...config().endpoints[0],
+      endpoint: `bad${index}`,
+    }));
+    const { body } = await check({ version: 3, endpoints });
+    equal(body.errors.length, 200);
+    equal(body.errorsTruncated, 5);
+  });
+
+  it('without a body looks at the file on disk', async () => {
+    equal((await check()).status, 200);
+    writeFileSync(file, '{');
+    const { status, body } = await check();
+    equal(status, 400);
+    equal(body.errors[0].file, file);
+    writeFileSync(file, JSON.stringify(config()));
+  });
+
+  it('tells when the file is not there', async () => {
+    rmSync(file);
+    const { status, body } = await check();
+    equal(status, 400);
+    equal(body.type, 'urn:gateway:problem:bad-request');
+    writeFileSync(file, JSON.stringify(config()));
+  });
+
+  it('goes as far as it is asked to', async () => {
+    const wrongType = { ...config(), timeout: true };
+    equal((await check(wrongType, '?level=syntax')).status, 200);
+    equal((await check(wrongType, '?level=schema')).status, 422);
+    const wrongFile = {
+      ...config(),
+      extra_config: { 'admin/api': { tls: { certificate: '/none.pem', private_key: '/none.key' } } },
+    };
+    equal((await check(wrongFile, '?level=schema')).status, 200);
+    equal((await check(wrongFile, '?level=full')).status, 422);
+  });
+
+  it('does not know other levels', async () => equal((await check(config(), '?level=deep')).status, 400));
+
+  it('recommends what would make it better, when asked', async () => {
+    const { body } = await check(config(), '?audit=true');
+    ok(body.audit.length > 0);
+    ok('rule' in body.audit[0]);
+  });
+
+  it('warns of what is odd', async () => {
+    const { body } = await check({ ...config(), extra_config: { router: { forwarded_by_client_ip: true } } });
+    equal(body.warnings[0].pointer, '/extra_config/router/forwarded_by_client_ip');
+    equal(body.warnings[0].severity, 'warning');
+  });
+
+  it('goes on while a change is applied, and changes nothing', async () => {
+    const release = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    const participant = {
+      async prepare() {
+        began.resolve();
+        await release.promise;
+        return { commit() {}, abort() {} };
+      },
+    };
+    const applying = one.gateway.apply({ trigger: 'api', source: config('/held'), dryRun: true, participant });
+    await began.promise;
+    equal((await check(config('/x'))).status, 200);
+    release.resolve();
+    await applying;
+    equal(one.gateway.status.revision, 1);
+  });
+});

@@ -1,0 +1,62 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { OpenApi, OpenApiOperation } from '../../../admin/openapi/document.ts';
+import type { Answered } from '../support.ts';
+
+/** The description of the admin API, to hold answers against. */
+export interface Description {
+  /** As `GET /v1/status`, with what is described of each. */
+  readonly operations: ReadonlyMap<string, OpenApiOperation>;
+  /** What is not as described in an answer; empty when all is. */
+  differences(operation: string, answer: Pick<Answered, 'status' | 'headers' | 'text'>): string[];
+}
+
+interface Response {
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+/** Members that no schema names are differences too. */
+export function readDescription(document: OpenApi): Description {
+  const { paths, components } = closed(document) as OpenApi;
+  const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, strictRequired: false });
+  ajv.addVocabulary(['components']);
+  const validators = new Map<object, ValidateFunction>();
+  const validatorOf = (schema: object): ValidateFunction => {
+    const validator = validators.get(schema) ?? ajv.compile({ components, allOf: [schema] });
+    validators.set(schema, validator);
+    return validator;
+  };
+  const operations = new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, operation]) => [`${method.toUpperCase()} ${path}` as string, operation] as const,
+      ),
+    ),
+  );
+  return {
+    operations,
+    differences(name, { status, headers, text }) {
+      const response = operations.get(name)!.responses[status] as Response | undefined;
+      if (!response) return [`status ${status} is not described`];
+      const type = headers['content-type']?.split(';')[0];
+      if (!response.content) return type === undefined && text === '' ? [] : [`a body of ${type}, described is none`];
+      const described = response.content[type ?? ''];
+      if (!described) return [`the type ${type} is not described`];
+      const validator = validatorOf(described.schema);
+      const isValid = validator(/json$/.test(type!) ? JSON.parse(text) : text);
+      return isValid
+        ? []
+        : validator.errors!.map(({ instancePath, message, params }) => {
+            return `${instancePath} ${message} ${JSON.stringify(params)}`;
+          });
+    },
+  };
+}
+
+/** A copy in which every object has the members that are named, and no others. */
+function closed(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => closed(item));
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([name, item]) => [name, closed(item, name)]));
+  const isSchema = key !== 'properties' && 'properties' in value && !('additionalProperties' in value);
+  return isSchema ? { ...copy, unevaluatedProperties: false } : copy;
+}

@@ -1,0 +1,94 @@
+import { fileURLToPath } from 'node:url';
+import { ConfigError, GatewayError } from '#contract';
+import { type Participant, Refusal } from '#kernel';
+import { until } from '../../support/conditions.ts';
+import { config, openAdmin, type TestAdmin, type TestAdminOptions } from '../support.ts';
+
+/** A gateway in some state. */
+export interface Stand {
+  readonly one: TestAdmin;
+  close(): Promise<void>;
+}
+
+export type StandName = keyof typeof stands;
+
+/** A gateway in each state that leads to other answers. */
+export const stands = {
+  plain: () => open(),
+  /** Serves a configuration with something of everything, from a file. */
+  sample: () => open(fileURLToPath(new URL('sample.json', import.meta.url))),
+  workers() {
+    const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+    return open(config(), { gateway: { workers: { count: 1, program, args: [] } } });
+  },
+  small: () => open(withSettings({ max_body: 4 })),
+  careful: () => open(withSettings({ require_if_match: true })),
+  /** Has heard too many wrong tokens. */
+  async flooded() {
+    const stand = await open();
+    for (let failure = 0; failure < 10; failure++) await stand.one.ask('/v1/status', { token: 'wrong' });
+    return stand;
+  },
+  /** Its first revision is gone. */
+  async forgetful() {
+    const stand = await open(withSettings({ revisions: 1 }));
+    for (const path of ['/b', '/c']) {
+      await stand.one.ask('/v1/config', { method: 'PUT', body: withSettings({ revisions: 1 }, path) });
+    }
+    return stand;
+  },
+  async ending() {
+    const stand = await open();
+    await stand.one.gateway.close();
+    return stand;
+  },
+  /** Applies a change, for as long as it is open. */
+  async busy() {
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    const stand = await open();
+    const { one } = stand;
+    join(one, () => promise);
+    const changed = one.ask('/v1/config', { method: 'PUT', body: config('/z') });
+    await until(() => one.gateway.control.busy);
+    return {
+      one,
+      async close() {
+        release();
+        await changed;
+        await stand.close();
+      },
+    };
+  },
+  refusing: () => thwarted(new Refusal('validation', 'prepare', [new ConfigError('A_RULE', '/port', 'no')], null)),
+  lacking: () => thwarted(new Refusal('warmup', 'prepare', [new ConfigError('LISTENER_BIND', '/port', 'no')], null)),
+  late: () => thwarted(new GatewayError('PREPARE_TIMEOUT', 'a worker is late')),
+} satisfies Record<string, () => Promise<Stand>>;
+
+async function open(source: string | object = config(), options: TestAdminOptions = {}): Promise<Stand> {
+  const one = await openAdmin(source, options);
+  // The first revision is on its way into the history.
+  await until(() => one.gateway.revisions.list().length > 0);
+  return { one, close: () => one.close() };
+}
+
+function withSettings(settings: object, ...paths: string[]): object {
+  return { ...config(...paths), extra_config: { 'admin/api': settings } };
+}
+
+/** A gateway where every change fails at last. */
+async function thwarted(error: Error): Promise<Stand> {
+  const stand = await open();
+  join(stand.one, () => Promise.reject(error));
+  return stand;
+}
+
+/** @param prepared settles when the gateway may go on. */
+function join({ gateway }: TestAdmin, prepared: () => Promise<void>): void {
+  const participant: Participant = {
+    async prepare() {
+      await prepared();
+      return { commit() {}, abort() {} };
+    },
+  };
+  gateway.control.participants.push(participant);
+}

@@ -1,0 +1,189 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { config, openAdmin, type TestAdmin } from './support.ts';
+
+describe('the admin API and the file of the configuration', () => {
+  let directory: string;
+  let file: string;
+  let one: TestAdmin;
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'sluice-files-'));
+    file = join(directory, 'gateway.json');
+    writeFileSync(file, JSON.stringify(config()));
+    one = await openAdmin(file);
+  });
+  afterEach(async () => {
+    await one.close();
+    chmodSync(directory, 0o700);
+    rmSync(directory, { recursive: true });
+  });
+
+  const reload = (query = '', headers = {}) => one.ask(`/v1/reload${query}`, { method: 'POST', headers });
+  const put = (body: object | string, query = '', headers = {}) =>
+    one.ask(`/v1/config${query}`, { method: 'PUT', body, headers });
+  const onDisk = () => JSON.parse(readFileSync(file, 'utf8'));
+
+  describe('on a reload', () => {
+    it('reads it again', async () => {
+      writeFileSync(file, JSON.stringify(config('/b')));
+      const { status, body } = await reload();
+      deepEqual([status, body.result, body.revision], [200, 'applied', 2]);
+      equal(one.gateway.revisions.list()[0]!.source, 'file');
+    });
+
+    it('leaves everything as it is when it says the same', async () => {
+      writeFileSync(file, JSON.stringify(config(), null, 4));
+      deepEqual((await reload()).body.result, 'unchanged');
+    });
+
+    it('puts it in the place of what came over the API', async () => {
+      await put(config('/b'));
+      const { body } = await reload();
+      deepEqual([body.result, body.changes.removed], ['applied', ['GET /b']]);
+    });
+
+    it('names file, line and column of a mistake', async () => {
+      writeFileSync(file, '{\n  "version": 3,\n  "timeout": 7\n}');
+      const { status, body } = await reload();
+      equal(status, 422);
+      const [{ file: where, line, column }] = body.errors;
+      deepEqual([where, line, column], [file, 3, 14]);
+    });
+
+    it('answers at once for a file that is cut off', async () => {
+      writeFileSync(file, '{"version": 3, "endpo');
+      const { status, body } = await reload();
+      deepEqual([status, body.type, body.phase], [400, 'urn:gateway:problem:syntax', 'read']);
+    });
+
+    it('heeds If-Match', async () => equal((await reload('', { 'if-match': '"7-abc"' })).status, 412));
+
+    it('does everything but the swap in a dry run', async () => {
+      writeFileSync(file, JSON.stringify(config('/b')));
+      equal((await reload('?dry_run=true')).body.result, 'dry_run');
+      equal(one.gateway.status.revision, 1);
+    });
+  });
+
+  describe('on a change', () => {
+    it('leaves it alone', async () => {
+      await put(config('/b'));
+      deepEqual(onDisk(), config());
+      equal((await one.ask('/v1/status')).body.drift, true);
+    });
+
+    it('keeps nothing in the history when it is not to', async () => {
+      equal((await put(config('/b'), '?persist=none')).body.revision, 2);
+      deepEqual(
+        one.gateway.revisions.list().map(({ number }) => number),
+        [1],
+      );
+    });
+
+    it('writes it when asked, byte by byte as it came', async () => {
+      const text = JSON.stringify(config('/b'), null, 3);
+      const { status, body } = await put(text, '?persist=file');
+      deepEqual([status, body.result], [200, 'applied']);
+      equal(readFileSync(file, 'utf8'), text);
+      equal((await one.ask('/v1/status')).body.drift, false);
+      equal((await reload()).body.result, 'unchanged');
+    });
+
+    it('writes it also when that is what serves already', async () => {
+      await put(config('/b'));
+      equal((await put(config('/b'), '?persist=file')).body.result, 'unchanged');
+      deepEqual(onDisk(), config('/b'));
+    });
+
+    it('writes that also for a client that does not wait', async () => {
+      await put(config('/b'));
+      const done = Promise.withResolvers<void>();
+      one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => done.resolve());
+      equal((await put(config('/b'), '?persist=file', { prefer: 'respond-async' })).status, 202);
+      await done.promise;
+      deepEqual(onDisk(), config('/b'));
+    });
+
+    it('does not write that in a dry run', async () => {
+      await put(config('/b'));
+      equal((await put(config('/b'), '?persist=file&dry_run=true')).body.result, 'unchanged');
+      deepEqual(onDisk(), config());
+      deepEqual(readdirSync(directory), ['gateway.json']);
+    });
+
+    it('is refused, done by nobody, when the file cannot be replaced in the last moment', async () => {
+      let aborted = 0;
+      one.gateway.control.participants.push({
+        prepare: async () => ({
+          async seal() {
+            rmSync(file);
+            mkdirSync(file);
+          },
+          commit() {},
+          abort: () => void aborted++,
+        }),
+      });
+      const { status, body } = await put(config('/b'), '?persist=file');
+      deepEqual([status, body.errors[0].code], [424, 'config.write']);
+      deepEqual([one.gateway.status.revision, aborted], [1, 1]);
+      deepEqual(readdirSync(directory), ['gateway.json']);
+      equal((await one.ask('/v1/revisions')).body.revisions.length, 1);
+    });
+
+    it('keeps its mode', async () => {
+      chmodSync(file, 0o640);
+      await put(config('/b'), '?persist=file');
+      equal(statSync(file).mode & 0o777, 0o640);
+    });
+
+    it('writes nothing in a dry run, or for a configuration that is refused', async () => {
+      await put(config('/b'), '?persist=file&dry_run=true');
+      await put({ version: 3, endpoints: 1 }, '?persist=file');
+      await put({ ...config('/b'), extra_config: { 'admin/api': { listen: 'nowhere' } } }, '?persist=file');
+      deepEqual(onDisk(), config());
+      deepEqual(readdirSync(directory), ['gateway.json']);
+    });
+
+    it('refuses another format than that of the file', async () => {
+      const yaml = 'version: 3\nendpoints: []\n';
+      const { status, body } = await put(yaml, '?persist=file', { 'content-type': 'application/yaml' });
+      equal(status, 400);
+      match(body.detail, /gateway\.json is json, the body is yaml/);
+    });
+
+    it('is refused when the file cannot be written, and what served serves on', async () => {
+      rmSync(directory, { recursive: true });
+      const { status, body } = await put(config('/b'), '?persist=file');
+      deepEqual([status, body.type, body.errors[0].code], [424, 'urn:gateway:problem:warmup', 'config.write']);
+      equal(one.gateway.status.revision, 1);
+      mkdirSync(directory);
+    });
+
+    it('knows no other way to keep it', async () => equal((await put(config(), '?persist=disk')).status, 400));
+  });
+
+  it('is not taken for a change when it was written by the API', async () => {
+    await one.gateway.watch();
+    await put(config('/b'), '?persist=file');
+    const attempts = one.gateway.control.attempts.list.length;
+    const told = Promise.withResolvers<void>();
+    one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => told.resolve());
+    // A change of another's is noticed by the same look at the file.
+    writeFileSync(file, JSON.stringify(config('/c')));
+    await told.promise;
+    equal(one.gateway.control.attempts.list.length, attempts + 1);
+    equal(one.gateway.control.attempts.list[0]!.trigger, 'watch');
+  });
+});
+
+describe('a configuration that came from no file', () => {
+  it('cannot be written to one', async () => {
+    const one = await openAdmin();
+    const { status, body } = await one.ask('/v1/config?persist=file', { method: 'PUT', body: config('/b') });
+    equal(status, 400);
+    match(body.detail, /does not come from a file/);
+    await one.close();
+  });
+});

@@ -1,0 +1,188 @@
+import { equal, match, ok } from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { config, openAdmin, type TestAdmin } from './support.ts';
+
+const sha256 = (token: string) => hash('sha256', token);
+
+/** The configuration with these settings of the admin port. */
+const withAdmin = (settings: object) => ({ ...config(), extra_config: { 'admin/api': settings } });
+
+describe('who may use the admin API', () => {
+  let one: TestAdmin;
+  afterEach(() => one.close());
+
+  describe('by address', () => {
+    it('is anybody, unless the configuration names addresses', async () => {
+      one = await openAdmin();
+      equal((await one.ask('/live')).status, 200);
+    });
+
+    it('is nobody outside the networks it names', async () => {
+      one = await openAdmin(withAdmin({ allowed_ips: ['10.0.0.0/8'] }));
+      const { status, body } = await one.ask('/live');
+      equal(status, 403);
+      equal(body.type, 'urn:gateway:problem:forbidden');
+    });
+
+    it('follows a reload at once', async () => {
+      one = await openAdmin(withAdmin({ allowed_ips: ['127.0.0.1'] }));
+      equal((await one.ask('/live')).status, 200);
+      await one.gateway.reload(withAdmin({ allowed_ips: ['10.0.0.1'] }));
+      equal((await one.ask('/live')).status, 403);
+    });
+  });
+
+  describe('by host', () => {
+    beforeEach(async () => {
+      one = await openAdmin(withAdmin({ allowed_hosts: ['Admin.internal:9180'] }));
+    });
+
+    const withHost = (host: string) => one.ask('/live', { headers: { host } });
+
+    it('refuses a name that is not its own, before it looks at the token', async () => {
+      const { status, body } = await withHost('evil.test');
+      equal(status, 421);
+      equal(body.type, 'urn:gateway:problem:misdirected-request');
+    });
+
+    it('answers under every name of the loopback address, with its port', async () => {
+      const [, port] = one.admin.address!.split(':');
+      for (const name of ['localhost', '127.0.0.1', '[::1]', 'LOCALHOST']) {
+        equal((await withHost(`${name}:${port}`)).status, 200, name);
+      }
+    });
+
+    it('refuses its own name with another port', async () => equal((await withHost('localhost:1')).status, 421));
+
+    it('refuses its own name without a port', async () => equal((await withHost('localhost')).status, 421));
+
+    it('answers under the names it is given, whatever their letter case', async () => {
+      equal((await withHost('admin.INTERNAL:9180')).status, 200);
+    });
+  });
+
+  describe('by page', () => {
+    beforeEach(async () => {
+      one = await openAdmin(withAdmin({ allowed_origins: ['https://console.test', 'null'] }));
+    });
+
+    const from = (headers: Record<string, string>) => one.ask('/v1/status', { headers });
+
+    it('refuses a page that is not allowed, though the token is right', async () => {
+      const { status, body } = await from({ origin: 'http://evil.test' });
+      equal(status, 403);
+      equal(body.type, 'urn:gateway:problem:origin');
+    });
+
+    it('refuses the origin null, though it is listed', async () => equal((await from({ origin: 'null' })).status, 403));
+
+    it('refuses what another site sends without an origin', async () => {
+      equal((await from({ 'sec-fetch-site': 'cross-site' })).status, 403);
+    });
+
+    it('refuses requests that do not ask for leave', async () => {
+      equal((await from({ origin: 'https://console.test', 'sec-fetch-mode': 'no-cors' })).status, 403);
+    });
+
+    it('answers an allowed page so that it can read the answer', async () => {
+      const { status, headers } = await from({ origin: 'https://console.test', 'sec-fetch-site': 'cross-site' });
+      equal(status, 200);
+      equal(headers['access-control-allow-origin'], 'https://console.test');
+      match(headers['vary']!, /Origin/);
+      match(String(headers['access-control-expose-headers']), /ETag/);
+    });
+
+    it('tells an allowed page, before its request, what it may send', async () => {
+      const headers = { origin: 'https://console.test', 'access-control-request-method': 'PUT' };
+      const preflight = await one.ask('/v1/config', { method: 'OPTIONS', token: null, headers });
+      equal(preflight.status, 204);
+      match(String(preflight.headers['access-control-allow-methods']), /PUT/);
+      match(String(preflight.headers['access-control-allow-headers']), /If-Match/);
+    });
+
+    it('tells no other client anything of that', async () => {
+      const { headers } = await one.ask('/v1/config', { method: 'OPTIONS', token: null });
+      equal(headers['access-control-allow-origin'], undefined);
+      equal(headers['access-control-allow-methods'], undefined);
+    });
+  });
+
+  it('refuses to speak another protocol', async () => {
+    one = await openAdmin();
+    const headers = { connection: 'upgrade', upgrade: 'websocket' };
+    equal((await one.ask('/v1/status', { headers })).status, 400);
+  });
+
+  describe('by token', () => {
+    const tokens = [
+      { id: 'reader', sha256: sha256('r'), scopes: ['read'] },
+      { id: 'writer', sha256: sha256('w'), scopes: ['write'] },
+    ];
+
+    beforeEach(async () => {
+      one = await openAdmin(withAdmin({ tokens }), { token: undefined });
+    });
+
+    it('asks for one', async () => {
+      const { status, headers, body } = await one.ask('/v1/status', { token: null });
+      equal(status, 401);
+      equal(headers['www-authenticate'], 'Bearer');
+      equal(body.type, 'urn:gateway:problem:unauthorized');
+    });
+
+    it('refuses a wrong one', async () => equal((await one.ask('/v1/status', { token: 'x' })).status, 401));
+
+    it('refuses one in another scheme', async () => {
+      equal((await one.ask('/v1/status', { token: null, headers: { authorization: 'Basic r' } })).status, 401);
+    });
+
+    it('takes one that has the scope', async () => equal((await one.ask('/v1/status', { token: 'r' })).status, 200));
+
+    it('refuses one that lacks the scope, by name', async () => {
+      const { status, body } = await one.ask('/v1/reload', { method: 'POST', token: 'r' });
+      equal(status, 403);
+      equal(body.type, 'urn:gateway:problem:insufficient-scope');
+      match(body.detail, /reader lacks the scope write/);
+    });
+
+    it('does not take the right to write for the right to read', async () => {
+      equal((await one.ask('/v1/status', { token: 'w' })).status, 403);
+    });
+
+    it('forgets tokens that a reload took away', async () => {
+      await one.gateway.reload(withAdmin({ tokens: tokens.slice(1) }));
+      equal((await one.ask('/v1/status', { token: 'r' })).status, 401);
+    });
+
+    it('is not asked for what probes look at', async () => {
+      for (const path of ['/live', '/ready', '/metrics'])
+        equal((await one.ask(path, { token: null })).status, 200, path);
+    });
+
+    it('looks at the token before it tells what there is', async () => {
+      equal((await one.ask('/v1/nothing', { token: null })).status, 401);
+      equal((await one.ask('/v1/config', { method: 'DELETE', token: null })).status, 401);
+    });
+
+    it('turns wrong ones of an address away after ten', async () => {
+      for (let failure = 0; failure < 10; failure++) {
+        equal((await one.ask('/v1/status', { token: 'x' })).status, 401);
+      }
+      const { status, headers, body } = await one.ask('/v1/status', { token: 'y' });
+      equal(status, 429);
+      equal(body.type, 'urn:gateway:problem:too-many-requests');
+      const wait = Number(headers['retry-after']);
+      ok(wait > 50 && wait <= 60, String(wait));
+    });
+
+    it('lets a right one of that address in', async () => {
+      for (let failure = 0; failure < 12; failure++) await one.ask('/v1/status', { token: 'x' });
+      equal((await one.ask('/v1/status', { token: 'r' })).status, 200);
+    });
+
+    it('tells the log once that it does', async () => {
+      for (let failure = 0; failure < 12; failure++) await one.ask('/v1/status', { token: 'x' });
+      equal(one.lines.filter((line) => line.includes('too many wrong tokens')).length, 1);
+    });
+  });
+});

@@ -1,0 +1,132 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import type Koa from 'koa';
+import { createIdempotency } from '../../admin/idempotency.ts';
+import { config, openAdmin, type TestAdmin } from './support.ts';
+
+describe('a change sent twice with one key', () => {
+  let one: TestAdmin;
+  beforeEach(async () => {
+    one = await openAdmin();
+  });
+  afterEach(() => one.close());
+
+  const put = (body: object, key = 'k', query = '?force=true', headers = {}) =>
+    one.ask(`/v1/config${query}`, { method: 'PUT', body, headers: { 'idempotency-key': key, ...headers } });
+
+  it('is made once, and answered alike', async () => {
+    const [first, second] = [await put(config('/b')), await put(config('/b'))];
+    deepEqual(second.body, first.body);
+    equal(second.headers['etag'], first.headers['etag']);
+    equal(second.headers['idempotent-replayed'], 'true');
+    equal(first.headers['idempotent-replayed'], undefined);
+    equal(one.gateway.status.revision, 2);
+  });
+
+  it('is made once, though both come at the same time', async () => {
+    const [first, second] = await Promise.all([put(config('/b')), put(config('/b'))]);
+    deepEqual(second.body, first.body);
+    equal(one.gateway.status.revision, 2);
+  });
+
+  it('is answered alike whatever serves meanwhile', async () => {
+    const etag = (await one.ask('/v1/config')).headers['etag']!;
+    const send = () => put(config('/b'), 'k', '', { 'if-match': etag });
+    equal((await send()).status, 200);
+    equal((await send()).status, 200);
+  });
+
+  it('is refused twice for the same reason', async () => {
+    const [first, second] = [await put({ version: 3, endpoints: 1 }), await put({ version: 3, endpoints: 1 })];
+    deepEqual([first.status, second.body], [422, first.body]);
+    equal(one.gateway.control.attempts.list.length, 2);
+  });
+
+  it('is made twice with two keys', async () => {
+    await put(config('/b'), 'one');
+    await put(config('/b'), 'two');
+    equal(one.gateway.status.revision, 3);
+  });
+
+  it('must be the same', async () => {
+    await put(config('/b'));
+    const { status, body } = await put(config('/c'));
+    equal(status, 400);
+    match(body.detail, /used for another request/);
+    equal((await put(config('/b'), 'k', '?dry_run=true')).status, 400);
+  });
+
+  it('may be tried again when it was not tried', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    one.gateway.control.participants.push({
+      async prepare() {
+        began.resolve();
+        await promise;
+        return { commit() {}, abort() {} };
+      },
+    });
+    const other = one.ask('/v1/reload?force=true', { method: 'POST' });
+    await began.promise;
+    equal((await put(config('/b'), 'k', '?wait=0')).status, 409);
+    resolve();
+    await other;
+    equal((await put(config('/b'), 'k', '?wait=0')).status, 200);
+  });
+
+  it('may not have a key without end', async () => equal((await put(config('/b'), 'k'.repeat(256))).status, 400));
+});
+
+describe('results that are remembered', () => {
+  /** As much of a context as is looked at. */
+  const contextOf = (key: string) => {
+    const told: Record<string, string> = {};
+    const headers: Readonly<Record<string, string>> = { 'idempotency-key': key };
+    return {
+      method: 'PUT',
+      originalUrl: '/',
+      status: 200,
+      body: 'done',
+      get: (name: string) => headers[name] ?? '',
+      set: (fields: object) => Object.assign(told, fields),
+      response: { get: () => '' },
+    } as unknown as Koa.Context;
+  };
+
+  const counted = () => {
+    const clock = { now: 0 };
+    const idempotency = createIdempotency(() => clock.now);
+    let runs = 0;
+    const send = (key: string, owner = 'token') =>
+      idempotency.once(contextOf(key), owner, null, async () => {
+        runs++;
+      });
+    return { clock, send, runs: () => runs };
+  };
+
+  it('are so for ten minutes', async () => {
+    const { clock, send, runs } = counted();
+    await send('k');
+    clock.now = 599_999;
+    await send('k');
+    equal(runs(), 1);
+    clock.now = 600_000;
+    await send('k');
+    equal(runs(), 2);
+  });
+
+  it('are those of one token', async () => {
+    const { send, runs } = counted();
+    await send('k', 'one');
+    await send('k', 'two');
+    equal(runs(), 2);
+  });
+
+  it('are a thousand or so, the oldest going first', async () => {
+    const { send, runs } = counted();
+    for (let key = 0; key < 1002; key++) await send(String(key));
+    await send('1001');
+    equal(runs(), 1002);
+    await send('0');
+    equal(runs(), 1003);
+  });
+});

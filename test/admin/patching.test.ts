@@ -1,0 +1,80 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { type Ask, config, openAdmin, type TestAdmin } from './support.ts';
+
+describe('patching the configuration that serves', () => {
+  let one: TestAdmin;
+  let etag: string;
+  beforeEach(async () => {
+    one = await openAdmin({ ...config(), name: 'old' });
+    etag = (await one.ask('/v1/config')).headers['etag']!;
+  });
+  afterEach(() => one.close());
+
+  const patch = (type: string, body: object, headers: Ask['headers'] = { 'if-match': etag }, query = '') =>
+    one.ask(`/v1/config${query}`, { method: 'PATCH', body, headers: { 'content-type': type, ...headers } });
+  const merge = 'application/merge-patch+json';
+  const operations = 'application/json-patch+json';
+
+  it('merges', async () => {
+    const { status, body } = await patch(merge, { name: null, timeout: '3s' });
+    equal(status, 200);
+    equal(body.result, 'applied');
+    deepEqual((await one.ask('/v1/config?form=source')).body, { ...config(), timeout: '3s' });
+  });
+
+  it('runs operations', async () => {
+    const list = [
+      { op: 'test', path: '/name', value: 'old' },
+      { op: 'add', path: '/endpoints/-', value: config('/b').endpoints[0] },
+    ];
+    equal((await patch(operations, list)).status, 200);
+    deepEqual((await one.ask('/v1/config?form=source')).body, { ...config('/a', '/b'), name: 'old' });
+  });
+
+  it('runs all of them or none', async () => {
+    const list = [
+      { op: 'replace', path: '/name', value: 'new' },
+      { op: 'test', path: '/timeout', value: '1s' },
+    ];
+    const { status, body } = await patch(operations, list);
+    equal(status, 400);
+    match(body.detail, /^operation 1: /);
+    equal(one.gateway.status.revision, 1);
+  });
+
+  it('needs to know what it changes', async () => {
+    const { status, body } = await patch(merge, { name: 'x' }, {});
+    deepEqual([status, body.type], [428, 'urn:gateway:problem:precondition-required']);
+    equal((await patch(merge, { name: 'x' }, { 'if-match': '"9-0"' })).status, 412);
+  });
+
+  it('takes no configuration for a patch', async () => equal((await patch('application/json', {})).status, 415));
+
+  it('takes no patch that has a key twice', async () => {
+    const body = '{"name": "a", "name": "b"}';
+    const headers = { 'content-type': merge, 'if-match': etag };
+    equal((await one.ask('/v1/config', { method: 'PATCH', body, headers })).status, 400);
+  });
+
+  it('is refused when no object is left', async () => {
+    equal((await patch(merge, ['x'])).status, 400);
+    equal((await patch(operations, [{ op: 'remove', path: '' }])).status, 400);
+  });
+
+  it('is refused when no valid configuration is left', async () => {
+    const { status, body } = await patch(merge, { endpoints: 'none' });
+    deepEqual([status, body.errors[0].pointer], [422, '/endpoints']);
+  });
+
+  it('keeps numbers exact', async () => {
+    const big = '{"endpoints":null,"@note":12345678901234567890}';
+    const headers = { 'content-type': merge, 'if-match': etag };
+    await one.ask('/v1/config', { method: 'PATCH', body: big, headers });
+    match((await one.ask('/v1/config?form=source')).text, /12345678901234567890/);
+  });
+
+  it('changes nothing in a dry run', async () => {
+    equal((await patch(merge, { name: 'x' }, undefined, '?dry_run=true')).body.result, 'dry_run');
+    equal((await one.ask('/v1/config?pointer=/name')).body, 'old');
+  });
+});

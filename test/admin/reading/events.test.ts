@@ -1,0 +1,201 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Gateway, GatewayEvent } from '../../../kernel/index.ts';
+import { createGateway } from '../../../kernel/sluice.ts';
+import { silentSinks } from '../../../kernel/testing/index.ts';
+import { json, startBackend, startGateway } from '../../support/gateway.ts';
+import { eventually, openStream, type StreamedResponse } from '../../support/stream-client.ts';
+import { openReading, type ReadingPort } from './support.ts';
+
+describe('GET /v1/events', () => {
+  let gateway: Gateway;
+  let admin: ReadingPort;
+  let stream: StreamedResponse | null;
+
+  const open = async (query = '', headers: Record<string, string> = {}): Promise<StreamedResponse> => {
+    stream = await openStream(admin.port, `/v1/events${query}`, headers);
+    return stream;
+  };
+  /** What has been told so far. */
+  const told = (text: Buffer) =>
+    text
+      .toString()
+      .split('\n\n')
+      .filter((frame) => frame.startsWith('id:'))
+      .map((frame) => {
+        const [id, event, data] = frame.split('\n').map((line) => line.slice(line.indexOf(' ') + 1));
+        return { id: Number(id), event: event!, data: JSON.parse(data!) };
+      });
+
+  beforeEach(async () => {
+    gateway = await startGateway({ endpoints: [] });
+    admin = await openReading(gateway);
+    stream = null;
+  });
+
+  afterEach(async () => {
+    stream?.leave();
+    await admin.close();
+    await gateway.close();
+  });
+
+  it('is a stream of server-sent events', async () => {
+    const { status, headers } = await open();
+    equal(status, 200);
+    match(headers['content-type']!, /^text\/event-stream/);
+  });
+
+  it('tells what happens, as id, type and data', async () => {
+    const following = await open();
+    const id = gateway.events.emit('worker.up', { worker: 3 });
+    await following.until('"worker":3');
+    deepEqual(told(following.bytes), [{ id, event: 'worker.up', data: { worker: 3 } }]);
+  });
+
+  it('tells only what was asked for', async () => {
+    const following = await open('?types=reload.*,worker.down');
+    gateway.events.emit('worker.up', {});
+    gateway.events.emit('worker.down', {});
+    gateway.events.emit('reload.phase', {});
+    await following.until('reload.phase');
+    deepEqual(
+      told(following.bytes).map(({ event }) => event),
+      ['worker.down', 'reload.phase'],
+    );
+  });
+
+  it('begins after the last event a client knows', async () => {
+    const first = gateway.events.emit('worker.up', { worker: 1 });
+    gateway.events.emit('worker.up', { worker: 2 });
+    const following = await open('', { 'Last-Event-ID': String(first) });
+    await following.until('"worker":2');
+    equal(told(following.bytes).length, 1);
+  });
+
+  it('refuses an id that is no number', async () => {
+    equal((await admin.ask('/v1/events', { headers: { 'Last-Event-ID': 'x' } })).status, 400);
+  });
+
+  it('tells of a refused configuration with the problem', async () => {
+    const following = await open('?types=reload.failed');
+    await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
+    await following.until('reload.failed');
+    const { data } = told(following.bytes)[0]!;
+    deepEqual([data.type, data.errors[0].pointer], ['urn:gateway:problem:validation', '/endpoints']);
+  });
+
+  it('tells of an accepted configuration with what it did', async () => {
+    const following = await open('?types=reload.succeeded');
+    await gateway.reload({ version: 3, name: 'other', endpoints: [] });
+    await following.until('reload.succeeded');
+    const { data } = told(following.bytes)[0]!;
+    deepEqual([data.result, data.revision, data.previous, data.warnings], ['applied', 2, 1, []]);
+  });
+
+  it('keeps the connection alive while nothing happens', async () => {
+    const following = await open();
+    await following.until(':\n\n');
+    admin.timers.advance(15_000);
+    await following.until(':\n\n:\n\n');
+    equal(told(following.bytes).length, 0);
+  });
+
+  it('ends in order when the admin port closes', async () => {
+    const following = await open();
+    await following.until(':');
+    admin.end();
+    equal(await following.ended(), true);
+  });
+
+  it('is told to nobody any more once the client has left', async () => {
+    let told = 0;
+    const data = {
+      toJSON() {
+        told++;
+        return {};
+      },
+    };
+    const following = await open();
+    await following.until(':');
+    following.leave();
+    await eventually(() => {
+      const before = told;
+      gateway.events.emit('worker.up', data);
+      return told === before;
+    });
+    const before = told;
+    gateway.events.emit('worker.up', data);
+    equal(told, before);
+  });
+
+  it('cuts off who does not read', async () => {
+    const socket = connect(admin.port, '127.0.0.1');
+    socket.write('GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\n');
+    await new Promise((resolve) => socket.once('readable', resolve));
+    let cut = false;
+    socket.once('error', () => {});
+    const data = { text: 'x'.repeat(100_000) };
+    let asked = 0;
+    const counted = {
+      toJSON() {
+        asked++;
+        return data;
+      },
+    };
+    await eventually(() => {
+      const before = asked;
+      gateway.events.emit('worker.up', counted);
+      cut = asked === before;
+      return cut;
+    });
+    socket.destroy();
+    equal(cut, true);
+  });
+});
+
+describe('what components and the watcher tell', () => {
+  const heard = (gateway: Gateway, type: string): GatewayEvent[] => {
+    const events: GatewayEvent[] = [];
+    gateway.events.subscribe({ types: [type] }, (event) => events.push(event));
+    return events;
+  };
+
+  it('is told when a circuit breaker changes, though nothing is logged', async () => {
+    const backend = await startBackend(json({}, 500));
+    const breaker = { interval: 60, timeout: 10, max_errors: 1, name: 'users' };
+    const gateway = await startGateway({
+      endpoints: [
+        {
+          endpoint: '/a',
+          backend: [{ host: [backend.url], url_pattern: '/', extra_config: { 'qos/circuit-breaker': breaker } }],
+        },
+      ],
+    });
+    const events = heard(gateway, 'breaker.changed');
+    await gateway.inject('/a');
+    await gateway.inject('/a');
+    deepEqual(
+      events.map(({ data }) => data),
+      [{ name: 'users', from: 'closed', to: 'open', method: 'GET', endpoint: '/a', backend: 0 }],
+    );
+    await gateway.close();
+    await backend.close();
+  });
+
+  it('is told when the watcher has trouble', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'events-'));
+    const file = join(home, 'gateway.json');
+    await writeFile(file, '{ "version": 3, "endpoints": [] }');
+    const gateway = await createGateway(file, { port: 0, sinks: silentSinks });
+    const events = heard(gateway, 'watch.error');
+    await gateway.watch();
+    await rm(file);
+    await eventually(() => events.length > 0);
+    match((events[0]!.data as { message: string }).message, /cannot be read \(missing\)/);
+    await gateway.close();
+    await rm(home, { recursive: true });
+  });
+});

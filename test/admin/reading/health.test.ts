@@ -1,0 +1,151 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import type Koa from 'koa';
+import type { Admin } from '../../../admin/admin.ts';
+import { watchLoopLag } from '../../../admin/operating/loop-lag.ts';
+import { live } from '../../../admin/operations/live.ts';
+import type { Gateway } from '../../../kernel/index.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { openReading, type ReadingPort } from './support.ts';
+
+describe('GET /live and GET /ready', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let admin: ReadingPort;
+
+  beforeEach(async () => {
+    backend = await startBackend(json({ ok: true }));
+    gateway = await startGateway({
+      endpoints: [{ endpoint: '/a', backend: [{ host: [backend.url], url_pattern: '/' }] }],
+    });
+    admin = await openReading(gateway);
+  });
+
+  afterEach(async () => {
+    await admin.close();
+    await gateway.close();
+    await backend.close();
+  });
+
+  it('lives while its loop turns', async () => {
+    const { status, body } = await admin.ask('/live');
+    deepEqual([status, body], [200, { status: 'ok' }]);
+  });
+
+  it('is not ready before it listens', async () => {
+    const { status, body } = await admin.ask('/ready');
+    deepEqual([status, body], [503, { status: 'error', reasons: ['not listening'] }]);
+  });
+
+  it('is ready once it listens', async () => {
+    await gateway.listen();
+    const { status, body } = await admin.ask('/ready');
+    deepEqual([status, body], [200, { status: 'ok' }]);
+  });
+
+  it('stays ready after a refused configuration', async () => {
+    await gateway.listen();
+    await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
+    equal((await admin.ask('/ready')).status, 200);
+  });
+
+  it('is not ready while it drains', async () => {
+    await gateway.listen();
+    await admin.send('POST', '/v1/drain');
+    const { status, body } = await admin.ask('/ready');
+    deepEqual([status, body], [503, { status: 'error', reasons: ['draining'] }]);
+  });
+
+  it('is not ready while it closes', async () => {
+    await gateway.listen();
+    await gateway.close();
+    equal((await admin.ask('/ready')).status, 503);
+  });
+});
+
+describe('GET /live of a loop that hardly turns', () => {
+  for (const [ms, status] of [
+    [5_000, 200],
+    [5_001, 503],
+  ] as const) {
+    it(`answers ${status} when it is ${ms} ms late`, () => {
+      const ctx = {} as Koa.Context;
+      live.handle(ctx, { operating: { loopLag: { ms } } } as Admin);
+      equal(ctx.status, status);
+    });
+  }
+});
+
+describe('GET /ready of a gateway with workers', () => {
+  it('is ready once a worker serves, and tells of none before', async () => {
+    const gateway = await startGateway(
+      { endpoints: [] },
+      { workers: { count: 1, program: fileURLToPath(new URL('../../support/worker.ts', import.meta.url)), args: [] } },
+    );
+    const admin = await openReading(gateway);
+    try {
+      equal((await admin.ask('/ready')).status, 503);
+      await gateway.listen();
+      equal((await admin.ask('/ready')).status, 200);
+    } finally {
+      await admin.close();
+      await gateway.close();
+    }
+  });
+});
+
+describe('the lag of the event loop', () => {
+  /** A loop that a test can block. */
+  function blockable() {
+    let now = 0;
+    let due: () => void = () => {};
+    return {
+      timers: {
+        now: () => now,
+        after: (_ms: number, run: () => void) => {
+          due = run;
+          return () => {
+            due = () => {};
+          };
+        },
+      },
+      pass: (ms: number) => {
+        now += ms;
+      },
+      turn: () => due(),
+    };
+  }
+
+  it('is nothing while timers run in time', () => {
+    const loop = blockable();
+    const lag = watchLoopLag(loop.timers);
+    loop.pass(500);
+    loop.turn();
+    equal(lag.ms, 0);
+  });
+
+  it('is told before the late timer has run', () => {
+    const loop = blockable();
+    const lag = watchLoopLag(loop.timers);
+    loop.pass(6_500);
+    equal(lag.ms, 6_000);
+  });
+
+  it('is told after the late timer has run', () => {
+    const loop = blockable();
+    const lag = watchLoopLag(loop.timers);
+    loop.pass(6_500);
+    loop.turn();
+    equal(lag.ms, 6_000);
+  });
+
+  it('is forgotten with the next timer in time', () => {
+    const loop = blockable();
+    const lag = watchLoopLag(loop.timers);
+    loop.pass(6_500);
+    loop.turn();
+    loop.pass(500);
+    loop.turn();
+    equal(lag.ms, 0);
+  });
+});

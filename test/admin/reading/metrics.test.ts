@@ -1,0 +1,196 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { writeExposition } from '../../../admin/metrics/exposition.ts';
+import type { Gateway } from '../../../kernel/index.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { eventually } from '../../support/stream-client.ts';
+import { openReading, type ReadingPort } from './support.ts';
+
+describe('the text format of Prometheus', () => {
+  const write = (labels: Record<string, string>, value = 1, help = 'Help.') =>
+    writeExposition([{ name: 'm', type: 'gauge', help, samples: [{ labels, value }] }]).split('\n');
+
+  it('puts help and type before the values', () => {
+    deepEqual(write({ a: 'b' }), ['# HELP m Help.', '# TYPE m gauge', 'm{a="b"} 1', '']);
+  });
+
+  it('escapes backslashes, quotes and line breaks of labels', () => {
+    equal(write({ a: 'x\\y"z\n' })[2], 'm{a="x\\\\y\\"z\\n"} 1');
+  });
+
+  it('escapes backslashes and line breaks of the help, not quotes', () => {
+    equal(write({}, 1, 'a\\b\n"c"')[0], '# HELP m a\\\\b\\n"c"');
+  });
+
+  it('writes no braces without labels', () => {
+    equal(write({})[2], 'm 1');
+  });
+
+  it('writes infinity as Prometheus reads it', () => {
+    deepEqual([write({}, Number.POSITIVE_INFINITY)[2], write({}, Number.NEGATIVE_INFINITY)[2]], ['m +Inf', 'm -Inf']);
+  });
+
+  it('leaves a metric without values out', () => {
+    equal(writeExposition([{ name: 'm', type: 'gauge', help: 'Help.', samples: [] }]), '');
+  });
+});
+
+describe('GET /metrics', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let admin: ReadingPort;
+  let port: number;
+
+  const config = (path = '/a') => ({
+    version: 3,
+    endpoints: [{ endpoint: path, backend: [{ host: [backend.url], url_pattern: '/' }] }],
+  });
+  const series = async (): Promise<Map<string, number>> => {
+    const { text } = await admin.ask('/metrics');
+    const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+  };
+  const value = async (name: string) => (await series()).get(name);
+
+  beforeEach(async () => {
+    backend = await startBackend((seen, response) =>
+      json({ ok: true }, seen.target === '/' ? 200 : 500)(seen, response),
+    );
+    gateway = await startGateway(config());
+    ({ port } = await gateway.listen());
+    admin = await openReading(gateway);
+  });
+
+  afterEach(async () => {
+    await admin.close();
+    await gateway.close();
+    await backend.close();
+  });
+
+  const call = async (path: string) => {
+    await (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).text();
+    // The call is counted when its connection has been told of the end.
+    await eventually(() => gateway.generations.calls === 0);
+  };
+
+  it('is told in the text format', async () => {
+    equal((await admin.ask('/metrics')).headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+  });
+
+  it('counts the start, which was before the port was open', async () => {
+    equal(await value('gateway_config_reloads_total{result="applied",trigger="start"}'), 1);
+  });
+
+  it('counts changes by result and by what asked for them', async () => {
+    await gateway.reload(config('/b'));
+    await gateway.reload(config('/b'));
+    await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
+    const all = await series();
+    deepEqual(
+      ['applied', 'unchanged', 'failed'].map((result) =>
+        all.get(`gateway_config_reloads_total{result="${result}",trigger="api"}`),
+      ),
+      [1, 1, 1],
+    );
+  });
+
+  it('tells that the last change failed, until one succeeds', async () => {
+    await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
+    equal(await value('gateway_config_last_reload_successful'), 0);
+    await gateway.reload(config('/b'));
+    equal(await value('gateway_config_last_reload_successful'), 1);
+  });
+
+  it('takes no notice of a dry run', async () => {
+    await gateway.apply({ trigger: 'api', source: { version: 3, endpoints: 7 }, dryRun: true }).catch(() => {});
+    const all = await series();
+    equal(all.get('gateway_config_last_reload_successful'), 1);
+    equal(all.get('gateway_config_reloads_total{result="failed",trigger="api"}'), undefined);
+  });
+
+  it('tells when a change last succeeded, which a failure does not change', async () => {
+    const before = await value('gateway_config_last_reload_success_timestamp_seconds');
+    ok(Math.abs(before! - gateway.startedAt / 1000) < 60);
+    await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
+    equal(await value('gateway_config_last_reload_success_timestamp_seconds'), before);
+  });
+
+  it('tells how long each step took', async () => {
+    ok((await value('gateway_config_reload_duration_seconds{phase="build"}'))! >= 0);
+  });
+
+  it('names the configuration that serves', async () => {
+    const { hash } = gateway.status;
+    equal(await value(`gateway_config_info{revision="1",hash="${hash}"}`), 1);
+  });
+
+  it('tells of the configurations in memory and the processes', async () => {
+    const all = await series();
+    deepEqual(
+      [
+        'gateway_generations{state="current"}',
+        'gateway_generations{state="draining"}',
+        'gateway_generations{state="leaked"}',
+        'gateway_generation_requests{revision="1"}',
+        'gateway_drain_aborted_total',
+        'gateway_workers{state="up"}',
+      ].map((name) => all.get(name)),
+      [1, 0, 0, 0, 0, 1],
+    );
+  });
+
+  it('says nothing of an endpoint that was never called', async () => {
+    equal(await value('gateway_endpoint_requests_total{method="GET",endpoint="/a"}'), undefined);
+  });
+
+  it('counts requests and failures of an endpoint', async () => {
+    await gateway.reload({
+      version: 3,
+      endpoints: [...config().endpoints, { endpoint: '/bad', backend: [{ host: [backend.url], url_pattern: '/bad' }] }],
+    });
+    await call('/a');
+    await call('/a');
+    await call('/bad');
+    const all = await series();
+    deepEqual(
+      ['requests', 'errors'].flatMap((what) =>
+        ['/a', '/bad'].map((path) => all.get(`gateway_endpoint_${what}_total{method="GET",endpoint="${path}"}`)),
+      ),
+      [2, 1, 0, 1],
+    );
+  });
+
+  it('puts every latency into the buckets it does not exceed', async () => {
+    const { traffic } = gateway.generations.current.runtime.compiled.routes[0]!;
+    for (const latencyMs of [0.5, 3, 3, 700, 900_000]) traffic.record(latencyMs, 200);
+    const all = await series();
+    const bucket = (le: string) =>
+      all.get(`gateway_endpoint_duration_seconds_bucket{method="GET",endpoint="/a",le="${le}"}`);
+    deepEqual(
+      ['0.0004', '0.0008', '0.0016', '0.0032', '0.4096', '0.8192', '52.4288', '+Inf'].map(bucket),
+      [0, 1, 1, 3, 3, 4, 4, 5],
+    );
+    equal(all.get('gateway_endpoint_duration_seconds_count{method="GET",endpoint="/a"}'), 5);
+  });
+
+  it('estimates the sum of latencies to an eighth', async () => {
+    const { traffic } = gateway.generations.current.runtime.compiled.routes[0]!;
+    for (let count = 0; count < 100; count++) traffic.record(10, 200);
+    const sum = (await value('gateway_endpoint_duration_seconds_sum{method="GET",endpoint="/a"}'))!;
+    ok(sum > 0.875 && sum < 1.125, `${sum}`);
+  });
+
+  it('forgets an endpoint that is gone', async () => {
+    await call('/a');
+    await gateway.reload(config('/b'));
+    const { text } = await admin.ask('/metrics');
+    equal(text.includes('endpoint="/a"'), false);
+  });
+
+  it('tells help and type once for each metric', async () => {
+    await call('/a');
+    const { text } = await admin.ask('/metrics');
+    const types = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
+    equal(new Set(types).size, types.length);
+    match(text, /^# TYPE gateway_endpoint_duration_seconds histogram$/m);
+  });
+});

@@ -1,0 +1,155 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { reading } from '../../../admin/operations/reading.ts';
+import type { Gateway } from '../../../kernel/index.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { openReading, type ReadingPort } from './support.ts';
+
+describe('descriptions in OpenAPI', () => {
+  let gateway: Gateway;
+  let admin: ReadingPort;
+
+  const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+
+  before(async () => {
+    gateway = await startGateway({
+      name: 'shop',
+      endpoints: [
+        {
+          endpoint: '/users/{id}',
+          input_query_strings: ['lang'],
+          input_headers: ['X-Trace', 'Authorization', 'Content-Type'],
+          backend,
+        },
+        { endpoint: '/users/{user}', method: 'PUT', backend },
+        { endpoint: '/feed', output_encoding: 'negotiate', input_query_strings: ['*'], backend },
+        { endpoint: '/raw/*', output_encoding: 'no-op', backend },
+        { endpoint: '/a-b', backend },
+        { endpoint: '/a/b', backend },
+        { endpoint: '/__catchall', backend },
+      ],
+    });
+    admin = await openReading(gateway);
+  });
+
+  after(async () => {
+    await admin.close();
+    await gateway.close();
+  });
+
+  describe('of the served API', () => {
+    const document = async () => (await admin.ask('/v1/openapi')).body;
+
+    it('names the service and the revision', async () => {
+      const { openapi, info } = await document();
+      deepEqual([openapi, info], ['3.1.0', { title: 'shop', version: '1' }]);
+    });
+
+    it('tells path, query and header parameters', async () => {
+      const { parameters } = (await document()).paths['/users/{id}'].get;
+      deepEqual(
+        parameters.map(({ name, in: where, required }: Record<string, unknown>) => [name, where, required]),
+        [
+          ['id', 'path', true],
+          ['lang', 'query', false],
+          ['X-Trace', 'header', false],
+        ],
+      );
+    });
+
+    it('puts paths that differ only in the names of variables together', async () => {
+      const { paths } = await document();
+      equal('/users/{user}' in paths, false);
+      equal(paths['/users/{id}'].put.parameters[0].name, 'id');
+    });
+
+    it('gives a body to methods that have one', async () => {
+      const { get, put } = (await document()).paths['/users/{id}'];
+      deepEqual([get.requestBody, put.requestBody], [undefined, { content: { '*/*': {} } }]);
+    });
+
+    it('tells the media types of each output', async () => {
+      const { paths } = await document();
+      const types = (path: string) => Object.keys(paths[path].get.responses[200].content);
+      deepEqual(types('/users/{id}'), ['application/json']);
+      ok(types('/feed').includes('application/xml'));
+      deepEqual(types('/raw/{wildcard}'), ['*/*']);
+    });
+
+    it('tells that everything is passed on where it is', async () => {
+      match((await document()).paths['/feed'].get.description, /All query parameters/);
+    });
+
+    it('leaves the catch-all out', async () => {
+      equal(
+        Object.keys((await document()).paths).some((path) => path.includes('catchall')),
+        false,
+      );
+    });
+
+    it('gives every operation a name of its own', async () => {
+      const paths = Object.values((await document()).paths) as Record<string, { operationId: string }>[];
+      const ids = paths.flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
+      equal(new Set(ids).size, 6);
+    });
+  });
+
+  describe('of the admin API', () => {
+    const document = async () => (await admin.ask('/v1/admin-openapi')).body;
+
+    it('describes every operation', async () => {
+      const { paths } = await document();
+      const described = Object.values(paths).flatMap((path) => Object.keys(path as object));
+      equal(described.length, reading.length);
+    });
+
+    it('gives every operation a name of its own', async () => {
+      const paths = Object.values((await document()).paths) as Record<string, { operationId: string }>[];
+      const ids = paths.flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
+      equal(new Set(ids).size, reading.length);
+      ok(ids.includes('getSchemaByNamespace'));
+    });
+
+    it('tells the scope that is needed', async () => {
+      const { paths } = await document();
+      deepEqual(
+        ['/live', '/metrics', '/v1/status'].map((path) => paths[path].get.security),
+        [[], [{}, { token: ['read'] }], [{ token: ['read'] }]],
+      );
+    });
+
+    it('tells parameters, bodies and answers', async () => {
+      const { paths } = await document();
+      equal(paths['/v1/schema/{namespace}'].get.parameters[0].in, 'path');
+      equal(paths['/v1/logging'].put.requestBody.content['application/json'].schema.required[0], 'level');
+      ok(paths['/v1/status'].get.responses[200].content['application/json'].schema.properties.drift);
+      deepEqual(Object.keys(paths['/v1/drain'].post.responses), ['202', '400', '401', '403', '421', '429', '500']);
+    });
+
+    it('refers to nothing it does not hold', async () => {
+      const found = await document();
+      for (const [, name, kind] of JSON.stringify(found).matchAll(/"\$ref":"#\/components\/((\w+)\/\w+)"/g)) {
+        ok(found.components[kind!][name!.split('/')[1]!], name);
+      }
+    });
+  });
+});
+
+describe('operations that answer an object', () => {
+  it('answer exactly the members that are described', async () => {
+    const gateway = await startGateway({
+      endpoints: [{ endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] }],
+    });
+    const admin = await openReading(gateway);
+    try {
+      for (const { method, path, answers } of reading) {
+        const schema = answers[200]?.content?.['application/json'] as { properties?: object } | undefined;
+        if (method !== 'GET' || path === '/ready' || !schema?.properties) continue;
+        const { body } = await admin.ask(path === '/v1/routes/match' ? `${path}?path=/a` : path);
+        deepEqual(Object.keys(body).sort(), Object.keys(schema.properties).sort(), path);
+      }
+    } finally {
+      await admin.close();
+      await gateway.close();
+    }
+  });
+});

@@ -1,0 +1,234 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Gateway } from '../../../kernel/index.ts';
+import { createGateway } from '../../../kernel/sluice.ts';
+import { silentSinks } from '../../../kernel/testing/index.ts';
+import { openReading, type ReadingPort } from './support.ts';
+
+describe('what is published', () => {
+  let home: string;
+  let gateway: Gateway;
+  let admin: ReadingPort;
+
+  const backend = { host: ['http://127.0.0.1:9'], url_pattern: '/up' };
+  const limit = { 'qos/ratelimit/router': { max_rate: 1000 } };
+  const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 1 } };
+  const config = {
+    version: 3,
+    extra_config: { 'security/http': { frame_deny: true } },
+    endpoints: [
+      { endpoint: '/users', backend: [{ ...backend, extra_config: breaker }], extra_config: limit },
+      { endpoint: '/users/{id}', timeout: '3s', backend: [backend] },
+      { endpoint: '/orders', method: 'POST', output_encoding: 'no-op', backend: [backend] },
+    ],
+  };
+
+  before(async () => {
+    home = await mkdtemp(join(tmpdir(), 'routes-'));
+    const file = join(home, 'gateway.json');
+    await writeFile(file, JSON.stringify(config, null, 2));
+    gateway = await createGateway(file, { port: 0, sinks: silentSinks });
+    admin = await openReading(gateway);
+  });
+
+  after(async () => {
+    await admin.close();
+    await gateway.close();
+    await rm(home, { recursive: true });
+  });
+
+  const ids = async (query: string): Promise<string[]> =>
+    (await admin.ask(`/v1/routes${query}`)).body.routes.map(({ id }: { id: string }) => id);
+
+  describe('GET /v1/routes', () => {
+    it('tells everything about an endpoint', async () => {
+      const { backends, line, column, file, ...route } = (await admin.ask('/v1/routes')).body.routes[0];
+      deepEqual(route, {
+        id: 'GET /users',
+        method: 'GET',
+        pattern: '/users',
+        outputEncoding: 'json',
+        timeoutMs: 2000,
+        namespaces: ['qos/ratelimit/router'],
+        counters: { calls: 0, errors: 0 },
+        pointer: '/endpoints/0',
+      });
+      ok(line > 1 && column > 0);
+      equal(file, join(home, 'gateway.json'));
+      deepEqual(backends[0].namespaces, ['qos/circuit-breaker', 'backend/http/client']);
+    });
+
+    it('tells the lines of backends', async () => {
+      const [first, second] = (await admin.ask('/v1/routes')).body.routes;
+      ok(first.backends[0].line > first.line && first.backends[0].line < second.line);
+    });
+
+    it('counts calls and failures', async () => {
+      await gateway.inject('/users');
+      await gateway.inject('/users');
+      const { calls, errors } = (await admin.ask('/v1/routes')).body.routes[0].counters;
+      deepEqual([calls, errors], [2, 2]);
+    });
+
+    for (const [query, found] of [
+      ['?method=post', ['POST /orders']],
+      ['?prefix=/users', ['GET /users', 'GET /users/{id}']],
+      ['?namespace=qos/ratelimit/router', ['GET /users']],
+      ['?namespace=qos/circuit-breaker', ['GET /users']],
+      ['?prefix=/users&method=POST', []],
+    ] as const) {
+      it(`lists ${found.length} of three for ${query}`, async () => {
+        deepEqual(await ids(query), found);
+      });
+    }
+
+    it('pages', async () => {
+      const { routes, cursor } = (await admin.ask('/v1/routes?limit=2')).body;
+      equal(routes.length, 2);
+      deepEqual(await ids(`?limit=2&cursor=${encodeURIComponent(cursor)}`), ['POST /orders']);
+    });
+
+    it('has no cursor on the last page', async () => {
+      equal((await admin.ask('/v1/routes')).body.cursor, null);
+    });
+
+    it('refuses a limit that is too large', async () => {
+      equal((await admin.ask('/v1/routes?limit=501')).status, 400);
+    });
+  });
+
+  describe('GET /v1/routes/match', () => {
+    const matched = async (query: string) => (await admin.ask(`/v1/routes/match?${query}`)).body;
+
+    it('finds the endpoint, its parameters and its place', async () => {
+      const { match: found } = await matched('path=/users/7');
+      deepEqual([found.kind, found.route.id, found.params], ['route', 'GET /users/{id}', { Id: '7' }]);
+      ok(found.route.line > 1);
+    });
+
+    it('tells which methods there are', async () => {
+      const { match: found } = await matched('method=GET&path=/orders');
+      deepEqual([found.status, found.allow], [405, ['POST']]);
+    });
+
+    it('tells where a client is sent', async () => {
+      const { match: found } = await matched('path=/users/');
+      deepEqual([found.kind, found.location], ['redirect', '/users']);
+    });
+
+    it('tells that nothing matches, and what is near', async () => {
+      const { match: found, nearMisses } = await matched('path=/user');
+      equal(found.status, 404);
+      equal(nearMisses[0].route.id, 'GET /users');
+    });
+
+    it('needs a path', async () => {
+      const { status, body } = await admin.ask('/v1/routes/match?method=GET');
+      equal(status, 400);
+      match(body.detail, /path is missing/);
+    });
+  });
+
+  describe('GET /v1/plugins', () => {
+    const plugin = async (name: string) =>
+      (await admin.ask('/v1/plugins')).body.plugins.find((one: { name: string }) => one.name === name);
+
+    it('tells where a component is used, by pointer and line', async () => {
+      const { places } = await plugin('qos/circuit-breaker');
+      deepEqual(
+        places.map(({ pointer }: { pointer: string }) => pointer),
+        ['/endpoints/0/backend/0/extra_config/qos~1circuit-breaker'],
+      );
+      ok(places[0].line > 1);
+    });
+
+    it('tells where an encoding is used', async () => {
+      const { places } = await plugin('encoding/no-op');
+      equal(places[0].pointer, '/endpoints/2/output_encoding');
+    });
+
+    it('tells which backends a protocol serves though nobody named it', async () => {
+      equal((await plugin('backend/http/client')).places.length, 3);
+    });
+
+    it('lists what is not used, too', async () => {
+      const { places, instances, calls } = await plugin('encoding/xml');
+      deepEqual([places, instances, calls], [[], 0, 0]);
+    });
+
+    it('names all its namespaces', async () => {
+      const { namespaces } = await plugin('qos/circuit-breaker');
+      deepEqual(namespaces, ['qos/circuit-breaker', 'github.com/devopsfaith/krakend-circuitbreaker/gobreaker']);
+    });
+
+    it('counts one instance a place while one configuration is alive', async () => {
+      equal((await plugin('backend/http/client')).instances, 3);
+    });
+
+    it('counts the calls of the endpoints it stands in', async () => {
+      const before = await plugin('qos/circuit-breaker');
+      const service = await plugin('security/http');
+      await gateway.inject('/users');
+      await gateway.inject('/users/7');
+      equal((await plugin('qos/circuit-breaker')).calls, before.calls + 1);
+      equal((await plugin('security/http')).errors, service.errors + 2);
+    });
+  });
+
+  describe('GET /v1/schema', () => {
+    it('is the schema of the whole configuration', async () => {
+      const { $id, definitions } = (await admin.ask('/v1/schema')).body;
+      match($id, /^urn:sluice:schema:/);
+      ok(definitions['backend.qos.circuit-breaker']);
+    });
+
+    for (const written of ['qos/circuit-breaker/http', 'qos%2Fcircuit-breaker%2Fhttp']) {
+      it(`is that of one component for ${written}`, async () => {
+        const { body } = await admin.ask(`/v1/schema/${written}`);
+        ok(body.properties.valid_status_codes);
+      });
+    }
+
+    it('guesses what was meant', async () => {
+      const { status, body } = await admin.ask('/v1/schema/qos/circuit-braker');
+      equal(status, 404);
+      match(body.detail, /did you mean qos\/circuit-breaker\?/);
+    });
+  });
+
+  describe('GET /v1/audit', () => {
+    it('recommends, with places', async () => {
+      const { recommendations, stats } = (await admin.ask('/v1/audit')).body;
+      equal(stats.endpoints, 3);
+      const noTls = recommendations.find(({ rule }: { rule: string }) => rule === '2.1.2');
+      equal(noTls.severity, 'HIGH');
+      equal(noTls.instances[0].file, join(home, 'gateway.json'));
+    });
+  });
+
+  describe('GET /v1/workers and /v1/generations', () => {
+    it('lists one process without workers', async () => {
+      const { workers } = (await admin.ask('/v1/workers')).body;
+      const { uptimeMs, requests, rssBytes, heapUsedBytes, ...rest } = workers[0];
+      ok(uptimeMs >= 0 && requests > 0 && rssBytes > heapUsedBytes && heapUsedBytes > 0);
+      deepEqual(rest, { id: 1, pid: process.pid, state: 'up', revision: 1, hash: gateway.status.hash, loopLagMs: 0 });
+    });
+
+    it('lists the configuration that serves', async () => {
+      const { generations } = (await admin.ask('/v1/generations')).body;
+      const { ageMs, ...rest } = generations[0];
+      ok(ageMs >= 0);
+      deepEqual([generations.length, rest], [1, { revision: 1, state: 'current', requests: 0, streams: 0 }]);
+    });
+  });
+
+  describe('DELETE /v1/caches/{name}', () => {
+    it('tells that there is none', async () => {
+      const { status, body } = await admin.send('DELETE', '/v1/caches/dns');
+      equal(status, 404);
+      match(body.detail, /no cache named dns/);
+    });
+  });
+});

@@ -1,0 +1,148 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigText, type Gateway } from '../../../kernel/index.ts';
+import { createGateway } from '../../../kernel/sluice.ts';
+import { silentSinks } from '../../../kernel/testing/index.ts';
+import { version } from '../../../kernel/version.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { openReading, type ReadingPort } from './support.ts';
+
+describe('GET /v1/status', () => {
+  let backend: TestBackend;
+  let home: string;
+  let file: string;
+  let gateway: Gateway;
+  let admin: ReadingPort;
+
+  const config = (path = '/a') => ({
+    version: 3,
+    endpoints: [{ endpoint: path, backend: [{ host: [backend.url], url_pattern: '/' }] }],
+  });
+  const write = (data: unknown) => writeFile(file, typeof data === 'string' ? data : JSON.stringify(data));
+  const status = async () => (await admin.ask('/v1/status')).body;
+
+  beforeEach(async () => {
+    backend = await startBackend(json({ ok: true }));
+    home = await mkdtemp(join(tmpdir(), 'status-'));
+    file = join(home, 'gateway.json');
+    await write(config());
+    gateway = await createGateway(file, { port: 0, sinks: silentSinks });
+    await gateway.listen();
+    admin = await openReading(gateway);
+  });
+
+  afterEach(async () => {
+    await admin.close();
+    await gateway.close();
+    await backend.close();
+    await rm(home, { recursive: true });
+  });
+
+  it('tells everything about what serves', async () => {
+    const { startedAt, hash, lastReload, ...rest } = await status();
+    equal(startedAt, new Date(gateway.startedAt).toISOString());
+    equal(hash, gateway.status.hash);
+    const { at, durationMs, ...reload } = lastReload;
+    deepEqual([typeof at, typeof durationMs], ['string', 'number']);
+    deepEqual(reload, { attempt: 1, result: 'applied', trigger: 'start', problem: null });
+    deepEqual(rest, {
+      product: 'Sluice',
+      version,
+      state: 'serving',
+      revision: 1,
+      source: 'start',
+      sourceFile: file,
+      drift: false,
+      converged: true,
+      workers: 1,
+      endpoints: 1,
+      watch: { enabled: false, files: 0, mode: null },
+      requiresRestart: [],
+    });
+  });
+
+  it('tells how many files are watched', async () => {
+    await gateway.watch();
+    const { enabled, files } = (await status()).watch;
+    deepEqual([enabled, files], [true, 1]);
+  });
+
+  it('tells why the last change was refused, with the places', async () => {
+    await write({ version: 3, endpoints: [{ endpoint: 'a', backend: [{ url_pattern: '/' }] }] });
+    await gateway.reload().catch(() => {});
+    const { result, problem } = (await status()).lastReload;
+    equal(result, 'failed');
+    deepEqual([problem.errors[0].pointer, problem.errors[0].line], ['/endpoints/0/endpoint', 1]);
+  });
+
+  it('passes over dry runs', async () => {
+    await gateway.apply({ trigger: 'api', source: { version: 3, endpoints: 7 }, dryRun: true }).catch(() => {});
+    equal((await status()).lastReload.attempt, 1);
+  });
+
+  it('drains when it was told to', async () => {
+    await admin.send('POST', '/v1/drain');
+    equal((await status()).state, 'draining');
+  });
+
+  it('names the source of a change that came over the API', async () => {
+    await gateway.reload(new ConfigText(JSON.stringify(config('/b')), 'json'));
+    equal((await status()).source, 'api');
+  });
+
+  it('has drifted after a change that was not written to the file', async () => {
+    await gateway.reload(new ConfigText(JSON.stringify(config('/b')), 'json'));
+    equal((await status()).drift, true);
+  });
+
+  it('has drifted while the file holds what was refused', async () => {
+    await write('{');
+    await gateway.reload().catch(() => {});
+    equal((await status()).drift, true);
+  });
+
+  it('has drifted while the file is missing', async () => {
+    await rm(file);
+    equal((await status()).drift, true);
+  });
+
+  it('has not drifted when only the layout of the file changed', async () => {
+    await write(JSON.stringify(config(), null, 4));
+    equal((await status()).drift, false);
+  });
+
+  it('has not drifted after the file was applied again', async () => {
+    await write(config('/b'));
+    await gateway.reload();
+    equal((await status()).drift, false);
+  });
+});
+
+describe('GET /v1/status of a gateway without a file', () => {
+  it('names none, and never drifts', async () => {
+    const gateway = await startGateway({ endpoints: [] });
+    const admin = await openReading(gateway);
+    const { sourceFile, drift } = (await admin.ask('/v1/status')).body;
+    deepEqual([sourceFile, drift], [null, false]);
+    await admin.close();
+    await gateway.close();
+  });
+});
+
+describe('GET /v1/status of a gateway that resumed its last good configuration', () => {
+  it('is degraded', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'status-'));
+    const options = { port: 0, sinks: silentSinks, revisionDirectory: home };
+    const first = await createGateway({ version: 3, endpoints: [] }, options);
+    await first.listen();
+    await first.close();
+    const gateway = await createGateway({ version: 3, endpoints: 7 }, { ...options, resumeLastGood: true });
+    const admin = await openReading(gateway);
+    equal((await admin.ask('/v1/status')).body.state, 'degraded');
+    await admin.close();
+    await gateway.close();
+    await rm(home, { recursive: true });
+  });
+});

@@ -1,0 +1,188 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { type Ask, config, openAdmin, type TestAdmin } from './support.ts';
+
+const KEY = 'a-very-secret-key';
+const DATABASE = 'postgres://user:word@db.test';
+
+/** The first endpoint has secrets, under a name that tells it and in an address. */
+const secretive = (data: object = { password: KEY, database: DATABASE, alg: 'HS256' }) => {
+  const [first, ...others] = config('/z', '/a').endpoints;
+  const components = { proxy: { static: { strategy: 'always', data } } };
+  return { version: 3, endpoints: [{ ...first, extra_config: components }, ...others] };
+};
+
+/** Where the data stands in the first endpoint. */
+const DATA = '/endpoints/0/extra_config/proxy/static/data';
+
+describe('the configuration, as the admin API shows it', () => {
+  let one: TestAdmin;
+  beforeEach(async () => {
+    one = await openAdmin(secretive());
+  });
+  afterEach(() => one.close());
+
+  const show = (query = '', ask: Ask = {}) => one.ask(`/v1/config${query}`, ask);
+  const put = (body: object, query = '') => one.ask(`/v1/config${query}`, { method: 'PUT', body });
+
+  it('has all defaults written out', async () => {
+    const { status, body } = await show();
+    equal(status, 200);
+    deepEqual([body.timeout, body.endpoints[0].endpoint, body.endpoints[0].method], ['2s', '/a', 'GET']);
+  });
+
+  it('is as it was written, when asked', async () => {
+    const { body } = await show('?form=source');
+    deepEqual(Object.keys(body), ['version', 'endpoints']);
+    deepEqual((await show('?form=rendered')).body, body);
+  });
+
+  it('is a part of it, when asked', async () => {
+    equal((await show('?form=source&pointer=/endpoints/1/endpoint')).text, '"/a"');
+    equal((await show(`?form=source&pointer=${DATA}/alg`)).text, '"HS256"');
+  });
+
+  it('is 404 where nothing stands', async () => {
+    for (const pointer of ['/none', '/endpoints/7', '/endpoints/length', '/__proto__', '/version/x']) {
+      equal((await show(`?pointer=${pointer}`)).status, 404, pointer);
+    }
+  });
+
+  it('is 400 for what is no pointer', async () => equal((await show('?pointer=endpoints')).status, 400));
+
+  it('is YAML, when asked', async () => {
+    const { headers, text } = await show('?form=source', { headers: { accept: 'application/yaml' } });
+    equal(headers['content-type'], 'application/yaml');
+    match(text, /^version: 3\nendpoints:\n {2}- endpoint: "\/z"\n {4}backend:\n[\s\S]* {10}password: "\*\*\*"\n/);
+  });
+
+  it('can be sent back as YAML', async () => {
+    const { text } = await show('?form=source', { headers: { accept: 'application/yaml' } });
+    const headers = { 'content-type': 'application/yaml' };
+    equal((await one.ask('/v1/config', { method: 'PUT', body: text, headers })).body.result, 'unchanged');
+  });
+
+  it('does not come again to who has it', async () => {
+    const { headers } = await show();
+    const again = await show('', { headers: { 'if-none-match': `"0", W/${headers['etag']}` } });
+    deepEqual([again.status, again.text, again.headers['etag']], [304, '', headers['etag']]);
+    await put(config('/b'));
+    equal((await show('', { headers: { 'if-none-match': headers['etag']! } })).status, 200);
+  });
+
+  describe('keeps secrets', () => {
+    it('behind ***', async () => {
+      for (const query of ['', '?form=source', '?pointer=/endpoints/1', `?form=source&pointer=${DATA}`]) {
+        const { text } = await show(query);
+        ok(text.includes('***'), query);
+        ok(!text.includes(KEY) && !text.includes('user:word'), text);
+      }
+    });
+
+    it('also when the very value is asked for', async () => {
+      equal((await show(`?form=source&pointer=${DATA}/password`)).text, '"***"');
+    });
+
+    it('but shows them to who may see them and asks for it', async () => {
+      equal((await show(`?form=source&pointer=${DATA}/password&reveal=true`)).text, `"${KEY}"`);
+    });
+
+    it('and refuses to show them to others', async () => {
+      const other = await openAdmin(
+        {
+          ...config(),
+          extra_config: { 'admin/api': { tokens: [{ id: 'r', sha256: hash('sha256', 'r'), scopes: ['read'] }] } },
+        },
+        { token: undefined },
+      );
+      const { status, body } = await other.ask('/v1/config?reveal=true', { token: 'r' });
+      deepEqual([status, body.type], [403, 'urn:gateway:problem:insufficient-scope']);
+      await other.close();
+    });
+
+    it('in what a change differs in', async () => {
+      const changed = secretive({ password: 'another', database: DATABASE, alg: 'HS256' });
+      const { body, text } = await one.ask('/v1/config/diff', { method: 'POST', body: changed });
+      ok(!text.includes(KEY) && !text.includes('another'), text);
+      const change = body.changes.find(({ pointer }: { pointer: string }) => pointer.endsWith('/password'));
+      deepEqual([change.op, change.from, change.to], ['replace', '***', '***']);
+    });
+
+    it('also those that only the schema of a component tells of', async () => {
+      const client = { 'backend/http/client': { proxy_address: 'http://proxy.internal:3128' } };
+      const backend = [{ host: ['http://b'], url_pattern: '/', extra_config: client }];
+      equal((await put({ ...config(), endpoints: [{ endpoint: '/a', backend }] })).status, 200);
+      for (const query of ['', '?form=source']) {
+        const { text, body } = await show(query);
+        ok(!text.includes('proxy.internal') && text.includes('"proxy_address":"***"'), query);
+        equal((await put(body)).body.result, 'unchanged', query);
+      }
+      const revealed = await show('?form=source&reveal=true');
+      deepEqual(revealed.body.endpoints[0].backend[0].extra_config, client);
+    });
+
+    it('in the history', async () => {
+      const { body } = await one.ask('/v1/revisions/1?content=true');
+      ok(!body.content.includes(KEY) && body.content.includes('***'));
+      ok((await one.ask('/v1/revisions/1?content=true&reveal=true')).body.content.includes(KEY));
+    });
+  });
+
+  describe('takes *** for what stands there', () => {
+    const current = (pointer: string) => show(`?form=source&reveal=true&pointer=${pointer}`);
+
+    it('as it was shown', async () => {
+      for (const query of ['', '?form=source']) {
+        const { body } = await show(query);
+        equal((await put(body)).body.result, 'unchanged', query);
+      }
+    });
+
+    it('among other changes', async () => {
+      const { body } = await show('?form=source');
+      equal((await put({ ...body, timeout: '7s' })).body.result, 'applied');
+      deepEqual((await current(DATA)).body, { password: KEY, database: DATABASE, alg: 'HS256' });
+    });
+
+    it('when endpoints have moved', async () => {
+      const { body } = await show('?form=source');
+      const fresh = config('/new').endpoints[0];
+      await put({ ...body, endpoints: [fresh, ...body.endpoints.toReversed()] });
+      equal((await current('/endpoints/2/endpoint')).text, '"/z"');
+      equal((await current(DATA.replace('/0/', '/2/'))).body.password, KEY);
+    });
+
+    it('and nothing else for it', async () => {
+      const { body } = await show('?form=source');
+      const [first, second] = body.endpoints;
+      const data = { password: '***', alg: '***', token: '***' };
+      const components = { proxy: { static: { strategy: 'always', data } } };
+      await put({ ...body, name: '***', endpoints: [{ ...first, extra_config: components }, second] });
+      equal((await current('/name')).text, '"***"');
+      deepEqual((await current(DATA)).body, { password: KEY, alg: '***', token: '***' });
+    });
+
+    it('in a patch, too', async () => {
+      const body = [
+        { op: 'add', path: '/name', value: 'new' },
+        { op: 'replace', path: `${DATA}/password`, value: '***' },
+      ];
+      const headers = { 'content-type': 'application/json-patch+json', 'if-match': '*' };
+      equal((await one.ask('/v1/config', { method: 'PATCH', body, headers })).status, 200);
+      deepEqual((await current(`${DATA}/password`)).body, KEY);
+    });
+  });
+});
+
+describe('a configuration as it was written', () => {
+  it('is shown with its comments to who may see all of it', async () => {
+    const one = await openAdmin();
+    const text = '# the reason\nversion: 3\n';
+    await one.ask('/v1/config', { method: 'PUT', body: text, headers: { 'content-type': 'application/yaml' } });
+    const headers = { accept: 'application/yaml' };
+    equal((await one.ask('/v1/config?form=source&reveal=true', { headers })).text, text);
+    equal((await one.ask('/v1/config?form=source', { headers })).text, 'version: 3\n');
+    equal((await one.ask('/v1/revisions/2?content=true&reveal=true')).body.content, text);
+    await one.close();
+  });
+});

@@ -1,0 +1,131 @@
+import { equal, match, ok } from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { adminTokenFile } from '#contract';
+import { config, openAdmin, type TestAdmin } from './support.ts';
+
+const entry = (id: string, token: string, ...scopes: string[]) => ({ id, sha256: hash('sha256', token), scopes });
+
+describe('tokens of the admin API', () => {
+  let one: TestAdmin;
+  afterEach(() => one.close());
+
+  const status = async (token: string) => (await one.ask('/v1/status', { token })).status;
+
+  describe('when none is given', () => {
+    beforeEach(async () => {
+      one = await openAdmin(config(), { token: undefined });
+    });
+
+    const file = () => adminTokenFile(one.stateDirectory, one.admin.address!);
+
+    it('are one that is in a file for its user alone', async () => {
+      equal(statSync(file()).mode & 0o777, 0o600);
+      equal(await status(readFileSync(file(), 'utf8').trim()), 200);
+    });
+
+    it('are not told in the log', () => {
+      const token = readFileSync(file(), 'utf8').trim();
+      ok(!one.lines.some((line) => line.includes(token)));
+      ok(one.lines.some((line) => line.includes(file())));
+    });
+
+    it('are another one at every start', async () => {
+      const other = await openAdmin(config(), { token: undefined, stateDirectory: one.stateDirectory });
+      const [first, second] = readdirSync(one.stateDirectory).map((name) =>
+        readFileSync(join(one.stateDirectory, name), 'utf8'),
+      );
+      ok(first !== second);
+      await other.close();
+    });
+
+    it('give way to those a reload brings', async () => {
+      const own = readFileSync(file(), 'utf8').trim();
+      await one.gateway.reload({ ...config(), extra_config: { 'admin/api': { tokens: [entry('t', 'new', 'read')] } } });
+      equal(await status(own), 401);
+      equal(await status('new'), 200);
+    });
+  });
+
+  it('need no file when they are given', async () => {
+    one = await openAdmin();
+    equal(readdirSync(one.stateDirectory).length, 0);
+  });
+
+  it('get a file when a reload takes the others away', async () => {
+    const tokens = [entry('t', 'old', 'read')];
+    one = await openAdmin({ ...config(), extra_config: { 'admin/api': { tokens } } }, { token: undefined });
+    const file = adminTokenFile(one.stateDirectory, one.admin.address!);
+    ok(!existsSync(file));
+    await one.gateway.reload(config());
+    equal(await status(readFileSync(file, 'utf8').trim()), 200);
+    equal(await status('old'), 401);
+  });
+
+  it('of the environment stand above those of the configuration', async () => {
+    one = await openAdmin({ ...config(), extra_config: { 'admin/api': { tokens: [entry('t', 'x', 'read')] } } });
+    equal(await status('the-token-of-tests'), 200);
+    equal(await status('x'), 401);
+  });
+
+  it('that cannot be kept are told in the log, and the gateway serves', async () => {
+    one = await openAdmin(config(), { token: undefined, stateDirectory: '/dev/null/state' });
+    equal((await one.ask('/live')).status, 200);
+    match(one.lines.join('\n'), /ERROR: \[ADMIN\] the token of the admin API could not be kept/);
+  });
+
+  describe('in a file', () => {
+    let file: string;
+    const open = async (text: string | null) => {
+      const other = await openAdmin();
+      file = join(other.stateDirectory, 'tokens');
+      if (text !== null) writeFileSync(file, text);
+      one = await openAdmin(config(), { tokenFile: file });
+      const { close } = one;
+      one = {
+        ...one,
+        async close() {
+          await close();
+          await other.close();
+        },
+      };
+    };
+
+    it('may be one with every scope', async () => {
+      await open('plain\n');
+      equal(await status('plain'), 200);
+      equal(await status('the-token-of-tests'), 401);
+    });
+
+    it('may be a list', async () => {
+      await open(JSON.stringify([entry('reader', 'r', 'read'), entry('writer', 'w', 'write')]));
+      equal(await status('r'), 200);
+      equal(await status('w'), 403);
+    });
+
+    it('count anew as soon as it changes', async () => {
+      await open('one');
+      writeFileSync(file, 'another');
+      equal(await status('one'), 401);
+      equal(await status('another'), 200);
+    });
+
+    it('let nobody in while it is missing, empty or wrong, and the log tells it', async () => {
+      await open('one');
+      for (const text of [null, '', '[{"id": "x"}]', '[']) {
+        if (text === null) rmSync(file);
+        else writeFileSync(file, text);
+        equal(await status('one'), 401, String(text));
+      }
+      equal(one.lines.filter((line) => line.includes('no token is valid')).length, 4);
+      writeFileSync(file, 'one');
+      equal(await status('one'), 200);
+    });
+
+    it('are told to be wrong at the start', async () => {
+      await open(null);
+      match(one.lines.join('\n'), /ERROR: \[ADMIN\] no token is valid: .*ENOENT/);
+    });
+  });
+});
