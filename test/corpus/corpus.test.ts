@@ -1,0 +1,140 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { stringify as asToml } from 'smol-toml';
+import type { Issue } from '../../kernel/config/index.ts';
+import { inspect } from './inspect.ts';
+import { mutationsOf } from './mutations.ts';
+import { asJson, asYaml, type Printed, type Stretch } from './printed.ts';
+import { jsonTextMutations, linesTwice, type TextMutation } from './text-mutations.ts';
+
+/** A finding as `expected.json` has it: whole, or without a place where it is about the file. */
+type Expected = Pick<Issue, 'severity' | 'code' | 'line' | 'column' | 'endLine' | 'endColumn' | 'hint'>;
+
+const home = import.meta.dirname;
+const read = (path: string): string => readFileSync(path, 'utf8');
+
+describe('check -t, on files with the mistakes operators make', () => {
+  for (const folder of globSync(join(home, 'broken/*')).sort()) {
+    const manifest = JSON.parse(read(join(folder, 'expected.json'))) as Record<string, Expected[]>;
+    const topic = basename(folder);
+
+    it(`has every file of ${topic} in its expected.json`, () => {
+      const files = globSync('*', { cwd: folder }).filter((file) => file !== 'expected.json');
+      deepEqual(files.sort(), Object.keys(manifest).sort());
+    });
+
+    for (const [file, expected] of Object.entries(manifest)) {
+      it(`finds what is wrong with ${topic}/${file}, and nothing else`, async () => {
+        const issues = await inspect(read(join(folder, file)), file);
+        deepEqual(issues.map(shown).sort(), expected.map(shown).sort());
+      });
+    }
+  }
+});
+
+function shown({ severity, code, line, column, endLine, endColumn, hint }: Expected): string {
+  const place = line === undefined ? 'the file' : `${line}:${column}-${endLine}:${endColumn}`;
+  return `${place} ${severity} ${code}${hint === undefined ? '' : ` (${hint})`}`;
+}
+
+const good = [...globSync(join(home, 'good/*.json')), ...globSync(join(home, '../../samples/*/gateway.json'))].sort();
+
+describe('check -t, on good configurations', () => {
+  for (const path of good) {
+    it(`finds nothing in ${name(path)}`, async () => {
+      deepEqual(await inspect(read(path), path), []);
+    });
+  }
+});
+
+/** What is known not to be found at its place, and why. */
+const missed = JSON.parse(read(join(home, 'missed.json'))) as Record<string, string>;
+
+describe('check -t, on good configurations with one mistake put in', function () {
+  this.timeout(60_000);
+  const unfound: string[] = [];
+  let found = 0;
+
+  const examine = async (title: string, text: string, file: string, isTold: (issue: Issue) => boolean) => {
+    if ((await inspect(text, file)).some(isTold)) found++;
+    else unfound.push(title);
+  };
+
+  for (const path of good) {
+    const document = JSON.parse(read(path)) as unknown;
+    for (const [format, print] of Object.entries({ JSON: asJson, ...(isSample(path) && { YAML: asYaml }) })) {
+      it(`finds fields of ${name(path)} that are missing, misspelled, misplaced or have wrong values, in ${format}`, async () => {
+        const before = unfound.length;
+        for (const mutation of mutationsOf(document)) {
+          const printed = print(mutation.data);
+          const { stretch, exact } = mutation.place(printed);
+          const isTold = exact ? standsAt(printed, stretch) : standsIn(printed, stretch);
+          await examine(`${name(path)}, ${format}: ${mutation.name}`, printed.text, printed.file, isTold);
+        }
+        equal(unfound.slice(before).filter(isNews).join('\n'), '');
+      });
+    }
+
+    it(`finds slips in the text of ${name(path)}`, async () => {
+      const before = unfound.length;
+      for (const { name: what, text, file, lines } of textMutations(path, document)) {
+        const isTold = ({ severity, related = [], ...issue }: Issue) =>
+          severity === 'error' && [issue, ...related].some(({ line }) => line !== undefined && lines.has(line));
+        await examine(`${name(path)}: ${what}`, text, file, isTold);
+      }
+      equal(unfound.slice(before).filter(isNews).join('\n'), '');
+    });
+  }
+
+  it('misses no more than missed.json says', () => {
+    const share = `${found} of ${found + unfound.length} found`;
+    deepEqual(unfound.sort(), Object.keys(missed).sort(), share);
+    ok(found >= LEAST_FOUND, share);
+  });
+
+  function isNews(title: string): boolean {
+    return !Object.hasOwn(missed, title);
+  }
+});
+
+/** Fewer mutations than this would mean that the mutators have stopped making them. */
+const LEAST_FOUND = 6400;
+
+function name(path: string): string {
+  return path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1) + 1);
+}
+
+function isSample(path: string): boolean {
+  return path.endsWith('gateway.json');
+}
+
+function textMutations(path: string, document: unknown): TextMutation[] {
+  return [
+    ...jsonTextMutations(read(path)),
+    ...linesTwice(asYaml(document).text, 'mutated.yaml'),
+    ...linesTwice(asToml(document), 'mutated.toml'),
+  ];
+}
+
+/** Told just there, or for what is wrong inside an object, at its beginning. */
+function standsAt({ text }: Printed, { start }: Stretch): (issue: Issue) => boolean {
+  const [line, column] = position(text, start);
+  return (issue) => issue.line === line && issue.column === column;
+}
+
+function standsIn({ text }: Printed, { start, end }: Stretch): (issue: Issue) => boolean {
+  const first = position(text, start);
+  const last = position(text, end);
+  return ({ line, column }) =>
+    line !== undefined && !isBefore([line, column!], first) && !isBefore(last, [line, column!]);
+}
+
+function position(text: string, offset: number): [line: number, column: number] {
+  const before = text.slice(0, offset);
+  return [before.split('\n').length, offset - before.lastIndexOf('\n')];
+}
+
+function isBefore([line, column]: readonly [number, number], other: readonly [number, number]): boolean {
+  return line < other[0] || (line === other[0] && column < other[1]);
+}

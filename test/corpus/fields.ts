@@ -1,0 +1,60 @@
+import { type Level, routerSchema, type Schema, serviceSchema } from '#contract';
+import { toolServices } from '../../kernel/cli/tool-services.ts';
+import { Registry } from '../../kernel/registry/registry.ts';
+import { catalogue } from '../../plugins/index.ts';
+import type { Path } from './printed.ts';
+
+/** A value of a configuration and what the schemas say of it. */
+export interface Field {
+  readonly path: Path;
+  readonly value: unknown;
+  readonly schema: Schema;
+  /** The closed object it is a key of; undefined for list items and keys of free-form maps. */
+  readonly holder: ObjectSchema | undefined;
+}
+
+export type ObjectSchema = Extract<Schema, { type: 'object' }>;
+
+const registry = new Registry(catalogue, toolServices());
+await registry.load(registry.namespaces);
+
+/** The schema of a component at a level. */
+export function componentSchema(namespace: string, level: Level): Schema | undefined {
+  return namespace === 'router' && level === 'service' ? routerSchema : registry.place(namespace, level)?.schema;
+}
+
+/** The levels a component may stand at. */
+export function levelsOf(namespace: string): readonly Level[] {
+  if (namespace === 'router') return ['service'];
+  return registry.plugin(namespace)!.places!.map(({ at }) => at);
+}
+
+/** Every value of a good configuration that a schema describes, the root first. */
+export function fieldsOf(document: unknown): Field[] {
+  const found: Field[] = [];
+  const visit = (value: unknown, schema: Schema, path: Path, holder?: ObjectSchema): void => {
+    if ('anyOf' in schema) {
+      found.push({ path, value, schema, holder });
+      return;
+    }
+    if (path.at(-1) === 'extra_config') return visitComponents(value as object, path);
+    found.push({ path, value, schema, holder });
+    if (schema.type === 'array') {
+      for (const [index, item] of (value as unknown[]).entries()) visit(item, schema.items, [...path, index]);
+    } else if (schema.type === 'object') {
+      for (const [key, inner] of Object.entries(value as object)) {
+        if (schema.properties) {
+          if (schema.properties[key]) visit(inner, schema.properties[key], [...path, key], schema);
+        } else if (schema.values) visit(inner, schema.values, [...path, key]);
+      }
+    }
+  };
+  const visitComponents = (components: object, path: Path): void => {
+    const level = (['service', 'endpoint', 'backend'] as const)[(path.length - 1) / 2]!;
+    for (const [namespace, config] of Object.entries(components)) {
+      visit(config, componentSchema(namespace, level)!, [...path, namespace]);
+    }
+  };
+  visit(document, serviceSchema, []);
+  return found;
+}

@@ -1,0 +1,23 @@
+import { ConfigErrors } from '#contract';
+import { findingsOf } from '../../kernel/cli/report.ts';
+import { toolServices } from '../../kernel/cli/tool-services.ts';
+import { type Issue, parseDocument, UnreadableError } from '../../kernel/config/index.ts';
+import { Registry } from '../../kernel/registry/registry.ts';
+import { examine } from '../../kernel/runtime/build.ts';
+import { catalogue } from '../../plugins/index.ts';
+
+/** Plugins are loaded once for all texts. */
+const registry = new Registry(catalogue, toolServices());
+
+/** What `check -t` finds in a text, by place, errors before warnings. @param file for its extension. */
+export async function inspect(text: string, file: string): Promise<readonly Issue[]> {
+  try {
+    const document = parseDocument(text, file);
+    const { errors, warnings } = await examine(document.data, {}, registry, true);
+    const found = findingsOf(file, document, errors, [...document.warnings, ...warnings]);
+    return [...found.errors, ...found.warnings];
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) throw error;
+    return findingsOf(file, error instanceof UnreadableError ? error : null, error.errors).errors;
+  }
+}
