@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { request } from 'undici';
 import { type Child, start } from './children.ts';
 import { probeOptions } from './meter.ts';
@@ -39,7 +39,7 @@ export const floor: Subject = {
 /** The gateway as operators run it, except that it opens no admin port: another gateway may have it. */
 export const gateway: Subject = {
   name: 'gateway',
-  script: ({ configFile }) => [GATEWAY_FILE, 'run', '-c', configFile],
+  script: ({ configFile }) => [GATEWAY_FILE, 'run', '-c', configFile, '--state-dir', dirname(configFile)],
   env: { GATEWAY_ADMIN_LISTEN: 'off' },
   logsAccess: true,
 };

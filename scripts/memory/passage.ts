@@ -116,7 +116,8 @@ async function startGateway(output: string, backendPort: number) {
   const backend = { url_pattern: '/', host: [`http://127.0.0.1:${backendPort}`], deny: ['secret'] };
   const endpoint = { endpoint: '/', output_encoding: output, timeout: '1h', backend: [backend] };
   writeFileSync(file, JSON.stringify({ version: 3, port, listen_ip: '127.0.0.1', endpoints: [endpoint] }));
-  const child = spawn(process.execPath, [bin, 'run', '-c', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const env = { ...process.env, GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: folder };
+  const child = spawn(process.execPath, [bin, 'run', '-c', file], { stdio: ['ignore', 'ignore', 'inherit'], env });
   const exited = once(child, 'exit');
   const gone = exited.then(() => {
     throw new Error('the gateway ended');

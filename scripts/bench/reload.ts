@@ -1,0 +1,155 @@
+/**
+ * What reloads cost the requests that are served meanwhile, by number of endpoints.
+ *
+ *   node scripts/bench/reload.ts [--endpoints 100,10000] [--seconds 8] [--rounds 3] [--every 1000] [--connections 8] [--workers 1]
+ *
+ * In every round the same load runs twice: while nothing changes, and while the configuration is saved anew and reloaded by
+ * signal every `--every` milliseconds. Each saved configuration differs in every endpoint. Medians of the rounds, and the
+ * ratio of the two; answers that were wrong are counted in both.
+ */
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Child, exitOnSignals } from './children.ts';
+import { chooseGenerator, type Generator } from './generator.ts';
+import type { LoadReport } from './load.ts';
+import { manyEndpoints } from './many-endpoints.ts';
+import { positive } from './options.ts';
+import { configWith } from './scenarios.ts';
+import { spread } from './spread.ts';
+import { openStage, type Stage } from './stage.ts';
+import { freePort, gateway, launch } from './subject.ts';
+import { table } from './table.ts';
+
+const text = { type: 'string' } as const;
+const { values } = parseArgs({
+  options: {
+    endpoints: { ...text, default: '100,10000' },
+    seconds: { ...text, default: '8' },
+    rounds: { ...text, default: '3' },
+    every: { ...text, default: '1000' },
+    connections: { ...text, default: '8' },
+    workers: { ...text, default: '1' },
+  },
+});
+const seconds = positive('seconds', values.seconds, false);
+const rounds = positive('rounds', values.rounds, true);
+const everyMs = positive('every', values.every, true);
+const connections = positive('connections', values.connections, true);
+const workers = positive('workers', values.workers, true);
+
+interface Measured {
+  readonly steady: readonly LoadReport[];
+  readonly reloading: readonly LoadReport[];
+  readonly reloads: number;
+}
+
+async function measure(size: number, { folder, upstream }: Stage, generator: Generator): Promise<Measured> {
+  const port = await freePort();
+  const configFile = join(folder, `reload-${size}.json`);
+  const { endpoints, path } = manyEndpoints(size);
+  const save = (revision: number): void => {
+    const config = configWith(endpoints, upstream, port) as Record<string, unknown>;
+    writeFileSync(`${configFile}.new`, JSON.stringify({ ...config, timeout: `${10_000 + revision}ms` }));
+    renameSync(`${configFile}.new`, configFile);
+  };
+  save(0);
+  const subject = {
+    ...gateway,
+    script: () => [
+      ...gateway.script({ port, upstream, scenario: '', configFile }),
+      '--no-watch',
+      '--workers',
+      `${workers}`,
+    ],
+  };
+  const { child } = await launch(
+    subject,
+    { port, upstream, scenario: '', configFile },
+    path,
+    join(folder, 'reload.log'),
+  );
+  const order = { url: `http://127.0.0.1:${port}${path}`, connections, seconds };
+  const steady: LoadReport[] = [];
+  const reloading: LoadReport[] = [];
+  let revision = 0;
+  try {
+    await generator.run({ ...order, seconds: 2 });
+    for (let round = 0; round < rounds; round++) {
+      steady.push(await generator.run(order));
+      const timer = setInterval(() => {
+        save(++revision);
+        process.kill(child.pid, 'SIGHUP');
+      }, everyMs);
+      reloading.push(await generator.run(order));
+      clearInterval(timer);
+    }
+    return { steady, reloading, reloads: served(child) };
+  } finally {
+    await child.stop();
+  }
+}
+
+/** Configurations that came after the first, by the log. */
+function served(child: Child): number {
+  return child.output().match(/configuration \d+ serves/g)?.length ?? 0;
+}
+
+async function main(): Promise<void> {
+  exitOnSignals();
+  const stage = await openStage();
+  try {
+    const generator = chooseGenerator(seconds, stage.folder);
+    const rows: string[][] = [];
+    for (const size of values.endpoints.split(',').map((part) => positive('endpoints', part, true))) {
+      rows.push(row(size, await measure(size, stage, generator)));
+    }
+    const heads = [
+      'endpoints',
+      'reloads',
+      'steady r/s',
+      'reloading r/s',
+      'p50 ms',
+      'p99 ms',
+      'p50 ratio',
+      'p99 ratio',
+      'wrong',
+    ];
+    console.log(table([heads, ...rows]));
+  } finally {
+    await stage.close();
+  }
+}
+
+function row(size: number, { steady, reloading, reloads }: Measured): string[] {
+  const median = (reports: readonly LoadReport[], of: (report: LoadReport) => number) => spread(reports.map(of)).median;
+  const rate = ({ requests, seconds: took }: LoadReport) => requests / took;
+  const [before, during] = [steady, reloading].map((reports) => ({
+    rate: median(reports, rate),
+    p50: median(reports, ({ p50Millis }) => p50Millis),
+    p99: median(reports, ({ p99Millis }) => p99Millis),
+  })) as [Figures, Figures];
+  const wrong = [...steady, ...reloading].reduce((sum, report) => sum + report.wrong, 0);
+  return [
+    String(size),
+    String(reloads),
+    before.rate.toFixed(0),
+    during.rate.toFixed(0),
+    `${before.p50.toFixed(2)} -> ${during.p50.toFixed(2)}`,
+    `${before.p99.toFixed(2)} -> ${during.p99.toFixed(2)}`,
+    (during.p50 / before.p50).toFixed(2),
+    (during.p99 / before.p99).toFixed(2),
+    String(wrong),
+  ];
+}
+
+interface Figures {
+  readonly rate: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+await main().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

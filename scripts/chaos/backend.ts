@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Bytes of the answer under `/big/`. */
+export const BIG_BYTES = 256 * 1024;
+
+/** What every other address answers. */
+export interface Told {
+  /** The revision in the address: the one the gateway's configuration had. */
+  readonly revision: number;
+  /** Bytes of the request's body. */
+  readonly received: number;
+}
+
+/** A backend whose every answer tells the revision its address was written in. */
+export async function startBackend(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    const [, kind, revision] = request.url!.split('/');
+    const answer = answers[kind!] ?? tell;
+    answer(request, response, Number(revision));
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => {
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse, revision: number) => void;
+
+const answers: Readonly<Record<string, Answer>> = { big, events };
+
+function tell(request: IncomingMessage, response: ServerResponse, revision: number): void {
+  let received = 0;
+  request.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  request.on('end', () => {
+    const body = JSON.stringify({ revision, received } satisfies Told);
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length }).end(body);
+  });
+}
+
+/** Many bytes, each the revision's last digit. */
+function big(request: IncomingMessage, response: ServerResponse, revision: number): void {
+  request.resume();
+  response.writeHead(200, { 'Content-Type': 'application/octet-stream' });
+  const part = Buffer.alloc(BIG_BYTES / 16, String(revision % 10));
+  let left = 16;
+  const write = (): void => {
+    while (left > 0) {
+      left--;
+      if (!response.write(part)) return void response.once('drain', write);
+    }
+    response.end();
+  };
+  write();
+}
+
+const EVENT_MS = 20;
+
+/** Counts for as long as the client listens. */
+function events(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  let count = 0;
+  const timer = setInterval(() => response.write(`data: {"count":${++count}}\n\n`), EVENT_MS);
+  response.once('close', () => clearInterval(timer));
+}

@@ -1,0 +1,77 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { broken, configuration, type Places } from './configuration.ts';
+import type { GatewayProcess } from './gateway.ts';
+
+/** What the changes go to. */
+export interface Target {
+  readonly gateway: GatewayProcess;
+  readonly file: string;
+  readonly places: Places;
+}
+
+/** Resolves once the gateway serves a configuration of this name. */
+async function serves({ gateway }: Target, revision: number): Promise<void> {
+  for (;;) {
+    const { body } = await gateway.admin('GET', '/v1/config?pointer=/name');
+    if (JSON.stringify(body).includes(`revision ${revision}"`)) return;
+  }
+}
+
+/** Resolves once the gateway has tried and refused something since an attempt. */
+async function refused({ gateway }: Target, attempt: number): Promise<void> {
+  for (;;) {
+    const { body } = await gateway.admin('GET', '/v1/attempts?limit=1');
+    const [last] = (body.attempts ?? body.items) as { id: number; result: string }[];
+    if (last!.id > attempt && last!.result === 'failed') return;
+  }
+}
+
+async function lastAttempt({ gateway }: Target): Promise<number> {
+  const { body } = await gateway.admin('GET', '/v1/attempts?limit=1');
+  return ((body.attempts ?? body.items) as { id: number }[])[0]!.id;
+}
+
+async function saveByRename({ file }: Target, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
+
+type Way = (target: Target, text: string) => Promise<void>;
+
+const ways: readonly Way[] = [
+  // The watcher sees a file renamed over the old one.
+  saveByRename,
+  // A signal; the watcher may come first.
+  async (target, text) => {
+    await saveByRename(target, text);
+    target.gateway.child.kill('SIGHUP');
+  },
+  // The watcher sees the file written in place.
+  ({ file }, text) => writeFile(file, text),
+];
+
+/** Applies a good configuration: over the API mostly, else as a file, in turn. */
+export async function apply(target: Target, revision: number): Promise<void> {
+  const text = JSON.stringify(configuration(revision, target.places));
+  const way = revision % 8 === 0 ? ways[(revision / 8) % ways.length] : undefined;
+  if (way) {
+    await way(target, text);
+    await serves(target, revision);
+    return;
+  }
+  const { status, body } = await target.gateway.admin('PUT', '/v1/config?persist=none', text);
+  if (status !== 200) throw new Error(`revision ${revision} was refused: ${JSON.stringify(body)}`);
+}
+
+/** Offers a broken configuration, which must be refused. */
+export async function offerBroken(target: Target, revision: number): Promise<void> {
+  const text = broken[revision % broken.length]!(revision, target.places);
+  if (revision % 5 === 0) {
+    const attempt = await lastAttempt(target);
+    await saveByRename(target, text);
+    await refused(target, attempt);
+    return;
+  }
+  const { status } = await target.gateway.admin('PUT', '/v1/config?persist=none', text);
+  if (status < 400) throw new Error(`a broken configuration was answered ${status}`);
+}

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../kernel/bin.ts', import.meta.url));
+const TOKEN = 'chaos';
+
+/** What the processes of a gateway hold. */
+export interface Usage {
+  /** Of every process, the primary first: resident memory in MiB and open descriptors. */
+  readonly processes: readonly { readonly residentMib: number; readonly descriptors: number }[];
+  /** Used heap in MiB of every process that serves, garbage included. */
+  readonly heapMib: readonly number[];
+}
+
+/** A gateway in processes of its own, as an operator runs it. */
+export interface GatewayProcess {
+  readonly child: ChildProcess;
+  /** Everything it has printed. */
+  readonly output: () => string;
+  /** Calls its admin API. */
+  admin(method: string, path: string, body?: string): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** What its processes hold. */
+  usage(): Promise<Usage>;
+  stop(): Promise<number | null>;
+}
+
+export interface GatewayProcessOptions {
+  readonly file: string;
+  readonly workers: number;
+  readonly adminPort: number;
+  readonly stateDirectory: string;
+}
+
+export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
+  const { file, workers, adminPort, stateDirectory } = options;
+  const args = [program, 'run', '-c', file, '--admin', `127.0.0.1:${adminPort}`, '--state-dir', stateDirectory];
+  const child = spawn(process.execPath, [...args, ...(workers > 1 ? ['--workers', String(workers)] : [])], {
+    env: { ...process.env, GATEWAY_ADMIN_TOKEN: TOKEN },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output = (output + chunk).slice(-100_000);
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve);
+  });
+  const admin: GatewayProcess['admin'] = async (method, path, body) => {
+    const response = await fetch(`http://127.0.0.1:${adminPort}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  for (let isUp = false; !isUp; ) {
+    if (child.exitCode !== null) throw new Error(`the gateway did not start:\n${output}`);
+    isUp = await admin('GET', '/ready').then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  }
+  return {
+    child,
+    output: () => output,
+    admin,
+    async usage() {
+      const { body } = await admin('GET', '/v1/workers');
+      const serving = body.workers as { heapUsedBytes: number }[];
+      return {
+        processes: [child.pid!, ...childrenOf(child.pid!)].map(usageOf),
+        heapMib: serving.map(({ heapUsedBytes }) => Math.round(heapUsedBytes / 2 ** 20)),
+      };
+    },
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+function usageOf(pid: number): Usage['processes'][number] {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return {
+    residentMib: Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024),
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+  };
+}

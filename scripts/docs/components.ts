@@ -1,0 +1,85 @@
+import type { Namespace, Order, Plugin } from '#contract';
+import type { JsonSchema } from '../../kernel/config/index.ts';
+import { oldNamespaces } from '../../kernel/config/old-names.ts';
+import { type CompleteSchema, definitionKey } from '../../kernel/pipeline/complete-schema.ts';
+import type { Registry } from '../../kernel/registry/registry.ts';
+import { endpoint, service, withComponent, withDiscovery } from './examples.ts';
+import { code, link, table } from './markdown.ts';
+import type { Topic } from './topic.ts';
+
+/** The pages of the manifest: one for every namespace. */
+export function componentTopics({ definitions }: CompleteSchema, registry: Registry): Topic[] {
+  return registry.namespaces.map((namespace) => {
+    const plugin = registry.plugin(namespace)!;
+    const forms = (plugin.places ?? []).map(({ at }) => ({ at, schema: definitions[definitionKey(at, namespace)]! }));
+    return {
+      name: namespace,
+      description: plugin.description,
+      notes: [
+        ...placeNotes(namespace, plugin),
+        ...orderNotes(plugin, registry.catalogue.order),
+        ...oldNotes(namespace),
+      ],
+      objects: forms.map(({ at, schema }) => ({ heading: `At ${at} level`, schema })),
+      examples: [
+        ...forms.map(({ at, schema }) => ({
+          heading: `At ${at} level`,
+          document: withComponent(at, namespace, exampleOf(schema, `${namespace} at ${at} level`)),
+        })),
+        ...(plugin.encodings ?? []).map(({ name }) => ({ heading: name, document: withEncoding(name, registry) })),
+        ...(plugin.discoveries ?? []).map(({ name }) => ({ heading: name, document: withDiscovery(name) })),
+      ],
+    };
+  });
+}
+
+function exampleOf(schema: JsonSchema, of: string): unknown {
+  const [example] = (schema['examples'] ?? []) as unknown[];
+  if (example === undefined) throw new Error(`the schema of ${of} has no example: give it "examples"`);
+  return example;
+}
+
+/** The encoding wherever it may be named. */
+function withEncoding(name: string, registry: Registry) {
+  const { decode, encode, raw } = registry.encoding(name)!;
+  const writes = raw || encode ? { output_encoding: name } : {};
+  return service({}, endpoint(writes, decode ? { encoding: name } : {}));
+}
+
+function placeNotes(namespace: Namespace, { places = [], encodings = [], discoveries = [] }: Plugin): string[] {
+  const holder = { service: 'root', endpoint: 'endpoint', backend: 'backend' } as const;
+  const page = `${namespace}.md`;
+  const holders = places.map(({ at }) => `the ${link(holder[at], `${holder[at]}.md`, page)}`);
+  const backend = link('backend', 'backend.md', page);
+  return [
+    ...(holders.length > 0 ? [`May stand in ${code('extra_config')} of ${holders.join(' and of ')}.`] : []),
+    ...encodings.map(({ decode, encode, raw }) => {
+      const uses = [
+        ...(decode ? [`${code('encoding')} of a ${backend}`] : []),
+        ...(raw || encode
+          ? [
+              `${code('output_encoding')} of ${link('root', 'root.md', page)} and ${link('endpoint', 'endpoint.md', page)}`,
+            ]
+          : []),
+      ];
+      return `A value of ${uses.join(' and of ')}; it has no fields of its own.`;
+    }),
+    ...discoveries.map(() => `A value of ${code('sd')} of a ${backend}; it has no fields of its own.`),
+  ];
+}
+
+/** Every phase it has a part in, with what stands around it there. */
+function orderNotes({ name }: Plugin, order: Order): string[] {
+  const rows = Object.entries(order)
+    .filter(([, names]) => names.includes(name))
+    .map(([phase, names]) => [
+      code(phase),
+      names.map((other) => (other === name ? `**${other}**` : link(other, `${other}.md`, `${name}.md`))).join(' → '),
+    ]);
+  return rows.length > 0 ? ['## Run order', table(['Phase', 'Outermost first'], rows)] : [];
+}
+
+function oldNotes(namespace: Namespace): string[] {
+  const names = oldNamespaces(namespace).map((name) => code(`github.com/${name}`));
+  return names.length > 0 ? [`Old name, also with ${code('github_com')}: ${names.join(', ')}.`] : [];
+}

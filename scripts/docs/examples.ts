@@ -1,0 +1,48 @@
+import type { Level } from '#contract';
+import type { Registry } from '../../kernel/registry/registry.ts';
+import { examine } from '../../kernel/runtime/build.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const backend: Fields = { host: ['http://users.internal:8080'], url_pattern: '/users' };
+
+/** What a component needs of the endpoint around it, to make sense there. */
+const surroundings: Readonly<Record<string, Fields>> = {
+  'validation/json-schema': { method: 'POST' },
+};
+
+/** Hosts by the discovery that finds them; any other looks a name up. */
+const hosts: Readonly<Record<string, readonly string[]>> = { static: ['http://users.internal:8080'] };
+
+/** A document of these endpoints and fields of the root. */
+export function service(root: Fields, ...endpoints: readonly Fields[]): Fields {
+  return { version: 3, ...root, endpoints: endpoints.length > 0 ? endpoints : [endpoint({})] };
+}
+
+/** An endpoint with these fields of its own and of its backend. */
+export function endpoint(fields: Fields, ofBackend: Fields = {}): Fields {
+  return { endpoint: '/users', ...fields, backend: [{ ...backend, ...ofBackend }] };
+}
+
+/** A document in which a component stands at a level. */
+export function withComponent(level: Level, namespace: string, config: unknown): Fields {
+  const own = { extra_config: { [namespace]: config } };
+  const around = surroundings[namespace] ?? {};
+  if (level === 'service') return service(own);
+  return service({}, level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, own));
+}
+
+/** A document in which the hosts of a backend are found so. */
+export function withDiscovery(name: string): Fields {
+  return service({}, endpoint({}, { host: hosts[name] ?? ['_http._tcp.users.internal'], sd: name }));
+}
+
+/**
+ * Makes sure that a document is a good configuration.
+ * @throws Error with every mistake and every warning.
+ */
+export async function mustBeGood(document: Fields, of: string, registry: Registry): Promise<void> {
+  const { errors, warnings } = await examine(document, {}, registry, false);
+  const told = [...errors, ...warnings].map(({ pointer, code, message }) => `${pointer} ${code} ${message}`);
+  if (told.length > 0) throw new Error([`the example of ${of} is no good configuration:`, ...told].join('\n  '));
+}

@@ -1,0 +1,43 @@
+import { completeSchema } from '../../kernel/pipeline/complete-schema.ts';
+import type { Registry } from '../../kernel/registry/registry.ts';
+import { componentTopics } from './components.ts';
+import { coreTopics } from './core.ts';
+import { mustBeGood } from './examples.ts';
+import { jsonBlock, link, plain, table } from './markdown.ts';
+import { pageOf, type Topic } from './topic.ts';
+
+/**
+ * The reference of everything a configuration may say: path below the folder of all pages, and Markdown. Equal for
+ * equal plugins.
+ * @throws Error when an example is no good configuration, or two pages have one path.
+ */
+export async function makePages(registry: Registry): Promise<Map<string, string>> {
+  const complete = await completeSchema(registry);
+  const core = coreTopics(complete, registry);
+  const components = componentTopics(complete, registry);
+  const pages = new Map([['index.md', indexOf(core, components)]]);
+  for (const topic of [...core, ...components]) {
+    const path = `${topic.name}.md`;
+    if (pages.has(path)) throw new Error(`two pages are named ${path}`);
+    for (const { document } of topic.examples) await mustBeGood(document, topic.name, registry);
+    pages.set(path, pageOf(topic));
+  }
+  return pages;
+}
+
+function indexOf(core: readonly Topic[], components: readonly Topic[]): string {
+  const rows = (topics: readonly Topic[]) =>
+    topics.map(({ name, description }) => [link(name, `${name}.md`, 'index.md'), plain(description)]);
+  const parts = [
+    '# Configuration reference',
+    'Made from the schemas that validate a configuration, by `npm run docs`.',
+    '## The file',
+    table(['Page', 'What it is'], rows(core)),
+    '## Components, encodings and discoveries',
+    table(['Page', 'What it does'], rows(components)),
+    '## In editors, offline',
+    '`sluice schema > sluice.schema.json` writes the same as JSON Schema, draft 07; a file beside it names it:',
+    jsonBlock({ $schema: './sluice.schema.json', version: 3, endpoints: [] }),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}

@@ -1,0 +1,43 @@
+import type { JsonSchema } from '../../kernel/config/index.ts';
+import { type Elsewhere, fieldTable } from './fields.ts';
+import { jsonBlock, plain } from './markdown.ts';
+
+/** A part of a page, under a heading of its own where there are several of its kind. */
+type Headed<T> = T & { readonly heading: string };
+
+/** What one page is about. */
+export interface Topic {
+  /** Its title and, with `.md`, its path below the folder of all pages. */
+  readonly name: string;
+  /** Plain text. */
+  readonly description: string;
+  /** Markdown before the fields: where it may stand, when it runs. */
+  readonly notes: readonly string[];
+  readonly objects: readonly Headed<{ readonly schema: JsonSchema; readonly elsewhere?: Elsewhere }>[];
+  /** Whole configurations that `check` accepts. */
+  readonly examples: readonly Headed<{ readonly document: Readonly<Record<string, unknown>> }>[];
+}
+
+/** The page of a topic. */
+export function pageOf({ name, description, notes, objects, examples }: Topic): string {
+  const fields = objects.map(({ heading, schema, elsewhere = {} }) => ({
+    heading,
+    text: fieldTable(schema, elsewhere),
+  }));
+  const documents = examples.map(({ heading, document }) => ({ heading, text: jsonBlock(document) }));
+  const parts = [
+    `# ${name}`,
+    plain(description),
+    ...notes,
+    ...section('Fields', fields),
+    ...section(documents.length > 1 ? 'Examples' : 'Example', documents),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function section(title: string, parts: readonly Headed<{ readonly text: string }>[]): string[] {
+  const [only] = parts;
+  if (!only) return [];
+  if (parts.length === 1) return [`## ${title}`, only.text];
+  return [`## ${title}`, ...parts.flatMap(({ heading, text }) => [`### ${heading}`, text])];
+}
