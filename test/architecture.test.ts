@@ -4,7 +4,20 @@ import { dirname, normalize } from 'node:path';
 import ts from 'typescript';
 
 /** Rooms of the kernel from left to right: each imports only to its left. */
-const rooms = ['contract', 'logging', 'config', 'registry', 'pipeline', 'runtime', 'server', 'testing', 'cli'];
+const rooms = [
+  'contract',
+  'logging',
+  'config',
+  'registry',
+  'pipeline',
+  'runtime',
+  'server',
+  'inspect',
+  'control',
+  'workers',
+  'testing',
+  'cli',
+];
 
 /** Files that stand above the rooms, and what they may reach. */
 const roots: Readonly<Record<string, readonly string[]>> = {
@@ -17,10 +30,15 @@ const roots: Readonly<Record<string, readonly string[]>> = {
     'pipeline',
     'runtime',
     'server',
+    'inspect',
+    'control',
+    'workers',
+    'kernel/start-admin.ts',
     'kernel/version.ts',
   ],
+  'kernel/start-admin.ts': ['kernel/index.ts'],
   'kernel/sluice.ts': ['kernel/index.ts', 'plugins/index.ts'],
-  'kernel/bin.ts': ['cli', 'kernel/sluice.ts', 'plugins/index.ts', 'admin/index.ts'],
+  'kernel/bin.ts': ['cli', 'kernel/index.ts', 'kernel/sluice.ts', 'plugins/index.ts', 'admin/index.ts'],
 };
 
 interface Import {

@@ -8,9 +8,10 @@ import {
   type Plugin,
   type ServiceConfig,
   type Services,
+  silentEvents,
   silentLog,
 } from '#contract';
-import { createSite } from '../../kernel/pipeline/site.ts';
+import { type Build, createSite } from '../../kernel/pipeline/site.ts';
 import { Keeper } from '../../kernel/runtime/keeper.ts';
 import { Scope } from '../../kernel/runtime/scope.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
@@ -56,14 +57,20 @@ export async function standDiscovery(
     const warmups: ((signal: AbortSignal) => Promise<void>)[] = [];
     const build = {
       config: { dns_cache_ttl: 30_000 } as ServiceConfig,
-      services: { clock: { now: () => 0 }, log, sinks: silentSinks, version: '0.0.0' } satisfies Services,
+      services: {
+        clock: { now: () => 0 },
+        log,
+        sinks: silentSinks,
+        events: silentEvents,
+        version: '0.0.0',
+      } satisfies Services,
       attaching: true,
       errors: [],
       warnings,
       warmups,
       keep: holder.keep.bind(holder),
       defer: scope.defer.bind(scope),
-    };
+    } as unknown as Build;
     const endpoint = { method: 'GET', endpoint: '/x' } as BackendSite<undefined>['endpoint'];
     const stance = { pointer: '', log, endpoint, backend: { ...backend, sd: discovery.name, ...fields }, index: 0 };
     const list = discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
