@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import type { Generator } from './generator.ts';
 import { usageOf } from './meter.ts';
 import { configWith, type Scenario } from './scenarios.ts';
 import { type Spread, spread } from './spread.ts';
-import { freePort, launch, type Running, type Subject } from './subject.ts';
+import { launch, type Running, type Subject } from './subject.ts';
 import { verifyLoad, verifySample } from './verify.ts';
 
 /** Where and how long to measure. */

@@ -10,6 +10,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { freePort } from '../free-port.ts';
 import { type Child, exitOnSignals } from './children.ts';
 import { chooseGenerator, type Generator } from './generator.ts';
 import type { LoadReport } from './load.ts';
@@ -18,7 +19,7 @@ import { positive } from './options.ts';
 import { configWith } from './scenarios.ts';
 import { spread } from './spread.ts';
 import { openStage, type Stage } from './stage.ts';
-import { freePort, gateway, launch } from './subject.ts';
+import { gateway, launch } from './subject.ts';
 import { table } from './table.ts';
 
 const text = { type: 'string' } as const;

@@ -10,6 +10,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { freePort } from '../free-port.ts';
 import { exitOnSignals } from './children.ts';
 import { manyEndpoints } from './many-endpoints.ts';
 import { usageOf } from './meter.ts';
@@ -17,7 +18,7 @@ import { pick, positive } from './options.ts';
 import { configWith } from './scenarios.ts';
 import { type Spread, spread } from './spread.ts';
 import { openStage, type Stage } from './stage.ts';
-import { floor, freePort, gateway, launch, type Subject } from './subject.ts';
+import { floor, gateway, launch, type Subject } from './subject.ts';
 import { table } from './table.ts';
 
 interface Row {

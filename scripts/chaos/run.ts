@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import { startBackend } from './backend.ts';
 import { apply, offerBroken, type Target } from './changes.ts';
 import { clients, type Tally } from './clients.ts';
@@ -68,16 +68,4 @@ export async function runChaos({ reloads, requests, workers, onProgress }: Chaos
   await backend.close();
   await rm(directory, { recursive: true, force: true });
   return last;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { AdminPort } from '../../admin/port.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../support/certificates.ts';
+import { freePort } from '../support/conditions.ts';
 import { startGateway } from '../support/gateway.ts';
 import { askAt, config, openAdmin, type TestAdmin } from './support.ts';
 
@@ -21,13 +22,6 @@ async function occupy(where: { port: number; host: string } | { path: string }):
 }
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
-
-async function freePort(): Promise<number> {
-  const server = await occupy({ port: 0, host: '127.0.0.1' });
-  const port = portOf(server);
-  await free(server);
-  return port;
-}
 
 const free = (server: Server) =>
   new Promise<void>((resolve) => {

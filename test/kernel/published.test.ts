@@ -1,19 +1,10 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { type AddressInfo, createServer } from 'node:net';
 import { createGateway, type Gateway } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
+import { freePort } from '../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('a published endpoint', () => {
   let backend: TestBackend;

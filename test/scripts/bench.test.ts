@@ -11,9 +11,10 @@ import { manyEndpoints } from '../../scripts/bench/many-endpoints.ts';
 import { compare } from '../../scripts/bench/measure.ts';
 import { scenarios } from '../../scripts/bench/scenarios.ts';
 import { openStage, type Stage } from '../../scripts/bench/stage.ts';
-import { floor, freePort, launch } from '../../scripts/bench/subject.ts';
+import { floor, launch } from '../../scripts/bench/subject.ts';
 import { verifyLoad, verifySample } from '../../scripts/bench/verify.ts';
 import { readWrkReport } from '../../scripts/bench/wrk.ts';
+import { freePort } from '../../scripts/free-port.ts';
 
 const BENCH = join(import.meta.dirname, '../../scripts/bench/index.ts');
 const run = (...args: string[]) => promisify(execFile)(process.execPath, [BENCH, ...args]);

@@ -2,9 +2,9 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../support/conditions.ts';
 import { json, startBackend } from '../../support/gateway.ts';
 
 const bin = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
@@ -34,16 +34,6 @@ async function sluice(...args: string[]): Promise<Ended> {
   });
   const [code] = await once(child, 'close');
   return { code, out, err };
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Waits until a process has printed what the pattern finds. */

@@ -2,8 +2,9 @@ import { doesNotMatch, equal, match, ok } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { freePort } from '../../support/conditions.ts';
 import { createFolder, type Folder, sluiceIn } from './command.ts';
-import { freePort, type Running, startRunning } from './running.ts';
+import { type Running, startRunning } from './running.ts';
 
 const service = { version: 3, listen_ip: '127.0.0.1', endpoints: [] };
 

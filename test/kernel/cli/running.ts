@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { startSluice } from './command.ts';
 
 /** A command that goes on until it is ended. */
@@ -45,14 +44,4 @@ export function startRunning(env: NodeJS.ProcessEnv, ...args: string[]): Running
       await ended;
     },
   };
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,8 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { type Call, CallError, type PipeRequest, Reply, type Step } from '#contract';
 import { concurrently } from '../../../kernel/pipeline/concurrent.ts';
+import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
-import { newCall, pipeRequest, until } from './requests.ts';
+import { newCall, pipeRequest } from './requests.ts';
 
 const T = 60_000;
 const never = (): Promise<Reply> => new Promise(() => {});

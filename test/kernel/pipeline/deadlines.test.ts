@@ -2,9 +2,10 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { type PipeRequest, Reply, type Step } from '#contract';
 import { concurrently } from '../../../kernel/pipeline/concurrent.ts';
 import { parallel } from '../../../kernel/pipeline/merge.ts';
+import { until } from '../../support/conditions.ts';
 import { startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
-import { newCall, pipeRequest, until } from './requests.ts';
+import { newCall, pipeRequest } from './requests.ts';
 
 const never: Step<PipeRequest> = () => new Promise<Reply>(() => {});
 

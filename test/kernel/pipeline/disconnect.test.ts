@@ -2,8 +2,8 @@ import { equal, ok } from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Gateway } from '../../../kernel/sluice.ts';
+import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
-import { until } from './requests.ts';
 
 describe('a client that leaves', () => {
   let backend: TestBackend;

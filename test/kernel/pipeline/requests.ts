@@ -23,8 +23,3 @@ export function pipeRequest(body: RequestBody | null = null): PipeRequest {
 export function newCall(timeoutMs?: number): Call {
   return new Call(undefined, timeoutMs);
 }
-
-/** Waits until something is so, turn by turn. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise(setImmediate);
-}

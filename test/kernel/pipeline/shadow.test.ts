@@ -1,8 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { Call, claimsSlot, Reply } from '#contract';
 import { withShadows } from '../../../kernel/pipeline/shadow.ts';
+import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
-import { newCall, pipeRequest, until } from './requests.ts';
+import { newCall, pipeRequest } from './requests.ts';
 
 describe('a shadow backend', () => {
   it('gets a copy of the traffic, body included, and nobody waits for it', async () => {

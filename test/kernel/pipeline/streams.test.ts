@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../../../kernel/sluice.ts';
+import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startGateway } from '../../support/gateway.ts';
-import { until } from './requests.ts';
 
 describe('bytes on their way', () => {
   let server: Server;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ConfigText } from '#kernel';
 import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
 import { makeCertificates } from '../../support/certificates.ts';
+import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 
 describe('a gateway that watches its file', () => {
@@ -19,11 +20,6 @@ describe('a gateway that watches its file', () => {
       host: [backend.url],
       endpoints: [{ endpoint: path, backend: [{ url_pattern: '/' }] }],
     });
-
-  /** Waits until a condition holds; mocha's own timeout ends the wait. */
-  const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-    while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
-  };
 
   const serves = async (path: string): Promise<boolean> => (await gateway!.inject(path)).statusCode === 200;
 

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ConfigErrors } from '#contract';
 import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
+import { freePort } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
 setFlagsFromString('--expose-gc');
@@ -179,11 +180,6 @@ describe('reload', () => {
   });
 
   describe('of a port', () => {
-    const freePort = async (): Promise<number> => {
-      const probe = await startBackend(json({}));
-      await probe.close();
-      return Number(new URL(probe.url).port);
-    };
     const on = (listenPort: number) => ({ ...generation(1), port: listenPort, listen_ip: '127.0.0.1' });
     const answers = async (listenPort: number): Promise<string> =>
       fetch(`http://127.0.0.1:${listenPort}/a`).then(

@@ -4,16 +4,9 @@ import { type ClientHttp2Stream, constants } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import { PREFACE, requestFrames } from '../../../kernel/server/h2c-frames.ts';
+import { until } from '../../support/conditions.ts';
 import { rememberingSinks, type SeenRequest } from '../../support/gateway.ts';
 import { ask, once, Secure } from './secure.ts';
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('waited in vain');
-    await new Promise(setImmediate);
-  }
-}
 
 describe('HTTP/2', () => {
   let secure: Secure;

@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../support/conditions.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { openRaw, statusesOf } from './raw.ts';
 
@@ -164,15 +165,6 @@ describe('a running gateway', () => {
     match(output, /ERROR.*203\.0\.113\.1/);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** No further connection is taken. */
 async function rejected(port: number): Promise<void> {

@@ -1,7 +1,8 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createServer as createRawServer } from 'node:net';
 import { RequestBody, type ServiceConfig } from '#contract';
-import { Bench, connectionFree, errorOf, send, streamBody, textOf, until } from './http-client.ts';
+import { until } from '../../support/conditions.ts';
+import { Bench, connectionFree, errorOf, send, streamBody, textOf } from './http-client.ts';
 
 describe('backend/http/client: connections', () => {
   const bench = new Bench();

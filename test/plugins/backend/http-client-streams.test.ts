@@ -1,7 +1,8 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { type ByteStream, Call, CancelledError, DeadlineError, PayloadTooLarge, RequestBody } from '#contract';
-import { Bench, errorOf, send, textOf, until } from './http-client.ts';
+import { until } from '../../support/conditions.ts';
+import { Bench, errorOf, send, textOf } from './http-client.ts';
 
 describe('backend/http/client: streams and cancellation', () => {
   const bench = new Bench();

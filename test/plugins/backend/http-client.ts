@@ -113,11 +113,6 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** Waits until a condition holds. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 /** Waits until a connection whose answer has ended is free for the next call. */
 export async function connectionFree(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { freePort } from '../../../support/conditions.ts';
 import { createFolder, type Ended, type Folder, sluice, sluiceIn } from '../command.ts';
-import { freePort, type Running, startRunning } from '../running.ts';
+import { type Running, startRunning } from '../running.ts';
 import { type AdminServer, startAdminServer } from './admin-server.ts';
 
 const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];

@@ -1,6 +1,7 @@
 import { equal, match } from 'node:assert/strict';
+import { freePort } from '../../../support/conditions.ts';
 import { createFolder, type Folder, sluiceIn } from '../command.ts';
-import { freePort, type Running, startRunning } from '../running.ts';
+import { type Running, startRunning } from '../running.ts';
 
 const service = { version: 3, listen_ip: '127.0.0.1' };
 const endpoint = { endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] };
