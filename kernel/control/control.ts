@@ -177,7 +177,7 @@ export class Control {
     if (before && fingerprint && !change.force && isSame(before, fingerprint, files)) {
       const ready = await this.#prepareOthers(trial, before, own);
       if (!change.dryRun) this.#adopt(change, snapshot, this.current.warnings, false);
-      await endAll(ready, change.dryRun ? 'abort' : 'commit');
+      await (change.dryRun ? abortAll(ready) : commitAll(ready));
       return { result: 'unchanged', previous, hash: before.hash, changes: nothing, rebound: [], ...issuesOf([]) };
     }
     await slices.next();
@@ -194,16 +194,16 @@ export class Control {
       throw error;
     }
     if (change.dryRun) {
-      await Promise.all([endAll(ready, 'abort'), prepared.abort()]);
+      await Promise.all([abortAll(ready), prepared.abort()]);
       return { ...told, result: 'dry_run', rebound: [] };
     }
     phases.enter('swap');
     const { rebound } = prepared.commit();
     this.#revision = prepared.runtime.id;
     this.#adopt(change, snapshot, prepared.warnings, true);
-    if (ready.length > 0) await endAll(ready, 'commit');
+    const others = ready.length > 0 ? await commitAll(ready) : [];
     phases.end();
-    return { ...told, result: 'applied', rebound };
+    return { ...told, result: 'applied', rebound: [...rebound, ...others] };
   }
 
   /** The configuration serves; its source is from now on the one that is read again. */
@@ -232,7 +232,7 @@ export class Control {
       if (!change.dryRun) for (const one of ready) await one.seal?.();
       return ready;
     } catch (error) {
-      await endAll(ready, 'abort');
+      await abortAll(ready);
       throw error;
     }
   }
@@ -260,6 +260,12 @@ class Trial {
   }
 }
 
-async function endAll(ready: readonly Ready[], how: 'commit' | 'abort'): Promise<void> {
-  await Promise.all(ready.map((one) => one[how]()));
+/** @returns the addresses that were opened in the place of others. */
+async function commitAll(ready: readonly Ready[]): Promise<readonly string[]> {
+  const rebound = await Promise.all(ready.map((one) => one.commit()));
+  return rebound.flatMap((addresses) => addresses ?? []);
+}
+
+async function abortAll(ready: readonly Ready[]): Promise<void> {
+  await Promise.all(ready.map((one) => one.abort()));
 }

@@ -88,6 +88,21 @@ describe('workers', () => {
     equal((await fetch(`http://127.0.0.1:${port}/a`)).status, 200);
   });
 
+  it('open another port together, and the change tells it', async () => {
+    const one = await backend({ of: 1 });
+    const [first, second] = [await freePort(), await freePort()];
+    const config = (port: number) => ({ listen_ip: '127.0.0.1', port, endpoints: [endpoint('/a', one)] });
+    const gateway = await startGateway(config(first), {
+      workers: { count: 2, program, args: [] },
+      port: undefined as never,
+    });
+    open.push(gateway);
+    await gateway.listen();
+    const { rebound } = await gateway.reload({ version: 3, ...config(second) });
+    deepEqual(rebound, [`127.0.0.1:${second}`]);
+    equal((await fetch(`http://127.0.0.1:${second}/a`)).status, 200);
+  });
+
   it('are replaced when they die, into the configuration that serves', async () => {
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
