@@ -112,9 +112,9 @@ export class Generations {
     return this.#closing;
   }
 
-  /** Streams that outlived their configuration. */
+  /** Streams under way, those that outlived their configuration included. */
   get streams(): number {
-    return this.#streams.size;
+    return this.current.runtime.streams + this.#streams.size;
   }
 
   /** Streams under way, by endpoint; those that are about to be ended do not count. */

@@ -72,6 +72,13 @@ describe('streams over reloads', () => {
     });
   }
 
+  it('counts a stream before and after a reload', async () => {
+    await listenTo('/events');
+    equal(gateway.generations.streams, 1);
+    await gateway.reload(config({ other: { timeout: '7s' } }));
+    equal(gateway.generations.streams, 1);
+  });
+
   it('ends a stream in order, a while after its endpoint has changed', async () => {
     const stream = await listenTo('/events');
     await gateway.reload(config({ stream: { timeout: '2h' } }));
