@@ -124,8 +124,8 @@ export class Crew implements Participant, SeatOwner {
   }
 
   async prepare({ runtime, snapshot, files }: Next): Promise<Ready> {
-    const { file, format, text } = snapshot;
-    const order: PrepareOrder = { revision: runtime.id, file, format, text, files };
+    const { file, text } = snapshot;
+    const order: PrepareOrder = { revision: runtime.id, file, text, files };
     const settled = await Promise.allSettled(this.#seats.map((seat) => seat.prepare(order)));
     const abort = async () => {
       await Promise.all(this.#seats.map((seat) => seat.abort()));

@@ -1,16 +1,14 @@
 import type { Data } from '#contract';
 import type { EventType } from '../control/event-log.ts';
 import type { HeldGeneration } from '../control/generations.ts';
-import type { Format } from '../control/snapshot.ts';
 import type { TrafficWindow } from '../pipeline/traffic-window.ts';
 import type { MemoryUse } from './memory-use.ts';
 
 /** A configuration as it travels to a worker: what was read, never where from. */
 export interface PrepareOrder {
   readonly revision: number;
-  /** Name of the document, for messages. */
+  /** Name of the document: its ending tells how the text is written. */
   readonly file: string;
-  readonly format: Format;
   readonly text: string;
   /** Contents of every other file, by absolute path. */
   readonly files: readonly (readonly [string, Uint8Array])[];

@@ -150,12 +150,13 @@ export class Seat {
 
   /** Resolves when the worker, or the one that takes its place, serves what is committed, with the addresses it opened. */
   async commit(): Promise<readonly string[]> {
-    try {
-      return (await this.#channel!.ask('commit')) as readonly string[];
-    } catch {
-      await this.ready;
-      return [];
+    if (this.#state === 'up') {
+      const rebound = await this.#channel!.ask('commit').catch(() => null);
+      if (rebound) return rebound as readonly string[];
     }
+    // Another one is on its way here, and comes up with what is committed.
+    await this.ready;
+    return [];
   }
 
   async abort(): Promise<void> {

@@ -136,6 +136,29 @@ describe('workers', () => {
     }
   });
 
+  it('that are just being started when the others change over hold up the answer until they serve the same', async () => {
+    const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
+    const crew = gateway.crew!;
+    const [first] = crew.workers;
+    const { participants } = gateway.control;
+    participants[participants.indexOf(crew)] = {
+      async prepare(next) {
+        const ready = await crew.prepare(next);
+        process.kill(first!.pid!, 'SIGKILL');
+        await until(() => crew.workers[0]!.state === 'starting');
+        return ready;
+      },
+    };
+    await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
+    const [now] = crew.workers;
+    deepEqual([now!.state, now!.revision], ['up', 2]);
+    for (let at = 0; at < 6; at++) {
+      const response = await fetch(`${url}/a`, { headers: { connection: 'close' } });
+      deepEqual(await response.json(), { of: 2 });
+    }
+  });
+
   it('that die while they get ready refuse the change for all', async () => {
     const one = await backend({ of: 1 });
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
