@@ -2,7 +2,69 @@ import { CancelledError, DeadlineError } from './errors.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Slot } from './slot.ts';
 
-type Listener = (reason: Error) => void;
+/** How a call ended, for those who watch it. */
+export interface Outcome {
+  /** The status the client was given; 499 when it left before there was one. */
+  readonly status: number;
+  /** The response was written to its end. */
+  readonly completed: boolean;
+  /** Why the call was given up; null when it was not. */
+  readonly reason: Error | null;
+}
+
+/** What a call can ask of the gateway it belongs to. */
+export interface CallHost {
+  /** Keeps the configuration of the call until the work has ended. */
+  background(work: Promise<unknown>): void;
+}
+
+/** A place in the list of those who wait for a cancellation; `off` leaves it. */
+export interface Cancellation {
+  /** Does nothing when the call was cancelled or the place was left already. */
+  off(): void;
+}
+
+/** One who waits, a listener or a part of the call, and its neighbours in the list. */
+class Waiting implements Cancellation {
+  previous: Waiting | null = null;
+  next: Waiting | null = null;
+  readonly #list: Call;
+  readonly #waits: Call | ((reason: Error) => void);
+  #listed = true;
+
+  constructor(list: Call, waits: Call | ((reason: Error) => void)) {
+    this.#list = list;
+    this.#waits = waits;
+  }
+
+  cancelled(reason: Error): void {
+    this.#listed = false;
+    const waits = this.#waits;
+    if (typeof waits === 'function') waits(reason);
+    else waits.cancel(reason);
+  }
+
+  off(): void {
+    if (!this.#listed) return;
+    this.#listed = false;
+    this.#list.unlink(this);
+  }
+}
+
+/** A value that only a part of a call sees, and those around it. */
+interface Frame {
+  readonly name: string;
+  readonly value: unknown;
+  readonly outer: Frame | null;
+}
+
+/** What a part of a call is made from. */
+interface Origin {
+  readonly whole: Call;
+  readonly frame: Frame | null;
+  /** The part has no deadline and no cancellation of its own. */
+  readonly adds: boolean;
+}
 
 /**
  * One client request on its way, or a part of it with a shorter deadline: its deadline, its cancellation, its log and
@@ -10,105 +72,191 @@ type Listener = (reason: Error) => void;
  */
 export class Call {
   readonly log: Log;
-  /** When the call is given up, in milliseconds of `performance.now()`; infinite for none. */
-  readonly deadline: number;
-  #slots: Map<Slot<unknown>, unknown> | null = null;
-  #root: Call;
-  #listeners: Set<Listener> | null = null;
+  /** The call that is cancelled and has the deadline: this one, unless it only adds a value. */
+  readonly #own: Call;
+  readonly #root: Call;
+  readonly #frame: Frame | null;
+  readonly #host: CallHost | null;
+  #deadline = Number.POSITIVE_INFINITY;
+  #values: Map<string, unknown> | null = null;
+  #first: Waiting | null = null;
+  #last: Waiting | null = null;
   #reason: Error | null = null;
   #controller: AbortController | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #leave: (() => void) | null = null;
+  #place: Waiting | null = null;
+  #onEnd: ((outcome: Outcome) => void)[] | null = null;
 
   /** @param timeoutMs after which the call is cancelled with `DeadlineError`; infinite for none. */
-  constructor(log: Log = silentLog, timeoutMs = Number.POSITIVE_INFINITY, parent: Call | null = null) {
+  constructor(
+    log: Log = silentLog,
+    timeoutMs = Number.POSITIVE_INFINITY,
+    host: CallHost | null = null,
+    origin: Origin | null = null,
+  ) {
     this.log = log;
-    this.#root = parent ? parent.#root : this;
-    const parentDeadline = parent ? parent.deadline : Number.POSITIVE_INFINITY;
-    const own = Number.isFinite(timeoutMs) ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY;
-    this.deadline = Math.min(own, parentDeadline);
-    if (own < parentDeadline) {
-      this.#timer = setTimeout(expire, Math.min(Math.max(timeoutMs, 0), MAX_TIMER_MS), this);
-    }
-    if (parent) {
-      if (parent.#reason) this.#reason = parent.#reason;
-      else this.#leave = parent.onCancel((reason) => this.cancel(reason));
-    }
+    this.#host = host;
+    this.#own = origin?.adds ? origin.whole.#own : this;
+    this.#root = origin ? origin.whole.#root : this;
+    this.#frame = origin ? origin.frame : null;
+    if (origin) this.#deadline = origin.whole.#own.#deadline;
+    if (timeoutMs !== Number.POSITIVE_INFINITY) this.limit(timeoutMs);
   }
 
-  /** Why the call was given up; null while it goes on. */
-  get reason(): Error | null {
-    return this.#reason;
-  }
-
-  /** The cancellation as a standard signal, made at first use. */
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#reason) this.#controller.abort(this.#reason);
-    }
-    return this.#controller.signal;
-  }
-
-  /**
-   * Calls the listener when the call is given up, at once when it already is. Cheaper than `signal`.
-   * @returns a function that takes the listener off again.
-   */
-  onCancel(listener: Listener): () => void {
-    if (this.#reason) {
-      listener(this.#reason);
-      return nothing;
-    }
-    this.#listeners ??= new Set();
-    const listeners = this.#listeners;
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }
-
-  /** Gives the call up, and every call forked from it. */
-  cancel(reason: Error = new CancelledError()): void {
-    if (this.#reason) return;
-    this.#reason = reason;
-    this.finish();
-    this.#controller?.abort(reason);
-    const listeners = this.#listeners;
-    this.#listeners = null;
-    if (listeners) for (const listener of listeners) listener(reason);
-  }
-
-  /** Ends the watch over the deadline: the call is answered. */
-  finish(): void {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
-    this.#leave?.();
-    this.#leave = null;
-  }
-
-  /** A part of this call: cancelled with it, or alone, or after `timeoutMs`. Slots are shared. */
-  fork(timeoutMs = Number.POSITIVE_INFINITY): Call {
-    return new Call(this.log, timeoutMs, this);
+  /** When the call is given up, in milliseconds of `performance.now()`; infinite for none. */
+  get deadline(): number {
+    return this.#own.#deadline;
   }
 
   /** Milliseconds left until the deadline; infinite for none. */
   get remainingMs(): number {
-    return this.deadline - performance.now();
+    return this.#own.#deadline - performance.now();
   }
 
+  /** Why the call was given up; null while it goes on. */
+  get reason(): Error | null {
+    return this.#own.#reason;
+  }
+
+  /** The cancellation as a standard signal, made at first use. */
+  get signal(): AbortSignal {
+    const own = this.#own;
+    if (!own.#controller) {
+      own.#controller = new AbortController();
+      if (own.#reason) own.#controller.abort(own.#reason);
+    }
+    return own.#controller.signal;
+  }
+
+  /** Brings the deadline forward; one that would be later changes nothing. */
+  limit(timeoutMs: number): void {
+    const own = this.#own;
+    const deadline = performance.now() + timeoutMs;
+    if (!(deadline < own.#deadline) || own.#reason) return;
+    own.#deadline = deadline;
+    if (own.#timer) clearTimeout(own.#timer);
+    own.#timer = setTimeout(expire, Math.min(Math.max(timeoutMs, 0), MAX_TIMER_MS), own);
+  }
+
+  /** Calls the listener when the call is given up, at once when it already is. Cheaper than `signal`. */
+  onCancel(listener: (reason: Error) => void): Cancellation {
+    const own = this.#own;
+    if (own.#reason) {
+      listener(own.#reason);
+      return left;
+    }
+    return own.#join(listener);
+  }
+
+  #join(waits: Call | ((reason: Error) => void)): Waiting {
+    const waiting = new Waiting(this, waits);
+    waiting.previous = this.#last;
+    if (this.#last) this.#last.next = waiting;
+    else this.#first = waiting;
+    this.#last = waiting;
+    return waiting;
+  }
+
+  /** @internal Takes a place out of the list: `off` of what `onCancel` returned does it. */
+  unlink(waiting: Waiting): void {
+    if (waiting.previous) waiting.previous.next = waiting.next;
+    else this.#first = waiting.next;
+    if (waiting.next) waiting.next.previous = waiting.previous;
+    else this.#last = waiting.previous;
+  }
+
+  /** Gives the call up, and every call forked from it. */
+  cancel(reason: Error = new CancelledError()): void {
+    const own = this.#own;
+    if (own.#reason) return;
+    own.#reason = reason;
+    own.finish();
+    own.#controller?.abort(reason);
+    while (own.#first) {
+      const waiting: Waiting = own.#first;
+      own.unlink(waiting);
+      waiting.cancelled(reason);
+    }
+  }
+
+  /** Ends the watch over the deadline: the call is answered. */
+  finish(): void {
+    const own = this.#own;
+    if (own.#timer) clearTimeout(own.#timer);
+    own.#timer = null;
+    own.#place?.off();
+    own.#place = null;
+  }
+
+  /** A part of this call: cancelled with it, or alone, or after `timeoutMs`. Values are shared. */
+  fork(timeoutMs = Number.POSITIVE_INFINITY): Call {
+    const own = this.#own;
+    const part = new Call(this.log, timeoutMs, this.#host, { whole: this, frame: this.#frame, adds: false });
+    if (own.#reason) part.cancel(own.#reason);
+    else part.#place = own.#join(part);
+    return part;
+  }
+
+  /**
+   * The same call with one value more, which only what gets it sees: for a span or an identity that belongs to one of
+   * several backends. Deadline and cancellation stay those of this call.
+   */
+  with<T>(slot: Slot<T>, value: T): Call {
+    const frame = { name: slot.name, value, outer: this.#frame };
+    return new Call(this.log, Number.POSITIVE_INFINITY, this.#host, { whole: this, frame, adds: true });
+  }
+
+  /** The value of a slot: the nearest one that `with` gave, else the one `set` left; undefined when there is none. */
   get<T>(slot: Slot<T>): T | undefined {
-    return this.#root.#slots?.get(slot) as T | undefined;
+    for (let frame = this.#frame; frame; frame = frame.outer) if (frame.name === slot.name) return frame.value as T;
+    return this.#root.#values?.get(slot.name) as T | undefined;
   }
 
+  /** Leaves a value for everything that belongs to the same request. */
   set<T>(slot: Slot<T>, value: T): void {
-    this.#root.#slots ??= new Map();
-    this.#root.#slots.set(slot, value);
+    this.#root.#values ??= new Map();
+    this.#root.#values.set(slot.name, value);
+  }
+
+  /** Calls the listener once, when the response has ended or its client has left. What it throws is logged. */
+  onEnd(listener: (outcome: Outcome) => void): void {
+    this.#root.#onEnd ??= [];
+    this.#root.#onEnd.push(listener);
+  }
+
+  /** Tells everyone who waits how the call ended. Only the owner of a call ends it. */
+  end(outcome: Outcome): void {
+    const listeners = this.#root.#onEnd;
+    this.#root.#onEnd = null;
+    if (!listeners) return;
+    for (const listener of listeners) {
+      try {
+        listener(outcome);
+      } catch (error) {
+        this.#failed(error);
+      }
+    }
+  }
+
+  /**
+   * Work that goes on when the client has its answer: its failure is logged, and the configuration it belongs to is kept
+   * until it has ended or the drain time is over.
+   */
+  background(work: Promise<unknown>): void {
+    const watched = work.catch((error: unknown) => this.#failed(error));
+    this.#host?.background(watched);
+  }
+
+  #failed(error: unknown): void {
+    this.log.error(() => `after the answer: ${error instanceof Error ? error.stack : String(error)}`);
   }
 }
 
 /** The longest wait of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+const left: Cancellation = { off() {} };
+
 function expire(call: Call): void {
   call.cancel(new DeadlineError());
 }
-
-function nothing(): void {}

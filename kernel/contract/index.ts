@@ -3,7 +3,7 @@ export { type AdminPem, type AdminScope, type AdminSettings, adminSchema, adminS
 export { type AdminAddress, adminTokenFile, parseAdminAddress } from './admin-address.ts';
 export { PayloadTooLarge, RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
-export { Call } from './call.ts';
+export { Call, type CallHost, type Cancellation, type Outcome } from './call.ts';
 export * from './config.ts';
 export * from './data.ts';
 export { discard } from './discard.ts';

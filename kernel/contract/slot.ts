@@ -1,6 +1,6 @@
 import type { DataObject } from './data.ts';
 
-/** A typed place on a call where one plugin leaves a value for another. Compared by identity. */
+/** A typed place on a call where one plugin leaves a value for another. Compared by name. */
 export interface Slot<T> {
   readonly name: string;
   /** Never set: carries the type. */

@@ -45,10 +45,10 @@ export function parallel(
         const failures = failuresOf(reply);
         if (failures.length > 0) errors = [...errors, ...failures];
         if (--open > 0) return;
-        leave();
+        cancellation.off();
         finish();
       };
-      const leave = part.onCancel((reason) => {
+      const cancellation = part.onCancel((reason) => {
         for (let at = 0; at < backends.length && open > 0; at++) {
           if (replies[at] === undefined) receive(at, Reply.failed(toCallError(reason)));
         }

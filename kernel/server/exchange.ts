@@ -56,6 +56,8 @@ export const carried = Symbol('exchange');
 
 const badTarget: Outcome = { kind: 'refused', text: 'error: invalid request target' };
 const noParams: Params = Object.freeze({});
+/** The status of a request whose client did not wait for the answer. */
+const CLIENT_LEFT = 499;
 const noErrors: Reply['errors'] = Object.freeze([]);
 
 /** One request and its response: the only place that knows both Node's messages and the pipe's. */
@@ -264,8 +266,11 @@ export class Exchange implements InFlight, Stream {
 
   /** The response has ended or its client has left. */
   closed(): void {
-    if (this.#response.writableFinished) this.#call?.finish();
-    else this.#call?.cancel(new CancelledError());
+    const completed = this.#response.writableFinished;
+    const call = this.#call;
+    if (completed) call?.finish();
+    else call?.cancel(new CancelledError());
+    call?.end({ status: completed ? this.#response.statusCode : CLIENT_LEFT, completed, reason: call.reason });
     if (this.#endStream && this.#outcome?.kind === 'route') this.#outcome.route.hold.leave(this);
     else this.#parts.runtime.leave(this);
   }

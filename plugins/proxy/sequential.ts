@@ -98,9 +98,9 @@ function attempt(backend: Step<PipeRequest>, request: PipeRequest, chain: Call):
 function inTime(reply: Reply | Promise<Reply>, chain: Call): Reply | Promise<Reply> {
   if (!(reply instanceof Promise)) return reply;
   return new Promise((resolve) => {
-    const leave = chain.onCancel((reason) => resolve(asFailed(reason)));
+    const cancellation = chain.onCancel((reason) => resolve(asFailed(reason)));
     const settle = (settled: Reply) => {
-      leave();
+      cancellation.off();
       resolve(settled);
     };
     reply.then(settle, (error) => settle(asFailed(error)));

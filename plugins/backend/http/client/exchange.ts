@@ -6,6 +6,7 @@ import {
   ByteStream,
   type Call,
   type CallError,
+  type Cancellation,
   HeaderBag,
   type PipeRequest,
   Reply,
@@ -66,7 +67,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   #resolve: (reply: Reply) => void;
   #lane: Lane | null = null;
   #controller: Dispatcher.DispatchController | null = null;
-  #leave: (() => void) | null = null;
+  #cancellation: Cancellation | null = null;
   #sink: ByteStream | Inflater | null = null;
   #state = WAITING;
   #reason: Error | null = null;
@@ -97,7 +98,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
       this.#over(failureOf(error as Error, this.origin));
       return;
     }
-    this.#leave = this.#call.onCancel((reason) => this.giveUp(reason));
+    this.#cancellation = this.#call.onCancel((reason) => this.giveUp(reason));
     if (this.#state === WAITING) this.#dispatch(this.#lane.dispatcher, this.#lane);
   }
 
@@ -263,8 +264,8 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   #finish(): void {
     this.#state = DONE;
     this.#disarm();
-    this.#leave?.();
-    this.#leave = null;
+    this.#cancellation?.off();
+    this.#cancellation = null;
     if (this.#lane !== null) this.#client.transport.leave(this.#lane);
   }
 

@@ -1,0 +1,171 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { Call, CancelledError, DeadlineError, defineSlot, type Log, type Outcome, silentLog } from '#contract';
+
+const user = defineSlot<string>('test user');
+const outcome: Outcome = { status: 200, completed: true, reason: null };
+
+describe('a call', () => {
+  describe('its values', () => {
+    it('are seen by the whole request', () => {
+      const call = new Call();
+      const part = call.fork();
+      part.set(user, 'ada');
+      equal(call.get(user), 'ada');
+      equal(call.fork().get(user), 'ada');
+      call.finish();
+    });
+
+    it('given to a part are not seen by its siblings', () => {
+      const call = new Call();
+      call.set(user, 'ada');
+      const first = call.with(user, 'bob');
+      const second = call.with(user, 'eve');
+      deepEqual([first.get(user), second.get(user), call.get(user)], ['bob', 'eve', 'ada']);
+    });
+
+    it('given to a part are seen by what is forked from it', () => {
+      const part = new Call().with(user, 'bob');
+      equal(part.fork().get(user), 'bob');
+      equal(part.with(defineSlot('other'), 1).get(user), 'bob');
+    });
+
+    it('are found by the name of their slot, whoever defined it', () => {
+      const call = new Call();
+      call.set(defineSlot('test user'), 'ada');
+      equal(call.get(user), 'ada');
+    });
+  });
+
+  describe('with a value more', () => {
+    it('has the deadline and the cancellation of the call', () => {
+      const call = new Call(silentLog, 60_000);
+      const part = call.with(user, 'bob');
+      equal(part.deadline, call.deadline);
+      part.cancel();
+      ok(call.reason instanceof CancelledError);
+      ok(part.signal.aborted);
+    });
+  });
+
+  describe('cancelled', () => {
+    it('gives up its forks, and theirs', () => {
+      const call = new Call();
+      const grandchild = call.fork().fork();
+      call.cancel();
+      ok(grandchild.reason instanceof CancelledError);
+    });
+
+    it('leaves the call it was forked from alone', () => {
+      const call = new Call();
+      call.fork().cancel();
+      equal(call.reason, null);
+    });
+
+    it('before a fork, gives the fork up at once', () => {
+      const call = new Call();
+      call.cancel();
+      ok(call.fork(60_000).reason instanceof CancelledError);
+    });
+
+    it('tells each listener once, in order, and none that has left', () => {
+      const call = new Call();
+      const heard: string[] = [];
+      call.onCancel(() => heard.push('first'));
+      const second = call.onCancel(() => heard.push('second'));
+      call.onCancel(() => heard.push('third'));
+      second.off();
+      second.off();
+      call.cancel();
+      call.cancel();
+      deepEqual(heard, ['first', 'third']);
+    });
+
+    it('lets a listener leave while others are being told', () => {
+      const call = new Call();
+      const heard: string[] = [];
+      call.onCancel(() => {
+        heard.push('first');
+        second.off();
+      });
+      const second = call.onCancel(() => heard.push('second'));
+      call.cancel();
+      deepEqual(heard, ['first']);
+    });
+  });
+
+  describe('its deadline', () => {
+    it('can only be brought forward', () => {
+      const call = new Call(silentLog, 1_000);
+      const { deadline } = call;
+      call.limit(2_000);
+      equal(call.deadline, deadline);
+      call.limit(10);
+      ok(call.deadline < deadline);
+      call.finish();
+    });
+
+    it('that passes cancels the call', async () => {
+      const call = new Call(silentLog, 1);
+      const reason = await new Promise<Error>((resolve) => call.onCancel(resolve));
+      ok(reason instanceof DeadlineError);
+    });
+
+    it('of a fork is never later than that of the call', () => {
+      const call = new Call(silentLog, 1_000);
+      const fork = call.fork(60_000);
+      equal(fork.deadline, call.deadline);
+      fork.finish();
+      call.finish();
+    });
+  });
+
+  describe('finished', () => {
+    it('is forgotten by the call it was forked from', () => {
+      const call = new Call();
+      const fork = call.fork();
+      fork.finish();
+      call.cancel();
+      equal(fork.reason, null);
+    });
+  });
+
+  describe('ended', () => {
+    it('tells those who asked, once, also when a part of it was asked', () => {
+      const call = new Call();
+      const told: Outcome[] = [];
+      call.fork().onEnd((end) => told.push(end));
+      call.end(outcome);
+      call.end(outcome);
+      deepEqual(told, [outcome]);
+    });
+
+    it('logs what a listener throws and tells the others', () => {
+      const lines: string[] = [];
+      const call = new Call(collecting(lines));
+      let told = 0;
+      call.onEnd(() => {
+        throw new Error('no such exporter');
+      });
+      call.onEnd(() => told++);
+      call.end(outcome);
+      equal(told, 1);
+      ok(lines[0]!.includes('no such exporter'), lines[0]);
+    });
+  });
+
+  describe('work in the background', () => {
+    it('is held by the gateway until it ends, and its failure is logged', async () => {
+      const lines: string[] = [];
+      const held: Promise<unknown>[] = [];
+      const call = new Call(collecting(lines), undefined, { background: (work) => held.push(work) });
+      call.fork().background(Promise.reject(new Error('queue is away')));
+      equal(held.length, 1);
+      await held[0];
+      ok(lines[0]!.includes('queue is away'), lines[0]);
+    });
+  });
+});
+
+function collecting(lines: string[]): Log {
+  return { ...silentLog, error: (message) => void lines.push(typeof message === 'function' ? message() : message) };
+}
