@@ -24,6 +24,8 @@ export async function openEntrance(
 ): Promise<Entrance> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    // A reset can come at any moment, also when nothing else listens.
+    socket.on('error', ignored);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     welcome(socket);
@@ -60,3 +62,6 @@ function listenOnPort(server: Server, host: string, port: number): Promise<void>
 function printed(host: string, server: Server): string {
   return `${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
 }
+
+/** The connection closes; there is nobody to tell. */
+function ignored(): void {}

@@ -62,7 +62,6 @@ function collect(socket: Duplex, waitMs: number, judge: (bytes: Buffer) => Verdi
     clearTimeout(timer);
     socket.off('readable', look);
     socket.off('close', stop);
-    socket.off('error', ignored);
   };
   const look = () => {
     const chunk = socket.read() as Buffer | null;
@@ -85,8 +84,4 @@ function collect(socket: Duplex, waitMs: number, judge: (bytes: Buffer) => Verdi
   socket.on('readable', look);
   socket.once('end', ended);
   socket.once('close', stop);
-  socket.on('error', ignored);
 }
-
-/** The connection closes; there is nobody to tell. */
-function ignored(): void {}

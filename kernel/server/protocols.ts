@@ -56,7 +56,11 @@ class Dispatch implements Protocols {
     this.#handshakes = tls && this.#shakeHands(tls);
     this.#http2 = createHttp2(config, serve);
     this.#http1 = this.#createHttp1();
-    this.entrance = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
+    this.entrance = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      // Node takes its own listener off what it hands out, and a reset can come at any moment.
+      socket.on('error', ignored);
+      this.#accept(socket);
+    });
   }
 
   #accept(socket: Socket): void {
@@ -158,3 +162,6 @@ class Dispatch implements Protocols {
     this.#http2.cut();
   }
 }
+
+/** The connection closes; there is nobody to tell. */
+function ignored(): void {}

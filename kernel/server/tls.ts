@@ -36,6 +36,7 @@ export function createHandshakes(
   Object.assign(server, { _sharedCreds: tls.context });
   server.on('secureConnection', (socket) => {
     pending.delete(endsOf(socket));
+    socket.on('error', ignored);
     established(socket);
   });
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
@@ -63,3 +64,6 @@ export function createHandshakes(
 function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }
+
+/** The connection closes; there is nobody to tell. */
+function ignored(): void {}
