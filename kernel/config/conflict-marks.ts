@@ -11,7 +11,7 @@ export function conflictMarks(text: string): TextFault | undefined {
   }));
   return (
     first && {
-      ...syntaxFault('merge conflict marks', first, 'decide for one of the versions and take the marks away'),
+      ...syntaxFault('merge conflict marks', first, 'keep one of the versions and remove the marks'),
       related: others.map((stretch) => ({ message: 'another mark', stretch })),
     }
   );

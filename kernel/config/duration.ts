@@ -35,6 +35,6 @@ export function readDuration(text: string): number | undefined {
 export function parseDuration(text: string): number {
   const milliseconds = readDuration(text);
   if (milliseconds === undefined)
-    throw new RangeError(`${JSON.stringify(text)} is no duration such as "1500ms" or "2s"`);
+    throw new RangeError(`${JSON.stringify(text)} is not a duration such as "1500ms" or "2s"`);
   return milliseconds;
 }

@@ -74,11 +74,11 @@ const slips: readonly (readonly [pattern: RegExp, hint: (host: string) => string
   [/\$\{?[A-Z]/, () => 'variables of the environment are not filled in here'],
   [/[{]|^(?!https?:)[a-z][\w+.-]*:\/\//i, () => '"disable_host_sanitize": true'],
   [/[,;]|\S\s+\S/, () => 'one entry of the list for each host'],
-  [/[?#]/, () => "what follows the path belongs into 'url_pattern'"],
-  [/(?:^|\/\/)[\da-f]*:[\da-f:]*:/i, () => 'an IPv6 address stands in brackets: [::1]'],
+  [/[?#]/, () => "what follows the path belongs in 'url_pattern'"],
+  [/(?:^|\/\/)[\da-f]*:[\da-f:]*:/i, () => 'write an IPv6 address in brackets: [::1]'],
   [/:\d+$/, () => 'ports are 1 to 65535'],
   [/^https?:?\/+[^/@]+$/i, (host) => repaired(host.replace(/^(https?):?\/+/i, '$1://'))],
-  [/@/, () => 'names and passwords cannot stand in a host'],
+  [/@/, () => 'user names and passwords are not allowed in a host'],
 ];
 
 function repaired(host: string): string | undefined {

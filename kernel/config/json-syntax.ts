@@ -112,7 +112,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     inside('[', 'value', () => {
       value();
       if (token.kind !== ':') return;
-      if (!hasKeys) complain('a list holds values, no keys', token, 'write { } around keys and values');
+      if (!hasKeys) complain('a list holds values, not keys', token, 'write { } around keys and values');
       hasKeys = true;
       next();
       value();
@@ -153,7 +153,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     let itemEnd = last;
     for (let isFirst = true; !closes(opener, comma, itemEnd); isFirst = false) {
       if (token.kind === ',') {
-        complain(isFirst ? `a comma before the first ${what}` : 'a second comma', token, 'take the comma away');
+        complain(isFirst ? `a comma before the first ${what}` : 'a second comma', token, 'remove the comma');
         next();
         continue;
       }
@@ -169,8 +169,8 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   function missingComma(kind: Opened['kind'], what: string): void {
     const isItem = kind === '[' || isKey(token);
     if (is('comment') || is('template') || (isCommaLost && isItem)) return;
-    if (isItem) complain(`a comma is missing before this ${what}`, token, 'put a comma after what stands before it');
-    else complain('nothing but a comma or the end of the object can follow a value', token);
+    if (isItem) complain(`a comma is missing before this ${what}`, token, 'write a comma after the value before it');
+    else complain('only a comma or the end of the object may follow a value', token);
   }
 
   function isKey(candidate: Token): boolean {
@@ -203,7 +203,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
       if (!isOuter) next();
       return true;
     }
-    if (comma) complain(`trailing comma: nothing follows it`, comma, 'take the comma away');
+    if (comma) complain(`trailing comma`, comma, 'remove the comma');
     if (!suspect && startsLine(token) && indentation(token) < indentation(opener)) suspect = [opener, token];
     next();
     return true;
@@ -253,7 +253,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   while (is('template')) template();
   const rest: Token = token;
   if (rest.kind === 'comment') unclosedComment();
-  else if (rest.kind === '}' || rest.kind === ']') complain(`this '${rest.kind}' closes nothing`, rest, 'take it away');
+  else if (rest.kind === '}' || rest.kind === ']') complain(`this '${rest.kind}' closes nothing`, rest, 'remove it');
   else if (rest.kind !== 'end') complain('text after the end of the document', rest);
   return faults;
 }

@@ -50,18 +50,18 @@ const QUOTES = 'write it between double quotes: "..."';
 
 /** What may have been meant by a word that is no value, first hit first. */
 const misspelled: readonly (readonly [pattern: RegExp, message: string, hint: string])[] = [
-  [/^['`]/, 'a string stands in double quotes', 'write " instead of the single quote'],
-  [/^[‘’“”]/, 'typographic quotes are no quotes of JSON', 'write " instead'],
-  [/^(?:true|yes|on)$/i, 'this is no value of JSON', 'true'],
-  [/^(?:false|no|off)$/i, 'this is no value of JSON', 'false'],
-  [/^(?:null|none|nil|undefined)$/i, 'this is no value of JSON', 'null'],
-  [/^[+-]?(?:nan|infinity|inf)$/i, 'JSON knows no such number', 'write a finite number'],
-  [/^[+-]?0x[\da-f]+$/i, 'a number is written in decimal digits', 'write it without 0x'],
-  [/^\+\.?\d/, 'a number has no leading +', 'take the + away'],
-  [/^-?0\d+$/, 'a number has no leading zeros', 'take the zeros away'],
-  [/^-?\.\d/, 'a number begins with a digit', 'write 0 before the dot'],
-  [/^-?\d+\.$/, 'digits are missing after the dot', 'take the dot away'],
-  [/^-?[\d.]+e[+-]?$/i, 'digits are missing after the exponent', 'take the e away'],
+  [/^['`]/, 'strings must be in double quotes', 'write " instead of the single quote'],
+  [/^[‘’“”]/, 'typographic quotes are not valid JSON', 'write " instead'],
+  [/^(?:true|yes|on)$/i, 'not valid JSON', 'true'],
+  [/^(?:false|no|off)$/i, 'not valid JSON', 'false'],
+  [/^(?:null|none|nil|undefined)$/i, 'not valid JSON', 'null'],
+  [/^[+-]?(?:nan|infinity|inf)$/i, 'JSON has no such number', 'write a finite number'],
+  [/^[+-]?0x[\da-f]+$/i, 'numbers must be decimal', 'write it without 0x'],
+  [/^\+\.?\d/, 'a number must not begin with +', 'remove the +'],
+  [/^-?0\d+$/, 'a number must not begin with zeros', 'remove the zeros'],
+  [/^-?\.\d/, 'a number must begin with a digit', 'write 0 before the dot'],
+  [/^-?\d+\.$/, 'digits are missing after the dot', 'remove the dot'],
+  [/^-?[\d.]+e[+-]?$/i, 'digits are missing after the exponent', 'remove the e'],
 ];
 
 /** What is wrong with a word where a value should be; it may be a secret and is not repeated. */
@@ -69,7 +69,7 @@ export function badWord(text: string, stretch: Stretch): TextFault {
   const written = text.slice(stretch.start, stretch.end);
   const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
     null,
-    'this is no value of JSON',
+    'not valid JSON',
     `a string? ${QUOTES}`,
   ];
   return syntaxFault(message, stretch, hint);
@@ -78,7 +78,7 @@ export function badWord(text: string, stretch: Stretch): TextFault {
 /** A key that is not written as a string. */
 export function badKey(text: string, stretch: Stretch): TextFault {
   const name = text.slice(stretch.start, stretch.end).replaceAll(/^['‘’“”`]+|['‘’“”`]+$/g, '');
-  return syntaxFault('a key stands in double quotes', stretch, JSON.stringify(name));
+  return syntaxFault('keys must be in double quotes', stretch, JSON.stringify(name));
 }
 
 const escapes = /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])|\\u[\da-fA-F]{0,3}|\\[\s\S]|[\x00-\x1f]/g;
@@ -98,8 +98,9 @@ export function badString(text: string, token: Token): TextFault | undefined {
     const start = token.start + index;
     const stretch = { start, end: start + sequence.length };
     if (sequence.startsWith('\\u')) return syntaxFault('four hexadecimal digits are missing after \\u', stretch);
-    if (sequence.startsWith('\\')) return syntaxFault(`'${sequence}' is no escape of JSON`, stretch, `\\${sequence}`);
-    return syntaxFault('a control character cannot stand in a string', stretch, escapedControl(sequence));
+    if (sequence.startsWith('\\'))
+      return syntaxFault(`'${sequence}' is not a valid escape in JSON`, stretch, `\\${sequence}`);
+    return syntaxFault('strings must not hold control characters', stretch, escapedControl(sequence));
   }
   return undefined;
 }

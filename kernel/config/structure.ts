@@ -123,7 +123,7 @@ function misplaced(error: ConfigError, key: string, kind: Kind): ConfigError {
     return new ConfigError(error.code, error.pointer, message, { hint: `move it to ${place.belongs}` });
   }
   if (!isNamespace(key)) return error;
-  return new ConfigError(error.code, error.pointer, `'${key}' is a component: it belongs into 'extra_config'`, {
+  return new ConfigError(error.code, error.pointer, `'${key}' is a component: it belongs in 'extra_config'`, {
     hint: `"extra_config": {"${key}": ...}`,
   });
 }

@@ -37,8 +37,8 @@ export function duplicateKey(key: string, pointer: string, stretch: Stretch, fir
     code: 'CONFIG_DUPLICATE_KEY',
     pointer,
     stretch,
-    message: `key '${key}' stands twice in one object`,
-    related: [{ message: 'it stands here first', stretch: first }],
+    message: `duplicate key '${key}'`,
+    related: [{ message: 'first defined here', stretch: first }],
   };
 }
 

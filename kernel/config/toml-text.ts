@@ -68,7 +68,7 @@ function notFinite(parsed: unknown, text: string): TextFault[] {
   if (found.length === 0) return [];
   const find = toml.finder(text);
   return found.map(([pointer, value]) => ({
-    ...syntaxFault(`${value} is no JSON number`, find(parsePointer(pointer), 'value') ?? { start: 0, end: 0 }),
+    ...syntaxFault(`${value} is not a JSON number`, find(parsePointer(pointer), 'value') ?? { start: 0, end: 0 }),
     pointer,
   }));
 }

@@ -13,39 +13,39 @@ interface Words {
 
 const words: readonly Words[] = [
   { theirs: 'control characters', at: /^\r?\n/, ours: 'this string has no closing quote', hint: 'end it with a quote' },
-  { theirs: 'control characters', ours: 'a control character cannot stand in a string', hint: 'write it as \\u00…' },
+  { theirs: 'control characters', ours: 'strings must not hold control characters', hint: 'write it as \\u00…' },
   { theirs: 'unfinished string', ours: 'this string has no closing quote', hint: 'end it with a quote' },
   { theirs: 'unfinished array', ours: 'this list is not closed', hint: 'close it with ]' },
   { theirs: 'unfinished table', ours: 'this inline table is not closed', hint: 'close it with }' },
   { theirs: 'expected comma', at: /^$/, ours: 'a list or inline table is not closed', hint: 'close it with ] or }' },
   { theirs: 'expected comma', ours: 'a comma or the closing bracket is missing here' },
   { theirs: 'expected end of table', ours: 'this header is not closed', hint: 'close it with as many ] as it has [' },
-  { theirs: 'each key-value', at: /^\]/, ours: 'this bracket closes nothing', hint: 'take it away' },
-  { theirs: 'each key-value', ours: 'only one key can stand on a line', hint: 'begin a new line' },
+  { theirs: 'each key-value', at: /^\]/, ours: 'this bracket closes nothing', hint: 'remove it' },
+  { theirs: 'each key-value', ours: 'only one key is allowed on a line', hint: 'begin a new line' },
   { theirs: 'invalid value', at: /^(?:\r?\n|$|#|,)/, ours: 'a value is missing here' },
   { theirs: 'incomplete key-value', ours: "a key without '=' and value" },
   { theirs: 'unexpected end of key', ours: 'a key is missing here' },
   { theirs: 'illegal empty bare key', ours: 'a part of this key is missing' },
   { theirs: 'illegal character in key', at: /^:/, ours: "a key is followed by '='", hint: "write '=' instead" },
   { theirs: 'illegal character in key', at: /^\r?\n/, ours: 'this header is not closed', hint: 'close it with ]' },
-  { theirs: 'illegal character in key', ours: 'this cannot be part of a key', hint: 'write the key between quotes' },
-  { theirs: 'unrecognised escape', ours: 'this is no escape of TOML', hint: 'write \\\\ for a backslash' },
+  { theirs: 'illegal character in key', ours: 'not allowed in a key', hint: 'write the key between quotes' },
+  { theirs: 'unrecognised escape', ours: 'not a valid escape in TOML', hint: 'write \\\\ for a backslash' },
   { theirs: 'invalid non-hex', ours: 'hexadecimal digits are missing in this escape' },
-  { theirs: 'invalid unicode', ours: 'this escape stands for no character' },
-  { theirs: 'trying to redefine', ours: 'this name is a value or a table already', hint: 'take one of the two away' },
-  { theirs: 'invalid date', ours: 'this is no date', hint: 'a string? write it between quotes: "..."' },
+  { theirs: 'invalid unicode', ours: 'this escape is not a character' },
+  { theirs: 'trying to redefine', ours: 'this name is a value or a table already', hint: 'remove one of the two' },
+  { theirs: 'invalid date', ours: 'not a valid date', hint: 'a string? write it between quotes: "..."' },
 ];
 
 /** What may have been meant by a word that is no value, first hit first. */
 const misspelled: readonly (readonly [written: RegExp, message: string, hint: string])[] = [
-  [/^(?:true|yes|on)$/i, 'this is no value of TOML', 'true'],
-  [/^(?:false|no|off)$/i, 'this is no value of TOML', 'false'],
-  [/^(?:null|none|nil|undefined)$/i, 'TOML knows no such value', 'leave the key out'],
-  [/^[+-]?0\d+$/, 'a number has no leading zeros', 'take the zeros away'],
-  [/^[+-]?\.\d/, 'a number begins with a digit', 'write 0 before the dot'],
-  [/^[+-]?\d+\.$/, 'digits are missing after the dot', 'take the dot away'],
-  [/^[+-]?[\d_]+$/, 'an underscore stands between two digits', 'take it away'],
-  [/^[+-]?\d[\d.]*[a-z%]+$/i, 'this is no value of TOML', 'a number alone, or a string between quotes: "..."'],
+  [/^(?:true|yes|on)$/i, 'not valid TOML', 'true'],
+  [/^(?:false|no|off)$/i, 'not valid TOML', 'false'],
+  [/^(?:null|none|nil|undefined)$/i, 'TOML has no such value', 'leave the key out'],
+  [/^[+-]?0\d+$/, 'a number must not begin with zeros', 'remove the zeros'],
+  [/^[+-]?\.\d/, 'a number must begin with a digit', 'write 0 before the dot'],
+  [/^[+-]?\d+\.$/, 'digits are missing after the dot', 'remove the dot'],
+  [/^[+-]?[\d_]+$/, 'an underscore must be between two digits', 'remove it'],
+  [/^[+-]?\d[\d.]*[a-z%]+$/i, 'not valid TOML', 'a number alone, or a string between quotes: "..."'],
 ];
 
 /** The parser's words for a value that is none, wherever in it the parser stopped. */
@@ -66,11 +66,11 @@ export function tomlFault(reason: string, text: string, start: number): TextFaul
 function badValue(text: string, stretch: Stretch): TextFault {
   const written = text.slice(stretch.start, stretch.end);
   if (readDuration(written) !== undefined) {
-    return syntaxFault('a duration is written in quotes', stretch, JSON.stringify(written));
+    return syntaxFault('durations must be in quotes', stretch, JSON.stringify(written));
   }
   const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
     null,
-    'this is no value of TOML',
+    'not valid TOML',
     'a string? write it between quotes: "..."',
   ];
   return syntaxFault(message, stretch, hint);

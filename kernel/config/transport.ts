@@ -26,7 +26,7 @@ export function settleTransport(document: DataObject, origin: Origin, report: Re
   const router = isObject(components) ? components['router'] : undefined;
   if (isObject(router) && router['use_h2c'] === true) {
     document['use_h2c'] = true;
-    old('/extra_config/router/use_h2c', "'use_h2c' stands at the root", '"use_h2c": true');
+    old('/extra_config/router/use_h2c', "'use_h2c' belongs at the root", '"use_h2c": true');
   }
   const tls = document['tls'];
   if (isObject(tls) && (tls['public_key'] !== undefined || tls['private_key'] !== undefined)) {

@@ -83,7 +83,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
     if (anchor) anchors.set(anchor, node);
     if (isScalar(node)) {
       const data = scalar(node.value, node.source);
-      return data === undefined ? complain(`${node.source} is no JSON number`, node) : data;
+      return data === undefined ? complain(`${node.source} is not a JSON number`, node) : data;
     }
     open.add(node);
     const data = isMap(node)

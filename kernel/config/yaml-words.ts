@@ -4,13 +4,13 @@ export type Words = readonly [message: string, hint?: string];
 /** By the parser's code; where one code stands for several mistakes, by its words too, the first that fits. */
 const words: Readonly<Record<string, readonly (readonly [theirs: RegExp, ...Words])[]>> = {
   TAB_AS_INDENT: [[/^/, 'a tab cannot indent', 'write spaces']],
-  BAD_DIRECTIVE: [[/^/, 'this directive is not known', 'take the line away']],
+  BAD_DIRECTIVE: [[/^/, 'unknown directive', 'remove the line']],
   BLOCK_AS_IMPLICIT_KEY: [
     [/sequence/, 'a list cannot begin here', 'begin a new line, below a key of its own'],
     [/^/, 'a second key cannot begin here', 'put it on a line of its own, or the value in quotes'],
   ],
   MULTILINE_IMPLICIT_KEY: [[/^/, "a key must end with ':' on its own line", "write ':' and a space behind the key"]],
-  MULTIPLE_DOCS: [[/^/, 'a second document begins here', "take the line '---' away"]],
+  MULTIPLE_DOCS: [[/^/, 'a second document begins here', "remove the line '---'"]],
   KEY_OVER_1024_CHARS: [[/^/, 'a key cannot be longer than 1024 characters']],
   BAD_INDENT: [
     [
@@ -39,31 +39,31 @@ const words: Readonly<Record<string, readonly (readonly [theirs: RegExp, ...Word
   UNEXPECTED_TOKEN: [
     [/^Block scalar/, "the text after '|' or '>' begins on the next line", 'begin a new line'],
     [/same line with key/, 'a list cannot begin on the line of its key', "begin a new line before the '-'"],
-    [/^Unexpected flow-\w+-end/, 'this bracket closes nothing', 'take it away'],
-    [/Unexpected ,|empty item/, 'a value is missing before this comma', 'take the comma away'],
+    [/^Unexpected flow-\w+-end/, 'this bracket closes nothing', 'remove it'],
+    [/Unexpected ,|empty item/, 'a value is missing before this comma', 'remove the comma'],
     [/verbatim tag/i, 'this tag is not closed', 'end it with >'],
     [
       /at node end/,
       'this does not belong to the value before it',
-      'indent it rightly, or put the whole value in quotes',
+      'correct its indentation, or put the whole value in quotes',
     ],
-    [/^/, 'this cannot stand here'],
+    [/^/, 'not allowed here'],
   ],
   BAD_SCALAR_START: [[/^/, 'a value cannot begin with this character', 'put the value in quotes']],
-  BAD_DQ_ESCAPE: [[/^/, 'this is no escape of YAML', 'write \\\\ for a backslash, or the text in single quotes']],
+  BAD_DQ_ESCAPE: [[/^/, 'not a valid escape in YAML', 'write \\\\ for a backslash, or the text in single quotes']],
   BLOCK_IN_FLOW: [[/^/, 'between brackets this needs brackets of its own', 'is a comma missing before it?']],
-  MULTIPLE_ANCHORS: [[/^/, 'a value can have one anchor only', 'take one away']],
-  MULTIPLE_TAGS: [[/^/, 'a value can have one tag only', 'take one away']],
+  MULTIPLE_ANCHORS: [[/^/, 'a value can have one anchor only', 'remove one']],
+  MULTIPLE_TAGS: [[/^/, 'a value can have one tag only', 'remove one']],
   BAD_ALIAS: [[/^/, "a name must follow '*' or '&'", 'put the value in quotes if it is a text']],
-  ALIAS_PROPS: [[/^/, 'an alias can have neither anchor nor tag', 'take it away']],
-  BAD_PROP_ORDER: [[/^/, "an anchor or tag stands behind '-', '?' or ':'"]],
-  TAG_RESOLVE_FAILED: [[/^/, 'this tag is not known, or the value is none of its kind', 'take the tag away']],
-  BAD_COLLECTION_TYPE: [[/^/, 'this tag does not fit the value', 'take the tag away']],
+  ALIAS_PROPS: [[/^/, 'an alias can have neither anchor nor tag', 'remove it']],
+  BAD_PROP_ORDER: [[/^/, "an anchor or tag must follow '-', '?' or ':'"]],
+  TAG_RESOLVE_FAILED: [[/^/, 'unknown tag, or the value is not of its kind', 'remove the tag']],
+  BAD_COLLECTION_TYPE: [[/^/, 'this tag does not match the value', 'remove the tag']],
   NON_STRING_KEY: [[/^/, 'a key must be a plain value']],
 };
 
 /** A mistake in an operator's words. @param message the parser's. */
 export function wordsFor(code: string, message: string): Words {
-  const [, ...ours] = words[code]?.find(([theirs]) => theirs.test(message)) ?? [null, 'this is no YAML'];
+  const [, ...ours] = words[code]?.find(([theirs]) => theirs.test(message)) ?? [null, 'not valid YAML'];
   return ours;
 }

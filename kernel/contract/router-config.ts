@@ -95,7 +95,7 @@ export const routerSchema = {
     disable_gzip: { type: 'boolean', description: 'Never compress responses.', default: false },
     use_h2c: {
       type: 'boolean',
-      description: 'Old place of use_h2c, which stands at the root.',
+      description: 'Old place of use_h2c, which belongs at the root.',
       default: false,
       deprecated: true,
     },

@@ -233,8 +233,8 @@ export function findEncoding(
 
 function unknownEncoding(name: string, pointer: string, use: 'read' | 'write', able: readonly string[]): ConfigError {
   const near = findNear(name, able);
-  const what = use === 'read' ? 'a backend can be read in' : 'a response can be written in';
-  return new ConfigError('ENCODING_UNKNOWN', pointer, `"${name}" is no encoding that ${what}`, {
+  const what = use === 'read' ? 'to read a backend' : 'to write a response';
+  return new ConfigError('ENCODING_UNKNOWN', pointer, `no encoding ${what} is named "${name}"`, {
     hint: near ? `did you mean "${near.name}"?` : `one of ${able.join(', ')}`,
     fix: near?.isSure ? { value: near.name } : undefined,
   });

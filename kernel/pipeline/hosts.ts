@@ -32,7 +32,7 @@ export function openHosts(
 function unknownDiscovery(registry: Registry, name: string, pointer: string): ConfigError {
   const known = registry.names('discovery');
   const near = nearest(name, known);
-  return new ConfigError('SD_UNKNOWN', pointer, `"${name}" is no way to discover hosts`, {
+  return new ConfigError('SD_UNKNOWN', pointer, `unknown service discovery "${name}"`, {
     hint: near ? `did you mean "${near}"?` : `one of ${known.join(', ')}`,
   });
 }

@@ -94,14 +94,14 @@ function unknownNamespace(
   const belonging = registry.plugin(namespace) && /^(encoding|discovery)\/(.+)$/.exec(namespace);
   if (belonging) {
     const hint = belonging[1] === 'encoding' ? `"encoding": "${belonging[2]}"` : `"sd": "${belonging[2]}"`;
-    return new ConfigError('NAMESPACE_LEVEL', pointer, `"${namespace}" is no component but a value of a field`, {
+    return new ConfigError('NAMESPACE_LEVEL', pointer, `"${namespace}" is not a component but the value of a field`, {
       hint,
     });
   }
   const known = [...registry.namespaces.filter((name) => !/^(?:encoding|discovery)\//.test(name)), ...knownNamespaces];
   const near = findNear(namespace, new Set(known));
   const name = near?.name ?? known.find((candidate) => `/${candidate}/`.includes(`/${namespace}/`));
-  return new ConfigError('NAMESPACE_UNKNOWN', pointer, `"${namespace}" is not a known component`, {
+  return new ConfigError('NAMESPACE_UNKNOWN', pointer, `unknown namespace "${namespace}"`, {
     hint: name && `did you mean "${name}"?`,
     fix: near?.isSure && !Object.hasOwn(siblings, near.name) ? { key: near.name } : undefined,
   });

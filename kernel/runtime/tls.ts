@@ -108,7 +108,7 @@ function checkPair(files: KeyFiles, cert: string, key: string, { warnings }: Fin
   const unusable = `no private key that can be used in ${privateKey}`;
   const secret = parsed(privateKeyAt, unusable, key, () => createPrivateKey(key));
   if (!leaf.checkPrivateKey(secret)) {
-    throw fault('INVALID', privateKeyAt, `the private key ${privateKey} does not fit the certificate ${certificate}`);
+    throw fault('INVALID', privateKeyAt, `the private key ${privateKey} does not match the certificate ${certificate}`);
   }
   const leftDays = (Date.parse(leaf.validTo) - Date.now()) / DAY_MS;
   if (leftDays < EXPIRES_SOON_DAYS) {

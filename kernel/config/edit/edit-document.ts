@@ -64,7 +64,7 @@ function changeData(data: DataObject, changes: readonly Change[]): DataObject {
       else (holder as Data[])[Number(last)] = change.value;
       continue;
     }
-    if (!isObject(holder)) throw impossible(change.pointer, 'is no key');
+    if (!isObject(holder)) throw impossible(change.pointer, 'is not a key');
     if (Object.hasOwn(holder, change.key)) {
       const message = `'${last}' cannot be renamed: '${change.key}' is there too`;
       const related = [joinPointer(parentPointer(change.pointer), change.key)];

@@ -9,7 +9,7 @@ import type { ServiceRule } from './rule.ts';
 export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
   if (address === '' || isIP(address) !== 0) return;
   const [, bare = '', port] = /^\[?([\da-f.:]+?)\]?(:\d+)?$/i.exec(address) ?? [];
-  const rest = port === undefined ? 'without brackets' : "the port stands in 'port'";
+  const rest = port === undefined ? 'without brackets' : "the port belongs in 'port'";
   report.error('LISTEN_ADDRESS', '/listen_ip', `invalid ip address ${address}`, {
     hint: isIP(bare) === 0 ? 'an address such as "127.0.0.1"' : `"${bare}": ${rest}`,
   });

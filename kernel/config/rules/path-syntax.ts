@@ -16,7 +16,7 @@ export function pathFaults(path: string, gluedVariables: boolean): PathFault[] {
     return [{ message: `path '${path}' must start with '/'`, hint: `/${path}`, fix: { value: `/${path}` } }];
   }
   if (path === '/*') {
-    return [{ message: "the root wildcard '/*' is not possible", hint: '/__catchall' }];
+    return [{ message: "the root wildcard '/*' is not supported", hint: '/__catchall' }];
   }
   return [...forbiddenCharacters(path), ...variableFaults(path, gluedVariables)];
 }
@@ -32,14 +32,14 @@ function forbiddenCharacters(path: string): PathFault[] {
   const star = path.indexOf('*');
   if (star >= 0 && (star !== path.length - 1 || path[star - 1] !== '/')) {
     const within = { start: star, end: star + 1 };
-    faults.push({ message: `path '${path}': a '*' may only stand at the end, as in '/*'`, within });
+    faults.push({ message: `path '${path}': '*' is only allowed at the end, as in '/*'`, within });
   }
   if (path.includes(':')) {
     const hint = path.replaceAll(/\/:([\w-]+)/g, '/{$1}');
     const start = path.indexOf(':');
     const isMeant = !hint.includes(':');
     faults.push({
-      message: `path '${path}': colons are not possible`,
+      message: `path '${path}': colons are not supported`,
       within: { start, end: start + 1 },
       ...(isMeant && { hint, fix: { value: hint } }),
     });
@@ -71,11 +71,11 @@ function variableFaults(path: string, gluedVariables: boolean): PathFault[] {
     const within = { start, end: start + name.length + 2 };
     if (!VARIABLE_NAME.test(name)) {
       faults.push({
-        message: `path '${path}': '{${name}}' is no variable: its name takes letters, digits, '-' and '_'`,
+        message: `path '${path}': '{${name}}' is not a variable: names take letters, digits, '-' and '_'`,
         within,
       });
     } else if (names.has(paramKey(name))) {
-      faults.push({ message: `path '${path}': the variable '{${name}}' stands twice`, within });
+      faults.push({ message: `path '${path}': duplicate variable '{${name}}'`, within });
     }
     names.add(paramKey(name));
     if (before === '' && after === '') return;

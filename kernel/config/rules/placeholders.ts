@@ -50,12 +50,12 @@ function checkText(text: string, pointer: string, place: Place, report: Report):
   for (const { 0: whole, 1: name, index } of text.matchAll(PLACEHOLDER)) {
     const fault = judge(name!, place);
     if (fault === undefined) continue;
-    const message = `undefined output param '${name}'! endpoint: ${routeName(place.endpoint)}, backend: ${place.index}`;
     const source = place.written(pointer);
     // A slash at the start may have been added.
     const start = index - (typeof source === 'string' ? text.length - source.length : 0);
     const { reason, hint, same, related = [`${place.pointer}/endpoint`] } = fault;
-    report.error('ROUTE_PLACEHOLDER', pointer, reason ? `${message} (${reason})` : message, {
+    const why = reason ? `has no value: ${reason}` : `is not declared by ${routeName(place.endpoint)}`;
+    report.error('ROUTE_PLACEHOLDER', pointer, `${whole} ${why}`, {
       hint,
       within: { start, end: start + whole.length },
       fix:

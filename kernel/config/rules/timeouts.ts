@@ -15,7 +15,7 @@ export const endpointTimeouts: EndpointRule = (endpoint, pointer, { write_timeou
   }
   endpoint.backend.forEach(({ timeout }, index) => {
     if (timeout === undefined || timeout <= endpoint.timeout) return;
-    const message = `the timeout of ${timeout}ms never passes: ${name} ends after ${endpoint.timeout}ms`;
+    const message = `the timeout of ${timeout}ms can never fire: ${name} ends after ${endpoint.timeout}ms`;
     const related = placesOf('timeout', pointer, written);
     report.warn('TIMEOUT_UNUSED', `${pointer}/backend/${index}/timeout`, message, { related });
   });
@@ -32,14 +32,14 @@ const PARTS = ['dialer_timeout', 'response_header_timeout'] as const;
 export const serviceTimeouts: ServiceRule = (service, report) => {
   const { read_timeout: whole, read_header_timeout: part } = service;
   if (whole > 0 && part > whole) {
-    const message = `read_header_timeout of ${part}ms never passes: read_timeout ends the request after ${whole}ms`;
+    const message = `read_header_timeout of ${part}ms can never fire: read_timeout ends the request after ${whole}ms`;
     report.warn('TIMEOUT_UNUSED', '/read_header_timeout', message, { related: ['/read_timeout'] });
   }
   let longest = 0;
   for (const { timeout } of service.endpoints) longest = Math.max(longest, timeout);
   for (const field of PARTS) {
     if (longest === 0 || !(service[field] > longest)) continue;
-    const message = `${field} of ${service[field]}ms never passes: the longest endpoint ends after ${longest}ms`;
+    const message = `${field} of ${service[field]}ms can never fire: the longest endpoint ends after ${longest}ms`;
     report.warn('TIMEOUT_UNUSED', `/${field}`, message);
   }
 };

@@ -26,7 +26,7 @@ export const serverTls: ServiceRule = ({ tls, use_h2c: wantsH2c }, report) => {
   }
   if (wantsH2c) report.warn('TLS_H2C', '/use_h2c', 'with tls, HTTP/2 is always there: use_h2c has no effect');
   if (tls.enable_mtls && !tls.disable_system_ca_pool) {
-    report.warn('TLS_CLIENTS_PUBLIC', '/tls/enable_mtls', 'any client with a publicly issued certificate is let in', {
+    report.warn('TLS_CLIENTS_PUBLIC', '/tls/enable_mtls', 'any client with a publicly issued certificate is admitted', {
       hint: '"disable_system_ca_pool": true',
     });
   }

@@ -21,7 +21,7 @@ export const trustedProxies: ServiceRule = ({ router }, report) => {
     report.error('ROUTER_IP_HEADER', `${AT}/remote_ip_headers/${index}`, message);
   });
   if (isForwarded && proxies.length === 0) {
-    const message = 'forwarded_by_client_ip has no effect without trusted_proxies: no proxy is believed';
+    const message = 'forwarded_by_client_ip has no effect without trusted_proxies: no proxy is trusted';
     report.warn('ROUTER_NO_TRUSTED_PROXIES', `${AT}/forwarded_by_client_ip`, message);
   } else if (!isForwarded && proxies.length > 0) {
     const message = 'trusted_proxies has no effect unless forwarded_by_client_ip is true';

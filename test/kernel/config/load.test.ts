@@ -146,7 +146,7 @@ describe('YAML', () => {
   });
   it('keeps the digits of long numbers', () =>
     equal(JSON.stringify(data('n: 0.12345678901234567890')), '{"n":0.12345678901234567890}'));
-  it('refuses what is no JSON number', () => equal(failure('n: .inf', 'g.yaml').code, 'CONFIG_SYNTAX'));
+  it('refuses what is not a JSON number', () => equal(failure('n: .inf', 'g.yaml').code, 'CONFIG_SYNTAX'));
   it('refuses an alias of itself', () => equal(failure('a: &x [*x]', 'g.yaml').code, 'CONFIG_SYNTAX'));
   it('refuses aliases that grow without bound', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];

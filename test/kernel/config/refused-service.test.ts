@@ -23,7 +23,7 @@ describe('a refused configuration of the service', () => {
     ['a port with a fraction', { port: 80.5 }, '/port', "'port' must be an integer, found 80.5"],
     ['a port that is null', { port: null }, '/port', "'port' must be an integer, found null"],
     ['a listen_ip that is a name', { listen_ip: 'localhost' }, '/listen_ip', 'invalid ip address localhost', 'an address such as "127.0.0.1"'],
-    ['a listen_ip with a port', { listen_ip: '127.0.0.1:80' }, '/listen_ip', 'invalid ip address 127.0.0.1:80', `"127.0.0.1": the port stands in 'port'`],
+    ['a listen_ip with a port', { listen_ip: '127.0.0.1:80' }, '/listen_ip', 'invalid ip address 127.0.0.1:80', `"127.0.0.1": the port belongs in 'port'`],
     ['a listen_ip in brackets', { listen_ip: '[::1]' }, '/listen_ip', 'invalid ip address [::1]', '"::1": without brackets'],
     ['a listen_ip that is no text', { listen_ip: 1 }, '/listen_ip', "'listen_ip' must be a string, found 1"],
     ['endpoints that are an object', { endpoints: {} }, '/endpoints', "'endpoints' must be a list, found an object"],

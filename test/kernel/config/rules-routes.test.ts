@@ -41,11 +41,13 @@ describe('a placeholder without a value', () => {
     deepEqual(fault('/{u}').related, ['/endpoints/0/endpoint']));
   it('is replaced where only letter case differs', () => deepEqual(fault('x/{ID}').fix, { value: 'x/{id}' }));
   it('is not replaced by another word', () => equal(fault('/{di}').fix, undefined));
+  it('is named with the endpoint that should declare it', () =>
+    equal(fault('/{user}').message, '{user} is not declared by GET /items/{id}'));
   it('lists what could be meant', () => equal(fault('/{user}').hint, 'the endpoint declares {id}'));
 
   it('of a backend that is not there is told so', () => {
     const error = fault('/{resp3_x}', { extra_config: { proxy: { sequential: true } } });
-    equal(error.message.endsWith('(there is no backend 3: the last one is 0)'), true, error.message);
+    equal(error.message, '{resp3_x} has no value: there is no backend 3: the last one is 0');
   });
   it('of a later backend is told with that backend', () => {
     const chain = backends([{ url_pattern: '/{resp1_x}' }, {}], { extra_config: { proxy: { sequential: true } } });

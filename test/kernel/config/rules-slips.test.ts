@@ -60,7 +60,7 @@ describe('a key of another object', () => {
     [
       'extra_config, a component',
       service([{ 'qos/ratelimit/router': {} }]),
-      "'qos/ratelimit/router' is a component: it belongs into 'extra_config'",
+      "'qos/ratelimit/router' is a component: it belongs in 'extra_config'",
     ],
   ];
   for (const [what, document, message] of rows) {

@@ -54,7 +54,7 @@ describe('what is wrong with a PEM file is told in plain words', () => {
     const key = file('other.key');
     equal(
       trouble(key, () => createSecureContext({ cert: file('shop.pem'), key })),
-      'the key does not fit the certificate',
+      'the key does not match the certificate',
     );
   });
   it('and in the words of the cause where there are none', () =>

@@ -200,7 +200,7 @@ describe('TLS', () => {
         [
           'TLS_INVALID',
           '/tls/keys/0/private_key',
-          `the private key ${secure.authority.privateKey} does not fit the certificate ${secure.server.certificate}`,
+          `the private key ${secure.authority.privateKey} does not match the certificate ${secure.server.certificate}`,
         ],
       ]);
     });

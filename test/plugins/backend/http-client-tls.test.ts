@@ -145,7 +145,7 @@ describe('backend/http/client: TLS', () => {
       [
         { certificate, private_key: other.privateKey },
         `${at}/private_key`,
-        `${other.privateKey} is no key for ${certificate}: the key does not fit the certificate`,
+        `${other.privateKey} is no key for ${certificate}: the key does not match the certificate`,
       ],
       [
         { certificate: privateKey, private_key: privateKey },

@@ -59,7 +59,7 @@ describe('backend/http/client', () => {
     deepEqual(seen, [undefined, undefined]);
   });
 
-  it('never passes on hop-by-hop headers, Host, Expect or a Content-Length of the client', async () => {
+  it('can never fire on hop-by-hop headers, Host, Expect or a Content-Length of the client', async () => {
     let seen: IncomingMessage['headers'] = {};
     const origin = await bench.serve((request, response) => {
       seen = request.headers;
