@@ -11,7 +11,10 @@ if (isSupported) {
   const [{ main }, { catalogue }] = await Promise.all([import('./cli/main.ts'), import('../plugins/index.ts')]);
   // Loaded by the command that serves, when it serves.
   const startAdmin: StartAdmin = async (...args) => (await import('../admin/index.ts')).startAdmin(...args);
-  process.exitCode = await main(process.argv.slice(2), catalogue, startAdmin);
+  const [, program, ...args] = process.argv as [string, string, ...string[]];
+  const { stdout, stderr, env } = process;
+  const exit = (code: number) => process.exit(code);
+  process.exitCode = await main(args, { stdout, stderr, env, signals: process, exit, program, catalogue, startAdmin });
 } else {
   process.stderr.write(`sluice needs Node.js 22.23.2 or newer; this is ${process.versions.node}\n`);
   process.exitCode = 1;

@@ -1,10 +1,10 @@
-import { type Catalogue, ConfigErrors, type ServiceConfig } from '#contract';
+import { ConfigErrors, type ServiceConfig } from '#contract';
 import { type Document, readDocument } from '../config/index.ts';
 import { placesIn, type Served, servedBy } from '../inspect/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { Registry } from '../registry/registry.ts';
 import { examine } from '../runtime/build.ts';
-import { UsageError } from './command.ts';
+import { type CommandContext, UsageError } from './command.ts';
 import { printErrors } from './report.ts';
 import { toolServices } from './tool-services.ts';
 
@@ -22,8 +22,8 @@ interface Accepted {
  * Reads a configuration file; its mistakes go to standard error.
  * @param attaching also let every component build itself. @returns null for a file with mistakes.
  */
-export async function acceptFile(file: string, catalogue: Catalogue, attaching: boolean): Promise<Accepted | null> {
-  const registry = new Registry(catalogue, toolServices());
+export async function acceptFile(file: string, context: CommandContext, attaching: boolean): Promise<Accepted | null> {
+  const registry = new Registry(context.catalogue, toolServices());
   try {
     const document = await readDocument(file);
     const { config, compiled, errors, origin } = await examine(document.data, {}, registry, attaching);
@@ -31,8 +31,8 @@ export async function acceptFile(file: string, catalogue: Catalogue, attaching: 
     return { document, config, compiled, origin };
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
-    process.stderr.write('ERROR parsing the configuration file:\n');
-    await printErrors(process.stderr, file, error.errors);
+    context.stderr.write('ERROR parsing the configuration file:\n');
+    await printErrors(context, file, error.errors);
     return null;
   } finally {
     await registry.close();
@@ -42,9 +42,9 @@ export async function acceptFile(file: string, catalogue: Catalogue, attaching: 
 /** What a configuration file would serve, and where its parts stand. @returns null for a file with mistakes. */
 export async function serveFile(
   file: string,
-  catalogue: Catalogue,
+  context: CommandContext,
 ): Promise<{ served: Served; place: ReturnType<typeof placesIn> } | null> {
-  const accepted = await acceptFile(file, catalogue, true);
+  const accepted = await acceptFile(file, context, true);
   if (!accepted) return null;
   return { served: await servedBy(accepted.config, accepted.compiled), place: placesIn(accepted.document) };
 }

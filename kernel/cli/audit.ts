@@ -12,6 +12,7 @@ import { acceptFile, requireFile } from './accepted-file.ts';
 import { toSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
 import { type Command, UsageError } from './command.ts';
+import { isColoured, type Terminal } from './terminal.ts';
 
 /** Exit code for what was not audited: wrong flags, or a configuration with mistakes. */
 const REFUSED = 2;
@@ -23,7 +24,7 @@ const REFUSED = 2;
 export const audit: Command = {
   usage: '-c FILE [-i IDS] [-I FILE] [-s SEVERITIES] [-f text|json|sarif|TEMPLATE]',
   summary: 'Recommend what would make a configuration safer, faster or easier to watch.',
-  async run(args, catalogue) {
+  async run(args, context) {
     const { values } = parseArgs({
       args,
       options: {
@@ -35,20 +36,20 @@ export const audit: Command = {
       },
     });
     const file = requireFile(values.config);
-    const print = printerOf(values.format);
+    const print = printerOf(values.format, context);
     const wanted = new Set(values.severity.split(',').map(parseSeverity));
     const ignore = new Set([...listOf(values.ignore), ...readIds(values['ignore-file'])]);
-    const accepted = await acceptFile(file, catalogue, false);
+    const accepted = await acceptFile(file, context, false);
     if (!accepted) return REFUSED;
     for (const id of ignore) {
       if (!auditRules.some((rule) => rule.id === id))
-        process.stderr.write(`WARNING there is no rule ${id} to ignore\n`);
+        context.stderr.write(`WARNING there is no rule ${id} to ignore\n`);
     }
     const { document, config, origin } = accepted;
     const place = placesIn(document);
     const report = auditConfig({ config, document: document.data, origin }, { ignore, severities: wanted, place });
     try {
-      process.stdout.write(print(report));
+      context.stdout.write(print(report));
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       throw new UsageError(`bad template: ${error.message}`);
@@ -93,11 +94,11 @@ const formats: Readonly<Record<string, (report: AuditReport) => string>> = {
 };
 
 /** @throws UsageError for what is neither a format nor a template. */
-function printerOf(format: string): (report: AuditReport) => string {
+function printerOf(format: string, terminal: Terminal): (report: AuditReport) => string {
   if (Object.hasOwn(formats, format)) return formats[format]!;
   if (format !== 'text' && !format.includes('{{')) throw new UsageError(`unknown format: ${format}`);
   try {
-    return compileTemplate(format === 'text' ? DEFAULT_TEMPLATE : format, functions);
+    return compileTemplate(format === 'text' ? DEFAULT_TEMPLATE : format, functionsFor(terminal));
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     throw new UsageError(`bad template: ${error.message}`);
@@ -106,10 +107,13 @@ function printerOf(format: string): (report: AuditReport) => string {
 
 const colours: Readonly<Record<Severity, string>> = { LOW: '32', MEDIUM: '33', HIGH: '31', CRITICAL: '41' };
 
-const functions: TemplateFunctions = {
-  marshal: (value) => JSON.stringify(value),
-  colored: (value) => {
-    const colour = Object.hasOwn(colours, String(value)) && colours[value as Severity];
-    return process.stdout.isTTY && colour ? `\x1b[${colour}m${value}\x1b[0m` : String(value);
-  },
-};
+function functionsFor(terminal: Terminal): TemplateFunctions {
+  const coloured = isColoured(terminal.stdout, terminal);
+  return {
+    marshal: (value) => JSON.stringify(value),
+    colored: (value) => {
+      const colour = Object.hasOwn(colours, String(value)) && colours[value as Severity];
+      return coloured && colour ? `\x1b[${colour}m${value}\x1b[0m` : String(value);
+    },
+  };
+}

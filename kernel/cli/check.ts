@@ -41,7 +41,8 @@ const options = {
 export const check: Command = {
   usage: `-c FILE [-t] [-l | -n | -s SCHEMA] [-d[d[d]]] [-i INDENT] [--fix] [--format ${[...formats.keys()].join('|')}] ${addressUsage}`,
   summary: 'Validate a configuration.',
-  async run(args, catalogue) {
+  async run(args, context) {
+    const { stdout, stderr, catalogue } = context;
     const { values } = parseArgs({ args, options });
     const { config: file, debug, indent } = values;
     const lints = [values.lint, values['lint-no-network'], values['lint-schema']].filter(Boolean);
@@ -50,28 +51,28 @@ export const check: Command = {
     const format = formats.get(values.format);
     if (!format) throw new UsageError(`unknown format: ${values.format}`);
     if (file === undefined) {
-      process.stderr.write('please give the configuration file: -c FILE\n');
+      stderr.write('please give the configuration file: -c FILE\n');
       return 1;
     }
     const isAttaching = Boolean(values['test-routes'] || values['test-gin-routes']);
-    if (values.fix) await fixByExamining(file, catalogue, isAttaching);
+    if (values.fix) await fixByExamining(file, context, isAttaching);
     const inspection = { file, catalogue, isAttaching, schema: values['lint-schema'] };
     const report = async (client: AdminClient | null): Promise<number> => {
-      if (format.isForPeople) process.stdout.write(`Parsing configuration file: ${file}\n`);
+      if (format.isForPeople) stdout.write(`Parsing configuration file: ${file}\n`);
       const { findings, config, untold = 0 } = await inspect(inspection, client);
       if (!format.isForPeople) {
-        process.stdout.write(format.print(findings, false));
+        stdout.write(format.print(findings, false));
         return exitCode(findings);
       }
       const mistakes = findings.errors.length + untold;
-      if (mistakes > 0) process.stderr.write(`ERROR parsing the configuration file:\t${count(mistakes)}\n`);
-      printFindings(process.stderr, findings);
-      if (untold > 0) process.stderr.write(`and ${untold} more\n`);
-      if (mistakes === 0 && debug && config) printConfig(config, debug.length, indent, findings.isSecret);
-      if (mistakes === 0) process.stdout.write('Syntax OK!\n');
+      if (mistakes > 0) stderr.write(`ERROR parsing the configuration file:\t${count(mistakes)}\n`);
+      printFindings(context, findings);
+      if (untold > 0) stderr.write(`and ${untold} more\n`);
+      if (mistakes === 0 && debug && config) printConfig(stdout, config, debug.length, indent, findings.isSecret);
+      if (mistakes === 0) stdout.write('Syntax OK!\n');
       return exitCode(findings);
     };
-    return values.admin === undefined ? report(null) : converse({ ...values, json: false }, report);
+    return values.admin === undefined ? report(null) : converse({ ...values, json: false }, context, report);
   },
 };
 

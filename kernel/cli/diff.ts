@@ -6,7 +6,7 @@ import { namedPlugins } from '../pipeline/namespaces.ts';
 import { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
 import { acceptFile, isJson } from './accepted-file.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, type CommandContext, UsageError } from './command.ts';
 import { printDiff } from './print-diff.ts';
 import { addressUsage, remoteOptions } from './remote/connect.ts';
 import { diffRevisions, diffWithRunning } from './remote/diff-running.ts';
@@ -27,19 +27,19 @@ const TROUBLE = 2;
 export const diff: Command = {
   usage: `(OLD NEW | FILE | REVISION REVISION) [--format text|json] ${addressUsage}`,
   summary: 'Compare two configurations, or one with what a running gateway serves, by what they mean.',
-  async run(args, catalogue) {
+  async run(args, context) {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const asJson = isJson(values.format);
     const [one, other, ...others] = positionals;
     if (one === undefined || others.length > 0) throw new UsageError('please give one configuration file, or two');
     const flags = { ...values, json: asJson };
-    if (other === undefined) return diffWithRunning(one, flags);
-    if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), flags);
-    const [from, to] = await Promise.all(positionals.map((file) => readSide(file, catalogue)));
+    if (other === undefined) return diffWithRunning(one, flags, context);
+    if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), flags, context);
+    const [from, to] = await Promise.all(positionals.map((file) => readSide(file, context)));
     if (!from || !to) return TROUBLE;
-    const result = await compare(from, to, catalogue);
-    if (asJson) process.stdout.write(`${JSON.stringify(result)}\n`);
-    else printDiff(process.stdout, result, from.config, to.config);
+    const result = await compare(from, to, context.catalogue);
+    if (asJson) context.stdout.write(`${JSON.stringify(result)}\n`);
+    else printDiff(context, result, from.config, to.config);
     return result.equal ? 0 : 1;
   },
 };
@@ -57,8 +57,8 @@ interface Side {
 }
 
 /** @returns null, its mistakes printed, for a file that is not valid. */
-async function readSide(file: string, catalogue: Catalogue): Promise<Side | null> {
-  const accepted = await acceptFile(file, catalogue, false);
+async function readSide(file: string, context: CommandContext): Promise<Side | null> {
+  const accepted = await acceptFile(file, context, false);
   return accepted && { document: accepted.document, ...normalize(accepted.document.data) };
 }
 

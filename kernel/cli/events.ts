@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { isObject } from '#contract';
-import type { Command } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { printable } from './formats/excerpt.ts';
 import { exitCodes } from './remote/answer.ts';
 import { converse, remoteOptions, remoteUsage } from './remote/connect.ts';
@@ -11,12 +11,12 @@ import type { ServerSentEvent } from './remote/server-sent-events.ts';
 export const events: Command = {
   usage: `[--types TYPE,...] ${remoteUsage}`,
   summary: 'Print what happens in a running gateway, until interrupted.',
-  run(args) {
+  run(args, context) {
     const { values } = parseArgs({ args, options: { ...remoteOptions, types: { type: 'string' } } });
     const print = values.json ? asJson : asLine;
-    return converse(values, async (client) => {
-      for await (const event of followEvents(client, { types: values.types, signal: interruption() })) {
-        process.stdout.write(`${print(event)}\n`);
+    return converse(values, context, async (client) => {
+      for await (const event of followEvents(client, { types: values.types, signal: interruption(context) })) {
+        context.stdout.write(`${print(event)}\n`);
       }
       return exitCodes.ok;
     });
@@ -24,12 +24,12 @@ export const events: Command = {
 };
 
 /** Aborted by SIGINT and SIGTERM, and when nobody reads the output any more. */
-function interruption(): AbortSignal {
+function interruption({ signals, stdout }: CommandContext): AbortSignal {
   const ending = new AbortController();
   const end = (): void => ending.abort();
-  process.once('SIGINT', end);
-  process.once('SIGTERM', end);
-  process.stdout.once('error', end);
+  signals.once('SIGINT', end);
+  signals.once('SIGTERM', end);
+  stdout.once('error', end);
   return ending.signal;
 }
 

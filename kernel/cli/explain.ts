@@ -14,7 +14,7 @@ const REFUSED = 2;
 export const explain: Command = {
   usage: "-c FILE METHOD PATH[?QUERY] [-H 'Name: value']... [--format text|json]",
   summary: 'Tell which endpoint serves a request, and what its backends would be sent.',
-  async run(args, catalogue) {
+  async run(args, context) {
     const { values, positionals } = parseArgs({
       args,
       allowPositionals: true,
@@ -31,12 +31,12 @@ export const explain: Command = {
       throw new UsageError('please give a method and a path');
     }
     const headers = values.header.map(parseHeader);
-    const opened = await serveFile(file, catalogue);
+    const opened = await serveFile(file, context);
     if (!opened) return REFUSED;
     const sample = { method: method.toUpperCase(), target, headers };
     const explanation = await explainRequest(opened.served, sample, opened.place);
     const text = json ? JSON.stringify(explanation) : describe(explanation).join('\n');
-    process.stdout.write(`${text}\n`);
+    context.stdout.write(`${text}\n`);
     const { kind } = explanation.match;
     return kind === 'route' || kind === 'builtin' ? 0 : NONE;
   },

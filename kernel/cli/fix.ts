@@ -1,4 +1,4 @@
-import { type Catalogue, type ConfigError, ConfigErrors } from '#contract';
+import { type ConfigError, ConfigErrors } from '#contract';
 import {
   type Change,
   type Document,
@@ -13,6 +13,7 @@ import {
 } from '../config/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { examine } from '../runtime/build.ts';
+import type { CommandContext } from './command.ts';
 import { toolServices } from './tool-services.ts';
 
 /** Changes may make other mistakes visible, which may be fixed too; a fix that brings back another ends here. */
@@ -47,17 +48,21 @@ export async function fixFile(
  * to the check that follows; so is one that cannot be written, with a line that says why.
  * @param attaching also let every component build itself.
  */
-export async function fixByExamining(file: string, catalogue: Catalogue, attaching: boolean): Promise<void> {
+export async function fixByExamining(
+  file: string,
+  { catalogue, stderr }: CommandContext,
+  attaching: boolean,
+): Promise<void> {
   const registry = new Registry(catalogue, toolServices());
   const find = async (document: Document) => {
     const { errors, warnings } = await examine(document.data, {}, registry, attaching);
     return [...errors, ...warnings];
   };
   try {
-    await fixFile(file, find, (line) => process.stderr.write(line));
+    await fixFile(file, find, (line) => stderr.write(line));
   } catch (error) {
     if (error instanceof ConfigErrors) return;
-    process.stderr.write(`cannot write ${file}: ${(error as Error).message}\n`);
+    stderr.write(`cannot write ${file}: ${(error as Error).message}\n`);
   } finally {
     await registry.close();
   }

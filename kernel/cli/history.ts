@@ -10,17 +10,17 @@ import { type Described, showAnswer } from './remote/show.ts';
 export const history: Command = {
   usage: `[REVISION] [--limit NUMBER] ${remoteUsage}`,
   summary: 'List the configurations that a running gateway has served.',
-  run(args) {
+  run(args, context) {
     const options = { ...remoteOptions, limit: { type: 'string' } } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const [number, ...others] = positionals;
     if (others.length > 0) throw new UsageError('please give one revision, or none');
     const limit = values.limit === undefined ? undefined : parseCount(values.limit, 'a number of revisions');
     const revision = number === undefined ? undefined : parseCount(number, 'a revision');
-    return converse(values, async (client) =>
+    return converse(values, context, async (client) =>
       revision === undefined
-        ? showAnswer(await client.ask({ path: '/v1/revisions', query: { limit } }), values.json, describeAll)
-        : showAnswer(await client.ask({ path: `/v1/revisions/${revision}` }), values.json, describeOne),
+        ? showAnswer(context, await client.ask({ path: '/v1/revisions', query: { limit } }), values.json, describeAll)
+        : showAnswer(context, await client.ask({ path: `/v1/revisions/${revision}` }), values.json, describeOne),
     );
   },
 };

@@ -1,8 +1,6 @@
-import type { Catalogue } from '#contract';
-import type { StartAdmin } from '../index.ts';
 import { audit } from './audit.ts';
 import { check } from './check.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, type CommandContext, UsageError } from './command.ts';
 import { diff } from './diff.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
@@ -14,6 +12,7 @@ import { routes } from './routes.ts';
 import { run } from './run.ts';
 import { schema } from './schema.ts';
 import { status } from './status.ts';
+import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
 import { worker } from './worker.ts';
 
@@ -40,23 +39,23 @@ const aliases: Readonly<Record<string, string>> = { validate: 'check', '-v': 've
 /** Exit code for a call that cannot be understood. */
 const USAGE = 2;
 
-/** Runs one command. @param startAdmin opens the admin port of a gateway. @returns the exit code. */
-export async function main(args: readonly string[], catalogue: Catalogue, startAdmin?: StartAdmin): Promise<number> {
+/** Runs one command. @returns the exit code. */
+export async function main(args: readonly string[], context: CommandContext): Promise<number> {
   const [first = 'help', ...rest] = args;
-  if (first === 'help' || first === '-h' || first === '--help') return help(rest[0]);
+  if (first === 'help' || first === '-h' || first === '--help') return help(rest[0], context);
   const name = aliases[first] ?? first;
   const table = Object.hasOwn(hidden, name) ? hidden : commands;
   const command = Object.hasOwn(table, name) ? table[name] : undefined;
   if (!command) {
-    process.stderr.write(`unknown command: ${first}\n\n${overview()}`);
+    context.stderr.write(`unknown command: ${first}\n\n${overview()}`);
     return USAGE;
   }
-  if (rest.includes('-h') || rest.includes('--help')) return help(name);
+  if (rest.includes('-h') || rest.includes('--help')) return help(name, context);
   try {
-    return await command.run(rest, catalogue, startAdmin);
+    return await command.run(rest, context);
   } catch (error) {
     if (!(error instanceof UsageError) && !isFlagError(error)) throw error;
-    process.stderr.write(`${(error as Error).message}\n\nusage: sluice ${name} ${command.usage}\n`);
+    context.stderr.write(`${(error as Error).message}\n\nusage: sluice ${name} ${command.usage}\n`);
     return USAGE;
   }
 }
@@ -65,9 +64,9 @@ function isFlagError(error: unknown): boolean {
   return error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
 }
 
-function help(topic: string | undefined): number {
+function help(topic: string | undefined, { stdout }: Terminal): number {
   const command = topic === undefined ? undefined : commands[topic];
-  process.stdout.write(command ? `usage: sluice ${topic} ${command.usage}\n\n${command.summary}\n` : overview());
+  stdout.write(command ? `usage: sluice ${topic} ${command.usage}\n\n${command.summary}\n` : overview());
   return 0;
 }
 

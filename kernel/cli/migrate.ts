@@ -4,6 +4,7 @@ import { type Document, editDocument, formatOf, planMigration, readDocument, rep
 import { type Command, UsageError } from './command.ts';
 import { describeChange } from './fix.ts';
 import { findingsOf, printErrors, printFindings } from './report.ts';
+import type { Terminal } from './terminal.ts';
 
 const options = {
   config: { type: 'string', short: 'c' },
@@ -18,12 +19,12 @@ const options = {
 export const migrate: Command = {
   usage: '-c FILE [-o OUT | --write]',
   summary: 'Bring a configuration to version 3 and its present names.',
-  async run(args) {
+  async run(args, context) {
     const { values } = parseArgs({ args, options });
     const { config: file, output, write } = values;
     if (output !== undefined && write) throw new UsageError('-o and --write exclude each other');
     if (file === undefined) {
-      process.stderr.write('please give the configuration file: -c FILE\n');
+      context.stderr.write('please give the configuration file: -c FILE\n');
       return 1;
     }
     const target = write ? file : output;
@@ -31,24 +32,24 @@ export const migrate: Command = {
       throw new UsageError(`${target} is of another format than ${file}: the format stays`);
     }
     try {
-      const migrated = migrateDocument(await readDocument(file));
-      if (target === undefined) process.stdout.write(migrated.text);
+      const migrated = migrateDocument(await readDocument(file), context);
+      if (target === undefined) context.stdout.write(migrated.text);
       else await replaceFile(target, migrated.text);
       return 0;
     } catch (error) {
-      if (error instanceof ConfigErrors) await printErrors(process.stderr, file, error.errors);
-      else process.stderr.write(`cannot write ${target}: ${(error as Error).message}\n`);
+      if (error instanceof ConfigErrors) await printErrors(context, file, error.errors);
+      else context.stderr.write(`cannot write ${target}: ${(error as Error).message}\n`);
       return 1;
     }
   },
 };
 
 /** @throws ConfigErrors with everything that cannot be migrated. */
-function migrateDocument(document: Document): Document {
+function migrateDocument(document: Document, terminal: Terminal): Document {
   const { changes, problems, notes } = planMigration(document.data as DataObject);
-  printFindings(process.stderr, findingsOf(document.file, document, [], notes));
+  printFindings(terminal, findingsOf(document.file, document, [], notes));
   if (problems.length > 0) throw new ConfigErrors(problems);
   const migrated = editDocument(document, changes);
-  for (const change of changes) process.stderr.write(describeChange(document, change));
+  for (const change of changes) terminal.stderr.write(describeChange(document, change));
   return migrated;
 }

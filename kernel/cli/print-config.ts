@@ -6,7 +6,13 @@ import { type IsSecret, maskSecrets } from '../config/index.ts';
  * setting of the service. What components are configured with is shown from level 2 on.
  * @param isSecret which values are masked. Default: by names and texts.
  */
-export function printConfig(whole: ServiceConfig, level: number, indent: string, isSecret?: IsSecret): void {
+export function printConfig(
+  stream: NodeJS.WritableStream,
+  whole: ServiceConfig,
+  level: number,
+  indent: string,
+  isSecret?: IsSecret,
+): void {
   const config = maskSecrets(whole as unknown as Data, '', isSecret) as unknown as ServiceConfig;
   const { endpoints, extra_config: components, router, name, version, port, listen_ip: ip, host, ...settings } = config;
   const lines: string[] = [];
@@ -20,7 +26,7 @@ export function printConfig(whole: ServiceConfig, level: number, indent: string,
   }
   line(0, `Endpoints: ${endpoints.length}`);
   for (const endpoint of endpoints) printEndpoint(line, endpoint, level);
-  process.stdout.write(`${lines.join('\n')}\n`);
+  stream.write(`${lines.join('\n')}\n`);
 }
 
 type Line = (depth: number, text: string) => void;

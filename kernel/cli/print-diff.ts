@@ -1,6 +1,6 @@
-import type { WriteStream } from 'node:tty';
 import type { Data, ServiceConfig } from '#contract';
 import { type ConfigChange, type ConfigDiff, parsePointer } from '../config/index.ts';
+import { isColoured, type Terminal } from './terminal.ts';
 
 const COLOURS = { '+': 32, '-': 31, '~': 33 } as const;
 type Mark = keyof typeof COLOURS;
@@ -9,15 +9,11 @@ type Mark = keyof typeof COLOURS;
 const MAX_VALUE = 200;
 
 /** Prints a comparison for people: the service first, then by endpoint. Coloured on a terminal only. */
-export function printDiff(
-  stream: NodeJS.WritableStream,
-  diff: ConfigDiff,
-  from: ServiceConfig,
-  to: ServiceConfig,
-): void {
-  const isColoured = (stream as Partial<WriteStream>).isTTY === true && !process.env.NO_COLOR;
+export function printDiff(terminal: Terminal, diff: ConfigDiff, from: ServiceConfig, to: ServiceConfig): void {
+  const { stdout: stream } = terminal;
+  const coloured = isColoured(stream, terminal);
   const headline = (mark: Mark, name: string): string =>
-    isColoured ? `\x1b[${COLOURS[mark]}m${mark} ${name}\x1b[0m\n` : `${mark} ${name}\n`;
+    coloured ? `\x1b[${COLOURS[mark]}m${mark} ${name}\x1b[0m\n` : `${mark} ${name}\n`;
   if (diff.equal) stream.write('No difference.\n');
   let holder: string | undefined;
   for (const change of diff.changes) {

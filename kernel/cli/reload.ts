@@ -27,17 +27,17 @@ const options = {
 export const reload: Command = {
   usage: `[--force] [--dry-run] [--guard DURATION [--guard-errors POINTS] [--guard-p99 FACTOR]] ${changeUsage} ${remoteUsage}`,
   summary: 'Let a running gateway read its configuration again.',
-  run(args) {
+  run(args, context) {
     const { values } = parseArgs({ args, options });
     const { force, 'dry-run': dry_run, message } = values;
     const { guard, durationMs } = guardOf(values);
-    return converse(values, async (client) => {
+    return converse(values, context, async (client) => {
       const query = { force, dry_run, message, ...guard };
       const answer = await client.ask({ method: 'POST', path: '/v1/reload', query, headers: changeHeaders(values) });
-      const code = showAnswer(answer, values.json, describeChange);
+      const code = showAnswer(context, answer, values.json, describeChange);
       const applied = isRefusal(answer.status) ? null : readBody<AppliedBody>(answer);
       if (durationMs === null || applied?.result !== 'applied') return code;
-      return awaitVerdict(client, applied.revision, durationMs);
+      return awaitVerdict(client, context, applied.revision, durationMs);
     });
   },
 };

@@ -2,6 +2,7 @@ import type { ConfigError } from '#contract';
 import { type Document, type IsSecret, type Issue, readDocument, toIssues, UnreadableError } from '../config/index.ts';
 import type { Findings } from './formats/format.ts';
 import { text } from './formats/text.ts';
+import { isColoured, type Terminal } from './terminal.ts';
 
 /** What a file was read as; null when it could not be read. */
 export type Source = Document | UnreadableError | null;
@@ -37,18 +38,14 @@ export function byPosition(one: Issue, other: Issue): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
 
-/** Prints findings for people, in colours on a terminal unless the environment says NO_COLOR. */
-export function printFindings(stream: NodeJS.WritableStream, findings: Findings): void {
-  const isTerminal = (stream as { isTTY?: boolean }).isTTY === true;
-  stream.write(text.print(findings, isTerminal && !process.env.NO_COLOR));
+/** Prints findings for people on standard error. */
+export function printFindings(terminal: Terminal, findings: Findings): void {
+  const { stderr } = terminal;
+  stderr.write(text.print(findings, isColoured(stderr, terminal)));
 }
 
-/** Prints the mistakes of a configuration file with their places. */
-export async function printErrors(
-  stream: NodeJS.WritableStream,
-  file: string,
-  errors: readonly ConfigError[],
-): Promise<void> {
+/** Prints the mistakes of a configuration file with their places on standard error. */
+export async function printErrors(terminal: Terminal, file: string, errors: readonly ConfigError[]): Promise<void> {
   const source = await readDocument(file).catch((error: unknown) => (error instanceof UnreadableError ? error : null));
-  printFindings(stream, findingsOf(file, source, errors));
+  printFindings(terminal, findingsOf(file, source, errors));
 }

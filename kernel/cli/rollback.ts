@@ -10,16 +10,16 @@ import { showAnswer } from './remote/show.ts';
 export const rollback: Command = {
   usage: `REVISION ${changeUsage} ${remoteUsage}`,
   summary: 'Let a running gateway serve an earlier configuration again.',
-  run(args) {
+  run(args, context) {
     const options = { ...remoteOptions, ...changeOptions } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const [number, ...others] = positionals;
     if (number === undefined || others.length > 0) throw new UsageError('please give one revision');
     const path = `/v1/revisions/${parseCount(number, 'a revision')}/rollback`;
     const { message } = values;
-    return converse(values, async (client) => {
+    return converse(values, context, async (client) => {
       const answer = await client.ask({ method: 'POST', path, query: { message }, headers: changeHeaders(values) });
-      return showAnswer(answer, values.json, describeChange);
+      return showAnswer(context, answer, values.json, describeChange);
     });
   },
 };

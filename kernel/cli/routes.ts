@@ -9,7 +9,7 @@ import { showPlace } from './show-place.ts';
 export const routes: Command = {
   usage: '-c FILE [--method METHOD] [--prefix PATH] [--namespace NAMESPACE] [--format text|json]',
   summary: 'List the endpoints of a configuration, with their backends and components.',
-  async run(args, catalogue) {
+  async run(args, context) {
     const { values } = parseArgs({
       args,
       options: {
@@ -22,12 +22,12 @@ export const routes: Command = {
     });
     const file = requireFile(values.config);
     const json = isJson(values.format);
-    const opened = await serveFile(file, catalogue);
+    const opened = await serveFile(file, context);
     if (!opened) return 1;
     const { prefix, namespace } = values;
     const found = listRoutes(opened.served, { method: values.method?.toUpperCase(), prefix, namespace }, opened.place);
     const lines = json ? [JSON.stringify({ routes: found })] : alignColumns([heading, ...found.flatMap(rowsOf)]);
-    process.stdout.write(`${lines.join('\n')}\n`);
+    context.stdout.write(`${lines.join('\n')}\n`);
     return 0;
   },
 };

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { ConfigErrors, GatewayError } from '#contract';
 import type { RunningAdmin } from '../index.ts';
 import { type Gateway, startGateway, version, type WorkerOptions } from '../index.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, type CommandContext, UsageError } from './command.ts';
 import { parseCount } from './parse-number.ts';
 import { printErrors } from './report.ts';
 import { revisionDirectory, stateDirectory } from './state-directory.ts';
@@ -25,14 +25,15 @@ export const run: Command = {
     '-c FILE [-d] [-p PORT] [--no-watch] [--workers NUMBER|auto] [--resume-last-good] [--state-dir DIR] ' +
     '[--admin ADDRESS|off] [--admin-token-file FILE]',
   summary: 'Serve a configuration.',
-  async run(args, catalogue, startAdmin) {
+  async run(args, context) {
+    const { stderr, env, catalogue, startAdmin } = context;
     const { values } = parseArgs({ args, allowNegative: true, options });
     if (values.config === undefined) {
-      process.stderr.write('please give the configuration file: -c FILE\n');
+      stderr.write('please give the configuration file: -c FILE\n');
       return 1;
     }
     const port = parsePort(values.port);
-    const directory = stateDirectory(values['state-dir']);
+    const directory = stateDirectory(env, values['state-dir']);
     let gateway: Gateway | null = null;
     let admin: RunningAdmin | null = null;
     try {
@@ -41,14 +42,14 @@ export const run: Command = {
         ...(port > 0 && { port }),
         revisionDirectory: revisionDirectory(directory, values.config),
         resumeLastGood: values['resume-last-good'],
-        ...(values.workers !== undefined && { workers: parseWorkers(values.workers) }),
+        ...(values.workers !== undefined && { workers: parseWorkers(values.workers, context) }),
       });
-      process.stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
-      const ending = awaitEnd(gateway);
+      stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
+      const ending = awaitEnd(gateway, context);
       await gateway.listen();
       const opened = startAdmin?.(gateway, {
-        listen: values.admin || process.env.GATEWAY_ADMIN_LISTEN || undefined,
-        token: process.env.GATEWAY_ADMIN_TOKEN || undefined,
+        listen: values.admin || env.GATEWAY_ADMIN_LISTEN || undefined,
+        token: env.GATEWAY_ADMIN_TOKEN || undefined,
         tokenFile: values['admin-token-file'],
         stateDirectory: directory,
         stop: () => ending.stop('stop'),
@@ -59,10 +60,10 @@ export const run: Command = {
       return 0;
     } catch (error) {
       if (error instanceof ConfigErrors) {
-        process.stderr.write('ERROR parsing the configuration file:\n');
-        await printErrors(process.stderr, values.config, error.errors);
+        stderr.write('ERROR parsing the configuration file:\n');
+        await printErrors(context, values.config, error.errors);
       } else if (error instanceof GatewayError) {
-        process.stderr.write(`ERROR ${error.message}\n`);
+        stderr.write(`ERROR ${error.message}\n`);
       } else {
         throw error;
       }
@@ -83,30 +84,33 @@ function parsePort(text: string | undefined): number {
 }
 
 /** Workers run this same program. */
-function parseWorkers(text: string): WorkerOptions {
+function parseWorkers(text: string, { program }: CommandContext): WorkerOptions {
   const count = text === 'auto' ? availableParallelism() : parseCount(text, 'a number of workers');
-  return { count, program: process.argv[1]!, args: ['worker'] };
+  return { count, program, args: ['worker'] };
 }
 
 /**
  * Waits for SIGTERM, SIGINT or `stop`; a second signal ends the process at once. SIGHUP reads the configuration again.
  */
-function awaitEnd(gateway: Gateway): { readonly ended: Promise<void>; stop(reason: string): void } {
+function awaitEnd(
+  gateway: Gateway,
+  { stderr, signals, exit }: CommandContext,
+): { readonly ended: Promise<void>; stop(reason: string): void } {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   let stopping = false;
   const stop = (reason: string): void => {
     if (stopping) return;
     stopping = true;
-    process.stderr.write(`${reason}: waiting for ${gateway.status.calls} requests in flight\n`);
+    stderr.write(`${reason}: waiting for ${gateway.status.calls} requests in flight\n`);
     resolve();
   };
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(1);
+    if (stopping) return exit(1);
     stop(signal);
   };
   // A refusal is told in the log; the old configuration serves on.
-  process.on('SIGHUP', () => gateway.apply({ trigger: 'signal' }).catch(() => {}));
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  signals.on('SIGHUP', () => gateway.apply({ trigger: 'signal' }).catch(() => {}));
+  signals.on('SIGTERM', onSignal);
+  signals.on('SIGINT', onSignal);
   return { ended, stop };
 }

@@ -10,7 +10,7 @@ export const schema: Command = {
   usage: '[NAMESPACE] [--pretty] > sluice.schema.json',
   summary:
     'Print the JSON Schema of the configuration, or of one component; a file that says "$schema": "./sluice.schema.json" has it in editors, offline.',
-  async run(args, catalogue) {
+  async run(args, { stdout, catalogue }) {
     const { values, positionals } = parseArgs({
       args,
       allowPositionals: true,
@@ -21,7 +21,7 @@ export const schema: Command = {
     const registry = new Registry(catalogue, toolServices());
     try {
       const printed = namespace === undefined ? await completeSchema(registry) : await ofComponent(registry, namespace);
-      process.stdout.write(`${JSON.stringify(printed, null, values.pretty ? 2 : 0)}\n`);
+      stdout.write(`${JSON.stringify(printed, null, values.pretty ? 2 : 0)}\n`);
       return 0;
     } finally {
       await registry.close();

@@ -6,10 +6,11 @@ import { isAbsolute, join, resolve } from 'node:path';
  * Where a gateway keeps what outlives it, such as the history of configurations and the token of the admin port: the
  * first of `--state-dir`, GATEWAY_STATE_DIR, STATE_DIRECTORY (as systemd sets it), XDG_STATE_HOME/sluice and
  * ~/.local/state/sluice.
- * @param flag the value of `--state-dir`. @returns an absolute path; the directory need not exist.
+ * @param flag the value of `--state-dir`.
+ * @returns an absolute path; the directory need not exist.
  */
-export function stateDirectory(flag?: string): string {
-  const { GATEWAY_STATE_DIR, STATE_DIRECTORY, XDG_STATE_HOME } = process.env;
+export function stateDirectory(env: Readonly<NodeJS.ProcessEnv>, flag?: string): string {
+  const { GATEWAY_STATE_DIR, STATE_DIRECTORY, XDG_STATE_HOME } = env;
   // systemd lists all of a service's directories, separated by colons.
   const named = flag || GATEWAY_STATE_DIR || STATE_DIRECTORY?.split(':')[0];
   if (named) return resolve(named);

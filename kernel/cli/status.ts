@@ -9,10 +9,10 @@ import { type Described, sentenceOf, showAnswer } from './remote/show.ts';
 export const status: Command = {
   usage: remoteUsage,
   summary: 'Tell what a running gateway serves, and how its last reload went.',
-  run(args) {
+  run(args, context) {
     const { values } = parseArgs({ args, options: remoteOptions });
-    return converse(values, async (client) =>
-      showAnswer(await client.ask({ path: '/v1/status' }), values.json, describe),
+    return converse(values, context, async (client) =>
+      showAnswer(context, await client.ask({ path: '/v1/status' }), values.json, describe),
     );
   },
 };

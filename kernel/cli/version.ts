@@ -4,8 +4,8 @@ import type { Command } from './command.ts';
 export const version: Command = {
   usage: '',
   summary: 'Tell the version of the gateway and of its runtime.',
-  async run() {
-    process.stdout.write(`Sluice Version: ${release}\nNode.js Version: ${process.versions.node}\n`);
+  async run(_args, { stdout }) {
+    stdout.write(`Sluice Version: ${release}\nNode.js Version: ${process.versions.node}\n`);
     return 0;
   },
 };

@@ -3,6 +3,7 @@ import { adminTokenFile } from '#contract';
 import { UsageError } from '../command.ts';
 import { printable } from '../formats/excerpt.ts';
 import { stateDirectory } from '../state-directory.ts';
+import type { Terminal } from '../terminal.ts';
 import { DEFAULT_ADDRESS, type Destination, parseAddress } from './address.ts';
 import { exitCodeOf, exitCodes, Refused, Unreachable } from './answer.ts';
 import { type AdminClient, createAdminClient } from './client.ts';
@@ -36,30 +37,34 @@ export interface RemoteFlags {
  * @returns the exit code: that of the talk, or of what ended it early, which is told on standard error.
  * @throws UsageError for an address or a file that cannot be used.
  */
-export async function converse(flags: RemoteFlags, talk: (client: AdminClient) => Promise<number>): Promise<number> {
-  const name = flags.admin || process.env.GATEWAY_ADMIN_LISTEN || DEFAULT_ADDRESS;
+export async function converse(
+  flags: RemoteFlags,
+  terminal: Terminal,
+  talk: (client: AdminClient) => Promise<number>,
+): Promise<number> {
+  const name = flags.admin || terminal.env.GATEWAY_ADMIN_LISTEN || DEFAULT_ADDRESS;
   const address = parseAddress(name);
-  const token = await findToken(flags, address);
+  const token = await findToken(flags, terminal.env, address);
   const ca = flags.ca === undefined ? undefined : await readNamed(flags.ca);
   try {
     return await talk(createAdminClient({ address, token, ca }));
   } catch (error) {
     if (error instanceof Refused) {
-      printRefusal(error.answer);
+      printRefusal(terminal, error.answer);
       return exitCodeOf(error.answer) || exitCodes.refused;
     }
     if (!(error instanceof Unreachable)) throw error;
-    process.stderr.write(`ERROR no admin port answers at ${name}: ${printable(error.message)}\n`);
+    terminal.stderr.write(`ERROR no admin port answers at ${name}: ${printable(error.message)}\n`);
     return exitCodes.unreachable;
   }
 }
 
 /** The token of `--admin-token-file`, of GATEWAY_ADMIN_TOKEN, or the one that a gateway here has made for itself. */
-async function findToken(flags: RemoteFlags, { listen }: Destination): Promise<string | null> {
+async function findToken(flags: RemoteFlags, env: Terminal['env'], { listen }: Destination): Promise<string | null> {
   const file = flags['admin-token-file'];
   if (file !== undefined) return (await readNamed(file)).trim();
-  if (process.env.GATEWAY_ADMIN_TOKEN) return process.env.GATEWAY_ADMIN_TOKEN;
-  const directory = stateDirectory(flags['state-dir']);
+  if (env.GATEWAY_ADMIN_TOKEN) return env.GATEWAY_ADMIN_TOKEN;
+  const directory = stateDirectory(env, flags['state-dir']);
   for (const name of [listen, listen.replace(/^localhost:/, '127.0.0.1:')]) {
     const text = await readIfThere(adminTokenFile(directory, name));
     if (text !== null) return text.trim();

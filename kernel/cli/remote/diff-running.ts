@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { ConfigChange, ConfigDiff } from '../../config/index.ts';
 import { UsageError } from '../command.ts';
 import { showPlace } from '../show-place.ts';
+import type { Terminal } from '../terminal.ts';
 import { exitCodes } from './answer.ts';
 import type { AdminRequest } from './client.ts';
 import { configBody } from './config-body.ts';
@@ -12,22 +13,22 @@ import { type Described, readBody, showAnswer } from './show.ts';
 const TROUBLE = 2;
 
 /** Compares a file with what a running gateway serves. @returns as `diff`; 3 when the gateway does not answer. */
-export async function diffWithRunning(file: string, flags: RemoteFlags): Promise<number> {
+export async function diffWithRunning(file: string, flags: RemoteFlags, terminal: Terminal): Promise<number> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new UsageError(error.message);
   });
-  return diffBy({ method: 'POST', path: '/v1/config/diff', ...configBody(file, text) }, flags);
+  return diffBy({ method: 'POST', path: '/v1/config/diff', ...configBody(file, text) }, flags, terminal);
 }
 
 /** Compares two revisions in the history of a running gateway. @returns as `diff`; 3 when the gateway does not answer. */
-export function diffRevisions(from: number, to: number, flags: RemoteFlags): Promise<number> {
-  return diffBy({ path: `/v1/revisions/${from}/diff/${to}` }, flags);
+export function diffRevisions(from: number, to: number, flags: RemoteFlags, terminal: Terminal): Promise<number> {
+  return diffBy({ path: `/v1/revisions/${from}/diff/${to}` }, flags, terminal);
 }
 
-function diffBy(request: AdminRequest, flags: RemoteFlags): Promise<number> {
-  return converse(flags, async (client) => {
+function diffBy(request: AdminRequest, flags: RemoteFlags, terminal: Terminal): Promise<number> {
+  return converse(flags, terminal, async (client) => {
     const answer = await client.ask(request);
-    const code = showAnswer<ConfigDiff>(answer, flags.json, describe);
+    const code = showAnswer<ConfigDiff>(terminal, answer, flags.json, describe);
     if (code !== exitCodes.ok) return TROUBLE;
     return readBody<ConfigDiff>(answer)?.equal ? 0 : 1;
   });

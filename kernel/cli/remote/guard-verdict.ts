@@ -1,4 +1,5 @@
 import { printable } from '../formats/excerpt.ts';
+import type { Terminal } from '../terminal.ts';
 import { exitCodes } from './answer.ts';
 import type { AdminClient } from './client.ts';
 import { followEvents } from './follow-events.ts';
@@ -25,10 +26,15 @@ interface Verdict {
  * Waits until the guard has judged a change; the verdict goes to standard error.
  * @param durationMs how long the guard watches. @returns the exit code: 0 when the change has passed. @throws Unreachable.
  */
-export async function awaitVerdict(client: AdminClient, revision: number, durationMs: number): Promise<number> {
-  process.stderr.write(`the guard watches revision ${revision} for ${Math.round(durationMs / 1000)} s\n`);
+export async function awaitVerdict(
+  client: AdminClient,
+  { stderr }: Terminal,
+  revision: number,
+  durationMs: number,
+): Promise<number> {
+  stderr.write(`the guard watches revision ${revision} for ${Math.round(durationMs / 1000)} s\n`);
   const { passed, words } = await verdictOf(client, revision, AbortSignal.timeout(durationMs + GRACE_MS));
-  process.stderr.write(`${passed ? '' : 'ERROR '}${printable(words)}\n`);
+  stderr.write(`${passed ? '' : 'ERROR '}${printable(words)}\n`);
   return passed ? exitCodes.ok : exitCodes.refused;
 }
 

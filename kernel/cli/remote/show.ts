@@ -1,6 +1,7 @@
 import type { Issue } from '../../config/index.ts';
 import { printable } from '../formats/excerpt.ts';
 import { printFindings } from '../report.ts';
+import type { Terminal } from '../terminal.ts';
 import { type Answer, exitCodeOf, exitCodes, isRefusal } from './answer.ts';
 import type { Problem } from './bodies.ts';
 
@@ -15,19 +16,24 @@ export interface Described {
  * Prints an answer: as JSON unchanged, else what it says on standard output, or why it is a refusal on standard error.
  * @returns the exit code.
  */
-export function showAnswer<Body>(answer: Answer, json: boolean, describe: (body: Body) => Described): number {
+export function showAnswer<Body>(
+  terminal: Terminal,
+  answer: Answer,
+  json: boolean,
+  describe: (body: Body) => Described,
+): number {
   if (json) {
-    process.stdout.write(answer.text.endsWith('\n') ? answer.text : `${answer.text}\n`);
+    terminal.stdout.write(answer.text.endsWith('\n') ? answer.text : `${answer.text}\n`);
     return exitCodeOf(answer);
   }
   const body = isRefusal(answer.status) ? null : readBody<Body>(answer);
   if (body === null) {
-    printRefusal(answer);
+    printRefusal(terminal, answer);
     return isRefusal(answer.status) ? exitCodeOf(answer) : exitCodes.refused;
   }
   const { lines, issues = [] } = describe(body);
-  process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''));
-  printIssues(issues);
+  terminal.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''));
+  printIssues(terminal, issues);
   return exitCodes.ok;
 }
 
@@ -41,14 +47,14 @@ export function readBody<Body>({ text }: Answer): Body | null {
 }
 
 /** Prints on standard error why an admin port refused, every mistake as `check` prints it. */
-export function printRefusal(answer: Answer): void {
+export function printRefusal(terminal: Terminal, answer: Answer): void {
   const { status } = answer;
   const problem: Problem = { title: `the answer has status ${status}`, ...readBody<Problem>(answer) };
   const { errors = [], errorsTruncated = 0 } = problem;
-  process.stderr.write(`ERROR ${printable(sentenceOf(problem))}\n`);
-  if (status === 401) process.stderr.write('please give its token: GATEWAY_ADMIN_TOKEN or --admin-token-file FILE\n');
-  printIssues(errors);
-  if (errorsTruncated > 0) process.stderr.write(`and ${errorsTruncated} more\n`);
+  terminal.stderr.write(`ERROR ${printable(sentenceOf(problem))}\n`);
+  if (status === 401) terminal.stderr.write('please give its token: GATEWAY_ADMIN_TOKEN or --admin-token-file FILE\n');
+  printIssues(terminal, errors);
+  if (errorsTruncated > 0) terminal.stderr.write(`and ${errorsTruncated} more\n`);
 }
 
 /** What kind of problem it is where its mistakes follow, else the problem itself. */
@@ -58,9 +64,9 @@ export function sentenceOf({ title, detail, errors = [], revision }: Problem): s
 }
 
 /** Prints mistakes on standard error, as `check` does. */
-function printIssues(issues: readonly Issue[]): void {
+function printIssues(terminal: Terminal, issues: readonly Issue[]): void {
   const [errors, warnings] = [issues.filter(isError), issues.filter((issue) => !isError(issue))];
-  printFindings(process.stderr, { file: 'configuration', text: undefined, document: null, errors, warnings });
+  printFindings(terminal, { file: 'configuration', text: undefined, document: null, errors, warnings });
 }
 
 function isError({ severity }: Issue): boolean {

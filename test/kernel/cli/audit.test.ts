@@ -4,8 +4,7 @@ import { createFolder, type Folder, sluice } from './command.ts';
 const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
 const withTimeout = (timeout: string) => ({ version: 3, endpoints: [{ endpoint: '/a', timeout, backend }] });
 
-describe('audit', function () {
-  this.timeout(30_000);
+describe('audit', () => {
   let folder: Folder;
   let minimal: string;
   let slow: string;

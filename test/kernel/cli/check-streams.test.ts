@@ -1,37 +1,13 @@
 import { deepEqual, doesNotThrow, equal, match } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createFolder, type Folder, sluice } from './command.ts';
 
-const bin = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
-
-async function sluice(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const texts = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => {
-    texts.out += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    texts.err += chunk;
-  });
-  const [code] = await once(child, 'close');
-  return { code, ...texts };
-}
-
-describe('the streams and exit codes of check', function () {
-  this.timeout(30_000);
-  let folder: string;
-  const file = (name: string, text: string): string => {
-    const path = join(folder, name);
-    writeFileSync(path, text);
-    return path;
-  };
+describe('the streams and exit codes of check', () => {
+  let folder: Folder;
+  const file = (name: string, text: string): string => folder.write(name, text);
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'check-'));
+    folder = createFolder();
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => folder.remove());
 
   it('tells people of mistakes on standard error', async () => {
     const path = file('bad.json', '{\n  "version": 3,\n  "prot": 1\n}');
@@ -77,7 +53,7 @@ describe('the streams and exit codes of check', function () {
     match(message, /^trailing comma/);
   });
   it('names a file that is not there for programs too', async () => {
-    const { code, out } = await sluice('check', '-c', join(folder, 'none.json'), '--format', 'json');
+    const { code, out } = await sluice('check', '-c', folder.path('none.json'), '--format', 'json');
     deepEqual([code, JSON.parse(out).errors[0].code], [1, 'CONFIG_READ']);
   });
   it('annotates for GitHub', async () => {

@@ -1,4 +1,5 @@
 import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
 import { ConfigError, type ConfigErrorOptions } from '#contract';
 import { formats } from '../../../kernel/cli/formats/index.ts';
 import { findingsOf, printFindings } from '../../../kernel/cli/report.ts';
@@ -157,24 +158,18 @@ describe('the text of check', () => {
 
   describe('is coloured', () => {
     const red = '\x1b[31m';
-    const printedTo = (isTTY: boolean, noColor?: string): string => {
-      const chunks: string[] = [];
-      const stream = { isTTY, write: (chunk: string) => chunks.push(chunk) } as unknown as NodeJS.WritableStream;
-      const { NO_COLOR: before } = process.env;
-      if (noColor === undefined) delete process.env.NO_COLOR;
-      else process.env.NO_COLOR = noColor;
+    const printedTo = (isTTY: boolean, env: NodeJS.ProcessEnv = {}): string => {
+      const stderr = Object.assign(new PassThrough(), { isTTY });
       printFindings(
-        stream,
+        { stdout: new PassThrough(), stderr, env },
         findingsOf('g.json', parseDocument('{"a":1}', 'g.json'), [new ConfigError('ANY', '/a', 'x')]),
       );
-      if (before === undefined) delete process.env.NO_COLOR;
-      else process.env.NO_COLOR = before;
-      return chunks.join('');
+      return String(stderr.read());
     };
 
     it('on a terminal', () => ok(printedTo(true).includes(red)));
     it('nowhere else', () => ok(!printedTo(false).includes(red)));
-    it('not where NO_COLOR is set', () => ok(!printedTo(true, '1').includes(red)));
+    it('not where NO_COLOR is set', () => ok(!printedTo(true, { NO_COLOR: '1' }).includes(red)));
   });
 
   for (const [file, item] of [

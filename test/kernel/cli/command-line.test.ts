@@ -1,69 +1,19 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePort } from '../../support/conditions.ts';
+import { freePort, until } from '../../support/conditions.ts';
 import { json, startBackend } from '../../support/gateway.ts';
-
-const bin = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
-
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-let folder: string;
-
-function start(...args: string[]): ChildProcess {
-  const env = { ...process.env, GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: folder };
-  return spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
-}
-
-async function sluice(...args: string[]): Promise<Ended> {
-  const child = start(...args);
-  let out = '';
-  let err = '';
-  child.stdout!.on('data', (chunk) => {
-    out += chunk;
-  });
-  child.stderr!.on('data', (chunk) => {
-    err += chunk;
-  });
-  const [code] = await once(child, 'close');
-  return { code, out, err };
-}
-
-/** Waits until a process has printed what the pattern finds. */
-function printed(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const look = (chunk: Buffer) => {
-      text += chunk;
-      const found = pattern.exec(text);
-      if (found) resolve(found);
-    };
-    child.stdout!.on('data', look);
-    child.stderr!.on('data', look);
-    child.once('close', (code) => reject(new Error(`ended with ${code} before it printed ${pattern}:\n${text}`)));
-  });
-}
+import { createFolder, type Folder, sluice, sluiceProcess } from './command.ts';
+import { startProcess } from './running.ts';
 
 describe('command line', function () {
   this.timeout(30_000);
-  const file = (name: string, content: unknown): string => {
-    const path = join(folder, name);
-    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
-    return path;
-  };
+  let folder: Folder;
+  const file = (name: string, content: unknown): string => folder.write(name, content);
   const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'sluice-'));
+    folder = createFolder();
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => folder.remove());
 
   describe('check', () => {
     it('says Syntax OK! of a good file and exits 0', async () => {
@@ -111,7 +61,7 @@ describe('command line', function () {
     });
 
     it('tells the path of a missing file', async () => {
-      const { code, err } = await sluice('check', '-c', join(folder, 'missing.json'));
+      const { code, err } = await sluice('check', '-c', folder.path('missing.json'));
       equal(code, 1);
       match(err, /missing\.json: no such file/);
     });
@@ -153,7 +103,7 @@ describe('command line', function () {
 
     it('says so of a schema that cannot be used', async () => {
       const path = file('linted.json', { version: 3, endpoints: [] });
-      const { code, err } = await sluice('check', '-s', join(folder, 'none.json'), '-c', path);
+      const { code, err } = await sluice('check', '-s', folder.path('none.json'), '-c', path);
       equal(code, 1);
       match(err, /ERROR compiling the schema: .*none\.json/);
     });
@@ -202,7 +152,16 @@ describe('command line', function () {
     ok('qos/ratelimit/router' in endpoint);
   });
 
+  it('ends its process with the code of the command, what is wrong on standard error', async () => {
+    const { code, out, err } = await sluiceProcess({}, 'rnu');
+    deepEqual([code, out], [2, '']);
+    match(err, /^unknown command: rnu\n/);
+  });
+
   describe('run', () => {
+    const start = (...args: string[]) =>
+      startProcess({ GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: folder.path('state') }, ...args);
+
     it('refuses a broken configuration and opens nothing', async () => {
       const { code, err } = await sluice('run', '-c', file('bad.json', { version: 4 }));
       equal(code, 1);
@@ -216,28 +175,25 @@ describe('command line', function () {
         listen_ip: '127.0.0.1',
         endpoints: [{ endpoint: '/a', backend: [{ host: [upstream.url], url_pattern: '/' }] }],
       });
-      const child = start('run', '-d', '-p', String(await freePort()), '-c', path);
-      const [, listening] = await printed(child, /Listening on port: (\d+)/);
+      const gateway = start('run', '-d', '-p', String(await freePort()), '-c', path);
+      const [, listening] = await gateway.printed(/Listening on port: (\d+)/);
       equal(await (await fetch(`http://127.0.0.1:${listening}/a`)).text(), '{"hello":"world"}');
       deepEqual(await (await fetch(`http://127.0.0.1:${listening}/__debug/x`)).json(), { message: 'pong' });
-      child.kill('SIGTERM');
-      const [code] = await once(child, 'exit');
-      equal(code, 0);
+      gateway.kill('SIGTERM');
+      equal(await gateway.ended, 0);
       await upstream.close();
     });
 
     for (const flags of [[], ['--no-watch']]) {
       it(`reads its file again after SIGHUP${flags.length > 0 ? ', also when it does not watch it' : ''}`, async () => {
         const path = file('hup.json', { version: 3, listen_ip: '127.0.0.1', endpoints: [] });
-        const child = start('run', '-p', String(await freePort()), '-c', path, ...flags);
-        const [, port] = await printed(child, /Listening on port: (\d+)/);
-        const answer = printed(child, /configuration \d+ serves/);
+        const gateway = start('run', '-p', String(await freePort()), '-c', path, ...flags);
+        const [, port] = await gateway.printed(/Listening on port: (\d+)/);
         file('hup.json', { version: 3, listen_ip: '127.0.0.1', echo_endpoint: true, endpoints: [] });
-        child.kill('SIGHUP');
-        await answer;
-        equal((await fetch(`http://127.0.0.1:${port}/__echo/`)).status, 200);
-        child.kill('SIGTERM');
-        equal((await once(child, 'exit'))[0], 0);
+        gateway.kill('SIGHUP');
+        await until(async () => (await fetch(`http://127.0.0.1:${port}/__echo/`)).status === 200);
+        gateway.kill('SIGTERM');
+        equal(await gateway.ended, 0);
       });
     }
   });

@@ -1,38 +1,33 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-
-const bin = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
+import { type Running, startCommand, startProcess } from './running.ts';
 
 /** What a command ended with. */
 export interface Ended {
-  readonly code: number;
+  readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs the command to its end. One that serves opens no admin port. */
+/** Runs a command to its end, in this process. One that serves opens no admin port. */
 export function sluice(...args: string[]): Promise<Ended> {
   return sluiceIn({ GATEWAY_ADMIN_LISTEN: 'off' }, ...args);
 }
 
-/** Starts the command. @param env variables besides those of this process. */
-export function startSluice(env: NodeJS.ProcessEnv, ...args: string[]): ChildProcessByStdio<null, Readable, Readable> {
-  return spawn(process.execPath, [bin, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
-  });
+/** Runs a command to its end, in this process. @param env variables besides those of this process. */
+export function sluiceIn(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
+  return endOf(startCommand(env, ...args));
 }
 
-/** Runs the command to its end. @param env variables besides those of this process. */
-export async function sluiceIn(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
-  const child = startSluice(env, ...args);
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code, out, err };
+/** Runs a command to its end in a process of its own: for what only a process shows. */
+export function sluiceProcess(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
+  return endOf(startProcess(env, ...args));
+}
+
+async function endOf(running: Running): Promise<Ended> {
+  const code = await running.ended;
+  return { code, out: running.out, err: running.err };
 }
 
 /** A folder for the files of one test. */

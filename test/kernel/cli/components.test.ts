@@ -1,12 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { json as readJson } from 'node:stream/consumers';
-
-const bin = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
+import { createFolder, sluice } from './command.ts';
 
 /** Components of an endpoint that the specification lists and this release does not have. */
 const ofEndpoints = [
@@ -56,23 +49,18 @@ function mapOf(namespaces: readonly string[]): object {
 }
 
 describe('check', () => {
-  let exitCode: number;
+  let exitCode: number | null;
   let mistakes: readonly Mistake[];
 
-  before(async function () {
-    this.timeout(30_000);
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-'));
-    const file = join(folder, 'components.json');
+  before(async () => {
+    const folder = createFolder();
     const backend = { host: ['http://127.0.0.1:9'], url_pattern: '/', extra_config: mapOf(ofBackends) };
     const endpoint = { endpoint: '/x', extra_config: mapOf(ofEndpoints), backend: [backend] };
-    writeFileSync(file, JSON.stringify({ version: 3, endpoints: [endpoint] }));
-    const child = spawn(process.execPath, [bin, 'check', '-c', file, '--format', 'json'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [printed, [code]] = await Promise.all([readJson(child.stdout), once(child, 'close')]);
+    const file = folder.write('components.json', { version: 3, endpoints: [endpoint] });
+    const { code, out } = await sluice('check', '-c', file, '--format', 'json');
     exitCode = code;
-    mistakes = (printed as { errors: Mistake[] }).errors;
-    rmSync(folder, { recursive: true });
+    mistakes = (JSON.parse(out) as { errors: Mistake[] }).errors;
+    folder.remove();
   });
 
   const places = [

@@ -11,8 +11,7 @@ const service = (fields: DataObject, ...endpoints: DataObject[]): DataObject => 
 
 const base = service({}, endpoint('/users/{id}'), endpoint('/old'));
 
-describe('diff', function () {
-  this.timeout(30_000);
+describe('diff', () => {
   let folder: Folder;
   let from: string;
   before(() => {

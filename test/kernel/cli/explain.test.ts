@@ -10,8 +10,7 @@ const config = {
   ],
 };
 
-describe('explain', function () {
-  this.timeout(30_000);
+describe('explain', () => {
   let folder: Folder;
   let file: string;
   before(() => {

@@ -117,8 +117,7 @@ describe('fixing a file', () => {
   });
 });
 
-describe('check --fix', function () {
-  this.timeout(30_000);
+describe('check --fix', () => {
   let folder: Folder;
   before(() => {
     folder = createFolder();

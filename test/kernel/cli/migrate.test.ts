@@ -11,8 +11,7 @@ const old = `{
 `;
 const migrated = old.replace('2', '3').replace('headers_to_pass', 'input_headers');
 
-describe('migrate', function () {
-  this.timeout(30_000);
+describe('migrate', () => {
   let folder: Folder;
   before(() => {
     folder = createFolder();

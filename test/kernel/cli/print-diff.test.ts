@@ -4,19 +4,11 @@ import { printDiff } from '../../../kernel/cli/print-diff.ts';
 import { diffConfigs, normalize } from '../../../kernel/config/index.ts';
 
 describe('a printed difference', () => {
-  const noColour = process.env.NO_COLOR;
-  beforeEach(() => {
-    delete process.env.NO_COLOR;
-  });
-  afterEach(() => {
-    if (noColour !== undefined) process.env.NO_COLOR = noColour;
-  });
-
-  const printed = (isTTY: boolean): string => {
-    const stream = Object.assign(new PassThrough(), { isTTY });
+  const printed = (isTTY: boolean, env: NodeJS.ProcessEnv = {}): string => {
+    const stdout = Object.assign(new PassThrough(), { isTTY });
     const [from, to] = [{ version: 3 }, { version: 3, name: 'x' }].map((data) => normalize(data).config);
-    printDiff(stream, diffConfigs(from!, to!), from!, to!);
-    return String(stream.read());
+    printDiff({ stdout, stderr: new PassThrough(), env }, diffConfigs(from!, to!), from!, to!);
+    return String(stdout.read());
   };
 
   it('has coloured headlines on a terminal', () => {
@@ -28,8 +20,6 @@ describe('a printed difference', () => {
   });
 
   it('has no colour where the environment wants none', () => {
-    process.env.NO_COLOR = '1';
-    equal(printed(true), '~ service\n    name: "" → "x"\n');
-    delete process.env.NO_COLOR;
+    equal(printed(true, { NO_COLOR: '1' }), '~ service\n    name: "" → "x"\n');
   });
 });

@@ -11,8 +11,7 @@ const config = {
   ],
 };
 
-describe('routes', function () {
-  this.timeout(30_000);
+describe('routes', () => {
   let folder: Folder;
   let file: string;
   before(() => {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { freePort } from '../../support/conditions.ts';
-import { createFolder, type Folder, sluiceIn } from './command.ts';
-import { type Running, startRunning } from './running.ts';
+import { createFolder, type Folder, sluiceIn, sluiceProcess } from './command.ts';
+import { type Process, startProcess } from './running.ts';
 
 const service = { version: 3, listen_ip: '127.0.0.1', endpoints: [] };
 
@@ -12,7 +12,7 @@ describe('run', function () {
   this.timeout(60_000);
   let folder: Folder;
   let env: NodeJS.ProcessEnv;
-  let gateway: Running | null = null;
+  let gateway: Process | null = null;
 
   beforeEach(async () => {
     folder = createFolder();
@@ -32,7 +32,7 @@ describe('run', function () {
   /** Starts the gateway. @returns the port it serves at, once it listens. */
   const start = async (...flags: string[]): Promise<number> => {
     const port = await freePort();
-    gateway = startRunning(env, 'run', '-p', String(port), '-c', folder.path('gateway.json'), ...flags);
+    gateway = startProcess(env, 'run', '-p', String(port), '-c', folder.path('gateway.json'), ...flags);
     await gateway.printed(/Listening on port/);
     return port;
   };
@@ -57,7 +57,16 @@ describe('run', function () {
     await once(taken, 'listening');
     const admin = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
     const port = String(await freePort());
-    const { code, err } = await sluiceIn(env, 'run', '-p', port, '-c', folder.path('gateway.json'), '--admin', admin);
+    const { code, err } = await sluiceProcess(
+      env,
+      'run',
+      '-p',
+      port,
+      '-c',
+      folder.path('gateway.json'),
+      '--admin',
+      admin,
+    );
     taken.close();
     equal(code, 1);
     match(err, /ERROR .*is taken/);
@@ -96,7 +105,7 @@ describe('run', function () {
     gateway!.kill('SIGTERM');
     await gateway!.ended;
     folder.write('gateway.json', { ...service, version: 4 });
-    equal((await sluiceIn(env, 'run', '-c', folder.path('gateway.json'))).code, 1);
+    equal((await sluiceProcess(env, 'run', '-c', folder.path('gateway.json'))).code, 1);
     await start('--resume-last-good');
     await gateway!.printed(/the admin API is at/);
     const { state, source } = await statusOf();

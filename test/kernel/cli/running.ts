@@ -1,5 +1,11 @@
-import { once } from 'node:events';
-import { startSluice } from './command.ts';
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { Writable } from 'node:stream';
+import { main } from '../../../kernel/cli/main.ts';
+import type { StartAdmin } from '../../../kernel/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
+
+const program = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
 
 /** A command that goes on until it is ended. */
 export interface Running {
@@ -8,40 +14,117 @@ export interface Running {
   kill(signal: NodeJS.Signals): void;
   /** Its exit code, when it has ended; null when a signal ended it. */
   readonly ended: Promise<number | null>;
-  /** Ends it at once. */
-  stop(): Promise<void>;
   readonly isRunning: boolean;
-  /** What it has printed. */
+  /** What it has printed on standard output. */
+  readonly out: string;
+  /** What it has printed on standard error. */
+  readonly err: string;
+  /** Both, as they came. */
   readonly output: string;
 }
 
-/** Starts a command. @param env variables besides those of this process. */
-export function startRunning(env: NodeJS.ProcessEnv, ...args: string[]): Running {
-  const child = startSluice(env, ...args);
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
+/** A command in a process of its own. */
+export interface Process extends Running {
+  /** Ends it at once. */
+  stop(): Promise<void>;
+  /** Reads its standard output no more. */
+  closeOutput(): void;
+}
+
+/** What a command prints, kept as it comes. */
+class Prints extends EventEmitter {
+  out = '';
+  err = '';
+  output = '';
+
+  add(stream: 'out' | 'err', chunk: unknown): void {
+    this[stream] += chunk;
+    this.output += chunk;
+    this.emit('more');
+  }
+}
+
+const startAdmin: StartAdmin = async (...args) => (await import('../../../admin/index.ts')).startAdmin(...args);
+
+/** Starts a command in this process. @param env variables besides those of this process. */
+export function startCommand(env: NodeJS.ProcessEnv, ...args: string[]): Running {
+  const prints = new Prints();
+  const stream = (name: 'out' | 'err') =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        prints.add(name, chunk);
+        done();
+      },
+    });
+  const signals = new EventEmitter();
+  const ended = main(args, {
+    stdout: stream('out'),
+    stderr: stream('err'),
+    env: { ...process.env, ...env },
+    signals,
+    exit: (code) => {
+      throw new Error(`the process would have ended with ${code}`);
+    },
+    program,
+    catalogue,
+    startAdmin,
+  });
+  return running(prints, ended, (signal) => void signals.emit(signal));
+}
+
+/**
+ * Starts a command in a process of its own: for what only a process shows, and to serve.
+ * @param env variables besides those of this process.
+ */
+export function startProcess(env: NodeJS.ProcessEnv, ...args: string[]): Process {
+  const child = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  const prints = new Prints();
+  child.stdout.on('data', (chunk) => prints.add('out', chunk));
+  child.stderr.on('data', (chunk) => prints.add('err', chunk));
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  return Object.assign(
+    running(prints, ended, (signal) => void child.kill(signal)),
+    {
+      async stop() {
+        child.kill('SIGKILL');
+        await ended;
+      },
+      closeOutput: () => void child.stdout.destroy(),
+    },
+  );
+}
+
+function running(prints: Prints, ended: Promise<number | null>, kill: Running['kill']): Running {
+  let isRunning = true;
+  const isOver = () => {
+    isRunning = false;
+  };
+  ended.then(isOver, isOver);
   return {
     ended,
+    kill,
     get isRunning() {
-      return isRunning();
+      return isRunning;
+    },
+    get out() {
+      return prints.out;
+    },
+    get err() {
+      return prints.err;
     },
     get output() {
-      return text;
+      return prints.output;
     },
-    kill: (signal) => void child.kill(signal),
     async printed(pattern) {
       for (;;) {
-        const found = pattern.exec(text);
+        const found = pattern.exec(prints.output);
         if (found) return found;
-        if (!isRunning()) throw new Error(`it ended before it printed ${pattern}:\n${text}`);
-        await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), ended]);
+        if (!isRunning) throw new Error(`it ended before it printed ${pattern}:\n${prints.output}`);
+        await Promise.race([once(prints, 'more'), ended]);
       }
-    },
-    async stop() {
-      child.kill('SIGKILL');
-      await ended;
     },
   };
 }

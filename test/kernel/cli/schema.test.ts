@@ -1,10 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type Catalogue, definePlugin } from '#contract';
 import { toolServices } from '../../../kernel/cli/tool-services.ts';
@@ -13,17 +10,10 @@ import { Registry } from '../../../kernel/registry/registry.ts';
 import { examine } from '../../../kernel/runtime/build.ts';
 import { version } from '../../../kernel/version.ts';
 import { catalogue } from '../../../plugins/index.ts';
-
-const bin = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
+import { sluice } from './command.ts';
 
 type Json = Record<string, unknown>;
 type Fields = Record<string, Json>;
-
-async function sluice(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code, out, err };
-}
 
 async function schemaOf(given: Catalogue): Promise<CompleteSchema> {
   const registry = new Registry(given, toolServices());
@@ -299,8 +289,7 @@ async function mistakes(document: unknown): Promise<string[]> {
   return errors.map(({ code, pointer }) => `${code} ${pointer}`);
 }
 
-describe('sluice schema', function () {
-  this.timeout(30_000);
+describe('sluice schema', () => {
   let printed: string;
   let folder: string;
 

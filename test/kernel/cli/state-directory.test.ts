@@ -3,36 +3,21 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { revisionDirectory, stateDirectory } from '../../../kernel/cli/state-directory.ts';
 
-const names = ['GATEWAY_STATE_DIR', 'STATE_DIRECTORY', 'XDG_STATE_HOME'] as const;
-
 describe('the state directory', () => {
-  let before: NodeJS.ProcessEnv;
-
-  beforeEach(() => {
-    before = { ...process.env };
-    for (const name of names) delete process.env[name];
-  });
-  afterEach(() => {
-    for (const name of names) {
-      if (before[name] === undefined) delete process.env[name];
-      else process.env[name] = before[name];
-    }
-  });
-
   it('is the first of the flag, the variables and the home directory', () => {
-    equal(stateDirectory(), join(homedir(), '.local/state/sluice'));
-    process.env.XDG_STATE_HOME = '/xdg';
-    equal(stateDirectory(), '/xdg/sluice');
-    process.env.STATE_DIRECTORY = '/var/lib/sluice:/var/lib/other';
-    equal(stateDirectory(), '/var/lib/sluice');
-    process.env.GATEWAY_STATE_DIR = '/gateway';
-    equal(stateDirectory(), '/gateway');
-    equal(stateDirectory('/flag'), '/flag');
+    const env: NodeJS.ProcessEnv = {};
+    equal(stateDirectory(env), join(homedir(), '.local/state/sluice'));
+    env.XDG_STATE_HOME = '/xdg';
+    equal(stateDirectory(env), '/xdg/sluice');
+    env.STATE_DIRECTORY = '/var/lib/sluice:/var/lib/other';
+    equal(stateDirectory(env), '/var/lib/sluice');
+    env.GATEWAY_STATE_DIR = '/gateway';
+    equal(stateDirectory(env), '/gateway');
+    equal(stateDirectory(env, '/flag'), '/flag');
   });
 
   it('is never a relative XDG_STATE_HOME', () => {
-    process.env.XDG_STATE_HOME = 'state';
-    equal(stateDirectory(), join(homedir(), '.local/state/sluice'));
+    equal(stateDirectory({ XDG_STATE_HOME: 'state' }), join(homedir(), '.local/state/sluice'));
   });
 
   it('holds a history a configuration file, by its absolute path', () => {

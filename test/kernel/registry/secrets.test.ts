@@ -1,4 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
 import { ConfigError, type Data } from '#contract';
 import { formats } from '../../../kernel/cli/formats/index.ts';
 import { printConfig } from '../../../kernel/cli/print-config.ts';
@@ -64,14 +65,9 @@ describe('a field that its component marks as secret', () => {
   });
   it('is masked where the configuration is printed as it is understood', () => {
     const { config } = normalize(document('hidden'));
-    const written: string[] = [];
-    const { write } = process.stdout;
-    process.stdout.write = (text: string) => written.push(text) > 0;
-    try {
-      printConfig(config, 3, ' ', isSecret);
-    } finally {
-      process.stdout.write = write;
-    }
-    deepEqual([written.join('').includes('hidden'), written.join('').includes('"proxy_address":"***"')], [false, true]);
+    const stream = new PassThrough();
+    printConfig(stream, config, 3, ' ', isSecret);
+    const printed = String(stream.read());
+    deepEqual([printed.includes('hidden'), printed.includes('"proxy_address":"***"')], [false, true]);
   });
 });

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { freePort } from '../../../support/conditions.ts';
 import { createFolder, type Ended, type Folder, sluice, sluiceIn } from '../command.ts';
-import { type Running, startRunning } from '../running.ts';
+import { type Process, startProcess } from '../running.ts';
 import { type AdminServer, startAdminServer } from './admin-server.ts';
 
 const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
@@ -9,7 +9,7 @@ const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
 describe('check by a running gateway', function () {
   this.timeout(60_000);
   let folder: Folder;
-  let gateway: Running;
+  let gateway: Process;
   let admin: string;
 
   before(async () => {
@@ -18,7 +18,7 @@ describe('check by a running gateway', function () {
     admin = `127.0.0.1:${await freePort()}`;
     const env = { GATEWAY_ADMIN_LISTEN: admin, GATEWAY_ADMIN_TOKEN: '' };
     const state = ['--state-dir', folder.path('state')];
-    gateway = startRunning(env, 'run', '--no-watch', '-p', String(await freePort()), '-c', file, ...state);
+    gateway = startProcess(env, 'run', '--no-watch', '-p', String(await freePort()), '-c', file, ...state);
     await gateway.printed(/the token of the admin API is in/);
   });
   after(async () => {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { sluiceIn, startSluice } from '../command.ts';
+import { sluiceIn } from '../command.ts';
+import { type Running, startCommand, startProcess } from '../running.ts';
 import { type AdminServer, beginEvents, eventText, startAdminServer } from './admin-server.ts';
 
 const started = eventText(4, 'reload.started', { attempt: 2, trigger: 'watch' });
@@ -10,14 +10,15 @@ const failed = eventText(5, 'reload.failed', { attempt: 2, message: 'no good', p
 describe('events of a running gateway', function () {
   this.timeout(30_000);
   let server: AdminServer;
-  let child: ReturnType<typeof startSluice> | null = null;
+  let following: Running | null = null;
 
   beforeEach(async () => {
     server = await startAdminServer();
   });
   afterEach(async () => {
-    child?.kill('SIGKILL');
-    child = null;
+    following?.kill('SIGINT');
+    await following?.ended;
+    following = null;
     await server.close();
   });
 
@@ -25,14 +26,9 @@ describe('events of a running gateway', function () {
 
   /** Starts the command; its output is there when so many lines of it are. */
   const start = (...args: string[]) => {
-    child = startSluice(env(), 'events', ...args);
-    let out = '';
-    child.stdout.on('data', (chunk) => (out += chunk));
-    const { stdout } = child;
-    return async (lines: number): Promise<string> => {
-      while (out.split('\n').length <= lines) await once(stdout, 'data');
-      return out;
-    };
+    following = startCommand(env(), 'events', ...args);
+    const { printed } = following;
+    return async (lines: number): Promise<string> => (await printed(new RegExp(`^(.*\\n){${lines}}`)))[0];
   };
 
   it('are printed one a line, with what they say in a word', async () => {
@@ -72,8 +68,8 @@ describe('events of a running gateway', function () {
     it(`end with 0 after ${signal}`, async () => {
       server.on('GET /v1/events', (_, response) => void beginEvents(response).write(started));
       await start()(1);
-      child!.kill(signal);
-      deepEqual(await once(child!, 'exit'), [0, null]);
+      following!.kill(signal);
+      equal(await following!.ended, 0);
     });
   }
 
@@ -83,9 +79,11 @@ describe('events of a running gateway', function () {
       const more = setInterval(() => response.write(started), 5);
       response.once('close', () => clearInterval(more));
     });
-    await start()(1);
-    child!.stdout.destroy();
-    deepEqual(await once(child!, 'exit'), [0, null]);
+    const process = startProcess(env(), 'events');
+    following = process;
+    await process.printed(/reload\.started/);
+    process.closeOutput();
+    equal(await process.ended, 0);
   });
 
   it('end with 3 when nobody answers', async () => {

@@ -1,7 +1,7 @@
 import { equal, match } from 'node:assert/strict';
 import { freePort } from '../../../support/conditions.ts';
 import { createFolder, type Folder, sluiceIn } from '../command.ts';
-import { type Running, startRunning } from '../running.ts';
+import { type Process, startCommand, startProcess } from '../running.ts';
 
 const service = { version: 3, listen_ip: '127.0.0.1' };
 const endpoint = { endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] };
@@ -9,7 +9,7 @@ const endpoint = { endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url
 describe('the commands and a gateway that runs', function () {
   this.timeout(60_000);
   let folder: Folder;
-  let gateway: Running;
+  let gateway: Process;
   let env: NodeJS.ProcessEnv;
 
   beforeEach(async () => {
@@ -20,7 +20,7 @@ describe('the commands and a gateway that runs', function () {
       GATEWAY_STATE_DIR: folder.path('state'),
       GATEWAY_ADMIN_TOKEN: '',
     };
-    gateway = startRunning(env, 'run', '--no-watch', '-p', String(await freePort()), '-c', folder.path('gateway.json'));
+    gateway = startProcess(env, 'run', '--no-watch', '-p', String(await freePort()), '-c', folder.path('gateway.json'));
     await gateway.printed(/the token of the admin API is in/);
   });
   afterEach(async () => {
@@ -84,7 +84,7 @@ describe('the commands and a gateway that runs', function () {
   });
 
   it('see what happens', async () => {
-    const events = startRunning(env, 'events', '--json', '--types', 'reload.*');
+    const events = startCommand(env, 'events', '--json', '--types', 'reload.*');
     // Nothing tells when it listens: something happens until it is seen.
     const happening = (async () => {
       while (events.isRunning) await call('reload', '--force');
@@ -96,7 +96,7 @@ describe('the commands and a gateway that runs', function () {
   });
 
   it('do not hold the gateway up when it ends, though events are followed', async () => {
-    const events = startRunning(env, 'events');
+    const events = startCommand(env, 'events');
     const happening = (async () => {
       while (gateway.isRunning) await call('reload', '--force');
     })();
@@ -104,7 +104,8 @@ describe('the commands and a gateway that runs', function () {
     gateway.kill('SIGTERM');
     equal(await gateway.ended, 0);
     await happening;
-    await events.stop();
+    events.kill('SIGINT');
+    await events.ended;
   });
 
   it('end with 3 when it has ended, and the gateway ends with 0', async () => {
