@@ -10,7 +10,7 @@ import { type Attempt, Attempts } from './attempts.ts';
 import type { Applied, Change, Current } from './change.ts';
 import type { EventLog } from './event-log.ts';
 import type { Generations } from './generations.ts';
-import type { Participant, Ready } from './participant.ts';
+import { abortAll, commitAll, type Participant, type Ready } from './participant.ts';
 import { toRefusal } from './refusal.ts';
 import { hasSameFiles, isSame } from './same-configuration.ts';
 import { ConfigText, readSnapshot, type Snapshot, type Source } from './snapshot.ts';
@@ -176,16 +176,20 @@ export class Control {
     const own = change.participant ? [change.participant] : [];
     if (before && fingerprint && !change.force && isSame(before, fingerprint, files)) {
       const ready = await this.#prepareOthers(trial, before, own);
-      if (!change.dryRun) this.#adopt(change, snapshot, this.current.warnings, false);
-      await (change.dryRun ? abortAll(ready) : commitAll(ready));
-      return { result: 'unchanged', previous, hash: before.hash, changes: nothing, rebound: [], ...issuesOf([]) };
+      const told = { result: 'unchanged', previous, hash: before.hash, changes: nothing, rebound: [] } as const;
+      if (change.dryRun) {
+        await abortAll(ready);
+        return { ...told, ...issuesOf([]) };
+      }
+      this.#adopt(change, snapshot, this.current.warnings, false);
+      return { ...told, ...issuesOf((await commitAll(ready)).failures) };
     }
     await slices.next();
     const prepared = await generations.prepare(normalized, files, this.#revision + 1, phases);
     if (fingerprint) prepared.runtime.fingerprint = fingerprint;
     const changes = fingerprint ? endpointChanges(before.fingerprint, fingerprint) : nothing;
     const hash = before ? prepared.runtime.hash : '';
-    const told = { previous, hash, changes, ...issuesOf(prepared.warnings) };
+    const told = { previous, hash, changes };
     let ready: readonly Ready[];
     try {
       ready = await this.#prepareOthers(trial, prepared.runtime, [...this.participants, ...own]);
@@ -195,15 +199,16 @@ export class Control {
     }
     if (change.dryRun) {
       await Promise.all([abortAll(ready), prepared.abort()]);
-      return { ...told, result: 'dry_run', rebound: [] };
+      return { ...told, result: 'dry_run', rebound: [], ...issuesOf(prepared.warnings) };
     }
     phases.enter('swap');
     const { rebound } = prepared.commit();
     this.#revision = prepared.runtime.id;
     this.#adopt(change, snapshot, prepared.warnings, true);
-    const others = ready.length > 0 ? await commitAll(ready) : [];
+    const others = await commitAll(ready);
     phases.end();
-    return { ...told, result: 'applied', rebound: [...rebound, ...others] };
+    const warnings = issuesOf([...prepared.warnings, ...others.failures]);
+    return { ...told, result: 'applied', rebound: [...rebound, ...others.rebound], ...warnings };
   }
 
   /** The configuration serves; its source is from now on the one that is read again. */
@@ -258,14 +263,4 @@ class Trial {
     // A byte order mark was made a space: then the text is not what the file holds.
     return [{ path: source, hash: text.startsWith(' ') ? undefined : textHash }, ...this.files.reads];
   }
-}
-
-/** @returns the addresses that were opened in the place of others. */
-async function commitAll(ready: readonly Ready[]): Promise<readonly string[]> {
-  const rebound = await Promise.all(ready.map((one) => one.commit()));
-  return rebound.flatMap((addresses) => addresses ?? []);
-}
-
-async function abortAll(ready: readonly Ready[]): Promise<void> {
-  await Promise.all(ready.map((one) => one.abort()));
 }

@@ -1,3 +1,4 @@
+import { ConfigError } from '#contract';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -31,4 +32,28 @@ export interface Participant {
    * @throws ConfigErrors with what is wrong, or GatewayError PREPARE_TIMEOUT.
    */
   prepare(next: Next): Promise<Ready>;
+}
+
+/**
+ * Everybody changes over, whatever becomes of the others: the new configuration serves already.
+ * @returns the addresses that were opened in the place of others, and who did not follow.
+ */
+export async function commitAll(
+  ready: readonly Ready[],
+): Promise<{ readonly rebound: readonly string[]; readonly failures: readonly ConfigError[] }> {
+  const settled = await Promise.allSettled(ready.map(async (one) => one.commit()));
+  return {
+    rebound: settled.flatMap((outcome) => (outcome.status === 'fulfilled' && outcome.value) || []),
+    failures: settled.flatMap((outcome) => (outcome.status === 'rejected' ? [toFailure(outcome.reason)] : [])),
+  };
+}
+
+function toFailure(cause: unknown): ConfigError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new ConfigError('COMMIT_FAILED', '', `it serves, but not everything has followed: ${message}`, { cause });
+}
+
+/** Everybody gives back what they got ready. */
+export async function abortAll(ready: readonly Ready[]): Promise<void> {
+  await Promise.all(ready.map((one) => one.abort()));
 }

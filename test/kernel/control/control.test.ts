@@ -129,6 +129,25 @@ describe('changes of configuration', () => {
     equal(gateway.status.revision, 1);
   });
 
+  it('that have begun to serve are told as applied, and kept, though one who takes part fails to follow', async () => {
+    const gateway = await start(config());
+    gateway.control.participants.push({
+      prepare: async () => ({
+        commit() {
+          throw new Error('the disk is full');
+        },
+        abort() {},
+      }),
+    });
+    const { result, revision, warnings } = await gateway.reload(config({ name: 'x' }));
+    deepEqual([result, revision, gateway.config.name], ['applied', 2, 'x']);
+    deepEqual(
+      warnings.map(({ code, message }) => ({ code, message })),
+      [{ code: 'COMMIT_FAILED', message: 'it serves, but not everything has followed: the disk is full' }],
+    );
+    equal(gateway.revisions.list()[0]!.number, 2);
+  });
+
   it('are tried one after another, and each sees what the one before it made', async () => {
     const gateway = await start(config());
     const seen: number[] = [];
