@@ -20,8 +20,8 @@ export interface Overrides {
   readonly debug?: boolean;
 }
 
-/** Asks the process that owns a shared value. @param id of the value. */
-export type Ask = (id: string, asked: Data) => Promise<Data>;
+/** Asks the process that owns a shared value. @param revision of the configuration that asks. @param id of the value. */
+export type Ask = (revision: number, id: string, asked: Data) => Promise<Data>;
 
 /** What every build of a process works with. */
 export interface Means {
@@ -59,7 +59,7 @@ export async function build(
 ): Promise<Built> {
   // With mistakes in what is written, building only looks for more of them.
   if (normalized.errors.length === 0) phases.enter('build');
-  const assembly = new Assembly(normalized, files, means, true);
+  const assembly = new Assembly(normalized, files, means, true, id);
   try {
     const { compiled, tls } = await assembly.compile();
     if (assembly.errors.length > 0) throw new ConfigErrors(assembly.errors);
@@ -101,7 +101,7 @@ export async function examine(
   const normalized = await readConfig(data, overrides);
   const { config, origin } = normalized;
   const files = new ReadFiles();
-  const assembly = new Assembly(normalized, files, { registry, keeper: new Keeper() }, attaching);
+  const assembly = new Assembly(normalized, files, { registry, keeper: new Keeper() }, attaching, 0);
   const phase = normalized.errors.length > 0 ? 'validate' : 'build';
   try {
     const { compiled } = await assembly.compile();
@@ -119,17 +119,19 @@ class Assembly {
   readonly files: ReadFiles;
   readonly means: Means;
   readonly attaching: boolean;
+  readonly revision: number;
   readonly scope = new Scope();
   readonly holds: EndpointHold[] = [];
   readonly shared = new Map<string, (asked: Data) => Data>();
   readonly found: ConfigError[] = [];
   readonly noticed: ConfigError[] = [];
 
-  constructor(normalized: Normalized, files: ReadFiles, means: Means, attaching: boolean) {
+  constructor(normalized: Normalized, files: ReadFiles, means: Means, attaching: boolean, revision: number) {
     this.normalized = normalized;
     this.files = files;
     this.means = means;
     this.attaching = attaching;
+    this.revision = revision;
   }
 
   /** Every mistake found so far, at its place in the document. */
@@ -222,8 +224,9 @@ class ScopedBuild implements Build {
     use: (value: T, asked: Data) => Data,
   ): (asked: Data) => Data | Promise<Data> {
     const id = keptId(owner, key);
-    const { ask } = this.#assembly.means;
-    if (ask) return (asked) => ask(id, asked);
+    const { revision, means } = this.#assembly;
+    const { ask } = means;
+    if (ask) return (asked) => ask(revision, id, asked);
     const value = this.keep(owner, key, open);
     const run = (asked: Data) => use(value, asked);
     this.#assembly.shared.set(id, run);

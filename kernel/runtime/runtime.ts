@@ -53,6 +53,8 @@ export class Runtime {
   #fingerprint: Fingerprint | null = null;
   #hash: string | null = null;
   #onIdle: (() => void) | null = null;
+  /** Other processes that serve it. */
+  #holders = 0;
 
   constructor({ id, config, compiled, tls, files, shared, scope, holds }: RuntimeParts) {
     this.id = id;
@@ -104,21 +106,36 @@ export class Runtime {
     if (this.#inFlight.length === 0) this.#onIdle?.();
   }
 
+  /** Keeps it from being given back while another process serves it. @returns lets it go; to be called once. */
+  hold(): () => void {
+    this.#holders++;
+    return () => {
+      this.#holders--;
+      this.#onIdle?.();
+    };
+  }
+
+  get #idle(): boolean {
+    return this.#inFlight.length === 0 && this.#holders === 0;
+  }
+
   /**
-   * Waits for the last call to leave, then gives back what the configuration acquired. Endpoints with streams are given
+   * Waits for the last call to leave and for the last holder, then gives back what the configuration acquired. Endpoints with streams are given
    * back when those have ended, which is not waited for.
    * @param drainMs after which the calls left are aborted; infinite to wait.
    * @returns what they asked for.
    */
   async retire(onError: (error: unknown) => void, drainMs = Number.POSITIVE_INFINITY): Promise<string[]> {
     const aborted: string[] = [];
-    if (this.#inFlight.length > 0) {
+    if (!this.#idle) {
       const abort = () => {
         for (const call of [...this.#inFlight]) aborted.push(call.abort());
       };
       const late = Number.isFinite(drainMs) ? setTimeout(abort, drainMs) : null;
       await new Promise<void>((resolve) => {
-        this.#onIdle = resolve;
+        this.#onIdle = () => {
+          if (this.#idle) resolve();
+        };
       });
       if (late) clearTimeout(late);
     }

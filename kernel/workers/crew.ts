@@ -4,6 +4,7 @@ import type { EventLog } from '../control/event-log.ts';
 import type { Generations, HeldGeneration } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
+import { HeldRuntimes } from './held-runtimes.ts';
 import type { MemoryUse } from './memory-use.ts';
 import type { Happening, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
 import { Seat, type SeatOwner, type SeatState } from './seat.ts';
@@ -41,7 +42,10 @@ export class Crew implements Participant, SeatOwner {
   readonly #seats: readonly Seat[];
   readonly #generations: Generations;
   readonly #events: EventLog;
+  readonly #runtimes = new HeldRuntimes();
   #committed: PrepareOrder | null = null;
+  /** Some workers may not have changed over yet. */
+  #committing = false;
   #listens = false;
   #closing = false;
 
@@ -138,7 +142,11 @@ export class Crew implements Participant, SeatOwner {
     return {
       commit: async () => {
         this.#committed = order;
-        const rebound = await Promise.all(this.#seats.map((seat) => seat.commit()));
+        this.#runtimes.hold(runtime);
+        this.#committing = true;
+        const rebound = await Promise.all(this.#seats.map((seat) => seat.commit(order.revision)));
+        this.#committing = false;
+        this.#releaseRuntimes();
         return [...new Set(rebound.flat())];
       },
       abort,
@@ -168,7 +176,15 @@ export class Crew implements Participant, SeatOwner {
     return use(asked);
   }
 
+  /** What no worker serves any more is given back here, too, with the values that workers shared. */
+  #releaseRuntimes(): void {
+    if (this.#committing) return;
+    const served = new Set([this.#committed?.revision, ...this.held.map(({ revision }) => revision)]);
+    this.#runtimes.release((revision) => !served.has(revision));
+  }
+
   onPulse({ traffic }: Pulse): void {
+    this.#releaseRuntimes();
     if (traffic.length === 0) return;
     const { routes } = this.#generations.current.runtime.compiled;
     const deltas = new Map(traffic);
@@ -192,11 +208,13 @@ export class Crew implements Participant, SeatOwner {
   onDown({ id, pid }: Seat, reason: string): void {
     this.log.error(`worker ${id} (${pid}) has died: ${reason}`);
     this.#events.emit('worker.down', { worker: id, pid, reason });
+    this.#releaseRuntimes();
   }
 
   /** Ends every worker when its requests have ended. */
   async close(): Promise<void> {
     await Promise.all(this.#seats.map((seat) => seat.stop()));
+    this.#runtimes.release(() => true);
   }
 }
 

@@ -14,6 +14,14 @@ export interface PrepareOrder {
   readonly files: readonly (readonly [string, Uint8Array])[];
 }
 
+/** What a worker says when it was told to change over. */
+export interface Committed {
+  /** The one it serves now: another one than it was told when it had not got ready for that. */
+  readonly revision: number;
+  /** Addresses it opened in the place of others. */
+  readonly rebound: readonly string[];
+}
+
 /** What a worker is started with. */
 export interface WorkerSettings {
   readonly port: number | null;
@@ -22,6 +30,7 @@ export interface WorkerSettings {
 
 /** A question for the process that owns the shared values. */
 export interface SharedQuestion {
+  /** Of the configuration that asks, which need not be the one that serves. */
   readonly revision: number;
   readonly id: string;
   readonly asked: Data;

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Data, GatewayError, type Log, type LogLevel } from '#contract';
 import { Channel } from './channel.ts';
-import type { Happening, PrepareOrder, Pulse, SharedQuestion } from './orders.ts';
+import type { Committed, Happening, PrepareOrder, Pulse, SharedQuestion } from './orders.ts';
 
 /** What a seat needs from the crew it belongs to. */
 export interface SeatOwner {
@@ -20,7 +20,7 @@ export interface SeatOwner {
 
 export type SeatState = 'starting' | 'up' | 'stopping' | 'down';
 
-/** Longest wait for a worker to build a configuration (hot-reload rule 25). */
+/** Longest wait for a worker to build a configuration, or to change over to it, in milliseconds. */
 const PREPARE_MS = 30_000;
 
 /** Pauses before a worker that keeps dying is started again, in milliseconds; the last one stays. */
@@ -58,7 +58,7 @@ export class Seat {
     return this.#state === 'up' ? Date.now() - this.#startedAt : 0;
   }
 
-  /** The last one; null before the first. */
+  /** The last one of the worker; null before its first. */
   get pulse(): Pulse | null {
     return this.#pulse;
   }
@@ -94,8 +94,9 @@ export class Seat {
     try {
       if (committed) {
         await channel.ask('prepare', committed, PREPARE_MS);
-        await channel.ask('commit');
-        if (listens) await channel.ask('listen');
+        const { revision } = (await channel.ask('commit', committed.revision, PREPARE_MS)) as Committed;
+        if (revision !== committed.revision) throw new Error(`it serves revision ${revision}`);
+        if (listens) await channel.ask('listen', null, PREPARE_MS);
         // Another configuration may have been committed meanwhile.
         if (this.#owner.committed !== committed) return await this.#bringUp(channel);
       }
@@ -118,6 +119,7 @@ export class Seat {
       return;
     }
     this.#state = 'down';
+    this.#pulse = null;
     if (wasUp) this.#up = Promise.withResolvers();
     this.#deaths = Date.now() - this.#startedAt > STABLE_MS ? 0 : this.#deaths + 1;
     this.#owner.onDown(this, reason);
@@ -148,18 +150,39 @@ export class Seat {
     late.abort();
   }
 
-  /** Resolves when the worker, or the one that takes its place, serves what is committed, with the addresses it opened. */
-  async commit(): Promise<readonly string[]> {
+  /**
+   * Resolves when the worker, or the one that takes its place, serves what is committed, with the addresses it opened.
+   * Where neither does in time, the log says so, and it goes on being tried.
+   * @param revision what is committed.
+   */
+  async commit(revision: number): Promise<readonly string[]> {
     if (this.#state === 'up') {
-      const rebound = await this.#channel!.ask('commit').catch(() => null);
-      if (rebound) return rebound as readonly string[];
+      const channel = this.#channel!;
+      const asked = channel.ask('commit', revision, PREPARE_MS) as Promise<Committed>;
+      const outcome = await asked.catch((error: Error) => error);
+      if (outcome instanceof Error) this.#bringUpAgain(channel, outcome.message);
+      else if (outcome.revision === revision) return outcome.rebound;
+      else this.#bringUpAgain(channel, `it serves revision ${outcome.revision}`);
     }
     // Another one is on its way here, and comes up with what is committed.
-    await this.ready;
+    await this.#readySoon().catch((error: Error) => {
+      this.#owner.log.error(`worker ${this.id} does not serve revision ${revision}: ${error.message}`);
+    });
     return [];
   }
 
+  /** A worker that has died meanwhile is replaced anyway, by one that comes up with what is committed. */
+  #bringUpAgain(channel: Channel, why: string): void {
+    if (this.#channel !== channel || this.#state !== 'up') return;
+    this.#owner.log.error(`worker ${this.id} did not change over (${why}): it is brought up again`);
+    this.#state = 'starting';
+    this.#up = Promise.withResolvers();
+    void this.#bringUp(channel);
+  }
+
+  /** One that is being brought up gets ready for what is committed, not for what is given up here. */
   async abort(): Promise<void> {
+    if (this.#state !== 'up') return;
     await this.#channel?.ask('abort').catch(() => {});
   }
 

@@ -9,7 +9,7 @@ import { Phases } from '../runtime/phases.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import { Channel } from './channel.ts';
 import { memoryUse } from './memory-use.ts';
-import type { PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
+import type { Committed, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
 
 /** Time between two pulses, in milliseconds. */
 const PULSE_MS = 1_000;
@@ -33,6 +33,10 @@ class Worker {
   readonly #channel: Channel;
   readonly #engine: Engine;
   #prepared: Prepared | null = null;
+  /** What it gets ready for; another order, or giving it up, takes its place. */
+  #wanted: PrepareOrder | null = null;
+  /** The revision that serves; 0 before the first. */
+  #serving = 0;
   #pulseAt = performance.now();
   #pulse: NodeJS.Timeout | null = null;
 
@@ -42,13 +46,13 @@ class Worker {
       port: settings.port ?? undefined,
       sinks,
       events: { emit: (type, data) => this.#channel.tell('event', { type, data }) },
-      ask: (id, asked) => this.#askShared({ revision: this.#revision, id, asked }),
+      ask: (revision, id, asked) => this.#askShared({ revision, id, asked }),
     });
     const { promise, resolve } = Promise.withResolvers<void>();
     this.stopped = promise;
     this.#channel = new Channel(process, {
       prepare: (order: PrepareOrder) => this.#prepare(order),
-      commit: () => this.#commit(),
+      commit: (revision: number) => this.#commit(revision),
       abort: () => this.#abort(),
       listen: () => this.#engine.generations.listen(),
       closing: (closing: boolean) => this.#engine.generations.setClosing(closing),
@@ -60,12 +64,10 @@ class Worker {
     this.#channel.tell('ready');
   }
 
-  get #revision(): number {
-    return this.#engine.generations.current.runtime.id;
-  }
-
-  async #prepare({ revision, file, text, files }: PrepareOrder): Promise<void> {
+  async #prepare(order: PrepareOrder): Promise<void> {
+    const { revision, file, text, files } = order;
     await this.#abort();
+    this.#wanted = order;
     const { data } = parseDocument(text, file);
     const { debug } = this.#settings;
     const normalized = await readConfig(data, {
@@ -73,20 +75,28 @@ class Worker {
       ...(this.#settings.port !== null && { port: this.#settings.port }),
     });
     if (normalized.errors.length > 0) throw new ConfigErrors(normalized.errors);
-    this.#prepared = await this.#engine.generations.prepare(normalized, new ReadFiles(files), revision, new Phases());
+    const { generations } = this.#engine;
+    const prepared = await generations.prepare(normalized, new ReadFiles(files), revision, new Phases());
+    if (this.#wanted === order) this.#prepared = prepared;
+    else await prepared.abort();
   }
 
-  #commit(): readonly string[] {
-    const rebound = this.#prepared?.commit().rebound ?? [];
+  /** Changes over to a revision, if that is the one it got ready for. */
+  #commit(revision: number): Committed {
+    const prepared = this.#prepared;
+    if (prepared?.runtime.id !== revision) return { revision: this.#serving, rebound: [] };
     this.#prepared = null;
+    const { rebound } = prepared.commit();
+    this.#serving = revision;
     this.#pulse ??= setInterval(() => this.#beat(), PULSE_MS).unref();
     this.#beat();
-    return rebound;
+    return { revision, rebound };
   }
 
   async #abort(): Promise<void> {
     const prepared = this.#prepared;
     this.#prepared = null;
+    this.#wanted = null;
     await prepared?.abort();
   }
 
@@ -103,7 +113,7 @@ class Worker {
       return delta ? [[endpointId(endpoint), delta] as const] : [];
     });
     const pulse: Pulse = {
-      revision: this.#revision,
+      revision: this.#serving,
       requests: generations.requests,
       calls: generations.calls,
       streams: generations.streams,

@@ -1,8 +1,9 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
+import type { WorkerInfo } from '#kernel';
 import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
 import { freePort, until } from '../../support/conditions.ts';
-import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
@@ -136,27 +137,42 @@ describe('workers', () => {
     }
   });
 
-  it('that are just being started when the others change over hold up the answer until they serve the same', async () => {
+  for (const [when, isSo] of Object.entries({
+    'are just being started': ({ state }: WorkerInfo) => state === 'starting',
+    'have already been replaced': ({ state, revision }: WorkerInfo) => state === 'up' && revision === 1,
+  })) {
+    it(`that die when they are ready, and ${when} when the others change over, serve the same when it is answered`, async () => {
+      const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
+      const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
+      const crew = gateway.crew!;
+      const [first] = crew.workers;
+      around(gateway, {
+        async prepared() {
+          process.kill(first!.pid!, 'SIGKILL');
+          await until(() => crew.workers[0]!.pid !== first!.pid && isSo(crew.workers[0]!));
+        },
+      });
+      await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
+      const [now] = crew.workers;
+      deepEqual([now!.state, now!.revision], ['up', 2]);
+      for (let at = 0; at < 6; at++) {
+        const response = await fetch(`${url}/a`, { headers: { connection: 'close' } });
+        deepEqual(await response.json(), { of: 2 });
+      }
+    });
+  }
+
+  it('that fail to change over are brought up again, and the log says so', async () => {
+    const failing = fileURLToPath(new URL('../../support/worker-failing-commit.ts', import.meta.url));
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
-    const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
-    const crew = gateway.crew!;
-    const [first] = crew.workers;
-    const { participants } = gateway.control;
-    participants[participants.indexOf(crew)] = {
-      async prepare(next) {
-        const ready = await crew.prepare(next);
-        process.kill(first!.pid!, 'SIGKILL');
-        await until(() => crew.workers[0]!.state === 'starting');
-        return ready;
-      },
-    };
+    const sinks = rememberingSinks();
+    const workers = { count: 1, program: failing, args: [] };
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] }, 1, { workers, sinks });
+    const [first] = gateway.crew!.workers;
     await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
-    const [now] = crew.workers;
-    deepEqual([now!.state, now!.revision], ['up', 2]);
-    for (let at = 0; at < 6; at++) {
-      const response = await fetch(`${url}/a`, { headers: { connection: 'close' } });
-      deepEqual(await response.json(), { of: 2 });
-    }
+    deepEqual(await (await fetch(`${url}/a`)).json(), { of: 2 });
+    equal(gateway.crew!.workers[0]!.pid, first!.pid);
+    ok(sinks.lines.some((line) => /ERROR.*worker 1 did not change over.*the swap failed/.test(line)));
   });
 
   it('that die while they get ready refuse the change for all', async () => {
@@ -200,6 +216,23 @@ describe('workers', () => {
     deepEqual([await send(), await send()], [200, 429]);
   });
 
+  it('that still serve a configuration go on counting by its limit, though it has been replaced without one', async () => {
+    const limit = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 2 } };
+    const one = await backend({ ok: 1 });
+    const { gateway, url } = await start({ endpoints: [endpoint('/a', one, { extra_config: limit })] });
+    const send = async () => (await fetch(`${url}/a`, { headers: { connection: 'close' } })).status;
+    const before: number[] = [];
+    around(gateway, {
+      async committing() {
+        for (let at = 0; at < 3; at++) before.push(await send());
+      },
+    });
+    await gateway.reload({ version: 3, endpoints: [endpoint('/a', one)] });
+    deepEqual(before, [200, 200, 503]);
+    deepEqual([await send(), await send(), await send()], [200, 200, 200]);
+    await until(() => gateway.status.draining === 0);
+  });
+
   it('tell what they have served', async () => {
     const { gateway, url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }))] });
     for (let at = 0; at < 5; at++) await (await fetch(`${url}/a`)).text();
@@ -228,6 +261,26 @@ describe('workers', () => {
     for (const pid of pids) ok(!isAlive(pid));
   });
 });
+
+/** Does something between the steps that the workers of a gateway go through together. */
+function around(
+  gateway: Gateway,
+  { prepared, committing }: Partial<Record<'prepared' | 'committing', () => Promise<void>>>,
+) {
+  const { participants } = gateway.control;
+  const crew = gateway.crew!;
+  participants[participants.indexOf(crew)] = {
+    async prepare(next) {
+      const ready = await crew.prepare(next);
+      await prepared?.();
+      const commit = async () => {
+        await committing?.();
+        return ready.commit();
+      };
+      return { ...ready, commit };
+    },
+  };
+}
 
 function isAlive(pid: number): boolean {
   try {

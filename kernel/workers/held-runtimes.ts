@@ -1,0 +1,19 @@
+import type { Runtime } from '../runtime/runtime.ts';
+
+/** Configurations that workers serve: held in this process, too, because the values that workers share live here. */
+export class HeldRuntimes {
+  readonly #held = new Map<number, () => void>();
+
+  hold(runtime: Runtime): void {
+    this.#held.set(runtime.id, runtime.hold());
+  }
+
+  /** Lets those go that no worker serves any more. */
+  release(isOver: (revision: number) => boolean): void {
+    for (const [revision, letGo] of this.#held) {
+      if (!isOver(revision)) continue;
+      this.#held.delete(revision);
+      letGo();
+    }
+  }
+}

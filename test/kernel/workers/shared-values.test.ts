@@ -1,0 +1,47 @@
+import { deepEqual } from 'node:assert/strict';
+import { type DispatchFunc, inject } from 'light-my-request';
+import { openEngine } from '../../../kernel/control/engine.ts';
+import { createEventLog } from '../../../kernel/control/event-log.ts';
+import { readConfig } from '../../../kernel/runtime/build.ts';
+import { Phases } from '../../../kernel/runtime/phases.ts';
+import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
+import { silentSinks } from '../../../kernel/testing/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
+
+describe('a value that workers share', () => {
+  it('is asked for in the name of the configuration that serves the request, though another one has replaced it', async () => {
+    const asked: number[] = [];
+    const { generations, registry } = openEngine(catalogue, {
+      sinks: silentSinks,
+      events: createEventLog(),
+      ask: async (revision) => {
+        asked.push(revision);
+        return 60_000;
+      },
+    });
+    const normalized = await readConfig(
+      {
+        version: 3,
+        endpoints: [
+          {
+            endpoint: '/a',
+            backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }],
+            extra_config: { 'qos/ratelimit/router': { max_rate: 1 } },
+          },
+        ],
+      },
+      {},
+    );
+    const use = async (revision: number) => {
+      const prepared = await generations.prepare(normalized, new ReadFiles(), revision, new Phases());
+      prepared.commit();
+      return generations.current;
+    };
+    const first = await use(1);
+    const second = await use(2);
+    for (const { serve } of [first, second]) await inject(serve as unknown as DispatchFunc, '/a');
+    deepEqual(asked, [1, 2]);
+    await generations.close();
+    await registry.close();
+  });
+});
