@@ -21,7 +21,6 @@ export { type Normalized, type NormalizeOptions, normalize, normalizeInSlices, u
 export { knownNamespaces, notSupportedYet } from './not-supported.ts';
 export { renamedNamespace } from './old-names.ts';
 export {
-  DEFINITIONS,
   oldNamespaceSchemas,
   withOldComponentFields,
   withOldFields,
@@ -30,7 +29,15 @@ export {
 export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer } from './pointer.ts';
 export { type Part, PlacedError, type Position } from './position.ts';
 export { secretWarning } from './rules/secrets.ts';
-export { closedObject, type JsonSchema, toJsonSchema, toPublicSchema } from './schema.ts';
+export {
+  closedObject,
+  DEFINITIONS,
+  innerSchemas,
+  type JsonSchema,
+  recursiveSchemas,
+  toJsonSchema,
+  toPublicSchema,
+} from './schema.ts';
 export { type IsSecret, isSecret, isTelling, secretPointers } from './secret.ts';
 export { isMarked, markedLiterals, secretLiterals } from './secret-literals.ts';
 export { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret } from './secret-words.ts';

@@ -24,6 +24,7 @@ export function addKeywords(ajv: Ajv, choose: Choose): void {
   ajv.addVocabulary(['secret']);
   // Without a type, so that it runs before defaults are filled in and sees the keys that were written.
   ajv.addKeyword(keyword('closed', closed, {}));
+  ajv.addKeyword(keyword('exactlyOneOf', exactlyOneOf, { type: 'object' }));
   ajv.addKeyword(keyword('map', () => isMap, { type: 'object' }));
   ajv.addKeyword(keyword('distinct', () => distinct, { type: 'array' }));
   ajv.addKeyword(keyword('duration', duration, { modifying: true }));
@@ -31,7 +32,7 @@ export function addKeywords(ajv: Ajv, choose: Choose): void {
     keyword(
       'choice',
       (_schema, branches) => (value, context) => {
-        const answer = choose(branches as readonly Schema[], value, context.instancePath);
+        const answer = choose(branchesOf(branches as readonly Schema[] | Recursive), value, context.instancePath);
         if ('problems' in answer) return answer.problems;
         (context.parentData as DataObject)[context.parentDataProperty] = answer.value as never;
         return undefined;
@@ -39,6 +40,13 @@ export function addKeywords(ajv: Ajv, choose: Choose): void {
       { modifying: true },
     ),
   );
+}
+
+type Recursive = Extract<Schema, { readonly type: 'recursive' }>;
+
+/** A schema that holds itself is a choice of one, looked at when a value gets there. */
+function branchesOf(branches: readonly Schema[] | Recursive): readonly Schema[] {
+  return 'schema' in branches ? [branches.schema()] : branches;
 }
 
 function keyword(
@@ -70,10 +78,12 @@ function keyword(
 /** Refuses unknown keys and takes comment keys away. */
 function closed(parentSchema: Readonly<Record<string, unknown>>): Check {
   const known = new Set(Object.keys(parentSchema['properties'] as object));
+  const isOpen = parentSchema['additionalProperties'] !== undefined;
   return (value: DataObject, { instancePath }) => {
     if (JSON.isRawJSON(value)) return [wrongType(instancePath, 'object', value)];
     if (!isObject(value)) return undefined;
     const problems: Problem[] = [];
+    if (isOpen) return problems;
     for (const key of Object.keys(value)) {
       if (known.has(key)) continue;
       if (/^[@$_#]/.test(key)) delete value[key];
@@ -81,6 +91,25 @@ function closed(parentSchema: Readonly<Record<string, unknown>>): Check {
     }
     return problems;
   };
+}
+
+/** Of every group of fields exactly one must be written. */
+function exactlyOneOf(_schema: Readonly<Record<string, unknown>>, groups: unknown): Check {
+  return (value: DataObject, { instancePath }) =>
+    (groups as readonly (readonly string[])[]).flatMap((group): readonly Problem[] => {
+      const written = group.filter((field) => Object.hasOwn(value, field));
+      if (written.length === 1) return [];
+      const names = group.map((field) => `'${field}'`).join(', ');
+      const found = written.length === 0 ? 'found none' : `found ${written.map((field) => `'${field}'`).join(' and ')}`;
+      return [
+        {
+          code: 'SCHEMA_EXACTLY_ONE',
+          pointer: instancePath,
+          message: `exactly one of ${names} must be in '${fieldName(instancePath)}', ${found}`,
+          related: written.map((field) => `${instancePath}/${escapePointer(field)}`),
+        },
+      ];
+    });
 }
 
 function unknownKey(parent: string, key: string, known: ReadonlySet<string>, holder: DataObject): Problem {

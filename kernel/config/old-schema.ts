@@ -6,10 +6,7 @@ import {
   type OldNames,
   oldNamespaces,
 } from './old-names.ts';
-import type { JsonSchema } from './schema.ts';
-
-/** Where the parts of a public schema stand that are named more than once. */
-export const DEFINITIONS = '#/definitions/';
+import { DEFINITIONS, type JsonSchema } from './schema.ts';
 
 const INERT = {
   description: 'Not supported yet: it may only say what its absence means.',

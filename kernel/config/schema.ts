@@ -29,6 +29,8 @@ export function toPublicSchema(schema: Schema): JsonSchema {
   switch (schema.type) {
     case 'any':
       return shared;
+    case 'recursive':
+      return { ...shared, allOf: [{ $ref: `${DEFINITIONS}${schema.name}` }] };
     case 'duration':
       return {
         ...shared,
@@ -40,13 +42,47 @@ export function toPublicSchema(schema: Schema): JsonSchema {
       return { ...shared, ...limits(schema), type: 'array', items: toPublicSchema(schema.items) };
     case 'object': {
       const { properties, values, required } = schema;
-      const object = { ...shared, ...limits(schema), type: 'object' };
-      if (!properties) return values ? { ...object, additionalProperties: toPublicSchema(values) } : object;
-      return { ...object, ...present({ required }), ...closedObject(mapEntries(properties, toPublicField)) };
+      const object = { ...shared, ...limits(schema), type: 'object', ...exactlyOne(schema.exactlyOneOf) };
+      const rest = values && { additionalProperties: toPublicSchema(values) };
+      if (!properties) return { ...object, ...rest };
+      const fields = mapEntries(properties, toPublicField);
+      return {
+        ...object,
+        ...present({ required }),
+        ...(rest ? { properties: fields, ...rest } : closedObject(fields)),
+      };
     }
     default:
       return { ...shared, ...limits(schema), type: schema.type };
   }
+}
+
+/** Where the schemas are that others refer to. */
+export const DEFINITIONS = '#/definitions/';
+
+/** The schemas that a schema refers to, by their names: those that hold themselves. */
+export function recursiveSchemas(schema: Schema, found = new Map<string, Schema>()): Map<string, Schema> {
+  if ('type' in schema && schema.type === 'recursive') {
+    if (found.has(schema.name)) return found;
+    const held = schema.schema();
+    found.set(schema.name, held);
+    return recursiveSchemas(held, found);
+  }
+  for (const inner of innerSchemas(schema)) recursiveSchemas(inner, found);
+  return found;
+}
+
+/** The schemas of the parts of a value. */
+export function innerSchemas(schema: Schema): readonly Schema[] {
+  if ('anyOf' in schema) return schema.anyOf;
+  if (schema.type === 'array') return [schema.items];
+  if (schema.type !== 'object') return [];
+  return [...Object.values(schema.properties ?? {}), ...(schema.values ? [schema.values] : [])];
+}
+
+function exactlyOne(groups: readonly (readonly string[])[] | undefined): JsonSchema {
+  if (!groups) return {};
+  return { allOf: groups.map((group) => ({ oneOf: group.map((field) => ({ required: [field] })) })) };
 }
 
 /** An object of these fields, with comments beside them and nothing else. */
@@ -71,6 +107,8 @@ function forValidator(schema: Schema, isField: boolean): JsonSchema {
   switch (schema.type) {
     case 'any':
       return shared;
+    case 'recursive':
+      return { ...shared, choice: schema };
     case 'duration':
       return { ...shared, duration: true };
     case 'array': {
@@ -79,11 +117,10 @@ function forValidator(schema: Schema, isField: boolean): JsonSchema {
       return uniqueItems ? { ...array, distinct: true } : array;
     }
     case 'object': {
-      const { properties, values, required } = schema;
-      const object = { ...shared, ...limits(schema), type: 'object' };
-      if (!properties) {
-        return { ...object, map: true, ...(values ? { additionalProperties: forValidator(values, false) } : {}) };
-      }
+      const { properties, values, required, exactlyOneOf } = schema;
+      const rest = values && { additionalProperties: forValidator(values, false) };
+      const object = { ...shared, ...limits(schema), type: 'object', ...present({ exactlyOneOf }), ...rest };
+      if (!properties) return { ...object, map: true };
       return {
         ...object,
         closed: true,

@@ -2,6 +2,7 @@ import { type Data, type DataObject, isObject, type Schema } from '#contract';
 import { renamedNamespace } from './old-names.ts';
 import { fieldName, joinPointer } from './pointer.ts';
 import type { Stretch } from './position.ts';
+import { innerSchemas } from './schema.ts';
 import { isApiKey } from './secret.ts';
 import { hasFreeKeys, holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
 
@@ -107,6 +108,7 @@ export function markedLiterals(schema: Schema, settings: Data, pointer: string):
 export function isMarked(schema: Schema, steps: readonly string[]): boolean {
   if (schema.secret) return true;
   if ('anyOf' in schema) return schema.anyOf.some((branch) => isMarked(branch, steps));
+  if (schema.type === 'recursive') return isMarked(schema.schema(), steps);
   const [step, ...rest] = steps;
   if (step === undefined) return false;
   const inner = innerOf(schema, step);
@@ -125,15 +127,10 @@ const marks = new WeakMap<Schema, boolean>();
 function hasMarks(schema: Schema): boolean {
   let answer = marks.get(schema);
   if (answer === undefined) {
-    answer = schema.secret === true || innersOf(schema).some(hasMarks);
+    marks.set(schema, false);
+    const inner = 'type' in schema && schema.type === 'recursive' ? [schema.schema()] : innerSchemas(schema);
+    answer = schema.secret === true || inner.some(hasMarks);
     marks.set(schema, answer);
   }
   return answer;
-}
-
-function innersOf(schema: Schema): readonly Schema[] {
-  if ('anyOf' in schema) return schema.anyOf;
-  if (schema.type === 'array') return [schema.items];
-  if (schema.type !== 'object') return [];
-  return [...Object.values(schema.properties ?? {}), ...(schema.values ? [schema.values] : [])];
 }

@@ -20,7 +20,7 @@ export interface Verdict {
  * given may be changed. With errors, what comes back is not to be used.
  *
  * Codes: SCHEMA_TYPE, SCHEMA_ENUM, SCHEMA_REQUIRED, SCHEMA_UNKNOWN_KEY, SCHEMA_PATTERN, SCHEMA_RANGE,
- * SCHEMA_DUPLICATE, SCHEMA_CHOICE, DURATION_INVALID.
+ * SCHEMA_DUPLICATE, SCHEMA_CHOICE, SCHEMA_EXACTLY_ONE, DURATION_INVALID.
  */
 export type Validate = (value: unknown, pointer: string) => Verdict;
 
@@ -224,6 +224,8 @@ function choose(
 function fitsType(branch: Schema, value: unknown): boolean {
   if ('anyOf' in branch) return branch.anyOf.some((inner) => fitsType(inner, value));
   switch (branch.type) {
+    case 'recursive':
+      return fitsType(branch.schema(), value);
     case 'object':
       return isObject(value);
     case 'array':

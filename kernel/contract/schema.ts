@@ -16,7 +16,11 @@ interface Described {
  * (`Infer`), the editors' schema and the reference pages.
  *
  * - An object with `properties` is closed: unknown keys are refused, keys starting with `@ $ _ #` are comments and are
- *   dropped. An object without `properties` is a map whose keys are all data.
+ *   dropped. An object with `values` alone, or with neither, is a map whose keys are all data. With both it is open: the
+ *   fields of `properties`, and beside them a map.
+ * - `exactlyOneOf` names groups of fields; of each group exactly one must be written.
+ * - `recursive` stands for a schema that holds itself; its name is that of its definition in the published schema.
+ * - An object made by `pipeSchema` holds backends that are called: `site.pipe` gives what it was compiled to.
  * - `duration` is written as `"1500ms"` (units ns, us, µs, ms, s, m, h) and read as milliseconds.
  * - `any` is any JSON value.
  */
@@ -50,14 +54,29 @@ export type Schema =
       readonly type: 'object';
       readonly properties?: { readonly [key: string]: Schema };
       readonly required?: readonly string[];
-      /** The value of every key of a map; only without `properties`. */
+      /** The value of every key of a map; beside `properties`, of every other key. */
       readonly values?: Schema;
+      readonly exactlyOneOf?: readonly (readonly string[])[];
+      /** The object is a pipe. */
+      readonly pipe?: PipeRules;
       readonly minProperties?: number;
       readonly maxProperties?: number;
       readonly default?: { readonly [key: string]: unknown };
     })
   | (Described & { readonly type: 'any'; readonly default?: unknown })
+  | (Described & {
+      readonly type: 'recursive';
+      readonly name: string;
+      readonly schema: () => Schema;
+      readonly default?: unknown;
+    })
   | (Described & { readonly anyOf: readonly Schema[]; readonly default?: unknown });
+
+/** What an object that is a pipe may hold. */
+export interface PipeRules {
+  /** The components its `extra_config` may hold. Default: every one that stands around backends. */
+  readonly components?: readonly string[];
+}
 
 type Properties = { readonly [key: string]: Schema };
 

@@ -1,9 +1,18 @@
-import { backendSchema, endpointSchema, type Level, type Namespace, routerSchema, serviceSchema } from '#contract';
+import {
+  backendSchema,
+  endpointSchema,
+  type Level,
+  type Namespace,
+  routerSchema,
+  type Schema,
+  serviceSchema,
+} from '#contract';
 import {
   closedObject,
   DEFINITIONS,
   type JsonSchema,
   oldNamespaceSchemas,
+  recursiveSchemas,
   toPublicSchema,
   withOldComponentFields,
   withOldFields,
@@ -45,7 +54,10 @@ export async function completeSchema(registry: Registry): Promise<CompleteSchema
     output_encoding: { enum: outputs },
     endpoints: { items: endpoint },
   });
-  const definitions = Object.fromEntries(components.map(({ key, schema }) => [key, schema]));
+  const definitions = {
+    ...recursiveDefinitions(registry),
+    ...Object.fromEntries(components.map(({ key, schema }) => [key, schema])),
+  };
   const root = withVersionTwo(service, definitions);
   return { $schema: DRAFT, $id: `urn:sluice:schema:${registry.services.version}`, ...root, definitions };
 }
@@ -61,8 +73,19 @@ export async function componentSchema(registry: Registry, namespace: Namespace):
     .filter((form) => form !== undefined);
   const different = [...new Map(forms.map((form) => [JSON.stringify(form), form])).values()];
   if (different.length === 0) return undefined;
-  const head = { $schema: DRAFT, $id: `${$id}:${namespace}` };
+  const own = recursiveDefinitions(registry, [namespace]);
+  const more = Object.keys(own).length > 0 && { definitions: own };
+  const head = { $schema: DRAFT, $id: `${$id}:${namespace}`, ...more };
   return different.length === 1 ? { ...head, ...different[0] } : { ...head, title: namespace, anyOf: different };
+}
+
+/** What schemas that hold themselves refer to. */
+function recursiveDefinitions(registry: Registry, namespaces: readonly Namespace[] = registry.namespaces): Schemas {
+  const found = new Map<string, Schema>();
+  for (const namespace of namespaces) {
+    for (const { schema } of registry.plugin(namespace)?.places ?? []) recursiveSchemas(schema, found);
+  }
+  return Object.fromEntries([...found].map(([name, schema]) => [name, toPublicSchema(schema)]));
 }
 
 /** What may stand in the `extra_config` of a level. */

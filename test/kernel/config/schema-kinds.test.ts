@@ -1,0 +1,110 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { Ajv } from 'ajv';
+import type { Infer, Schema } from '#contract';
+import { compileSchema, recursiveSchemas, toPublicSchema } from '../../../kernel/config/index.ts';
+
+function check(schema: Schema, value: unknown): { value: unknown; errors: string[] } {
+  const { value: checked, errors } = compileSchema(schema)(value, '/x');
+  return { value: checked, errors: errors.map(({ pointer, code }) => `${pointer} ${code}`) };
+}
+
+/** The published schema agrees with the validator. */
+function isPublished(schema: Schema, value: unknown): boolean {
+  const definitions = Object.fromEntries(
+    [...recursiveSchemas(schema)].map(([name, inner]) => [name, toPublicSchema(inner)]),
+  );
+  return new Ajv({ strict: false }).compile({ ...toPublicSchema(schema), definitions })(value);
+}
+
+describe('a schema of an open object', () => {
+  const open = {
+    type: 'object',
+    properties: { timeout: { type: 'duration', default: '1s' } },
+    values: { type: 'string' },
+  } as const satisfies Schema;
+
+  it('knows its fields and takes every other key as a map does', () => {
+    deepEqual(check(open, { timeout: '2s', en: 'yes', _it: 'si' }), {
+      value: { timeout: 2000, en: 'yes', _it: 'si' },
+      errors: [],
+    });
+    equal(isPublished(open, { timeout: '2s', en: 'yes' }), true);
+  });
+
+  it('fills in the defaults of its fields', () => {
+    deepEqual(check(open, {}).value, { timeout: 1000 });
+  });
+
+  it('holds the other keys to the schema of its values', () => {
+    deepEqual(check(open, { en: 1 }).errors, ['/x/en SCHEMA_TYPE']);
+    equal(isPublished(open, { en: 1 }), false);
+  });
+});
+
+describe('a schema with exactly one of several fields', () => {
+  const source = {
+    type: 'object',
+    properties: { url: { type: 'string' }, path: { type: 'string' }, cache: { type: 'boolean' } },
+    exactlyOneOf: [['url', 'path']],
+  } as const satisfies Schema;
+
+  it('takes any one of them', () => {
+    for (const value of [{ url: 'a' }, { path: 'b', cache: true }]) {
+      deepEqual(check(source, value).errors, []);
+      equal(isPublished(source, value), true);
+    }
+  });
+
+  it('refuses none and both, and says which were found', () => {
+    for (const value of [{ cache: true }, { url: 'a', path: 'b' }]) {
+      deepEqual(check(source, value).errors, ['/x SCHEMA_EXACTLY_ONE']);
+      equal(isPublished(source, value), false);
+    }
+    const [error] = compileSchema(source)({ url: 'a', path: 'b' }, '/x').errors;
+    equal(error!.message, "exactly one of 'url', 'path' must be in 'x', found 'url' and 'path'");
+    deepEqual(error!.related, ['/x/url', '/x/path']);
+  });
+});
+
+describe('a schema that holds itself', () => {
+  const group: Schema = {
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: { type: 'string' },
+      wait: { type: 'duration', default: '1s' },
+      inner: { type: 'array', items: { type: 'recursive', name: 'test-group', schema: () => group } },
+    },
+  };
+
+  it('is checked at every depth, defaults and durations included', () => {
+    deepEqual(check(group, { name: 'a', inner: [{ name: 'b', inner: [{ name: 'c', wait: '5ms' }] }] }), {
+      value: {
+        name: 'a',
+        wait: 1000,
+        inner: [{ name: 'b', wait: 1000, inner: [{ name: 'c', wait: 5 }] }],
+      },
+      errors: [],
+    });
+  });
+
+  it('tells a mistake at its place', () => {
+    deepEqual(check(group, { name: 'a', inner: [{ name: 'b', inner: [{ nam: 'c' }] }] }).errors, [
+      '/x/inner/0/inner/0/nam SCHEMA_UNKNOWN_KEY',
+    ]);
+  });
+
+  it('is published as a definition that refers to itself', () => {
+    equal(isPublished(group, { name: 'a', inner: [{ name: 'b', inner: [] }] }), true);
+    equal(isPublished(group, { name: 'a', inner: [{ name: 'b', inner: [{}] }] }), false);
+    match(JSON.stringify(toPublicSchema(group)), /"\$ref":"#\/definitions\/test-group"/);
+  });
+
+  it('has data of any kind as its type', () => {
+    const value: Infer<{ readonly type: 'recursive'; readonly name: 'x'; readonly schema: () => Schema }> = [
+      1,
+      { a: null },
+    ];
+    equal(Array.isArray(value), true);
+  });
+});
