@@ -22,9 +22,9 @@ export interface Side {
   readonly examined: Examined;
 }
 
-/** @param attaching also let every component build itself. @throws Refusal with every mistake. */
-export async function sideOf(gateway: Gateway, snapshot: Snapshot, attaching = false): Promise<Side> {
-  return { snapshot, examined: await examineSnapshot(gateway, snapshot, attaching) };
+/** @param reading also read the files that it names. @throws Refusal with every mistake. */
+export async function sideOf(gateway: Gateway, snapshot: Snapshot, reading = false): Promise<Side> {
+  return { snapshot, examined: await examineSnapshot(gateway, snapshot, reading) };
 }
 
 /** How one configuration differs from another, as a request may see it. */

@@ -13,15 +13,15 @@ import {
 
 /**
  * Looks at a configuration and keeps nothing.
- * @param attaching also let every component build itself.
+ * @param reading also read the files that it names.
  * @throws Refusal with every mistake.
  */
 export async function examineSnapshot(
   { registry }: Gateway,
   { data, document }: Snapshot,
-  attaching: boolean,
+  reading: boolean,
 ): Promise<Examined> {
-  const examined = await examine(data, {}, registry, attaching);
+  const examined = await examine(data, {}, registry, reading);
   const { errors, warnings, phase } = examined;
   if (errors.length === 0) return examined;
   const isSecret = secretsKnownTo(registry);

@@ -14,19 +14,19 @@ interface Accepted {
   readonly config: ServiceConfig;
   /** The pointer in the document of what stands at a pointer of `config`. */
   readonly origin: (pointer: string) => string;
-  /** Its routes are there when components were attached; they are for looking at, not to be called. */
+  /** Its routes are there when files were read; they are for looking at, not to be called. */
   readonly compiled: Compiled;
 }
 
 /**
  * Reads a configuration file; its mistakes go to standard error.
- * @param attaching also let every component build itself. @returns null for a file with mistakes.
+ * @param reading also read the files that it names. @returns null for a file with mistakes.
  */
-export async function acceptFile(file: string, context: CommandContext, attaching: boolean): Promise<Accepted | null> {
+export async function acceptFile(file: string, context: CommandContext, reading: boolean): Promise<Accepted | null> {
   const registry = new Registry(context.catalogue, toolServices());
   try {
     const document = await readDocument(file);
-    const { config, compiled, errors, origin } = await examine(document.data, {}, registry, attaching);
+    const { config, compiled, errors, origin } = await examine(document.data, {}, registry, reading);
     if (errors.length > 0) throw new ConfigErrors(errors);
     return { document, config, compiled, origin };
   } catch (error) {

@@ -6,6 +6,7 @@ import { secretsKnownTo } from '../registry/secrets.ts';
 import { examine } from '../runtime/build.ts';
 import { type Command, UsageError } from './command.ts';
 import { fixByExamining } from './fix.ts';
+import { printable } from './formats/excerpt.ts';
 import { type Findings, formats } from './formats/index.ts';
 import { lintAgainst } from './lint.ts';
 import { printConfig } from './print-config.ts';
@@ -32,8 +33,8 @@ const options = {
 } as const;
 
 /**
- * Validates a configuration and keeps nothing. Plain `check`, `-l` and `-n` look at everything that can be seen in the
- * document; `-t` also lets every component build itself; `-s` also holds the document to a schema of the caller's.
+ * Validates a configuration and keeps nothing. Plain `check`, `-l` and `-n` look at everything that needs no other file
+ * and no network; `-t` also reads the files that the document names; `-s` also holds it to a schema of the caller's.
  * `--fix` first makes good what can be made good without a choice. With `--admin` a running gateway looks at the file.
  * Exit 0 when it is valid, 1 when not, 3 when that gateway does not answer. Results are on standard output; in the text
  * format, what is wrong is on standard error.
@@ -54,12 +55,12 @@ export const check: Command = {
       stderr.write('please give the configuration file: -c FILE\n');
       return 1;
     }
-    const isAttaching = Boolean(values['test-routes'] || values['test-gin-routes']);
-    if (values.fix) await fixByExamining(file, context, isAttaching);
-    const inspection = { file, catalogue, isAttaching, schema: values['lint-schema'] };
+    const isReading = Boolean(values['test-routes'] || values['test-gin-routes']);
+    if (values.fix) await fixByExamining(file, context, isReading);
+    const inspection = { file, catalogue, isReading, schema: values['lint-schema'] };
     const report = async (client: AdminClient | null): Promise<number> => {
       if (format.isForPeople) stdout.write(`Parsing configuration file: ${file}\n`);
-      const { findings, config, untold = 0 } = await inspect(inspection, client);
+      const { findings, config, unread = [], untold = 0 } = await inspect(inspection, client);
       if (!format.isForPeople) {
         stdout.write(format.print(findings, false));
         return exitCode(findings);
@@ -69,7 +70,7 @@ export const check: Command = {
       printFindings(context, findings);
       if (untold > 0) stderr.write(`and ${untold} more\n`);
       if (mistakes === 0 && debug && config) printConfig(stdout, config, debug.length, indent, findings.isSecret);
-      if (mistakes === 0) stdout.write('Syntax OK!\n');
+      if (mistakes === 0) stdout.write(`Syntax OK!${notLookedAt(unread)}\n`);
       return exitCode(findings);
     };
     return values.admin === undefined ? report(null) : converse({ ...values, json: false }, context, report);
@@ -92,11 +93,21 @@ function count(mistakes: number): string {
   return mistakes === 1 ? '1 mistake' : `${mistakes} mistakes`;
 }
 
+/** How many files are named; the others are counted. */
+const MAX_NAMED = 5;
+
+/** What is left for `-t` to look at. */
+function notLookedAt(files: readonly string[]): string {
+  if (files.length === 0) return '';
+  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : '';
+  return ` Not looked at: ${files.slice(0, MAX_NAMED).map(printable).join(', ')}${more} (check -t reads them).`;
+}
+
 interface Inspection {
   readonly file: string;
   readonly catalogue: Catalogue;
-  /** Also let every component build itself. */
-  readonly isAttaching: boolean;
+  /** Also read the files that the document names. */
+  readonly isReading: boolean;
   /** Path or address of a schema of the caller's. */
   readonly schema: string | undefined;
 }
@@ -104,6 +115,8 @@ interface Inspection {
 /** What was found; the configuration is there when the file was read here. */
 interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'untold'>> {
   readonly config?: ServiceConfig;
+  /** Files that were not read. */
+  readonly unread?: readonly string[];
 }
 
 /**
@@ -111,7 +124,7 @@ interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'un
  * @param client of the gateway that is to look at it; null to look here. What cannot be read is not sent.
  */
 async function inspect(
-  { file, catalogue, isAttaching, schema }: Inspection,
+  { file, catalogue, isReading, schema }: Inspection,
   client: AdminClient | null,
 ): Promise<Inspected> {
   const registry = new Registry(catalogue, toolServices());
@@ -120,12 +133,13 @@ async function inspect(
     if (client) {
       // Its components say what no excerpt may show.
       await examine(document.data, {}, registry, false);
-      return await checkWithRunning(client, document, isAttaching, secretsKnownTo(registry));
+      return await checkWithRunning(client, document, isReading, secretsKnownTo(registry));
     }
-    const { config, errors, warnings } = await examine(document.data, {}, registry, isAttaching);
+    const { config, errors, warnings, unread } = await examine(document.data, {}, registry, isReading);
     const violations = schema === undefined ? [] : await lintAgainst(schema, document.data);
     const all = [...document.warnings, ...warnings];
-    return { findings: findingsOf(file, document, [...errors, ...violations], all, secretsKnownTo(registry)), config };
+    const findings = findingsOf(file, document, [...errors, ...violations], all, secretsKnownTo(registry));
+    return { findings, config, unread };
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
     return { findings: findingsOf(file, error instanceof UnreadableError ? error : null, error.errors) };

@@ -46,16 +46,16 @@ export async function fixFile(
 /**
  * Fixes a file by what the gateway itself finds in it, and tells it on standard error. A file that cannot be read is left
  * to the check that follows; so is one that cannot be written, with a line that says why.
- * @param attaching also let every component build itself.
+ * @param reading also read the files that the configuration names.
  */
 export async function fixByExamining(
   file: string,
   { catalogue, stderr }: CommandContext,
-  attaching: boolean,
+  reading: boolean,
 ): Promise<void> {
   const registry = new Registry(catalogue, toolServices());
   const find = async (document: Document) => {
-    const { errors, warnings } = await examine(document.data, {}, registry, attaching);
+    const { errors, warnings } = await examine(document.data, {}, registry, reading);
     return [...errors, ...warnings];
   };
   try {

@@ -20,8 +20,9 @@ import type { Registry } from '../registry/registry.ts';
 import { compileBackend } from './backend.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
-import { attach, type Build, createSite } from './site.ts';
+import { attach, type Build, collecting, createSite } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
+import { isUnread } from './unread-file.ts';
 
 /** A plugin and what it handed over at one place. */
 export interface Attached<A> {
@@ -61,7 +62,8 @@ export function attachEndpoint(
     if (handed) attached.push({ plugin, at: handed, pointer: at });
   }
   for (const { plugin, at, pointer: origin } of context.service) {
-    const handed = at.eachEndpoint?.(createSite(build, plugin, undefined, { pointer, log, endpoint }));
+    const site = createSite(build, plugin, undefined, { pointer, log, endpoint });
+    const handed = collecting(build, origin, () => at.eachEndpoint?.(site));
     if (handed) attached.push({ plugin, at: handed, pointer: origin });
   }
   return attached;
@@ -94,6 +96,8 @@ export function attachBackend(
   );
   const stance = { log, endpoint, backend, index };
   const attached: Attached<AtBackend>[] = [];
+  /** A component that waits for its files may be the one that reaches the backend. */
+  let mayBeReached = false;
   for (const { plugin, place, config, pointer: at } of findPlugins(
     build,
     registry,
@@ -103,13 +107,15 @@ export function attachBackend(
   )) {
     const handed = attach<AtBackend>(build, plugin, place, config, { ...stance, pointer: at });
     if (handed) attached.push({ plugin, at: handed, pointer: at });
+    else mayBeReached ||= isUnread(build.errors.at(-1));
   }
   for (const { plugin, at, pointer: origin } of context.service) {
-    const handed = at.eachBackend?.(createSite(build, plugin, undefined, { ...stance, pointer }));
+    const site = createSite(build, plugin, undefined, { ...stance, pointer });
+    const handed = collecting(build, origin, () => at.eachBackend?.(site));
     if (handed) attached.push({ plugin, at: handed, pointer: origin });
   }
   const protocol = findProtocol(context, attached, pointer, stance, output);
-  if (protocol && !protocol.hostless && backend.host.length === 0) {
+  if (!protocol?.hostless && !mayBeReached && backend.host.length === 0) {
     build.errors.push(
       new ConfigError('BACKEND_HOST', pointer, 'backend has no host', { hint: 'add "host" here or at the root' }),
     );

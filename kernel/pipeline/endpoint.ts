@@ -65,7 +65,7 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
     );
   }
   if (raw) refuseReaders(build, [...attached, ...backends.flatMap((backend) => backend.attached)], output, pointer);
-  if (build.errors.length > before || !build.attaching) return undefined;
+  if (build.errors.length > before) return undefined;
 
   const unread = [...attached, ...backends.flatMap((backend) => backend.attached)].every(({ at }) => !at.readsData);
   const alone = regular.length === 1 && backends.length === 1;

@@ -1,7 +1,7 @@
 import { type BackendConfig, type BackendSite, ConfigError, type HostList, type Protocol } from '#contract';
 import { joinPointer, nearest } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
-import { type Build, createSite, type Stance } from './site.ts';
+import { type Build, collecting, createSite, type Stance } from './site.ts';
 
 /**
  * Opens the discovery that a backend's `sd` names.
@@ -18,15 +18,10 @@ export function openHosts(
     build.errors.push(unknownDiscovery(registry, backend.sd, joinPointer(stance.pointer, 'sd')));
     return null;
   }
-  if (!build.attaching || !protocol || protocol.hostless || backend.host.length === 0) return null;
+  if (!protocol || protocol.hostless || backend.host.length === 0) return null;
   const plugin = registry.plugin(`discovery/${backend.sd}`)!;
-  try {
-    return discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    build.errors.push(error);
-    return null;
-  }
+  const open = () => discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
+  return collecting(build, stance.pointer, open) ?? null;
 }
 
 function unknownDiscovery(registry: Registry, name: string, pointer: string): ConfigError {

@@ -16,6 +16,7 @@ import {
 import { compileSchema, fieldName, markedLiterals, parentPointer, secretWarning } from '../config/index.ts';
 import type { Hold } from './hold.ts';
 import { HOLDERS } from './namespaces.ts';
+import { isUnread } from './unread-file.ts';
 
 type Dispose = () => void | Promise<void>;
 
@@ -23,8 +24,6 @@ type Dispose = () => void | Promise<void>;
 export interface Build {
   readonly config: ServiceConfig;
   readonly services: Services;
-  /** False when configurations are only validated: no plugin is attached and no route comes out. */
-  readonly attaching: boolean;
   readonly errors: ConfigError[];
   readonly warnings: ConfigError[];
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[];
@@ -36,7 +35,7 @@ export interface Build {
     open: () => T,
     use: (value: T, asked: Data) => Data,
   ): (asked: Data) => Data | Promise<Data>;
-  /** As of `Site`; may be taken out of the build. */
+  /** As of `Site`; may be taken out of the build. Throws an `UnreadFile` where only the document is examined. */
   readonly read: (path: string) => Uint8Array;
   defer(dispose: Dispose): void;
   /** The same build for one endpoint: what it acquires is held for as long as the endpoint has streams. */
@@ -62,16 +61,26 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
     build.errors.push(...errors.map((error) => ofOtherPlace(error, plugin, place, stance.pointer)));
     return undefined;
   }
+  build.warnings.push(...markedLiterals(place.schema, raw, stance.pointer).map(secretWarning));
+  const make = place.attach as (site: unknown) => A;
+  return collecting(build, stance.pointer, () => make(createSite(build, plugin, Object.freeze(value), stance)));
+}
+
+/** What a plugin hands over at a place, or undefined when it refused the configuration: its mistake is collected. */
+export function collecting<A>(build: Build, pointer: string, make: () => A): A | undefined {
   try {
-    const make = place.attach as (site: unknown) => A;
-    const made = build.attaching ? make(createSite(build, plugin, Object.freeze(value), stance)) : undefined;
-    build.warnings.push(...markedLiterals(place.schema, raw, stance.pointer).map(secretWarning));
-    return made;
+    return make();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    build.errors.push(error);
+    build.errors.push(faultOf(error, pointer));
     return undefined;
   }
+}
+
+/** What an attachment threw, as a mistake. @throws what is none. */
+function faultOf(error: unknown, pointer: string): ConfigError {
+  if (error instanceof ConfigError) return error;
+  if (isUnread(error)) return new ConfigError('FILE_UNREAD', pointer, (error as Error).message, { cause: error });
+  throw error;
 }
 
 /** Says of a setting which the plugin has at another level only where it belongs. */

@@ -2,11 +2,12 @@ import { ConfigError, ConfigErrors, type Data, GatewayError, type ServiceConfig,
 import { type Normalized, normalizeInSlices, untold } from '../config/index.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
 import type { Build } from '../pipeline/site.ts';
+import { isUnread } from '../pipeline/unread-file.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointHold } from './endpoint-hold.ts';
 import { type Holder, Keeper, keptId } from './keeper.ts';
 import type { Phases } from './phases.ts';
-import { ReadFiles } from './read-files.ts';
+import { NamedFiles, ReadFiles } from './read-files.ts';
 import { Runtime } from './runtime.ts';
 import { Scope } from './scope.ts';
 import { readServerTls, type ServerTls } from './tls.ts';
@@ -59,7 +60,7 @@ export async function build(
 ): Promise<Built> {
   // With mistakes in what is written, building only looks for more of them.
   if (normalized.errors.length === 0) phases.enter('build');
-  const assembly = new Assembly(normalized, files, means, true, id);
+  const assembly = new Assembly(normalized, files, means, id);
   try {
     const { compiled, tls } = await assembly.compile();
     if (assembly.errors.length > 0) throw new ConfigErrors(assembly.errors);
@@ -86,27 +87,31 @@ export interface Examined {
   readonly origin: (pointer: string) => string;
   /** Every file that was read. */
   readonly files: readonly FileRead[];
+  /** The files that the configuration names and that were not read, as they are written. */
+  readonly unread: readonly string[];
 }
 
 /**
- * Looks for every mistake of a configuration and keeps nothing.
- * @param attaching also let every component build itself from its configuration: keys, schemas, expressions.
+ * Looks for every mistake of a configuration and keeps nothing. Every component builds itself; nothing is asked of the
+ * network.
+ * @param reading also read the files that the configuration names: certificates, keys.
  */
 export async function examine(
   data: unknown,
   overrides: Overrides,
   registry: Registry,
-  attaching: boolean,
+  reading: boolean,
 ): Promise<Examined> {
   const normalized = await readConfig(data, overrides);
   const { config, origin } = normalized;
-  const files = new ReadFiles();
-  const assembly = new Assembly(normalized, files, { registry, keeper: new Keeper() }, attaching, 0);
+  const named = new NamedFiles();
+  const files = reading ? new ReadFiles() : named;
+  const assembly = new Assembly(normalized, files, { registry, keeper: new Keeper() }, 0);
   const phase = normalized.errors.length > 0 ? 'validate' : 'build';
   try {
     const { compiled } = await assembly.compile();
     const { errors, warnings } = assembly;
-    return { config, compiled, errors, warnings, phase, origin, files: files.reads };
+    return { config, compiled, errors, warnings, phase, origin, files: files.reads, unread: [...named.names] };
   } finally {
     await assembly.giveBack();
   }
@@ -118,7 +123,6 @@ class Assembly {
   readonly normalized: Normalized;
   readonly files: ReadFiles;
   readonly means: Means;
-  readonly attaching: boolean;
   readonly revision: number;
   readonly scope = new Scope();
   readonly holds: EndpointHold[] = [];
@@ -126,19 +130,19 @@ class Assembly {
   readonly found: ConfigError[] = [];
   readonly noticed: ConfigError[] = [];
 
-  constructor(normalized: Normalized, files: ReadFiles, means: Means, attaching: boolean, revision: number) {
+  constructor(normalized: Normalized, files: ReadFiles, means: Means, revision: number) {
     this.normalized = normalized;
     this.files = files;
     this.means = means;
-    this.attaching = attaching;
     this.revision = revision;
   }
 
   /** Every mistake found so far, at its place in the document. */
   get errors(): readonly ConfigError[] {
     const { errors } = this.normalized;
+    const found = [...new Set(this.found)].filter((error) => !isUnread(error));
     // What is told of already may have led a component astray at the same place.
-    return [...errors, ...untold([...new Set(this.found)].map(this.#place), errors)];
+    return [...errors, ...untold(found.map(this.#place), errors)];
   }
 
   get warnings(): readonly ConfigError[] {
@@ -161,7 +165,7 @@ class Assembly {
     const build = new ScopedBuild(this, this.scope);
     const { errors } = this.normalized;
     const isTlsSound = !errors.some(({ pointer }) => /^\/tls(?:\/|$)/.test(pointer));
-    const tls = this.attaching && isTlsSound ? readServerTls(build.config.tls, build) : null;
+    const tls = isTlsSound ? readServerTls(build.config.tls, build) : null;
     return { compiled: await compile(build, this.means.registry), tls };
   }
 
@@ -186,10 +190,6 @@ class ScopedBuild implements Build {
 
   get config(): ServiceConfig {
     return this.#assembly.normalized.config;
-  }
-
-  get attaching(): boolean {
-    return this.#assembly.attaching;
   }
 
   get services(): Services {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { UnreadFile } from '../pipeline/unread-file.ts';
 import { contentHash } from './content-hash.ts';
 import type { FileRead } from './watch/index.ts';
 
@@ -43,6 +44,17 @@ export class ReadFiles {
   get contents(): [string, Uint8Array][] {
     return [...this.#found].flatMap(([path, { bytes }]) => (bytes ? [[path, bytes] as [string, Uint8Array]] : []));
   }
+}
+
+/** Notes which files a configuration names, and reads none. */
+export class NamedFiles extends ReadFiles {
+  readonly names = new Set<string>();
+
+  /** @throws UnreadFile always. */
+  override readonly read = (path: string): Uint8Array => {
+    this.names.add(path);
+    throw new UnreadFile(path);
+  };
 }
 
 function readFound(path: string): Found {

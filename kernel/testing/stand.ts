@@ -118,7 +118,6 @@ async function standUp(
   const warmups: Build['warmups'] = [];
   const build: Build = {
     config: service,
-    attaching: true,
     services: {
       clock: systemClock,
       log: silentLog,

@@ -64,7 +64,6 @@ export async function standDiscovery(
         events: silentEvents,
         version: '0.0.0',
       } satisfies Services,
-      attaching: true,
       errors: [],
       warnings,
       warmups,

@@ -16,18 +16,18 @@ export interface Checked {
 
 /**
  * Lets a running gateway look at a configuration file; the places of what it finds are those in the file here.
- * @param isAttaching also let every component build itself.
+ * @param isReading also read the files that the configuration names.
  * @param isSecret which values are not shown.
  * @throws Unreachable; Refused for an answer that says nothing about the file.
  */
 export async function checkWithRunning(
   client: AdminClient,
   document: Document,
-  isAttaching: boolean,
+  isReading: boolean,
   isSecret: IsSecret,
 ): Promise<Checked> {
   const { file, text } = document;
-  const query = { level: isAttaching ? 'full' : 'schema' };
+  const query = { level: isReading ? 'full' : 'schema' };
   const answer = await client.ask({ method: 'POST', path: '/v1/check', query, ...configBody(file, text) });
   const { errors = [], warnings = [], errorsTruncated = 0 } = found(answer);
   const placed = (issues: readonly Issue[]) => issues.map((issue) => placedIn(file, issue)).sort(byPosition);

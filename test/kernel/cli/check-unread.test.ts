@@ -1,0 +1,154 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { atBackend, atEndpoint, type Data, definePlugin } from '#contract';
+import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { Registry } from '../../../kernel/registry/registry.ts';
+import { examine } from '../../../kernel/runtime/build.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { createFolder, type Folder, sluice } from './command.ts';
+
+const endpoint = (fields: object = {}) => ({
+  endpoint: '/a',
+  backend: [{ url_pattern: '/', host: ['http://b.test'] }],
+  ...fields,
+});
+const service = (fields: object = {}): Data => ({ version: 3, endpoints: [endpoint()], ...fields });
+const onEndpoint = (extra: object) => service({ endpoints: [endpoint({ extra_config: extra })] });
+
+const keys = [{ public_key: 'shop.pem', private_key: 'shop.key' }];
+
+describe('check without -t', () => {
+  let folder: Folder;
+  before(() => {
+    folder = createFolder();
+  });
+  after(() => folder.remove());
+
+  const check = (content: unknown, ...flags: string[]) =>
+    sluice('check', ...flags, '-c', folder.write('g.json', content));
+
+  const hostless = { endpoints: [endpoint({ backend: [{ url_pattern: '/' }] })] };
+  const found: readonly (readonly [title: string, content: unknown, code: string])[] = [
+    ['a backend without a host', service(hostless), 'BACKEND_HOST'],
+    [
+      'a backend without a host whose TLS files are not read',
+      service({ ...hostless, client_tls: { ca_certs: ['ca.pem'] } }),
+      'BACKEND_HOST',
+    ],
+    ['an unknown log level', service({ extra_config: { 'telemetry/logging': { level: 'LOUD' } } }), 'LOGGING_LEVEL'],
+    [
+      'a rate for each client without a strategy',
+      onEndpoint({ 'qos/ratelimit/router': { client_max_rate: 1 } }),
+      'RATELIMIT_STRATEGY',
+    ],
+    [
+      'a period that is too short',
+      onEndpoint({ 'qos/ratelimit/router': { max_rate: 1, every: '500ms' } }),
+      'RATELIMIT_EVERY',
+    ],
+    ['a JSON schema that is none', onEndpoint({ 'validation/json-schema': { type: 'objct' } }), 'JSON_SCHEMA_INVALID'],
+    [
+      'the name of a record that is none',
+      service({ endpoints: [endpoint({ backend: [{ url_pattern: '/', sd: 'dns', host: ['http://b:80'] }] })] }),
+      'SD_RECORD',
+    ],
+  ];
+  for (const [title, content, code] of found) {
+    it(`finds ${title}`, async () => {
+      const ended = await check(content);
+      equal(ended.code, 1);
+      match(ended.err, new RegExp(`\\[${code}\\]`));
+    });
+  }
+
+  it('ends with Syntax OK! where nothing is left to look at', async () => {
+    match((await check(service())).out, /\nSyntax OK!\n$/);
+  });
+  it('names the files it did not look at, in its last line', async () => {
+    const { code, out } = await check(service({ tls: { keys } }));
+    equal(code, 0);
+    match(out, /\nSyntax OK! Not looked at: shop\.pem, shop\.key \(check -t reads them\)\.\n$/);
+  });
+  it('counts the files it did not look at where there are many', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `${index}.pem`);
+    const { out } = await check(service({ client_tls: { ca_certs: names } }));
+    match(out, /Not looked at: 0\.pem \(check/);
+    const tls = { keys: names.slice(0, 4).map((name) => ({ public_key: name, private_key: `k${name}` })) };
+    match((await check(service({ tls }))).out, /Not looked at: 0\.pem, k0\.pem, 1\.pem, k1\.pem, 2\.pem and 3 more \(/);
+  });
+  it('leaves files that are missing to -t', async () => {
+    const { code, err } = await check(service({ tls: { keys } }), '-t');
+    equal(code, 1);
+    match(err, /\[TLS_FILE\]/);
+  });
+});
+
+/** Reads a file as a component may: without a word of its own about a failure. */
+const reader = definePlugin({
+  name: 'test/reader',
+  description: 'Reads a file.',
+  places: [
+    atEndpoint({ type: 'object', properties: { file: { type: 'string', default: 'rules.txt' } } }, (site) => {
+      site.read(site.config.file);
+      return {};
+    }),
+  ],
+});
+
+const remote = definePlugin({
+  name: 'test/remote',
+  description: 'Reaches a backend with a key of its own.',
+  places: [
+    atBackend({ type: 'object', properties: {} }, (site) => {
+      site.read('remote.key');
+      throw site.fault('NEVER', '', 'is not told');
+    }),
+  ],
+});
+
+describe('an examination that reads no files', () => {
+  const registry = new Registry(
+    {
+      ...catalogue,
+      plugins: {
+        ...catalogue.plugins,
+        'test/reader': async () => ({ plugin: reader }),
+        'test/remote': async () => ({ plugin: remote }),
+      },
+    },
+    toolServices(),
+  );
+  after(() => registry.close());
+
+  it('says which files are named, and has read none', async () => {
+    const { errors, files, unread } = await examine(onEndpoint({ 'test/reader': {} }), {}, registry, false);
+    deepEqual(errors, []);
+    deepEqual(files, []);
+    deepEqual(unread, ['rules.txt']);
+  });
+  it('still finds what else is wrong with the endpoint', async () => {
+    const broken = service({
+      endpoints: [endpoint({ output_encoding: 'jsn', extra_config: { 'test/reader': {} } })],
+    });
+    const { errors } = await examine(broken, {}, registry, false);
+    deepEqual(
+      errors.map(({ code }) => code),
+      ['ENCODING_UNKNOWN'],
+    );
+  });
+  it('does not miss the host of a backend that a component may reach in another way', async () => {
+    const backend = [{ url_pattern: '/', extra_config: { 'test/remote': {} } }];
+    const { errors } = await examine(service({ endpoints: [endpoint({ backend })] }), {}, registry, false);
+    deepEqual(errors, []);
+  });
+  it('is no matter for one that reads them', async () => {
+    const { errors, unread } = await examine(
+      onEndpoint({ 'test/reader': { file: import.meta.filename } }),
+      {},
+      registry,
+      true,
+    );
+    deepEqual(errors, []);
+    deepEqual(unread, []);
+    ok(registry.plugin('test/reader'));
+  });
+});
