@@ -1,6 +1,7 @@
 import { audit as auditConfig, severities } from '#kernel';
 import type { Operation } from '../operation.ts';
 import {
+  flag,
   jsonAnswer,
   listOf,
   mapOf,
@@ -18,6 +19,7 @@ export const recommendation = objectOf({
   rule: text,
   severity: oneOf(severities),
   message: text,
+  note: flag,
   instances: listOf(objectWith(placeMembers, 'pointer')),
 });
 
@@ -38,6 +40,6 @@ export const audit: Operation = {
   handle(ctx, { gateway }) {
     const { served, snapshot, origin, writtenPlace } = servedNow(gateway);
     const audited = { config: served.config, document: snapshot.data, origin };
-    ctx.body = auditConfig(audited, { place: writtenPlace });
+    ctx.body = auditConfig(audited, { available: new Set(gateway.registry.namespaces), place: writtenPlace });
   },
 };

@@ -57,7 +57,8 @@ export const check: Operation = {
     const examined = await examineSnapshot(gateway, snapshot, level === 'full');
     const { config, origin, warnings } = examined;
     const place = document ? placesIn(document) : pointerOnly;
-    const { stats, recommendations } = audit({ config, document: data, origin }, { place });
+    const available = new Set(gateway.registry.namespaces);
+    const { stats, recommendations } = audit({ config, document: data, origin }, { available, place });
     ctx.body = {
       valid: true,
       hash: await hashOfExamined(examined),

@@ -14,18 +14,18 @@ export function toSarif({ recommendations }: AuditReport): object {
           driver: {
             name: 'sluice audit',
             version,
-            rules: recommendations.map(({ rule, severity, message }) => ({
+            rules: recommendations.map(({ rule, severity, message, note }) => ({
               id: rule,
               shortDescription: { text: message },
-              defaultConfiguration: { level: levels[severity] },
+              defaultConfiguration: { level: levelOf(severity, note) },
               properties: { severity },
             })),
           },
         },
-        results: recommendations.flatMap(({ rule, severity, message, instances }) =>
+        results: recommendations.flatMap(({ rule, severity, message, note, instances }) =>
           instances.map((place) => ({
             ruleId: rule,
-            level: levels[severity],
+            level: levelOf(severity, note),
             message: { text: message },
             locations: [locate(place)],
           })),
@@ -33,6 +33,10 @@ export function toSarif({ recommendations }: AuditReport): object {
       },
     ],
   };
+}
+
+function levelOf(severity: Severity, note: boolean): string {
+  return note ? 'note' : levels[severity];
 }
 
 function locate({ file, line, column, pointer }: Place): object {

@@ -4,6 +4,7 @@ import {
   type AuditReport,
   audit as auditConfig,
   auditRules,
+  type Place,
   placesIn,
   type Severity,
   severities,
@@ -12,14 +13,15 @@ import { acceptFile, requireFile } from './accepted-file.ts';
 import { toSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
 import { type Command, UsageError } from './command.ts';
+import { showPlace } from './show-place.ts';
 import { isColoured, type Terminal } from './terminal.ts';
 
 /** Exit code for what was not audited: wrong flags, or a configuration with mistakes. */
 const REFUSED = 2;
 
 /**
- * Judges a configuration that is valid by what it uses and what it lacks. Exit 0 when there is nothing to tell, 1 when
- * there is, 2 when nothing was judged.
+ * Judges a configuration that is valid by what it uses and what it lacks. Exit 0 when there is nothing to tell or only
+ * notes, 1 when there is more, 2 when nothing was judged.
  */
 export const audit: Command = {
   usage: '-c FILE [-i IDS] [-I FILE] [-s SEVERITIES] [-f text|json|sarif|TEMPLATE]',
@@ -47,14 +49,16 @@ export const audit: Command = {
     }
     const { document, config, origin } = accepted;
     const place = placesIn(document);
-    const report = auditConfig({ config, document: document.data, origin }, { ignore, severities: wanted, place });
+    const available = new Set(Object.keys(context.catalogue.plugins));
+    const audited = { config, document: document.data, origin };
+    const report = auditConfig(audited, { available, ignore, severities: wanted, place });
     try {
       context.stdout.write(print(report));
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       throw new UsageError(`bad template: ${error.message}`);
     }
-    return report.recommendations.length > 0 ? 1 : 0;
+    return report.recommendations.some(({ note }) => !note) ? 1 : 0;
   },
 };
 
@@ -86,7 +90,8 @@ function readIds(path: string | undefined): string[] {
     .filter((id) => id !== '');
 }
 
-const DEFAULT_TEMPLATE = '{{range .Recommendations}}{{.Rule}}\t[{{colored .Severity}}]   \t{{.Message}}\n{{end}}';
+const DEFAULT_TEMPLATE =
+  '{{range .Recommendations}}{{.Rule}}\t[{{colored .Severity}}]   \t{{.Message}}{{noted .Note}}\t{{places .Instances}}\n{{end}}';
 
 const formats: Readonly<Record<string, (report: AuditReport) => string>> = {
   json: (report) => `${JSON.stringify(report)}\n`,
@@ -107,6 +112,15 @@ function printerOf(format: string, terminal: Terminal): (report: AuditReport) =>
 
 const colours: Readonly<Record<Severity, string>> = { LOW: '32', MEDIUM: '33', HIGH: '31', CRITICAL: '41' };
 
+/** Places that the text format shows of one rule. */
+const SHOWN_PLACES = 3;
+
+function listPlaces(places: readonly Place[]): string {
+  const shown = places.slice(0, SHOWN_PLACES).map(showPlace).join(', ');
+  const more = places.length - SHOWN_PLACES;
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
 function functionsFor(terminal: Terminal): TemplateFunctions {
   const coloured = isColoured(terminal.stdout, terminal);
   return {
@@ -115,5 +129,7 @@ function functionsFor(terminal: Terminal): TemplateFunctions {
       const colour = Object.hasOwn(colours, String(value)) && colours[value as Severity];
       return coloured && colour ? `\x1b[${colour}m${value}\x1b[0m` : String(value);
     },
+    noted: (note) => (note === true ? ' (A note: it does not fail the audit.)' : ''),
+    places: (instances) => listPlaces(instances as readonly Place[]),
   };
 }

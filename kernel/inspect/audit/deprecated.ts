@@ -4,21 +4,24 @@ import { injecting, type Rule, using } from './rule.ts';
 export const deprecatedRules: readonly Rule[] = [
   ...(
     [
-      ['7.1.1', 'http-server', 'virtualhost', 'the server/virtualhost component'],
-      ['7.1.2', 'http-server', 'static-filesystem', 'the server/static-filesystem component'],
-      ['7.1.3', 'http-server', 'basic-auth', 'the auth/basic component'],
-      ['7.1.4', 'http-server', 'wildcard', 'endpoints that end in /*'],
-      ['7.1.5', 'http-client', 'http-proxy', 'proxy_address of backend/http/client'],
-      ['7.1.6', 'http-client', 'static-filesystem', 'the backend/static-filesystem component'],
-      ['7.1.7', 'http-client', 'no-redirect', 'no_redirect of backend/http/client'],
-      ['7.1.8', 'req-resp-modifier', 'content-replacer', 'the modifier/response-body-generator component'],
-      ['7.1.9', 'req-resp-modifier', 'response-schema-validator', 'the validation/response-json-schema component'],
+      ['7.1.1', 'http-server', 'virtualhost', 'server/virtualhost'],
+      ['7.1.2', 'http-server', 'static-filesystem', 'server/static-filesystem'],
+      ['7.1.3', 'http-server', 'basic-auth', 'auth/basic'],
+      ['7.1.4', 'http-server', 'wildcard', null, 'endpoints that end in /*'],
+      ['7.1.5', 'http-client', 'http-proxy', 'backend/http/client', 'proxy_address of backend/http/client'],
+      ['7.1.6', 'http-client', 'static-filesystem', 'backend/static-filesystem'],
+      ['7.1.7', 'http-client', 'no-redirect', 'backend/http/client', 'no_redirect of backend/http/client'],
+      ['7.1.8', 'req-resp-modifier', 'content-replacer', 'modifier/response-body-generator'],
+      ['7.1.9', 'req-resp-modifier', 'response-schema-validator', 'validation/response-json-schema'],
     ] as const
   ).map(
-    ([id, kind, name, successor]): Rule => ({
+    ([id, kind, name, successor, named = `the ${successor} component`]): Rule => ({
       id,
       severity: 'HIGH',
-      message: `Replace the deprecated plugin ${name} of plugin/${kind} by ${successor}.`,
+      message: `Replace the deprecated plugin ${name} of plugin/${kind} by ${named}.`,
+      ...(successor && { recommends: [successor] }),
+      // Who is told to give up basic authentication is not told how to keep it.
+      ...(name === 'basic-auth' && { yieldsTo: ['1.1.1'] }),
       find: injecting(kind, name),
     }),
   ),
@@ -34,6 +37,7 @@ export const deprecatedRules: readonly Rule[] = [
       id,
       severity: 'HIGH',
       message: `Replace the deprecated ${namespace} by telemetry/opentelemetry.`,
+      recommends: ['telemetry/opentelemetry'],
       find: using([namespace]),
     }),
   ),

@@ -1,5 +1,8 @@
-import type { BackendConfig } from '#contract';
-import { endpointsWhere, lacking, type Rule, setting, using } from './rule.ts';
+import { type BackendConfig, type DataObject, type EndpointConfig, isObject } from '#contract';
+import { endpointsWhere, isCatchall, lacking, type Rule, setting } from './rule.ts';
+import type { Part } from './summary.ts';
+
+const SEQUENTIAL = 'extra_config/proxy/sequential';
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
@@ -33,7 +36,7 @@ export const endpointRules: readonly Rule[] = [
     id: '5.1.5',
     severity: 'MEDIUM',
     message: 'Remove /__catchall and declare what is served: it passes everything to the backend.',
-    find: endpointsWhere(({ endpoint }) => endpoint === '/__catchall', 'endpoint'),
+    find: endpointsWhere(isCatchall, 'endpoint'),
   },
   {
     id: '5.1.6',
@@ -45,12 +48,8 @@ export const endpointRules: readonly Rule[] = [
     id: '5.1.7',
     severity: 'MEDIUM',
     message: 'Call backends in parallel where they do not need one another: a sequence adds up their times.',
-    find: (summary) =>
-      using(
-        ['proxy'],
-        ['endpoint', 'agent'],
-        ({ settings }) => settings['sequential'] === true,
-      )(summary).map((pointer) => `${pointer}/sequential`),
+    find: ({ endpoints, agents }) =>
+      [...endpoints, ...agents].filter(isNeedlessSequence).map(({ pointer }) => `${pointer}/${SEQUENTIAL}`),
   },
   {
     id: '5.2.1',
@@ -62,6 +61,8 @@ export const endpointRules: readonly Rule[] = [
     id: '5.2.2',
     severity: 'LOW',
     message: 'Let endpoints merge what several backends answer, so that clients make fewer calls.',
+    // Which can only have one backend.
+    yieldsTo: ['5.2.3'],
     find: lacking('/endpoints', ({ endpoints }) =>
       endpoints.some(({ config: { backend = [] } }) => backend.length > 1),
     ),
@@ -84,6 +85,18 @@ export const endpointRules: readonly Rule[] = [
 ];
 
 /** A gRPC call may do anything. */
-function writes({ method, extra_config: components }: BackendConfig): boolean {
+function writes({ method = 'GET', extra_config: components = {} }: Partial<BackendConfig>): boolean {
   return !safeMethods.has(method) || Object.hasOwn(components, 'backend/grpc');
+}
+
+/**
+ * True for a sequence that could as well be called at once: no call uses an answer of one before it, and none writes, so
+ * that nothing depends on whether those before it succeeded.
+ */
+function isNeedlessSequence({ config }: Part<EndpointConfig | DataObject>): boolean {
+  const { extra_config: components, backend } = config as Partial<EndpointConfig>;
+  const options = components?.['proxy'];
+  if (!isObject(options) || options['sequential'] !== true || !Array.isArray(backend)) return false;
+  const isPropagating = [options['sequential_propagated_params'] ?? []].flat().length > 0;
+  return !isPropagating && !backend.some(writes) && !/\{resp\d+_/.test(JSON.stringify(backend));
 }

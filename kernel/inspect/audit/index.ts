@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '#contract';
+import type { Namespace, ServiceConfig } from '#contract';
 import { type FindPlace, type Place, pointerOnly } from '../place.ts';
 import { authenticationRules } from './authentication.ts';
 import { deprecatedRules } from './deprecated.ts';
@@ -31,6 +31,8 @@ export interface Recommendation {
   readonly rule: string;
   readonly severity: Severity;
   readonly message: string;
+  /** True for what the configuration alone cannot decide: it is told, and does not fail the audit. */
+  readonly note: boolean;
   /** Where, in order of the document's parts; the first 50. */
   readonly instances: readonly Place[];
 }
@@ -58,6 +60,8 @@ export interface Audited {
 }
 
 export interface AuditOptions {
+  /** Components there are: no other is recommended. Default: all that any rule recommends. */
+  readonly available?: ReadonlySet<Namespace>;
   /** Ids of rules to leave out. */
   readonly ignore?: ReadonlySet<string>;
   /** Default: all. */
@@ -73,18 +77,26 @@ const MAX_INSTANCES = 50;
  * these rules, with all it holds.
  */
 export function audit({ config, document, origin = same }: Audited, options: AuditOptions = {}): AuditReport {
-  const { ignore, severities, place = pointerOnly, files = localFiles } = options;
+  const { place = pointerOnly, files = localFiles } = options;
   const summary = summarize(config, files);
-  const recommendations = auditRules
-    .filter(({ id, severity }) => !ignore?.has(id) && (severities?.has(severity) ?? true))
-    .flatMap(({ id, severity, message, find }) => {
-      const found = find(summary)
-        .map((pointer) => writtenAt(document, origin(pointer)))
-        .filter(({ ignored }) => !ignored.has(id));
-      const pointers = [...new Set(found.map(({ pointer }) => pointer))].slice(0, MAX_INSTANCES);
-      return pointers.length === 0 ? [] : [{ rule: id, severity, message, instances: pointers.map(place) }];
-    });
+  const found = new Map<string, ReadonlySet<string>>();
+  const rules = auditRules.filter((rule) => isWanted(rule, options));
+  for (const { id, find } of rules) {
+    const places = find(summary).map((pointer) => writtenAt(document, origin(pointer)));
+    found.set(id, new Set(places.filter(({ ignored }) => !ignored.has(id)).map(({ pointer }) => pointer)));
+  }
+  const recommendations = rules.flatMap(({ id, severity, message, isNote = false, yieldsTo = [] }) => {
+    const isTold = (pointer: string) => yieldsTo.some((other) => found.get(other)?.has(pointer));
+    const pointers = [...found.get(id)!].filter((pointer) => !isTold(pointer)).slice(0, MAX_INSTANCES);
+    if (pointers.length === 0) return [];
+    return [{ rule: id, severity, message, note: isNote, instances: pointers.map(place) }];
+  });
   return { recommendations, stats: statsOf(summary) };
+}
+
+function isWanted({ id, severity, recommends }: Rule, { ignore, severities, available }: AuditOptions): boolean {
+  if (ignore?.has(id) || severities?.has(severity) === false) return false;
+  return !recommends || !available || recommends.some((namespace) => available.has(namespace));
 }
 
 function same(pointer: string): string {

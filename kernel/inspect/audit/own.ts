@@ -45,7 +45,7 @@ export const ownRules: readonly Rule[] = [
   {
     id: '8.1.5',
     severity: 'HIGH',
-    message: 'Keep secrets out of the configuration: read them from the environment or from files.',
+    message: 'Keep secrets out of the configuration: put them in when the file is deployed.',
     find: literalSecrets,
   },
   {

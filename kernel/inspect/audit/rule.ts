@@ -1,3 +1,4 @@
+import type { EndpointConfig, Namespace } from '#contract';
 import type { Component, Level, Summary } from './summary.ts';
 
 /** From the gravest to the mildest. */
@@ -12,6 +13,12 @@ export interface Rule {
   readonly severity: Severity;
   /** What to do about it, in one sentence. */
   readonly message: string;
+  /** Components the message speaks for: the rule is silent where the gateway has none of them. */
+  readonly recommends?: readonly Namespace[];
+  /** Rules that say more about the same place: where one of them is told, this one is not. */
+  readonly yieldsTo?: readonly string[];
+  /** What the configuration alone cannot decide is told, and does not fail the audit. */
+  readonly isNote?: true;
   /** Pointers, by present names, of everything the rule objects to; the rule fires when there is any. */
   readonly find: (summary: Summary) => readonly string[];
 }
@@ -45,12 +52,14 @@ export function injecting(kind: string, name: string): Rule['find'] {
 }
 
 /** Objects to endpoints. @param field of the endpoint that is wrong; default: the endpoint itself. */
-export function endpointsWhere(
-  isWrong: (endpoint: Summary['endpoints'][number]['config']) => boolean,
-  field = '',
-): Rule['find'] {
+export function endpointsWhere(isWrong: (endpoint: EndpointConfig) => boolean, field = ''): Rule['find'] {
   return ({ endpoints }) =>
     endpoints.filter(({ config }) => isWrong(config)).map(({ pointer }) => (field ? `${pointer}/${field}` : pointer));
+}
+
+/** True for the endpoint that takes what no other does: it passes everything on, whatever is written. */
+export function isCatchall({ endpoint }: EndpointConfig): boolean {
+  return endpoint === '/__catchall';
 }
 
 /** True when one of the components is used. */

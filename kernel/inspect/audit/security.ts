@@ -1,5 +1,5 @@
 import { isObject } from '#contract';
-import { endpointsWhere, has, lacking, type Rule, setting, using } from './rule.ts';
+import { endpointsWhere, has, isCatchall, lacking, type Rule, setting, using } from './rule.ts';
 import type { Summary } from './summary.ts';
 
 const insecure = 'allow_insecure_connections';
@@ -19,7 +19,8 @@ export const securityRules: readonly Rule[] = [
   {
     id: '2.1.2',
     severity: 'HIGH',
-    message: 'Add a tls section, or make sure that whatever stands in front ends TLS.',
+    message: 'Add a tls section, or make sure that a proxy in front terminates TLS.',
+    isNote: true,
     find: lacking('', ({ config }) => config.tls !== undefined),
   },
   {
@@ -32,6 +33,7 @@ export const securityRules: readonly Rule[] = [
     id: '2.1.7',
     severity: 'HIGH',
     message: 'Add security/http to the service, so that browsers get the security headers.',
+    recommends: ['security/http'],
     find: lacking('/extra_config', has(['security/http'], ['service'])),
   },
   {
@@ -59,19 +61,23 @@ export const securityRules: readonly Rule[] = [
     id: '2.2.2',
     severity: 'HIGH',
     message: 'Add security/cors, so that it is said which sites may call the API from a browser.',
+    recommends: ['security/cors'],
     find: lacking('/extra_config', has(['security/cors'])),
   },
   {
     id: '2.2.3',
     severity: 'HIGH',
     message: 'List the headers that backends need in input_headers instead of "*".',
-    find: endpointsWhere(({ input_headers: names }) => names.includes('*'), 'input_headers'),
+    find: endpointsWhere((endpoint) => !isCatchall(endpoint) && endpoint.input_headers.includes('*'), 'input_headers'),
   },
   {
     id: '2.2.4',
     severity: 'HIGH',
     message: 'List the parameters that backends need in input_query_strings instead of "*".',
-    find: endpointsWhere(({ input_query_strings: names }) => names.includes('*'), 'input_query_strings'),
+    find: endpointsWhere(
+      (endpoint) => !isCatchall(endpoint) && endpoint.input_query_strings.includes('*'),
+      'input_query_strings',
+    ),
   },
   {
     id: '2.2.5',

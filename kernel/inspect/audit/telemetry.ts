@@ -4,13 +4,9 @@ import { has, lacking, type Rule, setting, using } from './rule.ts';
 import type { Summary } from './summary.ts';
 
 /** Each is a metrics system by its presence. InfluxDB is none: it stores what telemetry/metrics collects. */
-const metricsComponents = [
-  'telemetry/metrics',
-  'telemetry/newrelic',
-  'telemetry/instana',
-  'telemetry/ganalytics',
-  'telemetry/opencensus',
-];
+const metricsComponents = ['telemetry/metrics', 'telemetry/newrelic'];
+/** Metrics systems that are to be replaced anyway: chapter 7 tells it. */
+const oldMetricsComponents = ['telemetry/instana', 'telemetry/ganalytics', 'telemetry/opencensus'];
 
 const tracingComponents = ['telemetry/newrelic', 'telemetry/instana', 'telemetry/opencensus'];
 
@@ -20,7 +16,11 @@ export const telemetryRules: readonly Rule[] = [
     id: '4.1.1',
     severity: 'MEDIUM',
     message: 'Add telemetry/opentelemetry or another source of metrics.',
-    find: lacking('/extra_config', (summary) => metricsSystems(summary).length > 0),
+    recommends: ['telemetry/opentelemetry'],
+    find: lacking(
+      '/extra_config',
+      (summary) => metricsSystems(summary).length > 0 || has(oldMetricsComponents, ['service'])(summary),
+    ),
   },
   {
     id: '4.1.2',
@@ -41,6 +41,7 @@ export const telemetryRules: readonly Rule[] = [
     id: '4.2.1',
     severity: 'MEDIUM',
     message: 'Add an OTLP exporter with traces to telemetry/opentelemetry.',
+    recommends: ['telemetry/opentelemetry'],
     find: lacking(
       '/extra_config',
       (summary) =>
@@ -51,6 +52,7 @@ export const telemetryRules: readonly Rule[] = [
     id: '4.3.1',
     severity: 'MEDIUM',
     message: 'Add telemetry/logging, so that level and destination of the log are chosen.',
+    recommends: ['telemetry/logging'],
     find: lacking('/extra_config', has(['telemetry/logging', 'telemetry/gelf', 'telemetry/logstash'], ['service'])),
   },
 ];

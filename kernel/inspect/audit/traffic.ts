@@ -6,12 +6,14 @@ export const trafficRules: readonly Rule[] = [
     id: '3.1.1',
     severity: 'LOW',
     message: 'Add security/bot-detector to the service, so that unwanted crawlers are turned away.',
+    recommends: ['security/bot-detector'],
     find: lacking('/extra_config', has(['security/bot-detector'], ['service'])),
   },
   {
     id: '3.1.2',
     severity: 'HIGH',
-    message: 'Add a rate limit to the service, its endpoints or its backends.',
+    message: 'Add a rate limit, such as qos/ratelimit/router on the endpoints.',
+    recommends: ['qos/ratelimit/router'],
     find: lacking(
       '/endpoints',
       (summary) =>
@@ -23,19 +25,21 @@ export const trafficRules: readonly Rule[] = [
     id: '3.1.3',
     severity: 'HIGH',
     message: 'Add qos/circuit-breaker to the backends, so that a failing one is left alone.',
+    recommends: ['qos/circuit-breaker'],
     find: lacking('/endpoints', has(['qos/circuit-breaker', 'qos/circuit-breaker/http'])),
   },
-  slowerThan('3.3.1', 'LOW', 3),
-  slowerThan('3.3.2', 'MEDIUM', 5),
-  slowerThan('3.3.3', 'HIGH', 30),
-  slowerThan('3.3.4', 'CRITICAL', 60),
+  slowerThan('3.3.1', 'LOW', 3, ['3.3.2', '3.3.3', '3.3.4']),
+  slowerThan('3.3.2', 'MEDIUM', 5, ['3.3.3', '3.3.4']),
+  slowerThan('3.3.3', 'HIGH', 30, ['3.3.4']),
+  slowerThan('3.3.4', 'CRITICAL', 60, []),
 ];
 
-function slowerThan(id: string, severity: Severity, seconds: number): Rule {
+function slowerThan(id: string, severity: Severity, seconds: number, yieldsTo: readonly string[]): Rule {
   return {
     id,
     severity,
     message: `Lower timeouts to ${seconds}s or less: slow backends hold connections and memory.`,
+    yieldsTo,
     find: endpointsWhere(({ timeout }) => timeout > seconds * 1000, 'timeout'),
   };
 }

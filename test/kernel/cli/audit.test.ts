@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
 import { createFolder, type Folder, sluice } from './command.ts';
 
 const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
@@ -24,17 +24,32 @@ describe('audit', () => {
   it('prints a line for each rule that fires and exits 1', async () => {
     const { code, out, err } = await sluice('audit', '-c', minimal);
     deepEqual([code, err], [1, '']);
-    const expected = '1.2.1 2.1.2 2.1.7 2.2.1 2.2.2 3.1.1 3.1.2 3.1.3 4.1.1 4.1.2 4.2.1 4.3.1 5.2.2';
+    const expected = '2.1.2 2.1.7 2.2.1 3.1.2 3.1.3 4.1.2 4.3.1 5.2.2';
     deepEqual(ids(out), expected.split(' '));
-    match(out, /^2\.1\.2\t\[HIGH\] {3}\t[A-Z].*\.$/m);
+    match(out, /^2\.1\.7\t\[HIGH\] {3}\t[A-Z][^\t]*\.\t/m);
   });
 
-  it('fires for every limit that a timeout is over', async () => {
-    const found = ids((await sluice('audit', '-c', slow)).out);
-    deepEqual(
-      found.filter((id) => id.startsWith('3.3.')),
-      ['3.3.1', '3.3.2', '3.3.3', '3.3.4'],
-    );
+  it('ends the line with the places', async () => {
+    const { out } = await sluice('audit', '-c', slow, '-s', 'CRITICAL');
+    equal(out.trimEnd().split('\t').at(-1), `${slow}:6:7`);
+  });
+
+  it('shows three places of a rule and how many there are besides', async () => {
+    const endpoints = [1, 2, 3, 4, 5].map((at) => ({ endpoint: `/${at}`, timeout: '90s', backend }));
+    const file = folder.write('many.json', { version: 3, endpoints });
+    const { out } = await sluice('audit', '-c', file, '-s', 'CRITICAL');
+    match(out, /\t(?:[^\t]+many\.json:\d+:7(?:, )?){3} and 2 more\n$/);
+  });
+
+  it('recommends nothing that check refuses', async () => {
+    const { out } = await sluice('audit', '-c', minimal);
+    doesNotMatch(out, /auth\/validator|security\/cors|bot-detector|opentelemetry/);
+  });
+
+  it('says of a note that it is one, and exits 0 when there is nothing else', async () => {
+    const { code, out } = await sluice('audit', '-c', 'samples/quickstart/gateway.json');
+    deepEqual([code, ids(out)], [0, ['2.1.2']]);
+    match(out, /does not fail the audit/);
   });
 
   it('prints nothing and exits 0 when no severity asked for is there', async () => {
@@ -89,6 +104,7 @@ describe('audit', () => {
         rule: '3.3.4',
         severity: 'CRITICAL',
         message: recommendations[0].message,
+        note: false,
         instances: [{ pointer: '/endpoints/0/timeout', file: slow, line, column: 7 }],
       },
     ]);

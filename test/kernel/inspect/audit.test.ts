@@ -57,6 +57,45 @@ describe('audit', () => {
     equal(firedBy(auditOf({ '@audit-ignore': ['2.2.3', '2.1.2'], endpoints: [open] })).includes('2.2.3'), false);
   });
 
+  it('recommends what the gateway has', () => {
+    const lacking = { endpoints: [{ endpoint: '/a', backend }] };
+    const available = new Set(['security/cors', 'qos/ratelimit/router']);
+    const fired = firedBy(auditOf(lacking, { available })).filter((id) => /^[13]|^2\.2\.2|^4\.1\.1/.test(id));
+    deepEqual(fired, ['2.2.2', '3.1.2']);
+  });
+
+  it('tells of a slow timeout once, by the gravest rule', () => {
+    const report = auditOf({ endpoints: [{ endpoint: '/a', timeout: '61s', backend }] });
+    deepEqual(
+      firedBy(report).filter((id) => id.startsWith('3.3.')),
+      ['3.3.4'],
+    );
+  });
+
+  it('tells of it by a milder rule where the gravest is ignored or not asked for', () => {
+    const slow = { endpoints: [{ endpoint: '/a', timeout: '61s', backend }] };
+    equal(firedBy(auditOf(slow, { ignore: new Set(['3.3.4']) })).includes('3.3.3'), true);
+    equal(firedBy(auditOf(slow, { severities: new Set(['LOW']) })).includes('3.3.1'), true);
+  });
+
+  it('tells of a timeout that all endpoints inherit where the service has it', () => {
+    const endpoints = ['/a', '/b'].map((endpoint) => ({ endpoint, backend }));
+    deepEqual(placesOf(auditOf({ timeout: '4s', endpoints }), '3.3.1'), ['/timeout']);
+  });
+
+  it('leaves out the endpoints that ignore the rule of a timeout they inherit', () => {
+    const endpoints = [{ endpoint: '/a', '@audit-ignore': ['3.3.1'], backend }];
+    deepEqual(placesOf(auditOf({ timeout: '4s', endpoints }), '3.3.1'), []);
+  });
+
+  it('notes what a proxy in front may do', () => {
+    const { recommendations } = auditOf({ endpoints: [open] });
+    deepEqual(
+      recommendations.filter(({ note }) => note).map(({ rule }) => rule),
+      ['2.1.2'],
+    );
+  });
+
   it('names at most 50 places of a rule', () => {
     const endpoints = Array.from({ length: 60 }, (_, at) => ({ ...open, endpoint: `/e${at}` }));
     equal(placesOf(auditOf({ endpoints }), '2.2.3').length, 50);
