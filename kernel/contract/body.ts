@@ -41,6 +41,11 @@ export class RequestBody {
     return new RequestBody(null, buffer, buffer.length, 0);
   }
 
+  /** The sender has said that it is longer than allowed: nobody gets any of it. */
+  get isTooLarge(): boolean {
+    return this.#limitBytes > 0 && this.length !== undefined && this.length > this.#limitBytes;
+  }
+
   /**
    * All bytes; buffered at the first call, the same bytes at each further one.
    * @throws PayloadTooLarge beyond the limit. @throws CallError when the client broke off.
@@ -50,20 +55,27 @@ export class RequestBody {
     return this.#bytes;
   }
 
-  /** What to send: the bytes once they were asked for, else the stream itself, which can be taken once. */
+  /**
+   * What to send: the bytes once they were asked for, else the stream itself, which can be taken once.
+   * @throws PayloadTooLarge for a length beyond the limit.
+   */
   take(): Uint8Array | Readable {
     if (this.#bytes instanceof Uint8Array) return this.#bytes;
-    const stream = this.#stream;
-    if (!stream) throw new CallError('BODY_CONSUMED', 'request body was already sent');
-    this.#stream = null;
+    const stream = this.#open();
     const limitBytes = this.#limitBytes;
     return limitBytes > 0 && this.length === undefined ? pipeline(stream, limited(limitBytes), ignored) : stream;
   }
 
-  async #collect(): Promise<Uint8Array> {
+  #open(): Readable {
     const stream = this.#stream;
     if (!stream) throw new CallError('BODY_CONSUMED', 'request body was already sent');
+    if (this.isTooLarge) throw new PayloadTooLarge(this.#limitBytes);
     this.#stream = null;
+    return stream;
+  }
+
+  async #collect(): Promise<Uint8Array> {
+    const stream = this.#open();
     const chunks: Uint8Array[] = [];
     let length = 0;
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {

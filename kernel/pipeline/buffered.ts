@@ -3,13 +3,13 @@ import { CancelledError, type PipeRequest, Reply, type Step, toCallError } from 
 /**
  * Reads a request body into memory once, so that every call inside can send all of it.
  *
- * @param unlessMeasured leave bodies alone whose length is known: the payload limit has been held against it already,
- * and against one that is not known it must be held before a backend hears of the request (proxy rule 19).
+ * @param unlessMeasured leave bodies alone whose length is known: against one that is not known the payload limit must be
+ * held before a backend hears of the request (proxy rule 19).
  */
 export function buffered(next: Step<PipeRequest>, unlessMeasured = false): Step<PipeRequest> {
   return (request, call) => {
     const { body } = request;
-    if (body === null || (unlessMeasured && body.length !== undefined)) return next(request, call);
+    if (body === null || (unlessMeasured && body.length !== undefined && !body.isTooLarge)) return next(request, call);
     const bytes = body.bytes();
     if (!(bytes instanceof Promise)) return next(request, call);
     return bytes.then(

@@ -11,6 +11,7 @@ import {
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
+import { foldAnswering } from './answering.ts';
 import {
   type Attached,
   type AttachedBackend,
@@ -105,7 +106,7 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
     log,
     hold,
     traffic: build.keep('traffic', { method, endpoint: path }, () => new EndpointTraffic()),
-    handle: fold(
+    handle: foldAnswering(
       endpointPhase.map(({ at }) => at.endpoint!),
       enterPipe(compileRequest(endpoint, context.agent), pipe),
     ),

@@ -1,14 +1,4 @@
-import {
-  type Call,
-  type ClientRequest,
-  type Encoding,
-  type EndpointConfig,
-  type Log,
-  type PipeRequest,
-  Reply,
-  type Step,
-  toCallError,
-} from '#contract';
+import type { ClientRequest, Encoding, EndpointConfig, Log, PipeRequest, Reply, Step } from '#contract';
 import type { EndpointTraffic } from './endpoint-traffic.ts';
 import type { Hold } from './hold.ts';
 import type { PipeStages } from './stages.ts';
@@ -16,7 +6,7 @@ import type { PipeStages } from './stages.ts';
 /** One published endpoint, ready to be called. Everything about it was decided when the configuration was compiled. */
 export interface Route {
   readonly endpoint: EndpointConfig;
-  /** The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws on purpose. */
+  /** The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws, and answers when the call is over. */
   readonly handle: Step<ClientRequest>;
   readonly output: Encoding;
   /** Longest request body in bytes; 0 for no limit. */
@@ -32,10 +22,7 @@ export interface Route {
   readonly stages: PipeStages;
 }
 
-/**
- * The boundary between the endpoint phase and the pipe: makes the pipe's request, and from here outwards every failure is
- * a reply, with completeness told.
- */
+/** The boundary between the endpoint phase and the pipe: makes the pipe's request, and the reply tells its completeness. */
 export function enterPipe(
   toPipe: (client: ClientRequest) => PipeRequest,
   pipe: Step<PipeRequest>,
@@ -44,13 +31,8 @@ export function enterPipe(
     reply.complete ??= false;
     return reply;
   };
-  const fail = (error: unknown): Reply => Reply.failed(toCallError(error));
-  return (client, call: Call) => {
-    try {
-      const reply = pipe(toPipe(client), call);
-      return reply instanceof Promise ? reply.then(settle, fail) : settle(reply);
-    } catch (error) {
-      return fail(error);
-    }
+  return (client, call) => {
+    const reply = pipe(toPipe(client), call);
+    return reply instanceof Promise ? reply.then(settle) : settle(reply);
   };
 }

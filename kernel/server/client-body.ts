@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { CancelledError } from '#contract';
+import { forgoContinue } from './expectation.ts';
 import { endPolitely } from './refusal.ts';
 
 /** The longest rest of an unwanted body that is read and dropped to keep its connection, in bytes. */
@@ -53,22 +54,25 @@ export class ClientBody extends Readable {
   }
 
   /**
-   * Called when the answer is about to be written: a rest that nobody wants is dropped, and a long one costs the client
-   * its connection.
+   * Called when the answer is about to be written: whoever still reads is told that the rest will not come, the rest is
+   * dropped, and a long one costs the client its connection.
+   * @param streams the answer is a stream: whoever reads may go on meanwhile.
    */
-  settle(): void {
-    if (this.#settled || (this.#open && !this.destroyed)) return;
+  settle(streams: boolean): void {
+    if (this.#settled || (streams && this.#open && !this.destroyed)) return;
     this.#settled = true;
     const message = this.#message;
-    if (message.complete !== false || message.httpVersionMajor >= 2) {
-      message.resume();
-    } else if (Number(message.headers['content-length'] ?? 0) > REST_LIMIT_BYTES) {
+    const response = this.#response;
+    this.destroy(new CancelledError());
+    forgoContinue(message);
+    const isOver = message.complete !== false || message.httpVersionMajor >= 2;
+    if (Number(message.headers['content-length'] ?? 0) > REST_LIMIT_BYTES) response.shouldKeepAlive &&= isOver;
+    if (isOver || response.shouldKeepAlive) {
+      dropRest(message, response);
+    } else {
       const { socket } = message;
-      this.#response.shouldKeepAlive = false;
       socket.destroySoon = () => endPolitely(socket);
       message.resume();
-    } else if (this.#response.shouldKeepAlive) {
-      dropRest(message, this.#response);
     }
   }
 }

@@ -1,7 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ByteStream } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
+import { acceptsGzip } from './accepts-gzip.ts';
 
 /** Shorter bodies are not worth it (decision 20). */
 const SMALLEST_BYTES = 1024;
@@ -34,6 +36,18 @@ export function isCompressible(status: number, headers: readonly string[], body:
     }
   }
   return true;
+}
+
+/** True when the client asks for an answer to be compressed that may and should be. */
+export function wantsGzip(response: ServerResponse, { status, headers, body }: Answer): boolean {
+  const { headers: asked, method } = response.req;
+  return (
+    asked['accept-encoding'] !== undefined &&
+    method !== 'HEAD' &&
+    isCompressible(status, headers, body) &&
+    !response.hasHeader('content-encoding') &&
+    acceptsGzip(String(asked['accept-encoding']))
+  );
 }
 
 /** The answer, which is compressible, with its body compressed. */

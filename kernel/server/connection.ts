@@ -63,7 +63,7 @@ export class Connection {
     this.#current = response;
     response.once('close', this.#next);
     if (closing) response.shouldKeepAlive = false;
-    if (writeTimeoutMs > 0) this.#writeTimer = setTimeout(() => this.#socket.destroy(), writeTimeoutMs);
+    if (writeTimeoutMs > 0) this.#writeTimer = setTimeout(() => this.cut(), writeTimeoutMs);
     serve(message, response);
   }
 
@@ -93,14 +93,19 @@ export class Connection {
       this.#socket.destroy();
       return;
     }
-    abandon(current.req);
-    current.statusCode = status;
+    abandon(current.req, status);
     this.#end();
   }
 
   #end(): void {
     this.#socket.write(refusal(this.#refusal));
     endPolitely(this.#socket);
+  }
+
+  /** Ends now, whatever is being answered. */
+  cut(): void {
+    if (this.#current) abandon(this.#current.req, 503);
+    this.#socket.destroy();
   }
 
   /** The listener closes: what is being answered is answered, a connection without work ends now. */

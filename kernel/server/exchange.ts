@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import {
   type AccessRecord,
-  ByteStream,
   Call,
   CallError,
   CancelledError,
@@ -14,22 +13,22 @@ import {
   type RouterOptions,
   toCallError,
 } from '#contract';
+import { drop } from '../pipeline/answering.ts';
 import type { Stream } from '../pipeline/hold.ts';
 import { type Answer, type Rendering, render, renderError } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { InFlight, Runtime } from '../runtime/runtime.ts';
-import { acceptsGzip } from './accepts-gzip.ts';
 import type { FallbackAnswers } from './answers.ts';
 import type { BuiltIn, BuiltIns } from './builtin.ts';
 import type { ClientBody } from './client-body.ts';
 import { HttpRequest } from './client-request.ts';
-import { compress, isCompressible } from './compression.ts';
+import { compress, wantsGzip } from './compression.ts';
 import { handToKoa, yieldToContext } from './koa-reply.ts';
 import { INFLATED_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
 import type { Outcome, Router } from './router.ts';
 import { parseTarget, type Target } from './target.ts';
 import { tellErrors } from './tell-errors.ts';
-import { writeAnswer } from './write.ts';
+import { isStreamed, writeAnswer } from './write.ts';
 
 /** What the exchanges of one runtime share. */
 export interface ExchangeParts {
@@ -56,7 +55,7 @@ export const carried = Symbol('exchange');
 
 const badTarget: Outcome = { kind: 'refused', text: 'error: invalid request target' };
 const noParams: Params = Object.freeze({});
-/** The status of a request whose client did not wait for the answer. */
+/** The status, in logs and counters, of a request whose client left before it was answered. */
 const CLIENT_LEFT = 499;
 const noErrors: Reply['errors'] = Object.freeze([]);
 
@@ -73,7 +72,9 @@ export class Exchange implements InFlight, Stream {
   #client: HttpRequest | null = null;
   #body: ClientBody | null = null;
   #errors: Reply['errors'] = noErrors;
-  #answered = false;
+  /** Given to the client in place of what the pipe answers; 0 for nothing. */
+  #refusal = 0;
+  #counted = false;
   /** Ends a stream in order; null for any other answer. */
   #endStream: (() => void) | null = null;
 
@@ -152,57 +153,45 @@ export class Exchange implements InFlight, Stream {
   }
 
   #serve(context: Koa.Context, route: Route, params: Params): void | Promise<void> {
-    const call = new Call(route.log, route.endpoint.timeout);
-    this.#call = call;
-    let request: HttpRequest;
-    let reply: Reply | Promise<Reply>;
-    try {
-      request = this.#request(params, this.#open(route));
-      reply = route.handle(request, call);
-    } catch (error) {
-      const failed = Reply.failed(toCallError(error));
-      return this.#answer(context, route, this.#request(params, null), failed);
-    }
+    this.#call = new Call(route.log, route.endpoint.timeout);
+    const request = this.#request(params, this.#open(route));
+    const reply = route.handle(request, this.#call);
     if (!(reply instanceof Promise)) return this.#answer(context, route, request, reply);
-    const answered = reply.then(
-      (settled) => this.#answer(context, route, request, settled),
-      (error) => this.#answer(context, route, request, Reply.failed(toCallError(error))),
-    );
-    // A stage that does not heed the deadline must not hold the client.
-    const late = (reason: Error) => this.#answer(context, route, request, Reply.failed(toCallError(reason)));
-    if (!this.#parts.throughKoa) {
-      call.onCancel(late);
-      return answered;
-    }
-    return Promise.race([answered, new Promise<void>((resolve) => call.onCancel((reason) => resolve(late(reason))))]);
+    return reply.then((settled) => this.#answer(context, route, request, settled));
   }
 
   #answer(context: Koa.Context, route: Route, request: HttpRequest, reply: Reply): void | Promise<void> {
-    if (this.#answered) {
-      if (reply.body instanceof ByteStream) reply.body.cancel(new CancelledError());
-      return;
-    }
-    this.#answered = true;
     if (reply.errors.length > 0) {
       this.#errors = reply.errors;
       // A refusal made before the pipe is no failure: the access line tells it.
       if (reply.complete !== null) tellErrors(reply, route.log, route.endpoint.backend.length > 1);
     }
-    if (this.#response.destroyed) return;
+    if (this.#refusal !== 0 || this.#response.destroyed) {
+      context.respond = false;
+      return drop(reply);
+    }
     let answer: Answer;
     try {
       answer = render(reply, route, request, this.#parts.rendering);
     } catch (error) {
       const failed = Reply.failed(toCallError(error));
       tellErrors(failed, route.log, false);
-      answer = render(failed, route, request, this.#parts.rendering);
+      // What the stages have put on the reply is the client's, whatever becomes of its content.
+      reply.headers.filter((name) => !name.startsWith('content-'));
+      failed.headers = reply.headers;
+      answer = renderError(failed, this.#parts.rendering);
     }
-    route.traffic.record(performance.now() - this.#startedAt, answer.status);
+    this.#count(route, answer.status);
     return this.#write(context, answer);
   }
 
+  #count(route: Route, status: number): void {
+    this.#counted = true;
+    route.traffic.record(performance.now() - this.#startedAt, status);
+  }
+
   #write(context: Koa.Context, answer: Answer): void | Promise<void> {
-    this.settleBody();
+    this.settleBody(isStreamed(answer));
     const { options, throughKoa, wrapped } = this.#parts;
     if (throughKoa && !answer.streams) {
       context.compress = !answer.raw;
@@ -210,12 +199,11 @@ export class Exchange implements InFlight, Stream {
     }
     context.respond = false;
     if (wrapped) yieldToContext(this.#response, answer.headers);
-    if (options.disable_gzip || answer.raw || !this.#wantsGzip(answer)) {
-      return this.#send(answer);
-    }
-    return compress(answer).then((packed) => {
+    if (options.disable_gzip || answer.raw || !wantsGzip(this.#response, answer)) return this.#send(answer);
+    const send = (packed: Answer): void => {
       if (!this.#response.destroyed) this.#send(packed);
-    });
+    };
+    return compress(answer).then(send, () => send(answer));
   }
 
   #send(answer: Answer): void {
@@ -233,6 +221,7 @@ export class Exchange implements InFlight, Stream {
   /** Its configuration can wait no longer. */
   abort(): string {
     if (this.#response.headersSent || !this.#call) {
+      this.abandon(503);
       this.#response.destroy();
     } else {
       this.#response.shouldKeepAlive = false;
@@ -241,26 +230,18 @@ export class Exchange implements InFlight, Stream {
     return `${this.#message.method} ${this.match()?.endpoint ?? this.#message.url}`;
   }
 
-  #wantsGzip(answer: Answer): boolean {
-    const { headers, method } = this.#message;
-    return (
-      headers['accept-encoding'] !== undefined &&
-      method !== 'HEAD' &&
-      isCompressible(answer.status, answer.headers, answer.body) &&
-      !this.#response.hasHeader('content-encoding') &&
-      acceptsGzip(String(headers['accept-encoding']))
-    );
-  }
-
-  /** An answer is about to be written: a body nobody reads must not hold up the connection. */
-  settleBody(): void {
+  /**
+   * An answer is about to be written: a body nobody reads must not hold up the connection.
+   * @param streams whoever reads the body may go on while the answer is written.
+   */
+  settleBody(streams: boolean): void {
     this.#body ??= receiveBody(this.#message, this.#response);
-    this.#body?.settle();
+    this.#body?.settle(streams);
   }
 
-  /** Something else has answered: whatever the pipe still brings is dropped. */
-  abandon(): void {
-    this.#answered = true;
+  /** The connection has answered with this status, or is about to end: whatever the pipe still brings is dropped. */
+  abandon(status: number): void {
+    this.#refusal = status;
     this.#call?.cancel(new CancelledError());
   }
 
@@ -270,9 +251,16 @@ export class Exchange implements InFlight, Stream {
     const call = this.#call;
     if (completed) call?.finish();
     else call?.cancel(new CancelledError());
-    call?.end({ status: completed ? this.#response.statusCode : CLIENT_LEFT, completed, reason: call.reason });
+    call?.end({ status: this.#status, completed, reason: call.reason });
+    this.#body?.destroy(new CancelledError());
+    if (this.#outcome?.kind === 'route' && !this.#counted) this.#count(this.#outcome.route, this.#status);
     if (this.#endStream && this.#outcome?.kind === 'route') this.#outcome.route.hold.leave(this);
     else this.#parts.runtime.leave(this);
+  }
+
+  /** What the client was told. */
+  get #status(): number {
+    return this.#response.headersSent ? this.#response.statusCode : this.#refusal || CLIENT_LEFT;
   }
 
   /** This request as the access log sees it. */
@@ -281,7 +269,7 @@ export class Exchange implements InFlight, Stream {
     return {
       endedAt: Date.now(),
       latencyMs: performance.now() - this.#startedAt,
-      status: this.#response.statusCode,
+      status: this.#status,
       method: this.#message.method!,
       path: request.path,
       search: request.search,
@@ -299,7 +287,7 @@ export class Exchange implements InFlight, Stream {
   }
 }
 
-/** Gives up the exchange of a message, if it has one: its connection has answered in its place. */
-export function abandon(message: IncomingMessage): void {
-  (message as Carrier)[carried]?.abandon();
+/** Gives up the exchange of a message, if it has one: its connection answers with this status in its place, or ends. */
+export function abandon(message: IncomingMessage, status: number): void {
+  (message as Carrier)[carried]?.abandon(status);
 }

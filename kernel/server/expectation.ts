@@ -7,13 +7,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export function deferContinue(message: IncomingMessage, response: ServerResponse): void {
   const keepAlive = response.shouldKeepAlive;
   response.shouldKeepAlive = false;
-  const read = message._read;
   message._read = (size) => {
-    message._read = read;
+    forgoContinue(message);
     if (!response.headersSent) {
       response.shouldKeepAlive = keepAlive;
       response.writeContinue();
     }
-    read.call(message, size);
+    message._read(size);
   };
+}
+
+/** The answer is decided on: nobody is told to go on any more, whoever reads the body. */
+export function forgoContinue(message: IncomingMessage): void {
+  Reflect.deleteProperty(message, '_read');
 }

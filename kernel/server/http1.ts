@@ -80,7 +80,7 @@ export function createHttp1(
       for (const connection of connections.values()) connection.drain();
     },
     cut() {
-      for (const socket of connections.keys()) socket.destroy();
+      for (const connection of connections.values()) connection.cut();
     },
     isFree: (socket) => connections.get(socket)?.free ?? false,
     release: (socket) => void connections.delete(socket),

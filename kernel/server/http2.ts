@@ -9,6 +9,8 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServiceConfig } from '#contract';
+import { abandon } from './exchange.ts';
+import { deferContinue } from './expectation.ts';
 import { connections, Http2Request, Http2Response } from './http2-messages.ts';
 
 /** Serves connections that speak HTTP/2, encrypted or not. */
@@ -59,7 +61,7 @@ export function createHttp2(
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     endWhenIdle(session, limits.idle_timeout || limits.read_timeout);
   });
-  server.on('request', (request, response) => {
+  const accept = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
     limitTimes(request, response, limits);
     if (!request.stream.endAfterHeaders) request.stream.once('finish', () => dropBody(request as Http2Request));
     const refusal = inspect(request, headerBytes(limits));
@@ -68,6 +70,11 @@ export function createHttp2(
       return;
     }
     serve(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+  };
+  server.on('request', accept);
+  server.on('checkContinue', (request, response) => {
+    deferContinue(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+    accept(request, response);
   });
   return {
     take(socket) {
@@ -128,8 +135,11 @@ function dropBody(request: Http2Request): void {
 function limitTimes(request: Http2ServerRequest, response: Http2ServerResponse, limits: ServiceConfig): void {
   const { read_timeout: readMs, write_timeout: writeMs } = limits;
   const { stream } = response;
-  const limit = (milliseconds: number) =>
-    milliseconds > 0 ? setTimeout(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR), milliseconds) : undefined;
+  const giveUp = (): void => {
+    abandon(request as unknown as IncomingMessage, 503);
+    stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  };
+  const limit = (milliseconds: number) => (milliseconds > 0 ? setTimeout(giveUp, milliseconds) : undefined);
   const writing = limit(writeMs);
   const reading = stream.endAfterHeaders ? undefined : limit(readMs);
   if (reading) request.once('end', () => clearTimeout(reading));

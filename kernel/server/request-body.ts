@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { CallError, PayloadTooLarge, RequestBody } from '#contract';
+import { CallError, RequestBody } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import { ClientBody } from './client-body.ts';
 
@@ -20,10 +20,7 @@ export function receiveBody(message: IncomingMessage, response: ServerResponse):
   return new ClientBody(message, response);
 }
 
-/**
- * A client's body under an endpoint's limits (proxy rules 19 and 20).
- * @throws PayloadTooLarge at once when the declared length is over the limit.
- */
+/** A client's body under an endpoint's limits (proxy rules 19 and 20). */
 export function limitBody(
   source: ClientBody,
   message: IncomingMessage,
@@ -33,8 +30,6 @@ export function limitBody(
   const declared = headers['content-length'];
   const length = declared === undefined ? undefined : Number(declared);
   const { maxPayloadBytes } = route;
-  if (maxPayloadBytes > 0 && length !== undefined && length > maxPayloadBytes)
-    throw new PayloadTooLarge(maxPayloadBytes);
   const codings = headers['content-encoding']?.split(',').map((coding) => coding.trim());
   if (!route.inflate || codings?.[0]?.toLowerCase() !== 'gzip')
     return RequestBody.stream(source, length, maxPayloadBytes);

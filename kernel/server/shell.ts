@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Stream } from 'node:stream';
 import Koa from 'koa';
 import type { Log } from '#contract';
 import { type Carrier, carried } from './exchange.ts';
@@ -33,6 +34,7 @@ export class Shell extends Koa {
         res.destroy();
         return;
       }
+      (this.req as Carrier)[carried]?.settleBody(false);
       const { status, text } = refusal ?? { status: 500, text: '' };
       const headers = ['X-Gateway', version, 'Content-Length', String(Buffer.byteLength(text))];
       if (text !== '') headers.push('Content-Type', 'text/plain; charset=utf-8');
@@ -52,7 +54,7 @@ export class Shell extends Koa {
 
   /** Lets Koa answer from what is on the context. */
   #respond(context: Koa.Context): Promise<void> {
-    (context.req as Carrier)[carried]?.settleBody();
+    (context.req as Carrier)[carried]?.settleBody(context.body instanceof Stream);
     const packing = this.#gzips ? compressReply(context) : undefined;
     const { statusCode } = context.res;
     return koaHandler.call(this, context, () => {

@@ -10,13 +10,18 @@ import type { Answer } from '../pipeline/render.ts';
 export function writeAnswer(response: ServerResponse, answer: Answer, call: Call | null): (() => void) | null {
   const { status, headers, body } = answer;
   if (body instanceof ByteStream) {
-    if (answer.streams || !body.arrived) return streamAnswer(response, answer, body, call);
+    if (isStreamed(answer)) return streamAnswer(response, answer, body, call);
     writeWhole(response, status, headers, body.collect(Number.POSITIVE_INFINITY) as Uint8Array);
   } else {
     writeWhole(response, status, headers, body);
   }
   call?.finish();
   return null;
+}
+
+/** The answer is written as it comes: not all of it is there, or it is to be a stream. */
+export function isStreamed({ body, streams }: Answer): boolean {
+  return body instanceof ByteStream && (streams === true || !body.arrived);
 }
 
 function writeWhole(

@@ -2,6 +2,8 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { before as hook } from '#contract';
 import type { Gateway } from '../../../kernel/index.ts';
+import type { Route } from '../../../kernel/pipeline/route.ts';
+import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
 import { ask } from './ask.ts';
@@ -18,19 +20,22 @@ describe('the access log', () => {
     backend = await startBackend((_seen, response) => answer(response));
   });
   beforeEach(() => {
+    (backend.requests as unknown[]).length = 0;
     answer = (response) => json({})(undefined as never, response);
   });
   afterEach(() => gateway.close());
   after(() => backend.close());
 
-  const start = async (router: object = {}): Promise<void> => {
+  const start = async (router: object = {}, service: object = {}): Promise<void> => {
     const sinks = rememberingSinks();
     ({ lines } = sinks);
     gateway = await startPlugged(
       {
+        ...service,
         host: [backend.url],
         extra_config: { router },
         endpoints: [
+          { endpoint: '/raw', output_encoding: 'no-op', timeout: '60s', backend: [{ url_pattern: '/' }] },
           { endpoint: '/x', timeout: '60s', backend: [{ url_pattern: '/' }] },
           { endpoint: '/x', method: 'POST', backend: [{ url_pattern: '/1' }, { url_pattern: '/2' }] },
           { endpoint: '/throws', extra_config: { test: { act: 'throw' } }, backend: [{ url_pattern: '/' }] },
@@ -93,6 +98,35 @@ describe('the access log', () => {
     while (gateway.status.calls === 0) await new Promise(setImmediate);
     client.socket.destroy();
     match((await logged(1))[0]!, /127\.0\.0\.1/);
+  });
+
+  it('tells the status 499 for a client that has left, and counts it so', async () => {
+    answer = () => {};
+    await start();
+    const client = await openRaw(port);
+    client.write('GET /x HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until(() => backend.requests.length === 1);
+    client.socket.destroy();
+    match((await logged(1))[0]!, /\| 499 \|.*"\/x"$/);
+    const [, { traffic }] = gateway.generations.current.runtime.compiled.routes as [Route, Route];
+    deepEqual([traffic.calls, traffic.errors], [1, 0]);
+  });
+
+  it('tells the status that a client was given before it left', async () => {
+    answer = (response) => response.write('first');
+    await start();
+    const client = await openRaw(port);
+    client.write('GET /raw HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.until((received) => received.includes('first'));
+    client.socket.destroy();
+    match((await logged(1))[0]!, /\| 200 \|/);
+  });
+
+  it('tells the status 503 where the gateway has ended the connection', async () => {
+    answer = () => {};
+    await start({}, { write_timeout: '20ms' });
+    await sendRaw(port, 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n');
+    match((await logged(1))[0]!, /\| 503 \|/);
   });
 
   it('tells the status a broken request was refused with', async () => {

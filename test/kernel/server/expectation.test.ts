@@ -1,4 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:http2';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { openRaw, sendRaw, statusesOf } from './raw.ts';
@@ -16,6 +18,8 @@ describe('a client that waits to be told to go on', () => {
     const several = [{ url_pattern: '/1' }, { url_pattern: '/2' }];
     gateway = await startGateway({
       host: [backend.url],
+      use_h2c: true,
+      extra_config: { router: { error_body: { '404': { error: 'x'.repeat(2000) } } } },
       endpoints: [
         { endpoint: '/x', backend: [{ url_pattern: '/' }] },
         { endpoint: '/whole', method: 'POST', backend: several },
@@ -60,6 +64,40 @@ describe('a client that waits to be told to go on', () => {
       deepEqual(statusesOf(received), [status]);
       match(received, /\r\nConnection: close\r\n/i);
       equal(backend.requests.length, 0);
+    });
+
+    it(`is refused instead over HTTP/2 when ${name}`, async () => {
+      const session = connect(`http://127.0.0.1:${port}`);
+      const headers = { ':method': 'POST', ':path': path, expect: '100-continue', 'content-length': length };
+      const stream = session.request(headers, { endStream: false });
+      let told = false;
+      stream.once('continue', () => {
+        told = true;
+      });
+      const [answer] = (await once(stream, 'response')) as [{ ':status': number }];
+      deepEqual([answer[':status'], told], [status, false]);
+      session.destroy();
+      equal(backend.requests.length, 0);
+    });
+  }
+
+  it('is told so over HTTP/2 when its body is read', async () => {
+    const session = connect(`http://127.0.0.1:${port}`);
+    const headers = { ':method': 'POST', ':path': '/whole', expect: '100-continue' };
+    const stream = session.request(headers, { endStream: false });
+    await once(stream, 'continue');
+    stream.end('hello');
+    const [answer] = (await once(stream, 'response')) as [{ ':status': number }];
+    deepEqual([answer[':status'], backend.requests[0]!.body.toString()], [200, 'hello']);
+    session.destroy();
+  });
+
+  for (const length of [5, 1_000_000]) {
+    it(`is refused instead when the refusal is compressed, of a body of ${length} bytes`, async () => {
+      const asked = head('/none', length).replace('Expect', 'Accept-Encoding: gzip\r\nExpect');
+      const received = await sendRaw(port, asked);
+      deepEqual(statusesOf(received), [404]);
+      match(received, /\r\nContent-Encoding: gzip\r\n/i);
     });
   }
 });

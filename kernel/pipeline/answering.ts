@@ -1,0 +1,55 @@
+import { ByteStream, type Call, CancelledError, Reply, type Step, toCallError, type Wrap } from '#contract';
+
+/**
+ * Folds wraps, outermost first, around the innermost step so that each of them always gets a reply from inside: what is
+ * thrown there is one, and so is the end of the call, whatever a step inside is still waiting for.
+ */
+export function foldAnswering<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
+  return wraps.reduceRight((next, wrap, at) => answering(wrap(next), wraps.length - at), answering(innermost, 0));
+}
+
+/**
+ * @param depth of the steps inside: when the call is given up each of them has a turn of the event loop to answer by
+ * itself, innermost first, so that the steps around the one that does not are not passed over.
+ */
+function answering<R>(step: Step<R>, depth: number): Step<R> {
+  return (request, call) => {
+    try {
+      const reply = step(request, call);
+      return reply instanceof Promise ? answered(reply, call, depth) : reply;
+    } catch (error) {
+      return failed(error);
+    }
+  };
+}
+
+function answered(pending: Promise<Reply>, call: Call, depth: number): Promise<Reply> {
+  return new Promise((resolve) => {
+    let over = false;
+    const cancellation = call.onCancel((reason) => afterTurns(depth + 1, () => settle(failed(reason))));
+    const settle = (reply: Reply): void => {
+      if (over) {
+        drop(reply);
+        return;
+      }
+      over = true;
+      cancellation.off();
+      resolve(reply);
+    };
+    pending.then(settle, (error) => settle(failed(error)));
+  });
+}
+
+function failed(error: unknown): Reply {
+  return Reply.failed(toCallError(error));
+}
+
+/** Nobody waits for a reply any more. */
+export function drop({ body }: Reply): void {
+  if (body instanceof ByteStream) body.cancel(new CancelledError());
+}
+
+function afterTurns(turns: number, task: () => void): void {
+  if (turns === 0) task();
+  else setImmediate(afterTurns, turns - 1, task);
+}

@@ -1,0 +1,172 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import {
+  type AtEndpoint,
+  after as afterwards,
+  ByteStream,
+  before as beforehand,
+  Call,
+  CallError,
+  type ClientRequest,
+  HeaderBag,
+  Reply,
+  type Wrap,
+} from '#contract';
+import type { Gateway } from '../../../kernel/index.ts';
+import { foldAnswering } from '../../../kernel/pipeline/answering.ts';
+import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { startPlugged } from '../../support/plugged.ts';
+import { ask } from '../server/ask.ts';
+
+const never = (): Promise<never> => new Promise(() => {});
+
+describe('folded stages', () => {
+  const request = {} as ClientRequest;
+  /** Puts its name on every reply that comes out of it. */
+  const mark = (name: string): Wrap<ClientRequest> => afterwards((reply) => reply.headers.append('x', name));
+  const marks = (reply: Reply): string[] => reply.headers.getAll('x');
+  const hang: Wrap<ClientRequest> = beforehand(never);
+  const fail =
+    (how: () => Reply | Promise<Reply>): Wrap<ClientRequest> =>
+    () =>
+      how;
+
+  it('answer at once when everything inside does', () => {
+    const handle = foldAnswering([mark('a')], () => new Reply(200));
+    const reply = handle(request, new Call());
+    ok(reply instanceof Reply);
+    deepEqual(marks(reply), ['a']);
+  });
+
+  for (const [name, how] of [
+    [
+      'is thrown',
+      () => {
+        throw new CallError('TEST', 'broken', { view: { status: 418 } });
+      },
+    ],
+    ['is a rejected promise', () => Promise.reject(new CallError('TEST', 'broken', { view: { status: 418 } }))],
+  ] as const) {
+    it(`get a reply from inside also for what ${name}`, async () => {
+      const stages = [mark('a'), mark('b'), fail(how), mark('c')];
+      const reply = await foldAnswering(stages, () => new Reply(200))(request, new Call());
+      deepEqual([reply.status, reply.errors[0]!.code, marks(reply)], [418, 'TEST', ['b', 'a']]);
+    });
+  }
+
+  for (const [name, stages, passed] of [
+    ['the innermost step', [mark('a'), mark('b')], ['b', 'a']],
+    ['a stage in the middle', [mark('a'), mark('b'), hang, mark('c')], ['b', 'a']],
+    ['the outermost stage', [hang, mark('a')], []],
+  ] as const) {
+    it(`answer when the call is given up while ${name} waits on and on`, async () => {
+      const call = new Call();
+      const reply = foldAnswering(stages, never)(request, call);
+      call.cancel(new CallError('TEST', 'given up', { view: { status: 503 } }));
+      const { status, headers } = await reply;
+      deepEqual([status, headers.getAll('x')], [503, passed]);
+    });
+  }
+
+  it('leave it to a step that heeds the end of the call what it answers', async () => {
+    const call = new Call();
+    const heeds = (): Promise<Reply> => new Promise((resolve) => call.onCancel(() => resolve(new Reply(204))));
+    const reply = foldAnswering([mark('a')], heeds)(request, call);
+    call.cancel();
+    const { status, headers } = await reply;
+    deepEqual([status, headers.getAll('x')], [204, ['a']]);
+  });
+
+  it('give up the bytes of a reply that comes too late', async () => {
+    const call = new Call();
+    const late = Promise.withResolvers<Reply>();
+    const reply = foldAnswering([], () => late.promise)(request, call);
+    call.cancel();
+    equal((await reply).failed, true);
+    let given = 0;
+    late.resolve(Reply.raw(200, new HeaderBag(), new ByteStream({ cancel: () => given++ })));
+    await turn();
+    equal(given, 1);
+  });
+
+  it('keep the bytes of a reply that came in time', async () => {
+    const call = new Call();
+    let given = 0;
+    const stream = new ByteStream({ cancel: () => given++ });
+    const reply = await foldAnswering([], async () => Reply.raw(200, new HeaderBag(), stream))(request, call);
+    equal(reply.body, stream);
+    call.cancel();
+    await turn();
+    equal(given, 0);
+  });
+});
+
+describe('the headers of a stage around an endpoint', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let port: number;
+
+  const acts: Record<string, AtEndpoint> = {
+    throws: {
+      endpoint: beforehand(() => {
+        throw new Error('broken');
+      }),
+    },
+    rejects: { endpoint: beforehand(() => Promise.reject(new Error('broken'))) },
+    hangs: { endpoint: beforehand(never) },
+    hangsInside: { proxy: beforehand(never) },
+    unwritable: { proxy: () => () => Reply.data({ number: 1n as never }) },
+  };
+
+  before(async () => {
+    backend = await startBackend((seen, response) => {
+      if (seen.target !== '/hang') json({})(seen, response);
+    });
+    const guarded = { 'security/http': { frame_deny: true } };
+    const endpoint = (name: string, targets: string[], extra: object = {}): object => ({
+      endpoint: `/${name}`,
+      timeout: '50ms',
+      backend: targets.map((target) => ({ url_pattern: target })),
+      extra_config: { ...guarded, ...extra },
+    });
+    gateway = await startPlugged(
+      {
+        host: [backend.url],
+        endpoints: [
+          endpoint('one', ['/hang']),
+          endpoint('two', ['/hang', '/hang']),
+          { ...endpoint('raw', ['/hang']), output_encoding: 'no-op' },
+          { ...endpoint('small', ['/'], { proxy: { max_payload: 1 } }), method: 'POST' },
+          ...Object.keys(acts).map((act) => endpoint(act, ['/'], { test: { act } })),
+        ],
+      },
+      { endpoint: acts },
+    );
+    ({ port } = await gateway.listen());
+  });
+  after(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  for (const [name, line] of [
+    ['whose backend is late', 'GET /one'],
+    ['whose backends are all late', 'GET /two'],
+    ['whose bytes are late', 'GET /raw'],
+    ['in which something throws', 'GET /throws'],
+    ['in which a promise is rejected', 'GET /rejects'],
+    ['in which a stage does not heed the deadline', 'GET /hangs'],
+    ['in whose pipe a stage does not heed the deadline', 'GET /hangsInside'],
+    ['whose answer cannot be written', 'GET /unwritable'],
+  ] as const) {
+    it(`are on the answer of one ${name}`, async () => {
+      const { status, headers } = await ask(port, line);
+      deepEqual([status, headers['x-frame-options'], headers['x-gateway-completed']], [500, 'DENY', 'false']);
+    });
+  }
+
+  it('are on the refusal of a body that is too large', async () => {
+    const { status, headers } = await ask(port, 'POST /small', { body: 'large' });
+    deepEqual([status, headers['x-frame-options']], [413, 'DENY']);
+  });
+});
