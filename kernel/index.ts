@@ -43,10 +43,9 @@ export {
 } from './config/index.ts';
 export type { Attempt, AttemptResult, Trigger } from './control/attempts.ts';
 export type { Applied, Change, GuardWish } from './control/change.ts';
-export type { Watched } from './control/change-guard.ts';
-export type { EventLog, EventType, GatewayEvent } from './control/event-log.ts';
+export type { EventData, EventLog, EventType, GatewayEvent } from './control/event-log.ts';
 export type { GatewayOptions, WorkerOptions } from './control/gateway-options.ts';
-export { defaultThresholds, type GuardThresholds } from './control/guard.ts';
+export { defaultThresholds, type GuardThresholds, type Watched } from './control/guard.ts';
 export { makeDirectory } from './control/make-directory.ts';
 export type { Next, Participant, Ready } from './control/participant.ts';
 export { Refusal, toRefusal } from './control/refusal.ts';

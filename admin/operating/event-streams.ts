@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Applied, Attempt, EventType, Gateway, GatewayEvent, Timers } from '#kernel';
+import type { Gateway, GatewayEvent, Timers } from '#kernel';
 import { appliedBody } from '../applied-body.ts';
 import { attemptProblem } from '../problem-document.ts';
 
@@ -72,13 +72,13 @@ export function openEventStreams(gateway: Gateway, timers: Timers): EventStreams
   };
 }
 
-/** Events whose data is told as the API answers it elsewhere. */
-const views: Readonly<Partial<Record<EventType, (data: object, gateway: Gateway) => unknown>>> = {
-  'reload.succeeded': (data, gateway) => appliedBody(data as Applied, gateway),
-  'reload.failed': (data) => attemptProblem(data as Attempt),
-};
+function frame(event: GatewayEvent, gateway: Gateway): string {
+  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(viewOf(event, gateway))}\n\n`;
+}
 
-function frame({ id, type, data }: GatewayEvent, gateway: Gateway): string {
-  const view = views[type]?.(data, gateway) ?? data;
-  return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(view)}\n\n`;
+/** What the API answers elsewhere, too, is told as it is there. */
+function viewOf({ type, data }: GatewayEvent, gateway: Gateway): unknown {
+  if (type === 'reload.succeeded') return appliedBody(data, gateway);
+  if (type === 'reload.failed') return attemptProblem(data);
+  return data;
 }

@@ -34,7 +34,8 @@ export function countReloads({ events, control }: Pick<Gateway, 'events' | 'cont
   };
   const close = events.subscribe({ after: 0, types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
     // A success is told as what it did, a failure as its attempt.
-    count(type === 'reload.failed' ? (data as Attempt) : control.attempts.get((data as { attempt: number }).attempt));
+    if (type === 'reload.failed') count(data);
+    else if (type === 'reload.succeeded') count(control.attempts.get(data.attempt));
   });
   return {
     get counts() {

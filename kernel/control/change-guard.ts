@@ -5,18 +5,10 @@ import type { Applied, Change, Current, GuardWish } from './change.ts';
 import type { Control } from './control.ts';
 import type { EventLog } from './event-log.ts';
 import type { Generations } from './generations.ts';
-import { type GuardedEndpoint, watchGuard } from './guard.ts';
+import { type GuardedEndpoint, type Watched, watchGuard } from './guard.ts';
 import type { RevisionStore } from './revision-store.ts';
 import { ConfigText } from './snapshot.ts';
 import { TrafficHistory } from './traffic/traffic-history.ts';
-
-/** What the guard is watching. */
-export interface Watched {
-  readonly revision: number;
-  readonly attempt: number;
-  /** Milliseconds since 1970. */
-  readonly endsAt: number;
-}
 
 export interface ChangeGuardOptions {
   readonly control: Control;

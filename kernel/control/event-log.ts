@@ -1,26 +1,38 @@
-/** Everything the gateway tells while it runs. */
-export type EventType =
-  | 'reload.started'
-  | 'reload.phase'
-  | 'reload.succeeded'
-  | 'reload.failed'
-  | 'worker.up'
-  | 'worker.down'
-  | 'drain.started'
-  | 'drain.finished'
-  | 'breaker.changed'
-  | 'guard.started'
-  | 'guard.passed'
-  | 'guard.failed'
-  | 'watch.error';
+import type { Phase } from '../runtime/phases.ts';
+import type { Attempt, Trigger } from './attempts.ts';
+import type { Applied } from './change.ts';
+import type { Watched } from './guard.ts';
 
-export interface GatewayEvent {
+/** Everything the gateway tells while it runs: plain data, never changed once told. */
+export interface EventData {
+  'reload.started': { readonly attempt: number; readonly trigger: Trigger };
+  'reload.phase': { readonly attempt: number; readonly phase: Phase };
+  'reload.succeeded': Applied;
+  'reload.failed': Attempt;
+  'worker.up': { readonly worker: number; readonly pid: number | null };
+  'worker.down': { readonly worker: number; readonly pid: number | null; readonly reason: string };
+  /** Requests in flight. */
+  'drain.started': { readonly requests: number };
+  'drain.finished': { readonly result: 'idle' | 'resumed' };
+  /** As the component tells it; with workers also which one. */
+  'breaker.changed': object;
+  'guard.started': Watched;
+  'guard.passed': Watched;
+  'guard.failed': Watched & { readonly reason: string; readonly rolledBackTo: number };
+  'watch.error': { readonly message: string };
+}
+
+export type EventType = keyof EventData;
+
+/** One kind of event. */
+export interface EventOf<Type extends EventType> {
   /** Grows by one with every event of this process, from 1. */
   readonly id: number;
-  readonly type: EventType;
-  /** Plain data, never changed once told. */
-  readonly data: object;
+  readonly type: Type;
+  readonly data: EventData[Type];
 }
+
+export type GatewayEvent = { [Type in EventType]: EventOf<Type> }[EventType];
 
 export interface Subscription {
   /**
@@ -34,7 +46,7 @@ export interface Subscription {
 
 export interface EventLog {
   /** @returns the id of the event. */
-  emit(type: EventType, data: object): number;
+  emit<Type extends EventType>(type: Type, data: EventData[Type]): number;
   /**
    * Tells a listener every event once, in order, synchronously. One that throws is told nothing more.
    * @returns what ends the subscription.
@@ -76,7 +88,7 @@ export function createEventLog(limit = 1000): EventLog {
   return {
     emit(type, data) {
       const id = ++lastId;
-      remembered.push({ id, type, data });
+      remembered.push({ id, type, data } as GatewayEvent);
       if (remembered.length > limit) remembered.shift();
       for (const subscriber of subscribers) catchUp(subscriber);
       return id;

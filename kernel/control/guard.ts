@@ -1,6 +1,14 @@
 import { quantile, type TrafficWindow } from '../pipeline/traffic-window.ts';
 import { systemTimers, type Timers } from '../runtime/watch/index.ts';
 
+/** What the guard is watching. */
+export interface Watched {
+  readonly revision: number;
+  readonly attempt: number;
+  /** Milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
 /** What counts as worse than before. */
 export interface GuardThresholds {
   /** The share of failed calls may rise by as many percentage points. */

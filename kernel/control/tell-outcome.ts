@@ -6,8 +6,8 @@ import type { EventLog } from './event-log.ts';
 /** One line in the log for every change that was applied or refused, but for the first (hot-reload rule 29). */
 export function tellOutcome(events: EventLog, log: Log): void {
   events.subscribe({ types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
-    if (type === 'reload.failed') tellFailure(data as unknown as Attempt, log);
-    else tellSuccess(data as unknown as Applied, log);
+    if (type === 'reload.failed') tellFailure(data, log);
+    else if (type === 'reload.succeeded') tellSuccess(data, log);
   });
 }
 

@@ -1,5 +1,4 @@
 import type { Data } from '#contract';
-import type { EventType } from '../control/event-log.ts';
 import type { HeldGeneration } from '../control/generations.ts';
 import type { TrafficWindow } from '../pipeline/traffic-window.ts';
 import type { MemoryUse } from './memory-use.ts';
@@ -36,9 +35,9 @@ export interface SharedQuestion {
   readonly asked: Data;
 }
 
-/** Something that happened in a worker. */
+/** Something that a component in a worker tells. */
 export interface Happening {
-  readonly type: EventType;
+  readonly type: 'breaker.changed';
   readonly data: object;
 }
 

@@ -50,16 +50,16 @@ describe('GET /v1/events', () => {
 
   it('tells what happens, as id, type and data', async () => {
     const following = await open();
-    const id = gateway.events.emit('worker.up', { worker: 3 });
+    const id = gateway.events.emit('worker.up', { worker: 3, pid: 7 });
     await following.until('"worker":3');
-    deepEqual(told(following.bytes), [{ id, event: 'worker.up', data: { worker: 3 } }]);
+    deepEqual(told(following.bytes), [{ id, event: 'worker.up', data: { worker: 3, pid: 7 } }]);
   });
 
   it('tells only what was asked for', async () => {
     const following = await open('?types=reload.*,worker.down');
-    gateway.events.emit('worker.up', {});
-    gateway.events.emit('worker.down', {});
-    gateway.events.emit('reload.phase', {});
+    gateway.events.emit('worker.up', { worker: 1, pid: 7 });
+    gateway.events.emit('worker.down', { worker: 1, pid: 7, reason: 'SIGKILL' });
+    gateway.events.emit('reload.phase', { attempt: 1, phase: 'build' });
     await following.until('reload.phase');
     deepEqual(
       told(following.bytes).map(({ event }) => event),
@@ -68,8 +68,8 @@ describe('GET /v1/events', () => {
   });
 
   it('begins after the last event a client knows', async () => {
-    const first = gateway.events.emit('worker.up', { worker: 1 });
-    gateway.events.emit('worker.up', { worker: 2 });
+    const first = gateway.events.emit('worker.up', { worker: 1, pid: 7 });
+    gateway.events.emit('worker.up', { worker: 2, pid: 8 });
     const following = await open('', { 'Last-Event-ID': String(first) });
     await following.until('"worker":2');
     equal(told(following.bytes).length, 1);
@@ -123,11 +123,11 @@ describe('GET /v1/events', () => {
     following.leave();
     await eventually(() => {
       const before = told;
-      gateway.events.emit('worker.up', data);
+      gateway.events.emit('breaker.changed', data);
       return told === before;
     });
     const before = told;
-    gateway.events.emit('worker.up', data);
+    gateway.events.emit('breaker.changed', data);
     equal(told, before);
   });
 
@@ -147,7 +147,7 @@ describe('GET /v1/events', () => {
     };
     await eventually(() => {
       const before = asked;
-      gateway.events.emit('worker.up', counted);
+      gateway.events.emit('breaker.changed', counted);
       cut = asked === before;
       return cut;
     });

@@ -6,6 +6,10 @@ import {
   type Subscription,
 } from '../../../kernel/control/event-log.ts';
 
+const up = { worker: 1, pid: 7 };
+const down = { ...up, reason: 'SIGKILL' };
+const phase = { attempt: 1, phase: 'build' } as const;
+
 /** What a subscriber is told, by the ids. */
 function heard(log: EventLog, subscription: Subscription = {}): number[] {
   const ids: number[] = [];
@@ -16,45 +20,45 @@ function heard(log: EventLog, subscription: Subscription = {}): number[] {
 describe('the event log', () => {
   it('gives ids that grow by one', () => {
     const log = createEventLog();
-    deepEqual([log.emit('worker.up', {}), log.emit('worker.down', {})], [1, 2]);
+    deepEqual([log.emit('worker.up', up), log.emit('worker.down', down)], [1, 2]);
   });
 
   it('tells type and data', () => {
     const log = createEventLog();
     const events: GatewayEvent[] = [];
     log.subscribe({}, (event) => events.push(event));
-    log.emit('worker.up', { worker: 3 });
-    deepEqual(events, [{ id: 1, type: 'worker.up', data: { worker: 3 } }]);
+    log.emit('worker.up', up);
+    deepEqual(events, [{ id: 1, type: 'worker.up', data: up }]);
   });
 
   it('tells only what is to come when no id is given', () => {
     const log = createEventLog();
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
     const ids = heard(log);
-    log.emit('worker.down', {});
+    log.emit('worker.down', down);
     deepEqual(ids, [2]);
   });
 
   it('tells again what came after an id, then what is to come', () => {
     const log = createEventLog();
-    for (let at = 0; at < 3; at++) log.emit('reload.phase', {});
+    for (let at = 0; at < 3; at++) log.emit('reload.phase', phase);
     const ids = heard(log, { after: 1 });
     deepEqual(ids, [2, 3]);
-    log.emit('reload.phase', {});
+    log.emit('reload.phase', phase);
     deepEqual(ids, [2, 3, 4]);
   });
 
   it('tells everything remembered when the id is from before a restart', () => {
     const log = createEventLog();
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
     const ids = heard(log, { after: 900 });
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
     deepEqual(ids, [1, 2]);
   });
 
   it('remembers no more than its limit', () => {
     const log = createEventLog(2);
-    for (let at = 0; at < 5; at++) log.emit('reload.phase', {});
+    for (let at = 0; at < 5; at++) log.emit('reload.phase', phase);
     deepEqual(heard(log, { after: 0 }), [4, 5]);
   });
 
@@ -62,7 +66,7 @@ describe('the event log', () => {
     [['reload.*'], [1, 3]],
     [['worker.up'], [2]],
     [
-      ['worker.*', 'reload.failed'],
+      ['worker.*', 'reload.phase'],
       [2, 3],
     ],
     [['*'], [1, 2, 3]],
@@ -73,9 +77,9 @@ describe('the event log', () => {
     it(`tells of ${ids.length} of three events to who asks for ${JSON.stringify(types)}, live and remembered`, () => {
       const log = createEventLog();
       const live = heard(log, { types });
-      log.emit('reload.started', {});
-      log.emit('worker.up', {});
-      log.emit('reload.failed', {});
+      log.emit('reload.started', { attempt: 1, trigger: 'api' });
+      log.emit('worker.up', up);
+      log.emit('reload.phase', phase);
       deepEqual([live, heard(log, { after: 0, types })], [ids, ids]);
     });
   }
@@ -84,9 +88,9 @@ describe('the event log', () => {
     const log = createEventLog();
     const ids: number[] = [];
     const unsubscribe = log.subscribe({}, ({ id }) => ids.push(id));
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
     unsubscribe();
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
     deepEqual(ids, [1]);
   });
 
@@ -98,29 +102,29 @@ describe('the event log', () => {
       throw new Error('gone');
     });
     const ids = heard(log);
-    log.emit('worker.up', {});
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
+    log.emit('worker.up', up);
     deepEqual([calls, ids], [1, [1, 2]]);
   });
 
   it('drops a listener that throws on a remembered event', () => {
     const log = createEventLog();
-    log.emit('worker.up', {});
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
+    log.emit('worker.up', up);
     let calls = 0;
     log.subscribe({ after: 0 }, () => {
       calls++;
       throw new Error('gone');
     });
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
     equal(calls, 1);
   });
 
   it('keeps the order for everybody when a listener emits', () => {
     const log = createEventLog();
-    log.subscribe({ types: ['drain.started'] }, () => log.emit('drain.finished', {}));
+    log.subscribe({ types: ['drain.started'] }, () => log.emit('drain.finished', { result: 'idle' }));
     const ids = heard(log);
-    log.emit('drain.started', {});
+    log.emit('drain.started', { requests: 0 });
     deepEqual(ids, [1, 2]);
   });
 
@@ -129,10 +133,10 @@ describe('the event log', () => {
     const steps: string[] = [];
     log.subscribe({}, ({ type }) => {
       steps.push(`> ${type}`);
-      if (type === 'drain.started') log.emit('drain.finished', {});
+      if (type === 'drain.started') log.emit('drain.finished', { result: 'idle' });
       steps.push(`< ${type}`);
     });
-    log.emit('drain.started', {});
+    log.emit('drain.started', { requests: 0 });
     deepEqual(steps, ['> drain.started', '< drain.started', '> drain.finished', '< drain.finished']);
   });
 
@@ -142,7 +146,7 @@ describe('the event log', () => {
     log.subscribe({}, () => {
       late ??= heard(log, { after: 0 });
     });
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
     deepEqual(late, [1]);
   });
 
@@ -151,10 +155,10 @@ describe('the event log', () => {
     const ids: number[] = [];
     const unsubscribe = log.subscribe({}, ({ id, type }) => {
       ids.push(id);
-      if (type === 'worker.up') log.emit('worker.down', {});
+      if (type === 'worker.up') log.emit('worker.down', down);
       unsubscribe();
     });
-    log.emit('worker.up', {});
+    log.emit('worker.up', up);
     deepEqual(ids, [1]);
   });
 });
