@@ -91,11 +91,8 @@ export async function applyChange(
     dryRun: queryFlag(ctx, 'dry_run'),
     waitMs: (queryNumber(ctx, 'wait', { most: MAX_WAIT }) ?? DEFAULT_WAIT) * 1000,
     guard: guardOf(ctx),
-    provided: ({ id, hash }) => {
-      demandMatch(ctx, { revision: id, hash });
-      // The attempt begins right after this.
-      queueMicrotask(() => begun.resolve(gateway.control.attempts.list[0]!.id));
-    },
+    provided: ({ id, hash }) => demandMatch(ctx, { revision: id, hash }),
+    begun: begun.resolve,
   });
   if (prefersAsync(ctx)) {
     const attempt = await Promise.race([begun.promise, applied.then(() => begun.promise)]);

@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import type { ConfigText } from '#kernel';
+import type { ConfigText, Format } from '#kernel';
 import type { Admin } from './admin.ts';
 import { applyChange, changeParameters, changeProblems } from './change.ts';
 import type { Parameter } from './operation.ts';
@@ -30,12 +30,22 @@ export function demandWritable({ settings }: Admin): void {
   if (settings.disable_write) throw new Problem('writes-disabled', 'disable_write: deploy the file and reload it');
 }
 
-/** Puts a configuration in the place of the one that serves, and answers. @throws as `applyChange`. */
-export async function replaceConfig(ctx: Koa.Context, admin: Admin, source: ConfigText): Promise<void> {
+/**
+ * Puts a configuration in the place of the one that serves, and answers.
+ * @param format of the configuration.
+ * @param source makes the configuration from the one that serves when its turn has come.
+ * @throws as `applyChange`.
+ */
+export async function replaceConfig(
+  ctx: Koa.Context,
+  admin: Admin,
+  format: Format,
+  source: () => ConfigText,
+): Promise<void> {
   const { gateway } = admin;
   const persist = queryWord(ctx, 'persist', keepings);
   const file = persist === 'file' ? mainFile(gateway) : null;
-  if (file !== null) demandFormatOf(file, source.format);
+  if (file !== null) demandFormatOf(file, format);
   await applyChange(ctx, admin, {
     trigger: 'api',
     source,

@@ -32,10 +32,11 @@ export const patchConfig: Operation = {
     demandIfMatch(ctx);
     const { bytes, mediaType } = await demandBody(ctx, admin, accepts);
     const patch = parseJson(decodeText(bytes, 'patch.json'), 'patch.json');
-    const config = patched(mediaType, admin.gateway.control.current.snapshot.data as Data, patch);
-    if (!isObject(config)) throw new Problem('bad-request', 'what is left is no object');
-    const source = new ConfigText(`${JSON.stringify(config, null, 2)}\n`, 'json');
-    await replaceConfig(ctx, admin, keepSecrets(source, admin.gateway));
+    await replaceConfig(ctx, admin, 'json', () => {
+      const config = patched(mediaType, admin.gateway.control.current.snapshot.data as Data, patch);
+      if (!isObject(config)) throw new Problem('bad-request', 'what is left is no object');
+      return keepSecrets(new ConfigText(`${JSON.stringify(config, null, 2)}\n`, 'json'), admin.gateway);
+    });
   },
 };
 

@@ -19,6 +19,6 @@ export const putConfig: Operation = {
     demandWritable(admin);
     const given = await readConfigBody(ctx, admin);
     if (!given) throw new Problem('bad-request', 'the request has no body');
-    await replaceConfig(ctx, admin, keepSecrets(given, admin.gateway));
+    await replaceConfig(ctx, admin, given.format, () => keepSecrets(given, admin.gateway));
   },
 };

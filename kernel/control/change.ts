@@ -11,8 +11,11 @@ import type { Snapshot, Source } from './snapshot.ts';
 /** A wish for another configuration. */
 export interface Change {
   readonly trigger: Trigger;
-  /** Default: the source that serves is read again. */
-  readonly source?: Source | undefined;
+  /**
+   * Default: the source that serves is read again. What follows from what serves is a function: it is asked when the
+   * change's turn has come, because the changes before it may have replaced that. What it throws gives the change up.
+   */
+  readonly source?: Source | (() => Source) | undefined;
   /** Who asks, for the history. */
   readonly actor?: string | null | undefined;
   readonly message?: string | null | undefined;
@@ -30,6 +33,8 @@ export interface Change {
   readonly guard?: GuardWish | undefined;
   /** Looks at what serves when the change's turn has come. @throws to give it up. */
   readonly provided?: ((serving: Runtime) => void) | undefined;
+  /** Told the number of the attempt when it begins. */
+  readonly begun?: ((attempt: number) => void) | undefined;
 }
 
 /** How long to watch over a change, and what counts as worse. */

@@ -99,7 +99,7 @@ export class Control {
 
   /**
    * Applies a change.
-   * @throws Refusal with every mistake; whatever `provided` throws; GatewayError RELOAD_IN_PROGRESS; any other error is a
+   * @throws Refusal with every mistake; whatever `provided` and `source` throw; GatewayError RELOAD_IN_PROGRESS; any other error is a
    * fault of ours. The old configuration then serves on.
    */
   async apply(change: Change): Promise<Applied> {
@@ -107,7 +107,8 @@ export class Control {
     try {
       if (this.#closed) throw new GatewayError('GATEWAY_CLOSED', 'the gateway is closing');
       if (this.#current) change.provided?.(this.#serving);
-      return await this.#attempt(change);
+      const { source = this.#source } = change;
+      return await this.#attempt({ ...change, source: typeof source === 'function' ? source() : source });
     } finally {
       leave();
     }
@@ -124,12 +125,13 @@ export class Control {
     return this.#options.generations.current.runtime;
   }
 
-  async #attempt(change: Change): Promise<Applied> {
+  async #attempt(change: Sourced): Promise<Applied> {
     const { events } = this.#options;
     const attempt = this.attempts.begin(change, this.#current ? this.#serving.id : 0);
     const startedAt = performance.now();
     const phases = new Phases((phase) => events.emit('reload.phase', { attempt: attempt.id, phase }));
     const trial = new Trial(change, attempt, phases);
+    change.begun?.(attempt.id);
     events.emit('reload.started', { attempt: attempt.id, trigger: change.trigger });
     const end = (result: Attempt['result']): void => {
       if (trial.snapshot) this.#read = trial.filesRead;
@@ -159,7 +161,7 @@ export class Control {
     const { change, phases, files } = trial;
     const { generations, overrides } = this.#options;
     const slices = new Slices();
-    const snapshot = await readSnapshot(change.source ?? this.#source);
+    const snapshot = await readSnapshot(change.source);
     trial.snapshot = snapshot;
     await slices.next();
     phases.enter('validate');
@@ -243,15 +245,18 @@ export class Control {
   }
 }
 
+/** A change whose source is known. */
+type Sourced = Change & { readonly source: Source };
+
 /** One attempt on its way. */
 class Trial {
-  readonly change: Change;
+  readonly change: Sourced;
   readonly attempt: Attempt;
   readonly phases: Phases;
   readonly files = new ReadFiles();
   snapshot: Snapshot | null = null;
 
-  constructor(change: Change, attempt: Attempt, phases: Phases) {
+  constructor(change: Sourced, attempt: Attempt, phases: Phases) {
     this.change = change;
     this.attempt = attempt;
     this.phases = phases;

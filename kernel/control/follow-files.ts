@@ -19,13 +19,15 @@ export async function followFiles(
   // Loaded after the port is open: the start waits for nothing that it does not need.
   const { watchFiles } = await import('../runtime/watch/index.ts');
   const follow = async (changed: readonly string[]): Promise<void> => {
-    const isDocument = typeof control.source === 'string' && changed.includes(resolve(control.source));
+    /** Where only a file that it names has changed, what serves need not be what its file holds. */
+    const source = () => {
+      const isDocument = typeof control.source === 'string' && changed.includes(resolve(control.source));
+      return isDocument ? control.source : control.current.snapshot.source;
+    };
     await generations.room(reloadSettings(generations.current.runtime).maxDraining);
     // A refusal is told as an event and in the log; watching goes on.
-    await control.apply({ trigger: 'watch', source: isDocument ? control.source : served() }).catch(() => {});
+    await control.apply({ trigger: 'watch', source }).catch(() => {});
   };
-  /** What serves, which need not be what the file holds. */
-  const served = () => control.current.snapshot.source;
   const watcher = watchFiles({ log: telling(log.at('[WATCH]'), events), onChange: follow });
   events.subscribe({ types: ['reload.succeeded', 'reload.failed'] }, ({ type }) => {
     void watcher.watch(control.filesRead, { failed: type === 'reload.failed' });

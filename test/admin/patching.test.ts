@@ -1,4 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { holdChange } from '../support/held-change.ts';
 import { type Ask, config, openAdmin, type TestAdmin } from './support.ts';
 
 describe('patching the configuration that serves', () => {
@@ -46,6 +47,17 @@ describe('patching the configuration that serves', () => {
     const { status, body } = await patch(merge, { name: 'x' }, {});
     deepEqual([status, body.type], [428, 'urn:gateway:problem:precondition-required']);
     equal((await patch(merge, { name: 'x' }, { 'if-match': '"9-0"' })).status, 412);
+  });
+
+  it('changes what the changes before it have made', async () => {
+    const held = holdChange(one.gateway);
+    const first = patch(merge, { name: 'new' }, { 'if-match': '*' });
+    await held.reached;
+    const second = patch(merge, { timeout: '3s' }, { 'if-match': '*' });
+    await held.asked(2);
+    held.release();
+    deepEqual([(await first).status, (await second).status], [200, 200]);
+    deepEqual((await one.ask('/v1/config?form=source')).body, { ...config(), name: 'new', timeout: '3s' });
   });
 
   it('takes no configuration for a patch', async () => equal((await patch('application/json', {})).status, 415));

@@ -1,4 +1,4 @@
-import { equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
 import { makeCertificates } from '../../support/certificates.ts';
 import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { holdChange } from '../../support/held-change.ts';
 
 describe('a gateway that watches its file', () => {
   let folder: string;
@@ -80,6 +81,28 @@ describe('a gateway that watches its file', () => {
     ok(await serves('/text'));
     writeFileSync(file, config('/other'));
     await until(() => serves('/other'));
+    certificates.remove();
+  });
+
+  it('leaves a configuration in its place that was on its way when a file was renewed', async () => {
+    const file = join(folder, 'gateway.json');
+    const certificates = makeCertificates();
+    const authority = certificates.authority('authority');
+    const [one, two] = [certificates.issue('one', authority), certificates.issue('two', authority)];
+    const tls = { keys: [{ public_key: one.certificate, private_key: one.privateKey }] };
+    const withTls = (path: string) => JSON.stringify({ ...JSON.parse(config(path)), tls });
+    writeFileSync(file, withTls('/file'));
+    await start(file);
+    const held = holdChange(gateway!);
+    const applied = gateway!.apply({ trigger: 'api', source: new ConfigText(withTls('/text'), 'json') });
+    await held.reached;
+    writeFileSync(one.privateKey, two.privateKeyPem);
+    writeFileSync(one.certificate, two.certificatePem);
+    await held.asked(2);
+    held.release();
+    await applied;
+    await until(() => gateway!.status.revision === 3);
+    deepEqual([await serves('/text'), await serves('/file')], [true, false]);
     certificates.remove();
   });
 

@@ -1,0 +1,35 @@
+import type { Change } from '#kernel';
+import type { Gateway } from '../../kernel/sluice.ts';
+import { until } from './conditions.ts';
+
+export interface HeldChange {
+  /** Waits until the next change is built and about to serve, where it stays until it is released. */
+  readonly reached: Promise<void>;
+  /** Waits until so many changes have been asked for since, the held one included. */
+  asked(count: number): Promise<void>;
+  release(): void;
+}
+
+/** Holds up the next change of a gateway on its way, so that others are asked for behind it. */
+export function holdChange({ control }: Gateway): HeldChange {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const asked: Change[] = [];
+  const { apply } = control;
+  control.apply = (change) => {
+    asked.push(change);
+    return apply.call(control, change);
+  };
+  control.participants.push({
+    async prepare() {
+      reached.resolve();
+      await released.promise;
+      return { commit() {}, abort() {} };
+    },
+  });
+  return {
+    reached: reached.promise,
+    asked: (count) => until(() => asked.length >= count),
+    release: released.resolve,
+  };
+}
