@@ -28,8 +28,10 @@ export function persistence(gateway: Gateway, file: string): Participant {
       return {
         async seal() {
           if (!draft) return;
-          gateway.watcher?.ignore(file, contentHash(Buffer.from(text)));
-          await orRefusal(file, draft.commit());
+          const { watcher } = gateway;
+          const write = () => draft.commit();
+          const hash = contentHash(Buffer.from(draft.content));
+          await orRefusal(file, watcher ? watcher.write(file, hash, write) : write());
         },
         commit() {},
         abort: () => draft?.abort(),

@@ -41,10 +41,14 @@ const formats: Readonly<Record<string, Format>> = { '.yaml': yaml, '.yml': yaml,
 
 /**
  * Reads a configuration file; the format follows from the extension, JSON where it tells nothing.
+ * @param onRead told what was found there, also when it cannot be parsed: its bytes, null when it cannot be read.
  * @throws ConfigErrors CONFIG_READ when the file cannot be read; CONFIG_NOT_SUPPORTED when the environment says that it
  *   is a template; else as `parseDocument`.
  */
-export async function readDocument(path: string): Promise<Document> {
+export async function readDocument(
+  path: string,
+  onRead: (bytes: Uint8Array | null) => void = () => {},
+): Promise<Document> {
   if (process.env.FC_ENABLE) {
     throw refusal('CONFIG_NOT_SUPPORTED', 'FC_ENABLE: configuration templates are not supported yet');
   }
@@ -52,8 +56,10 @@ export async function readDocument(path: string): Promise<Document> {
   try {
     bytes = await readFile(path);
   } catch (error) {
+    onRead(null);
     throw refusal('CONFIG_READ', `cannot read ${path}: ${reason(error as NodeJS.ErrnoException)}`, error);
   }
+  onRead(bytes);
   return parseDocument(decodeText(bytes, path), path);
 }
 

@@ -46,7 +46,7 @@ export class Control {
   #closed = false;
   #current: Current | null = null;
   #replaced: Current | null = null;
-  /** What the last attempt read from the disk. */
+  /** What the last attempt that was to serve read from the disk; what an attempt before it had read, if it failed. */
   #read: readonly FileRead[] = [];
 
   constructor(options: ControlOptions) {
@@ -69,10 +69,10 @@ export class Control {
     return this.#source;
   }
 
-  /** Every file the last attempt read, and the configuration's own whatever was read. */
+  /** Files to watch, with their content as it was last read: the configuration's own, and what the last attempt read. */
   get filesRead(): readonly FileRead[] {
-    if (typeof this.#source !== 'string' || this.#read.some(({ path }) => path === this.#source)) return this.#read;
-    return [{ path: this.#source, hash: undefined }, ...this.#read];
+    const own = typeof this.#source === 'string' ? [{ path: this.#source, hash: undefined }] : [];
+    return joinReads(this.#read, own);
   }
 
   /** True while a change is being applied. */
@@ -134,7 +134,7 @@ export class Control {
     change.begun?.(attempt.id);
     events.emit('reload.started', { attempt: attempt.id, trigger: change.trigger });
     const end = (result: Attempt['result']): void => {
-      if (trial.snapshot) this.#read = trial.filesRead;
+      if (!change.dryRun) this.#read = joinReads(trial.filesRead, result === 'failed' ? this.#read : []);
       attempt.result = result;
       attempt.revision = this.#current ? this.#serving.id : 0;
       attempt.durationMs = Math.round(performance.now() - startedAt);
@@ -161,7 +161,7 @@ export class Control {
     const { change, phases, files } = trial;
     const { generations, overrides } = this.#options;
     const slices = new Slices();
-    const snapshot = await readSnapshot(change.source);
+    const snapshot = await readSnapshot(change.source, (file) => trial.noteFile(file));
     trial.snapshot = snapshot;
     await slices.next();
     phases.enter('validate');
@@ -255,6 +255,8 @@ class Trial {
   readonly phases: Phases;
   readonly files = new ReadFiles();
   snapshot: Snapshot | null = null;
+  /** The file of the configuration; null where it came otherwise. */
+  #file: FileRead | null = null;
 
   constructor(change: Sourced, attempt: Attempt, phases: Phases) {
     this.change = change;
@@ -262,10 +264,18 @@ class Trial {
     this.phases = phases;
   }
 
-  get filesRead(): FileRead[] {
-    const { source, text, textHash } = this.snapshot!;
-    if (typeof source !== 'string') return this.files.reads;
-    // A byte order mark was made a space: then the text is not what the file holds.
-    return [{ path: source, hash: text.startsWith(' ') ? undefined : textHash }, ...this.files.reads];
+  noteFile(file: FileRead): void {
+    this.#file = file;
   }
+
+  get filesRead(): readonly FileRead[] {
+    return this.#file ? [this.#file, ...this.files.reads] : this.files.reads;
+  }
+}
+
+/** Files just read, and those of before that were not: what these hold now is not known. */
+function joinReads(now: readonly FileRead[], before: readonly FileRead[]): readonly FileRead[] {
+  const read = new Set(now.map(({ path }) => path));
+  const others = before.filter(({ path }) => !read.has(path));
+  return [...now, ...others.map(({ path }) => ({ path, hash: undefined }))];
 }

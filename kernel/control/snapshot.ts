@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { copyData, type Data, isObject, printJson } from '#contract';
 import { type Document, parseDocument, readDocument } from '../config/index.ts';
 import { contentHash } from '../runtime/content-hash.ts';
+import type { FileRead } from '../runtime/watch/index.ts';
 
 export type Format = 'json' | 'yaml' | 'toml';
 
@@ -35,9 +36,16 @@ export interface Snapshot {
 
 const formats: Readonly<Record<string, Format>> = { '.yaml': 'yaml', '.yml': 'yaml', '.toml': 'toml' };
 
-/** Reads a source once. @throws ConfigErrors when it cannot be read or parsed. */
-export async function readSnapshot(source: Source): Promise<Snapshot> {
-  if (typeof source === 'string') return ofDocument(source, await readDocument(source));
+/**
+ * Reads a source once.
+ * @param onRead told of the file, also of one that cannot be read or parsed.
+ * @throws ConfigErrors when it cannot be read or parsed.
+ */
+export async function readSnapshot(source: Source, onRead?: (file: FileRead) => void): Promise<Snapshot> {
+  if (typeof source === 'string') {
+    const note = (bytes: Uint8Array | null) => onRead?.({ path: source, hash: bytes && contentHash(bytes) });
+    return ofDocument(source, await readDocument(source, note));
+  }
   if (source instanceof ConfigText) {
     return ofDocument(source, parseDocument(source.text, `configuration.${source.format}`));
   }

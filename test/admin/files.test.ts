@@ -1,7 +1,18 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../support/conditions.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
 describe('the admin API and the file of the configuration', () => {
@@ -175,6 +186,35 @@ describe('the admin API and the file of the configuration', () => {
     await told.promise;
     equal(one.gateway.control.attempts.list.length, attempts + 1);
     equal(one.gateway.control.attempts.list[0]!.trigger, 'watch');
+  });
+});
+
+describe('a configuration that could not be written to its file', () => {
+  it('is applied when somebody else writes it there', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sluice-files-'));
+    const file = join(directory, 'gateway.json');
+    writeFileSync(file, JSON.stringify(config()));
+    const one = await openAdmin(file);
+    await one.gateway.watch();
+    // A directory cannot be replaced by a file.
+    one.gateway.control.participants.push({
+      prepare: async () => ({
+        async seal() {
+          rmSync(file);
+          mkdirSync(file);
+        },
+        commit() {},
+        abort() {},
+      }),
+    });
+    const { status } = await one.ask('/v1/config?persist=file', { method: 'PUT', body: config('/b') });
+    one.gateway.control.participants.pop();
+    rmdirSync(file);
+    writeFileSync(file, JSON.stringify(config('/b')));
+    await until(() => one.gateway.config.endpoints[0]!.endpoint === '/b');
+    equal(status, 424);
+    await one.close();
+    rmSync(directory, { recursive: true });
   });
 });
 

@@ -6,6 +6,8 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 /** A text beside the file it is to replace, on the same disk. */
 export interface Draft {
+  /** What the file will hold, with the byte order mark it has. */
+  readonly content: string;
   /** Puts it in the place of the file, in one step. @throws the system's error; the file is then as it was. */
   commit(): Promise<void>;
   abort(): Promise<void>;
@@ -40,7 +42,7 @@ export async function draftFile(path: string, text: string): Promise<Draft | nul
     }
   };
   await orAbort(() => writeDraft(draft, content, mode ?? 0o666 & ~process.umask()));
-  return { commit: () => orAbort(() => rename(draft, target)), abort };
+  return { content, commit: () => orAbort(() => rename(draft, target)), abort };
 }
 
 async function writeDraft(path: string, content: string, mode: number): Promise<void> {

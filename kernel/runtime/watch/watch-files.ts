@@ -39,19 +39,17 @@ export interface WatchStatus {
 /** Tells when watched files have other content. Nothing it does throws or rejects. */
 export interface Watcher {
   /**
-   * Names the files, and directories listed, that the last attempt read. They replace those before, or after a failed
-   * attempt join them. Given with the path, the content that an attempt read is compared with what is on the disk now,
+   * Names the files, and directories listed, that are to be watched. They replace those before. Given with the path, the content that an attempt read is compared with what is on the disk now,
    * so that no change between reading and watching is lost; else what is read now counts as read by the attempt. May be
    * called, and waited for, while `onChange` runs.
    * @returns resolves when no later change can go unnoticed.
    */
-  watch(files: Iterable<string | FileRead>, attempt?: { readonly failed?: boolean }): Promise<void>;
+  watch(files: Iterable<string | FileRead>): Promise<void>;
   /**
-   * Announces a write of our own: the next time the path is found with this content, nothing is told. To be called
-   * before writing.
-   * @param hash as of `contentHash`.
+   * Runs a write of our own: nothing is told of it, but of any change after it.
+   * @param hash of what is written, as of `contentHash`. @param write rejects when the file is as it was.
    */
-  ignore(path: string, hash: string): void;
+  write(path: string, hash: string, write: () => Promise<void>): Promise<void>;
   readonly status: WatchStatus;
   /** Stops at once; a running `onChange` is not waited for. Resolves when no handle is left. */
   close(): Promise<void>;
@@ -169,16 +167,16 @@ export function watchFiles(options: WatchOptions): Watcher {
   };
 
   return {
-    async watch(files, attempt) {
+    async watch(files) {
       if (closed) return;
-      set.replace(files, attempt?.failed === true);
+      set.replace(files);
       if (cancelPoll === null) schedulePoll();
       await set.read();
       const { ready } = await arrange();
       await ready;
       soon();
     },
-    ignore: (path, hash) => set.ignore(resolve(path), hash),
+    write: (path, hash, write) => set.write(resolve(path), hash, write),
     get status() {
       return { mode, files: set.size };
     },

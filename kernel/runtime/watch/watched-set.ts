@@ -13,10 +13,9 @@ export interface FileRead {
 /** The watched paths and what is known of them. */
 export interface WatchedSet {
   readonly size: number;
-  /** @param keeping those there stay. */
-  replace(files: Iterable<string | FileRead>, keeping: boolean): void;
-  /** Content of this kind is nobody's change, once. */
-  ignore(path: string, hash: string): void;
+  replace(files: Iterable<string | FileRead>): void;
+  /** Runs a write of ours: content with this hash is nobody's change while it runs, and known when it has succeeded. */
+  write(path: string, hash: string, write: () => Promise<void>): Promise<void>;
   /** Reads everything. Content of paths that nothing is known of becomes what is known. */
   read(): Promise<Contents>;
   /** Paths whose content is not what is known. */
@@ -35,6 +34,7 @@ const ABREAST = 16;
 export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
   /** Content the last attempt read; undefined until the file is first read. */
   let known = new Map<string, string | null | undefined>();
+  /** Content that is being written by us. */
   const own = new Map<string, string>();
   let last = new Map<string, Content>();
 
@@ -43,9 +43,9 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
       return known.size;
     },
 
-    replace(files, keeping) {
+    replace(files) {
       const before = known;
-      known = new Map(keeping ? before : undefined);
+      known = new Map();
       for (const file of files) {
         const given = typeof file === 'string' ? { path: file, hash: undefined } : file;
         const path = resolve(given.path);
@@ -54,8 +54,14 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
       }
     },
 
-    ignore(path, hash) {
+    async write(path, hash, write) {
       own.set(path, hash);
+      try {
+        await write();
+        if (known.has(path)) known.set(path, hash);
+      } finally {
+        own.delete(path);
+      }
     },
 
     async read() {
@@ -65,12 +71,8 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
       });
       last = contents;
       for (const [path, { hash }] of contents) {
-        const isNew = known.has(path) && known.get(path) === undefined;
-        if (isNew) known.set(path, hash);
-        if (hash != null && own.get(path) === hash) {
-          own.delete(path);
-          if (known.has(path)) known.set(path, hash);
-        }
+        const isNew = known.get(path) === undefined;
+        if (known.has(path) && (isNew || (hash != null && own.get(path) === hash))) known.set(path, hash);
       }
       return contents;
     },

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -116,6 +116,59 @@ describe('a gateway that watches its file', () => {
     ok(await serves('/one'));
     writeFileSync(file, config('/three'));
     await until(() => serves('/three'));
+  });
+
+  describe('refuses a broken save once', () => {
+    const refusals = () => sinks.lines.filter((line) => line.includes('configuration refused')).length;
+    /** Lines that tell of a look at the files without a change. */
+    const quietLooks = () => sinks.lines.filter((line) => line.includes('same content as before')).length;
+
+    beforeEach(async () => {
+      const file = join(folder, 'gateway.json');
+      const logging = { 'telemetry/logging': { level: 'DEBUG', stdout: true } };
+      writeFileSync(file, JSON.stringify({ ...JSON.parse(config('/one')), extra_config: logging }));
+      await start(file);
+    });
+
+    for (const [how, save] of Object.entries({
+      'that is no JSON': (file: string) => writeFileSync(file, '{"version": 3,, "endpoints": []}'),
+      'that is no configuration': (file: string) => writeFileSync(file, '{"version": 3, "prot": 8080}'),
+      'that has deleted the file': (file: string) => rmSync(file),
+    })) {
+      it(how, async () => {
+        const file = join(folder, 'gateway.json');
+        save(file);
+        await until(() => refusals() > 0);
+        const looks = quietLooks();
+        await until(() => refusals() > 1 || quietLooks() > looks);
+        equal(refusals(), 1);
+        writeFileSync(file, config('/two'));
+        await until(() => serves('/two'));
+      });
+    }
+
+    it('that was asked for by another way', async () => {
+      const file = join(folder, 'gateway.json');
+      writeFileSync(file, '{"version": 3,, "endpoints": []}');
+      await rejects(gateway!.reload());
+      const looks = quietLooks();
+      await until(() => refusals() > 1 || quietLooks() > looks);
+      equal(refusals(), 1);
+    });
+  });
+
+  it('goes on watching the files that were named before a broken save', async () => {
+    const file = join(folder, 'gateway.json');
+    const certificates = makeCertificates();
+    const { certificate, privateKey } = certificates.issue('one', certificates.authority('authority'));
+    const tls = { keys: [{ public_key: certificate, private_key: privateKey }] };
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(config('/one')), tls }));
+    await start(file);
+    const { files } = gateway!.watcher!.status;
+    writeFileSync(file, '{"version": 3,, "endpoints": []}');
+    await until(() => sinks.lines.some((line) => line.includes('configuration refused')));
+    equal(gateway!.watcher!.status.files, files);
+    certificates.remove();
   });
 
   it('follows the swapped links of a Kubernetes volume', async () => {

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, mkdir, readFile, rename, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,6 +16,9 @@ describe('watching files', () => {
   });
 
   afterEach(() => at.end());
+
+  /** A write of our own. */
+  const write = (text: string) => at.watcher.write(file, contentHash(Buffer.from(text)), () => writeFile(file, text));
 
   describe('sees a file saved', () => {
     it('by writing into it', async () => {
@@ -111,17 +114,34 @@ describe('watching files', () => {
     });
 
     it('for a write of our own', async () => {
-      at.watcher.ignore(file, contentHash(Buffer.from('{"ours": 1}')));
-      await writeFile(file, '{"ours": 1}');
+      await write('{"ours": 1}');
       await at.nothingElseThan(marker);
     });
   });
 
   it('tells of a change that follows a write of our own', async () => {
     await at.start([file]);
-    at.watcher.ignore(file, contentHash(Buffer.from('{"ours": 1}')));
-    await writeFile(file, '{"ours": 1}');
+    await write('{"ours": 1}');
     await writeFile(file, '{"theirs": 1}');
+    deepEqual(await at.next(), [file]);
+  });
+
+  it('tells of the text that we wrote when others have brought it back', async () => {
+    await at.start([file]);
+    await write('{"ours": 1}');
+    for (const text of ['{"theirs": 1}', '{"ours": 1}']) {
+      await writeFile(file, text);
+      deepEqual(await at.next(), [file]);
+    }
+  });
+
+  it('tells of the text that we could not write when others write it', async () => {
+    await at.start([file]);
+    const failing = at.watcher.write(file, contentHash(Buffer.from('{"ours": 1}')), async () => {
+      throw new Error('the disk is full');
+    });
+    await rejects(failing, /the disk is full/);
+    await writeFile(file, '{"ours": 1}');
     deepEqual(await at.next(), [file]);
   });
 
