@@ -1,5 +1,6 @@
 import type { Catalogue, Events, LogSinks, Services } from '#contract';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
+import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import type { Ask } from '../runtime/build.ts';
 import { Keeper } from '../runtime/keeper.ts';
@@ -35,6 +36,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
     log,
     sinks,
     events,
+    patterns: createPatterns(),
     version,
     ...services,
   } as Services);

@@ -7,6 +7,8 @@ import {
   type Data,
   type EndpointConfig,
   type Log,
+  type Pattern,
+  PatternError,
   type Place,
   type Plugin,
   type ServiceConfig,
@@ -137,6 +139,16 @@ class PlaceSite implements Site<unknown> {
     this.#build.share(this.#owner, key, open, use as never) as (asked: Data) => Answer | Promise<Answer>;
 
   readonly read = (path: string): Uint8Array => this.#build.read(path);
+
+  readonly pattern = (source: string, at: string): Pattern => {
+    try {
+      return this.services.patterns.compile(source);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const { message, hint, within } = error;
+      throw this.fault('PATTERN_INVALID', at, message, { hint, within, cause: error });
+    }
+  };
 
   readonly warm = (task: (signal: AbortSignal) => Promise<void>): void => {
     this.#build.warmups.push(task);

@@ -29,6 +29,7 @@ import {
   silentSinks,
 } from '#contract';
 import { compileSchema } from '../config/index.ts';
+import { createPatterns } from '../patterns/patterns.ts';
 import { fold } from '../pipeline/fold.ts';
 import { parallel } from '../pipeline/merge.ts';
 import { attach, type Build } from '../pipeline/site.ts';
@@ -99,6 +100,9 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
+/** One for all that is stood: expressions are compiled once. */
+const patterns = createPatterns();
+
 const systemClock: Clock = { now: () => performance.now() };
 
 async function standUp(
@@ -123,6 +127,7 @@ async function standUp(
       log: silentLog,
       sinks: silentSinks,
       events: silentEvents,
+      patterns,
       version: '0.0.0',
       ...around.services,
     } as Services,

@@ -11,6 +11,7 @@ import {
   silentEvents,
   silentLog,
 } from '#contract';
+import { createPatterns } from '../../kernel/patterns/patterns.ts';
 import { type Build, createSite } from '../../kernel/pipeline/site.ts';
 import { Keeper } from '../../kernel/runtime/keeper.ts';
 import { Scope } from '../../kernel/runtime/scope.ts';
@@ -62,6 +63,7 @@ export async function standDiscovery(
         log,
         sinks: silentSinks,
         events: silentEvents,
+        patterns: createPatterns(),
         version: '0.0.0',
       } satisfies Services,
       errors: [],
