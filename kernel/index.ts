@@ -17,6 +17,7 @@ import { tellOutcome } from './control/tell-outcome.ts';
 import type { ApplicationLog } from './logging/index.ts';
 import type { Registry } from './registry/registry.ts';
 import { secretsKnownTo } from './registry/secrets.ts';
+import type { Mirrors } from './runtime/mirrors.ts';
 import type { Watcher } from './runtime/watch/index.ts';
 import type { Crew } from './workers/crew.ts';
 
@@ -130,7 +131,7 @@ export async function startGateway(
   options: GatewayOptions = {},
 ): Promise<Gateway> {
   const events = createEventLog();
-  const engine = openEngine(catalogue, { ...options, events });
+  const engine = openEngine(catalogue, { ...options, events, role: options.workers ? 'owner' : 'alone' });
   const keep = () => adminSettings(engine.generations.current.runtime)?.revisions ?? KEPT_REVISIONS;
   const revisions = await openRevisionStore(options.revisionDirectory ?? null, keep, engine.log);
   const kernel = new Kernel({ ...engine, events }, revisions, source, options);
@@ -153,6 +154,7 @@ class Kernel implements Gateway {
   readonly control: Control;
   readonly guard: ChangeGuard;
   readonly #options: GatewayOptions;
+  readonly #mirrors: Mirrors;
   #crew: Crew | null = null;
   #watcher: Watcher | null = null;
   #closing: Promise<void> | null = null;
@@ -160,7 +162,7 @@ class Kernel implements Gateway {
   #recording: Promise<void> | null = null;
 
   constructor(
-    { log, registry, generations, events }: Engine & { readonly events: EventLog },
+    { log, registry, generations, mirrors, events }: Engine & { readonly events: EventLog },
     revisions: RevisionStore,
     source: Source,
     options: GatewayOptions,
@@ -170,6 +172,7 @@ class Kernel implements Gateway {
     this.log = log;
     this.registry = registry;
     this.generations = generations;
+    this.#mirrors = mirrors;
     this.revisions = revisions;
     this.#options = options;
     const overrides = { ...(port !== undefined && { port }), ...(debug !== undefined && { debug }) };
@@ -186,7 +189,8 @@ class Kernel implements Gateway {
     if (workers) {
       const { Crew } = await import('./workers/crew.ts');
       const { generations, events, log } = this;
-      this.#crew = new Crew({ ...workers, settings: { port: port ?? null, debug }, generations, events, log });
+      const mirrors = this.#mirrors;
+      this.#crew = new Crew({ ...workers, settings: { port: port ?? null, debug }, generations, mirrors, events, log });
       this.control.participants.push(this.#crew);
     }
     try {

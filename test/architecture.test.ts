@@ -6,7 +6,6 @@ import ts from 'typescript';
 /** Rooms of the kernel from left to right: each imports only to its left. */
 const rooms = [
   'contract',
-  'patterns',
   'logging',
   'config',
   'registry',

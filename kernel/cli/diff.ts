@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Catalogue, ServiceConfig } from '#contract';
 import { type ConfigDiff, type Document, diffConfigs, normalize } from '../config/index.ts';
 import { placesIn } from '../inspect/index.ts';
-import { namedPlugins } from '../pipeline/namespaces.ts';
+import { loadPlugins } from '../pipeline/namespaces.ts';
 import { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
 import { acceptFile, isJson } from './accepted-file.ts';
@@ -64,7 +64,8 @@ async function readSide(file: string, context: CommandContext): Promise<Side | n
 
 async function compare(from: Side, to: Side, catalogue: Catalogue): Promise<ConfigDiff> {
   const registry = new Registry(catalogue, toolServices());
-  await registry.load([...namedPlugins(from.config, registry), ...namedPlugins(to.config, registry)]);
+  await loadPlugins(from.config, registry);
+  await loadPlugins(to.config, registry);
   const sides = {
     from: { ...from, place: placesIn(from.document) },
     to: { ...to, place: placesIn(to.document) },

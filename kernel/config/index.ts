@@ -26,7 +26,8 @@ export {
   withOldFields,
   withVersionTwo,
 } from './old-schema.ts';
-export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer } from './pointer.ts';
+export { completePipe, type FoundPipe, mayHoldPipes, pipesIn } from './pipes.ts';
+export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer, valueAt } from './pointer.ts';
 export { type Part, PlacedError, type Position } from './position.ts';
 export { secretWarning } from './rules/secrets.ts';
 export {

@@ -17,19 +17,28 @@ export * from './logging.ts';
 export { mergeShallow } from './merge.ts';
 export { type ClientRequest, type Params, PipeRequest, paramKey, Reply } from './message.ts';
 export { findNear, type Near, nearest } from './nearest.ts';
-export { type Pattern, PatternError, PatternLimit, type Patterns } from './pattern.ts';
+export { type PatternFault, patternFault } from './pattern-fault.ts';
 export { pemTrouble } from './pem-trouble.ts';
+export { type PipeConfig, pipeSchema } from './pipe.ts';
 export * from './plugin.ts';
+export { definePort, type Offer, offer, type Port } from './port.ts';
 export type { Protocol } from './protocol.ts';
 export { encodePathSegment, encodeQueryPart, Query } from './query.ts';
 export { type RouterOptions, routerSchema } from './router-config.ts';
-export type { Infer, Schema } from './schema.ts';
+export type { Infer, PipeRules, Schema } from './schema.ts';
 export {
   type BackendSite,
   type Clock,
   type EndpointSite,
   type Events,
+  type Mirror,
+  type MirrorParts,
+  type OpenPort,
+  type PortHandler,
+  type Role,
+  type Run,
   type Services,
+  type Setting,
   type Site,
   silentEvents,
 } from './site.ts';

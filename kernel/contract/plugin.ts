@@ -6,6 +6,7 @@ import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
 import type { Logging } from './logging.ts';
 import type { ClientRequest, PipeRequest } from './message.ts';
+import type { Offer, Port } from './port.ts';
 import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
 import type { BackendSite, EndpointSite, Services, Site } from './site.ts';
@@ -23,6 +24,8 @@ export interface Stand {
   readonly readsData?: true;
   /** The attachment may answer without calling what it wraps; what it hides is reported by name. */
   readonly terminal?: true;
+  /** What other plugins may take; its plugin names every port in `offers`. */
+  readonly offers?: readonly Offer[];
 }
 
 /** How a configuration takes the place of the one before it. */
@@ -124,6 +127,10 @@ export interface Plugin {
   readonly provides?: { readonly [K in keyof Services]?: (services: Services) => Services[K] };
   /** Services its attachments use besides the kernel's own; they are made ready before the first `attach`. */
   readonly needs?: readonly (keyof Services)[];
+  /** Ports at which its attachments may offer something: those who take from them are attached later. */
+  readonly offers?: readonly Port<unknown>[];
+  /** Ports its attachments take from. */
+  readonly takes?: readonly Port<unknown>[];
   /** For plugins the order table does not name: stand just outside this one. Default: innermost. */
   readonly outside?: Namespace;
   /** For plugins the order table does not name: stand just inside this one. */

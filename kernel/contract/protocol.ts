@@ -2,11 +2,19 @@ import type { PipeRequest } from './message.ts';
 import type { Step } from './step.ts';
 
 /**
- * How a backend is reached. The step gets the finished request and answers with a raw reply: status, headers and body
- * as the backend gave them, or a failed reply with a `BackendError`.
+ * How a backend is reached. The step gets the finished request and answers with a raw reply, status, headers and body as
+ * the backend gave them, or with data, or with a failed reply with a `BackendError`. How its pipe ended it can learn from
+ * `call.onEnd`: the time to acknowledge a message.
  */
 export interface Protocol {
   readonly call: Step<PipeRequest>;
+  /**
+   * What the reply brings: `bytes`, read in the backend's `encoding`, which is the default, or `data`. Either is shaped
+   * as the backend says.
+   */
+  readonly answers?: 'bytes' | 'data';
+  /** The reply's body may go on for as long as the client listens: outputs that stream may be used. Default false. */
+  readonly streams?: true;
   /** The backend carries its own address: `host` is not needed and not used. Default false. */
   readonly hostless?: true;
 }

@@ -1,9 +1,12 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
 import type { Data } from './data.ts';
 import type { ConfigError, ConfigErrorOptions } from './errors.ts';
 import type { Log } from './log.ts';
 import type { LogSinks } from './logging.ts';
-import type { Pattern, Patterns } from './pattern.ts';
+import type { ClientRequest, PipeRequest } from './message.ts';
+import type { Port } from './port.ts';
+import type { Step } from './step.ts';
 
 /** Time, so that tests can hold it. */
 export interface Clock {
@@ -30,13 +33,53 @@ export interface Services {
   /** Where lines of logs go. */
   readonly sinks: LogSinks;
   readonly events: Events;
-  /** Regular expressions; those of a configuration are compiled by `Site.pattern`. */
-  readonly patterns: Patterns;
   /** The running release, as in `1.2.3`. */
   readonly version: string;
 }
 
-/** What the kernel hands a plugin for one place its namespace stands in, once for every configuration. */
+/** A field of the service that a plugin may ask for. */
+export type Setting = Exclude<keyof ServiceConfig, '$schema' | 'version' | 'endpoints' | 'extra_config'>;
+
+/**
+ * What the process that a plugin is attached in does: `alone` it decides and serves, the `owner` decides for `worker`s
+ * that serve.
+ */
+export type Role = 'alone' | 'owner' | 'worker';
+
+/** Work that goes on while a configuration serves. @param signal aborted when the configuration is given up. */
+export type Run = (signal: AbortSignal) => void | Promise<void>;
+
+/** Answers what comes to a port of a plugin's own. */
+export type PortHandler = (message: IncomingMessage, response: ServerResponse) => void;
+
+/** A port of a plugin's own. */
+export interface OpenPort {
+  /** The port clients connect to; 0 before it is open and in a process that does not open it. */
+  readonly port: number;
+}
+
+/** How a value that every process has a copy of is kept the same everywhere. */
+export interface MirrorParts<T, Change extends Data | Uint8Array> {
+  open(): T;
+  /** Changes a copy; called in every process, in the same order for changes of one process. */
+  apply(value: T, change: Change): void;
+  /** A change that makes a fresh value what this one is: sent to a process that starts. */
+  snapshot(value: T): Change;
+}
+
+/** A value of which every process has a copy. */
+export interface Mirror<T, Change> {
+  /** The copy of this process. */
+  readonly value: T;
+  /** Changes every copy; those of other processes a moment later. */
+  change(change: Change): void;
+}
+
+/**
+ * What the kernel hands a plugin for one place its namespace stands in, once for every configuration. A site hands out
+ * only what it is asked for: an attachment may go on serving under a later configuration in which nothing of that has
+ * changed.
+ */
 export interface Site<Config> {
   /** The plugin's own configuration: validated, defaults filled in, frozen. */
   readonly config: Config;
@@ -46,6 +89,18 @@ export interface Site<Config> {
   readonly services: Services;
   /** A log with the prefix of this place. */
   readonly log: Log;
+  readonly role: Role;
+  /** A field of the service, with its default. */
+  setting<K extends Setting>(name: K): ServiceConfig[K];
+  /** A service of the process: the kernel's own, or one the plugin names in `needs`. */
+  use<K extends keyof Services>(name: K): Services[K];
+  /**
+   * What was offered nearest: at this place, else at the endpoint around it, else at the service. Its plugin names the
+   * port in `takes`.
+   */
+  take<T>(port: Port<T>): T | undefined;
+  /** Everything that was offered at this place and around it, outermost first. */
+  takeAll<T>(port: Port<T>): readonly T[];
   /**
    * A value that outlives this configuration for as long as the next one keeps the same key: a counter, a connection.
    * It must never hold a limit or any other setting that is not part of its key.
@@ -59,12 +114,16 @@ export interface Site<Config> {
    * that process and gets a promise.
    * @param key as of `keep`.
    * @param use must not wait; runs with the settings of the configuration that serves where the value lives.
+   * @param close as of `keep`, where the value lives.
    */
-  share<T, Asked extends Data, Answer extends Data>(
+  share<T, Asked extends Data | Uint8Array, Answer extends Data | Uint8Array>(
     key: Data,
     open: () => T,
     use: (value: T, asked: Asked) => Answer,
+    close?: (value: T) => void | Promise<void>,
   ): (asked: Asked) => Answer | Promise<Answer>;
+  /** A kept value of which every process has a copy: for what every request looks at and few change. */
+  mirror<T, Change extends Data | Uint8Array>(key: Data, parts: MirrorParts<T, Change>): Mirror<T, Change>;
   /**
    * The bytes of a file that the configuration names. It is read once for a configuration, by all who ask and for all
    * workers, and watched from then on: another content is another configuration.
@@ -72,16 +131,33 @@ export interface Site<Config> {
    * @throws the error of the file system.
    */
   read(path: string): Uint8Array;
-  /**
-   * Compiles a regular expression of this plugin's configuration.
-   * @param pointer of the expression, relative to the configuration; of its value when the expression is a key.
-   * @throws ConfigError PATTERN_INVALID with the place and what to write instead.
-   */
-  pattern(source: string, pointer: string): Pattern;
   /** Work to be done before the configuration goes live, such as loading keys; a failure refuses the configuration. */
   warm(task: (signal: AbortSignal) => Promise<void>): void;
+  /**
+   * Work that begins when the configuration serves, never in a dry run: a consumer, a schedule. What it throws is logged.
+   * @param options.in `owner`, the default, for one process of the gateway; `each` for every one that serves.
+   */
+  start(run: Run, options?: { readonly in?: 'owner' | 'each' }): void;
+  /**
+   * Opens a port of the plugin's own, once for the gateway, before the configuration goes live; from then on the handler
+   * answers. It stays open over reloads; without a handler that serves it answers 503.
+   * @throws ConfigError LISTENER_TAKEN when another plugin listens there.
+   */
+  listen(address: { readonly host?: string; readonly port: number }, handler: PortHandler): OpenPort;
+  /** Something that the health endpoint tells under `agents`. @param check plain data, made when somebody asks. */
+  health(name: string, check: () => Data): void;
   /** Called once when the last call of this configuration has left; in reverse order of registration. */
   defer(dispose: () => void | Promise<void>): void;
+  /**
+   * The pipe at a pointer of this configuration, an object made by `pipeSchema`, as a step. Compiled once.
+   * @param at relative to the configuration, as in `/tools/0/workflow`.
+   */
+  pipe(at: string): Step<PipeRequest>;
+  /**
+   * Answers a request as the gateway does for a client, by the endpoint it matches, with everything that stands around
+   * that endpoint. One call may go through eight endpoints so; the next is refused with 508.
+   */
+  readonly dispatch: Step<ClientRequest>;
   /**
    * A mistake in this plugin's configuration, to be thrown.
    * @param pointer relative to the configuration, as in `/0/check_expr`; empty for the whole.

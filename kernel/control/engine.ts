@@ -1,9 +1,9 @@
-import type { Catalogue, Events, LogSinks, Services } from '#contract';
+import type { Catalogue, Events, LogSinks, Role, Services } from '#contract';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
-import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
-import type { Ask } from '../runtime/build.ts';
+import type { Ask } from '../runtime/config-build.ts';
 import { Keeper } from '../runtime/keeper.ts';
+import { Mirrors } from '../runtime/mirrors.ts';
 import { version } from '../version.ts';
 import { Generations } from './generations.ts';
 
@@ -12,6 +12,7 @@ export interface Engine {
   readonly log: ApplicationLog;
   readonly registry: Registry;
   readonly generations: Generations;
+  readonly mirrors: Mirrors;
 }
 
 export interface EngineOptions {
@@ -23,23 +24,26 @@ export interface EngineOptions {
   readonly services?: Partial<Services> | undefined;
   /** Where components tell what happens. */
   readonly events: Events;
+  /** What the process does. Default: it decides and serves alone. */
+  readonly role?: Role;
   /** For a process that owns no shared values. */
   readonly ask?: Ask | undefined;
 }
 
 /** Sets up the log, the registry and the generations of a process; none serves yet. */
 export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine {
-  const { port, ask, events, services, sinks = createSinks() } = options;
+  const { port, ask, events, services, sinks = createSinks(), role = 'alone' } = options;
   const log = createLog(joinLogging([], sinks).application);
   const registry = new Registry(catalogue, {
     clock: { now: () => performance.now() },
     log,
     sinks,
     events,
-    patterns: createPatterns(),
     version,
     ...services,
   } as Services);
-  const generations = new Generations({ registry, keeper: new Keeper(), log, sinks, version, port, ask });
-  return { log, registry, generations };
+  const keeper = new Keeper();
+  const mirrors = new Mirrors();
+  const generations = new Generations({ registry, keeper, mirrors, role, log, sinks, version, port, ask });
+  return { log, registry, generations, mirrors };
 }

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ConfigError, ConfigErrors, type Data, GatewayError, type LogSinks, type ServiceConfig } from '#contract';
+import { ConfigError, ConfigErrors, GatewayError, type LogSinks, type ServiceConfig } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import type { ApplicationLog } from '../logging/index.ts';
-import { build, type Means } from '../runtime/build.ts';
+import { build } from '../runtime/build.ts';
 import type { Cell } from '../runtime/cell.ts';
+import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import type { Phases } from '../runtime/phases.ts';
 import type { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -14,7 +15,7 @@ import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
 import { reloadSettings } from './reload-settings.ts';
 import { Streams } from './streams.ts';
 
-export interface GenerationsOptions extends Means {
+export interface GenerationsOptions extends BuildContext {
   readonly log: ApplicationLog;
   readonly sinks: LogSinks;
   readonly version: string;
@@ -135,7 +136,7 @@ export class Generations {
   }
 
   /** What another process may do with a shared value: as the configuration it serves says, else as the present one does. */
-  shared(revision: number, id: string): ((asked: Data) => Data) | undefined {
+  shared(revision: number, id: string): ((asked: Asked) => Asked) | undefined {
     const serving = this.current.runtime;
     const runtimes = [serving, ...[...this.#draining].map(({ runtime }) => runtime)];
     const asking = runtimes.find((runtime) => runtime.id === revision) ?? serving;
@@ -187,6 +188,7 @@ export class Generations {
     else this.#listener?.adjust(serving.runtime);
     const servedFrom = this.#servedFrom;
     this.#servedFrom = Date.now();
+    serving.runtime.start(this.#options.log);
     if (old) this.#retire(old.runtime, servedFrom);
     return { rebound: listener ? [`${listener.host}:${listener.port}`] : [] };
   }
@@ -257,7 +259,6 @@ export class Generations {
   }
 
   readonly #tellLeftover = (error: unknown): void => this.#options.log.error(() => `giving back failed: ${error}`);
-
   #track(ending: Promise<unknown>): void {
     const tracked = ending.finally(() => this.#ending.delete(tracked));
     this.#ending.add(tracked);

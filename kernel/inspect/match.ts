@@ -69,7 +69,7 @@ export async function findMatch(
   const { config, compiled, router } = served;
   const parsed = parseTarget(target);
   const rendering = createRendering(config.router, version);
-  const builtIns = createBuiltIns(config, rendering, silentLog);
+  const builtIns = createBuiltIns({ config: config, health: new Map() }, rendering, silentLog);
   const nothing = { target: parsed, winner: null, rivals: [], nearMisses: [] };
   if (!parsed) return { ...nothing, ...tell({ kind: 'refused', status: 400, text: 'error: invalid request target' }) };
   const { path, search } = parsed;

@@ -10,18 +10,18 @@ export function toStream(stream: Writable & { isTTY?: boolean }, fd?: number): L
   stream.on('error', ignore);
   return {
     terminal: stream.isTTY === true,
-    write: (bytes, done) => {
-      stream.write(bytes, done);
+    write: (text, done) => {
+      stream.write(text, done);
     },
-    ...(fd !== undefined && { writeSync: (bytes: Uint8Array) => writeAll(fd, bytes) }),
+    ...(fd !== undefined && { writeSync: (text: string) => writeAll(fd, text) }),
   };
 }
 
 /** An open file, written by the thread pool: a slow disk does not hold the event loop up. */
 export function toFile(fd: number): LogDestination {
   return {
-    write: (bytes, done) => writeOn(fd, bytes, done),
-    writeSync: (bytes) => writeAll(fd, bytes),
+    write: (text, done) => writeOn(fd, Buffer.from(text), done),
+    writeSync: (text) => writeAll(fd, text),
   };
 }
 
@@ -39,20 +39,20 @@ function isFile(fd: number): boolean {
   }
 }
 
-function writeOn(fd: number, bytes: Uint8Array, done: (error?: Error | null) => void): void {
+function writeOn(fd: number, bytes: Buffer, done: (error?: Error | null) => void): void {
   write(fd, bytes, (error, written) => {
     if (error || written >= bytes.length) done(error);
     else writeOn(fd, bytes.subarray(written), done);
   });
 }
 
-/** Writes all of it now; gives up when the reader does not take it in time or is gone. */
-function writeAll(fd: number, bytes: Uint8Array): void {
-  let left = bytes;
+/** Writes all of the text now; gives up when the reader does not take it in time or is gone. */
+function writeAll(fd: number, text: string): void {
+  let bytes = Buffer.from(text);
   const giveUpAt = performance.now() + EXIT_WAIT_MS;
-  while (left.length > 0) {
+  while (bytes.length > 0) {
     try {
-      left = left.subarray(writeSync(fd, left));
+      bytes = bytes.subarray(writeSync(fd, bytes));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > giveUpAt) return;
       Atomics.wait(pauser, 0, 0, 2);

@@ -18,9 +18,11 @@ import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { compileBackend } from './backend.ts';
+import { onlyClaim } from './claims.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
-import { attach, type Build, collecting, createSite } from './site.ts';
+import { byDependency, Offers } from './offers.ts';
+import { attach, type Build, type CompilePipe, collecting, createSite, type Stance } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
 import { isUnread } from './unread-file.ts';
 
@@ -37,9 +39,13 @@ export interface EndpointContext {
   readonly build: Build;
   readonly registry: Registry;
   readonly service: readonly Attached<AtService>[];
+  /** What stands around an endpoint offers. */
+  readonly offers: Offers;
   /** The gateway's own `User-Agent`. */
   readonly agent: string;
   readonly log: Log;
+  /** Compiles the pipes that components hold. */
+  readonly compilePipe: CompilePipe;
 }
 
 /** Attaches what an endpoint declares, and what the service attaches to every endpoint. */
@@ -49,20 +55,18 @@ export function attachEndpoint(
   pointer: string,
   log: Log,
 ): Attached<AtEndpoint>[] {
-  const { build, registry } = context;
+  const { build, registry, offers } = context;
   const attached: Attached<AtEndpoint>[] = [];
-  for (const { plugin, place, config, pointer: at } of findPlugins(
-    build,
-    registry,
-    endpoint.extra_config,
-    'endpoint',
-    pointer,
-  )) {
-    const handed = attach<AtEndpoint>(build, plugin, place, config, { pointer: at, log, endpoint });
-    if (handed) attached.push({ plugin, at: handed, pointer: at });
+  const stance = { log, endpoint, offers, compilePipe: context.compilePipe };
+  const found = findPlugins(build, registry, endpoint.extra_config, 'endpoint', pointer);
+  for (const { plugin, place, config, pointer: at } of byDependency(found)) {
+    const handed = attach<AtEndpoint>(build, plugin, place, config, { ...stance, pointer: at });
+    if (!handed) continue;
+    offers.add(plugin, handed.offers);
+    attached.push({ plugin, at: handed, pointer: at });
   }
   for (const { plugin, at, pointer: origin } of context.service) {
-    const site = createSite(build, plugin, undefined, { pointer, log, endpoint });
+    const site = createSite(build, plugin, undefined, { ...stance, pointer });
     const handed = collecting(build, origin, () => at.eachEndpoint?.(site));
     if (handed) attached.push({ plugin, at: handed, pointer: origin });
   }
@@ -94,18 +98,15 @@ export function attachBackend(
   const log = context.log.at(
     `[BACKEND: ${endpoint.method} ${endpoint.endpoint} -> ${backend.method} ${backend.url_pattern}][Client]`,
   );
-  const stance = { log, endpoint, backend, index };
+  const offers = new Offers(context.offers);
+  const stance = { log, endpoint, backend, index, offers, compilePipe: context.compilePipe };
   const attached: Attached<AtBackend>[] = [];
   /** A component that waits for its files may be the one that reaches the backend. */
   let mayBeReached = false;
-  for (const { plugin, place, config, pointer: at } of findPlugins(
-    build,
-    registry,
-    backend.extra_config,
-    'backend',
-    pointer,
-  )) {
+  const found = findPlugins(build, registry, backend.extra_config, 'backend', pointer);
+  for (const { plugin, place, config, pointer: at } of byDependency(found)) {
     const handed = attach<AtBackend>(build, plugin, place, config, { ...stance, pointer: at });
+    offers.add(plugin, handed?.offers);
     if (handed) attached.push({ plugin, at: handed, pointer: at });
     else mayBeReached ||= isUnread(build.errors.at(-1));
   }
@@ -132,6 +133,7 @@ export function attachBackend(
     );
   const backendPhase = phase('backend');
   const transportPhase = phase('transport');
+  const customShape = onlyClaim(build, attached, 'shape', 'reshape the answer of a backend');
   const claim = attached.find(({ at }) => at.protocol !== undefined && at.protocol === protocol);
   return {
     stages: {
@@ -146,7 +148,7 @@ export function attachBackend(
       hostless: protocol?.hostless === true,
     },
     attached,
-    shadow: attached.find(({ at }) => at.shadow)?.at.shadow,
+    shadow: onlyClaim(build, attached, 'shadow', 'make a backend a shadow'),
     backend,
     unreadable: encoding?.raw === true && output?.raw !== true,
     compile: (clientEncoding, unread, alone, outerHooks) =>
@@ -159,7 +161,7 @@ export function attachBackend(
         protocol: protocol!,
         hosts,
         messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
-        customShape: attached.find(({ at }) => at.shape)?.at.shape,
+        customShape,
         encoding: encoding!,
         output: clientEncoding,
         unread,
@@ -184,7 +186,7 @@ function findProtocol(
   { build, registry }: EndpointContext,
   attached: readonly Attached<AtBackend>[],
   pointer: string,
-  stance: { log: Log; endpoint: EndpointConfig; backend: BackendConfig; index: number },
+  stance: Omit<Stance, 'pointer'>,
   output: Encoding | undefined,
 ): AtBackend['protocol'] {
   const claims = attached.filter(({ at }) => at.protocol);
@@ -200,7 +202,7 @@ function findProtocol(
       ),
     );
   }
-  if (output?.streams && special.length > 0) {
+  if (output?.streams && special.length > 0 && !special[0]!.at.protocol!.streams) {
     build.errors.push(
       new ConfigError(
         'BACKEND_NO_STREAM',

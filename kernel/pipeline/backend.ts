@@ -1,9 +1,10 @@
 import {
   type AtBackend,
+  after,
   type BackendConfig,
   BackendError,
-  ByteStream,
   CallError,
+  type DataObject,
   type Encoding,
   type EndpointConfig,
   type HostList,
@@ -22,7 +23,7 @@ import { withMessages } from './messages.ts';
 import { compilePattern, compileText } from './pattern.ts';
 import { compileBackendFilter } from './request.ts';
 import { compileShape } from './shape.ts';
-import { watched } from './watched.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** Everything one backend's pipe is made of. */
 export interface BackendParts {
@@ -56,7 +57,10 @@ export function compileBackend(parts: BackendParts): Step<PipeRequest> {
   const { endpoint, backend } = parts;
   const raw = parts.output.raw === true;
   const filter = compileBackendFilter(backend.input_headers, backend.input_query_strings);
-  const transport = fold(parts.transportWraps, parts.protocol.call);
+  const { call, answers } = parts.protocol;
+  const shape = compileShape(backend, parts.customShape);
+  const reached = answers === 'data' && shape && !raw ? shaped(shape, call) : call;
+  const transport = fold(parts.transportWraps, reached);
   const reading = raw ? compileRaw(parts, transport) : compileReading(parts, transport);
   const wrapped = fold(parts.backendWraps, reading);
   const send = atHost(parts, filter.headers, wrapped);
@@ -64,7 +68,7 @@ export function compileBackend(parts: BackendParts): Step<PipeRequest> {
   const timeoutMs = Math.min(backend.timeout ?? endpoint.timeout, endpoint.timeout);
   const sent = calls > 1 ? concurrently(calls, send, timeoutMs) : send;
   const addressed = withPath(parts, filter.query, sent);
-  return backend.timeout && backend.timeout < endpoint.timeout ? within(backend.timeout, addressed) : addressed;
+  return backend.timeout && backend.timeout < endpoint.timeout ? withTimeout(backend.timeout, addressed) : addressed;
 }
 
 function compileRaw(
@@ -92,6 +96,13 @@ function compileReading(parts: BackendParts, transport: Step<PipeRequest>): Step
     },
     transport,
   );
+}
+
+/** Shapes the data of a protocol that answers with data. */
+function shaped(shape: (data: DataObject) => DataObject, call: Step<PipeRequest>): Step<PipeRequest> {
+  return after<PipeRequest>((reply) => {
+    if (reply.data) reply.data = shape(reply.data);
+  })(call);
 }
 
 /** A `no-op` backend on a decoded endpoint: its body is kept for those who want the bytes, its data is empty. */
@@ -168,19 +179,5 @@ function atHost(
     }
     filterHeaders?.(request);
     return next(request, call);
-  };
-}
-
-/** Gives a backend a deadline of its own, from the start of its call; bytes that are still coming stay under it. */
-function within(timeoutMs: number, next: Step<PipeRequest>): Step<PipeRequest> {
-  return (request, call) => {
-    const own = call.fork(timeoutMs);
-    const leave = (reply: Reply): Reply => {
-      if (reply.body instanceof ByteStream) reply.body = watched(reply.body, () => own.finish());
-      else own.finish();
-      return reply;
-    };
-    const reply = next(request, own);
-    return reply instanceof Promise ? reply.then(leave) : leave(reply);
   };
 }

@@ -2,13 +2,14 @@ import {
   ConfigError,
   type Data,
   findNear,
+  isObject,
   type Level,
   type Namespace,
   type Place,
   type Plugin,
   type ServiceConfig,
 } from '#contract';
-import { joinPointer, knownNamespaces, notSupportedYet } from '../config/index.ts';
+import { joinPointer, knownNamespaces, mayHoldPipes, notSupportedYet, pipesIn } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Build } from './site.ts';
 
@@ -20,23 +21,44 @@ export interface Found {
   readonly pointer: string;
 }
 
-/** Every plugin a configuration names: its components, encodings and discoveries. */
-export function namedPlugins(config: ServiceConfig, registry: Registry): Set<Namespace> {
+/**
+ * Loads every plugin a configuration names: its components, encodings and discoveries, and those named in the pipes that
+ * components hold.
+ */
+export async function loadPlugins(config: ServiceConfig, registry: Registry): Promise<void> {
   const names = new Set<Namespace>([registry.catalogue.defaultProtocol]);
-  const add = (extra: Readonly<Record<string, unknown>>) => {
-    for (const namespace in extra) names.add(namespace);
-  };
-  add(config.extra_config);
-  for (const endpoint of config.endpoints) {
-    names.add(`encoding/${endpoint.output_encoding}`);
-    add(endpoint.extra_config);
-    for (const backend of endpoint.backend) {
-      names.add(`encoding/${backend.encoding}`);
-      names.add(`discovery/${backend.sd}`);
-      add(backend.extra_config);
-    }
+  // A plugin that was loaded tells where pipes stand, and those may name others.
+  for (let loaded = 0; names.size > loaded; ) {
+    loaded = names.size;
+    await registry.load(names);
+    addNames(config, registry, names);
   }
-  return names;
+}
+
+/** An endpoint, or a pipe that was not checked yet. */
+type Fields = { readonly [field: string]: unknown };
+
+function addNames(config: ServiceConfig, registry: Registry, names: Set<Namespace>): void {
+  const addComponents = (extra: unknown): void => {
+    if (!isObject(extra)) return;
+    for (const namespace in extra) {
+      names.add(namespace);
+      for (const { schema } of registry.plugin(namespace)?.places ?? []) {
+        if (mayHoldPipes(schema)) for (const { value } of pipesIn(schema, extra[namespace])) addPipe(value, 'json');
+      }
+    }
+  };
+  const addPipe = ({ output_encoding: output, backend, extra_config: extra }: Fields, inherited: string): void => {
+    names.add(`encoding/${output ?? inherited}`);
+    addComponents(extra);
+    for (const { encoding, sd, extra_config: own } of Array.isArray(backend) ? backend.filter(isObject) : []) {
+      names.add(`encoding/${encoding ?? 'json'}`);
+      names.add(`discovery/${sd ?? 'static'}`);
+      addComponents(own);
+    }
+  };
+  addComponents(config.extra_config);
+  for (const endpoint of config.endpoints) addPipe(endpoint, config.output_encoding);
 }
 
 /**

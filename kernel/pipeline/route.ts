@@ -1,6 +1,7 @@
 import type { ClientRequest, Encoding, EndpointConfig, Log, PipeRequest, Reply, Step } from '#contract';
 import type { EndpointTraffic } from './endpoint-traffic.ts';
 import type { Hold } from './hold.ts';
+import type { NestedPipe } from './nested.ts';
 import type { PipeStages } from './stages.ts';
 
 /** One published endpoint, ready to be called. Everything about it was decided when the configuration was compiled. */
@@ -20,6 +21,8 @@ export interface Route {
   readonly traffic: EndpointTraffic;
   /** What the pipe was folded from. */
   readonly stages: PipeStages;
+  /** The pipes that its components hold. */
+  readonly nested: readonly NestedPipe[];
 }
 
 /** The boundary between the endpoint phase and the pipe: makes the pipe's request, and the reply tells its completeness. */

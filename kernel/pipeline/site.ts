@@ -1,44 +1,73 @@
 import {
   type BackendConfig,
   type BackendSite,
+  type ClientRequest,
   ConfigError,
-  type ConfigErrorOptions,
   copyData,
   type Data,
   type EndpointConfig,
   type Log,
-  type Pattern,
-  PatternError,
+  type Mirror,
+  type MirrorParts,
+  type OpenPort,
+  type PipeConfig,
+  type PipeRequest,
   type Place,
   type Plugin,
+  type PortHandler,
+  type Role,
+  type Run,
   type ServiceConfig,
   type Services,
   type Site,
+  type Step,
 } from '#contract';
-import { compileSchema, fieldName, markedLiterals, parentPointer, secretWarning } from '../config/index.ts';
+import {
+  compileSchema,
+  completePipe,
+  fieldName,
+  joinPointer,
+  markedLiterals,
+  parentPointer,
+  parsePointer,
+  pipesIn,
+  secretWarning,
+  valueAt,
+} from '../config/index.ts';
 import type { Hold } from './hold.ts';
 import { HOLDERS } from './namespaces.ts';
+import type { Offers } from './offers.ts';
 import { isUnread } from './unread-file.ts';
 
 type Dispose = () => void | Promise<void>;
+
+/** What goes between the processes that share a value. */
+type Asked = Data | Uint8Array;
 
 /** What one build of a configuration acquires and finds, gathered while plugins attach. */
 export interface Build {
   readonly config: ServiceConfig;
   readonly services: Services;
+  readonly role: Role;
   readonly errors: ConfigError[];
   readonly warnings: ConfigError[];
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[];
+  /** As of `Site`, with the owner's name; so are those below. */
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
-  /** As of `Site`, with the owner's name. */
   share<T>(
     owner: string,
     key: Data,
     open: () => T,
-    use: (value: T, asked: Data) => Data,
-  ): (asked: Data) => Data | Promise<Data>;
+    use: (value: T, asked: Asked) => Asked,
+    close?: (value: T) => void | Promise<void>,
+  ): (asked: Asked) => Asked | Promise<Asked>;
+  mirror<T, Change extends Asked>(owner: string, key: Data, parts: MirrorParts<T, Change>): Mirror<T, Change>;
+  listen(owner: string, pointer: string, host: string | undefined, port: number, handler: PortHandler): OpenPort;
+  start(run: Run, where: 'owner' | 'each'): void;
+  health(name: string, check: () => Data): void;
   /** As of `Site`; may be taken out of the build. Throws an `UnreadFile` where only the document is examined. */
   readonly read: (path: string) => Uint8Array;
+  readonly dispatch: Step<ClientRequest>;
   defer(dispose: Dispose): void;
   /** The same build for one endpoint: what it acquires is held for as long as the endpoint has streams. */
   forEndpoint(): { readonly build: Build; readonly hold: Hold };
@@ -51,7 +80,13 @@ export interface Stance {
   readonly endpoint?: EndpointConfig;
   readonly backend?: BackendConfig;
   readonly index?: number;
+  readonly offers: Offers;
+  /** Compiles the pipe that stands at a pointer. */
+  readonly compilePipe: CompilePipe;
 }
+
+/** @param pipe completed with what it inherits. @param pointer where it stands. */
+export type CompilePipe = (pipe: PipeConfig, pointer: string) => Step<PipeRequest>;
 
 /**
  * Attaches a plugin at one place: validates its configuration, hands it its site and collects what is wrong.
@@ -64,8 +99,38 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
     return undefined;
   }
   build.warnings.push(...markedLiterals(place.schema, raw, stance.pointer).map(secretWarning));
+  if (!completePipes(build, place, value, stance)) return undefined;
   const make = place.attach as (site: unknown) => A;
   return collecting(build, stance.pointer, () => make(createSite(build, plugin, Object.freeze(value), stance)));
+}
+
+/** Fills in what the pipes of a component leave open. @returns false when one of them has mistakes. */
+function completePipes(build: Build, { schema }: Place, value: unknown, { pointer, endpoint }: Stance): boolean {
+  const around = { service: build.config, timeout: endpoint?.timeout ?? build.config.timeout };
+  let isSound = true;
+  for (const { pointer: at, value: pipe, rules } of pipesIn(schema, value)) {
+    const { errors, warnings } = completePipe(pipe as unknown as PipeConfig, pointer + at, around);
+    const refused = refusedComponents(pipe as unknown as PipeConfig, rules.components, pointer + at);
+    build.errors.push(...errors, ...refused);
+    build.warnings.push(...warnings);
+    isSound &&= errors.length + refused.length === 0;
+  }
+  return isSound;
+}
+
+/** Code: PIPE_COMPONENT. */
+function refusedComponents(
+  { extra_config: extra }: PipeConfig,
+  allowed: readonly string[] | undefined,
+  pointer: string,
+): ConfigError[] {
+  if (!allowed) return [];
+  const refused = Object.keys(extra).filter((namespace) => !/^[@$_#]/.test(namespace) && !allowed.includes(namespace));
+  return refused.map((namespace) => {
+    const at = joinPointer(pointer, 'extra_config', namespace);
+    const message = `"${namespace}" does nothing here`;
+    return new ConfigError('PIPE_COMPONENT', at, message, { hint: `one of ${allowed.join(', ')}` });
+  });
 }
 
 /** What a plugin hands over at a place, or undefined when it refused the configuration: its mistake is collected. */
@@ -99,67 +164,119 @@ function ofOtherPlace(error: ConfigError, plugin: Plugin, { at }: Place, pointer
 
 /** The site of one namespace at one place; endpoint and backend are there when the place has them. */
 export function createSite(build: Build, plugin: Plugin, config: unknown, stance: Stance): BackendSite<unknown> {
-  return new PlaceSite(build, plugin.name, config, stance) as BackendSite<unknown>;
+  return new PlaceSite(build, plugin, config, stance) as BackendSite<unknown>;
 }
 
 class PlaceSite implements Site<unknown> {
   readonly config: unknown;
   readonly pointer: string;
-  readonly service: ServiceConfig;
-  readonly services: Services;
   readonly log: Log;
   readonly endpoint: EndpointConfig | undefined;
   readonly backend: BackendConfig | undefined;
   readonly index: number | undefined;
   readonly #build: Build;
-  readonly #owner: string;
+  readonly #plugin: Plugin;
+  readonly #stance: Stance;
 
-  constructor(build: Build, owner: string, config: unknown, stance: Stance) {
+  constructor(build: Build, plugin: Plugin, config: unknown, stance: Stance) {
     this.#build = build;
-    this.#owner = owner;
+    this.#plugin = plugin;
+    this.#stance = stance;
     this.config = config;
     this.pointer = stance.pointer;
-    this.service = build.config;
-    this.services = build.services;
     this.log = stance.log;
     this.endpoint = stance.endpoint;
     this.backend = stance.backend;
     this.index = stance.index;
   }
 
-  // Functions of their own, so that `attach` can take them out of the site.
-  readonly keep = <T>(key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T =>
-    this.#build.keep(this.#owner, key, open, close);
+  get service(): ServiceConfig {
+    return this.#build.config;
+  }
 
-  readonly share = <T, Asked extends Data, Answer extends Data>(
-    key: Data,
-    open: () => T,
-    use: (value: T, asked: Asked) => Answer,
-  ): ((asked: Asked) => Answer | Promise<Answer>) =>
-    this.#build.share(this.#owner, key, open, use as never) as (asked: Data) => Answer | Promise<Answer>;
+  get services(): Services {
+    return this.#build.services;
+  }
 
-  readonly read = (path: string): Uint8Array => this.#build.read(path);
+  get role(): Role {
+    return this.#build.role;
+  }
 
-  readonly pattern = (source: string, at: string): Pattern => {
-    try {
-      return this.services.patterns.compile(source);
-    } catch (error) {
-      if (!(error instanceof PatternError)) throw error;
-      const { message, hint, within } = error;
-      throw this.fault('PATTERN_INVALID', at, message, { hint, within, cause: error });
-    }
-  };
+  get dispatch(): Step<ClientRequest> {
+    return this.#build.dispatch;
+  }
 
-  readonly warm = (task: (signal: AbortSignal) => Promise<void>): void => {
-    this.#build.warmups.push(task);
-  };
+  get read(): Site<unknown>['read'] {
+    return this.#build.read;
+  }
 
-  readonly defer = (dispose: Dispose): void => this.#build.defer(dispose);
+  // Functions that `attach` can take out of the site, made when it does.
+  get setting(): Site<unknown>['setting'] {
+    return (name) => this.#build.config[name];
+  }
 
-  readonly fault = (code: string, at: string, message: string, options?: ConfigErrorOptions): ConfigError =>
-    new ConfigError(code, this.pointer + at, message, options);
+  get use(): Site<unknown>['use'] {
+    return (name) => this.#build.services[name];
+  }
 
-  readonly warn = (code: string, at: string, message: string, options?: ConfigErrorOptions): void => {
-    this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
-  };
+  get take(): Site<unknown>['take'] {
+    return (port) => this.#stance.offers.take(this.#plugin, port);
+  }
+
+  get takeAll(): Site<unknown>['takeAll'] {
+    return (port) => this.#stance.offers.takeAll(this.#plugin, port);
+  }
+
+  get keep(): Site<unknown>['keep'] {
+    return (key, open, close) => this.#build.keep(this.#plugin.name, key, open, close);
+  }
+
+  get share(): Site<unknown>['share'] {
+    return (key, open, use, close) =>
+      this.#build.share(this.#plugin.name, key, open, use as never, close) as (asked: Asked) => never;
+  }
+
+  get mirror(): Site<unknown>['mirror'] {
+    return (key, parts) => this.#build.mirror(this.#plugin.name, key, parts);
+  }
+
+  get start(): Site<unknown>['start'] {
+    return (run, options) => this.#build.start(run, options?.in ?? 'owner');
+  }
+
+  get listen(): Site<unknown>['listen'] {
+    return ({ host, port }, handler) => this.#build.listen(this.#plugin.name, this.pointer, host, port, handler);
+  }
+
+  get health(): Site<unknown>['health'] {
+    return (name, check) => this.#build.health(name, check);
+  }
+
+  get warm(): Site<unknown>['warm'] {
+    return (task) => {
+      this.#build.warmups.push(task);
+    };
+  }
+
+  get defer(): Site<unknown>['defer'] {
+    return (dispose) => this.#build.defer(dispose);
+  }
+
+  get pipe(): Site<unknown>['pipe'] {
+    return (at) => {
+      const pipe = valueAt(this.config, parsePointer(at)) as PipeConfig | undefined;
+      if (!Array.isArray(pipe?.backend)) throw new Error(`plugin "${this.#plugin.name}" has no pipe at ${at}`);
+      return this.#stance.compilePipe(pipe!, this.pointer + at);
+    };
+  }
+
+  get fault(): Site<unknown>['fault'] {
+    return (code, at, message, options) => new ConfigError(code, this.pointer + at, message, options);
+  }
+
+  get warn(): Site<unknown>['warn'] {
+    return (code, at, message, options) => {
+      this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
+    };
+  }
 }

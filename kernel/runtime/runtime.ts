@@ -1,5 +1,6 @@
-import { type Data, type ServiceConfig, Slices } from '#contract';
+import { type Log, type ServiceConfig, Slices } from '#contract';
 import type { Compiled } from '../pipeline/compile.ts';
+import type { Acquired, Dispatcher } from './config-build.ts';
 import type { EndpointHold } from './endpoint-hold.ts';
 import { type Fingerprint, hashOf, takeFingerprintNow } from './fingerprint.ts';
 import type { Scope } from './scope.ts';
@@ -18,15 +19,12 @@ export interface InFlight {
 }
 
 /** What a runtime is made of. */
-export interface RuntimeParts {
+export interface RuntimeParts extends Acquired {
   readonly id: number;
   readonly config: ServiceConfig;
   readonly compiled: Compiled;
   readonly tls: ServerTls | null;
   readonly files: readonly FileRead[];
-  readonly scope: Scope;
-  readonly holds: readonly EndpointHold[];
-  readonly shared: ReadonlyMap<string, (asked: Data) => Data>;
 }
 
 /** One configuration, live: nothing about it changes but the calls in flight and its streams. */
@@ -40,7 +38,12 @@ export class Runtime {
   /** Every file it was built from, besides the document. */
   readonly files: readonly FileRead[];
   /** What other processes may ask of the values it shares, by their ids. */
-  readonly shared: ReadonlyMap<string, (asked: Data) => Data>;
+  readonly shared: Acquired['shared'];
+  /** What the health endpoint tells of its components. */
+  readonly health: Acquired['health'];
+  readonly dispatcher: Dispatcher;
+  readonly #starts: Acquired['starts'];
+  readonly #started = new AbortController();
   readonly #scope: Scope;
   readonly #holds: readonly EndpointHold[];
   /**
@@ -56,13 +59,17 @@ export class Runtime {
   /** Other processes that serve it. */
   #holders = 0;
 
-  constructor({ id, config, compiled, tls, files, shared, scope, holds }: RuntimeParts) {
+  constructor(parts: RuntimeParts) {
+    const { id, config, compiled, tls, files, shared, health, dispatcher, starts, scope, holds } = parts;
     this.id = id;
     this.config = config;
     this.compiled = compiled;
     this.tls = tls;
     this.files = files;
     this.shared = shared;
+    this.health = health;
+    this.dispatcher = dispatcher;
+    this.#starts = starts;
     this.#scope = scope;
     this.#holds = holds;
   }
@@ -81,6 +88,21 @@ export class Runtime {
 
   set fingerprint(taken: Fingerprint) {
     this.#fingerprint = taken;
+  }
+
+  /** It serves: what its components have to do meanwhile begins. @param log gets what fails of it. */
+  start(log: Log): void {
+    const { signal } = this.#started;
+    const onError = (error: unknown): void =>
+      log.error(() => `a component has failed: ${error instanceof Error ? error.stack : error}`);
+    for (const { run, scope } of this.#starts) {
+      try {
+        const running = run(signal);
+        if (running) scope.defer(() => running.catch(onError));
+      } catch (error) {
+        onError(error);
+      }
+    }
   }
 
   /** Calls in flight; streams do not count. */
@@ -120,13 +142,14 @@ export class Runtime {
   }
 
   /**
-   * Waits for the last call to leave and for the last holder, then gives back what the configuration acquired. Endpoints with streams are given
-   * back when those have ended, which is not waited for.
+   * Ends what its components do meanwhile, waits for the last call to leave and for the last holder, then gives back what
+   * the configuration acquired. Endpoints with streams are given back when those have ended, which is not waited for.
    * @param drainMs after which the calls left are aborted; infinite to wait.
    * @returns what they asked for.
    */
   async retire(onError: (error: unknown) => void, drainMs = Number.POSITIVE_INFINITY): Promise<string[]> {
     const aborted: string[] = [];
+    this.#started.abort();
     if (!this.#idle) {
       const abort = () => {
         for (const call of [...this.#inFlight]) aborted.push(call.abort());

@@ -1,5 +1,6 @@
-import { type ClientRequest, canonicalHeaderName, type Log, Query, type ServiceConfig } from '#contract';
+import { type ClientRequest, canonicalHeaderName, type Log, Query } from '#contract';
 import type { Answer, Rendering } from '../pipeline/render.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { Outcome } from './router.ts';
 
 /** An endpoint of the gateway's own. */
@@ -14,13 +15,20 @@ export interface BuiltIns {
 }
 
 /** Compiles which of health, debug and echo are served (routing rule 12). They stand before declared endpoints. */
-export function createBuiltIns(config: ServiceConfig, rendering: Rendering, log: Log): BuiltIns {
+export function createBuiltIns(
+  { config, health: told }: Pick<Runtime, 'config' | 'health'>,
+  rendering: Rendering,
+  log: Log,
+): BuiltIns {
   const json = (body: unknown): Answer => ({
     status: 200,
     headers: ['Content-Type', 'application/json; charset=utf-8', 'X-Gateway', rendering.version],
     body: JSON.stringify(body),
   });
-  const health: BuiltIn = () => json({ agents: {}, now: new Date().toISOString(), status: 'ok' });
+  const health: BuiltIn = () => {
+    const agents = Object.fromEntries([...told].map(([name, check]) => [name, check()]));
+    return json({ agents, now: new Date().toISOString(), status: 'ok' });
+  };
   const debugLog = log.at('[ENDPOINT: /__debug/*]');
   const debug: BuiltIn = async (request) => {
     await logRequest(request, debugLog);

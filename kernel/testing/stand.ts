@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import Koa from 'koa';
 import { inject } from 'light-my-request';
 import {
@@ -7,6 +6,7 @@ import {
   type AtService,
   type BackendConfig,
   Call,
+  type Catalogue,
   type ClientRequest,
   type Clock,
   type ConfigError,
@@ -16,9 +16,11 @@ import {
   type EndpointConfig,
   HeaderBag,
   type Level,
+  type Offer,
   PipeRequest,
   type Plugin,
   Reply,
+  type Role,
   routerSchema,
   type ServiceConfig,
   type Services,
@@ -28,14 +30,20 @@ import {
   silentLog,
   silentSinks,
 } from '#contract';
-import { compileSchema } from '../config/index.ts';
-import { createPatterns } from '../patterns/patterns.ts';
+import { compileSchema, type Normalized } from '../config/index.ts';
+import type { EndpointContext } from '../pipeline/attachments.ts';
 import { fold } from '../pipeline/fold.ts';
 import { parallel } from '../pipeline/merge.ts';
+import { nesting } from '../pipeline/nested.ts';
+import { Offers } from '../pipeline/offers.ts';
 import { attach, type Build } from '../pipeline/site.ts';
-import { EndpointHold } from '../runtime/endpoint-hold.ts';
+import { Registry } from '../registry/registry.ts';
+import { type BuildContext, ConfigBuild } from '../runtime/config-build.ts';
 import { Keeper } from '../runtime/keeper.ts';
-import { Scope } from '../runtime/scope.ts';
+import { Mirrors } from '../runtime/mirrors.ts';
+import { ReadFiles } from '../runtime/read-files.ts';
+import type { Scope } from '../runtime/scope.ts';
+import { ScopedBuild } from '../runtime/scoped-build.ts';
 import { type TestRequest, testRequest } from './test-request.ts';
 
 /** What surrounds the plugin. */
@@ -45,6 +53,10 @@ export interface Surroundings {
   readonly next?: Step<PipeRequest>;
   /** For an endpoint with several backends; `next` is then not used. */
   readonly backends?: readonly Step<PipeRequest>[];
+  /** What other plugins offer it. */
+  readonly offers?: readonly Offer[];
+  /** Default: alone. */
+  readonly role?: Role;
   readonly service?: Partial<ServiceConfig>;
   readonly endpoint?: Partial<EndpointConfig>;
   readonly backend?: Partial<BackendConfig>;
@@ -58,6 +70,10 @@ export interface Stand {
   readonly warnings: readonly ConfigError[];
   /** What the plugin handed over. */
   readonly attached: AtService & AtEndpoint & AtBackend;
+  /** The ports it opened, in the order in which it asked for them. */
+  readonly ports: readonly number[];
+  /** What it tells the health endpoint, by name. */
+  readonly health: ReadonlyMap<string, () => Data>;
   /** Retires the plugin. @returns what it did not give back; both must be 0. */
   close(): Promise<{ kept: number; deferred: number }>;
 }
@@ -67,6 +83,8 @@ interface Standing {
   readonly scope: Scope;
   readonly warnings: readonly ConfigError[];
   readonly build: Build;
+  readonly ports: readonly number[];
+  readonly health: ReadonlyMap<string, () => Data>;
 }
 
 /**
@@ -74,12 +92,12 @@ interface Standing {
  * @throws ConfigErrors when the configuration is refused.
  */
 export async function stand(plugin: Plugin, place: Level, config: unknown, around: Surroundings = {}): Promise<Stand> {
-  const keeper = new Keeper();
-  let standing = await standUp(plugin, place, config, around, keeper);
+  const context = testContext(plugin, around);
+  let standing = await standUp(plugin, place, config, around, context);
   return {
     send: (request) => sendTo(standing, place, request, around),
     async reload(next) {
-      const successor = await standUp(plugin, place, next, around, keeper);
+      const successor = await standUp(plugin, place, next, around, context);
       await standing.scope.dispose(rethrow);
       standing = successor;
     },
@@ -89,9 +107,16 @@ export async function stand(plugin: Plugin, place: Level, config: unknown, aroun
     get attached() {
       return standing.attached;
     },
+    get ports() {
+      return standing.ports;
+    },
+    get health() {
+      return standing.health;
+    },
     async close() {
       await standing.scope.dispose(rethrow);
-      return { kept: keeper.size, deferred: standing.scope.size };
+      await context.registry.close();
+      return { kept: context.keeper.size, deferred: standing.scope.size };
     },
   };
 }
@@ -100,62 +125,71 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
-/** One for all that is stood: expressions are compiled once. */
-const patterns = createPatterns();
-
 const systemClock: Clock = { now: () => performance.now() };
+
+/** What the plugin's configuration is built with, for as long as it stands. */
+function testContext(plugin: Plugin, { services, role = 'alone' }: Surroundings): BuildContext {
+  const catalogue: Catalogue = {
+    plugins: { [plugin.name]: async () => ({ plugin }) },
+    services: Object.fromEntries(Object.keys(plugin.provides ?? {}).map((name) => [name, async () => ({ plugin })])),
+    order: { router: [], endpoint: [], proxy: [], backend: [], transport: [] },
+    defaultProtocol: plugin.name,
+  };
+  const registry = new Registry(catalogue, {
+    clock: systemClock,
+    log: silentLog,
+    sinks: silentSinks,
+    events: silentEvents,
+    version: '0.0.0',
+    ...services,
+  } as Services);
+  return { registry, keeper: new Keeper(), mirrors: new Mirrors(), role };
+}
 
 async function standUp(
   plugin: Plugin,
   level: Level,
   raw: unknown,
   around: Surroundings,
-  keeper: Keeper,
+  context: BuildContext,
 ): Promise<Standing> {
-  const scope = new Scope();
-  const holder = keeper.holder(scope);
-  const service = testService(around.service);
+  const config = testService(around.service);
+  const normalized: Normalized = { config, errors: [], warnings: [], origin: (pointer) => pointer };
+  const whole = new ConfigBuild(normalized, new ReadFiles(), context, 0);
+  const build = new ScopedBuild(whole, whole.scope);
+  const { registry } = context;
+  await registry.load([plugin.name]);
   const endpoint = testEndpoint(around);
-  const backend = endpoint.backend[0]!;
-  const errors: ConfigError[] = [];
-  const warnings: ConfigError[] = [];
-  const warmups: Build['warmups'] = [];
-  const build: Build = {
-    config: service,
-    services: {
-      clock: systemClock,
-      log: silentLog,
-      sinks: silentSinks,
-      events: silentEvents,
-      patterns,
-      version: '0.0.0',
-      ...around.services,
-    } as Services,
-    errors,
-    warnings,
-    warmups,
-    read: (path) => readFileSync(path),
-    keep: (owner, key, open, close) => holder.keep(owner, key, open, close),
-    share: (owner, key, open, use) => {
-      const value = holder.keep(owner, key, open);
-      return (asked) => use(value, asked);
-    },
-    defer: (dispose) => scope.defer(dispose),
-    forEndpoint: () => ({ build, hold: new EndpointHold() }),
-  };
   const place = plugin.places?.find((candidate) => candidate.at === level);
   if (!place) throw new Error(`"${plugin.name}" has no place at ${level} level`);
+  const offers = new Offers();
+  for (const given of around.offers ?? []) offers.add({ ...plugin, offers: [given.port] }, [given]);
+  const pipes: Omit<EndpointContext, 'compilePipe'> = {
+    build,
+    registry,
+    service: [],
+    offers,
+    agent: 'Sluice Version 0.0.0',
+    log: build.services.log,
+  };
   const stance = {
     pointer: '',
     log: build.services.log,
+    offers,
+    compilePipe: nesting(pipes, []).compilePipe,
     ...(level !== 'service' && { endpoint }),
-    ...(level === 'backend' && { backend, index: 0 }),
+    ...(level === 'backend' && { backend: endpoint.backend[0]!, index: 0 }),
   };
+  const { scope, starts, ports, health } = whole;
+  const { errors, warnings, warmups } = build;
   try {
     const attached = attach<AtService & AtEndpoint & AtBackend>(build, plugin, place, copyData(raw as Data), stance);
     if (!attached || errors.length > 0) throw new ConfigErrors(errors);
     for (const task of warmups) await task(new AbortController().signal);
-    return { attached, scope, warnings, build };
+    const running = new AbortController();
+    for (const { run } of starts) void run(running.signal);
+    scope.defer(() => running.abort());
+    return { attached, scope, warnings, build, health, ports: [...ports.values()].map(({ port }) => port.port) };
   } catch (error) {
     await scope.dispose(rethrow);
     throw error;

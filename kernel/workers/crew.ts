@@ -1,12 +1,14 @@
 import cluster from 'node:cluster';
-import { type Data, GatewayError, type Log, type LogLevel } from '#contract';
+import { GatewayError, type Log, type LogLevel } from '#contract';
 import type { EventLog } from '../control/event-log.ts';
 import type { Generations, HeldGeneration } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
+import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
+import type { MirrorChange, Mirrors } from '../runtime/mirrors.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
 import type { MemoryUse } from './memory-use.ts';
-import type { Happening, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
+import type { Happening, MirrorMessage, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
 import { Seat, type SeatOwner, type SeatState } from './seat.ts';
 
 export interface CrewOptions {
@@ -16,6 +18,7 @@ export interface CrewOptions {
   readonly args: readonly string[];
   readonly settings: WorkerSettings;
   readonly generations: Generations;
+  readonly mirrors: Mirrors;
   readonly events: EventLog;
   readonly log: Log;
 }
@@ -41,6 +44,7 @@ export class Crew implements Participant, SeatOwner {
   readonly log: Log;
   readonly #seats: readonly Seat[];
   readonly #generations: Generations;
+  readonly #mirrors: Mirrors;
   readonly #events: EventLog;
   readonly #runtimes = new HeldRuntimes();
   #committed: PrepareOrder | null = null;
@@ -49,9 +53,16 @@ export class Crew implements Participant, SeatOwner {
   #listens = false;
   #closing = false;
 
-  constructor({ count, program, args, settings, generations, events, log }: CrewOptions) {
+  constructor({ count, program, args, settings, generations, mirrors, events, log }: CrewOptions) {
     this.log = log;
     this.#generations = generations;
+    this.#mirrors = mirrors;
+    mirrors.link = {
+      send: (id, change) => {
+        for (const seat of this.#seats) seat.mirror({ id, change });
+      },
+      fetch: null,
+    };
     this.#events = events;
     cluster.setupPrimary({ exec: program, args: [...args, JSON.stringify(settings)], serialization: 'advanced' });
     this.#seats = Array.from({ length: count }, (_, index) => new Seat(index + 1, this));
@@ -170,7 +181,15 @@ export class Crew implements Participant, SeatOwner {
     for (const seat of this.#seats) seat.setLogLevel(level);
   }
 
-  answerShared({ revision, id, asked }: SharedQuestion): Data {
+  onMirror({ id, change }: MirrorMessage): void {
+    this.#mirrors.change(id, change);
+  }
+
+  mirrorSnapshot(id: string): MirrorChange | undefined {
+    return this.#mirrors.snapshot(id);
+  }
+
+  answerShared({ revision, id, asked }: SharedQuestion): Asked {
     const use = this.#generations.shared(revision, id);
     if (!use) throw new GatewayError('SHARED_UNKNOWN', `no shared value ${id}`);
     return use(asked);

@@ -1,6 +1,7 @@
-import type { Data } from '#contract';
 import type { HeldGeneration } from '../control/generations.ts';
 import type { TrafficWindow } from '../pipeline/traffic-window.ts';
+import type { Asked } from '../runtime/config-build.ts';
+import type { MirrorChange } from '../runtime/mirrors.ts';
 import type { MemoryUse } from './memory-use.ts';
 
 /** A configuration as it travels to a worker: what was read, never where from. */
@@ -32,7 +33,13 @@ export interface SharedQuestion {
   /** Of the configuration that asks, which need not be the one that serves. */
   readonly revision: number;
   readonly id: string;
-  readonly asked: Data;
+  readonly asked: Asked;
+}
+
+/** A change of a value that every process has a copy of. */
+export interface MirrorMessage {
+  readonly id: string;
+  readonly change: MirrorChange;
 }
 
 /** Something that a component in a worker tells. */

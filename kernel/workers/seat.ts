@@ -1,8 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Data, GatewayError, type Log, type LogLevel } from '#contract';
+import { GatewayError, type Log, type LogLevel } from '#contract';
+import type { Asked } from '../runtime/config-build.ts';
+import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Channel } from './channel.ts';
-import type { Committed, Happening, PrepareOrder, Pulse, SharedQuestion } from './orders.ts';
+import type { Committed, Happening, MirrorMessage, PrepareOrder, Pulse, SharedQuestion } from './orders.ts';
 
 /** What a seat needs from the crew it belongs to. */
 export interface SeatOwner {
@@ -11,7 +13,10 @@ export interface SeatOwner {
   readonly committed: PrepareOrder | null;
   /** True once workers are to listen. */
   readonly listens: boolean;
-  answerShared(question: SharedQuestion): Data;
+  answerShared(question: SharedQuestion): Asked;
+  onMirror(message: MirrorMessage): void;
+  /** Everything a mirrored value has; undefined for one that is not known. */
+  mirrorSnapshot(id: string): MirrorChange | undefined;
   onPulse(pulse: Pulse): void;
   onEvent(seat: Seat, happening: Happening): void;
   onUp(seat: Seat): void;
@@ -76,6 +81,8 @@ export class Seat {
     const channel: Channel = new Channel(worker, {
       ready: () => this.#bringUp(channel),
       shared: (question: SharedQuestion) => this.#owner.answerShared(question),
+      mirror: (message: MirrorMessage) => this.#owner.onMirror(message),
+      snapshot: (id: string) => this.#owner.mirrorSnapshot(id),
       pulse: (pulse: Pulse) => {
         this.#pulse = pulse;
         this.#owner.onPulse(pulse);
@@ -199,6 +206,11 @@ export class Seat {
   /** Sets the lowest level the worker logs, until its next configuration. */
   setLogLevel(level: LogLevel): void {
     this.#channel?.tell('level', level);
+  }
+
+  /** Passes on a change of a mirrored value. */
+  mirror(message: MirrorMessage): void {
+    this.#channel?.tell('mirror', message);
   }
 
   /** Ends the worker when its requests have ended. */

@@ -1,15 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Catalogue, ConfigErrors, type Data, type LogLevel, type LogSinks } from '#contract';
+import { type Catalogue, ConfigErrors, type LogLevel, type LogSinks } from '#contract';
 import { parseDocument } from '../config/index.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
 import { readConfig } from '../runtime/build.ts';
+import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
+import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Phases } from '../runtime/phases.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import { Channel } from './channel.ts';
 import { memoryUse } from './memory-use.ts';
-import type { Committed, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
+import type { Committed, MirrorMessage, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
 
 /** Time between two pulses, in milliseconds. */
 const PULSE_MS = 1_000;
@@ -46,6 +48,7 @@ class Worker {
       port: settings.port ?? undefined,
       sinks,
       events: { emit: (type, data) => this.#channel.tell('event', { type, data }) },
+      role: 'worker',
       ask: (revision, id, asked) => this.#askShared({ revision, id, asked }),
     });
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -54,6 +57,7 @@ class Worker {
       prepare: (order: PrepareOrder) => this.#prepare(order),
       commit: (revision: number) => this.#commit(revision),
       abort: () => this.#abort(),
+      mirror: ({ id, change }: MirrorMessage) => this.#engine.mirrors.receive(id, change),
       listen: () => this.#engine.generations.listen(),
       closing: (closing: boolean) => this.#engine.generations.setClosing(closing),
       level: (level: LogLevel) => {
@@ -61,6 +65,10 @@ class Worker {
       },
       stop: () => this.#stop().finally(resolve),
     });
+    this.#engine.mirrors.link = {
+      send: (id, change) => this.#channel.tell('mirror', { id, change }),
+      fetch: (id) => this.#channel.ask('snapshot', id) as Promise<MirrorChange | undefined>,
+    };
     this.#channel.tell('ready');
   }
 
@@ -100,8 +108,8 @@ class Worker {
     await prepared?.abort();
   }
 
-  #askShared(question: SharedQuestion): Promise<Data> {
-    return this.#channel.ask('shared', question) as Promise<Data>;
+  #askShared(question: SharedQuestion): Promise<Asked> {
+    return this.#channel.ask('shared', question) as Promise<Asked>;
   }
 
   #beat(): void {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Scenario, scenarios } from './scenarios.ts';
+import { floor, gateway, type Subject } from './subject.ts';
 
 /** What the command line asks for. */
 export interface Options {
@@ -7,8 +8,7 @@ export interface Options {
   readonly seconds: number;
   readonly connections: number;
   readonly scenarios: readonly Scenario[];
-  /** Compare every base with itself. */
-  readonly noise: boolean;
+  readonly against: Subject;
   /** File for the figures as JSON. */
   readonly json: string | undefined;
 }
@@ -23,7 +23,7 @@ export function readOptions(args: readonly string[]): Options {
       seconds: { ...text, default: '3' },
       connections: { ...text, default: '64' },
       only: { ...text, default: scenarios.map(({ name }) => name).join() },
-      noise: { type: 'boolean', default: false },
+      against: { ...text, default: gateway.name },
       json: text,
     },
   });
@@ -32,7 +32,7 @@ export function readOptions(args: readonly string[]): Options {
     seconds: positive('seconds', values.seconds, false),
     connections: positive('connections', values.connections, true),
     scenarios: values.only.split(',').map((name) => pick('only', name, scenarios)),
-    noise: values.noise,
+    against: pick('against', values.against, [gateway, floor]),
     json: values.json,
   };
 }

@@ -6,12 +6,13 @@ import {
   type HostList,
   type Log,
   type Plugin,
+  Reply,
   type ServiceConfig,
   type Services,
   silentEvents,
   silentLog,
 } from '#contract';
-import { createPatterns } from '../../kernel/patterns/patterns.ts';
+import { Offers } from '../../kernel/pipeline/offers.ts';
 import { type Build, createSite } from '../../kernel/pipeline/site.ts';
 import { Keeper } from '../../kernel/runtime/keeper.ts';
 import { Scope } from '../../kernel/runtime/scope.ts';
@@ -63,7 +64,6 @@ export async function standDiscovery(
         log,
         sinks: silentSinks,
         events: silentEvents,
-        patterns: createPatterns(),
         version: '0.0.0',
       } satisfies Services,
       errors: [],
@@ -73,7 +73,15 @@ export async function standDiscovery(
       defer: scope.defer.bind(scope),
     } as unknown as Build;
     const endpoint = { method: 'GET', endpoint: '/x' } as BackendSite<undefined>['endpoint'];
-    const stance = { pointer: '', log, endpoint, backend: { ...backend, sd: discovery.name, ...fields }, index: 0 };
+    const stance = {
+      pointer: '',
+      log,
+      endpoint,
+      backend: { ...backend, sd: discovery.name, ...fields },
+      index: 0,
+      offers: new Offers(),
+      compilePipe: () => () => Reply.data({}),
+    };
     const list = discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
     return { list, scope, warnings, warmups };
   };

@@ -1,12 +1,11 @@
-import type { AtBackend, AtEndpoint, AtService, Catalogue } from '#contract';
-import { atBackend, atEndpoint, atService, definePlugin } from '#contract';
+import type { AtBackend, AtEndpoint, Catalogue, Plugin } from '#contract';
+import { atBackend, atEndpoint, definePlugin } from '#contract';
 import { type Gateway, type GatewayOptions, startGateway } from '../../kernel/index.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 
 /** What the component `test` does where it stands, by the word that is its configuration there. */
 export interface Acts {
-  readonly service?: AtService;
   readonly endpoint?: Readonly<Record<string, AtEndpoint>>;
   readonly backend?: Readonly<Record<string, AtBackend>>;
 }
@@ -21,7 +20,6 @@ export function startPlugged(config: object, acts: Acts, options: GatewayOptions
     name: 'test',
     description: 'Does what a test needs.',
     places: [
-      atService(schema, () => acts.service ?? {}),
       atEndpoint(schema, ({ config: { act } }) => acts.endpoint?.[act] ?? {}),
       atBackend(schema, ({ config: { act } }) => acts.backend?.[act] ?? {}),
     ],
@@ -30,5 +28,12 @@ export function startPlugged(config: object, acts: Acts, options: GatewayOptions
     ...catalogue,
     plugins: { ...catalogue.plugins, test: async () => ({ plugin }) },
   };
+  return startGateway(plugged, { version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });
+}
+
+/** A gateway with plugins more than this release has. */
+export function startWith(plugins: readonly Plugin[], config: object, options: GatewayOptions = {}): Promise<Gateway> {
+  const more = Object.fromEntries(plugins.map((plugin) => [plugin.name, async () => ({ plugin })]));
+  const plugged: Catalogue = { ...catalogue, plugins: { ...catalogue.plugins, ...more } };
   return startGateway(plugged, { version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });
 }

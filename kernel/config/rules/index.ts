@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '#contract';
+import type { EndpointConfig, ServiceConfig } from '#contract';
 import type { Report } from '../report.ts';
 import type { Structure } from '../structure.ts';
 import { dnsCacheTtl } from './dns-cache-ttl.ts';
@@ -31,7 +31,15 @@ const endpointRules: readonly EndpointRule[] = [
   shaping,
 ];
 
+/** What holds for a pipe inside a component, too. */
+const pipeRules: readonly EndpointRule[] = [singleBackend, placeholders, urlPattern, mergeConflicts, shaping];
+
 const serviceRules: readonly ServiceRule[] = [listenAddress, dnsCacheTtl, serverTls, clientTls, trustedProxies];
+
+/** Checks a pipe inside a component: what is written in it is not known by its place. */
+export function checkPipeRules(pipe: EndpointConfig, pointer: string, service: ServiceConfig, report: Report): void {
+  for (const rule of pipeRules) rule(pipe, pointer, service, report, () => undefined);
+}
 
 /**
  * Checks what no schema can say: how fields and endpoints go together. Endpoints that are broken in their structure are

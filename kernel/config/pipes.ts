@@ -1,0 +1,87 @@
+import {
+  type ConfigError,
+  type Data,
+  type EndpointConfig,
+  isObject,
+  type PipeConfig,
+  type PipeRules,
+  type Schema,
+  type ServiceConfig,
+} from '#contract';
+import { completeEndpoint, createHostCleaner } from './inherit.ts';
+import { escapePointer } from './pointer.ts';
+import { createReport } from './report.ts';
+import { checkPipeRules } from './rules/index.ts';
+import { innerSchemas } from './schema.ts';
+
+/** A pipe found in the configuration of a component. */
+export interface FoundPipe {
+  /** From the component's configuration on. */
+  readonly pointer: string;
+  /** An object, and no more is known before it was checked. */
+  readonly value: { readonly [key: string]: Data };
+  readonly rules: PipeRules;
+}
+
+const holders = new WeakMap<Schema, boolean>();
+
+/** True when values of a schema may hold pipes; looked for once a schema. */
+export function mayHoldPipes(schema: Schema): boolean {
+  let answer = holders.get(schema);
+  if (answer === undefined) {
+    holders.set(schema, false);
+    answer = ('pipe' in schema && schema.pipe !== undefined) || partsOf(schema).some(mayHoldPipes);
+    holders.set(schema, answer);
+  }
+  return answer;
+}
+
+function partsOf(schema: Schema): readonly Schema[] {
+  return 'type' in schema && schema.type === 'recursive' ? [schema.schema()] : innerSchemas(schema);
+}
+
+/** Every pipe of a value, outermost first; those inside the components of a pipe are not among them. */
+export function pipesIn(schema: Schema, value: unknown, pointer = ''): FoundPipe[] {
+  if (!mayHoldPipes(schema)) return [];
+  if ('anyOf' in schema) return schema.anyOf.flatMap((branch) => pipesIn(branch, value, pointer));
+  if (schema.type === 'recursive') return pipesIn(schema.schema(), value, pointer);
+  if (schema.type === 'array') {
+    return Array.isArray(value)
+      ? value.flatMap((item, index) => pipesIn(schema.items, item, `${pointer}/${index}`))
+      : [];
+  }
+  if (schema.type !== 'object' || !isObject(value)) return [];
+  const { properties = {}, values, pipe } = schema;
+  const inner = Object.entries(value).flatMap(([key, part]) => {
+    const of = Object.hasOwn(properties, key) ? properties[key] : values;
+    return of ? pipesIn(of, part, `${pointer}/${escapePointer(key)}`) : [];
+  });
+  return pipe ? [{ pointer, value, rules: pipe }, ...inner] : inner;
+}
+
+/** What stands around a pipe. */
+export interface AroundPipe {
+  readonly service: ServiceConfig;
+  /** Of the endpoint around it, in milliseconds; the service's where there is none. */
+  readonly timeout: number;
+}
+
+/**
+ * Fills in what a pipe takes from what is around it, and checks what no schema can say. Changes the pipe.
+ * @param pointer where it stands in the configuration.
+ */
+export function completePipe(
+  pipe: PipeConfig,
+  pointer: string,
+  { service, timeout }: AroundPipe,
+): { readonly errors: readonly ConfigError[]; readonly warnings: readonly ConfigError[] } {
+  const report = createReport();
+  const own: { -readonly [K in keyof EndpointConfig]: EndpointConfig[K] } = pipe;
+  own.method = 'GET';
+  own.input_headers = [];
+  own.input_query_strings = [];
+  const around = { ...service, timeout, cache_ttl: 0, output_encoding: 'json' };
+  completeEndpoint(own, pointer, around, createHostCleaner(report), report);
+  checkPipeRules(pipe, pointer, service, report);
+  return report;
+}

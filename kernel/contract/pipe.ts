@@ -1,0 +1,60 @@
+import { backendSchema, type EndpointConfig, endpointSchema } from './config.ts';
+import type { Schema } from './schema.ts';
+
+const {
+  concurrent_calls: concurrentCalls,
+  output_encoding: outputEncoding,
+  timeout,
+  extra_config,
+} = endpointSchema.properties;
+
+const pipeFields = {
+  endpoint: {
+    type: 'string',
+    description: 'Name in logs; its {placeholders} are the values that backends may use.',
+    default: '',
+    examples: ['/enrich/{id}'],
+  },
+  backend: {
+    type: 'array',
+    items: backendSchema,
+    minItems: 1,
+    description: 'The calls whose results make the answer.',
+  },
+  output_encoding: {
+    ...outputEncoding,
+    description: 'What the answer is: data, or with no-op the bytes of one backend.',
+    default: 'json',
+  },
+  concurrent_calls: concurrentCalls,
+  timeout: {
+    ...timeout,
+    description: 'Longest time for all backends and all processing. Default: that of what is around it.',
+  },
+  extra_config,
+} as const satisfies Record<string, Schema>;
+
+/**
+ * The schema of an object that is a pipe inside a component's configuration: backends that are called, merged and
+ * reshaped as those of an endpoint, with what an endpoint and the service leave open filled in. `check`, `routes`,
+ * `explain` and `audit` look into it; `site.pipe` gives what it was compiled to.
+ *
+ * @param fields the component's own fields beside those of a pipe.
+ * @param components what its `extra_config` may hold. Default: everything that stands around backends.
+ */
+export function pipeSchema<const Fields extends { readonly [field: string]: Schema }>(
+  fields: Fields,
+  options: { readonly description: string; readonly components?: readonly string[] },
+) {
+  const { components, description } = options;
+  return {
+    type: 'object',
+    description,
+    required: ['backend'],
+    pipe: components ? { components } : {},
+    properties: { ...pipeFields, ...fields },
+  } as const satisfies Schema;
+}
+
+/** A pipe with everything filled in: an endpoint that no client can call. */
+export type PipeConfig = EndpointConfig;

@@ -1,0 +1,52 @@
+import { CallError, ConfigError, type EndpointConfig, type PipeRequest, Reply, type Step } from '#contract';
+import type { EndpointContext } from './attachments.ts';
+import { Offers } from './offers.ts';
+import { compilePipe } from './pipe.ts';
+import type { PipeStages } from './stages.ts';
+import { withTimeout } from './with-timeout.ts';
+
+/** A pipe that a component holds. */
+export interface NestedPipe {
+  /** Where it stands in the configuration. */
+  readonly pointer: string;
+  readonly config: EndpointConfig;
+  readonly stages: PipeStages;
+}
+
+/** The same context, in which components may have their pipes compiled; each once, and noted in `nested`. */
+export function nesting(context: Omit<EndpointContext, 'compilePipe'>, nested: NestedPipe[]): EndpointContext {
+  const steps = new Map<string, Step<PipeRequest>>();
+  const own: EndpointContext = {
+    ...context,
+    compilePipe(config, pointer) {
+      let step = steps.get(pointer);
+      if (!step) {
+        step = compileNested(own, config, pointer, nested);
+        steps.set(pointer, step);
+      }
+      return step;
+    },
+  };
+  return own;
+}
+
+function compileNested(
+  context: EndpointContext,
+  config: EndpointConfig,
+  pointer: string,
+  nested: NestedPipe[],
+): Step<PipeRequest> {
+  const log = context.log.at(`[ENDPOINT: /__pipe${config.endpoint}]`);
+  const inner = { ...context, offers: new Offers(context.offers) };
+  const pipe = compilePipe(inner, config, pointer, log);
+  // Its mistakes are among those of the build: nothing of it will be called.
+  if (!pipe) return unusable;
+  for (const { plugin, pointer: at } of pipe.endpointPhase) {
+    const message = `"${plugin.name}" needs a client's request, and a pipe inside a component has none`;
+    context.build.errors.push(new ConfigError('PIPE_COMPONENT', at, message, { hint: 'move it to the endpoint' }));
+  }
+  nested.push({ pointer, config, stages: pipe.stages });
+  return withTimeout(config.timeout, pipe.step);
+}
+
+const unusable: Step<PipeRequest> = () => Reply.failed(new CallError('PIPE_INVALID', 'the pipe has mistakes'));

@@ -1,0 +1,219 @@
+import {
+  type AtBackend,
+  type AtEndpoint,
+  after,
+  ConfigError,
+  type Encoding,
+  type EndpointConfig,
+  type Log,
+  type PipeRequest,
+  Reply,
+  type Step,
+} from '#contract';
+import { joinPointer } from '../config/index.ts';
+import { sortByOrder } from '../registry/order.ts';
+import {
+  type Attached,
+  type AttachedBackend,
+  attachBackend,
+  attachEndpoint,
+  type EndpointContext,
+  findEncoding,
+  messageHooks,
+} from './attachments.ts';
+import { missingValue } from './backend.ts';
+import { buffered } from './buffered.ts';
+import { onlyClaim } from './claims.ts';
+import { fold } from './fold.ts';
+import { mergeReplies, parallel } from './merge.ts';
+import { compileDemands } from './pattern.ts';
+import { type Shadow, withShadows } from './shadow.ts';
+import type { Build } from './site.ts';
+import { type PipeStages, stagesAround } from './stages.ts';
+
+/** The part of an endpoint that needs no client: backends, their merge, and what stands around them. */
+export interface CompiledPipe {
+  readonly step: Step<PipeRequest>;
+  readonly output: Encoding;
+  /** What the endpoint's components attached. */
+  readonly attached: readonly Attached<AtEndpoint>[];
+  /** Those that stand around the client's request, outermost first. */
+  readonly endpointPhase: readonly Attached<AtEndpoint>[];
+  /** Longest request body in bytes; 0 for no limit. */
+  readonly maxPayloadBytes: number;
+  readonly stages: PipeStages;
+}
+
+/** Compiles a pipe; undefined when it has mistakes, which are in `build.errors`. */
+export function compilePipe(
+  context: EndpointContext,
+  endpoint: EndpointConfig,
+  pointer: string,
+  log: Log,
+): CompiledPipe | undefined {
+  const { build, registry } = context;
+  const before = build.errors.length;
+  const output = findEncoding(context, endpoint.output_encoding, joinPointer(pointer, 'output_encoding'), 'write');
+  const attached = attachEndpoint(context, endpoint, pointer, log);
+  const backends = endpoint.backend.map((backend, at) =>
+    attachBackend(context, endpoint, backend, joinPointer(pointer, 'backend', at), at, output),
+  );
+  if (!output || build.errors.length > before) return undefined;
+  const regular = backends.filter((backend) => !backend.shadow);
+  const everything = [...attached, ...backends.flatMap((backend) => backend.attached)];
+  if (regular.length === 0) build.errors.push(onlyShadows(backends, pointer));
+  if (output.raw) refuseReaders(build, everything, output, pointer);
+  const gathering = claimsOf(build, attached);
+  if (build.errors.length > before) return undefined;
+
+  const unread = everything.every(({ at }) => !at.readsData);
+  const alone = regular.length === 1 && backends.length === 1;
+  const outerHooks = messageHooks(attached, registry, 'proxy');
+  const steps = regular.map((backend) => backend.compile(output, unread, alone, outerHooks));
+  const shadows = backends
+    .filter((backend) => backend.shadow)
+    .map(
+      (backend): Shadow => ({
+        step: backend.compile(output, false, false, []),
+        timeoutMs: backend.shadow!.timeoutMs ?? endpoint.timeout,
+      }),
+    );
+  const phase = (name: 'endpoint' | 'proxy') =>
+    sortByOrder(
+      attached.filter(({ at }) => at[name] !== undefined),
+      registry.catalogue.order,
+      name,
+    );
+  const endpointPhase = phase('endpoint');
+  const proxyPhase = phase('proxy');
+  reportHidden(build, [...endpointPhase, ...proxyPhase]);
+  const shapes = sortByOrder(
+    attached.filter(({ at }) => at.shape),
+    registry.catalogue.order,
+    'proxy',
+  );
+  const gathered = withShadows(shadows, gather({ ...gathering, shapes }, regular, steps, endpoint, log));
+  const maxPayloadBytes = smallestLimit([
+    build.config.router.max_payload,
+    ...attached.map(({ at }) => at.payload?.maxBytes ?? 0),
+  ]);
+  const single = alone && endpoint.concurrent_calls === 1;
+  const shared = single && maxPayloadBytes === 0 ? gathered : buffered(gathered, single);
+  const step = fold(
+    proxyPhase.map(({ at }) => at.proxy!),
+    shared,
+  );
+  return {
+    step,
+    output,
+    attached,
+    endpointPhase,
+    maxPayloadBytes,
+    stages: {
+      around: stagesAround(endpointPhase, proxyPhase, attached, regular.length > 1, output.messages !== undefined),
+      backends: backends.map((backend) => backend.stages),
+    },
+  };
+}
+
+function onlyShadows(backends: readonly AttachedBackend[], pointer: string): ConfigError {
+  const message = 'every backend is a shadow: nothing would answer';
+  return new ConfigError('ENDPOINT_BACKENDS', joinPointer(pointer, 'backend'), message, {
+    hint: 'take "shadow" from one of them',
+    related: backends.flatMap(({ attached }) =>
+      attached.filter(({ at }) => at.shadow).map((shadow) => `${shadow.pointer}/shadow`),
+    ),
+  });
+}
+
+/** How the backends of a pipe are called and their answers made one. */
+interface Gathering {
+  readonly gather: AtEndpoint['gather'];
+  readonly combine: AtEndpoint['combine'];
+  /** Outermost first. */
+  readonly shapes: readonly Attached<AtEndpoint>[];
+}
+
+function claimsOf(build: Build, attached: readonly Attached<AtEndpoint>[]): Pick<Gathering, 'gather' | 'combine'> {
+  return {
+    gather: onlyClaim(build, attached, 'gather', 'decide how the backends are called'),
+    combine: onlyClaim(build, attached, 'combine', 'decide how the answers are made one'),
+  };
+}
+
+function gather(
+  { gather: custom, combine, shapes }: Gathering,
+  backends: readonly AttachedBackend[],
+  steps: readonly Step<PipeRequest>[],
+  endpoint: EndpointConfig,
+  log: Log,
+): Step<PipeRequest> {
+  if (steps.length === 1) return backends[0]!.unreadable ? withoutBytes(steps[0]!) : steps[0]!;
+  const merger = custom?.sequential ? 'sequential' : 'parallel';
+  log
+    .at('[Merge]')
+    .debug(() => `Backends: ${steps.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);
+  const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout);
+  const whole = demanding(compileDemands(backends.map(({ backend }) => backend)), gathered);
+  return fold(
+    shapes.map(({ at }) =>
+      after<PipeRequest>((reply) => {
+        if (reply.data) reply.data = at.shape!(reply.data);
+      }),
+    ),
+    whole,
+  );
+}
+
+/** A `no-op` backend behind a decoded output: neither its status nor its headers are the client's. */
+function withoutBytes(step: Step<PipeRequest>): Step<PipeRequest> {
+  return async (request, call) => {
+    const reply = await step(request, call);
+    return reply.failed || reply.complete === null ? reply : mergeReplies([reply]);
+  };
+}
+
+/** Refuses a request that lacks what any of several backends needs before one of them is called (forwarding rule 17). */
+function demanding(meets: ReturnType<typeof compileDemands>, next: Step<PipeRequest>): Step<PipeRequest> {
+  if (!meets) return next;
+  return (request, call) => (meets(request, call) ? next(request, call) : Reply.failed(missingValue()));
+}
+
+function smallestLimit(limits: readonly number[]): number {
+  const set = limits.filter((limit) => limit > 0);
+  return set.length === 0 ? 0 : Math.min(...set);
+}
+
+/** What reads data cannot work where bytes pass undecoded, unless message by message: refused by name. */
+function refuseReaders(
+  build: Build,
+  attached: readonly Attached<AtEndpoint | AtBackend>[],
+  output: Encoding,
+  pointer: string,
+): void {
+  for (const { plugin, at, pointer: component } of attached) {
+    if (!at.readsData || (output.messages && at.message)) continue;
+    const reason = output.messages ? 'has no whole data' : 'passes bytes undecoded';
+    const message = `"${plugin.name}" reads data, and output_encoding "${output.name}" ${reason}`;
+    build.errors.push(
+      new ConfigError('ENDPOINT_NO_DATA', joinPointer(pointer, 'output_encoding'), message, {
+        hint: `a decoded output such as "json", or no "${plugin.name}"`,
+        related: [component],
+      }),
+    );
+  }
+}
+
+/** A wrap that may answer by itself hides what stands inside it: the operator is told what. */
+function reportHidden(build: Build, outermostFirst: readonly Attached<AtEndpoint>[]): void {
+  for (const [at, { plugin, at: stand, pointer }] of outermostFirst.entries()) {
+    const hidden = outermostFirst.slice(at + 1);
+    if (!stand.terminal || hidden.length === 0) continue;
+    const names = hidden.map((inner) => `"${inner.plugin.name}"`).join(', ');
+    build.warnings.push(
+      new ConfigError('PLUGIN_HIDDEN', pointer, `"${plugin.name}" answers by itself, so ${names} may never run`, {
+        related: hidden.map((inner) => inner.pointer),
+      }),
+    );
+  }
+}

@@ -1,0 +1,117 @@
+import type { ClientRequest, ConfigError, Data, Reply, Role, Run, Step } from '#contract';
+import { type Normalized, untold } from '../config/index.ts';
+import { type Compiled, compile } from '../pipeline/compile.ts';
+import { isUnread } from '../pipeline/unread-file.ts';
+import type { Registry } from '../registry/registry.ts';
+import { EndpointHold } from './endpoint-hold.ts';
+import type { Keeper } from './keeper.ts';
+import type { Mirrors } from './mirrors.ts';
+import type { PluginPort } from './plugin-port.ts';
+import type { ReadFiles } from './read-files.ts';
+import { Scope } from './scope.ts';
+import { ScopedBuild } from './scoped-build.ts';
+import { readServerTls, type ServerTls } from './tls.ts';
+
+/** What processes ask one another of a shared value. */
+export type Asked = Data | Uint8Array;
+
+/** Asks the process that owns a shared value. @param revision of the configuration that asks. @param id of the value. */
+export type Ask = (revision: number, id: string, asked: Asked) => Promise<Asked>;
+
+/** What every build of a process works with. */
+export interface BuildContext {
+  readonly registry: Registry;
+  readonly keeper: Keeper;
+  readonly mirrors: Mirrors;
+  readonly role: Role;
+  /** For a process that owns no shared values. */
+  readonly ask?: Ask | undefined;
+}
+
+/** Work that begins when the configuration serves. */
+export interface StartTask {
+  readonly run: Run;
+  /** Is not given back before the work has ended. */
+  readonly scope: Scope;
+}
+
+/** One configuration on its way from data to functions, with all it acquires. */
+export class ConfigBuild {
+  readonly warmups: ((signal: AbortSignal) => Promise<void>)[] = [];
+  readonly normalized: Normalized;
+  readonly files: ReadFiles;
+  readonly context: BuildContext;
+  readonly revision: number;
+  readonly scope = new Scope();
+  readonly holds: EndpointHold[] = [];
+  readonly shared = new Map<string, (asked: Asked) => Asked>();
+  readonly starts: StartTask[] = [];
+  readonly health = new Map<string, () => Data>();
+  /** Ports of plugins, by address, with the plugin that listens there. */
+  readonly ports = new Map<string, { readonly owner: string; readonly port: PluginPort }>();
+  /** Answers requests of the gateway's own; what serves the configuration puts it here. */
+  readonly dispatcher: Dispatcher = { dispatch: null };
+  readonly found: ConfigError[] = [];
+  readonly noticed: ConfigError[] = [];
+
+  constructor(normalized: Normalized, files: ReadFiles, context: BuildContext, revision: number) {
+    this.normalized = normalized;
+    this.files = files;
+    this.context = context;
+    this.revision = revision;
+  }
+
+  /** Every mistake found so far, at its place in the document. */
+  get errors(): readonly ConfigError[] {
+    const { errors } = this.normalized;
+    const found = [...new Set(this.found)].filter((error) => !isUnread(error));
+    // What is told of already may have led a component astray at the same place.
+    return [...errors, ...untold(found.map(this.#place), errors)];
+  }
+
+  get warnings(): readonly ConfigError[] {
+    return [...this.normalized.warnings, ...this.noticed.map(this.#place)];
+  }
+
+  readonly #place = (error: ConfigError): ConfigError => {
+    const { origin } = this.normalized;
+    return error.at(origin(error.pointer), error.related.map(origin));
+  };
+
+  /** What the runtime takes over. */
+  get parts(): Acquired {
+    const { scope, holds, shared, starts, health, dispatcher } = this;
+    return { scope, holds, shared, starts, health, dispatcher };
+  }
+
+  /** Compiles all that is sound, also of a configuration with mistakes: it may have more of them. */
+  async compile(): Promise<{ compiled: Compiled; tls: ServerTls | null }> {
+    const build = new ScopedBuild(this, this.scope);
+    const { errors } = this.normalized;
+    const isTlsSound = !errors.some(({ pointer }) => /^\/tls(?:\/|$)/.test(pointer));
+    const tls = isTlsSound ? readServerTls(build.config.tls, build) : null;
+    return { compiled: await compile(build, this.context.registry), tls };
+  }
+
+  newHold(): EndpointHold {
+    const hold = new EndpointHold();
+    this.holds.push(hold);
+    return hold;
+  }
+
+  /** Releases everything: the configuration will not serve. */
+  async dispose(): Promise<void> {
+    const { log } = this.context.registry.services;
+    const report = (failure: unknown) => log.error(() => `failed to release resources: ${failure}`);
+    for (const hold of this.holds.toReversed()) await hold.retire(report);
+    await this.scope.dispose(report);
+  }
+}
+
+/** What a configuration has acquired besides its functions. */
+export type Acquired = Pick<ConfigBuild, 'scope' | 'holds' | 'shared' | 'starts' | 'health' | 'dispatcher'>;
+
+/** The way back into the gateway for what its components ask of it. */
+export interface Dispatcher {
+  dispatch: ((...request: Parameters<Step<ClientRequest>>) => Promise<Reply>) | null;
+}

@@ -1,0 +1,151 @@
+import {
+  type ClientRequest,
+  ConfigError,
+  type Data,
+  type Mirror,
+  type MirrorParts,
+  type OpenPort,
+  type PortHandler,
+  type Role,
+  type Run,
+  type ServiceConfig,
+  type Services,
+  type Step,
+} from '#contract';
+import type { Build } from '../pipeline/site.ts';
+import type { Asked, ConfigBuild } from './config-build.ts';
+import type { EndpointHold } from './endpoint-hold.ts';
+import { type Holder, keptId } from './keeper.ts';
+import { PluginPort } from './plugin-port.ts';
+import type { ReadFiles } from './read-files.ts';
+import type { Scope } from './scope.ts';
+
+/** What the compiler is handed: for the whole service, or for one endpoint with a scope of its own. There are many. */
+export class ScopedBuild implements Build {
+  readonly #whole: ConfigBuild;
+  readonly #scope: Scope;
+  #holder: Holder | null = null;
+
+  constructor(whole: ConfigBuild, scope: Scope) {
+    this.#whole = whole;
+    this.#scope = scope;
+  }
+
+  get config(): ServiceConfig {
+    return this.#whole.normalized.config;
+  }
+
+  get services(): Services {
+    return this.#whole.context.registry.services;
+  }
+
+  get role(): Role {
+    return this.#whole.context.role;
+  }
+
+  get errors(): ConfigError[] {
+    return this.#whole.found;
+  }
+
+  get warnings(): ConfigError[] {
+    return this.#whole.noticed;
+  }
+
+  get warmups(): Build['warmups'] {
+    return this.#whole.warmups;
+  }
+
+  get read(): ReadFiles['read'] {
+    return this.#whole.files.read;
+  }
+
+  get dispatch(): Step<ClientRequest> {
+    const { dispatcher } = this.#whole;
+    return (request, call) => dispatcher.dispatch!(request, call);
+  }
+
+  keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T {
+    this.#holder ??= this.#whole.context.keeper.holder(this.#scope);
+    return this.#holder.keep(owner, key, open, close);
+  }
+
+  share<T>(
+    owner: string,
+    key: Data,
+    open: () => T,
+    use: (value: T, asked: Asked) => Asked,
+    close?: (value: T) => void | Promise<void>,
+  ): (asked: Asked) => Asked | Promise<Asked> {
+    const id = keptId(owner, key);
+    const { revision, context } = this.#whole;
+    const { ask } = context;
+    if (ask) return (asked) => ask(revision, id, asked);
+    const value = this.keep(owner, key, open, close);
+    const run = (asked: Asked) => use(value, asked);
+    this.#whole.shared.set(id, run);
+    return run;
+  }
+
+  mirror<T, Change extends Asked>(owner: string, key: Data, parts: MirrorParts<T, Change>): Mirror<T, Change> {
+    const id = keptId(owner, key);
+    const { mirrors } = this.#whole.context;
+    const value = this.keep(
+      `${owner} mirror`,
+      key,
+      () => mirrors.open(id, parts),
+      () => mirrors.close(id),
+    );
+    this.warmups.push(() => mirrors.complete(id));
+    return { value, change: (change) => mirrors.change(id, change) };
+  }
+
+  start(run: Run, where: 'owner' | 'each'): void {
+    const { role } = this;
+    if (role === 'alone' || (role === 'owner') === (where === 'owner')) {
+      this.#whole.starts.push({ run, scope: this.#scope });
+    }
+  }
+
+  listen(owner: string, pointer: string, host: string | undefined, asked: number, handler: PortHandler): OpenPort {
+    const address = `${host ?? '*'}:${asked}`;
+    const other = this.#whole.ports.get(address);
+    if (other && asked !== 0) {
+      throw new ConfigError('LISTENER_TAKEN', pointer, `"${other.owner}" listens on ${address} already`);
+    }
+    if (this.role === 'worker') return { port: 0 };
+    const port = this.keep(
+      'listen',
+      address,
+      () => new PluginPort(host, asked),
+      (opened) => opened.close(),
+    );
+    this.#whole.ports.set(address, { owner, port });
+    this.warmups.push(() =>
+      port.open().catch((error: NodeJS.ErrnoException) => {
+        const reason = error.code === 'EADDRINUSE' ? 'address already in use' : error.message;
+        throw new ConfigError('LISTENER_BIND', pointer, `cannot listen on ${address}: ${reason}`, { cause: error });
+      }),
+    );
+    this.start((signal) => {
+      port.handler = handler;
+      signal.addEventListener('abort', () => {
+        // Another configuration may have taken over.
+        if (port.handler === handler) port.handler = null;
+      });
+    }, 'owner');
+    return port;
+  }
+
+  health(name: string, check: () => Data): void {
+    this.#whole.health.set(name, check);
+  }
+
+  defer(dispose: () => void | Promise<void>): void {
+    this.#scope.defer(dispose);
+  }
+
+  forEndpoint(): { build: Build; hold: EndpointHold } {
+    const hold = this.#whole.newHold();
+    return { build: new ScopedBuild(this.#whole, hold), hold };
+  }
+}

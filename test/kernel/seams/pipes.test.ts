@@ -1,0 +1,158 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { atBackend, atService, type ConfigErrors, definePlugin, type PipeConfig, pipeSchema } from '#contract';
+import type { Gateway } from '../../../kernel/index.ts';
+import { startBackend, type TestBackend } from '../../support/gateway.ts';
+import { startWith } from '../../support/plugged.ts';
+
+/** Answers a backend by a pipe of its own. */
+const workflow = definePlugin({
+  name: 'test/workflow',
+  description: 'Backends in place of a backend.',
+  places: [
+    atBackend(
+      pipeSchema(
+        { ignore_errors: { type: 'boolean', description: 'Go on.', default: false } },
+        { description: 'Backends in place of this one.', components: ['proxy', 'validation/json-schema'] },
+      ),
+      ({ pipe }) => ({ protocol: { call: pipe(''), hostless: true, answers: 'data' } }),
+    ),
+  ],
+});
+
+describe('a pipe inside a component', () => {
+  let backend: TestBackend;
+  let gateway: Gateway | undefined;
+
+  before(async () => {
+    backend = await startBackend(({ target }, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ [target.slice(1)]: true }));
+    });
+  });
+  after(() => backend.close());
+  afterEach(() => gateway?.close());
+
+  const start = (config: object, plugins = [workflow]) => startWith(plugins, { host: [backend.url], ...config });
+  const endpoint = (...backends: object[]) => ({ endpoints: [{ endpoint: '/a/{id}', backend: backends }] });
+  const nested = (pipe: object, fields: object = {}) => ({
+    url_pattern: '/__workflow',
+    extra_config: { 'test/workflow': pipe },
+    ...fields,
+  });
+
+  async function refusedAs(config: object): Promise<readonly string[]> {
+    try {
+      gateway = await start(config);
+    } catch (error) {
+      return (error as ConfigErrors).errors.map(({ code, pointer }) => `${code} ${pointer}`);
+    }
+    return [];
+  }
+
+  it('calls its backends, merges them and takes what it leaves open from around it', async () => {
+    gateway = await start(
+      endpoint(
+        { url_pattern: '/x' },
+        nested({ endpoint: '/w/{id}', backend: [{ url_pattern: '/y{id}', group: 'y' }, { url_pattern: '/z' }] }),
+      ),
+    );
+    const answer = await gateway.inject('/a/7');
+    deepEqual(answer.json(), { x: true, y: { y7: true }, z: true });
+    equal(answer.headers['x-gateway-completed'], 'true');
+  });
+
+  it('is shaped by the backend it stands in the place of', async () => {
+    gateway = await start(
+      endpoint(
+        { url_pattern: '/x' },
+        nested({ backend: [{ url_pattern: '/y' }, { url_pattern: '/z' }] }, { group: 'w' }),
+      ),
+    );
+    deepEqual((await gateway.inject('/a/7')).json(), { x: true, w: { y: true, z: true } });
+  });
+
+  it('may hold another one', async () => {
+    const inner = nested({ backend: [{ url_pattern: '/deep' }] });
+    gateway = await start(endpoint(nested({ backend: [inner] })));
+    deepEqual((await gateway.inject('/a/7')).json(), { deep: true });
+  });
+
+  it('has its plugins loaded, and its components stand around its backends', async () => {
+    const proxy = { static: { strategy: 'always', data: { added: 1 } } };
+    gateway = await start(
+      endpoint(nested({ backend: [{ url_pattern: '/y', encoding: 'string' }], extra_config: { proxy } })),
+    );
+    deepEqual((await gateway.inject('/a/7')).json(), { content: '{"y":true}', added: 1 });
+  });
+
+  it('is found by those who list what is served', async () => {
+    gateway = await start(endpoint(nested({ endpoint: '/w', backend: [{ url_pattern: '/y' }] })));
+    const [route] = gateway.generations.current.runtime.compiled.routes;
+    deepEqual(
+      route!.nested.map(({ pointer, config }) => [pointer, config.endpoint]),
+      [['/endpoints/0/backend/0/extra_config/test~1workflow', '/w']],
+    );
+  });
+
+  it('of the service is compiled once, whoever asks for it', async () => {
+    const steps: unknown[] = [];
+    const tools = definePlugin({
+      name: 'test/tools',
+      description: 'Tools.',
+      places: [
+        atService(
+          {
+            type: 'object',
+            properties: {
+              tools: {
+                type: 'array',
+                description: 'Tools.',
+                items: pipeSchema({}, { description: 'One.' }),
+                default: [],
+              },
+            },
+          },
+          ({ pipe, config }) => {
+            steps.push(pipe('/tools/0'), pipe('/tools/0'), (config.tools[0] as unknown as PipeConfig).timeout);
+            return {};
+          },
+        ),
+      ],
+    });
+    gateway = await start(
+      { timeout: '3s', extra_config: { 'test/tools': { tools: [{ backend: [{ url_pattern: '/y' }] }] } } },
+      [tools],
+    );
+    equal(steps[0], steps[1]);
+    equal(steps[2], 3000);
+    equal(gateway.generations.current.runtime.compiled.nested.length, 1);
+  });
+
+  describe('with mistakes', () => {
+    it('is refused at the place of each', async () => {
+      deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y', encodin: 'json' }] }))), [
+        'SCHEMA_UNKNOWN_KEY /endpoints/0/backend/0/extra_config/test~1workflow/backend/0/encodin',
+      ]);
+      deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y/{nope}' }] }))), [
+        'ROUTE_PLACEHOLDER /endpoints/0/backend/0/extra_config/test~1workflow/backend/0/url_pattern',
+      ]);
+      deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y', encoding: 'jsn' }] }))), [
+        'ENCODING_UNKNOWN /endpoints/0/backend/0/extra_config/test~1workflow/backend/0/encoding',
+      ]);
+    });
+
+    it('is refused for a component that does nothing there', async () => {
+      const extra = { 'qos/ratelimit/router': { max_rate: 1 } };
+      deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y' }], extra_config: extra }))), [
+        'PIPE_COMPONENT /endpoints/0/backend/0/extra_config/test~1workflow/extra_config/qos~1ratelimit~1router',
+      ]);
+    });
+
+    it('is refused for a component that is unknown', async () => {
+      const extra = { 'qos/nothing': {} };
+      match(
+        (await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y', extra_config: extra }] })))).join(),
+        /^NAMESPACE_UNKNOWN .*backend~1?.*|^NAMESPACE_UNKNOWN/,
+      );
+    });
+  });
+});

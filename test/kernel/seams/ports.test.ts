@@ -1,0 +1,123 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { atEndpoint, atService, before as beforeRequest, definePlugin, definePort, offer, refuse } from '#contract';
+import type { Gateway } from '../../../kernel/index.ts';
+import { stand } from '../../../kernel/testing/index.ts';
+import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { startWith } from '../../support/plugged.ts';
+
+type Check = (token: string) => boolean;
+const checksPort = definePort<Check>('test checks');
+const nothing = { type: 'object', properties: {} } as const;
+const text = { type: 'object', properties: { allow: { type: 'string', description: 'Who.', default: '' } } } as const;
+
+/** Lets a request in when every check that others offer agrees. */
+const validator = definePlugin({
+  name: 'test/validator',
+  description: 'Asks every check.',
+  takes: [checksPort],
+  places: [
+    atEndpoint(nothing, ({ takeAll }) => {
+      const checks = takeAll(checksPort);
+      return {
+        endpoint: beforeRequest((request) =>
+          checks.every((check) => check(request.headers.get('x-token') ?? '')) ? undefined : refuse(403),
+        ),
+      };
+    }),
+  ],
+});
+
+const notBlank = definePlugin({
+  name: 'test/not-blank',
+  description: 'Offers a check to every endpoint.',
+  offers: [checksPort],
+  places: [atService(nothing, () => ({ offers: [offer(checksPort, (token) => token !== '')] }))],
+});
+
+const allowed = definePlugin({
+  name: 'test/allowed',
+  description: 'Offers a check at its endpoint.',
+  offers: [checksPort],
+  places: [atEndpoint(text, ({ config }) => ({ offers: [offer(checksPort, (token) => token === config.allow)] }))],
+});
+
+describe('what plugins hand to one another', () => {
+  let backend: TestBackend;
+  let gateway: Gateway | undefined;
+
+  before(async () => {
+    backend = await startBackend(json({ ok: true }));
+  });
+  after(() => backend.close());
+  afterEach(() => gateway?.close());
+
+  const endpoint = (path: string, extra: object) => ({
+    endpoint: path,
+    extra_config: extra,
+    backend: [{ host: [backend.url], url_pattern: '/' }],
+  });
+  const statusOf = async (path: string, token: string) =>
+    (await gateway!.inject({ url: path, headers: { 'x-token': token } })).statusCode;
+
+  it('is taken from the endpoint and from the service around it, in whatever order they are written', async () => {
+    gateway = await startWith([validator, notBlank, allowed], {
+      extra_config: { 'test/not-blank': {} },
+      endpoints: [
+        endpoint('/open', { 'test/validator': {} }),
+        endpoint('/ada', { 'test/validator': {}, 'test/allowed': { allow: 'ada' } }),
+      ],
+    });
+    deepEqual(
+      [
+        await statusOf('/open', ''),
+        await statusOf('/open', 'bob'),
+        await statusOf('/ada', 'bob'),
+        await statusOf('/ada', 'ada'),
+      ],
+      [403, 200, 403, 200],
+    );
+  });
+
+  it('stays at the endpoint it was offered at', async () => {
+    gateway = await startWith([validator, allowed], {
+      endpoints: [endpoint('/a', { 'test/allowed': { allow: 'ada' } }), endpoint('/b', { 'test/validator': {} })],
+    });
+    equal(await statusOf('/b', 'bob'), 200);
+  });
+
+  it('can be given to a plugin under test', async () => {
+    const gate = await stand(validator, 'endpoint', {}, { offers: [offer(checksPort, () => false)] });
+    equal((await gate.send('GET /')).status, 403);
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('must be named by the plugin that takes it, so that it is attached late enough', async () => {
+    const careless = definePlugin({ ...validator, takes: [] });
+    await rejects(stand(careless, 'endpoint', {}), /does not name the port "test checks" in "takes"/);
+  });
+
+  it('must be named by the plugin that offers it', async () => {
+    const careless = definePlugin({ ...allowed, offers: [] });
+    await rejects(
+      startWith([careless], { endpoints: [endpoint('/a', { 'test/allowed': {} })] }),
+      /does not name the port "test checks" in "offers"/,
+    );
+  });
+
+  it('is nothing where nobody offers it', async () => {
+    const seen: unknown[] = [];
+    const asking = definePlugin({
+      name: 'test/asking',
+      description: 'Asks.',
+      takes: [checksPort],
+      places: [
+        atService(nothing, ({ take, takeAll }) => {
+          seen.push(take(checksPort), takeAll(checksPort));
+          return {};
+        }),
+      ],
+    });
+    await (await stand(asking, 'service', {})).close();
+    deepEqual(seen, [undefined, []]);
+  });
+});

@@ -1,0 +1,325 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { get, request } from 'node:http';
+import { atService, definePlugin, type MirrorParts, type Role } from '#contract';
+import type { Gateway } from '../../../kernel/index.ts';
+import { Mirrors } from '../../../kernel/runtime/mirrors.ts';
+import { stand } from '../../../kernel/testing/index.ts';
+import { until } from '../../support/conditions.ts';
+import { startWith } from '../../support/plugged.ts';
+
+const text = { type: 'object', properties: { say: { type: 'string', description: 'What.', default: '' } } } as const;
+
+describe('work that goes on while a configuration serves', () => {
+  const log: string[] = [];
+  let gateway: Gateway | undefined;
+
+  const consumer = definePlugin({
+    name: 'test/consumer',
+    description: 'Consumes.',
+    places: [
+      atService(text, ({ config, start, fault }) => {
+        if (config.say === 'refuse') throw fault('TEST', '', 'refused');
+        start((signal) => {
+          log.push(`start ${config.say}`);
+          signal.addEventListener('abort', () => log.push(`stop ${config.say}`));
+        });
+        return {};
+      }),
+    ],
+  });
+  const saying = (say: string) => ({ version: 3, extra_config: { 'test/consumer': { say } } });
+
+  beforeEach(() => {
+    log.length = 0;
+  });
+  afterEach(() => gateway?.close());
+
+  it('begins when the configuration serves and ends when another one does', async () => {
+    gateway = await startWith([consumer], saying('a'));
+    deepEqual(log, ['start a']);
+    await gateway.reload(saying('b'));
+    await until(() => log.includes('stop a'));
+    await gateway.close();
+    deepEqual(log, ['start a', 'start b', 'stop a', 'stop b']);
+  });
+
+  it('never begins for a configuration that is refused, or only looked at', async () => {
+    gateway = await startWith([consumer], saying('a'));
+    await rejects(gateway.reload(saying('refuse')));
+    await gateway.apply({ trigger: 'api', source: saying('c'), dryRun: true });
+    deepEqual(log, ['start a']);
+  });
+
+  for (const [role, place, begins] of [
+    ['alone', 'owner', true],
+    ['alone', 'each', true],
+    ['owner', 'owner', true],
+    ['owner', 'each', false],
+    ['worker', 'owner', false],
+    ['worker', 'each', true],
+  ] as const) {
+    it(`that belongs to ${place === 'owner' ? 'one process' : 'every serving process'} ${begins ? 'begins' : 'does not begin'} in one that is ${role}`, async () => {
+      let begun = false;
+      const plugin = definePlugin({
+        name: 'test/where',
+        description: 'Begins.',
+        places: [
+          atService(text, (site) => {
+            equal(site.role, role satisfies Role);
+            site.start(
+              () => {
+                begun = true;
+              },
+              { in: place },
+            );
+            return {};
+          }),
+        ],
+      });
+      await (await stand(plugin, 'service', {}, { role })).close();
+      equal(begun, begins);
+    });
+  }
+});
+
+describe('a port of a plugin', () => {
+  const speaking = (name: string) =>
+    definePlugin({
+      name,
+      description: 'Answers on a port of its own.',
+      places: [
+        atService(
+          {
+            type: 'object',
+            properties: { ...text.properties, port: { type: 'integer', description: 'Port.', default: 0 } },
+          },
+          ({ config, listen }) => {
+            const port = listen({ host: '127.0.0.1', port: config.port }, (_message, response) =>
+              response.end(config.say),
+            );
+            ports.push(port);
+            return {};
+          },
+        ),
+      ],
+    });
+  const ports: { readonly port: number }[] = [];
+  let gateway: Gateway | undefined;
+
+  afterEach(async () => {
+    await gateway?.close();
+    ports.length = 0;
+  });
+
+  const askAt = (port: number) =>
+    new Promise<string>((resolve, reject) => {
+      get({ port, host: '127.0.0.1', agent: false }, (response) => {
+        let body = '';
+        response.on('data', (chunk) => {
+          body += chunk;
+        });
+        response.on('end', () => resolve(body));
+      }).on('error', reject);
+    });
+
+  it('stays open over a reload and answers as the new configuration says', async () => {
+    const plugin = speaking('test/port');
+    const config = (say: string) => ({ version: 3, extra_config: { 'test/port': { say } } });
+    gateway = await startWith([plugin], config('one'));
+    const { port } = ports[0]!;
+    equal(await askAt(port), 'one');
+    await gateway.reload(config('two'));
+    equal(ports[1]!.port, port);
+    equal(await askAt(port), 'two');
+  });
+
+  it('is closed with the last configuration that has it', async () => {
+    gateway = await startWith([speaking('test/port')], { extra_config: { 'test/port': {} } });
+    const { port } = ports[0]!;
+    await gateway.reload({ version: 3 });
+    await until(async () =>
+      askAt(port).then(
+        () => false,
+        () => true,
+      ),
+    );
+  });
+
+  it('that is taken refuses the configuration', async () => {
+    const gate = await stand(speaking('test/port'), 'service', {});
+    const [taken] = gate.ports;
+    await rejects(
+      startWith([speaking('test/port')], { extra_config: { 'test/port': { port: taken } } }),
+      new RegExp(`LISTENER_BIND.*cannot listen on 127\\.0\\.0\\.1:${taken}: address already in use`),
+    );
+    await gate.close();
+  });
+
+  it('cannot be that of another plugin', async () => {
+    const gate = await stand(speaking('test/port'), 'service', {});
+    const [port] = gate.ports;
+    await gate.close();
+    await rejects(
+      startWith([speaking('test/a'), speaking('test/b')], {
+        extra_config: { 'test/a': { port }, 'test/b': { port } },
+      }),
+      /LISTENER_TAKEN.*"test\/a" listens on/,
+    );
+  });
+
+  it('is not opened by a worker', async () => {
+    const gate = await stand(speaking('test/port'), 'service', {}, { role: 'worker' });
+    deepEqual(gate.ports, []);
+    await gate.close();
+  });
+
+  it('outlives a handler that throws and a client that breaks off', async () => {
+    const plugin = definePlugin({
+      name: 'test/broken',
+      description: 'Throws.',
+      places: [
+        atService(text, ({ listen }) => {
+          listen({ host: '127.0.0.1', port: 0 }, (message, response) => {
+            if (message.url === '/throw') throw new Error('no');
+            response.end('ok');
+          });
+          return {};
+        }),
+      ],
+    });
+    const gate = await stand(plugin, 'service', {});
+    const [port] = gate.ports;
+    const status = await new Promise<number>((resolve) => {
+      get({ port, host: '127.0.0.1', path: '/throw', agent: false }, (response) =>
+        resolve(response.resume().statusCode!),
+      );
+    });
+    equal(status, 500);
+    await new Promise<void>((resolve) => {
+      const broken = request({ port, host: '127.0.0.1', method: 'POST', agent: false });
+      broken.on('error', () => resolve());
+      broken.write('x', () => broken.destroy(new Error('left')));
+    });
+    equal(await askAt(port!), 'ok');
+    await gate.close();
+  });
+});
+
+describe('what a component tells the health endpoint', () => {
+  it('stands under agents, as it is when somebody asks', async () => {
+    let seen = 0;
+    const plugin = definePlugin({
+      name: 'test/health',
+      description: 'Tells.',
+      places: [
+        atService(text, ({ health }) => {
+          health('queue', () => ++seen);
+          return {};
+        }),
+      ],
+    });
+    const gateway = await startWith([plugin], { extra_config: { 'test/health': {} } });
+    await gateway.inject('/__health');
+    deepEqual((await gateway.inject('/__health')).json().agents, { queue: 2 });
+    await gateway.close();
+  });
+});
+
+describe('a value that every process has a copy of', () => {
+  const parts: MirrorParts<Set<string>, string[]> = {
+    open: () => new Set(),
+    apply: (value, change) => {
+      for (const one of change) value.add(one);
+    },
+    snapshot: (value) => [...value],
+  };
+
+  /** An owner and workers whose messages arrive in order. */
+  function processes(): { owner: Mirrors; worker(): Mirrors } {
+    const owner = new Mirrors();
+    const workers: Mirrors[] = [];
+    const send = (id: string, change: never) => {
+      for (const worker of workers) worker.receive(id, change);
+    };
+    owner.link = { send, fetch: null };
+    return {
+      owner,
+      worker() {
+        const worker = new Mirrors();
+        worker.link = {
+          send: (id, change) => owner.change(id, change),
+          fetch: async (id) => owner.snapshot(id),
+        };
+        workers.push(worker);
+        return worker;
+      },
+    };
+  }
+
+  it('is changed by the owner everywhere', async () => {
+    const { owner, worker } = processes();
+    const own = owner.open('x', parts);
+    const other = worker();
+    const copy = other.open('x', parts);
+    await other.complete('x');
+    owner.change('x', ['a']);
+    deepEqual([[...own], [...copy]], [['a'], ['a']]);
+  });
+
+  it('is changed by a worker everywhere, itself included', async () => {
+    const { owner, worker } = processes();
+    const own = owner.open('x', parts);
+    const [first, second] = [worker(), worker()];
+    const copies = [first.open('x', parts), second.open('x', parts)];
+    await Promise.all([first.complete('x'), second.complete('x')]);
+    first.change('x', ['a']);
+    deepEqual(
+      [own, ...copies].map((value) => [...value]),
+      [['a'], ['a'], ['a']],
+    );
+  });
+
+  it('has in a worker that starts everything up to then, once', async () => {
+    const { owner, worker } = processes();
+    const seen: string[] = [];
+    owner.open('x', parts);
+    owner.change('x', ['a']);
+    const late = worker();
+    const copy = late.open('x', {
+      ...parts,
+      apply: (value, change) => {
+        seen.push(...change);
+        parts.apply(value, change);
+      },
+    });
+    owner.change('x', ['b']);
+    await late.complete('x');
+    owner.change('x', ['c']);
+    deepEqual([...copy], ['a', 'b', 'c']);
+    deepEqual(seen, ['a', 'b', 'c']);
+  });
+
+  it('is a simple value where there is one process', async () => {
+    const plugin = definePlugin({
+      name: 'test/mirror',
+      description: 'Mirrors.',
+      places: [
+        atService(text, ({ mirror, health }) => {
+          const copy = mirror('names', parts);
+          copy.change(['a']);
+          health('names', () => [...copy.value]);
+          return {};
+        }),
+      ],
+    });
+    const gate = await stand(plugin, 'service', {});
+    deepEqual(gate.health.get('names')!(), ['a']);
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('is told of nothing it does not know', () => {
+    const mirrors = new Mirrors();
+    ok(!mirrors.receive('x', ['a']));
+    equal(mirrors.snapshot('x'), undefined);
+  });
+});
