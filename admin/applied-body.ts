@@ -1,10 +1,10 @@
 import type { Applied, Gateway } from '#kernel';
 import type { JsonSchema } from './operation.ts';
 import { issueViews } from './problem-document.ts';
-import { issueSchema, listOf, objectOf, oneOf, text, whole } from './schemas.ts';
+import { guardSchema, issueSchema, listOf, objectOf, oneOf, orNull, text, whole } from './schemas.ts';
 
 /** What a change did, as clients read it. */
-export function appliedBody(applied: Applied, { crew }: Gateway): object {
+export function appliedBody(applied: Applied, { crew, control }: Gateway): object {
   const { result, revision, previous, hash, attempt, durationMs, phases, changes, rebound, issues } = applied;
   const workers = crew?.workers.length ?? 1;
   return {
@@ -20,6 +20,7 @@ export function appliedBody(applied: Applied, { crew }: Gateway): object {
     // What would need one cannot be written in a configuration.
     requiresRestart: [],
     warnings: issueViews(issues),
+    guard: control.attempts.get(attempt)?.guard ?? null,
     workers: { prepared: result === 'unchanged' ? 0 : workers, committed: result === 'applied' ? workers : 0 },
   };
 }
@@ -37,5 +38,6 @@ export const appliedSchema: JsonSchema = objectOf({
   rebound: listOf(text),
   requiresRestart: listOf(text),
   warnings: listOf(issueSchema),
+  guard: orNull(guardSchema),
   workers: objectOf({ prepared: whole, committed: whole }),
 });

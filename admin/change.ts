@@ -56,7 +56,7 @@ export const changeParameters: readonly Parameter[] = [
 
 /** Answers of everything that applies a configuration. */
 export const changeAnswers: Operation['answers'] = {
-  200: jsonAnswer('What it did.', appliedSchema),
+  200: jsonAnswer('What it did; with a guard, Location tells where that is reported.', appliedSchema),
   202: jsonAnswer(
     'Begun, for a client that does not wait; Location tells where it is reported.',
     objectOf({ attempt: whole }),
@@ -102,14 +102,20 @@ export async function applyChange(
     return;
   }
   const outcome = await applied;
+  if (gateway.control.attempts.get(outcome.attempt)?.guard) ctx.set('Location', attemptAt(outcome.attempt));
   ctx.set('ETag', outcome.result === 'dry_run' ? currentEtag(gateway) : etagOf(outcome));
   ctx.body = appliedBody(outcome, gateway);
 }
 
 function answerBegun(ctx: Koa.Context, attempt: number): void {
   ctx.status = 202;
-  ctx.set({ Location: `/v1/attempts/${attempt}`, 'Preference-Applied': 'respond-async' });
+  ctx.set({ Location: attemptAt(attempt), 'Preference-Applied': 'respond-async' });
   ctx.body = { attempt };
+}
+
+/** Where an attempt, and the guard it asked for, is reported. */
+function attemptAt(attempt: number): string {
+  return `/v1/attempts/${attempt}`;
 }
 
 function prefersAsync(ctx: Koa.Context): boolean {

@@ -46,3 +46,13 @@ export const problemSchema: JsonSchema = { $ref: '#/components/schemas/Problem' 
 
 /** A mistake in a configuration, as problems list them. */
 export const issueSchema: JsonSchema = { $ref: '#/components/schemas/Problem/properties/errors/items' };
+
+/** How a guard stands, as of `GuardState`. */
+export const guardSchema: JsonSchema = objectOf({
+  state: oneOf(['watching', 'passed', 'undecided', 'superseded', 'taken-back', 'failed']),
+  revision: whole,
+  attempt: whole,
+  endsAt: text,
+  reason: orNull(text),
+  rolledBackTo: orNull(whole),
+});

@@ -5,7 +5,7 @@ import { numberInPath } from '../parameters.ts';
 import { pathNumber } from '../path-number.ts';
 import { Problem } from '../problem.ts';
 import { attemptProblem } from '../problem-document.ts';
-import { jsonAnswer, listOf, objectOf, oneOf, orNull, problemSchema, text, whole } from '../schemas.ts';
+import { guardSchema, jsonAnswer, listOf, objectOf, oneOf, orNull, problemSchema, text, whole } from '../schemas.ts';
 
 const attemptSchema = objectOf({
   id: whole,
@@ -17,6 +17,7 @@ const attemptSchema = objectOf({
   durationMs: whole,
   phases: { type: 'object', additionalProperties: { type: 'number' } },
   problem: orNull(problemSchema),
+  guard: orNull(guardSchema),
 });
 
 export const listAttempts: Operation = {
@@ -49,6 +50,6 @@ export const readAttempt: Operation = {
 };
 
 function view(attempt: Attempt): object {
-  const { id, trigger, actor, at, result, revision, durationMs, phases } = attempt;
-  return { id, trigger, actor, at, result, revision, durationMs, phases, problem: attemptProblem(attempt) };
+  const { id, trigger, actor, at, result, revision, durationMs, phases, guard } = attempt;
+  return { id, trigger, actor, at, result, revision, durationMs, phases, problem: attemptProblem(attempt), guard };
 }

@@ -2,7 +2,18 @@ import { type Gateway, version } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { attemptProblem } from '../problem-document.ts';
 import { processesOf } from '../processes.ts';
-import { flag, jsonAnswer, listOf, objectOf, oneOf, orNull, problemSchema, text, whole } from '../schemas.ts';
+import {
+  flag,
+  guardSchema,
+  jsonAnswer,
+  listOf,
+  objectOf,
+  oneOf,
+  orNull,
+  problemSchema,
+  text,
+  whole,
+} from '../schemas.ts';
 
 const lastReload = objectOf({
   attempt: whole,
@@ -35,6 +46,7 @@ export const status: Operation = {
         workers: whole,
         endpoints: whole,
         lastReload: orNull(lastReload),
+        guard: orNull(guardSchema),
         watch: objectOf({ enabled: flag, files: whole, mode: orNull(oneOf(['events', 'poll'])) }),
         requiresRestart: listOf(text),
       }),
@@ -57,6 +69,7 @@ export const status: Operation = {
       workers: crew?.workers.length ?? 1,
       endpoints: gateway.config.endpoints.length,
       lastReload: lastReloadOf(gateway),
+      guard: gateway.guard.state,
       watch: { enabled: watcher !== null, files: 0, mode: null, ...watcher?.status },
       requiresRestart: [],
     };

@@ -21,8 +21,9 @@ const options = {
 } as const;
 
 /**
- * Lets the gateway read its configuration again. With `--guard` it stays until the guard has judged the change. Exit 0
- * when it serves, or served already; 1 when it was refused or taken back; 4 when `--if-match` is stale.
+ * Lets the gateway read its configuration again. With `--guard` it stays until the guard has judged the change, also one
+ * that began to serve shortly before. Exit 0 when it serves; 1 when it was refused or taken back; 4 when `--if-match` is
+ * stale.
  */
 export const reload: Command = {
   usage: `[--force] [--dry-run] [--guard DURATION [--guard-errors POINTS] [--guard-p99 FACTOR]] ${changeUsage} ${remoteUsage}`,
@@ -36,8 +37,10 @@ export const reload: Command = {
       const answer = await client.ask({ method: 'POST', path: '/v1/reload', query, headers: changeHeaders(values) });
       const code = showAnswer(context, answer, values.json, describeChange);
       const applied = isRefusal(answer.status) ? null : readBody<AppliedBody>(answer);
-      if (durationMs === null || applied?.result !== 'applied') return code;
-      return awaitVerdict(client, context, applied.revision, durationMs);
+      if (durationMs === null || !applied || applied.result === 'dry_run') return code;
+      if (applied.guard) return awaitVerdict(client, context, applied.guard, durationMs);
+      context.stderr.write(`no guard: revision ${applied.revision} has served longer than it, or is the first one\n`);
+      return code;
     });
   },
 };

@@ -3,6 +3,7 @@ import { alignColumns } from './columns.ts';
 import type { Command } from './command.ts';
 import type { StatusBody } from './remote/bodies.ts';
 import { converse, remoteOptions, remoteUsage } from './remote/connect.ts';
+import { guardWords } from './remote/guard-words.ts';
 import { type Described, sentenceOf, showAnswer } from './remote/show.ts';
 
 /** Tells what serves. Exit 0 when the gateway answers, whatever its state. */
@@ -28,6 +29,7 @@ function describe(body: StatusBody): Described {
     ['version', version],
     ['started', startedAt],
     ['last reload', lastReload(body)],
+    ['guard', body.guard ? guardWords(body.guard) : 'none'],
     ['watching', watching(body)],
     ...requiresRestart.map((setting) => ['needs restart', setting]),
   ];

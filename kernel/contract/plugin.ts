@@ -36,6 +36,8 @@ export interface ReloadSettings {
   readonly streamDrainMs: number;
   /** Replaced configurations with requests left, at which changed files wait. */
   readonly maxDraining: number;
+  /** How long a saved file that was applied is watched over, in milliseconds; 0 not to. */
+  readonly guardMs: number;
 }
 
 /** Phase `router`: the whole service, before any route is looked for. */

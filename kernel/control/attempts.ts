@@ -1,4 +1,5 @@
 import type { Phase } from '../runtime/phases.ts';
+import type { GuardState } from './guard-state.ts';
 import type { Refusal } from './refusal.ts';
 
 /** What asked for a change. */
@@ -24,6 +25,8 @@ export interface Attempt {
   phases: Readonly<Partial<Record<Phase, number>>>;
   /** Why it failed. */
   problem: Refusal | null;
+  /** The guard that it asked for; null where there is none. */
+  guard: GuardState | null;
 }
 
 /** What an attempt is begun with. */
@@ -55,6 +58,7 @@ export class Attempts {
       durationMs: 0,
       phases: {},
       problem: null,
+      guard: null,
     };
     this.#kept.push(attempt);
     if (this.#kept.length > this.#limit) this.#kept.shift();

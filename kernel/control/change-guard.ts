@@ -1,14 +1,17 @@
-import type { Log } from '#contract';
-import { between, noTraffic, type TrafficWindow } from '../pipeline/traffic-window.ts';
+import { GatewayError, type Log } from '#contract';
+import { between, noTraffic } from '../pipeline/traffic-window.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
+import { systemTimers, type Timers } from '../runtime/watch/index.ts';
 import type { Applied, Change, Current, GuardWish } from './change.ts';
 import type { Control } from './control.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog, EventType } from './event-log.ts';
 import type { Generations } from './generations.ts';
-import { type GuardedEndpoint, type Watched, watchGuard } from './guard.ts';
+import { defaultThresholds, type GuardedEndpoint, watchGuard } from './guard.ts';
+import type { GuardState } from './guard-state.ts';
+import { reloadSettings } from './reload-settings.ts';
 import type { RevisionStore } from './revision-store.ts';
 import { ConfigText } from './snapshot.ts';
-import { TrafficHistory } from './traffic/traffic-history.ts';
+import { REMEMBERED_MS, TrafficHistory } from './traffic/traffic-history.ts';
 
 export interface ChangeGuardOptions {
   readonly control: Control;
@@ -16,7 +19,18 @@ export interface ChangeGuardOptions {
   readonly revisions: RevisionStore;
   readonly events: EventLog;
   readonly log: Log;
+  /** Default: those of the process. */
+  readonly timers?: Timers;
 }
+
+const events: Readonly<Record<GuardState['state'], Extract<EventType, `guard.${string}`>>> = {
+  watching: 'guard.started',
+  passed: 'guard.passed',
+  undecided: 'guard.undecided',
+  superseded: 'guard.superseded',
+  'taken-back': 'guard.failed',
+  failed: 'guard.failed',
+};
 
 /**
  * Watches over changes that asked for it: when errors or latency of an endpoint get worse than in the minutes before, the
@@ -24,19 +38,24 @@ export interface ChangeGuardOptions {
  */
 export class ChangeGuard {
   readonly #options: ChangeGuardOptions;
+  readonly #timers: Timers;
   readonly #history: TrafficHistory;
-  #watching: { readonly watched: Watched; stop(): void } | null = null;
+  /** When the present configuration began to serve, on the clock of the timers. */
+  #servedSince = 0;
+  #watching: { readonly state: GuardState; stop(): void } | null = null;
+  #last: GuardState | null = null;
 
   constructor(options: ChangeGuardOptions) {
     this.#options = options;
-    this.#history = new TrafficHistory(() => this.#traffic());
+    this.#timers = options.timers ?? systemTimers;
+    this.#history = new TrafficHistory(() => this.#traffic(), this.#timers);
     this.#history.start();
-    options.control.onApplied.push((change, applied) => this.#onApplied(change, applied));
+    options.control.onDone.push((change, applied) => this.#onDone(change, applied));
   }
 
-  /** Null when no change is watched. */
-  get watched(): Watched | null {
-    return this.#watching?.watched ?? null;
+  /** The guard that watches, or how the last one ended; null when there was none. */
+  get state(): GuardState | null {
+    return this.#last;
   }
 
   #traffic() {
@@ -44,57 +63,121 @@ export class ChangeGuard {
     return routes.map(({ endpoint, traffic }) => [endpointId(endpoint), traffic] as const);
   }
 
-  /** Any change ends the watch over the one before it. */
-  #onApplied({ guard }: Change, applied: Applied): void {
-    this.#watching?.stop();
-    this.#watching = null;
-    const { replaced } = this.#options.control;
-    if (guard && replaced) this.#watch(guard, applied, replaced);
+  /** Another configuration ends the watch over the one before it. What serves already can be watched while it is young. */
+  #onDone(change: Change, applied: Applied): void {
+    const { control } = this.#options;
+    if (applied.result === 'applied') {
+      this.#history.rotate();
+      this.#servedSince = this.#timers.now();
+      this.#supersede(`revision ${applied.revision} took its place`);
+    }
+    const guard = change.guard ?? (applied.result === 'applied' ? this.#ownWish(change) : null);
+    const ageMs = this.#timers.now() - this.#servedSince;
+    if (!guard || !control.replaced || ageMs >= Math.min(guard.durationMs, REMEMBERED_MS)) return;
+    this.#supersede(`attempt ${applied.attempt} asked for another guard`);
+    this.#watch(guard, guard.durationMs - ageMs, applied, control.replaced);
   }
 
-  #watch({ durationMs, thresholds }: GuardWish, { revision, attempt }: Applied, replaced: Current): void {
-    const { events, log } = this.#options;
-    this.#history.rotate();
-    const now = performance.now();
+  /** What the configuration itself asks for, where nobody could ask for it. */
+  #ownWish({ trigger }: Change): GuardWish | null {
+    if (trigger !== 'watch' && trigger !== 'signal') return null;
+    const { guardMs } = reloadSettings(this.#options.generations.current.runtime);
+    return guardMs > 0 ? { durationMs: guardMs } : null;
+  }
+
+  #watch(
+    { thresholds = defaultThresholds }: GuardWish,
+    leftMs: number,
+    { revision, attempt }: Applied,
+    replaced: Current,
+  ): void {
     const known = this.#traffic().filter(([, { calls }]) => calls > 0);
-    const since = new Map<string, TrafficWindow>(known.map(([key, traffic]) => [key, traffic.snapshot()]));
-    const before = new Map(known.map(([key]) => [key, this.#history.before(key, now)]));
-    const watched = { revision, attempt, endsAt: Date.now() + durationMs };
+    const before = new Map(known.map(([key]) => [key, this.#history.before(key, this.#servedSince)]));
+    const from = new Map(
+      known.map(([key, traffic]) => {
+        const since = this.#history.since(key, traffic, this.#servedSince);
+        return [key, between(since, traffic.snapshot())];
+      }),
+    );
+    const endsAt = new Date(Date.now() + leftMs).toISOString();
+    const state: GuardState = { state: 'watching', revision, attempt, endsAt, reason: null, rolledBackTo: null };
     const traffic = () => this.#traffic();
+    const { log } = this.#options;
     const guard = watchGuard({
-      durationMs,
-      ...(thresholds && { thresholds }),
+      durationMs: leftMs,
+      thresholds,
+      timers: this.#timers,
       *endpoints(): Iterable<GuardedEndpoint> {
         for (const [key, served] of traffic()) {
-          const from = since.get(key) ?? noTraffic;
-          if (served.calls === from.calls) continue;
-          yield { key, before: before.get(key) ?? noTraffic, after: between(from, served.snapshot()) };
+          const start = from.get(key) ?? noTraffic;
+          if (served.calls === start.calls) continue;
+          yield { key, before: before.get(key) ?? noTraffic, after: between(start, served.snapshot()) };
         }
       },
-      onWorse: (reason) => this.#takeBack(watched, reason, replaced),
+      onWorse: (reason) => this.#takeBack(state, reason, replaced),
       onPassed: () => {
-        this.#watching = null;
-        log.info(`configuration ${revision} has passed its guard`);
-        events.emit('guard.passed', watched);
+        log.info(`revision ${revision} has passed its guard`);
+        this.#end(state, { state: 'passed' });
+      },
+      onUndecided: (calls) => {
+        const reason = `${calls} calls, fewer than ${thresholds.minimumCalls} at every endpoint: too few to judge`;
+        log.warning(`the guard over revision ${revision} could not decide: ${reason}`);
+        this.#end(state, { state: 'undecided', reason });
       },
     });
-    this.#watching = { watched, stop: guard.stop };
-    events.emit('guard.started', watched);
+    this.#tell(state);
+    this.#watching = { state, stop: guard.stop };
   }
 
-  #takeBack(watched: Watched, reason: string, { snapshot }: Current): void {
-    const { control, revisions, events, log } = this.#options;
-    const { revision } = watched;
+  #takeBack(state: GuardState, reason: string, { snapshot }: Current): void {
+    const { control, revisions, log } = this.#options;
+    const { revision } = state;
     this.#watching = null;
-    log.error(`configuration ${revision} is taken back: ${reason}`);
-    const source = new ConfigText(snapshot.text, snapshot.format);
-    control.apply({ trigger: 'guard', source, message: `revision ${revision} was taken back: ${reason}` }).then(
-      async (applied) => {
-        await revisions.markBad(revision, reason);
-        events.emit('guard.failed', { ...watched, reason, rolledBackTo: applied.revision });
-      },
-      (error: Error) => log.critical(`configuration ${revision} could not be taken back: ${error.message}`),
-    );
+    log.error(`revision ${revision} is taken back: ${reason}`);
+    control
+      .apply({
+        trigger: 'guard',
+        source: new ConfigText(snapshot.text, snapshot.format),
+        message: `revision ${revision} was taken back: ${reason}`,
+        provided({ id }) {
+          if (id !== revision) throw new GatewayError('GUARD_SUPERSEDED', `revision ${id} took its place`);
+        },
+      })
+      .then(
+        async (applied) => {
+          await revisions.markBad(revision, reason);
+          this.#end(state, { state: 'taken-back', reason, rolledBackTo: applied.revision });
+        },
+        (error: Error) => {
+          if (error instanceof GatewayError && error.code === 'GUARD_SUPERSEDED') {
+            log.info(`revision ${revision} is not taken back: ${error.message}`);
+            this.#end(state, { state: 'superseded', reason: error.message });
+            return;
+          }
+          log.critical(`revision ${revision} could not be taken back: ${error.message}`);
+          this.#end(state, { state: 'failed', reason: `${reason}; it could not be taken back: ${error.message}` });
+        },
+      );
+  }
+
+  #supersede(reason: string): void {
+    if (!this.#watching) return;
+    this.#watching.stop();
+    this.#end(this.#watching.state, { state: 'superseded', reason });
+  }
+
+  #end(state: GuardState, outcome: Partial<GuardState>): void {
+    if (this.#watching?.state === state) this.#watching = null;
+    this.#tell({ ...state, ...outcome });
+  }
+
+  #tell(state: GuardState): void {
+    const { control } = this.#options;
+    const attempt = control.attempts.get(state.attempt);
+    if (attempt) attempt.guard = state;
+    // A late word of an old guard is not the last one.
+    if (state.attempt >= (this.#last?.attempt ?? 0)) this.#last = state;
+    this.#options.events.emit(events[state.state], state);
   }
 
   stop(): void {

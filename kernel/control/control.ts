@@ -37,8 +37,8 @@ export class Control {
   readonly attempts = new Attempts();
   /** Ports and processes that change over together with this one. */
   readonly participants: Participant[] = [];
-  /** Told of every configuration that has begun to serve, before its change is answered. */
-  readonly onApplied: ((change: Change, applied: Applied) => Promise<void> | void)[] = [];
+  /** Told of every change that was applied, or found to serve already, before it is answered; of dry runs nothing. */
+  readonly onDone: ((change: Change, applied: Applied) => Promise<void> | void)[] = [];
   readonly #options: ControlOptions;
   readonly #turnstile = new Turnstile();
   #source: Source;
@@ -145,7 +145,7 @@ export class Control {
       end(outcome.result);
       const { durationMs, phases: spent, revision } = attempt;
       const applied = { ...outcome, revision, attempt: attempt.id, durationMs, phases: spent };
-      if (applied.result === 'applied') for (const tell of this.onApplied) await tell(change, applied);
+      if (!change.dryRun) for (const tell of this.onDone) await tell(change, applied);
       events.emit('reload.succeeded', applied);
       return applied;
     } catch (error) {

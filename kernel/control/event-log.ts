@@ -1,7 +1,7 @@
 import type { Phase } from '../runtime/phases.ts';
 import type { Attempt, Trigger } from './attempts.ts';
 import type { Applied } from './change.ts';
-import type { Watched } from './guard.ts';
+import type { GuardState } from './guard-state.ts';
 
 /** Everything the gateway tells while it runs: plain data, never changed once told. */
 export interface EventData {
@@ -16,9 +16,11 @@ export interface EventData {
   'drain.finished': { readonly result: 'idle' | 'resumed' };
   /** As the component tells it; with workers also which one. */
   'breaker.changed': object;
-  'guard.started': Watched;
-  'guard.passed': Watched;
-  'guard.failed': Watched & { readonly reason: string; readonly rolledBackTo: number };
+  'guard.started': GuardState;
+  'guard.passed': GuardState;
+  'guard.undecided': GuardState;
+  'guard.superseded': GuardState;
+  'guard.failed': GuardState;
   'watch.error': { readonly message: string };
 }
 

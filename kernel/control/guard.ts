@@ -1,14 +1,6 @@
 import { quantile, type TrafficWindow } from '../pipeline/traffic-window.ts';
 import { systemTimers, type Timers } from '../runtime/watch/index.ts';
 
-/** What the guard is watching. */
-export interface Watched {
-  readonly revision: number;
-  readonly attempt: number;
-  /** Milliseconds since 1970. */
-  readonly endsAt: number;
-}
-
 /** What counts as worse than before. */
 export interface GuardThresholds {
   /** The share of failed calls may rise by as many percentage points. */
@@ -72,14 +64,16 @@ export interface GuardOptions {
   onWorse(reason: string): void;
   /** The time is over and nothing was worse. */
   onPassed(): void;
+  /** The time is over, and no endpoint had enough calls to be judged. @param calls of all of them together. */
+  onUndecided(calls: number): void;
   /** Time between two looks. Default 1000. */
   readonly intervalMs?: number;
   readonly timers?: Timers;
 }
 
 /**
- * Watches a change that is already live. Exactly one of `onWorse` and `onPassed` is called, once, unless it is stopped
- * before.
+ * Watches a change that is already live. Exactly one of `onWorse`, `onPassed` and `onUndecided` is called, once, unless it
+ * is stopped before.
  */
 export function watchGuard({
   durationMs,
@@ -87,6 +81,7 @@ export function watchGuard({
   endpoints,
   onWorse,
   onPassed,
+  onUndecided,
   intervalMs = 1000,
   timers = systemTimers,
 }: GuardOptions): { stop(): void } {
@@ -98,8 +93,13 @@ export function watchGuard({
   const look = (): void => {
     const reason = worst(endpoints(), thresholds);
     if (reason !== null) onWorse(reason);
-    else if (timers.now() >= endsAt) onPassed();
-    else wait();
+    else if (timers.now() < endsAt) wait();
+    else end();
+  };
+  const end = (): void => {
+    const calls = Array.from(endpoints(), ({ after }) => after.calls);
+    if (calls.some((count) => count >= thresholds.minimumCalls)) onPassed();
+    else onUndecided(calls.reduce((sum, count) => sum + count, 0));
   };
   wait();
   return { stop: () => cancel() };

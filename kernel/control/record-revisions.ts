@@ -19,8 +19,8 @@ const sources: Readonly<Record<Exclude<Trigger, 'api'>, Revision['source']>> = {
 
 /** Puts every configuration that begins to serve into the history. */
 export function recordRevisions(control: Control, generations: Generations, revisions: RevisionStore): void {
-  control.onApplied.push((change, { revision, hash, previous }) => {
-    if (change.recorded === false || previous === 0) return;
+  control.onDone.push((change, { result, revision, hash, previous }) => {
+    if (result !== 'applied' || change.recorded === false || previous === 0) return;
     const { runtime } = generations.current;
     // It is in the history at once; a slow disk holds nobody up.
     void revisions.add(toRevision(change, revision, hash, control.current.snapshot, runtime));

@@ -1,7 +1,7 @@
 import type { AdminSettings, ReloadSettings } from '#contract';
 import type { Runtime } from '../runtime/runtime.ts';
 
-const defaults: ReloadSettings = { drainMs: 30_000, streamDrainMs: 300_000, maxDraining: 8 };
+const defaults: ReloadSettings = { drainMs: 30_000, streamDrainMs: 300_000, maxDraining: 8, guardMs: 0 };
 
 /** How a configuration wants to follow another one: what its components say, else the defaults. */
 export function reloadSettings({ compiled }: Runtime): ReloadSettings {

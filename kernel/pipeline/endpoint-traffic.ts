@@ -10,10 +10,13 @@ export class EndpointTraffic {
   #counts: Float64Array | null = null;
   #told: TrafficWindow = noTraffic;
 
-  /** @param status the one the client was given. */
-  record(latencyMs: number, status: number): void {
+  /**
+   * @param status the one the client was given.
+   * @param refused on purpose, before the pipe, as by a limit: never an error.
+   */
+  record(latencyMs: number, status: number, refused = false): void {
     this.#calls++;
-    if (status >= 500) this.#errors++;
+    if (status >= 500 && !refused) this.#errors++;
     this.#counts ??= new Float64Array(BUCKETS);
     this.#counts[bucketOf(latencyMs)]!++;
   }
@@ -22,7 +25,7 @@ export class EndpointTraffic {
     return this.#calls;
   }
 
-  /** Calls answered with a status of 500 or above. */
+  /** Calls answered with a status of 500 or above, other than on purpose. */
   get errors(): number {
     return this.#errors;
   }

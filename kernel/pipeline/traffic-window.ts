@@ -1,7 +1,7 @@
 /** What was served in some stretch of time, as plain data that can be sent to another process. */
 export interface TrafficWindow {
   readonly calls: number;
-  /** Calls answered with a status of 500 or above. */
+  /** Calls answered with a status of 500 or above, other than on purpose. */
   readonly errors: number;
   /**
    * Latencies: the index of a bucket, then how many calls fell into it, and so on; indexes grow, empty buckets are left

@@ -181,13 +181,13 @@ export class Exchange implements InFlight, Stream {
       failed.headers = reply.headers;
       answer = renderError(failed, this.#parts.rendering);
     }
-    this.#count(route, answer.status);
+    this.#count(route, answer.status, reply.complete === null);
     return this.#write(context, answer);
   }
 
-  #count(route: Route, status: number): void {
+  #count(route: Route, status: number, refused = false): void {
     this.#counted = true;
-    route.traffic.record(performance.now() - this.#startedAt, status);
+    route.traffic.record(performance.now() - this.#startedAt, status, refused);
   }
 
   #write(context: Koa.Context, answer: Answer): void | Promise<void> {

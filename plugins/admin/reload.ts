@@ -27,6 +27,13 @@ export const plugin = definePlugin({
             description: 'Replaced configurations with requests left, at which changes of watched files wait.',
             default: 8,
           },
+          guard: {
+            type: 'duration',
+            description:
+              'How long a saved file that was applied is watched over, and taken back when endpoints fail more or answer later; 0s not to.',
+            default: '0s',
+            examples: ['60s'],
+          },
         },
       },
       ({ config }) => ({
@@ -34,6 +41,7 @@ export const plugin = definePlugin({
           drainMs: config.drain_timeout,
           streamDrainMs: config.stream_drain,
           maxDraining: config.max_draining,
+          guardMs: config.guard,
         },
       }),
     ),

@@ -51,6 +51,7 @@ describe('changing the configuration over the admin API', () => {
       rebound: [],
       requiresRestart: [],
       warnings: [],
+      guard: null,
       workers: { prepared: 1, committed: 1 },
     });
   });
@@ -266,14 +267,34 @@ describe('changing the configuration over the admin API', () => {
   });
 
   it('is watched over when asked to be', async () => {
-    await put(config('/b'), '?guard=60s&guard_errors=1&guard_p99=3&guard_calls=7');
-    const { watched } = one.gateway.guard;
-    equal(watched?.revision, 2);
-    ok(watched.endsAt > Date.now() + 50_000);
+    const { body, headers } = await put(config('/b'), '?guard=60s&guard_errors=1&guard_p99=3&guard_calls=7');
+    const { guard } = body;
+    deepEqual(
+      { ...guard, endsAt: '' },
+      {
+        state: 'watching',
+        revision: 2,
+        attempt: body.attempt,
+        endsAt: '',
+        reason: null,
+        rolledBackTo: null,
+      },
+    );
+    ok(Date.parse(guard.endsAt) > Date.now() + 50_000);
+    deepEqual((await one.ask(headers.location!)).body.guard, guard);
+    deepEqual((await one.ask('/v1/status')).body.guard, guard);
+  });
+
+  it('is watched over also when it serves already, but not for long', async () => {
+    await put(config('/b'));
+    const { body, headers } = await put(config('/b'), '?guard=60s');
+    deepEqual([body.result, body.guard.state, body.guard.revision], ['unchanged', 'watching', 2]);
+    equal(headers.location, `/v1/attempts/${body.attempt}`);
   });
 
   it('is not watched over otherwise', async () => {
-    await put(config('/b'));
-    equal(one.gateway.guard.watched, null);
+    const { body, headers } = await put(config('/b'));
+    deepEqual([body.guard, headers.location], [null, undefined]);
+    equal((await one.ask('/v1/status')).body.guard, null);
   });
 });

@@ -11,7 +11,7 @@ export interface HeldChange {
 }
 
 /** Holds up the next change of a gateway on its way, so that others are asked for behind it. */
-export function holdChange({ control }: Gateway): HeldChange {
+export function holdChange({ control }: Pick<Gateway, 'control'>): HeldChange {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const asked: Change[] = [];

@@ -17,6 +17,16 @@ export interface CheckedBody {
   readonly warnings: readonly Issue[];
 }
 
+/** How the guard over a change stands. */
+export interface GuardBody {
+  readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'taken-back' | 'failed';
+  readonly revision: number;
+  readonly attempt: number;
+  readonly endsAt: string;
+  readonly reason: string | null;
+  readonly rolledBackTo: number | null;
+}
+
 /** What a change did. */
 export interface AppliedBody {
   readonly result: 'applied' | 'unchanged' | 'dry_run';
@@ -28,6 +38,7 @@ export interface AppliedBody {
   readonly rebound: readonly string[];
   readonly requiresRestart?: readonly string[];
   readonly warnings: readonly Issue[];
+  readonly guard?: GuardBody | null;
 }
 
 export interface StatusBody {
@@ -49,6 +60,7 @@ export interface StatusBody {
     readonly durationMs: number;
     readonly problem: Problem | null;
   } | null;
+  readonly guard?: GuardBody | null;
   readonly watch: { readonly enabled: boolean; readonly files: number; readonly mode: string | null };
   readonly requiresRestart?: readonly string[];
 }

@@ -3,7 +3,8 @@ import { between, joined, noTraffic, type TrafficWindow } from '../../pipeline/t
 import { systemTimers, type Timers } from '../../runtime/watch/index.ts';
 
 const SLICE_MS = 60_000;
-const REMEMBERED_MS = 5 * SLICE_MS;
+/** How far back `before` looks. */
+export const REMEMBERED_MS = 5 * SLICE_MS;
 
 interface Slice {
   readonly endedAt: number;
@@ -11,7 +12,7 @@ interface Slice {
   readonly windows: ReadonlyMap<string, TrafficWindow>;
 }
 
-/** What every endpoint served in the last five minutes, minute by minute. */
+/** What every endpoint served in the last minutes, minute by minute: twice as many as `before` looks back. */
 export class TrafficHistory {
   readonly #endpoints: () => Iterable<readonly [key: string, traffic: EndpointTraffic]>;
   readonly #timers: Timers;
@@ -54,7 +55,7 @@ export class TrafficHistory {
       windows.set(key, between(counted, now));
     }
     const endedAt = this.#timers.now();
-    this.#slices = this.#slices.filter((slice) => isRemembered(slice.endedAt, endedAt));
+    this.#slices = this.#slices.filter((slice) => slice.endedAt > endedAt - 2 * REMEMBERED_MS);
     if (windows.size > 0) this.#slices.push({ endedAt, windows });
   }
 
@@ -65,6 +66,16 @@ export class TrafficHistory {
   before(key: string, nowMs: number): TrafficWindow {
     const slices = this.#slices.filter(({ endedAt }) => endedAt <= nowMs && isRemembered(endedAt, nowMs));
     return joined(slices.map(({ windows }) => windows.get(key) ?? noTraffic));
+  }
+
+  /**
+   * What an endpoint has served since a moment at which a slice ended, not longer ago than `before` looks back.
+   * @param traffic its present one. @param fromMs on the clock of the timers.
+   */
+  since(key: string, traffic: EndpointTraffic, fromMs: number): TrafficWindow {
+    const slices = this.#slices.filter(({ endedAt }) => endedAt > fromMs);
+    const running = between(this.#counted.get(traffic) ?? noTraffic, traffic.snapshot());
+    return joined([...slices.map(({ windows }) => windows.get(key) ?? noTraffic), running]);
   }
 }
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -276,43 +276,6 @@ describe('changes of configuration', () => {
     it('still fails when there never was a good one', async () => {
       const revisionDirectory = join(directory, 'revisions');
       await rejects(startFile('{', { revisionDirectory, resumeLastGood: true }));
-    });
-  });
-
-  describe('under a guard', () => {
-    it('are taken back when an endpoint fails more than before, with the reason', async () => {
-      const failing = await startBackend(json({ error: true }, 500));
-      const gateway = await start(config());
-      const { port } = await gateway.listen();
-      const send = async () => (await fetch(`http://127.0.0.1:${port}/a`)).status;
-      for (let at = 0; at < 30; at++) await send();
-      const over = new Promise<GatewayEvent>((resolve) => {
-        gateway.events.subscribe({ types: ['guard.failed'] }, resolve);
-      });
-      await gateway.apply({
-        trigger: 'api',
-        source: config({ host: [failing.url] }),
-        guard: { durationMs: 60_000 },
-      });
-      for (let at = 0; at < 30; at++) equal(await send(), 500);
-      const { data } = await over;
-      match(String((data as { reason: string }).reason), /GET \/a: errors rose from 0\.0 % to 100\.0 %/);
-      equal(await send(), 200);
-      equal(gateway.status.revision, 3);
-      const [back, bad] = gateway.revisions.list();
-      deepEqual([back!.source, bad!.result], ['guard', 'rolled-back']);
-      match(back!.message!, /revision 2 was taken back/);
-      await failing.close();
-    });
-
-    it('stay when nothing is worse', async () => {
-      const gateway = await start(config());
-      const passed = new Promise((resolve) => {
-        gateway.events.subscribe({ types: ['guard.passed'] }, resolve);
-      });
-      await gateway.apply({ trigger: 'api', source: config({ name: 'x' }), guard: { durationMs: 10 } });
-      await passed;
-      equal(gateway.status.revision, 2);
     });
   });
 });

@@ -95,6 +95,7 @@ function guarded(endpoints: () => readonly GuardedEndpoint[], options: Partial<G
     endpoints,
     onWorse: (reason) => said.push(`${timers.now()} ${reason}`),
     onPassed: () => said.push(`${timers.now()} passed`),
+    onUndecided: (calls) => said.push(`${timers.now()} undecided after ${calls} calls`),
     timers,
     ...options,
   });
@@ -170,6 +171,21 @@ describe('the guard', () => {
     const { timers, said } = guarded(() => [{ key: 'GET /a', before: noTraffic, after: bad }], {
       thresholds: { errorRatePoints: 5, p99Factor: 2, minimumCalls: 21 },
     });
+    timers.advance(10_000);
+    deepEqual(said, ['10000 undecided after 20 calls']);
+  });
+
+  it('passes no change that nobody called', () => {
+    const { timers, said } = guarded(() => []);
+    timers.advance(10_000);
+    deepEqual(said, ['10000 undecided after 0 calls']);
+  });
+
+  it('could decide when one endpoint had calls enough', () => {
+    const { timers, said } = guarded(() => [
+      { key: 'GET /a', before: noTraffic, after: traffic(3) },
+      { key: 'GET /b', before: noTraffic, after: traffic(20) },
+    ]);
     timers.advance(10_000);
     deepEqual(said, ['10000 passed']);
   });

@@ -1,10 +1,18 @@
-import { equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match } from 'node:assert/strict';
 import { sluiceIn } from '../command.ts';
 import { type AdminServer, beginEvents, eventText, startAdminServer } from './admin-server.ts';
 import { applied } from './bodies.ts';
 
-const guarded = eventText(1, 'guard.started', { revision: 8, attempt: 4 });
-const watched = { revision: 8, attempt: 4, endsAt: 0 };
+const watching = {
+  state: 'watching',
+  revision: 8,
+  attempt: 4,
+  endsAt: '2026-11-21T20:06:00.000Z',
+  reason: null,
+  rolledBackTo: null,
+};
+const guarded = eventText(1, 'guard.started', watching);
+const passed = eventText(2, 'guard.passed', { ...watching, state: 'passed' });
 
 describe('reload --guard', function () {
   this.timeout(30_000);
@@ -12,7 +20,7 @@ describe('reload --guard', function () {
 
   beforeEach(async () => {
     server = await startAdminServer();
-    server.on('POST /v1/reload', [200, applied]);
+    server.on('POST /v1/reload', [200, { ...applied, guard: watching }]);
   });
   afterEach(() => server.close());
 
@@ -30,13 +38,13 @@ describe('reload --guard', function () {
   };
 
   it('says what the guard is to look for', async () => {
-    telling(eventText(2, 'guard.passed', watched));
+    telling(passed);
     await reload('--guard-errors', '2.5', '--guard-p99', '3');
     equal(server.calls[0]!.line, 'POST /v1/reload?guard=60s&guard_errors=2.5&guard_p99=3');
   });
 
   it('ends with 0 when the change has passed', async () => {
-    telling(eventText(2, 'guard.passed', watched));
+    telling(passed);
     const { code, out, err } = await reload();
     equal(code, 0);
     match(out, /^revision 8 serves/);
@@ -44,48 +52,60 @@ describe('reload --guard', function () {
   });
 
   it('sees a verdict that has come before it could listen', async () => {
-    telling(eventText(2, 'guard.passed', watched));
+    telling(passed);
     await reload();
     equal(server.calls[1]!.headers['last-event-id'], '0');
   });
 
+  it('ends with 0 and says so when too few have called', async () => {
+    const reason = '3 calls, fewer than 20 at every endpoint: too few to judge';
+    telling(eventText(2, 'guard.undecided', { ...watching, state: 'undecided', reason }));
+    const { code, err } = await reload();
+    equal(code, 0);
+    match(err, /\nthe guard could not judge revision 8: 3 calls, fewer than 20 .*\n$/);
+  });
+
   it('ends with 1 and the reason when the change was taken back', async () => {
-    telling(
-      eventText(2, 'reload.started', { attempt: 5, trigger: 'guard' }),
-      eventText(3, 'reload.succeeded', { result: 'applied', attempt: 5, revision: 9 }),
-      eventText(4, 'guard.failed', { ...watched, reason: 'GET /a: errors rose', rolledBackTo: 9 }),
-    );
+    const back = { state: 'taken-back', reason: 'GET /a: errors rose', rolledBackTo: 9 };
+    telling(eventText(2, 'guard.failed', { ...watching, ...back }));
     const { code, err } = await reload();
     equal(code, 1);
-    match(err, /ERROR revision 8 was taken back: GET \/a: errors rose; revision 9 serves\n$/);
+    match(err, /ERROR revision 8 was taken back: GET \/a: errors rose; now serving revision 9\n$/);
   });
 
   it('ends with 1 when another change came in between', async () => {
-    telling(
-      eventText(2, 'reload.started', { attempt: 5, trigger: 'watch' }),
-      eventText(3, 'reload.succeeded', { result: 'applied', attempt: 5, revision: 9 }),
-    );
+    const superseded = { state: 'superseded', reason: 'revision 9 took its place' };
+    telling(eventText(2, 'guard.superseded', { ...watching, ...superseded }));
     const { code, err } = await reload();
     equal(code, 1);
-    match(err, /ERROR revision 9 took the place of 8 before the guard was done/);
+    match(err, /ERROR the guard over revision 8 ended early: revision 9 took its place\n$/);
   });
 
   it('does not take the verdict over another change for its own', async () => {
     telling(
-      eventText(2, 'guard.passed', { ...watched, revision: 7 }),
-      eventText(3, 'guard.failed', { ...watched, reason: 'slow', rolledBackTo: 9 }),
+      eventText(2, 'guard.passed', { ...watching, state: 'passed', revision: 7, attempt: 3 }),
+      eventText(3, 'guard.failed', { ...watching, state: 'taken-back', reason: 'slow', rolledBackTo: 9 }),
     );
     equal((await reload()).code, 1);
   });
 
-  it('waits for nothing when nothing was changed', async () => {
-    server.on('POST /v1/reload', [200, { ...applied, result: 'unchanged' }]);
-    equal((await reload()).code, 0);
-    equal(server.calls.length, 1);
+  it('waits for the verdict also when the change was applied before it was asked for', async () => {
+    server.on('POST /v1/reload', [200, { ...applied, result: 'unchanged', guard: watching }]);
+    telling(passed);
+    const { code, err } = await reload();
+    equal(code, 0);
+    match(err, /^the guard is watching revision 8 until 2026-11-21T20:06:00.000Z\nrevision 8 has passed its guard\n$/);
+  });
+
+  it('says that nothing is watched where the gateway sets no guard', async () => {
+    server.on('POST /v1/reload', [200, { ...applied, result: 'unchanged', guard: null }]);
+    const { code, err } = await reload();
+    deepEqual([code, server.calls.length], [0, 1]);
+    match(err, /no guard: revision 8 has served longer than it, or is the first one/);
   });
 
   it('prints nothing but the answer on standard output with --json', async () => {
-    telling(eventText(2, 'guard.passed', watched));
-    equal((await reload('--json')).out, `${JSON.stringify(applied)}\n`);
+    telling(passed);
+    equal((await reload('--json')).out, `${JSON.stringify({ ...applied, guard: watching })}\n`);
   });
 });

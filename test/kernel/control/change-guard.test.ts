@@ -1,0 +1,239 @@
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { type DispatchFunc, inject } from 'light-my-request';
+import { silentLog } from '#contract';
+import type { GuardState } from '#kernel';
+import type { Applied, Change } from '../../../kernel/control/change.ts';
+import { ChangeGuard } from '../../../kernel/control/change-guard.ts';
+import { Control } from '../../../kernel/control/control.ts';
+import { type Engine, openEngine } from '../../../kernel/control/engine.ts';
+import { createEventLog } from '../../../kernel/control/event-log.ts';
+import { recordRevisions } from '../../../kernel/control/record-revisions.ts';
+import { createRevisionStore, type RevisionStore } from '../../../kernel/control/revision-store.ts';
+import { silentSinks } from '../../../kernel/testing/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { handTimers } from '../../support/hand-timers.ts';
+import { holdChange } from '../../support/held-change.ts';
+
+const MINUTE = 60_000;
+
+describe('a guarded change', () => {
+  let good: TestBackend;
+  let bad: TestBackend;
+  let engine: Engine;
+  let revisions: RevisionStore;
+  let control: Control;
+  let guard: ChangeGuard;
+  let timers: ReturnType<typeof handTimers>;
+  let ended: Promise<GuardState>;
+
+  before(async () => {
+    good = await startBackend(json({ ok: true }));
+    bad = await startBackend(json({ error: true }, 500));
+  });
+  after(async () => {
+    await good.close();
+    await bad.close();
+  });
+
+  beforeEach(async () => {
+    const events = createEventLog();
+    timers = handTimers();
+    engine = openEngine(catalogue, { sinks: silentSinks, events });
+    const { generations } = engine;
+    revisions = await createRevisionStore(null, () => 20, silentLog);
+    control = new Control({ generations, overrides: {}, source: config(good), events });
+    recordRevisions(control, generations, revisions);
+    guard = new ChangeGuard({ control, generations, revisions, events, log: silentLog, timers });
+    ended = new Promise((resolve) => {
+      events.subscribe({ types: ['guard.*'] }, ({ data }) => {
+        if ((data as GuardState).state !== 'watching') resolve(data as GuardState);
+      });
+    });
+    await control.apply({ trigger: 'start' });
+    await send(30);
+  });
+  afterEach(async () => {
+    guard.stop();
+    await engine.generations.close();
+    await engine.registry.close();
+  });
+
+  const config = ({ url }: TestBackend, more: object = {}, components: object = {}) => ({
+    version: 3,
+    host: [url],
+    endpoints: [{ endpoint: '/a', backend: [{ url_pattern: '/' }], extra_config: components }],
+    ...more,
+  });
+
+  const apply = (source: object, change: Partial<Change> = {}): Promise<Applied> =>
+    control.apply({ trigger: 'api', source, ...change });
+
+  const guarded = { guard: { durationMs: MINUTE } };
+
+  async function send(calls: number): Promise<number[]> {
+    const statuses = new Set<number>();
+    for (let at = 0; at < calls; at++) {
+      statuses.add((await inject(engine.generations.serve as unknown as DispatchFunc, '/a')).statusCode);
+    }
+    return [...statuses];
+  }
+
+  const revision = () => engine.generations.current.runtime.id;
+
+  it('is taken back when an endpoint fails more than before, with the reason', async () => {
+    const { attempt } = await apply(config(bad), guarded);
+    deepEqual(await send(30), [500]);
+    timers.advance(1_000);
+    const state = await ended;
+    deepEqual([state.state, state.revision, state.rolledBackTo, state.attempt], ['taken-back', 2, 3, attempt]);
+    match(state.reason!, /^GET \/a: errors rose from 0\.0 % to 100\.0 %/);
+    deepEqual(await send(1), [200]);
+    const [back, taken] = revisions.list();
+    deepEqual([back!.source, taken!.result], ['guard', 'rolled-back']);
+    match(back!.message!, /revision 2 was taken back/);
+    deepEqual([control.attempts.get(attempt)!.guard, guard.state], [state, state]);
+  });
+
+  it('passes when its time is over and nothing is worse', async () => {
+    await apply(config(good, { name: 'x' }), guarded);
+    await send(30);
+    timers.advance(MINUTE);
+    deepEqual([(await ended).state, revision()], ['passed', 2]);
+  });
+
+  it('passes nothing when too few have called', async () => {
+    await apply(config(bad), guarded);
+    await send(3);
+    timers.advance(MINUTE);
+    const { state, reason } = await ended;
+    deepEqual([state, revision()], ['undecided', 2]);
+    equal(reason, '3 calls, fewer than 20 at every endpoint: too few to judge');
+  });
+
+  it('is watched no more when another one takes its place', async () => {
+    await apply(config(bad), guarded);
+    await send(30);
+    await apply(config(good, { name: 'mended' }));
+    timers.advance(MINUTE);
+    const { state, reason } = await ended;
+    deepEqual([state, reason, revision()], ['superseded', 'revision 3 took its place', 3]);
+  });
+
+  it('is not taken back over one that is on its way when it gets worse', async () => {
+    await apply(config(bad), guarded);
+    await send(30);
+    const held = holdChange({ control });
+    const mended = apply(config(good, { name: 'mended' }));
+    await held.reached;
+    timers.advance(1_000);
+    await held.asked(2);
+    held.release();
+    equal((await mended).revision, 3);
+    const { state, reason, rolledBackTo } = await ended;
+    deepEqual([state, reason, rolledBackTo], ['superseded', 'revision 3 took its place', null]);
+    deepEqual([revision(), engine.generations.current.runtime.config.name], [3, 'mended']);
+  });
+
+  it('is taken back when the one on its way is refused', async () => {
+    await apply(config(bad), guarded);
+    await send(30);
+    const held = holdChange({ control });
+    const refused = rejects(apply(config(good), { participant: { prepare: () => Promise.reject(new Error('no')) } }));
+    await held.reached;
+    timers.advance(1_000);
+    await held.asked(2);
+    held.release();
+    await refused;
+    equal((await ended).state, 'taken-back');
+  });
+
+  it('says so when it could not be taken back', async () => {
+    await apply(config(bad), guarded);
+    await send(30);
+    control.participants.push({ prepare: () => Promise.reject(new Error('a worker is late')) });
+    timers.advance(1_000);
+    const { state, reason } = await ended;
+    deepEqual([state, revision()], ['failed', 2]);
+    match(reason!, /errors rose.*; it could not be taken back: a worker is late/);
+  });
+
+  it('does not fail by turning away on purpose', async () => {
+    await apply(config(good, {}, { 'qos/ratelimit/router': { max_rate: 1, capacity: 1 } }), guarded);
+    deepEqual(await send(30), [200, 503]);
+    timers.advance(MINUTE);
+    equal((await ended).state, 'passed');
+  });
+
+  describe('that serves already', () => {
+    it('is judged from its beginning', async () => {
+      await apply(config(bad));
+      await send(30);
+      timers.advance(MINUTE / 2);
+      const { result } = await apply(config(bad), guarded);
+      equal(result, 'unchanged');
+      timers.advance(1_000);
+      const { state, revision: watched } = await ended;
+      deepEqual([state, watched], ['taken-back', 2]);
+    });
+
+    it('is judged from its beginning also when minutes have gone by', async () => {
+      await apply(config(bad));
+      await send(15);
+      timers.advance(4 * MINUTE);
+      await send(15);
+      await apply(config(bad), { guard: { durationMs: 10 * MINUTE } });
+      timers.advance(1_000);
+      match((await ended).reason!, /from 0\.0 % to 100\.0 % \(30 of 30 calls\)/);
+    });
+
+    it('is watched until the guard would have ended', async () => {
+      await apply(config(good, { name: 'x' }));
+      timers.advance(MINUTE / 2);
+      await apply(config(good, { name: 'x' }), guarded);
+      timers.advance(MINUTE / 2 - 1);
+      equal(guard.state!.state, 'watching');
+      timers.advance(1);
+      equal((await ended).state, 'undecided');
+    });
+
+    it('is not watched when it is older than the guard', async () => {
+      await apply(config(good, { name: 'x' }));
+      timers.advance(MINUTE);
+      const { attempt } = await apply(config(good, { name: 'x' }), guarded);
+      deepEqual([guard.state, control.attempts.get(attempt)!.guard], [null, null]);
+    });
+
+    it('is not watched when nothing served before it', async () => {
+      await apply(config(good), guarded);
+      equal(guard.state, null);
+    });
+
+    it('is watched by the guard that was asked for last', async () => {
+      const first = await apply(config(good, { name: 'x' }), guarded);
+      const second = await apply(config(good, { name: 'x' }), guarded);
+      deepEqual(
+        [first, second].map(({ attempt }) => control.attempts.get(attempt)!.guard!.state),
+        ['superseded', 'watching'],
+      );
+    });
+  });
+
+  describe('by the configuration itself', () => {
+    const careful = (backend: TestBackend) => config(backend, { extra_config: { 'admin/reload': { guard: '60s' } } });
+
+    for (const trigger of ['watch', 'signal'] as const) {
+      it(`is one that was found in its file (${trigger})`, async () => {
+        await apply(careful(bad), { trigger });
+        await send(30);
+        timers.advance(1_000);
+        equal((await ended).state, 'taken-back');
+      });
+    }
+
+    it('is none that somebody asked for without a guard', async () => {
+      await apply(careful(bad));
+      equal(guard.state, null);
+    });
+  });
+});
