@@ -26,6 +26,7 @@ export {
   withOldFields,
   withVersionTwo,
 } from './old-schema.ts';
+export { type PathSegment, parseSegment, readSegment } from './path-segment.ts';
 export { completePipe, type FoundPipe, mayHoldPipes, pipesIn } from './pipes.ts';
 export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer, valueAt } from './pointer.ts';
 export { type Part, PlacedError, type Position } from './position.ts';

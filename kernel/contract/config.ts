@@ -216,7 +216,7 @@ export const serviceSchema = {
     },
     debug_endpoint: flag('Serve /__debug/, a backend that logs what it is sent.'),
     echo_endpoint: flag('Serve /__echo/, a backend that answers what it is sent.'),
-    disable_rest: flag('Allow a {placeholder} at the end of a word, as in /file.{extension}.'),
+    disable_rest: flag('Allow {placeholders} inside a word, as in /file.{extension} and /{from}-{to}.'),
     read_timeout: time('Longest time for a whole request; 0 for no limit.', '0s', '30s'),
     read_header_timeout: time('Longest time for request line and headers; 0 means read_timeout.', '0s', '5s'),
     write_timeout: time(

@@ -1,4 +1,4 @@
-import { nearest } from '../config/index.ts';
+import { nearest, parseSegment, readSegment } from '../config/index.ts';
 import type { Route } from '../pipeline/route.ts';
 
 /** An endpoint that does not match a path but looks like it. */
@@ -57,8 +57,7 @@ function isMisspelled(wanted: string, found: string): boolean {
 }
 
 function fits(wanted: string, found: string): boolean {
-  const brace = wanted.indexOf('{');
-  return brace < 0 ? wanted === found : found.length > brace && found.startsWith(wanted.slice(0, brace));
+  return readSegment(parseSegment(wanted).texts, found) !== undefined;
 }
 
 function difference(wanted: readonly string[], found: readonly string[]): string {

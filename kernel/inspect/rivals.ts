@@ -1,6 +1,7 @@
 import type { Route } from '../pipeline/route.ts';
 import { cleanPath } from '../server/clean-path.ts';
 import { Router } from '../server/router.ts';
+import { fixedLength } from '../server/tree-path.ts';
 import { routeId } from './routes.ts';
 import type { Served } from './served.ts';
 
@@ -69,7 +70,9 @@ function whyLost(winner: Route, loser: Route): string {
     const other = lost[at];
     if (other === segment || other === undefined) continue;
     if (other === '*') return `its wildcard gives way to what ${routeId(winner)} spells out`;
-    if (other.includes('{') && !segment.includes('{')) return `its variable ${other} gives way to the fixed ${segment}`;
+    if (!other.includes('{')) continue;
+    if (!segment.includes('{')) return `its variable ${other} gives way to the fixed ${segment}`;
+    if (fixedLength(other) < fixedLength(segment)) return `${other} gives way to ${segment}, which fixes more`;
   }
   return `${routeId(winner)} is found first`;
 }

@@ -20,7 +20,7 @@ import { concurrently } from './concurrent.ts';
 import { decoded } from './decode.ts';
 import { fold } from './fold.ts';
 import { withMessages } from './messages.ts';
-import { compilePattern, compileText } from './pattern.ts';
+import { compilePattern, compileText, encodeHost } from './pattern.ts';
 import { compileBackendFilter } from './request.ts';
 import { compileShape } from './shape.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -160,7 +160,7 @@ function atHost(
   }
   const pick = balance(hosts);
   const dynamic = new Map(
-    backend.host.filter((host) => host.includes('{')).map((host) => [host, compileText(host, encodeURIComponent)]),
+    backend.host.filter((host) => host.includes('{')).map((host) => [host, compileText(host, encodeHost)]),
   );
   return (request, call) => {
     const host = pick();

@@ -30,7 +30,7 @@ type Encode = (value: string) => string | undefined;
 export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
   const rooted = urlPattern.startsWith('/') ? urlPattern : `/${urlPattern}`;
   const mark = rooted.indexOf('?');
-  const path = compileText(mark < 0 ? rooted : rooted.slice(0, mark), encodeSegment);
+  const path = compilePath(mark < 0 ? rooted : rooted.slice(0, mark));
   const ownQuery = mark < 0 || mark === rooted.length - 1 ? null : compileText(rooted.slice(mark + 1), encodeQueryPart);
   const fullPath: Part = wildcard ? (request, call) => append(path(request, call), request.params.Wildcard) : path;
   return (request, call) => {
@@ -40,6 +40,18 @@ export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
     if (ownQuery === null) return start;
     const query = ownQuery(request, call);
     return query === undefined ? undefined : `${start}?${query}`;
+  };
+}
+
+const dotSegment = /\/\.{1,2}(?:[/;]|$)/;
+
+/** A dot segment can also come of a value and the text beside it. */
+function compilePath(text: string): Part {
+  const path = compileText(text, encodeSegment);
+  if (!/[^/]\{|\}[^/]/.test(text) || dotSegment.test(text)) return path;
+  return (request, call) => {
+    const made = path(request, call);
+    return made !== undefined && dotSegment.test(made) ? undefined : made;
   };
 }
 
@@ -57,7 +69,7 @@ export function compileDemands(
   for (const { url_pattern: pattern, host } of backends) {
     const mark = pattern.indexOf('?');
     always.push(...clientParts(mark < 0 ? pattern : pattern.slice(0, mark), encodeSegment));
-    for (const text of host) always.push(...clientParts(text, encodeURIComponent));
+    for (const text of host) always.push(...clientParts(text, encodeHost));
     if (mark >= 0) withoutQuery.push(...clientParts(pattern.slice(mark), encodeQueryPart));
   }
   if (always.length + withoutQuery.length === 0) return null;
@@ -135,7 +147,13 @@ function encodeMaybe(value: string | undefined, encode: Encode): string | undefi
 
 /** A dot segment would name another resource than the pattern does, also when it is escaped: it is refused. */
 function encodeSegment(value: string): string | undefined {
-  return value === '.' || value === '..' ? undefined : encodePathSegment(value);
+  const isDots = value.startsWith('.') && /^\.{1,2}(?:;|$)/.test(value);
+  return isDots || value === '' ? undefined : encodePathSegment(value);
+}
+
+/** The value of a placeholder in a host, which may go on with a path. */
+export function encodeHost(value: string): string | undefined {
+  return /^\.{0,2}$/.test(value) ? undefined : encodeURIComponent(value);
 }
 
 /** A claim by its exact name, else by its dotted path. */

@@ -3,6 +3,7 @@ import { encodePathSegment, type Params, paramKey, type ServiceConfig, Slices } 
 import type { Route } from '../pipeline/route.ts';
 import { cleanPath } from './clean-path.ts';
 import { Spelling } from './spelling.ts';
+import { moreFixedFirst, treePath } from './tree-path.ts';
 
 /** What a request's method and path lead to. */
 export type Outcome =
@@ -24,6 +25,7 @@ interface Entry {
 }
 
 const none: Outcome = Object.freeze({ kind: 'none' });
+const invalidPath: Outcome = Object.freeze({ kind: 'refused', text: 'error: invalid path' });
 
 /**
  * Finds the endpoint of a request in a radix tree: the same cost with ten endpoints as with ten thousand. A router
@@ -48,7 +50,10 @@ export class Router {
   static async build(config: ServiceConfig, routes: readonly Route[]): Promise<Router> {
     const router = new Router(config);
     const slices = new Slices();
-    for (const route of routes) {
+    const ordered = config.disable_rest
+      ? routes.toSorted((one, other) => moreFixedFirst(one.endpoint.endpoint, other.endpoint.endpoint))
+      : routes;
+    for (const route of ordered) {
       router.#add(route);
       if (slices.over) await slices.next();
     }
@@ -63,11 +68,10 @@ export class Router {
       return;
     }
     const names: [string, string][] = [];
-    const path = pattern.replace(/\{([^{}]+)\}/g, (_braces, name: string) => {
-      const plain = /^\w+$/.test(name) ? paramKey(name) : `p${names.length}`;
+    const path = treePath(pattern, (name) => {
+      const plain = /^[a-z]\w*$/i.test(name) ? paramKey(name) : `p${names.length}`;
       names.push([plain, paramKey(name)]);
-      // The tree's own variables also match nothing at all.
-      return `:${plain}([^]+)`;
+      return plain;
     });
     const entry: Entry = {
       route,
@@ -102,9 +106,16 @@ export class Router {
     if (hasEscapes) {
       const decoded = decodePath(path);
       if (decoded === null) return { kind: 'refused', text: `error: invalid URL escape "${badEscape(path)}"` };
+      if (decoded.includes('\0')) return invalidPath;
       plain = decoded;
     }
-    if (this.#options.remove_extra_slash) plain = cleanPath(plain);
+    const cleaned = this.#options.remove_extra_slash ? cleanPath(plain) : plain;
+    return cleaned === plain
+      ? this.#findClean(method, path, plain, hasEscapes)
+      : this.#findClean(method, cleanPath(path, true), cleaned, hasEscapes);
+  }
+
+  #findClean(method: string, path: string, plain: string, hasEscapes: boolean): Outcome {
     const found = this.#lookUp(method, plain);
     if (found) {
       const entry = found.store as Entry;
@@ -114,8 +125,15 @@ export class Router {
       const outcome = this.#accept(entry, params, path, plain, hasEscapes);
       if (outcome.kind !== 'none') return outcome;
     }
-    if (this.#catchAll) return { kind: 'route', route: this.#catchAll, params: { Wildcard: path.slice(1) } };
-    return this.#miss(method, plain);
+    return this.#catchAll ? this.#catch(this.#catchAll, path, plain, hasEscapes) : this.#miss(method, plain);
+  }
+
+  /** A path of which no wildcard would take the rest is not for this one either. */
+  #catch(route: Route, path: string, plain: string, hasEscapes: boolean): Outcome {
+    if (checkWildcard(path, plain)) return invalidPath;
+    const params: Params = { Wildcard: path.slice(1) };
+    const text = hasEscapes && !this.#options.disable_path_decoding && encodedTwice(params, plain);
+    return text ? { kind: 'refused', text } : { kind: 'route', route, params };
   }
 
   #lookUp(method: string, plain: string) {
@@ -127,7 +145,7 @@ export class Router {
   #accept(entry: Entry, found: Params, path: string, plain: string, hasEscapes: boolean): Outcome {
     const params: Params = {};
     if (entry.names === null) Object.assign(params, found);
-    else for (const [name, key] of entry.names) params[key] = found[name]!;
+    else for (const [name, key] of entry.names) setParam(params, key, found[name]!);
     delete params['*'];
     if (entry.wildcardAt >= 0) {
       const refused = checkWildcard(path, plain);
@@ -194,13 +212,17 @@ const noQuery = Object.freeze({});
 
 function ignored(): void {}
 
-/** A wildcard never matches a path that names another one: empty and dot segments, backslashes, NUL. */
+/** A variable may have any name, that of an object's prototype too. */
+function setParam(params: Params, key: string, value: string): void {
+  if (key === '__proto__') Object.defineProperty(params, key, { value, enumerable: true });
+  else params[key] = value;
+}
+
+/** A wildcard never matches a path that names another one: empty and dot segments, backslashes. */
 function checkWildcard(path: string, plain: string): Outcome | null {
-  if (/[\\\0]/.test(plain)) return { kind: 'refused', text: 'error: invalid path' };
-  if (!/\/\/|\/\.{1,2}(?:\/|$)/.test(plain)) return null;
-  return /\/\.{1,2}(?:\/|$)/.test(plain) && /%2e|%2f/i.test(path)
-    ? { kind: 'refused', text: 'error: invalid path' }
-    : none;
+  if (plain.includes('\\')) return invalidPath;
+  if (!/\/[/;]|\/\.{1,2}(?:[/;]|$)/.test(plain)) return null;
+  return /\/\.{1,2}(?:[/;]|$)/.test(plain) && /%2e|%2f/i.test(path) ? invalidPath : none;
 }
 
 /** What stands behind the wildcard's prefix, as the client encoded it. */

@@ -1,12 +1,22 @@
+import { parseSegment, readSegment } from '../config/index.ts';
+
 /** One segment of declared paths, and what may follow it. */
 interface Node {
   readonly fixed: Map<string, { readonly spelling: string; readonly node: Node }>;
-  /** Segments that end in a variable, by what stands before it: empty for a whole segment. */
-  readonly variables: { readonly spelling: string; readonly node: Node }[];
+  /** Segments with variables. */
+  readonly variables: Variables[];
   /** A declared path ends here. */
   ends: boolean;
   /** A declared path ends here in `/*`. */
   open: boolean;
+}
+
+interface Variables {
+  /** The fixed text, as declared. */
+  readonly texts: readonly string[];
+  /** The same in lower case. */
+  readonly folded: readonly string[];
+  readonly node: Node;
 }
 
 function createNode(): Node {
@@ -45,8 +55,8 @@ export class Spelling {
 }
 
 function step(node: Node, segment: string): Node {
-  const brace = segment.indexOf('{');
-  if (brace < 0) {
+  const { texts, names } = parseSegment(segment);
+  if (names.length === 0) {
     const key = segment.toLowerCase();
     const known = node.fixed.get(key);
     if (known) return known.node;
@@ -54,12 +64,27 @@ function step(node: Node, segment: string): Node {
     node.fixed.set(key, { spelling: segment, node: next });
     return next;
   }
-  const spelling = segment.slice(0, brace);
-  const known = node.variables.find((variable) => variable.spelling === spelling);
+  const form = texts.join('{}');
+  const known = node.variables.find((variables) => variables.texts.join('{}') === form);
   if (known) return known.node;
   const next = createNode();
-  node.variables.push({ spelling, node: next });
+  node.variables.push({ texts, folded: texts.map((text) => text.toLowerCase()), node: next });
   return next;
+}
+
+/** The segment with its fixed text as declared and its own values; undefined when it is not of this form. */
+function spellValues({ texts, folded }: Variables, segment: string): string | undefined {
+  const lower = segment.toLowerCase();
+  // A few letters have another length in lower case: the values could not be found again.
+  const lengths = lower.length === segment.length ? readSegment(folded, lower) : undefined;
+  if (!lengths) return undefined;
+  let start = texts[0]!.length;
+  let spelled = texts[0]!;
+  for (const [at, { length }] of lengths.entries()) {
+    spelled += segment.slice(start, start + length) + texts[at + 1]!;
+    start += length + texts[at + 1]!.length;
+  }
+  return spelled;
 }
 
 /** Fixed segments come before variables, variables before a wildcard, as in the router itself. */
@@ -69,11 +94,10 @@ function spell(node: Node, segments: readonly string[], at: number): string[] | 
   const fixed = node.fixed.get(segment.toLowerCase());
   const tail = fixed && spell(fixed.node, segments, at + 1);
   if (tail) return [fixed.spelling, ...tail];
-  for (const { spelling, node: next } of node.variables) {
-    const value = segment.slice(spelling.length);
-    if (value === '' || segment.slice(0, spelling.length).toLowerCase() !== spelling.toLowerCase()) continue;
-    const rest = spell(next, segments, at + 1);
-    if (rest) return [spelling + value, ...rest];
+  for (const variables of node.variables) {
+    const spelled = spellValues(variables, segment);
+    const rest = spelled === undefined ? undefined : spell(variables.node, segments, at + 1);
+    if (rest) return [spelled!, ...rest];
   }
   return node.open ? segments.slice(at) : undefined;
 }

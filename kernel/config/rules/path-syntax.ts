@@ -9,7 +9,7 @@ const VARIABLE_NAME = /^[\w-]+$/;
 /**
  * What is wrong with the path of an endpoint: where `/`, `*`, `?`, `&`, `%` and `:` may stand, and what a `{variable}`
  * may look like.
- * @param gluedVariables a variable may end a word, as in `/file.{ext}`, as the last thing of the path.
+ * @param gluedVariables variables may stand inside a word, as in `/file.{ext}` and `/{from}-{to}`.
  */
 export function pathFaults(path: string, gluedVariables: boolean): PathFault[] {
   if (!path.startsWith('/')) {
@@ -51,40 +51,39 @@ function variableFaults(path: string, gluedVariables: boolean): PathFault[] {
   if (!path.includes('{') && !path.includes('}')) return [];
   const faults: PathFault[] = [];
   const names = new Set<string>();
-  const segments = path.split('/');
   let next = 0;
-  segments.forEach((segment, index) => {
+  for (const segment of path.split('/')) {
     const offset = next;
     next += segment.length + 1;
-    if (!segment.includes('{') && !segment.includes('}')) return;
-    const variable = /^([^{}]*)\{([^{}]*)\}([^{}]*)$/.exec(segment);
-    if (!variable) {
-      const several = /^[^{}]*(?:\{[^{}]*\}[^{}]*){2,}$/.test(segment);
-      const problem = several ? 'holds more than one variable' : "has a '{' or '}' without its counterpart";
-      const within = { start: offset, end: offset + segment.length };
-      faults.push({ message: `path '${path}': the segment '${segment}' ${problem}`, within });
-      return;
+    if (!segment.includes('{') && !segment.includes('}')) continue;
+    const whole = { start: offset, end: offset + segment.length };
+    const problem = segmentProblem(segment, gluedVariables);
+    if (problem) {
+      faults.push({ message: `path '${path}': the segment '${segment}' ${problem}`, within: whole });
+      continue;
     }
-    const [, before, name, after] = variable as unknown as [string, string, string, string];
-    const isLast = index === segments.length - 1;
-    const start = offset + before.length;
-    const within = { start, end: start + name.length + 2 };
-    if (!VARIABLE_NAME.test(name)) {
-      faults.push({
-        message: `path '${path}': '{${name}}' is not a variable: names take letters, digits, '-' and '_'`,
-        within,
-      });
-    } else if (names.has(paramKey(name))) {
-      faults.push({ message: `path '${path}': duplicate variable '{${name}}'`, within });
-    }
-    names.add(paramKey(name));
-    if (before === '' && after === '') return;
-    if (!gluedVariables) {
-      const message = `path '${path}': '{${name}}' must fill a whole segment unless disable_rest is true`;
+    for (const { 0: variable, 1: name, index } of segment.matchAll(/\{([^{}]*)\}/g)) {
+      const within = { start: offset + index, end: offset + index + variable.length };
+      if (!VARIABLE_NAME.test(name!)) {
+        faults.push({
+          message: `path '${path}': '${variable}' is not a variable: names take letters, digits, '-' and '_'`,
+          within,
+        });
+      } else if (names.has(paramKey(name!))) {
+        faults.push({ message: `path '${path}': duplicate variable '${variable}'`, within });
+      }
+      names.add(paramKey(name!));
+      if (variable === segment || gluedVariables) continue;
+      const message = `path '${path}': '${variable}' must fill a whole segment unless disable_rest is true`;
       faults.push({ message, within });
-    } else if (after !== '' || !isLast) {
-      faults.push({ message: `path '${path}': '{${name}}' inside a word must be the last thing of the path`, within });
     }
-  });
+  }
   return faults;
+}
+
+/** What is wrong with how a segment is made of texts and variables. */
+function segmentProblem(segment: string, gluedVariables: boolean): string | undefined {
+  if (!/^(?:[^{}]|\{[^{}]*\})*$/.test(segment)) return "has a '{' or '}' without its counterpart";
+  if (!gluedVariables && /\}.*\{/.test(segment)) return 'holds more than one variable';
+  return segment.includes('}{') ? 'has two variables with no text between them' : undefined;
 }

@@ -1,3 +1,4 @@
+import { parseSegment } from '../path-segment.ts';
 import type { Report } from '../report.ts';
 import { CATCHALL, routeName } from './rule.ts';
 
@@ -10,8 +11,8 @@ export interface Route {
 /** A position in the paths of one method. */
 interface Position {
   readonly words: Map<string, Position>;
-  /** Text before a variable (empty for a whole segment) to the variable there. */
-  readonly variables: Map<string, { name: string; route: Route; next: Position }>;
+  /** Segments with variables, by their fixed text. */
+  readonly variables: Map<string, { names: readonly string[]; route: Route; next: Position }>;
   route: Route | undefined;
 }
 
@@ -39,26 +40,36 @@ function place(route: Route, root: Position, report: Report): void {
   for (const segment of route.endpoint.split('/')) {
     const offset = start;
     start += segment.length + 1;
-    const variable = /^([^{}]*)\{([^{}]*)\}/.exec(segment);
-    if (!variable) {
+    const { texts, names } = parseSegment(segment);
+    if (names.length === 0) {
       position = nextWord(position, segment);
       continue;
     }
-    const [, before, name] = variable as unknown as [string, string, string];
-    let known = position.variables.get(before);
+    const form = texts.join('{}');
+    let known = position.variables.get(form);
     if (!known) {
-      known = { name, route, next: newPosition() };
-      position.variables.set(before, known);
-    } else if (known.name !== name) {
+      known = { names, route, next: newPosition() };
+      position.variables.set(form, known);
+    }
+    const { names: others } = known;
+    const at = names.findIndex((name, index) => name !== others[index]);
+    if (at >= 0) {
       const other = routeName(known.route);
+      const before =
+        texts.slice(0, at + 1).join('') +
+        names
+          .slice(0, at)
+          .map((name) => `{${name}}`)
+          .join('');
+      const begin = offset + before.length;
       complain(
         'ROUTE_COLLISION',
         route,
         known.route,
         `${routeName(route)} collides with ${other}: ` +
-          `the same position is called '{${name}}' here and '{${known.name}}' there`,
+          `the same position is called '{${names[at]}}' here and '{${others[at]}}' there`,
         report,
-        { start: offset + before.length, end: offset + before.length + name.length + 2 },
+        { start: begin, end: begin + names[at]!.length + 2 },
       );
       return;
     }

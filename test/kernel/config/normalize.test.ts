@@ -129,9 +129,10 @@ describe('an endpoint', () => {
       })),
     });
   });
-  it('may end in a glued variable with disable_rest', () =>
-    void withEndpoint({ endpoint: '/v1/file.{ext}' }, { disable_rest: true }));
-  for (const path of ['/{a}.json', '/x.{a}/b', '/{a}{b}']) {
+  for (const path of ['/v1/file.{ext}', '/{a}.json', '/x.{a}/b', '/{a}-{b}', '/v{a}.{b}/x-{c}-y/*']) {
+    it(`may be ${path} with disable_rest`, () => void withEndpoint({ endpoint: path }, { disable_rest: true }));
+  }
+  for (const path of ['/{a}{b}', '/x{a}{b}.json', '/{a}-{a}', '/{a}-{b', '/{a}.{b c}']) {
     it(`may not be ${path} with disable_rest`, () => {
       const { errors } = normalize({
         version: 3,

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, match } from 'node:assert/strict';
 import { backends, finding, findings, pointedAt, service } from './findings.ts';
 
 describe('a path that cannot be served', () => {
@@ -28,6 +28,21 @@ describe('two routes that collide', () => {
     deepEqual([collision.pointer, collision.related], ['/endpoints/1/endpoint', ['/endpoints/0/endpoint']]);
   });
   it('are told with the variable', () => equal(pointedAt('/u/{b}/x', collision), '{b}'));
+
+  const inWords = (...paths: string[]) =>
+    service(
+      paths.map((endpoint) => ({ endpoint })),
+      { disable_rest: true },
+    );
+  it('are told with the variable inside a word', () => {
+    const found = finding(inWords('/u/{a}-x{b}', '/u/{a}-x{c}/y'), 'ROUTE_COLLISION');
+    equal(pointedAt('/u/{a}-x{c}/y', found), '{c}');
+    match(found.message, /called '\{c\}' here and '\{b\}' there/);
+  });
+  it('are no two words with other text around their variables', () =>
+    deepEqual(findings(inWords('/{a}', '/{b}.json', '/{c}-{d}', '/x{e}'), 'ROUTE_COLLISION'), []));
+  it('are told when they are the same', () =>
+    equal(findings(inWords('/{a}-{b}', '/{a}-{b}'), 'ROUTE_DUPLICATE').length, 1));
 });
 
 describe('a placeholder without a value', () => {

@@ -40,6 +40,17 @@ describe('matchRoute', () => {
     equal(rivals[1]!.why, 'matches the path, but serves POST');
   });
 
+  it('names the endpoint that a word with more fixed text wins over, and why', async () => {
+    const words = ['/{a}', '/{b}.json'].map((endpoint) => ({ endpoint, backend }));
+    const { match: found, rivals } = await matchRoute(
+      await serve({ endpoints: words, disable_rest: true }),
+      'GET',
+      '/x.json',
+    );
+    equal(found.kind === 'route' && found.route.id, 'GET /{b}.json');
+    equal(rivals[0]!.why, '{a} gives way to {b}.json, which fixes more');
+  });
+
   it('names the wildcard that a variable wins over, and why', async () => {
     const { match: found, rivals } = await match('GET /f/x/b');
     equal(found.kind === 'route' && found.route.id, 'GET /f/{a}/b');

@@ -2,6 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { ask } from '../server/ask.ts';
 
 describe('the address of a backend', () => {
   let backend: TestBackend;
@@ -44,7 +45,7 @@ describe('the address of a backend', () => {
       endpoints: [{ endpoint: '/e/{id}/x', backend: [{ url_pattern: '/users/{id}/data' }] }],
     });
     const { port } = await gateway.listen();
-    for (const id of ['..', '.', '%2e%2e', '%2E', '.%2e']) {
+    for (const id of ['..', '.', '%2e%2e', '%2E', '.%2e', '..;x=1', '.;', '%2e.%3Bx']) {
       const sent = request({ port, host: '127.0.0.1', path: `/e/${id}/x`, agent: false }).end();
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       response.resume();
@@ -54,6 +55,58 @@ describe('the address of a backend', () => {
     const sent = request({ port, host: '127.0.0.1', path: '/e/...%3A/x', agent: false }).end();
     await once(sent, 'response');
     equal(backend.requests[0]!.target, '/users/...:/data');
+    await gateway.close();
+  });
+
+  it('never names another resource by the text beside a value', async () => {
+    const gateway = await startGateway({
+      disable_rest: true,
+      endpoints: [
+        { endpoint: '/e/{a}-{b}', backend: [{ host: [backend.url], url_pattern: '/x/.{a}{b}/y' }] },
+        {
+          endpoint: '/h/{a}',
+          backend: [{ host: [`${backend.url}/{a}`], disable_host_sanitize: true, url_pattern: '/y' }],
+        },
+      ],
+    });
+    const { port } = await gateway.listen();
+    for (const path of ['/e/;-x', '/e/.-;', '/h/..', '/h/.']) equal((await ask(port, `GET ${path}`)).status, 400, path);
+    equal(backend.requests.length, 0);
+    equal((await ask(port, 'GET /e/a-b')).status, 200);
+    equal(backend.requests[0]!.target, '/x/.ab/y');
+    await gateway.close();
+  });
+
+  it('lacks a value that is empty', async () => {
+    const at = (endpoint: string, pattern: string, host = backend.url): object => ({
+      endpoint,
+      backend: [{ host: [host], disable_host_sanitize: true, url_pattern: pattern }],
+    });
+    const { port: there } = new URL(backend.url);
+    const gateway = await startGateway({
+      endpoints: [
+        at('/header', '/t/{input_headers.X-A}/end'),
+        at('/query', '/t/{input_query_strings.a}/end'),
+        at('/inside', '/t-{input_query_strings.a}'),
+        at('/host', '/', `http://127.0.0.1{input_headers.X-A}:${there}`),
+        at('/own', '/t?a={input_query_strings.a}'),
+        {
+          endpoint: '/both',
+          backend: [
+            { host: [backend.url], url_pattern: '/{input_headers.X-A}' },
+            { host: [backend.url], url_pattern: '/' },
+          ],
+        },
+      ],
+    });
+    const { port } = await gateway.listen();
+    const headers = { 'X-A': '' };
+    for (const path of ['/header', '/query?a=', '/query?a=&a=b', '/inside?a', '/host', '/both']) {
+      equal((await ask(port, `GET ${path}`, { headers })).status, 400, path);
+    }
+    equal(backend.requests.length, 0);
+    equal((await ask(port, 'GET /own?a=')).status, 200);
+    equal(backend.requests[0]!.target, '/t?a=');
     await gateway.close();
   });
 

@@ -47,6 +47,32 @@ describe('/__catchall', () => {
     match((await ask(port, 'GET /__health')).text, /"status":"ok"/);
   });
 
+  for (const path of [
+    '/../admin',
+    '/%2e%2e/admin',
+    '/..%2fadmin',
+    '/a/./b',
+    '/a/..;v=1/b',
+    '//admin',
+    '/a\\b',
+    '/a%5Cb',
+    '/a%00b',
+    '/%252e%252e/admin',
+    '/a%3Fb',
+  ]) {
+    it(`refuses ${path}, of which no wildcard would take the rest`, async () => {
+      await start([all, at('GET /x/*')]);
+      equal((await ask(port, `GET ${path}`)).status, 400);
+      equal((await ask(port, `GET /x${path}`)).status, 400);
+      equal(backend.requests.length, 0);
+    });
+  }
+
+  it('takes the clean path where extra slashes are removed', async () => {
+    await start([all], { remove_extra_slash: true });
+    equal(await leadsTo('GET /a/..//../b'), '/base/b');
+  });
+
   it("calls its backend with the client's method, unless the backend declares one", async () => {
     await start([all]);
     await ask(port, 'DELETE /x');

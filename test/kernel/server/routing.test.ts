@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { ConfigErrors } from '#contract';
+import { parseSegment, readSegment } from '../../../kernel/config/index.ts';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
@@ -121,11 +122,92 @@ describe('routing', () => {
     equal(await leadsTo('GET /a/b'), '/a/b');
   });
 
-  it('reads a variable glued to text to the end of the segment', async () => {
-    await start([at('GET /file.{ext}', '/x/{ext}'), at('GET /{name}', '/n/{name}')], {}, { disable_rest: true });
-    equal(await leadsTo('GET /file.tar.gz'), '/x/tar.gz');
-    equal(await leadsTo('GET /file.'), '/n/file.');
-    deepEqual(await leadsTo('GET /file.tar/gz'), [404, '404 page not found']);
+  it('reads variables inside words', async () => {
+    const endpoints = [
+      at('GET /{name}', '/n/{name}'),
+      at('GET /file.{ext}', '/x/{ext}'),
+      at('GET /{name}.json', '/j/{name}'),
+      at('GET /{name}.min.json', '/m/{name}'),
+      at('GET /{from}-{to}', '/r/{to}/{from}'),
+      at('GET /v{major}.{minor}/x.{a}/b', '/{a}.v{minor}-{major}'),
+      at('GET /in-{a}/*', '/w/{a}'),
+    ];
+    await start(endpoints, {}, { disable_rest: true });
+    const cases: [path: string, result: unknown][] = [
+      ['/file.tar.gz', '/x/tar.gz'],
+      ['/file.', '/n/file.'],
+      ['/file.tar/gz', [404, '404 page not found']],
+      ['/a.json', '/j/a'],
+      ['/a.b.json', '/j/a.b'],
+      ['/a.min.json', '/m/a'],
+      ['/.json', '/n/.json'],
+      ['/a-b.json', '/j/a-b'],
+      ['/a-b', '/r/b/a'],
+      ['/a-b-c', '/r/b-c/a'],
+      ['/-b', '/n/-b'],
+      ['/a%2Db%20c', '/r/b%20c/a'],
+      ['/v1.2/x.y/b', '/y.v2-1'],
+      ['/V1.2/X.Y/b', [301, '/v1.2/x.Y/b']],
+      ['/v1.2/x./b', [404, '404 page not found']],
+      ['/in-1/a/b', '/w/1/a/b'],
+      ['/a-b/', [301, '/a-b']],
+      ['/a.json/', [301, '/a.json']],
+    ];
+    for (const [path, result] of cases) deepEqual(await leadsTo(`GET ${path}`), result, path);
+  });
+
+  it('reads the variables of a word as they are declared', async () => {
+    const forms = ['{a}-{b}', 'x{a}--{b}', '{a}.{b}.z', '{a}-{b}.{c}', '{a}..{b}x'];
+    const words = [
+      'a-b',
+      '-',
+      '--',
+      'xa--b',
+      'x-a---b',
+      'a.b.z',
+      '.a.b.z.z',
+      'a-b.c-d.e',
+      'a..bx',
+      '..x',
+      'a...x',
+      'a',
+    ];
+    const fields = ['a', 'b', 'c'].map((name) => `{${name}}`);
+    for (const form of forms) {
+      const named = fields.filter((field) => form.includes(field));
+      await start([at(`GET /${form}`, `/x?v=${named.join('&v=')}`)], {}, { disable_rest: true });
+      for (const word of words) {
+        const values = readSegment(parseSegment(form).texts, word);
+        const expected = values ? `/x?v=${values.join('&v=')}` : [404, '404 page not found'];
+        deepEqual(await leadsTo(`GET /${word}`), expected, `${form} ${word}`);
+      }
+      await gateway!.close();
+    }
+    gateway = null;
+  });
+
+  it('reads a word of a million letters at once', async () => {
+    await start([at('GET /{a}-{b}--{c}.json', '/{a}')], {}, { disable_rest: true });
+    for (const word of ['-'.repeat(900_000), 'a-'.repeat(450_000), `a-b${'--c.json'.repeat(100_000)}x`]) {
+      match(await sendRaw(port, `GET /${word} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 404 /);
+    }
+  });
+
+  it('gives variables whatever their name', async () => {
+    await start([at('GET /{__proto__}/{constructor}/{_x}/{1}', '/{1}/{_x}/{constructor}/{__proto__}')]);
+    equal(await leadsTo('GET /a/b/c/d'), '/d/c/b/a');
+    await gateway!.close();
+    const backends = [{ url_pattern: '/1/{__proto__}' }, { url_pattern: '/2/{__proto__}' }];
+    await start([{ endpoint: '/{__proto__}', backend: backends }]);
+    await ask(port, 'GET /a');
+    deepEqual(backend.requests.map(({ target }) => target).sort(), ['/1/a', '/2/a', '/d/c/b/a']);
+  });
+
+  it('refuses a path with a NUL wherever it leads', async () => {
+    await start([at('GET /user/{id}'), at('GET /f/*')], { disable_path_decoding: true });
+    for (const path of ['/user/a%00', '/f/a%00b', '/%00', '/none/%00']) {
+      deepEqual(await leadsTo(`GET ${path}`), [400, 'error: invalid path'], path);
+    }
   });
 
   it('does not check values for a second encoding when it is told not to', async () => {

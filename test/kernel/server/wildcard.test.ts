@@ -22,9 +22,15 @@ describe('a wildcard endpoint', () => {
     (backend.requests as unknown[]).length = 0;
   });
 
-  const start = async (...endpoints: [endpoint: string, pattern: string, more?: object][]): Promise<void> => {
+  const start = (...endpoints: [endpoint: string, pattern: string, more?: object][]): Promise<void> =>
+    startWith({}, ...endpoints);
+  const startWith = async (
+    router: object,
+    ...endpoints: [endpoint: string, pattern: string, more?: object][]
+  ): Promise<void> => {
     gateway = await startGateway({
       host: [backend.url],
+      extra_config: { router },
       endpoints: endpoints.map(([endpoint, pattern, more]) => ({
         endpoint,
         output_encoding: 'no-op',
@@ -71,6 +77,14 @@ describe('a wildcard endpoint', () => {
     [[['/fake/*', '/']], '/fake/a/../x', [301, '/fake/x']],
     [[['/fake/*', '/']], '/fake/../x', 404],
     [[['/t/{a}/*', '/{a}']], '/t//x', [301, '/t/x/']],
+    [[['/fake/*', '/']], '/fake/..;/x', 404],
+    [[['/fake/*', '/']], '/fake/a/..;v=1/x', [301, '/fake/x']],
+    [[['/fake/*', '/']], '/fake/.;/x', [301, '/fake/x']],
+    [[['/fake/*', '/']], '/fake/;v=1/x', [301, '/fake/x']],
+    [[['/fake/*', '/']], '/fake/%2e%2e;/x', 400],
+    [[['/fake/*', '/']], '/fake/..%3Bv/x', 404],
+    [[['/fake/*', '/']], '/fake/a;v=1/x', '/a;v=1/x'],
+    [[['/fake/*', '/']], '/fake/...;/x', '/...;/x'],
   ];
   for (const [endpoints, target, result] of cases) {
     it(`${endpoints[0]![0]} on ${endpoints[0]![1]} takes ${target} to ${JSON.stringify(result)}`, async () => {
@@ -96,6 +110,23 @@ describe('a wildcard endpoint', () => {
     }
     equal(await leadsTo('/area/private%2Fx'), '/guarded');
     equal(await leadsTo('/area/%70rivate/x'), '/guarded');
+  });
+
+  it('takes the rest of the clean path where extra slashes are removed', async () => {
+    await startWith({ remove_extra_slash: true }, ['/f/*', '/base'], ['/f/{a}/v/*', '/{a}']);
+    const cases: [target: string, result: unknown][] = [
+      ['/z/../f/secret', '/base/secret'],
+      ['//f/x', '/base/x'],
+      ['/f//x//', '/base/x/'],
+      ['/f/a/../b%20c', '/base/b%20c'],
+      ['/%2e%2e%2ff/./x', '/base/x'],
+      ['/f/..;v=1/f/x', '/base/x'],
+      ['/f/../../../f/x', '/base/x'],
+      ['/f/a/b%2Fc', '/base/a/b%2Fc'],
+      ['//f/1/v/x', '/1/x'],
+      ['/f/', '/base/'],
+    ];
+    for (const [target, result] of cases) deepEqual(await leadsTo(target), result, target);
   });
 
   it('comes after static segments and variables, the longest prefix first', async () => {

@@ -1,0 +1,33 @@
+/** One segment of a declared path. */
+export interface PathSegment {
+  /** The fixed text before, between and behind the variables: one more than there are variables. */
+  readonly texts: readonly string[];
+  /** The names of the variables, in order. */
+  readonly names: readonly string[];
+}
+
+export function parseSegment(segment: string): PathSegment {
+  const pieces = segment.split(/\{([^{}]*)\}/);
+  return { texts: pieces.filter((_piece, at) => at % 2 === 0), names: pieces.filter((_piece, at) => at % 2 === 1) };
+}
+
+/**
+ * The values of a segment's variables in a request; undefined when it does not match. No value is empty. One that is not
+ * the last ends where the text behind it first begins, so that there is only one way to read a segment.
+ *
+ * @param texts as declared; `value` must be in the same letter case.
+ */
+export function readSegment(texts: readonly string[], value: string): string[] | undefined {
+  const last = texts.length - 1;
+  if (last === 0) return texts[0] === value ? [] : undefined;
+  if (!value.startsWith(texts[0]!) || !value.endsWith(texts[last]!)) return undefined;
+  const values: string[] = [];
+  let start = texts[0]!.length;
+  for (let at = 1; at <= last; at++) {
+    const end = at === last ? value.length - texts[last]!.length : value.indexOf(texts[at]!, start);
+    if (end <= start) return undefined;
+    values.push(value.slice(start, end));
+    start = end + texts[at]!.length;
+  }
+  return values;
+}
