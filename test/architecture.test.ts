@@ -6,6 +6,7 @@ import ts from 'typescript';
 /** Rooms of the kernel from left to right: each imports only to its left. */
 const rooms = [
   'contract',
+  'patterns',
   'logging',
   'config',
   'registry',

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ErrorObject } from 'ajv';
-import { ConfigError } from '#contract';
+import { ConfigError, type Pattern, PatternError } from '#contract';
 import { joinPointer } from '../config/index.ts';
+import { createPatterns } from '../patterns/patterns.ts';
 
 /**
  * Holds a document to a JSON Schema (drafts 06 and 07) of the caller's own.
@@ -11,17 +12,33 @@ import { joinPointer } from '../config/index.ts';
  */
 export async function lintAgainst(place: string, data: unknown): Promise<ConfigError[]> {
   let validate: ReturnType<Ajv['compile']>;
+  let isValid: unknown;
   try {
     const text = /^https?:\/\//.test(place) ? await download(place) : await readFile(place, 'utf8');
-    validate = new Ajv({ allErrors: true, strict: false, unicodeRegExp: false, validateFormats: false }).compile(
-      JSON.parse(text),
-    );
+    const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, code: { regExp } });
+    validate = ajv.compile(JSON.parse(text));
+    isValid = validate(data);
   } catch (error) {
-    const message = `ERROR compiling the schema: ${place}: ${(error as Error).message}`;
-    return [new ConfigError('LINT_SCHEMA', '', message, { cause: error })];
+    const { message, hint } = error as Error & { hint?: string };
+    return [
+      new ConfigError('LINT_SCHEMA', '', `ERROR compiling the schema: ${place}: ${message}`, { hint, cause: error }),
+    ];
   }
-  if (validate(data)) return [];
+  if (isValid) return [];
   return validate.errors!.map((error) => new ConfigError('LINT', error.instancePath, describe(error)));
+}
+
+const patterns = createPatterns();
+const regExp = Object.assign(compilePattern, { code: '' });
+
+/** As of the pattern service, with the pattern in the message: there is no place to be shown. */
+function compilePattern(source: string): Pattern {
+  try {
+    return patterns.compile(source);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    throw new PatternError(`pattern ${JSON.stringify(source)}: ${error.message}`, error);
+  }
 }
 
 /** Longest schema that is fetched, in bytes (decision 23). */

@@ -1,7 +1,15 @@
 import { type Services, silentEvents, silentLog, silentSinks } from '#contract';
+import { createPatterns } from '../patterns/patterns.ts';
 import { version } from '../version.ts';
 
 /** The kernel's services for a command that serves nothing: its output is the result alone, so nothing is logged. */
 export function toolServices(): Services {
-  return { clock: { now: () => performance.now() }, log: silentLog, sinks: silentSinks, events: silentEvents, version };
+  return {
+    clock: { now: () => performance.now() },
+    log: silentLog,
+    sinks: silentSinks,
+    events: silentEvents,
+    patterns: createPatterns(),
+    version,
+  };
 }

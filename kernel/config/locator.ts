@@ -10,10 +10,14 @@ export function locator(text: string, format: Format, valueAt: Document['valueAt
   let place: ((stretch: Stretch) => Position) | undefined;
   return (pointer, part, range) => {
     find ??= format.finder(text);
-    const stretch = find(parsePointer(pointer), part);
+    const steps = parsePointer(pointer);
+    const value = range && valueAt(pointer);
+    // A stretch of what is no text is one of its key.
+    const isOfKey = part === 'key' || (range !== undefined && typeof value !== 'string');
+    const stretch = find(steps, isOfKey ? 'key' : 'value');
     if (!stretch) return undefined;
     place ??= lineIndex(text);
-    return place(range && part === 'value' ? narrowed(text, format, stretch, valueAt(pointer), range) : stretch);
+    return place(range ? narrowed(text, format, stretch, isOfKey ? steps.at(-1) : value, range) : stretch);
   };
 }
 

@@ -87,11 +87,17 @@ function exactlyOne(groups: readonly (readonly string[])[] | undefined): JsonSch
 
 /** An object of these fields, with comments beside them and nothing else. */
 export function closedObject(properties: JsonSchema): JsonSchema {
-  // A field that a pattern matches too would be refused by strict validators.
-  const fields = Object.keys(properties).filter((key) => new RegExp(COMMENT_PATTERN).test(key));
-  const none = fields.map((key) => `(?!${key.replace('$', '\\$')}$)`).join('');
-  const comments = `^${none}${COMMENT_PATTERN.slice(1)}`;
-  return { properties, patternProperties: { [comments]: true }, additionalProperties: false };
+  const fields = Object.entries(properties);
+  const isComment = ([key]: [string, unknown]) => new RegExp(COMMENT_PATTERN).test(key);
+  return {
+    properties: Object.fromEntries(fields.filter((field) => !isComment(field))),
+    // Strict validators refuse a field that a pattern matches too: such a field is a pattern of its own.
+    patternProperties: {
+      ...Object.fromEntries(fields.filter(isComment).map(([key, field]) => [`^${key.replace('$', '\\$')}$`, field])),
+      [COMMENT_PATTERN]: true,
+    },
+    additionalProperties: false,
+  };
 }
 
 function toPublicField(schema: Schema, key: string): JsonSchema {

@@ -17,7 +17,7 @@ export * from './logging.ts';
 export { mergeShallow } from './merge.ts';
 export { type ClientRequest, type Params, PipeRequest, paramKey, Reply } from './message.ts';
 export { findNear, type Near, nearest } from './nearest.ts';
-export { type PatternFault, patternFault } from './pattern-fault.ts';
+export { type Pattern, PatternError, PatternLimit, type Patterns } from './pattern.ts';
 export { pemTrouble } from './pem-trouble.ts';
 export { type PipeConfig, pipeSchema } from './pipe.ts';
 export * from './plugin.ts';

@@ -30,10 +30,13 @@ export interface LogSink {
 /** What a sink writes to: a file, a pipe, a connection. */
 export interface LogDestination {
   readonly terminal?: boolean;
-  /** Writes the text and calls `done` once; nothing more is written until then. Must not block. */
-  write(text: string, done: (error?: Error | null) => void): void;
+  /**
+   * Writes the lines and calls `done` once; nothing more is written until then. Must not block.
+   * @param lines as UTF-8, each with its line break. Valid until `done` is called.
+   */
+  write(lines: Uint8Array, done: (error?: Error | null) => void): void;
   /** Writes what is left when the process exits; what has no such way loses it. */
-  writeSync?(text: string): void;
+  writeSync?(lines: Uint8Array): void;
 }
 
 /** The sinks of the process. */

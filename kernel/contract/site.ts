@@ -5,6 +5,7 @@ import type { ConfigError, ConfigErrorOptions } from './errors.ts';
 import type { Log } from './log.ts';
 import type { LogSinks } from './logging.ts';
 import type { ClientRequest, PipeRequest } from './message.ts';
+import type { Pattern, Patterns } from './pattern.ts';
 import type { Port } from './port.ts';
 import type { Step } from './step.ts';
 
@@ -33,6 +34,8 @@ export interface Services {
   /** Where lines of logs go. */
   readonly sinks: LogSinks;
   readonly events: Events;
+  /** Regular expressions; those of a configuration are compiled by `Site.pattern`. */
+  readonly patterns: Patterns;
   /** The running release, as in `1.2.3`. */
   readonly version: string;
 }
@@ -131,6 +134,12 @@ export interface Site<Config> {
    * @throws the error of the file system.
    */
   read(path: string): Uint8Array;
+  /**
+   * Compiles a regular expression of this plugin's configuration.
+   * @param pointer of the expression, relative to the configuration; of its value when the expression is a key.
+   * @throws ConfigError PATTERN_INVALID with the place and what to write instead.
+   */
+  pattern(source: string, pointer: string): Pattern;
   /** Work to be done before the configuration goes live, such as loading keys; a failure refuses the configuration. */
   warm(task: (signal: AbortSignal) => Promise<void>): void;
   /**

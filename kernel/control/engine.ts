@@ -1,5 +1,6 @@
 import type { Catalogue, Events, LogSinks, Role, Services } from '#contract';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
+import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import type { Ask } from '../runtime/config-build.ts';
 import { Keeper } from '../runtime/keeper.ts';
@@ -39,6 +40,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
     log,
     sinks,
     events,
+    patterns: createPatterns(),
     version,
     ...services,
   } as Services);

@@ -10,18 +10,18 @@ export function toStream(stream: Writable & { isTTY?: boolean }, fd?: number): L
   stream.on('error', ignore);
   return {
     terminal: stream.isTTY === true,
-    write: (text, done) => {
-      stream.write(text, done);
+    write: (bytes, done) => {
+      stream.write(bytes, done);
     },
-    ...(fd !== undefined && { writeSync: (text: string) => writeAll(fd, text) }),
+    ...(fd !== undefined && { writeSync: (bytes: Uint8Array) => writeAll(fd, bytes) }),
   };
 }
 
 /** An open file, written by the thread pool: a slow disk does not hold the event loop up. */
 export function toFile(fd: number): LogDestination {
   return {
-    write: (text, done) => writeOn(fd, Buffer.from(text), done),
-    writeSync: (text) => writeAll(fd, text),
+    write: (bytes, done) => writeOn(fd, bytes, done),
+    writeSync: (bytes) => writeAll(fd, bytes),
   };
 }
 
@@ -39,20 +39,20 @@ function isFile(fd: number): boolean {
   }
 }
 
-function writeOn(fd: number, bytes: Buffer, done: (error?: Error | null) => void): void {
+function writeOn(fd: number, bytes: Uint8Array, done: (error?: Error | null) => void): void {
   write(fd, bytes, (error, written) => {
     if (error || written >= bytes.length) done(error);
     else writeOn(fd, bytes.subarray(written), done);
   });
 }
 
-/** Writes all of the text now; gives up when the reader does not take it in time or is gone. */
-function writeAll(fd: number, text: string): void {
-  let bytes = Buffer.from(text);
+/** Writes all of it now; gives up when the reader does not take it in time or is gone. */
+function writeAll(fd: number, bytes: Uint8Array): void {
+  let left = bytes;
   const giveUpAt = performance.now() + EXIT_WAIT_MS;
-  while (bytes.length > 0) {
+  while (left.length > 0) {
     try {
-      bytes = bytes.subarray(writeSync(fd, bytes));
+      left = left.subarray(writeSync(fd, left));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > giveUpAt) return;
       Atomics.wait(pauser, 0, 0, 2);

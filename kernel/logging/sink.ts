@@ -1,4 +1,5 @@
 import type { LogDestination, LogLevel, LogSink } from '#contract';
+import { LineBuffer } from './line-buffer.ts';
 
 /** A sink with the handles its owner needs. */
 export interface Sink extends LogSink {
@@ -11,16 +12,17 @@ export interface Sink extends LogSink {
 }
 
 export interface SinkOptions {
-  /** Text that may wait, in characters. Default 1 MiB. */
+  /** Lines that may wait, in bytes. Default 1 MiB. */
   readonly limit?: number;
-  /** Waiting text that is written without further delay, in characters. Default 64 KiB. */
+  /** Waiting lines that are written without further delay, in bytes. Default 64 KiB. */
   readonly flushAt?: number;
 }
 
 /** Between two writes of less than `flushAt`: lines of a busy gateway share a write, a single line shows at once. */
 const PAUSE_MS = 100;
 
-const importance: Readonly<Record<LogLevel, number>> = { DEBUG: 0, INFO: 1, WARNING: 2, ERROR: 3, CRITICAL: 4 };
+/** When a sink must drop lines, those of the levels below give way to the others. */
+const majorLevels: ReadonlySet<LogLevel> = new Set(['WARNING', 'ERROR', 'CRITICAL']);
 
 /**
  * Collects lines in memory and hands them over in large pieces, one at a time. While the destination is busy lines wait;
@@ -28,27 +30,19 @@ const importance: Readonly<Record<LogLevel, number>> = { DEBUG: 0, INFO: 1, WARN
  */
 export function createSink(destination: LogDestination, options: SinkOptions = {}): Sink {
   const { limit = 1024 * 1024, flushAt = 64 * 1024 } = options;
-  let lines: string[] = [];
-  let ranks: number[] = [];
-  let size = 0;
-  /** Part of `size` that belongs to DEBUG and INFO lines. */
-  let minorSize = 0;
+  let waiting = new LineBuffer(limit);
+  let handedOver = new LineBuffer(limit);
   let lost = 0;
-  let inFlight = 0;
+  let busy = false;
   let scheduled = false;
   let timer: NodeJS.Timeout | null = null;
   let flushedAt = Number.NEGATIVE_INFINITY;
-  let waiting: (() => void)[] = [];
+  let onDrained: (() => void)[] = [];
 
   const write = (line: string, level: LogLevel): void => {
-    const rank = importance[level];
-    lines.push(line);
-    ranks.push(rank);
-    size += line.length;
-    if (rank < 2) minorSize += line.length;
-    if (size > limit) shed(line.length, rank);
-    if (inFlight > 0) return;
-    if (size >= flushAt) flush();
+    lost += waiting.add(line, majorLevels.has(level));
+    if (busy) return;
+    if (waiting.size >= flushAt) flush();
     else if (!scheduled) schedule();
   };
 
@@ -63,64 +57,23 @@ export function createSink(destination: LogDestination, options: SinkOptions = {
     scheduled = false;
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    if (inFlight > 0 || lines.length === 0) return;
-    inFlight = lines.length;
-    const text = take();
+    if (busy || waiting.lines === 0) return;
+    busy = true;
+    [waiting, handedOver] = [handedOver, waiting];
     flushedAt = performance.now();
-    destination.write(text, done);
+    destination.write(handedOver.bytes, done);
   };
 
   const done = (error?: Error | null): void => {
-    if (error) lost += inFlight;
-    inFlight = 0;
-    if (size >= flushAt) flush();
-    else if (lines.length > 0 && !scheduled) schedule();
-    if (lines.length > 0 || inFlight > 0) return;
-    const resolvers = waiting;
-    waiting = [];
+    if (error) lost += handedOver.lines;
+    handedOver.clear();
+    busy = false;
+    if (waiting.size >= flushAt) flush();
+    else if (waiting.lines > 0 && !scheduled) schedule();
+    if (waiting.lines > 0 || busy) return;
+    const resolvers = onDrained;
+    onDrained = [];
     for (const resolve of resolvers) resolve();
-  };
-
-  const take = (): string => {
-    const text = lines.length === 1 ? lines[0]! : lines.join('');
-    lines = [];
-    ranks = [];
-    size = 0;
-    minorSize = 0;
-    return text;
-  };
-
-  const shed = (newestLength: number, newestRank: number): void => {
-    if (newestRank < 2 && minorSize === newestLength) {
-      lines.pop();
-      ranks.pop();
-      size -= newestLength;
-      minorSize = 0;
-      lost += 1;
-      return;
-    }
-    // More than needed goes at once, so that the walk is not taken again for every line.
-    dropOldest(limit - (limit >> 3), 2);
-    if (size > limit) dropOldest(limit - (limit >> 3), Number.POSITIVE_INFINITY);
-  };
-
-  const dropOldest = (target: number, belowRank: number): void => {
-    let kept = 0;
-    for (let at = 0; at < lines.length; at++) {
-      const line = lines[at]!;
-      const rank = ranks[at]!;
-      if (size > target && rank < belowRank) {
-        size -= line.length;
-        if (rank < 2) minorSize -= line.length;
-        lost += 1;
-        continue;
-      }
-      lines[kept] = line;
-      ranks[kept] = rank;
-      kept += 1;
-    }
-    lines.length = kept;
-    ranks.length = kept;
   };
 
   return {
@@ -131,15 +84,14 @@ export function createSink(destination: LogDestination, options: SinkOptions = {
     write,
     flush,
     flushSync() {
-      if (lines.length === 0) return;
-      const count = lines.length;
-      const text = take();
-      if (destination.writeSync) destination.writeSync(text);
-      else lost += count;
+      if (waiting.lines === 0) return;
+      if (destination.writeSync) destination.writeSync(waiting.bytes);
+      else lost += waiting.lines;
+      waiting.clear();
     },
     drained() {
-      if (lines.length === 0 && inFlight === 0) return Promise.resolve();
-      const promise = new Promise<void>((resolve) => waiting.push(resolve));
+      if (waiting.lines === 0 && !busy) return Promise.resolve();
+      const promise = new Promise<void>((resolve) => onDrained.push(resolve));
       flush();
       return promise;
     },

@@ -10,6 +10,7 @@ import {
   type Mirror,
   type MirrorParts,
   type OpenPort,
+  PatternError,
   type PipeConfig,
   type PipeRequest,
   type Place,
@@ -204,6 +205,18 @@ class PlaceSite implements Site<unknown> {
 
   get dispatch(): Step<ClientRequest> {
     return this.#build.dispatch;
+  }
+
+  get pattern(): Site<unknown>['pattern'] {
+    return (source, at) => {
+      try {
+        return this.services.patterns.compile(source);
+      } catch (error) {
+        if (!(error instanceof PatternError)) throw error;
+        const { message, hint, within } = error;
+        throw this.fault('PATTERN_INVALID', at, message, { hint, within, cause: error });
+      }
+    };
   }
 
   get read(): Site<unknown>['read'] {

@@ -23,6 +23,7 @@ import type { BuiltIn, BuiltIns } from './builtin.ts';
 import type { ClientBody } from './client-body.ts';
 import { HttpRequest } from './client-request.ts';
 import { compress, wantsGzip } from './compression.ts';
+import { FinishedRequest } from './finished-request.ts';
 import { handToKoa, yieldToContext } from './koa-reply.ts';
 import { INFLATED_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
 import type { Outcome, Router } from './router.ts';
@@ -265,25 +266,12 @@ export class Exchange implements InFlight, Stream {
 
   /** This request as the access log sees it. */
   record(): AccessRecord {
-    const request = this.#client ?? this.#request(noParams, null);
-    return {
-      endedAt: Date.now(),
+    return new FinishedRequest(this.#client ?? this.#request(noParams, null), this.#message, this.#call, {
       latencyMs: performance.now() - this.#startedAt,
       status: this.#status,
-      method: this.#message.method!,
-      path: request.path,
-      search: request.search,
-      host: request.host,
-      ip: request.ip,
-      secure: request.secure,
-      httpVersion: this.#message.httpVersion,
-      get requestHeaders() {
-        return request.headers;
-      },
       errors: this.#errors,
       endpoint: this.#outcome?.kind === 'route' ? this.#outcome.route.endpoint.endpoint : null,
-      call: this.#call,
-    };
+    });
   }
 }
 

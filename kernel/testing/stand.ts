@@ -6,9 +6,7 @@ import {
   type AtService,
   type BackendConfig,
   Call,
-  type Catalogue,
   type ClientRequest,
-  type Clock,
   type ConfigError,
   ConfigErrors,
   copyData,
@@ -26,9 +24,6 @@ import {
   type Services,
   type Step,
   serviceSchema,
-  silentEvents,
-  silentLog,
-  silentSinks,
 } from '#contract';
 import { compileSchema, type Normalized } from '../config/index.ts';
 import type { EndpointContext } from '../pipeline/attachments.ts';
@@ -37,13 +32,11 @@ import { parallel } from '../pipeline/merge.ts';
 import { nesting } from '../pipeline/nested.ts';
 import { Offers } from '../pipeline/offers.ts';
 import { attach, type Build } from '../pipeline/site.ts';
-import { Registry } from '../registry/registry.ts';
 import { type BuildContext, ConfigBuild } from '../runtime/config-build.ts';
-import { Keeper } from '../runtime/keeper.ts';
-import { Mirrors } from '../runtime/mirrors.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { Scope } from '../runtime/scope.ts';
 import { ScopedBuild } from '../runtime/scoped-build.ts';
+import { testContext } from './test-context.ts';
 import { type TestRequest, testRequest } from './test-request.ts';
 
 /** What surrounds the plugin. */
@@ -123,27 +116,6 @@ export async function stand(plugin: Plugin, place: Level, config: unknown, aroun
 
 function rethrow(error: unknown): never {
   throw error;
-}
-
-const systemClock: Clock = { now: () => performance.now() };
-
-/** What the plugin's configuration is built with, for as long as it stands. */
-function testContext(plugin: Plugin, { services, role = 'alone' }: Surroundings): BuildContext {
-  const catalogue: Catalogue = {
-    plugins: { [plugin.name]: async () => ({ plugin }) },
-    services: Object.fromEntries(Object.keys(plugin.provides ?? {}).map((name) => [name, async () => ({ plugin })])),
-    order: { router: [], endpoint: [], proxy: [], backend: [], transport: [] },
-    defaultProtocol: plugin.name,
-  };
-  const registry = new Registry(catalogue, {
-    clock: systemClock,
-    log: silentLog,
-    sinks: silentSinks,
-    events: silentEvents,
-    version: '0.0.0',
-    ...services,
-  } as Services);
-  return { registry, keeper: new Keeper(), mirrors: new Mirrors(), role };
 }
 
 async function standUp(

@@ -132,7 +132,6 @@ const answers: Record<string, Answer> = {
   filter: transform('/small', filter),
   merge: merge(['/part/a', '/part/b', '/part/c']),
   'json-64k': transform('/large', same),
-  'access-log': transform('/small', same),
 };
 
 const answer = answers[scenario];

@@ -1,27 +1,29 @@
 /**
  * `npm run bench`: what one request costs the gateway, next to what it must cost.
  *
- *   npm run bench -- [--rounds 5] [--seconds 3] [--connections 64] [--only no-op,merge] [--json FILE] [--against floor]
+ *   npm run bench -- [--rounds 5] [--seconds 3] [--connections 64] [--only no-op,merge] [--json FILE] [--noise]
  *
  * How to read the figures
  * - `µs` is CPU time, user and system, all threads, of the measured process alone, divided by the requests it answered.
  *   It depends little on what else runs on the machine, unlike requests per second. It still depends on the machine:
  *   compare within one run only.
- * - `floor` is a bare Node program written by hand for that one scenario (floor.ts): node:http in front, undici dispatch
+ * - `base` is a bare Node program written by hand for that one scenario (floor.ts): node:http in front, undici dispatch
  *   behind. It does not route, keep deadlines, watch for clients that leave, or add the headers a gateway must add.
- * - `ratio` is gateway over floor, taken round by round, where the two take turns (floor, gateway, floor, ...), so that
+ *   In `access-log` it is the gateway itself with its access log off.
+ * - `ratio` is gateway over base, taken round by round, where the two take turns (base, gateway, base, ...), so that
  *   a slow minute of the machine hits both. Median of the rounds; least and greatest in brackets. Where the brackets of
- *   two runs overlap, nothing is proven. `--against floor` compares the floor with itself and shows the noise.
- * - In `json`, `json-64k` and `access-log` the floor decodes and encodes. The gateway may prove that nothing looks into
- *   the data, check it and pass the bytes: there a ratio below 1 is work saved, not a faster encoder. `filter` and
- *   `merge` leave no such choice.
+ *   two runs overlap, nothing is proven. `--noise` compares every base with itself and shows the noise.
+ * - `MiB` is the resident memory of the process at the end of each round.
+ * - In `json` and `json-64k` the floor decodes and encodes. The gateway may prove that nothing looks into the data, check
+ *   it and pass the bytes: there a ratio below 1 is work saved, not a faster encoder. `filter` and `merge` leave no such
+ *   choice.
  * - Requests per second and latency are those of a full load: on two cores, the load generator and the upstream share
  *   what the measured process leaves. They tell little about latency at normal load.
  * - In the JSON file, `busy` is CPU time over elapsed time; well below 1 means that upstream or generator were the limit.
  *
  * Scenarios: `no-op` passes 1 KiB as bytes; `json` decodes and encodes it; `filter` adds allow, mapping and group;
- * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. The access log is off, except in
- * `access-log`: `json` with the log on, going to a file, against a floor that writes none.
+ * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. Their access log is off. `access-log` is
+ * `no-op` with the log on, going to a file, for at least 200,000 requests.
  *
  * Every round is checked: sample answers before and after are compared as a whole, no answer under load may be other
  * than 2xx, and the bytes of all answers must add up. A scenario that fails shows no figures and makes the command fail.
@@ -36,11 +38,11 @@ import { compare } from './measure.ts';
 import { readOptions } from './options.ts';
 import { describe, type Outcome } from './report.ts';
 import { openStage } from './stage.ts';
-import { floor } from './subject.ts';
+import { floor, gateway, loggingGateway } from './subject.ts';
 
 async function main(): Promise<number> {
   exitOnSignals();
-  const { scenarios, against, json, rounds, seconds, connections } = readOptions(process.argv.slice(2));
+  const { scenarios, noise, json, rounds, seconds, connections } = readOptions(process.argv.slice(2));
   const { folder, upstream, close } = await openStage();
   const outcomes: Outcome[] = [];
   try {
@@ -51,16 +53,15 @@ async function main(): Promise<number> {
       `Node ${facts.node}, ${facts.cores} x ${facts.cpu}; load: ${generator.name}, ${connections} connections`,
     );
     for (const scenario of scenarios) {
-      console.error(`${scenario.name}: ${rounds} rounds of ${seconds} s for floor and ${against.name}`);
-      outcomes.push({ name: scenario.name, ...(await attempt()) });
-
-      function attempt() {
-        const plan = { upstream, generator, rounds, seconds, connections, folder };
-        return compare(scenario, floor, against, plan).catch((error: Error) => ({ failed: error.message }));
-      }
+      const [base, other] = scenario.accessLog ? [gateway, loggingGateway] : [floor, gateway];
+      const subject = noise ? base : other;
+      console.error(`${scenario.name}: ${rounds} rounds of ${seconds} s for ${base.name} and ${subject.name}`);
+      const plan = { upstream, generator, rounds, seconds, connections, folder };
+      const figures = await compare(scenario, base, subject, plan).catch((error: Error) => ({ failed: error.message }));
+      outcomes.push({ name: scenario.name, ...figures });
     }
-    console.log(describe(outcomes, against.name));
-    const run = { ...facts, load: generator.name, connections, rounds, seconds, subject: against.name };
+    console.log(describe(outcomes));
+    const run = { ...facts, load: generator.name, connections, rounds, seconds };
     if (json !== undefined) writeFileSync(json, JSON.stringify({ ...run, scenarios: outcomes }, null, 2) + '\n');
   } finally {
     await close();

@@ -27,11 +27,13 @@ export interface Side {
   readonly p99Millis: Spread;
   /** CPU time over elapsed time: about 1 when the main thread was never idle. */
   readonly busy: Spread;
+  /** Memory at the end of each round. */
+  readonly residentMiB: Spread;
 }
 
 /** CPU of the second program over CPU of the first, round by round. */
 export interface Comparison {
-  readonly floor: Side;
+  readonly base: Side;
   readonly subject: Side;
   readonly ratio: Spread;
 }
@@ -49,24 +51,28 @@ export async function compare(scenario: Scenario, first: Subject, second: Subjec
     for (const subject of [first, second]) lanes.push(await open(subject, scenario, lanes.length, plan));
     for (const lane of lanes) await lane.round(Math.min(WARM_UP_SECONDS, plan.seconds * 2));
     const rounds: Round[][] = lanes.map(() => []);
-    for (let count = 0; count < plan.rounds; count += 1) {
+    const isEnough = () =>
+      rounds.every((done) => done.length >= plan.rounds && requestsOf(done) >= (scenario.requests ?? 0));
+    while (!isEnough()) {
       for (const [index, lane] of lanes.entries()) rounds[index]!.push(await lane.round(plan.seconds));
     }
     for (const lane of lanes) await lane.finish();
-    const [floor = [], subject = []] = rounds;
-    const ratio = spread(subject.map((round, index) => round.cpuMicros / floor[index]!.cpuMicros));
-    return { floor: summary(floor), subject: summary(subject), ratio };
+    const [base = [], subject = []] = rounds;
+    const ratio = spread(subject.map((round, index) => round.cpuMicros / base[index]!.cpuMicros));
+    return { base: summary(base), subject: summary(subject), ratio };
   } finally {
     await Promise.all(lanes.map((lane) => lane.running.child.stop()));
   }
 }
 
 interface Round {
+  readonly requests: number;
   readonly cpuMicros: number;
   readonly requestsPerSecond: number;
   readonly p50Millis: number;
   readonly p99Millis: number;
   readonly busy: number;
+  readonly residentMiB: number;
 }
 
 interface Lane {
@@ -83,7 +89,7 @@ async function open(subject: Subject, scenario: Scenario, index: number, plan: P
   const configFile = join(folder, `${index}-${scenario.name}.json`);
   const logFile = join(folder, `${index}-${scenario.name}.log`);
   const endpoint = { endpoint: scenario.path, ...scenario.endpoint };
-  writeFileSync(configFile, JSON.stringify(configWith([endpoint], upstream, port, scenario.accessLog)));
+  writeFileSync(configFile, JSON.stringify(configWith([endpoint], upstream, port, subject.logsAccess)));
   const setup = { port, upstream, scenario: scenario.name, configFile };
   const running = await launch(subject, setup, scenario.path, logFile);
   const blame = (error: unknown) => new Error(`${subject.name}: ${(error as Error).message}`);
@@ -99,11 +105,13 @@ async function open(subject: Subject, scenario: Scenario, index: number, plan: P
     requests += report.requests;
     const cpuMicros = after.cpuMicros - before.cpuMicros;
     return {
+      requests: report.requests,
       cpuMicros: cpuMicros / report.requests,
       requestsPerSecond: report.requests / report.seconds,
       p50Millis: report.p50Millis,
       p99Millis: report.p99Millis,
       busy: cpuMicros / 1e6 / report.seconds,
+      residentMiB: after.residentBytes / 2 ** 20,
     };
   }
 
@@ -111,12 +119,16 @@ async function open(subject: Subject, scenario: Scenario, index: number, plan: P
     running,
     round: (seconds) => round(seconds).catch((error) => Promise.reject(blame(error))),
     async finish() {
-      if (!scenario.accessLog || !subject.logsAccess) return;
+      if (!subject.logsAccess) return;
       await running.child.stop();
       const lines = readFileSync(logFile).reduce((sum, byte) => (byte === 0x0a ? sum + 1 : sum), 0);
       if (lines < requests) throw blame(new Error(`${lines} lines of log for ${requests} requests`));
     },
   };
+}
+
+function requestsOf(rounds: readonly Round[]): number {
+  return rounds.reduce((sum, { requests }) => sum + requests, 0);
 }
 
 function summary(rounds: readonly Round[]): Side {
@@ -127,5 +139,6 @@ function summary(rounds: readonly Round[]): Side {
     p50Millis: over('p50Millis'),
     p99Millis: over('p99Millis'),
     busy: over('busy'),
+    residentMiB: over('residentMiB'),
   };
 }

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { type Scenario, scenarios } from './scenarios.ts';
-import { floor, gateway, type Subject } from './subject.ts';
 
 /** What the command line asks for. */
 export interface Options {
@@ -8,7 +7,8 @@ export interface Options {
   readonly seconds: number;
   readonly connections: number;
   readonly scenarios: readonly Scenario[];
-  readonly against: Subject;
+  /** Compare every base with itself. */
+  readonly noise: boolean;
   /** File for the figures as JSON. */
   readonly json: string | undefined;
 }
@@ -23,7 +23,7 @@ export function readOptions(args: readonly string[]): Options {
       seconds: { ...text, default: '3' },
       connections: { ...text, default: '64' },
       only: { ...text, default: scenarios.map(({ name }) => name).join() },
-      against: { ...text, default: gateway.name },
+      noise: { type: 'boolean', default: false },
       json: text,
     },
   });
@@ -32,7 +32,7 @@ export function readOptions(args: readonly string[]): Options {
     seconds: positive('seconds', values.seconds, false),
     connections: positive('connections', values.connections, true),
     scenarios: values.only.split(',').map((name) => pick('only', name, scenarios)),
-    against: pick('against', values.against, [gateway, floor]),
+    noise: values.noise,
     json: values.json,
   };
 }

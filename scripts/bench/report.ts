@@ -5,32 +5,33 @@ import { table } from './table.ts';
 /** One scenario's figures, or why there are none. */
 export type Outcome = { readonly name: string } & (Comparison | { readonly failed: string });
 
-/**
- * The figures for people: medians, in brackets the least and the greatest round.
- * @param subject name of what is compared with the floor.
- */
-export function describe(outcomes: readonly Outcome[], subject: string): string {
+/** The figures for people: medians, in brackets the least and the greatest round. */
+export function describe(outcomes: readonly Outcome[]): string {
   const head = [
     'scenario',
-    'floor µs',
-    `${subject} µs`,
+    'base µs',
+    'µs',
     'ratio',
-    'floor r/s',
-    `${subject} r/s`,
-    'floor p50/p99 ms',
-    `${subject} p50/p99 ms`,
+    'base r/s',
+    'r/s',
+    'base p50/p99 ms',
+    'p50/p99 ms',
+    'base MiB',
+    'MiB',
   ];
   const measured = outcomes.filter((outcome) => 'ratio' in outcome);
   const failed = outcomes.filter((outcome) => 'failed' in outcome);
-  const lines = measured.map(({ name, floor, subject, ratio }) => [
+  const lines = measured.map(({ name, base, subject, ratio }) => [
     name,
-    figure(floor.cpuMicros, 1),
+    figure(base.cpuMicros, 1),
     figure(subject.cpuMicros, 1),
     figure(ratio, 2),
-    floor.requestsPerSecond.median.toFixed(0),
+    base.requestsPerSecond.median.toFixed(0),
     subject.requestsPerSecond.median.toFixed(0),
-    latency(floor),
+    latency(base),
     latency(subject),
+    figure(base.residentMiB, 0),
+    figure(subject.residentMiB, 0),
   ]);
   return [table([head, ...lines]), ...failed.map(({ name, failed }) => `FAILED ${name}: ${failed}`)].join('\n');
 }

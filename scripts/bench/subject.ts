@@ -23,8 +23,8 @@ export interface Subject {
   readonly env?: Readonly<Record<string, string>>;
   /** Gets a message channel, by which it notices the end of the benchmark. */
   readonly ipc?: boolean;
-  /** Writes a line per request to its outputs where a scenario asks for the access log. */
-  readonly logsAccess?: boolean;
+  /** Writes a line for every request to its output. */
+  readonly logsAccess?: true;
 }
 
 const FLOOR_FILE = join(import.meta.dirname, 'floor.ts');
@@ -36,13 +36,18 @@ export const floor: Subject = {
   ipc: true,
 };
 
-/** The gateway as operators run it, except that it opens no admin port: another gateway may have it. */
+/**
+ * The gateway as operators run it, except that it writes no access log and opens no admin port: another gateway may have
+ * it.
+ */
 export const gateway: Subject = {
   name: 'gateway',
   script: ({ configFile }) => [GATEWAY_FILE, 'run', '-c', configFile, '--state-dir', dirname(configFile)],
   env: { GATEWAY_ADMIN_LISTEN: 'off' },
-  logsAccess: true,
 };
+
+/** The gateway with the access log that it writes by default. */
+export const loggingGateway: Subject = { ...gateway, name: 'gateway with access log', logsAccess: true };
 
 /** Longest wait for the first answer, in milliseconds. */
 const START_MS = 60_000;

@@ -11,14 +11,14 @@ import { manyEndpoints } from '../../scripts/bench/many-endpoints.ts';
 import { compare } from '../../scripts/bench/measure.ts';
 import { scenarios } from '../../scripts/bench/scenarios.ts';
 import { openStage, type Stage } from '../../scripts/bench/stage.ts';
-import { floor, launch } from '../../scripts/bench/subject.ts';
+import { floor, gateway, launch, loggingGateway } from '../../scripts/bench/subject.ts';
 import { verifyLoad, verifySample } from '../../scripts/bench/verify.ts';
 import { readWrkReport } from '../../scripts/bench/wrk.ts';
 import { freePort } from '../../scripts/free-port.ts';
 
 const BENCH = join(import.meta.dirname, '../../scripts/bench/index.ts');
 const run = (...args: string[]) => promisify(execFile)(process.execPath, [BENCH, ...args]);
-const brief = ['--against', 'floor', '--rounds', '1', '--seconds', '0.1', '--connections', '4'];
+const brief = ['--noise', '--rounds', '1', '--seconds', '0.1', '--connections', '4'];
 
 const wrkText = `Running 3s test @ http://127.0.0.1:1/
   1 threads and 64 connections
@@ -66,17 +66,21 @@ describe('the benchmark', function () {
       ['merge', 'no-op'],
     );
     for (const line of lines)
-      match(line, /^\S+(?: +\d+\.\d \(.+?\)){2} +\d\.\d\d \(.+?\)(?: +\d+){2}(?: +[\d.]+\/[\d.]+){2}$/);
+      match(
+        line,
+        /^\S+(?: +\d+\.\d \(.+?\)){2} +\d\.\d\d \(.+?\)(?: +\d+){2}(?: +[\d.]+\/[\d.]+){2}(?: +\d+ \(.+?\)){2}$/,
+      );
     const figures = JSON.parse(readFileSync(json, 'utf8'));
     equal(figures.node, process.version);
     equal(figures.scenarios.length, 2);
-    for (const { floor, subject, ratio } of figures.scenarios) {
-      ok(floor.cpuMicros.median > 0 && floor.requestsPerSecond.median > 0 && floor.p99Millis.median > 0);
-      ok(Math.abs(ratio.median - subject.cpuMicros.median / floor.cpuMicros.median) < 1e-9);
+    for (const { base, subject, ratio } of figures.scenarios) {
+      ok(base.cpuMicros.median > 0 && base.requestsPerSecond.median > 0 && base.p99Millis.median > 0);
+      ok(base.residentMiB.median > 0);
+      ok(Math.abs(ratio.median - subject.cpuMicros.median / base.cpuMicros.median) < 1e-9);
     }
   });
 
-  for (const scenario of scenarios) {
+  for (const scenario of scenarios.filter(({ accessLog }) => !accessLog)) {
     it(`has a floor that answers rightly for ${scenario.name}`, async () => {
       const port = await freePort();
       const setup = { port, upstream: stage.upstream, scenario: scenario.name, configFile: '' };
@@ -88,6 +92,16 @@ describe('the benchmark', function () {
       }
     });
   }
+
+  it('compares the gateway with access log to the one without, for as many requests as the scenario asks for', async () => {
+    const scenario = { ...scenarios.find(({ accessLog }) => accessLog)!, requests: 100 };
+    const { base, subject } = await compare(scenario, gateway, loggingGateway, { ...plan(), rounds: 1 });
+    ok(base.residentMiB.median > 0 && subject.residentMiB.median > 0);
+    const [quiet, logged] = ['0', '1'].map((lane) =>
+      readFileSync(join(stage.folder, `${lane}-access-log.log`), 'utf8'),
+    );
+    ok(!quiet!.includes('/bench/access-log"') && logged!.split('/bench/access-log"').length > 100);
+  });
 
   it('refuses options that make no sense', async () => {
     await rejects(run('--only', 'nothing'), { code: 2, stderr: /"nothing" is none of no-op, json/ });

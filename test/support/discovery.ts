@@ -12,6 +12,7 @@ import {
   silentEvents,
   silentLog,
 } from '#contract';
+import { createPatterns } from '../../kernel/patterns/patterns.ts';
 import { Offers } from '../../kernel/pipeline/offers.ts';
 import { type Build, createSite } from '../../kernel/pipeline/site.ts';
 import { Keeper } from '../../kernel/runtime/keeper.ts';
@@ -64,6 +65,7 @@ export async function standDiscovery(
         log,
         sinks: silentSinks,
         events: silentEvents,
+        patterns: createPatterns(),
         version: '0.0.0',
       } satisfies Services,
       errors: [],

@@ -1,11 +1,12 @@
-import type { AtBackend, AtEndpoint, Catalogue, Plugin } from '#contract';
-import { atBackend, atEndpoint, definePlugin } from '#contract';
+import type { AtBackend, AtEndpoint, AtService, Catalogue, Plugin } from '#contract';
+import { atBackend, atEndpoint, atService, definePlugin } from '#contract';
 import { type Gateway, type GatewayOptions, startGateway } from '../../kernel/index.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 
 /** What the component `test` does where it stands, by the word that is its configuration there. */
 export interface Acts {
+  readonly service?: AtService;
   readonly endpoint?: Readonly<Record<string, AtEndpoint>>;
   readonly backend?: Readonly<Record<string, AtBackend>>;
 }
@@ -20,6 +21,7 @@ export function startPlugged(config: object, acts: Acts, options: GatewayOptions
     name: 'test',
     description: 'Does what a test needs.',
     places: [
+      atService(schema, () => acts.service ?? {}),
       atEndpoint(schema, ({ config: { act } }) => acts.endpoint?.[act] ?? {}),
       atBackend(schema, ({ config: { act } }) => acts.backend?.[act] ?? {}),
     ],

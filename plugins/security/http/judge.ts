@@ -46,7 +46,7 @@ const badHost: Verdict = {
 /**
  * Host check, then redirect, then headers.
  * @returns null when the configuration asks for nothing.
- * @throws ConfigError SECURITY_HOST_PATTERN, SECURITY_HEADER_NAME or SECURITY_HEADER_VALUE.
+ * @throws ConfigError PATTERN_INVALID, SECURITY_HEADER_NAME or SECURITY_HEADER_VALUE.
  */
 export function judgeBy<Source>(site: Site<SecurityConfig>, read: Reader<Source>): Judge<Source> | null {
   const { config } = site;

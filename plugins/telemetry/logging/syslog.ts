@@ -34,12 +34,12 @@ export interface Syslog extends LogDestination {
 }
 
 /**
- * Connects to the first socket that takes a stream connection. While there is none the text is held back, so that the
+ * Connects to the first socket that takes a stream connection. While there is none lines are held back, so that the
  * sink's bounded buffer decides what is kept. Sockets that only take datagrams cannot be opened by Node.js.
  */
 export function openSyslog(events: SyslogEvents, paths = socketPaths, retryMs = RETRY_MS): Syslog {
   let socket: Socket | null = null;
-  let held: { text: string; done: (error?: Error | null) => void } | null = null;
+  let held: { lines: Uint8Array; done: (error?: Error | null) => void } | null = null;
   let retry: NodeJS.Timeout | null = null;
   let connecting = false;
   let closed = false;
@@ -47,9 +47,9 @@ export function openSyslog(events: SyslogEvents, paths = socketPaths, retryMs = 
 
   const send = (): void => {
     if (!socket || !held) return;
-    const { text, done } = held;
+    const { lines, done } = held;
     held = null;
-    socket.write(text, done);
+    socket.write(lines, done);
     if (closed) socket.end();
   };
 
@@ -91,8 +91,8 @@ export function openSyslog(events: SyslogEvents, paths = socketPaths, retryMs = 
   };
 
   return {
-    write(text, done) {
-      held = { text, done };
+    write(lines, done) {
+      held = { lines, done };
       if (socket) send();
       else if (!connecting && retry === null) dial(0, []);
     },

@@ -1,4 +1,4 @@
-import { atEndpoint, before, CallError, definePlugin, type PipeRequest, Reply, refuse } from '#contract';
+import { atEndpoint, before, CallError, definePlugin, PatternLimit, type PipeRequest, Reply, refuse } from '#contract';
 import { compileValidator, type Validator } from './validator.ts';
 
 const schema = {
@@ -13,15 +13,16 @@ const schema = {
  * allowed request goes on byte for byte.
  *
  * Faults of the configuration: `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_REFERENCE`,
- * `JSON_SCHEMA_PATTERN`, `JSON_SCHEMA_ENDLESS`; warnings `JSON_SCHEMA_KEYWORD` and `JSON_SCHEMA_NO_BODY`. Errors of a call: `JSON_SCHEMA_EMPTY_BODY`, `JSON_SCHEMA_SYNTAX`,
- * `JSON_SCHEMA_DEPTH` and, with one line for each violation, `JSON_SCHEMA_VIOLATION`.
+ * `PATTERN_INVALID`, `JSON_SCHEMA_ENDLESS`; warnings `JSON_SCHEMA_KEYWORD` and `JSON_SCHEMA_NO_BODY`. Errors of a call:
+ * `JSON_SCHEMA_EMPTY_BODY`, `JSON_SCHEMA_SYNTAX`, `JSON_SCHEMA_DEPTH`, `PATTERN_LIMIT` and, with one line for each
+ * violation, `JSON_SCHEMA_VIOLATION`.
  */
 export const plugin = definePlugin({
   name: 'validation/json-schema',
   description: 'Validates the JSON body of requests before any backend is called.',
   places: [
     atEndpoint(schema, (site) => {
-      const validator = compileValidator(site.config, site.fault, site.warn);
+      const validator = compileValidator(site.config, site);
       if (site.endpoint.method === 'GET') {
         const message = 'requests of GET have no body, so every one is refused';
         site.warn('JSON_SCHEMA_NO_BODY', '', message, { hint: '"method": "POST" on the endpoint' });
@@ -45,6 +46,7 @@ function check(validator: Validator, bytes: Uint8Array): Reply | undefined {
     lines = validator.validateText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   } catch (error) {
     if (error instanceof SyntaxError) return refusal('JSON_SCHEMA_SYNTAX', error.message);
+    if (error instanceof PatternLimit) return refusal(error.code, error.message);
     // The stack ran out on the way down.
     if (error instanceof RangeError) return refusal('JSON_SCHEMA_DEPTH', 'the body is nested too deeply');
     throw error;

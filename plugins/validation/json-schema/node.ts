@@ -1,4 +1,4 @@
-import type { Data, DataObject } from '#contract';
+import type { Data, DataObject, Pattern } from '#contract';
 import type { ArrayRules } from './array-rules.ts';
 import type { Combinators } from './combinators.ts';
 import type { Draft } from './draft.ts';
@@ -36,7 +36,7 @@ export interface SchemaReader {
   /** The schema found by these steps from here. */
   child(...steps: readonly (string | number)[]): SchemaNode;
   /** A regular expression found by these steps. */
-  pattern(source: string, ...steps: readonly (string | number)[]): RegExp;
+  pattern(source: string, ...steps: readonly (string | number)[]): Pattern;
   fault(message: string, ...steps: readonly (string | number)[]): Error;
 }
 

@@ -1,4 +1,4 @@
-import { type Data, type DataObject, isObject } from '#contract';
+import { type Data, type DataObject, isObject, type Pattern } from '#contract';
 import { Findings, type Path } from './findings.ts';
 import type { Run, SchemaNode, SchemaReader } from './node.ts';
 
@@ -9,11 +9,7 @@ export interface ObjectRules {
   /** In the order of the schema. */
   readonly properties: readonly { readonly key: string; readonly node: SchemaNode }[];
   readonly declared: ReadonlySet<string>;
-  readonly patterns: readonly {
-    readonly source: string;
-    readonly expression: RegExp;
-    readonly node: SchemaNode;
-  }[];
+  readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
   /** Null when any other property will do. */
   readonly additional: SchemaNode | null;
   readonly names: SchemaNode | null;
@@ -31,8 +27,7 @@ export function readObjectRules(reader: SchemaReader): ObjectRules | null {
     properties: keys.map((key) => ({ key, node: reader.child('properties', key) })),
     declared: new Set(keys),
     patterns: sources.map((source) => ({
-      source,
-      expression: reader.pattern(source, 'patternProperties', source),
+      pattern: reader.pattern(source, 'patternProperties', source),
       node: reader.child('patternProperties', source),
     })),
     additional: additional === undefined || additional === true ? null : reader.child('additionalProperties'),
@@ -94,8 +89,8 @@ function checkUndeclared(
   const { declared, patterns, additional } = rules;
   const path = { parent, key };
   let matched = declared.has(key);
-  for (const { expression, node } of patterns) {
-    if (!expression.test(key)) continue;
+  for (const { pattern, node } of patterns) {
+    if (!pattern.test(key)) continue;
     matched = true;
     run.evaluate(node, value, path, findings, run);
   }

@@ -4,7 +4,7 @@ import { isMultiple } from './decimal.ts';
 import { createIdentify, eachDuplicate, equals } from './equality.ts';
 import { formats } from './formats.ts';
 import type { SchemaNode } from './node.ts';
-import { compilePattern } from './pattern.ts';
+import type { SchemaSite } from './read.ts';
 import { translate } from './translate.ts';
 
 /** True when a document without exact numbers is surely valid. */
@@ -16,7 +16,11 @@ export type Proof = (document: Data) => boolean;
  * @returns null for schemas that generated code would misread (limits beyond JavaScript's numbers, keys named like parts
  *   of the prototype).
  */
-export function compileProof(root: SchemaNode, schema: DataObject): Proof | null {
+export function compileProof(
+  root: SchemaNode,
+  schema: DataObject,
+  { pattern }: Pick<SchemaSite, 'pattern'>,
+): Proof | null {
   if (!isPlain(schema)) return null;
   const ajv = new Ajv({
     strict: false,
@@ -26,7 +30,7 @@ export function compileProof(root: SchemaNode, schema: DataObject): Proof | null
     messages: false,
     addUsedSchema: false,
     formats: Object.fromEntries(formats),
-    code: { regExp: Object.assign((source: string) => compilePattern(source), { code: 'compilePattern' }) },
+    code: { regExp: Object.assign((source: string) => pattern(source, ''), { code: '' }) },
   });
   ajv.addKeyword({ keyword: 'distinct', type: 'array', errors: false, validate: isDistinct });
   ajv.addKeyword({ keyword: 'unit', type: 'number', errors: false, validate: isTimes });

@@ -1,27 +1,22 @@
-import { type ConfigErrorOptions, type Data, type DataObject, findNear, getKey, isObject } from '#contract';
+import { type Data, type DataObject, findNear, getKey, isObject, type Site } from '#contract';
 import { readArrayRules } from './array-rules.ts';
 import { readCombinators } from './combinators.ts';
 import { findDraft } from './draft.ts';
 import type { SchemaNode, SchemaReader } from './node.ts';
 import { readNumberRules } from './number-rules.ts';
 import { readObjectRules } from './object-rules.ts';
-import { compilePattern, PatternError } from './pattern.ts';
 import { baseOf, escapeToken, indexNames, ROOT_ADDRESS, resolveReference } from './references.ts';
 import { readCommonRules, readStringRules, readType } from './value-rules.ts';
 
-/** Makes the error for a mistake in a schema. @param pointer relative to the schema document. */
-export type SchemaFault = (code: string, pointer: string, message: string, options?: ConfigErrorOptions) => Error;
-
-/** Notes something that is odd about a schema but does not refuse it. */
-export type SchemaNotice = (code: string, pointer: string, message: string, options?: ConfigErrorOptions) => void;
+/** What a schema needs of the place it stands at; pointers are those of the schema document. */
+export type SchemaSite = Pick<Site<unknown>, 'fault' | 'warn' | 'pattern'>;
 
 /**
  * Reads a schema document: checks it against its draft, resolves references and compiles patterns.
- * @throws what `fault` makes: `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_REFERENCE` or
- *   `JSON_SCHEMA_PATTERN`.
- * @param notice told of `JSON_SCHEMA_KEYWORD`, a keyword that is none and looks like one.
+ * Warning: `JSON_SCHEMA_KEYWORD` for a keyword that is none and looks like one.
+ * @throws ConfigError `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_REFERENCE` or `PATTERN_INVALID`.
  */
-export function readSchema(root: DataObject, fault: SchemaFault, notice: SchemaNotice = () => {}): SchemaNode {
+export function readSchema(root: DataObject, { fault, warn, pattern: compile }: SchemaSite): SchemaNode {
   const uri = getKey(root, '$schema');
   if (uri !== undefined && typeof uri !== 'string') throw fault('JSON_SCHEMA_DRAFT', '/$schema', 'must be a string');
   const draft = findDraft(uri);
@@ -62,19 +57,10 @@ export function readSchema(root: DataObject, fault: SchemaFault, notice: SchemaN
         return value === undefined ? null : toNumber(value);
       },
       child: (...steps) => readNode(follow(schema, steps), pointer + at(steps), base),
-      pattern: (source, ...steps) => {
-        try {
-          return compilePattern(source);
-        } catch (error) {
-          if (!(error instanceof PatternError)) throw error;
-          // The key of a pattern has no place inside a value.
-          const within = steps[0] === 'pattern' ? error.within : undefined;
-          throw fault('JSON_SCHEMA_PATTERN', pointer + at(steps), error.message, { within, cause: error });
-        }
-      },
+      pattern: (source, ...steps) => compile(source, pointer + at(steps)),
       fault: (message, ...steps) => fault('JSON_SCHEMA_INVALID', pointer + at(steps), message),
     };
-    tellSlips(schema, pointer, notice);
+    tellSlips(schema, pointer, warn);
     node.type = readType(reader);
     node.combinators = readCombinators(reader);
     node.object = readObjectRules(reader);
@@ -105,13 +91,13 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** A mistyped keyword checks nothing, and drafts allow any word. */
-function tellSlips(schema: DataObject, pointer: string, notice: SchemaNotice): void {
+function tellSlips(schema: DataObject, pointer: string, warn: SchemaSite['warn']): void {
   for (const key in schema) {
     if (ANNOTATIONS.has(key) || /^[@$_#]|^x-/.test(key) || key.length < 4) continue;
     const near = findNear(key, KEYWORDS);
     if (!near?.isSure || Object.hasOwn(schema, near.name)) continue;
     const message = `"${key}" is no keyword and checks nothing`;
-    notice('JSON_SCHEMA_KEYWORD', `${pointer}/${escapeToken(key)}`, message, {
+    warn('JSON_SCHEMA_KEYWORD', `${pointer}/${escapeToken(key)}`, message, {
       hint: `did you mean "${near.name}"?`,
     });
   }

@@ -65,7 +65,7 @@ function object({ object: rules }: SchemaNode, one: Translate): Record<string, u
     maxProperties: rules.maxProperties,
     required: rules.required,
     properties: Object.fromEntries(rules.properties.map(({ key, node }) => [key, one(node)])),
-    patternProperties: Object.fromEntries(rules.patterns.map(({ source, node }) => [source, one(node)])),
+    patternProperties: Object.fromEntries(rules.patterns.map(({ pattern, node }) => [pattern.source, one(node)])),
     additionalProperties: rules.additional && one(rules.additional),
     propertyNames: rules.names && one(rules.names),
   };

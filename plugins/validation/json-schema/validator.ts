@@ -1,12 +1,15 @@
 import { type Data, type DataObject, isObject, mayLoseDigits, parseExact } from '#contract';
 import { examine } from './evaluate.ts';
 import { compileProof } from './proof.ts';
-import { readSchema, type SchemaFault, type SchemaNotice } from './read.ts';
+import { readSchema, type SchemaSite } from './read.ts';
 import { findRecursion } from './recursion.ts';
 
 /** A compiled schema. */
 export interface Validator {
-  /** What is wrong with a document as lines of text; null for a valid one. @throws RangeError when nested too deeply. */
+  /**
+   * What is wrong with a document as lines of text; null for a valid one.
+   * @throws RangeError when nested too deeply. @throws PatternLimit for a text that is too long for its pattern.
+   */
   validate(document: Data): string | null;
   /** The same for a JSON text. @throws SyntaxError for a text that is not JSON. */
   validateText(text: string): string | null;
@@ -15,16 +18,14 @@ export interface Validator {
 /**
  * Compiles a JSON Schema of draft 04, 06 or 07.
  *
- * @param fault makes the error to be thrown for a schema that cannot be compiled: see `readSchema`, and
- *   `JSON_SCHEMA_ENDLESS` for a reference that leads back to itself.
- * @param notice told of what is odd: see `readSchema`.
+ * @throws ConfigError as `readSchema`, and `JSON_SCHEMA_ENDLESS` for a reference that leads back to itself.
  */
-export function compileValidator(schema: DataObject, fault: SchemaFault, notice?: SchemaNotice): Validator {
-  const root = readSchema(schema, fault, notice);
+export function compileValidator(schema: DataObject, site: SchemaSite): Validator {
+  const root = readSchema(schema, site);
   const { recursive, endless } = findRecursion(root);
-  if (endless) throw fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself without end');
+  if (endless) throw site.fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself without end');
   // Generated code checks a value once for every way that leads to it, and recursion multiplies the ways.
-  const proof = recursive ? null : compileProof(root, schema);
+  const proof = recursive ? null : compileProof(root, schema, site);
   const validate = (document: Data) => {
     const findings = examine(root, document, recursive);
     return findings.count === 0 ? null : findings.text();

@@ -1,4 +1,4 @@
-import { type Data, printJson } from '#contract';
+import { type Data, type Pattern, printJson } from '#contract';
 import { equals } from './equality.ts';
 import { type Findings, locate, type Path } from './findings.ts';
 import { formats } from './formats.ts';
@@ -56,7 +56,7 @@ export function checkCommon(rules: CommonRules, value: Data, path: Path | null, 
 export interface StringRules {
   readonly minLength: number | null;
   readonly maxLength: number | null;
-  readonly pattern: { readonly source: string; readonly expression: RegExp } | null;
+  readonly pattern: Pattern | null;
 }
 
 export function readStringRules(reader: SchemaReader): StringRules | null {
@@ -64,7 +64,7 @@ export function readStringRules(reader: SchemaReader): StringRules | null {
   const maxLength = reader.count('maxLength');
   const source = reader.get('pattern') as string | undefined;
   if (minLength === null && maxLength === null && source === undefined) return null;
-  const pattern = source === undefined ? null : { source, expression: reader.pattern(source, 'pattern') };
+  const pattern = source === undefined ? null : reader.pattern(source, 'pattern');
   return { minLength, maxLength, pattern };
 }
 
@@ -79,7 +79,7 @@ export function checkString(rules: StringRules, value: string, path: Path | null
       findings.add(path, `String length must be less than or equal to ${maxLength}`);
     }
   }
-  if (pattern !== null && !pattern.expression.test(value)) {
+  if (pattern !== null && !pattern.test(value)) {
     findings.add(path, `Does not match pattern '${pattern.source}'`);
   }
 }

@@ -352,4 +352,36 @@ describe('sluice schema', () => {
     equal(refused.code, 1);
     match(refused.err, /LINT/);
   });
+
+  it('has patterns that validators of every language can read, which excludes lookaround', () => {
+    const { compile } = toolServices().patterns;
+    const patterns = [...inside(JSON.parse(printed))].flatMap(([, { pattern, patternProperties }]) => [
+      ...(typeof pattern === 'string' ? [pattern] : []),
+      ...Object.keys(patternProperties ?? {}),
+    ]);
+    ok(patterns.length > 0);
+    for (const pattern of patterns) compile(pattern);
+  });
+
+  describe('of another make, given to check', () => {
+    const lint = (schema: Json, document: Json = endpoint({})) => {
+      writeFileSync(join(folder, 'own.json'), JSON.stringify(schema));
+      writeFileSync(join(folder, 'gateway.json'), JSON.stringify(document));
+      return sluice('check', '-s', join(folder, 'own.json'), '-c', join(folder, 'gateway.json'));
+    };
+
+    it('may have any pattern without holding the command', async () => {
+      const name = `${'a'.repeat(60)}!`;
+      const { err } = await lint({ properties: { name: { pattern: '^(\\w+\\s?)*$' } } }, endpoint({}, { name }));
+      match(err, /LINT/);
+      match(err, /must match pattern/);
+    });
+
+    it('is told which of its patterns cannot be used, and why', async () => {
+      const { code, err } = await lint({ properties: { name: { pattern: '^(?!internal)' } } });
+      equal(code, 1);
+      match(err, /pattern "\^\(\?!internal\)": lookahead \(\?! is not supported/);
+      match(err, /two patterns/);
+    });
+  });
 });

@@ -83,8 +83,16 @@ describe('the place of a stretch inside a string', () => {
       ],
     );
   });
-  it('is all of a value that is no string', () =>
-    equal(parseDocument('{"a": 123}', 'g.json').locate('/a', 'value', { start: 1, end: 2 })?.endColumn, 10));
+  for (const [text, file, columns] of [
+    ['{"x": {"a\\u0041(": {}}}', 'g.json', [16, 17]],
+    ['x: {"a\\u0041(": true}', 'g.yaml', [13, 14]],
+    ['[x]\n"aA(" = {}', 'g.toml', [4, 5]],
+  ] as const) {
+    it(`is one of the key, when the value is no string: ${text}`, () => {
+      const { column, endColumn } = parseDocument(text, file).locate('/x/aA(', 'value', { start: 2, end: 3 })!;
+      deepEqual([column, endColumn], columns);
+    });
+  }
 });
 
 describe('a key that stands twice', () => {

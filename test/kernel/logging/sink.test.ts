@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { LogDestination } from '#contract';
 import { createSink, createSinks, toFile, toStream } from '../../../kernel/logging/index.ts';
 
@@ -13,15 +15,22 @@ function blockable() {
   const written: string[] = [];
   const pending: ((error?: Error) => void)[] = [];
   const destination: LogDestination = {
-    write(text, done) {
-      written.push(text);
+    write(lines, done) {
+      written.push(Buffer.from(lines).toString());
       pending.push(done);
     },
-    writeSync: (text) => {
-      written.push(`sync:${text}`);
+    writeSync: (lines) => {
+      written.push(`sync:${Buffer.from(lines).toString()}`);
     },
   };
   return { destination, written, release: (error?: Error) => pending.shift()?.(error) };
+}
+
+/** Bytes of live objects. */
+function heapUsed(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -64,6 +73,55 @@ describe('a log sink', () => {
     ok(rest.includes('info-0019') && !rest.includes('info-0000'), rest);
     ok(rest.length <= 80);
     equal(sink.lost, 20 - (rest.match(/info/g)?.length ?? 0));
+  });
+
+  for (const [level, kept] of [
+    ['DEBUG', false],
+    ['INFO', false],
+    ['WARNING', true],
+    ['ERROR', true],
+    ['CRITICAL', true],
+  ] as const) {
+    it(`${kept ? 'keeps' : 'drops'} ${level} lines that are older than the INFO lines for which there is no room`, () => {
+      const { destination, written, release } = blockable();
+      const sink = createSink(destination, { limit: 80, flushAt: 1 });
+      sink.write('first\n', 'INFO');
+      sink.write('oldest\n', level);
+      for (let at = 0; at < 20; at++) sink.write(`info-${at}\n`, 'INFO');
+      release();
+      equal(written[1]!.startsWith('oldest\n'), kept, written[1]);
+    });
+  }
+
+  it('drops a line that is longer than all that may wait, and no other for it', () => {
+    const { destination, written, release } = blockable();
+    const sink = createSink(destination, { limit: 40, flushAt: 1 });
+    sink.write('first\n', 'INFO');
+    sink.write('info\n', 'INFO');
+    for (const level of ['INFO', 'ERROR'] as const) sink.write(`${'x'.repeat(40)}\n`, level);
+    sink.write('error\n', 'ERROR');
+    release();
+    deepEqual([written[1], sink.lost], ['info\nerror\n', 2]);
+  });
+
+  it('counts what waits in bytes, whatever the characters', () => {
+    const { destination, written, release } = blockable();
+    const sink = createSink(destination, { limit: 40, flushAt: 1 });
+    sink.write('first\n', 'INFO');
+    for (let at = 0; at < 10; at++) sink.write(`${at}€ü😀\n`, 'INFO');
+    release();
+    ok(Buffer.byteLength(written[1]!) <= 40);
+    equal(written[1], [7, 8, 9].map((at) => `${at}€ü😀\n`).join(''));
+  });
+
+  it('holds lines as bytes only: what they were made of is not kept', async () => {
+    const { destination } = blockable();
+    const sink = createSink(destination, { flushAt: 1 });
+    sink.write('first\n', 'INFO');
+    const before = heapUsed();
+    for (let at = 0; at < 1000; at++) sink.write(Buffer.alloc(900, `${at}\n`).toString('latin1'), 'INFO');
+    const grown = heapUsed() - before;
+    ok(grown < 500_000, `${grown} bytes`);
   });
 
   it('drops the new INFO line when only ERROR lines wait', () => {

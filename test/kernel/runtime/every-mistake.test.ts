@@ -31,7 +31,7 @@ describe('a reload that is refused', () => {
     const { errors } = await refusal(service([withSchema('(')], { timeuot: '3s' }));
     deepEqual(
       errors.map(({ code }) => code),
-      ['SCHEMA_UNKNOWN_KEY', 'JSON_SCHEMA_PATTERN'],
+      ['SCHEMA_UNKNOWN_KEY', 'PATTERN_INVALID'],
     );
   });
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { before as hook } from '#contract';
+import { type AccessRecord, before as hook } from '#contract';
 import type { Gateway } from '../../../kernel/index.ts';
 import type { Route } from '../../../kernel/pipeline/route.ts';
 import { until } from '../../support/conditions.ts';
@@ -171,6 +171,24 @@ describe('the access log', () => {
       match(found, new RegExp(`${message}.*access\\.test\\.ts`, 's'));
     });
   }
+});
+
+describe('what the access log is given', () => {
+  it('has no accessors of its own: V8 would hold them, and the request with them, until a full collection', async () => {
+    const records: AccessRecord[] = [];
+    const gateway = await startPlugged(
+      { endpoints: [], extra_config: { test: {} } },
+      { service: { logging: { access: (record) => void records.push(record) } } },
+    );
+    const { port } = await gateway.listen();
+    await ask(port, 'GET /a');
+    await until(() => records.length === 1);
+    await gateway.close();
+    const [record] = records;
+    const accessors = Object.entries(Object.getOwnPropertyDescriptors(record!)).filter(([, { get }]) => get);
+    deepEqual(accessors, []);
+    equal(record!.requestHeaders.get('host'), `127.0.0.1:${port}`);
+  });
 });
 
 describe('a request body', () => {

@@ -5,7 +5,7 @@ import type { Data, DataObject } from '#contract';
 import { examine } from '../../../plugins/validation/json-schema/evaluate.ts';
 import { compileProof } from '../../../plugins/validation/json-schema/proof.ts';
 import { readSchema } from '../../../plugins/validation/json-schema/read.ts';
-import { fault } from './json-schema.ts';
+import { site } from './json-schema.ts';
 
 /** A repeatable source of chance (mulberry32). */
 function chanceFrom(seed: number) {
@@ -108,8 +108,8 @@ describe('validation/json-schema verdicts', () => {
         meta: false,
         validateSchema: false,
       }).compile(schema);
-      const root = readSchema(schema, fault);
-      const proof = compileProof(root, schema);
+      const root = readSchema(schema, site);
+      const proof = compileProof(root, schema, site);
       for (let count = 0; count < 8; count += 1) {
         const document = anyDocument(chance, 3);
         const expected = published(document);

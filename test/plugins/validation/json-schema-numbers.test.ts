@@ -8,11 +8,11 @@ import {
   numberKey,
 } from '../../../plugins/validation/json-schema/decimal.ts';
 import { compileValidator } from '../../../plugins/validation/json-schema/validator.ts';
-import { fault } from './json-schema.ts';
+import { site } from './json-schema.ts';
 
 const number = (text: string) => parseExact(text) as Numeric;
 const check = (schema: string, text: string) =>
-  compileValidator(parseExact(schema) as never, fault).validateText(text) ?? '';
+  compileValidator(parseExact(schema) as never, site).validateText(text) ?? '';
 
 describe('validation/json-schema numbers', () => {
   it('are compared without rounding', () => {

@@ -147,6 +147,24 @@ describe('validation/json-schema', () => {
     equal(reply.status, 400);
   });
 
+  it('takes no longer for a pattern that tries every way than for any other', async () => {
+    const { text } = await send({ pattern: '^(\\w+\\s?)*$' }, JSON.stringify(`${'a'.repeat(100_000)}!`));
+    equal(text, "- (root): Does not match pattern '^(\\w+\\s?)*$'");
+    const { reply } = await send(
+      { patternProperties: { '^(a+)+$': { type: 'string' } } },
+      JSON.stringify({ [`${'a'.repeat(100_000)}!`]: 1 }),
+    );
+    equal(reply.status, 200);
+  });
+
+  it('refuses a body with a text too long to be looked at by its pattern, also where none may match', async () => {
+    for (const pattern of [{ pattern: '(a|b)*a(a|b){500}$' }, { not: { pattern: '(a|b)*a(a|b){500}$' } }]) {
+      const { reply, text } = await send(pattern, JSON.stringify('ab'.repeat(10_000)));
+      equal(reply.status, 400);
+      equal(text, "a text is too long for the pattern '(a|b)*a(a|b){500}$'");
+    }
+  });
+
   it('bounds the text about a body with very many violations', async () => {
     const { text } = await send({ items: { type: 'string' } }, `[${'1,'.repeat(100_000)}1]`);
     ok(text.length < 2 * 1024 * 1024);
@@ -160,8 +178,9 @@ describe('validation/json-schema', () => {
   const mistakes: [what: string, schema: object, fault: string][] = [
     ['an unknown type', { properties: { a: { type: 'strin' } } }, 'JSON_SCHEMA_INVALID /properties/a/type'],
     ['a limit that is no number', { items: { minimum: 'x' } }, 'JSON_SCHEMA_INVALID /items/minimum'],
-    ['a broken pattern', { properties: { 'a/b': { pattern: '(' } } }, 'JSON_SCHEMA_PATTERN /properties/a~1b/pattern'],
-    ['a broken property pattern', { patternProperties: { '[': {} } }, 'JSON_SCHEMA_PATTERN /patternProperties/['],
+    ['a broken pattern', { properties: { 'a/b': { pattern: '(' } } }, 'PATTERN_INVALID /properties/a~1b/pattern'],
+    ['a broken property pattern', { patternProperties: { '[': {} } }, 'PATTERN_INVALID /patternProperties/['],
+    ['a pattern of another dialect', { items: { pattern: '^(?!a)' } }, 'PATTERN_INVALID /items/pattern'],
     ['a remote reference', { items: { $ref: 'http://x.test/a.json' } }, 'JSON_SCHEMA_REFERENCE /items/$ref'],
     ['a dangling reference', { $ref: '#/definitions/a' }, 'JSON_SCHEMA_REFERENCE /$ref'],
     ['a reference to itself', { allOf: [{ $ref: '#' }] }, 'JSON_SCHEMA_ENDLESS '],

@@ -1,12 +1,19 @@
-import { type DataObject, parseExact } from '#contract';
+import { ConfigError, type DataObject, parseExact } from '#contract';
+import { createPatterns } from '../../../kernel/patterns/patterns.ts';
+import type { SchemaSite } from '../../../plugins/validation/json-schema/read.ts';
 import { compileValidator } from '../../../plugins/validation/json-schema/validator.ts';
 
 /** Lines of a JSON text against a schema; empty for a valid one. Mistakes in the schema throw `CODE pointer message`. */
 export function check(schema: object, text: string): string {
   const exact = parseExact(JSON.stringify(schema)) as DataObject;
-  return compileValidator(exact, fault).validateText(text) ?? '';
+  return compileValidator(exact, site).validateText(text) ?? '';
 }
 
-export function fault(code: string, pointer: string, message: string): Error {
-  return new Error(`${code} ${pointer} ${message}`);
-}
+const patterns = createPatterns();
+
+/** A place for schemas, with nothing around it. */
+export const site: SchemaSite = {
+  fault: (code, pointer, message) => new ConfigError(code, pointer, `${code} ${pointer} ${message}`),
+  warn() {},
+  pattern: patterns.compile,
+};

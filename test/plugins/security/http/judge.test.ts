@@ -44,6 +44,12 @@ for (const level of levels) {
       equal((await gate.send(to('API.x.io'))).status, 200);
     });
 
+    it('looks at no expression for a host longer than a name can be', async () => {
+      const gate = await attach({ allowed_hosts: ['.*', '^(\\w+\\.?)*!'], allowed_hosts_are_regex: true });
+      equal((await gate.send(to('a'.repeat(512)))).status, 200);
+      equal((await gate.send(to('a'.repeat(513)))).status, 500);
+    });
+
     it('takes the real host from the first header that is not empty', async () => {
       const gate = await attach({ allowed_hosts: ['real'], host_proxy_headers: ['X-A', 'X-B'] });
       equal((await gate.send(to('other', '/', { 'X-B': 'real, proxy' }))).status, 200);

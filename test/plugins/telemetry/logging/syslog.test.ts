@@ -42,7 +42,7 @@ describe('the syslog connection', () => {
   it('reaches the first socket that answers', async () => {
     const server = await daemon(join(folder, 'log'));
     const syslog = openSyslog({ lost() {}, found() {} }, [join(folder, 'none'), join(folder, 'log')]);
-    syslog.write('hello\n', () => {});
+    syslog.write(Buffer.from('hello\n'), () => {});
     const [socket] = (await once(server, 'connection')) as [Socket];
     const [bytes] = (await once(socket, 'data')) as [Buffer];
     equal(bytes.toString(), 'hello\n');
@@ -67,7 +67,7 @@ describe('the syslog connection', () => {
     };
     const syslog = openSyslog(events, [path], 5);
     let taken = false;
-    syslog.write('held\n', () => {
+    syslog.write(Buffer.from('held\n'), () => {
       taken = true;
     });
     await lost;

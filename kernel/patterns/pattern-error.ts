@@ -1,0 +1,132 @@
+import { type ConfigErrorOptions, PatternError } from '#contract';
+import { compileProgram, loadEngine } from './engine.ts';
+
+/** What the engine says of an expression: the kind of mistake, and the part of the expression it names. */
+interface Complaint {
+  readonly kind: string;
+  readonly part: string;
+}
+
+/** What an operator is told. */
+interface Words {
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+/** Puts what the engine says of an expression into an operator's words, with the place. */
+export function patternError(source: string, cause: unknown): PatternError {
+  const complaint = complaintOf(cause);
+  if (!complaint) throw cause;
+  const { message, hint }: Words = words[complaint.kind]?.(complaint.part) ?? { message: complaint.kind };
+  return new PatternError(message, { hint, within: placeOf(source, complaint), cause });
+}
+
+/** @returns undefined when the engine failed in another way. */
+function complaintOf(error: unknown): Complaint | undefined {
+  if (!(error instanceof loadEngine().RE2JSSyntaxException)) return undefined;
+  const { error: kind, input } = error;
+  return { kind, part: foreign.map(([begin]) => begin.exec(input ?? '')?.[0]).find(Boolean) ?? input ?? '' };
+}
+
+const TWO_PATTERNS = 'the syntax is that of RE2, without lookaround and backreferences: use two patterns';
+
+/** What other dialects have, by how it begins, with what to write instead. */
+const foreign: readonly (readonly [begin: RegExp, name: string, hint: string])[] = [
+  [/^\(\?[=!]/, 'lookahead', TWO_PATTERNS],
+  [/^\(\?<[=!]/, 'lookbehind', TWO_PATTERNS],
+  [/^\\[1-9k]$/, 'backreference', TWO_PATTERNS],
+  [/^\(\?>/, 'atomic group', '(?: )'],
+  [/^\(\?#/, 'comment', 'leave it out'],
+  [/^\(\?(?!P)[\w-]+/, 'flag', 'flags are i, m, s and U'],
+  [/^\\u$/, 'escape', '\\x{00e9} for \\u00e9'],
+  [/^\\Z$/, 'escape', '\\z'],
+  [/^\\h$/, 'escape', '[ \\t]'],
+  [/^\\e$/, 'escape', '\\x1b'],
+  // Outside of classes it is a word boundary.
+  [/^\\b$/, 'escape', '\\x08 for a backspace'],
+];
+
+const words: Readonly<Record<string, (part: string) => Words>> = {
+  'missing closing )': () => ({ message: "the '(' is never closed" }),
+  'unexpected )': () => ({ message: "the ')' has no '(' before it" }),
+  'missing closing ]': () => ({ message: "the '[' is never closed" }),
+  'missing argument to repetition operator': (part) => ({ message: `nothing stands before '${part}' to be repeated` }),
+  'invalid nested repetition operator': (part) => ({ message: `'${part}' repeats a repetition` }),
+  'invalid repeat count': (part) => {
+    const [from, to] = part.match(/\d+/g)!.map(Number);
+    return to !== undefined && to < from!
+      ? { message: `the numbers of ${part} are out of order` }
+      : { message: `${part} repeats too often`, hint: '1000 times in all at most' };
+  },
+  'invalid character class range': (part) => {
+    if (part.startsWith('[')) return { message: `${part} is not a class`, hint: '[:alpha:], [:digit:], [:space:] …' };
+    return /^\\[pP]/.test(part)
+      ? { message: `${part} is not a class of characters`, hint: '\\pL, \\p{Lu}, \\p{Greek} …' }
+      : { message: `the range ${part} is out of order` };
+  },
+  'invalid escape sequence': notSupported,
+  'invalid or unsupported Perl syntax': notSupported,
+  'invalid named capture': notSupported,
+  'duplicate capture group name': (part) => ({ message: `two groups have the name '${part}'` }),
+  'trailing backslash at end of expression': () => ({ message: 'ends in a lone backslash' }),
+};
+
+function notSupported(part: string): Words {
+  const [, name, hint] = foreign.find(([begin]) => begin.test(part)) ?? [];
+  if (name !== undefined) return { message: `${name} ${part} is not supported`, hint };
+  return { message: part.startsWith('\\') ? `${part} is not an escape sequence` : `${part} is not a group` };
+}
+
+/** Characters that are compiled again in search of a place: enough for 1,000 tries on a pattern of usual length. */
+const SEARCH_LIMIT = 100_000;
+
+/** Where an expression goes wrong. @returns undefined when that would take too long to find. */
+function placeOf(source: string, { kind, part }: Complaint): ConfigErrorOptions['within'] {
+  const mark = marks[kind]?.(part) ?? part;
+  const start = startOf(source, mark, { kind, part });
+  return start === undefined ? undefined : { start, end: start + mark.length };
+}
+
+function startOf(source: string, mark: string, { kind, part }: Complaint): number | undefined {
+  const tries = Math.ceil(SEARCH_LIMIT / source.length);
+  switch (kind) {
+    case 'missing closing ]':
+      // What is named goes on to the end.
+      return source.length - part.length;
+    case 'missing closing )':
+      // Everything before a group that is never closed can be compiled, nothing that reaches into it.
+      return placesOf(mark, source)
+        .slice(-tries)
+        .findLast((at) => !complaintAbout(source.slice(0, at)));
+    default:
+      // The engine reads from left to right: it says the same of a text that ends with the mistake.
+      return placesOf(mark, source)
+        .slice(0, tries)
+        .find((at) => complaintAbout(source.slice(0, at + mark.length))?.kind === kind);
+  }
+}
+
+/** What stands where an expression goes wrong, when it is not what the engine names. */
+const marks: Readonly<Record<string, (part: string) => string>> = {
+  'missing closing )': () => '(',
+  'unexpected )': () => ')',
+  'missing closing ]': () => '[',
+  'duplicate capture group name': (name) => `<${name}>`,
+  'trailing backslash at end of expression': () => '\\',
+};
+
+function placesOf(part: string, source: string): number[] {
+  const places: number[] = [];
+  if (part === '') return places;
+  for (let at = source.indexOf(part); at >= 0; at = source.indexOf(part, at + 1)) places.push(at);
+  return places;
+}
+
+function complaintAbout(source: string): Complaint | undefined {
+  try {
+    compileProgram(source);
+    return undefined;
+  } catch (error) {
+    return complaintOf(error);
+  }
+}

@@ -1,0 +1,32 @@
+/** Puts the groups of a match into a template; the match itself is group 0. */
+export type Expand = (groups: readonly (string | undefined)[]) => string;
+
+const reference = /\$(?:(?<dollar>\$)|\{(?<braced>[\p{L}\p{Nd}_]+)\}|(?<plain>[\p{L}\p{Nd}_]+))/gu;
+
+/**
+ * Reads the template of a replacement: `$1`, `${1}`, `$name`, `${name}`, `$$`. A dollar before anything else stands for
+ * itself, a group that is none for nothing.
+ * @param count groups of the expression, without the match itself.
+ * @param names number of each group that has a name.
+ */
+export function readTemplate(template: string, count: number, names: Readonly<Record<string, number>>): Expand {
+  const parts: (string | number)[] = [];
+  let end = 0;
+  for (const { 0: written, index, groups } of template.matchAll(reference)) {
+    const { dollar, braced, plain } = groups!;
+    parts.push(template.slice(end, index), dollar ?? groupOf((braced ?? plain)!, count, names));
+    end = index + written.length;
+  }
+  parts.push(template.slice(end));
+  return (found) => {
+    let text = '';
+    for (const part of parts) text += typeof part === 'string' ? part : (found[part] ?? '');
+    return text;
+  };
+}
+
+/** @returns the group's number, or nothing for a group that is none. */
+function groupOf(name: string, count: number, names: Readonly<Record<string, number>>): number | string {
+  if (/^(?:0|[1-9]\d*)$/.test(name)) return Number(name) <= count ? Number(name) : '';
+  return Object.hasOwn(names, name) ? names[name]! : '';
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import type { AccessRecord, Call, HeaderBag } from '#contract';
+import type { HttpRequest } from './client-request.ts';
+
+/** What the end of a request adds to what it was. */
+type Ending = Pick<AccessRecord, 'latencyMs' | 'status' | 'errors' | 'endpoint'>;
+
+/**
+ * A request that has ended, as the access log sees it. What is made only when asked for is an accessor of the class: one of
+ * an object's own is put into the old generation by V8, where it holds its request until the next full collection.
+ */
+export class FinishedRequest implements AccessRecord {
+  readonly endedAt = Date.now();
+  readonly latencyMs: number;
+  readonly status: number;
+  readonly errors: AccessRecord['errors'];
+  readonly endpoint: string | null;
+  readonly call: Call | null;
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly host: string;
+  readonly ip: string;
+  readonly secure: boolean;
+  readonly httpVersion: string;
+  readonly #request: HttpRequest;
+
+  constructor(request: HttpRequest, { httpVersion }: IncomingMessage, call: Call | null, ending: Ending) {
+    this.latencyMs = ending.latencyMs;
+    this.status = ending.status;
+    this.errors = ending.errors;
+    this.endpoint = ending.endpoint;
+    this.call = call;
+    this.method = request.method;
+    this.path = request.path;
+    this.search = request.search;
+    this.host = request.host;
+    this.ip = request.ip;
+    this.secure = request.secure;
+    this.httpVersion = httpVersion;
+    this.#request = request;
+  }
+
+  get requestHeaders(): HeaderBag {
+    return this.#request.headers;
+  }
+}

@@ -1,0 +1,40 @@
+import {
+  type Catalogue,
+  type Clock,
+  type Plugin,
+  type Services,
+  silentEvents,
+  silentLog,
+  silentSinks,
+} from '#contract';
+import { createPatterns } from '../patterns/patterns.ts';
+import { Registry } from '../registry/registry.ts';
+import type { BuildContext } from '../runtime/config-build.ts';
+import { Keeper } from '../runtime/keeper.ts';
+import { Mirrors } from '../runtime/mirrors.ts';
+import type { Surroundings } from './stand.ts';
+
+/** One for all that is stood: expressions are compiled once. */
+const patterns = createPatterns();
+
+const systemClock: Clock = { now: () => performance.now() };
+
+/** What the plugin's configuration is built with, for as long as it stands. */
+export function testContext(plugin: Plugin, { services, role = 'alone' }: Surroundings): BuildContext {
+  const catalogue: Catalogue = {
+    plugins: { [plugin.name]: async () => ({ plugin }) },
+    services: Object.fromEntries(Object.keys(plugin.provides ?? {}).map((name) => [name, async () => ({ plugin })])),
+    order: { router: [], endpoint: [], proxy: [], backend: [], transport: [] },
+    defaultProtocol: plugin.name,
+  };
+  const registry = new Registry(catalogue, {
+    clock: systemClock,
+    log: silentLog,
+    sinks: silentSinks,
+    events: silentEvents,
+    patterns,
+    version: '0.0.0',
+    ...services,
+  } as Services);
+  return { registry, keeper: new Keeper(), mirrors: new Mirrors(), role };
+}
