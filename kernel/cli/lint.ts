@@ -15,7 +15,13 @@ export async function lintAgainst(place: string, data: unknown): Promise<ConfigE
   let isValid: unknown;
   try {
     const text = /^https?:\/\//.test(place) ? await download(place) : await readFile(place, 'utf8');
-    const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, code: { regExp } });
+    const ajv = new Ajv({
+      allErrors: true,
+      strict: false,
+      validateFormats: false,
+      ownProperties: true,
+      code: { regExp },
+    });
     validate = ajv.compile(JSON.parse(text));
     isValid = validate(data);
   } catch (error) {

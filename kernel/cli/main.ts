@@ -43,7 +43,7 @@ const USAGE = 2;
 export async function main(args: readonly string[], context: CommandContext): Promise<number> {
   const [first = 'help', ...rest] = args;
   if (first === 'help' || first === '-h' || first === '--help') return help(rest[0], context);
-  const name = aliases[first] ?? first;
+  const name = (Object.hasOwn(aliases, first) ? aliases[first] : undefined) ?? first;
   const table = Object.hasOwn(hidden, name) ? hidden : commands;
   const command = Object.hasOwn(table, name) ? table[name] : undefined;
   if (!command) {
@@ -65,7 +65,7 @@ function isFlagError(error: unknown): boolean {
 }
 
 function help(topic: string | undefined, { stdout }: Terminal): number {
-  const command = topic === undefined ? undefined : commands[topic];
+  const command = topic !== undefined && Object.hasOwn(commands, topic) ? commands[topic] : undefined;
   stdout.write(command ? `usage: sluice ${topic} ${command.usage}\n\n${command.summary}\n` : overview());
   return 0;
 }

@@ -27,7 +27,10 @@ export function parentPointer(pointer: string): string {
 /** What stands in a document behind these keys; undefined when nothing does. */
 export function valueAt(document: unknown, steps: readonly string[]): unknown {
   return steps.reduce<unknown>(
-    (value, step) => (value as Record<string, unknown> | null | undefined)?.[step],
+    (value, step) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, step)
+        ? (value as Record<string, unknown>)[step]
+        : undefined,
     document,
   );
 }

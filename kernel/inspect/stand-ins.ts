@@ -1,4 +1,4 @@
-import { type BackendConfig, type DataObject, isObject, Reply, setKey } from '#contract';
+import { type BackendConfig, type DataObject, getKey, isObject, Reply, setKey } from '#contract';
 import { parsePlaceholder, splitPlaceholders } from '../pipeline/placeholder.ts';
 
 /** What stands for the values that only a real request brings: answers of earlier backends and claims of a token. */
@@ -35,7 +35,7 @@ export function standInsFor({ url_pattern: pattern, host }: BackendConfig): Stan
 function setPath(data: DataObject, path: readonly string[], value: string): void {
   let inner = data;
   for (const step of path.slice(0, -1)) {
-    const next = inner[step];
+    const next = getKey(inner, step);
     if (isObject(next)) inner = next;
     else {
       const fresh: DataObject = {};

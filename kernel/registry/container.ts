@@ -20,7 +20,7 @@ export function createProcessContainer(catalogue: Catalogue, services: Services)
  */
 export async function provideService(container: Container, catalogue: Catalogue, name: keyof Services): Promise<void> {
   if (container.hasRegistration(name)) return;
-  const load = catalogue.services[name];
+  const load = Object.hasOwn(catalogue.services, name) ? catalogue.services[name] : undefined;
   if (!load) throw new Error(`no plugin provides the service "${name}"`);
   const { plugin } = await load();
   await Promise.all((plugin.needs ?? []).map((needed) => provideService(container, catalogue, needed)));

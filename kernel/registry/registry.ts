@@ -25,7 +25,7 @@ export class Registry {
   /** Loads the plugins of these namespaces, and the services they need; unknown ones are passed over. */
   async load(namespaces: Iterable<Namespace>): Promise<void> {
     const missing = [...new Set(namespaces)].filter(
-      (name) => name in this.catalogue.plugins && !this.#loaded.has(name),
+      (name) => Object.hasOwn(this.catalogue.plugins, name) && !this.#loaded.has(name),
     );
     await Promise.all(
       missing.map(async (namespace) => {

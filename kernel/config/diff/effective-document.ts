@@ -105,7 +105,7 @@ function writeValue(schema: Schema, value: Data): Data {
   const { properties, values } = schema;
   if (!properties && !values) return value;
   const result = Object.entries(value as DataObject).map(([key, item]): [string, Data] => {
-    const inner = properties ? properties[key] : values;
+    const inner = properties && Object.hasOwn(properties, key) ? properties[key] : values;
     return [key, inner ? writeValue(inner, item) : item];
   });
   return Object.fromEntries(result);

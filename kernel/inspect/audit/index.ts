@@ -104,7 +104,12 @@ function same(pointer: string): string {
 }
 
 function statsOf({ endpoints, agents, backendCount, components }: Summary): AuditReport['stats'] {
-  const counts: Record<string, number> = {};
-  for (const { namespace } of components) counts[namespace] = (counts[namespace] ?? 0) + 1;
-  return { endpoints: endpoints.length, backends: backendCount, agents: agents.length, components: counts };
+  const counts = new Map<string, number>();
+  for (const { namespace } of components) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+  return {
+    endpoints: endpoints.length,
+    backends: backendCount,
+    agents: agents.length,
+    components: Object.fromEntries(counts),
+  };
 }
