@@ -22,6 +22,6 @@ for (const output of outputs) {
         'resident MiB': inMiB(sample.residentBytes),
       })),
   );
-  const most = Math.max(...samples.map(({ residentBytes }) => residentBytes));
+  const most = samples.reduce((most, { residentBytes }) => Math.max(most, residentBytes), 0);
   console.log(`before ${inMiB(before)} MiB, at most ${inMiB(most)} MiB, growth ${inMiB(most - before)} MiB`);
 }

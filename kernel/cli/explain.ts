@@ -71,8 +71,8 @@ function describe(explanation: Explanation): string[] {
   }
   if (service.length > 0) rows.push(['service', service.join(' > ')]);
   if (stages.length > 0) rows.push(['around', showStages(stages)]);
-  rows.push(...rivals.map(considered('also matching')), ...nearMisses.map(considered('similar')));
-  return [...alignColumns(rows), ...forwarded.flatMap(describeBackend)];
+  const others = [...rivals.map(considered('also matching')), ...nearMisses.map(considered('similar'))];
+  return [...alignColumns([...rows, ...others]), ...forwarded.flatMap(describeBackend)];
 }
 
 function considered(label: string): (other: Considered) => string[] {

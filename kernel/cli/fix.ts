@@ -36,7 +36,7 @@ export async function fixFile(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { edited, made } = applyFixes(document, await examine(document));
     if (made.length === 0) break;
-    lines.push(...made.map((change) => describeChange(document, change, 'fixed: ')));
+    for (const change of made) lines.push(describeChange(document, change, 'fixed: '));
     document = edited;
   }
   await replaceFile(file, document.text);

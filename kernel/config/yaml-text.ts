@@ -108,7 +108,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
       const inner = joinPointer(pointer, name);
       const data = convert(value, inner);
       if (typeof key.value === 'symbol') {
-        merged.push(...(Array.isArray(data) ? data : [data]));
+        for (const one of Array.isArray(data) ? data : [data]) merged.push(one);
         continue;
       }
       const first = keys.get(name);

@@ -34,6 +34,10 @@ export class Query {
   }
 
   set(name: string, ...values: string[]): void {
+    this.#put(name, values);
+  }
+
+  #put(name: string, values: string[]): void {
     this.#values ??= new Map();
     this.#values.set(name, values);
   }
@@ -54,7 +58,7 @@ export class Query {
     if (this.#values === null) return query;
     for (const name of names) {
       const values = this.#values.get(name);
-      if (values) query.set(name, ...values);
+      if (values) query.#put(name, values.slice());
     }
     return query;
   }

@@ -116,7 +116,7 @@ function sampleMessage(
   const message = new IncomingMessage(socket);
   message.method = method;
   message.url = target;
-  message.rawHeaders.push(...headers.flat());
+  for (const [name, value] of headers) message.rawHeaders.push(name, value);
   // The parser fills these for a request from the wire; of repeated ones the first counts.
   const named = headers.toReversed().map(([name, value]) => [name.toLowerCase(), value]);
   message.headers = { host: `localhost:${port}`, ...Object.fromEntries(named) };

@@ -64,14 +64,13 @@ function compilePath(text: string): Part {
 export function compileDemands(
   backends: readonly { readonly url_pattern: string; readonly host: readonly string[] }[],
 ): ((request: PipeRequest, call: Call) => boolean) | null {
-  const always: Part[] = [];
-  const withoutQuery: Part[] = [];
-  for (const { url_pattern: pattern, host } of backends) {
-    const mark = pattern.indexOf('?');
-    always.push(...clientParts(mark < 0 ? pattern : pattern.slice(0, mark), encodeSegment));
-    for (const text of host) always.push(...clientParts(text, encodeHost));
-    if (mark >= 0) withoutQuery.push(...clientParts(pattern.slice(mark), encodeQueryPart));
-  }
+  const always = backends.flatMap(({ url_pattern: pattern, host }) => [
+    ...clientParts(/^[^?]*/.exec(pattern)![0], encodeSegment),
+    ...host.flatMap((text) => clientParts(text, encodeHost)),
+  ]);
+  const withoutQuery = backends.flatMap(({ url_pattern: pattern }) =>
+    clientParts(/\?.*$|$/s.exec(pattern)![0], encodeQueryPart),
+  );
   if (always.length + withoutQuery.length === 0) return null;
   return (request, call) => {
     for (const part of always) if (part(request, call) === undefined) return false;

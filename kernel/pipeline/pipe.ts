@@ -180,8 +180,7 @@ function demanding(meets: ReturnType<typeof compileDemands>, next: Step<PipeRequ
 }
 
 function smallestLimit(limits: readonly number[]): number {
-  const set = limits.filter((limit) => limit > 0);
-  return set.length === 0 ? 0 : Math.min(...set);
+  return limits.filter((limit) => limit > 0).toSorted((one, other) => one - other)[0] ?? 0;
 }
 
 /** What reads data cannot work where bytes pass undecoded, unless message by message: refused by name. */

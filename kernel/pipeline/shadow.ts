@@ -13,7 +13,7 @@ export interface Shadow {
  */
 export function withShadows(shadows: readonly Shadow[], next: Step<PipeRequest>): Step<PipeRequest> {
   if (shadows.length === 0) return next;
-  const timeoutMs = Math.max(...shadows.map((shadow) => shadow.timeoutMs));
+  const timeoutMs = shadows.reduce((longest, shadow) => Math.max(longest, shadow.timeoutMs), 0);
   return (request, call) => {
     const detached = new Call(call.log, timeoutMs);
     handOver(claimsSlot, call, detached);

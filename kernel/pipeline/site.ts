@@ -96,10 +96,10 @@ export type CompilePipe = (pipe: PipeConfig, pointer: string) => Step<PipeReques
 export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data, stance: Stance): A | undefined {
   const { value, errors } = compileSchema(place.schema)(copyData(raw), stance.pointer);
   if (errors.length > 0) {
-    build.errors.push(...errors.map((error) => ofOtherPlace(error, plugin, place, stance.pointer)));
+    for (const error of errors) build.errors.push(ofOtherPlace(error, plugin, place, stance.pointer));
     return undefined;
   }
-  build.warnings.push(...markedLiterals(place.schema, raw, stance.pointer).map(secretWarning));
+  for (const literal of markedLiterals(place.schema, raw, stance.pointer)) build.warnings.push(secretWarning(literal));
   if (!completePipes(build, place, value, stance)) return undefined;
   const make = place.attach as (site: unknown) => A;
   return collecting(build, stance.pointer, () => make(createSite(build, plugin, Object.freeze(value), stance)));
@@ -112,8 +112,8 @@ function completePipes(build: Build, { schema }: Place, value: unknown, { pointe
   for (const { pointer: at, value: pipe, rules } of pipesIn(schema, value)) {
     const { errors, warnings } = completePipe(pipe as unknown as PipeConfig, pointer + at, around);
     const refused = refusedComponents(pipe as unknown as PipeConfig, rules.components, pointer + at);
-    build.errors.push(...errors, ...refused);
-    build.warnings.push(...warnings);
+    for (const error of [...errors, ...refused]) build.errors.push(error);
+    for (const warning of warnings) build.warnings.push(warning);
     isSound &&= errors.length + refused.length === 0;
   }
   return isSound;

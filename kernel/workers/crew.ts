@@ -101,7 +101,7 @@ export class Crew implements Participant, SeatOwner {
       state: held.some(({ state }) => state === 'current') ? 'current' : 'draining',
       requests: sum(held.map(({ requests }) => requests)),
       streams: sum(held.map(({ streams }) => streams)),
-      ageMs: Math.max(...held.map(({ ageMs }) => ageMs)),
+      ageMs: held.reduce((most, { ageMs }) => Math.max(most, ageMs), 0),
     }));
   }
 

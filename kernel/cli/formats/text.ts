@@ -37,7 +37,7 @@ function paragraph(issue: Issue, file: string, show: Show, paint: Paint): string
     const words = place.message ?? 'see also';
     const subject = place.pointer === '' || place.pointer === pointer ? '' : ` ${place.pointer}`;
     lines.push(`    ${paint('cyan', 'note:')} ${printable(words + subject)}: ${where(place, file)}`);
-    lines.push(...show(place, 'cyan'));
+    for (const line of show(place, 'cyan')) lines.push(line);
   }
   return lines.map((line) => `${line}\n`).join('');
 }

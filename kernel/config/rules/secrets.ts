@@ -8,7 +8,7 @@ import { type SecretLiteral, secretLiterals } from '../secret-literals.ts';
  * Code: a warning, SECRET_LITERAL.
  */
 export function checkSecrets(document: DataObject, report: Report): void {
-  report.warnings.push(...secretLiterals(document).map(secretWarning));
+  for (const literal of secretLiterals(document)) report.warnings.push(secretWarning(literal));
 }
 
 /** The warning of a secret in clear. */

@@ -42,7 +42,7 @@ export async function addChain(path: string, directories: Directories, trodden: 
       if (found === 'missing' || ++links > MAX_LINKS) return;
       const target = parse(found.target);
       if (target.root !== '') at = resolve(at, target.root);
-      names.push(...partsOf(found.target.slice(target.root.length)).reverse());
+      for (const part of partsOf(found.target.slice(target.root.length)).reverse()) names.push(part);
     }
   }
   if (await isDirectory(at)) directories.set(at, null);

@@ -11,7 +11,7 @@ const LARGEST_SUM = 100;
  */
 export function spread(records: readonly SrvRecord[]): string[] {
   const usable = records.filter(({ name, port }) => port > 0 && /^[\w.-]+$/.test(name));
-  const lowest = Math.min(...usable.map(({ priority }) => priority));
+  const lowest = usable.reduce((least, { priority }) => Math.min(least, priority), Number.POSITIVE_INFINITY);
   const chosen = usable.filter(({ priority }) => priority === lowest).sort(byWeight);
   const shares = sharesOf(chosen.map(({ weight }) => weight));
   return chosen.flatMap(({ name, port }, at) => new Array<string>(shares[at]!).fill(`${name}:${port}`));

@@ -1,0 +1,30 @@
+import { deepEqual } from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+/** Take any number of arguments, and fail when there are more than fit on the stack, which is a hundred thousand or so. */
+const takers = new Set(['push', 'unshift', 'splice', 'concat', 'max', 'min', 'fromCharCode', 'fromCodePoint', 'apply']);
+
+/** Calls in a file that make arguments of a list. */
+function spreadCalls(file: string): string[] {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const look = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && node.arguments.some(ts.isSpreadElement)) {
+      const { expression } = node;
+      const name = ts.isPropertyAccessExpression(expression) ? expression.name.text : '';
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+      if (takers.has(name)) found.push(`${file}:${line + 1}  ${node.getText()}`);
+    }
+    ts.forEachChild(node, look);
+  };
+  look(source);
+  return found;
+}
+
+describe('a list, which can be of any length,', () => {
+  it('is never spread into the arguments of what adds, joins or compares', () => {
+    const files = globSync('{kernel,plugins,admin,scripts}/**/*.ts').sort();
+    deepEqual(files.flatMap(spreadCalls), []);
+  });
+});
