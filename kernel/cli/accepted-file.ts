@@ -4,9 +4,27 @@ import { placesIn, type Served, servedBy } from '../inspect/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { Registry } from '../registry/registry.ts';
 import { examine } from '../runtime/build.ts';
-import { type CommandContext, UsageError } from './command.ts';
+import type { CommandContext } from './command.ts';
+import { type Flag, oneOf } from './flags.ts';
 import { printErrors } from './report.ts';
 import { toolServices } from './tool-services.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Of every command that reads a configuration file. */
+export const configFlag = {
+  type: 'string',
+  short: 'c',
+  value: 'FILE',
+  about: 'The configuration file: JSON, YAML or TOML, as its name ends. Needed.',
+} as const satisfies Flag;
+
+/** Of every command that prints for people or for programs. */
+export const formatFlag = {
+  type: 'string',
+  value: 'FORMAT',
+  default: 'text',
+  about: 'text for people, json for programs.',
+} as const satisfies Flag;
 
 /** A configuration file without mistakes. */
 interface Accepted {
@@ -57,6 +75,5 @@ export function requireFile(file: string | undefined): string {
 
 /** The value of `--format` where it is text or JSON. @throws UsageError for another. */
 export function isJson(format: string): boolean {
-  if (format !== 'text' && format !== 'json') throw new UsageError(`unknown format: ${format}`);
-  return format === 'json';
+  return oneOf('format', format, ['text', 'json']) === 'json';
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import {
   type AuditReport,
   audit as auditConfig,
@@ -9,34 +8,63 @@ import {
   type Severity,
   severities,
 } from '../inspect/index.ts';
-import { acceptFile, requireFile } from './accepted-file.ts';
+import { acceptFile, configFlag, requireFile } from './accepted-file.ts';
 import { toSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { type Flags, oneOf, readArguments } from './flags.ts';
 import { showPlace } from './show-place.ts';
 import { isColoured, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+import { colourVariables, configVariables } from './variables.ts';
 
 /** Exit code for what was not audited: wrong flags, or a configuration with mistakes. */
 const REFUSED = 2;
+
+const flags = {
+  config: configFlag,
+  ignore: {
+    type: 'string',
+    short: 'i',
+    value: 'IDS',
+    default: '',
+    otherwise: 'none',
+    about: 'Rules to leave out, separated by commas.',
+  },
+  'ignore-file': {
+    type: 'string',
+    short: 'I',
+    value: 'FILE',
+    about: 'A file with more of them, one a line; # begins a comment.',
+  },
+  severity: {
+    type: 'string',
+    short: 's',
+    value: 'LIST',
+    default: severities.join(),
+    about: 'Only rules of these severities.',
+  },
+  format: {
+    type: 'string',
+    short: 'f',
+    value: 'FORMAT',
+    default: 'text',
+    about: 'text, json, sarif, or a template over .Recommendations.',
+  },
+} as const satisfies Flags;
 
 /**
  * Judges a configuration that is valid by what it uses and what it lacks. Exit 0 when there is nothing to tell or only
  * notes, 1 when there is more, 2 when nothing was judged.
  */
 export const audit: Command = {
-  usage: '-c FILE [-i IDS] [-I FILE] [-s SEVERITIES] [-f text|json|sarif|TEMPLATE]',
+  usage: '-c FILE',
+  flags,
+  variables: { ...configVariables, ...colourVariables },
   summary: 'Recommend what would make a configuration safer, faster or easier to watch.',
+  details: 'Exit 0 when there is nothing to tell or only notes, 1 when there is more, 2 when nothing was judged.',
   async run(args, context) {
-    const { values } = parseArgs({
-      args,
-      options: {
-        config: { type: 'string', short: 'c' },
-        ignore: { type: 'string', short: 'i', default: '' },
-        'ignore-file': { type: 'string', short: 'I' },
-        severity: { type: 'string', short: 's', default: severities.join() },
-        format: { type: 'string', short: 'f', default: 'text' },
-      },
-    });
+    const { values } = readArguments(args, flags);
     const file = requireFile(values.config);
     const print = printerOf(values.format, context);
     const wanted = new Set(values.severity.split(',').map(parseSeverity));
@@ -63,9 +91,7 @@ export const audit: Command = {
 };
 
 function parseSeverity(text: string): Severity {
-  const severity = severities.find((name) => name === text.trim().toUpperCase());
-  if (!severity) throw new UsageError(`unknown severity: ${text.trim()} (one of ${severities.join(', ')})`);
-  return severity;
+  return oneOf('severity', text.trim().toUpperCase(), severities);
 }
 
 function listOf(text: string): string[] {
@@ -101,7 +127,8 @@ const formats: Readonly<Record<string, (report: AuditReport) => string>> = {
 /** @throws UsageError for what is neither a format nor a template. */
 function printerOf(format: string, terminal: Terminal): (report: AuditReport) => string {
   if (Object.hasOwn(formats, format)) return formats[format]!;
-  if (format !== 'text' && !format.includes('{{')) throw new UsageError(`unknown format: ${format}`);
+  if (format !== 'text' && !format.includes('{{'))
+    throw new UsageError(`unknown format "${format}" (one of text, json, sarif, or a template)`);
   try {
     return compileTemplate(format === 'text' ? DEFAULT_TEMPLATE : format, functionsFor(terminal));
   } catch (error) {

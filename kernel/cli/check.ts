@@ -1,36 +1,77 @@
-import { parseArgs } from 'node:util';
 import { type Catalogue, ConfigErrors, type ServiceConfig } from '#contract';
 import { readDocument, UnreadableError } from '../config/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
 import { examine } from '../runtime/build.ts';
-import { type Command, UsageError } from './command.ts';
+import { configFlag, requireFile } from './accepted-file.ts';
+import type { Command } from './command.ts';
 import { fixByExamining } from './fix.ts';
+import { type Flags, oneOf, readArguments } from './flags.ts';
 import { printable } from './formats/excerpt.ts';
 import { type Findings, formats } from './formats/index.ts';
 import { lintAgainst } from './lint.ts';
 import { printConfig } from './print-config.ts';
 import { type Checked, checkWithRunning } from './remote/check-running.ts';
 import type { AdminClient } from './remote/client.ts';
-import { addressUsage, converse, remoteOptions } from './remote/connect.ts';
+import { converse, remoteFlags } from './remote/connect.ts';
 import { findingsOf, printFindings } from './report.ts';
 import { toolServices } from './tool-services.ts';
+import { UsageError } from './usage-error.ts';
+import { colourVariables, configVariables, tokenVariables } from './variables.ts';
 
-const { json: _, ...where } = remoteOptions;
+const { json: _, admin, ...access } = remoteFlags;
 
-const options = {
-  ...where,
-  config: { type: 'string', short: 'c' },
-  'test-routes': { type: 'boolean', short: 't' },
-  'test-gin-routes': { type: 'boolean' },
-  lint: { type: 'boolean', short: 'l' },
-  'lint-no-network': { type: 'boolean', short: 'n' },
-  'lint-schema': { type: 'string', short: 's' },
-  debug: { type: 'boolean', short: 'd', multiple: true },
-  indent: { type: 'string', short: 'i', default: '\t' },
-  format: { type: 'string', default: 'text' },
-  fix: { type: 'boolean' },
-} as const;
+const flags = {
+  config: configFlag,
+  'test-routes': {
+    type: 'boolean',
+    short: 't',
+    about: 'Also read the files that the configuration names: certificates, keys.',
+  },
+  'test-gin-routes': { type: 'boolean', about: 'The same, as the compatible product calls it.' },
+  lint: {
+    type: 'boolean',
+    short: 'l',
+    about: 'Hold the file to the schema of this release. Every check does; this changes nothing.',
+  },
+  'lint-no-network': {
+    type: 'boolean',
+    short: 'n',
+    about: 'The same without the network. No check needs it; this changes nothing.',
+  },
+  'lint-schema': {
+    type: 'string',
+    short: 's',
+    value: 'SCHEMA',
+    about: 'Also hold the file to this JSON Schema: a path or an address.',
+  },
+  debug: {
+    type: 'boolean',
+    short: 'd',
+    multiple: true,
+    about: 'Print how the file is understood: -d, -dd or -ddd for more and more of it.',
+  },
+  indent: {
+    type: 'string',
+    short: 'i',
+    value: 'SPACE',
+    otherwise: 'a tab',
+    about: 'White space that each level of that print is indented by.',
+  },
+  format: {
+    type: 'string',
+    value: 'FORMAT',
+    default: 'text',
+    about: 'text for people, json for programs, sarif for code reviews, github for annotations.',
+  },
+  fix: { type: 'boolean', about: 'First write into the file what can be mended without a choice.' },
+  admin: {
+    ...admin,
+    about: 'Let the gateway with this admin port look at the file.',
+    otherwise: 'it is looked at here',
+  },
+  ...access,
+} as const satisfies Flags;
 
 /**
  * Validates a configuration and keeps nothing. Plain `check`, `-l` and `-n` look at everything that needs no other file
@@ -40,21 +81,20 @@ const options = {
  * format, what is wrong is on standard error.
  */
 export const check: Command = {
-  usage: `-c FILE [-t] [-l | -n | -s SCHEMA] [-d[d[d]]] [-i INDENT] [--fix] [--format ${[...formats.keys()].join('|')}] ${addressUsage}`,
+  usage: '-c FILE [-t]',
+  flags,
+  variables: { ...configVariables, ...tokenVariables, ...colourVariables },
   summary: 'Validate a configuration.',
+  details: 'Exit 0 when it is valid, 1 when not, 2 for a wrong call, 3 when the gateway of --admin does not answer.',
   async run(args, context) {
     const { stdout, stderr, catalogue } = context;
-    const { values } = parseArgs({ args, options });
-    const { config: file, debug, indent } = values;
+    const { values } = readArguments(args, flags);
+    const { debug, indent = '\t' } = values;
     const lints = [values.lint, values['lint-no-network'], values['lint-schema']].filter(Boolean);
     if (lints.length > 1) throw new UsageError('-l, -n and -s exclude each other');
     demandFittingFlags(values);
-    const format = formats.get(values.format);
-    if (!format) throw new UsageError(`unknown format: ${values.format}`);
-    if (file === undefined) {
-      stderr.write('please give the configuration file: -c FILE\n');
-      return 1;
-    }
+    const format = formats.get(oneOf('format', values.format, [...formats.keys()]))!;
+    const file = requireFile(values.config);
     const isReading = Boolean(values['test-routes'] || values['test-gin-routes']);
     if (values.fix) await fixByExamining(file, context, isReading);
     const inspection = { file, catalogue, isReading, schema: values['lint-schema'] };
@@ -83,6 +123,9 @@ function demandFittingFlags(values: Readonly<Record<string, unknown>>): void {
   const others = isRemote ? ['fix', 'lint-schema', 'debug'] : ['admin-token-file', 'state-dir', 'ca'];
   const stray = others.find((name) => values[name] !== undefined);
   if (stray !== undefined) throw new UsageError(`--${stray} ${isRemote ? 'excludes' : 'needs'} --admin`);
+  const { indent, debug } = values;
+  if (indent !== undefined && debug === undefined) throw new UsageError('--indent needs --debug');
+  if (/\S/.test(String(indent ?? ''))) throw new UsageError(`not white space: --indent ${indent}`);
 }
 
 function exitCode({ errors }: Findings): number {

@@ -1,7 +1,9 @@
 import type { EventEmitter } from 'node:events';
 import type { Catalogue } from '#contract';
 import type { StartAdmin } from '../index.ts';
+import type { Flags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
+import type { Variables } from './variables.ts';
 
 /** What a command works with. It uses nothing else of the process but its files. */
 export interface CommandContext extends Terminal {
@@ -18,13 +20,15 @@ export interface CommandContext extends Terminal {
 
 /** A command of the command line. */
 export interface Command {
-  /** Flags and arguments, as the usage shows them. */
+  /** What it needs to be given, as the usage shows it. */
   readonly usage: string;
   /** One sentence for the list of commands. */
   readonly summary: string;
+  /** What else its help says: exit codes beyond 0 for done and 2 for a wrong call, how the result is used. */
+  readonly details?: string;
+  readonly flags: Flags;
+  /** Those of the environment that it looks at. */
+  readonly variables?: Variables;
   /** @returns the exit code. @throws UsageError for flags it does not know. */
   run(args: string[], context: CommandContext): Promise<number>;
 }
-
-/** The command was called in a way it does not understand. */
-export class UsageError extends Error {}

@@ -1,19 +1,21 @@
-import { parseArgs } from 'node:util';
 import type { Catalogue, ServiceConfig } from '#contract';
 import { type ConfigDiff, type Document, diffConfigs, normalize } from '../config/index.ts';
 import { placesIn } from '../inspect/index.ts';
 import { loadPlugins } from '../pipeline/namespaces.ts';
 import { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
-import { acceptFile, isJson } from './accepted-file.ts';
-import { type Command, type CommandContext, UsageError } from './command.ts';
+import { acceptFile, formatFlag, isJson } from './accepted-file.ts';
+import type { Command, CommandContext } from './command.ts';
+import { type Flags, readArguments } from './flags.ts';
 import { printDiff } from './print-diff.ts';
-import { addressUsage, remoteOptions } from './remote/connect.ts';
+import { remoteFlags } from './remote/connect.ts';
 import { diffRevisions, diffWithRunning } from './remote/diff-running.ts';
 import { toolServices } from './tool-services.ts';
+import { UsageError } from './usage-error.ts';
+import { adminVariables, colourVariables } from './variables.ts';
 
-const { json: _, ...where } = remoteOptions;
-const options = { ...where, format: { type: 'string', default: 'text' } } as const;
+const { json: _, ...where } = remoteFlags;
+const flags = { format: formatFlag, ...where } as const satisfies Flags;
 
 /** Exit code for files that cannot be compared; the same as for a call that cannot be understood. */
 const TROUBLE = 2;
@@ -25,16 +27,20 @@ const TROUBLE = 2;
  * numbers are revisions of it.
  */
 export const diff: Command = {
-  usage: `(OLD NEW | FILE | REVISION REVISION) [--format text|json] ${addressUsage}`,
+  usage: 'OLD NEW | FILE | REVISION REVISION',
+  flags,
+  variables: { ...adminVariables, ...colourVariables },
   summary: 'Compare two configurations, or one with what a running gateway serves, by what they mean.',
+  details:
+    'Exit 0 when they are equal, 1 when they differ, 2 when one is not valid, 3 when the gateway does not answer.',
   async run(args, context) {
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const { values, positionals } = readArguments(args, flags, true);
     const asJson = isJson(values.format);
     const [one, other, ...others] = positionals;
     if (one === undefined || others.length > 0) throw new UsageError('please give one configuration file, or two');
-    const flags = { ...values, json: asJson };
-    if (other === undefined) return diffWithRunning(one, flags, context);
-    if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), flags, context);
+    const remote = { ...values, json: asJson };
+    if (other === undefined) return diffWithRunning(one, remote, context);
+    if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), remote, context);
     const [from, to] = await Promise.all(positionals.map((file) => readSide(file, context)));
     if (!from || !to) return TROUBLE;
     const result = await compare(from, to, context.catalogue);

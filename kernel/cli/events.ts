@@ -1,18 +1,31 @@
-import { parseArgs } from 'node:util';
 import { isObject } from '#contract';
 import type { Command, CommandContext } from './command.ts';
+import { type Flags, readArguments } from './flags.ts';
 import { printable } from './formats/excerpt.ts';
 import { exitCodes } from './remote/answer.ts';
-import { converse, remoteOptions, remoteUsage } from './remote/connect.ts';
+import { converse, remoteFlags } from './remote/connect.ts';
 import { followEvents } from './remote/follow-events.ts';
 import type { ServerSentEvent } from './remote/server-sent-events.ts';
+import { adminVariables } from './variables.ts';
+
+const flags = {
+  types: {
+    type: 'string',
+    value: 'TYPES',
+    otherwise: 'all',
+    about: 'Only these, separated by commas; reload.* for all of a kind.',
+  },
+  ...remoteFlags,
+} as const satisfies Flags;
 
 /** Prints what happens, a line an event, until it is interrupted. Exit 0 then; 3 when the gateway does not answer. */
 export const events: Command = {
-  usage: `[--types TYPE,...] ${remoteUsage}`,
+  usage: '',
+  flags,
+  variables: adminVariables,
   summary: 'Print what happens in a running gateway, until interrupted.',
   run(args, context) {
-    const { values } = parseArgs({ args, options: { ...remoteOptions, types: { type: 'string' } } });
+    const { values } = readArguments(args, flags);
     const print = values.json ? asJson : asLine;
     return converse(values, context, async (client) => {
       for await (const event of followEvents(client, { types: values.types, signal: interruption(context) })) {

@@ -1,9 +1,24 @@
-import { parseArgs } from 'node:util';
 import { type Considered, type Explanation, explainRequest, type Forwarded, type Match } from '../inspect/index.ts';
-import { isJson, requireFile, serveFile } from './accepted-file.ts';
+import { configFlag, formatFlag, isJson, requireFile, serveFile } from './accepted-file.ts';
 import { alignColumns } from './columns.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { type Flags, readArguments } from './flags.ts';
 import { showPlace } from './show-place.ts';
+import { UsageError } from './usage-error.ts';
+import { configVariables } from './variables.ts';
+
+const flags = {
+  config: configFlag,
+  header: {
+    type: 'string',
+    short: 'H',
+    multiple: true,
+    value: "'NAME: VALUE'",
+    otherwise: 'none',
+    about: 'A header of the request; may be given again.',
+  },
+  format: formatFlag,
+} as const satisfies Flags;
 
 /** Exit code where no endpoint serves the request. */
 const NONE = 1;
@@ -12,25 +27,20 @@ const REFUSED = 2;
 
 /** Tells what a request would lead to, without making it. Exit 0 when an endpoint serves it, 1 when none does, else 2. */
 export const explain: Command = {
-  usage: "-c FILE METHOD PATH[?QUERY] [-H 'Name: value']... [--format text|json]",
+  usage: '-c FILE METHOD PATH[?QUERY]',
+  flags,
+  variables: configVariables,
   summary: 'Tell which endpoint serves a request, and what its backends would be sent.',
+  details: 'Exit 0 when an endpoint serves it, 1 when none does, 2 for a wrong call or file.',
   async run(args, context) {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        config: { type: 'string', short: 'c' },
-        header: { type: 'string', short: 'H', multiple: true, default: [] },
-        format: { type: 'string', default: 'text' },
-      },
-    });
+    const { values, positionals } = readArguments(args, flags, true);
     const file = requireFile(values.config);
     const json = isJson(values.format);
     const [method, target] = positionals;
     if (method === undefined || target === undefined || positionals.length > 2) {
       throw new UsageError('please give a method and a path');
     }
-    const headers = values.header.map(parseHeader);
+    const headers = (values.header ?? []).map(parseHeader);
     const opened = await serveFile(file, context);
     if (!opened) return REFUSED;
     const sample = { method: method.toUpperCase(), target, headers };

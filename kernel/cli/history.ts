@@ -1,18 +1,26 @@
-import { parseArgs } from 'node:util';
 import { alignColumns } from './columns.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { type Flags, readArguments } from './flags.ts';
 import { parseCount } from './parse-number.ts';
 import type { RevisionBody } from './remote/bodies.ts';
-import { converse, remoteOptions, remoteUsage } from './remote/connect.ts';
+import { converse, remoteFlags } from './remote/connect.ts';
 import { type Described, showAnswer } from './remote/show.ts';
+import { UsageError } from './usage-error.ts';
+import { adminVariables } from './variables.ts';
+
+const flags = {
+  limit: { type: 'string', value: 'NUMBER', otherwise: '50', about: 'List so many at most.' },
+  ...remoteFlags,
+} as const satisfies Flags;
 
 /** Lists the configurations that served, newest first, or tells of one. */
 export const history: Command = {
-  usage: `[REVISION] [--limit NUMBER] ${remoteUsage}`,
+  usage: '[REVISION]',
+  flags,
+  variables: adminVariables,
   summary: 'List the configurations that a running gateway has served.',
   run(args, context) {
-    const options = { ...remoteOptions, limit: { type: 'string' } } as const;
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const { values, positionals } = readArguments(args, flags, true);
     const [number, ...others] = positionals;
     if (others.length > 0) throw new UsageError('please give one revision, or none');
     const limit = values.limit === undefined ? undefined : parseCount(values.limit, 'a number of revisions');

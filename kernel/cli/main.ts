@@ -1,18 +1,20 @@
 import { audit } from './audit.ts';
 import { check } from './check.ts';
-import { type Command, type CommandContext, UsageError } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { diff } from './diff.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
+import { commandHelp, overview, usageLine } from './help.ts';
 import { history } from './history.ts';
 import { migrate } from './migrate.ts';
+import { guardOutput } from './output.ts';
 import { reload } from './reload.ts';
 import { rollback } from './rollback.ts';
 import { routes } from './routes.ts';
 import { run } from './run.ts';
 import { schema } from './schema.ts';
 import { status } from './status.ts';
-import type { Terminal } from './terminal.ts';
+import { UsageError, unknownWord } from './usage-error.ts';
 import { version } from './version.ts';
 import { worker } from './worker.ts';
 
@@ -38,39 +40,48 @@ const aliases: Readonly<Record<string, string>> = { validate: 'check', '-v': 've
 
 /** Exit code for a call that cannot be understood. */
 const USAGE = 2;
+/** Exit code where the output cannot be written. */
+const UNWRITTEN = 1;
 
 /** Runs one command. @returns the exit code. */
 export async function main(args: readonly string[], context: CommandContext): Promise<number> {
-  const [first = 'help', ...rest] = args;
-  if (first === 'help' || first === '-h' || first === '--help') return help(rest[0], context);
-  const name = (Object.hasOwn(aliases, first) ? aliases[first] : undefined) ?? first;
-  const table = Object.hasOwn(hidden, name) ? hidden : commands;
-  const command = Object.hasOwn(table, name) ? table[name] : undefined;
+  const written = guardOutput(context);
+  const code = await runCommand(args, context);
+  const failure = await written();
+  if (failure === null) return code;
+  context.stderr.write(`ERROR cannot write to standard output: ${failure.message}\n`);
+  return code || UNWRITTEN;
+}
+
+async function runCommand([first = 'help', ...rest]: readonly string[], context: CommandContext): Promise<number> {
+  const { stdout, stderr } = context;
+  const isTopic = first === 'help' || first === '-h' || first === '--help';
+  const [asked, ...args] = isTopic ? rest : [first, ...rest];
+  if (asked === undefined) {
+    stdout.write(overview(commands));
+    return 0;
+  }
+  const name = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked;
+  const command = commandOf(name);
   if (!command) {
-    context.stderr.write(`unknown command: ${first}\n\n${overview()}`);
+    const { message } = unknownWord('command', asked, Object.keys({ ...commands, ...aliases }));
+    stderr.write(`${message}\n\nsluice help lists the commands.\n`);
     return USAGE;
   }
-  if (rest.includes('-h') || rest.includes('--help')) return help(name, context);
+  if (isTopic || args.includes('-h') || args.includes('--help')) {
+    stdout.write(commandHelp(name, command));
+    return 0;
+  }
   try {
-    return await command.run(rest, context);
+    return await command.run(args, context);
   } catch (error) {
-    if (!(error instanceof UsageError) && !isFlagError(error)) throw error;
-    context.stderr.write(`${(error as Error).message}\n\nusage: sluice ${name} ${command.usage}\n`);
+    if (!(error instanceof UsageError)) throw error;
+    stderr.write(`${error.message}\n\n${usageLine(name, command)}sluice help ${name} explains it.\n`);
     return USAGE;
   }
 }
 
-function isFlagError(error: unknown): boolean {
-  return error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
-}
-
-function help(topic: string | undefined, { stdout }: Terminal): number {
-  const command = topic !== undefined && Object.hasOwn(commands, topic) ? commands[topic] : undefined;
-  stdout.write(command ? `usage: sluice ${topic} ${command.usage}\n\n${command.summary}\n` : overview());
-  return 0;
-}
-
-function overview(): string {
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
-  return `usage: sluice <command> [flags]\n\n${lines.join('\n')}\n  ${'help'.padEnd(10)}Tell how a command is used.\n`;
+function commandOf(name: string): Command | undefined {
+  const table = Object.hasOwn(hidden, name) ? hidden : commands;
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -1,32 +1,34 @@
-import { parseArgs } from 'node:util';
 import { ConfigErrors, type DataObject } from '#contract';
 import { type Document, editDocument, formatOf, planMigration, readDocument, replaceFile } from '../config/index.ts';
-import { type Command, UsageError } from './command.ts';
+import { configFlag, requireFile } from './accepted-file.ts';
+import type { Command } from './command.ts';
 import { describeChange } from './fix.ts';
+import { type Flags, readArguments } from './flags.ts';
 import { findingsOf, printErrors, printFindings } from './report.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+import { colourVariables } from './variables.ts';
 
-const options = {
-  config: { type: 'string', short: 'c' },
-  output: { type: 'string', short: 'o' },
-  write: { type: 'boolean', default: false },
-} as const;
+const flags = {
+  config: configFlag,
+  output: { type: 'string', short: 'o', value: 'FILE', otherwise: 'standard output', about: 'Where the result goes.' },
+  write: { type: 'boolean', default: false, about: 'Write it into the file itself.' },
+} as const satisfies Flags;
 
 /**
  * Turns a configuration of version 2, or one of version 3 with old names, into one of version 3 with present names;
  * format, comments and layout stay. Exit 1, with nothing written, when not everything can be migrated.
  */
 export const migrate: Command = {
-  usage: '-c FILE [-o OUT | --write]',
+  usage: '-c FILE [-o FILE | --write]',
+  flags,
+  variables: colourVariables,
   summary: 'Bring a configuration to version 3 and its present names.',
   async run(args, context) {
-    const { values } = parseArgs({ args, options });
-    const { config: file, output, write } = values;
+    const { values } = readArguments(args, flags);
+    const { output, write } = values;
+    const file = requireFile(values.config);
     if (output !== undefined && write) throw new UsageError('-o and --write exclude each other');
-    if (file === undefined) {
-      context.stderr.write('please give the configuration file: -c FILE\n');
-      return 1;
-    }
     const target = write ? file : output;
     if (target !== undefined && formatOf(target) !== formatOf(file)) {
       throw new UsageError(`${target} is of another format than ${file}: the format stays`);

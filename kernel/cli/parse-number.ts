@@ -1,4 +1,4 @@
-import { UsageError } from './command.ts';
+import { UsageError } from './usage-error.ts';
 
 /** A whole number above 0, as an argument. @param name what it is, for the message. @throws UsageError. */
 export function parseCount(text: string, name: string): number {

@@ -1,24 +1,41 @@
-import { parseArgs } from 'node:util';
 import { readDuration } from '../config/index.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { type Flags, readArguments } from './flags.ts';
 import { parseAmount } from './parse-number.ts';
 import { isRefusal } from './remote/answer.ts';
 import type { AppliedBody } from './remote/bodies.ts';
-import { changeHeaders, changeOptions, changeUsage } from './remote/change.ts';
-import { converse, remoteOptions, remoteUsage } from './remote/connect.ts';
+import { changeFlags, changeHeaders } from './remote/change.ts';
+import { converse, remoteFlags } from './remote/connect.ts';
 import { describeChange } from './remote/describe-change.ts';
 import { awaitVerdict } from './remote/guard-verdict.ts';
 import { readBody, showAnswer } from './remote/show.ts';
+import { UsageError } from './usage-error.ts';
+import { adminVariables } from './variables.ts';
 
-const options = {
-  ...remoteOptions,
-  ...changeOptions,
-  force: { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-  guard: { type: 'string' },
-  'guard-errors': { type: 'string' },
-  'guard-p99': { type: 'string' },
-} as const;
+const flags = {
+  force: { type: 'boolean', about: 'Build it again although nothing has changed.' },
+  'dry-run': { type: 'boolean', about: 'Build it and keep the old one.' },
+  guard: {
+    type: 'string',
+    value: 'DURATION',
+    otherwise: 'no guard',
+    about: 'Watch it so long, such as 60s, and take it back when endpoints get worse.',
+  },
+  'guard-errors': {
+    type: 'string',
+    value: 'POINTS',
+    otherwise: '5',
+    about: 'Worse: so many percentage points more errors.',
+  },
+  'guard-p99': {
+    type: 'string',
+    value: 'FACTOR',
+    otherwise: '2',
+    about: 'Worse: the slowest answers took so many times as long.',
+  },
+  ...changeFlags,
+  ...remoteFlags,
+} as const satisfies Flags;
 
 /**
  * Lets the gateway read its configuration again. With `--guard` it stays until the guard has judged the change, also one
@@ -26,10 +43,14 @@ const options = {
  * stale.
  */
 export const reload: Command = {
-  usage: `[--force] [--dry-run] [--guard DURATION [--guard-errors POINTS] [--guard-p99 FACTOR]] ${changeUsage} ${remoteUsage}`,
+  usage: '',
+  flags,
+  variables: adminVariables,
   summary: 'Let a running gateway read its configuration again.',
+  details:
+    'Exit 0 when it serves, 1 when it was refused or taken back, 3 when no gateway answers, 4 when --if-match is stale.',
   run(args, context) {
-    const { values } = parseArgs({ args, options });
+    const { values } = readArguments(args, flags);
     const { force, 'dry-run': dry_run, message } = values;
     const { guard, durationMs } = guardOf(values);
     return converse(values, context, async (client) => {

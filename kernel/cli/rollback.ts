@@ -1,18 +1,24 @@
-import { parseArgs } from 'node:util';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { type Flags, readArguments } from './flags.ts';
 import { parseCount } from './parse-number.ts';
-import { changeHeaders, changeOptions, changeUsage } from './remote/change.ts';
-import { converse, remoteOptions, remoteUsage } from './remote/connect.ts';
+import { changeFlags, changeHeaders } from './remote/change.ts';
+import { converse, remoteFlags } from './remote/connect.ts';
 import { describeChange } from './remote/describe-change.ts';
 import { showAnswer } from './remote/show.ts';
+import { UsageError } from './usage-error.ts';
+import { adminVariables } from './variables.ts';
+
+const flags = { ...changeFlags, ...remoteFlags } as const satisfies Flags;
 
 /** Builds an old revision as a new one. Exit 0 when it serves, 1 when it was refused, 4 when `--if-match` is stale. */
 export const rollback: Command = {
-  usage: `REVISION ${changeUsage} ${remoteUsage}`,
+  usage: 'REVISION',
+  flags,
+  variables: adminVariables,
   summary: 'Let a running gateway serve an earlier configuration again.',
+  details: 'Exit 0 when it serves, 1 when it was refused, 3 when no gateway answers, 4 when --if-match is stale.',
   run(args, context) {
-    const options = { ...remoteOptions, ...changeOptions } as const;
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const { values, positionals } = readArguments(args, flags, true);
     const [number, ...others] = positionals;
     if (number === undefined || others.length > 0) throw new UsageError('please give one revision');
     const path = `/v1/revisions/${parseCount(number, 'a revision')}/rollback`;

@@ -1,31 +1,40 @@
-import { parseArgs } from 'node:util';
+import { endpointSchema } from '#contract';
 import { listRoutes, type RouteView } from '../inspect/index.ts';
-import { isJson, requireFile, serveFile } from './accepted-file.ts';
+import { configFlag, formatFlag, isJson, requireFile, serveFile } from './accepted-file.ts';
 import { alignColumns } from './columns.ts';
 import type { Command } from './command.ts';
+import { type Flags, oneOf, readArguments } from './flags.ts';
 import { showPlace } from './show-place.ts';
+import { unknownWord } from './usage-error.ts';
+import { configVariables } from './variables.ts';
+
+const flags = {
+  config: configFlag,
+  method: { type: 'string', value: 'METHOD', otherwise: 'every method', about: 'Only endpoints of this method.' },
+  prefix: { type: 'string', value: 'PATH', otherwise: 'every path', about: 'Only endpoints whose path begins so.' },
+  namespace: { type: 'string', value: 'NAMESPACE', otherwise: 'any', about: 'Only endpoints that use this component.' },
+  format: formatFlag,
+} as const satisfies Flags;
+
+const methods = endpointSchema.properties.method.enum;
 
 /** Lists what a configuration publishes. Exit 0, also when nothing is listed; 1 for a configuration with mistakes. */
 export const routes: Command = {
-  usage: '-c FILE [--method METHOD] [--prefix PATH] [--namespace NAMESPACE] [--format text|json]',
+  usage: '-c FILE',
+  flags,
+  variables: configVariables,
   summary: 'List the endpoints of a configuration, with their backends and components.',
   async run(args, context) {
-    const { values } = parseArgs({
-      args,
-      options: {
-        config: { type: 'string', short: 'c' },
-        method: { type: 'string' },
-        prefix: { type: 'string' },
-        namespace: { type: 'string' },
-        format: { type: 'string', default: 'text' },
-      },
-    });
+    const { values } = readArguments(args, flags);
     const file = requireFile(values.config);
     const json = isJson(values.format);
+    const { prefix, namespace } = values;
+    const method = values.method && oneOf('method', values.method.toUpperCase(), methods);
+    const known = Object.keys(context.catalogue.plugins);
+    if (namespace !== undefined && !known.includes(namespace)) throw unknownWord('namespace', namespace, known);
     const opened = await serveFile(file, context);
     if (!opened) return 1;
-    const { prefix, namespace } = values;
-    const found = listRoutes(opened.served, { method: values.method?.toUpperCase(), prefix, namespace }, opened.place);
+    const found = listRoutes(opened.served, { method, prefix, namespace }, opened.place);
     const lines = json ? [JSON.stringify({ routes: found })] : alignColumns([heading, ...found.flatMap(rowsOf)]);
     context.stdout.write(`${lines.join('\n')}\n`);
     return 0;

@@ -1,46 +1,81 @@
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { ConfigErrors, GatewayError } from '#contract';
 import type { RunningAdmin } from '../index.ts';
 import { type Gateway, startGateway, version, type WorkerOptions } from '../index.ts';
-import { type Command, type CommandContext, UsageError } from './command.ts';
+import { configFlag, requireFile } from './accepted-file.ts';
+import type { Command, CommandContext } from './command.ts';
+import { type Flags, readArguments } from './flags.ts';
 import { parseCount } from './parse-number.ts';
 import { printErrors } from './report.ts';
 import { revisionDirectory, stateDirectory } from './state-directory.ts';
+import { UsageError } from './usage-error.ts';
+import { allVariables } from './variables.ts';
 
-const options = {
-  config: { type: 'string', short: 'c' },
-  debug: { type: 'boolean', short: 'd', multiple: true },
-  port: { type: 'string', short: 'p' },
-  watch: { type: 'boolean', default: true },
-  workers: { type: 'string' },
-  'resume-last-good': { type: 'boolean', default: false },
-  'state-dir': { type: 'string' },
-  admin: { type: 'string' },
-  'admin-token-file': { type: 'string' },
-} as const;
+const flags = {
+  config: configFlag,
+  debug: {
+    type: 'boolean',
+    short: 'd',
+    multiple: true,
+    about: 'Serve the debug endpoint /__debug/, whatever the file says.',
+  },
+  port: {
+    type: 'string',
+    short: 'p',
+    value: 'PORT',
+    otherwise: 'the port of the file, else 8080',
+    about: 'Listen on this port.',
+  },
+  watch: { type: 'boolean', default: true, about: 'Do not apply a saved file by itself.' },
+  workers: {
+    type: 'string',
+    value: 'NUMBER',
+    otherwise: 'this process serves',
+    about: 'Serve in so many processes; auto for as many as there are processors.',
+  },
+  'resume-last-good': {
+    type: 'boolean',
+    default: false,
+    about: 'Start with the last good configuration when the file has mistakes.',
+  },
+  'state-dir': {
+    type: 'string',
+    value: 'DIRECTORY',
+    otherwise: '~/.local/state/sluice',
+    about: 'Where the history and the token of the admin port are kept.',
+  },
+  admin: {
+    type: 'string',
+    value: 'ADDRESS',
+    otherwise: '127.0.0.1:9180',
+    about: 'Where the admin port listens: host:port, unix:/path or off.',
+  },
+  'admin-token-file': {
+    type: 'string',
+    value: 'FILE',
+    otherwise: 'a random token, kept in the state directory',
+    about: 'A file with the tokens of the admin port.',
+  },
+} as const satisfies Flags;
 
 export const run: Command = {
-  usage:
-    '-c FILE [-d] [-p PORT] [--no-watch] [--workers NUMBER|auto] [--resume-last-good] [--state-dir DIR] ' +
-    '[--admin ADDRESS|off] [--admin-token-file FILE]',
+  usage: '-c FILE',
+  flags,
+  variables: allVariables,
   summary: 'Serve a configuration.',
   async run(args, context) {
     const { stderr, env, catalogue, startAdmin } = context;
-    const { values } = parseArgs({ args, allowNegative: true, options });
-    if (values.config === undefined) {
-      stderr.write('please give the configuration file: -c FILE\n');
-      return 1;
-    }
+    const { values } = readArguments(args, flags);
+    const file = requireFile(values.config);
     const port = parsePort(values.port);
     const directory = stateDirectory(env, values['state-dir']);
     let gateway: Gateway | null = null;
     let admin: RunningAdmin | null = null;
     try {
-      gateway = await startGateway(catalogue, values.config, {
+      gateway = await startGateway(catalogue, file, {
         debug: values.debug !== undefined,
         ...(port > 0 && { port }),
-        revisionDirectory: revisionDirectory(directory, values.config),
+        revisionDirectory: revisionDirectory(directory, file),
         resumeLastGood: values['resume-last-good'],
         ...(values.workers !== undefined && { workers: parseWorkers(values.workers, context) }),
       });
@@ -61,7 +96,7 @@ export const run: Command = {
     } catch (error) {
       if (error instanceof ConfigErrors) {
         stderr.write('ERROR parsing the configuration file:\n');
-        await printErrors(context, values.config, error.errors);
+        await printErrors(context, file, error.errors);
       } else if (error instanceof GatewayError) {
         stderr.write(`ERROR ${error.message}\n`);
       } else {

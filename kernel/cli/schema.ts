@@ -1,21 +1,22 @@
-import { parseArgs } from 'node:util';
-import { nearest } from '../config/index.ts';
 import { completeSchema, componentSchema } from '../pipeline/complete-schema.ts';
 import { Registry } from '../registry/registry.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { type Flags, readArguments } from './flags.ts';
 import { toolServices } from './tool-services.ts';
+import { UsageError, unknownWord } from './usage-error.ts';
+
+const flags = {
+  pretty: { type: 'boolean', default: false, about: 'With line breaks.' },
+} as const satisfies Flags;
 
 /** Prints JSON Schema, draft 07, that refers to nothing outside itself. */
 export const schema: Command = {
-  usage: '[NAMESPACE] [--pretty] > sluice.schema.json',
-  summary:
-    'Print the JSON Schema of the configuration, or of one component; a file that says "$schema": "./sluice.schema.json" has it in editors, offline.',
+  usage: '[NAMESPACE]',
+  flags,
+  summary: 'Print the JSON Schema of the configuration, or of one component.',
+  details: 'A file that says "$schema": "./sluice.schema.json" has it in editors, offline.',
   async run(args, { stdout, catalogue }) {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { pretty: { type: 'boolean', default: false } },
-    });
+    const { values, positionals } = readArguments(args, flags, true);
     const [namespace, ...others] = positionals;
     if (others.length > 0) throw new UsageError(`one namespace at a time, not also ${others.join(', ')}`);
     const registry = new Registry(catalogue, toolServices());
@@ -32,7 +33,6 @@ export const schema: Command = {
 async function ofComponent(registry: Registry, namespace: string): Promise<object> {
   const found = await componentSchema(registry, namespace);
   if (found) return found;
-  const near = nearest(namespace, registry.namespaces);
-  const hint = near === undefined || near === namespace ? '' : `; did you mean ${near}?`;
-  throw new UsageError(`no component named ${namespace} has a configuration${hint}`);
+  if (!registry.namespaces.includes(namespace)) throw unknownWord('namespace', namespace, registry.namespaces);
+  throw new UsageError(`${namespace} has no configuration`);
 }

@@ -1,17 +1,20 @@
-import { parseArgs } from 'node:util';
 import { alignColumns } from './columns.ts';
 import type { Command } from './command.ts';
+import { readArguments } from './flags.ts';
 import type { StatusBody } from './remote/bodies.ts';
-import { converse, remoteOptions, remoteUsage } from './remote/connect.ts';
+import { converse, remoteFlags } from './remote/connect.ts';
 import { guardWords } from './remote/guard-words.ts';
 import { type Described, sentenceOf, showAnswer } from './remote/show.ts';
+import { adminVariables } from './variables.ts';
 
 /** Tells what serves. Exit 0 when the gateway answers, whatever its state. */
 export const status: Command = {
-  usage: remoteUsage,
+  usage: '',
+  flags: remoteFlags,
+  variables: adminVariables,
   summary: 'Tell what a running gateway serves, and how its last reload went.',
   run(args, context) {
-    const { values } = parseArgs({ args, options: remoteOptions });
+    const { values } = readArguments(args, remoteFlags);
     return converse(values, context, async (client) =>
       showAnswer(context, await client.ask({ path: '/v1/status' }), values.json, describe),
     );
@@ -22,7 +25,7 @@ function describe(body: StatusBody): Described {
   const { state, revision, hash, version, startedAt, endpoints, workers, converged, requiresRestart = [] } = body;
   const rows = [
     ['state', state],
-    ['revision', `${revision}-${hash.slice(0, 12)}${body.drift ? ', not what the file says' : ''}`],
+    ['revision', `${revision}-${hash.slice(0, 12)}${body.drift ? ', the file differs from what is served' : ''}`],
     ['source', body.sourceFile ?? body.source],
     ['endpoints', String(endpoints)],
     ['workers', `${workers}${converged ? '' : ', not all with this revision'}`],

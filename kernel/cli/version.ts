@@ -1,10 +1,13 @@
 import { version as release } from '../version.ts';
 import type { Command } from './command.ts';
+import { readArguments } from './flags.ts';
 
 export const version: Command = {
   usage: '',
-  summary: 'Tell the version of the gateway and of its runtime.',
-  async run(_args, { stdout }) {
+  summary: 'Print the version of the gateway and of its runtime.',
+  flags: {},
+  async run(args, { stdout }) {
+    readArguments(args, {});
     stdout.write(`Sluice Version: ${release}\nNode.js Version: ${process.versions.node}\n`);
     return 0;
   },

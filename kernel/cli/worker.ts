@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 export const worker: Command = {
   usage: 'SETTINGS',
   summary: 'Serve for another process.',
+  flags: {},
   async run(args, { catalogue }) {
     const { runWorker } = await import('../workers/worker.ts');
     return runWorker(catalogue, JSON.parse(args.at(-1)!) as WorkerSettings);

@@ -5,7 +5,7 @@ import type { Report } from './report.ts';
 import { compileSchema } from './validate.ts';
 
 /** Prefixes of the variables, the stronger first. */
-const PREFIXES = ['SLUICE_', 'KRAKEND_'] as const;
+const PREFIXES = ['GATEWAY_', 'KRAKEND_'] as const;
 
 const NOT_OVERRIDDEN: ReadonlySet<string> = new Set(['$schema']);
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
@@ -13,7 +13,7 @@ const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'Fa
 
 /**
  * Replaces strings, integers, booleans and durations at the root by environment variables named after the field, as in
- * `KRAKEND_PORT`. A field that the file does not have stays absent; an empty variable is none. Changes the document.
+ * `GATEWAY_PORT`. A field that the file does not have stays absent; an empty variable is none. Changes the document.
  *
  * Code: CONFIG_ENVIRONMENT, naming the variable.
  */
@@ -32,7 +32,7 @@ export function applyEnvironment(
     if (value === null) continue;
     if (value === undefined) {
       const message = `environment variable ${variable} cannot be read as ${KIND[schema.type]}: ${showValue(text)}`;
-      report.error('CONFIG_ENVIRONMENT', pointer, message);
+      report.error('CONFIG_ENVIRONMENT', pointer, message, { hint: hintFor(variable, text) });
       continue;
     }
     const errors = field === 'version' ? [] : compileSchema(schema)(value, pointer).errors;
@@ -41,6 +41,13 @@ export function applyEnvironment(
     }
     if (errors.length === 0) document[field] = value;
   }
+}
+
+/** Kubernetes sets such variables for every Service of a namespace, named after it. */
+function hintFor(variable: string, text: string): string | undefined {
+  return /^(?:tcp|udp|sctp):\/\//.test(text) && variable.endsWith('_PORT')
+    ? 'Kubernetes sets it for a Service of that name: "enableServiceLinks": false in the pod'
+    : undefined;
 }
 
 const KIND: Readonly<Record<string, string>> = {

@@ -1,28 +1,43 @@
 import { readFile } from 'node:fs/promises';
 import { adminTokenFile } from '#contract';
-import { UsageError } from '../command.ts';
+import type { Flags } from '../flags.ts';
 import { printable } from '../formats/excerpt.ts';
 import { stateDirectory } from '../state-directory.ts';
 import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
 import { DEFAULT_ADDRESS, type Destination, parseAddress } from './address.ts';
 import { exitCodeOf, exitCodes, Refused, Unreachable } from './answer.ts';
 import { type AdminClient, createAdminClient } from './client.ts';
 import { printRefusal } from './show.ts';
 
 /** Flags of every command that talks to an admin port. */
-export const remoteOptions = {
-  admin: { type: 'string' },
-  'admin-token-file': { type: 'string' },
-  'state-dir': { type: 'string' },
-  ca: { type: 'string' },
-  json: { type: 'boolean', default: false },
-} as const;
-
-/** Those that say where it is and who asks, as a usage shows them. */
-export const addressUsage = '[--admin ADDRESS] [--admin-token-file FILE] [--state-dir DIR] [--ca FILE]';
-
-/** All of them. */
-export const remoteUsage = `[--json] ${addressUsage}`;
+export const remoteFlags = {
+  json: { type: 'boolean', default: false, about: 'Print the answer as it comes, for programs.' },
+  admin: {
+    type: 'string',
+    value: 'ADDRESS',
+    otherwise: DEFAULT_ADDRESS,
+    about: 'Where the admin port is: host:port, https://host:port or unix:/path.',
+  },
+  'admin-token-file': {
+    type: 'string',
+    value: 'FILE',
+    otherwise: 'the token that a gateway of this user keeps',
+    about: 'A file with the token.',
+  },
+  'state-dir': {
+    type: 'string',
+    value: 'DIRECTORY',
+    otherwise: '~/.local/state/sluice',
+    about: 'Where that gateway keeps it.',
+  },
+  ca: {
+    type: 'string',
+    value: 'FILE',
+    otherwise: 'those that Node.js trusts',
+    about: 'The authority that signed the certificate of the port.',
+  },
+} as const satisfies Flags;
 
 export interface RemoteFlags {
   readonly admin?: string | undefined;

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import type { ConfigChange, ConfigDiff } from '../../config/index.ts';
-import { UsageError } from '../command.ts';
+import { ConfigErrors } from '#contract';
+import { type ConfigChange, type ConfigDiff, type Document, readDocument } from '../../config/index.ts';
+import { printErrors } from '../report.ts';
 import { showPlace } from '../show-place.ts';
 import type { Terminal } from '../terminal.ts';
 import { exitCodes } from './answer.ts';
@@ -14,10 +14,21 @@ const TROUBLE = 2;
 
 /** Compares a file with what a running gateway serves. @returns as `diff`; 3 when the gateway does not answer. */
 export async function diffWithRunning(file: string, flags: RemoteFlags, terminal: Terminal): Promise<number> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(error.message);
-  });
-  return diffBy({ method: 'POST', path: '/v1/config/diff', ...configBody(file, text) }, flags, terminal);
+  const document = await readOrTell(file, terminal);
+  if (!document) return TROUBLE;
+  return diffBy({ method: 'POST', path: '/v1/config/diff', ...configBody(file, document.text) }, flags, terminal);
+}
+
+/** @returns null, its mistakes printed, for a file that cannot be read as data. */
+async function readOrTell(file: string, terminal: Terminal): Promise<Document | null> {
+  try {
+    return await readDocument(file);
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) throw error;
+    terminal.stderr.write('ERROR parsing the configuration file:\n');
+    await printErrors(terminal, file, error.errors);
+    return null;
+  }
 }
 
 /** Compares two revisions in the history of a running gateway. @returns as `diff`; 3 when the gateway does not answer. */

@@ -151,8 +151,8 @@ describe('audit', () => {
 
   for (const [sentence, message, ...args] of [
     ['without a file', /-c FILE/],
-    ['for an unknown severity', /unknown severity: URGENT/, '-c', 'x.json', '-s', 'URGENT'],
-    ['for an unknown format', /unknown format: xml/, '-c', 'x.json', '-f', 'xml'],
+    ['for an unknown severity', /unknown severity "URGENT"/, '-c', 'x.json', '-s', 'URGENT'],
+    ['for an unknown format', /unknown format "xml"/, '-c', 'x.json', '-f', 'xml'],
     ['for a bad template', /bad template/, '-c', 'x.json', '-f', '{{ range .Recommendations }}'],
     ['for an ignore file that is not there', /cannot read/, '-c', 'x.json', '-I', '/nowhere/ignored'],
   ] as [string, RegExp, ...string[]][]) {

@@ -68,7 +68,7 @@ describe('command line', function () {
 
     it('asks for the flag when no file is given', async () => {
       const { code, err } = await sluice('check');
-      equal(code, 1);
+      equal(code, 2);
       match(err, /-c FILE/);
     });
 
@@ -138,7 +138,7 @@ describe('command line', function () {
   it('refuses an unknown command and an unknown flag with the usage', async () => {
     const command = await sluice('rnu');
     equal(command.code, 2);
-    match(command.err, /unknown command: rnu/);
+    match(command.err, /unknown command "rnu"/);
     const flag = await sluice('check', '--frob');
     equal(flag.code, 2);
     match(flag.err, /--frob/);
@@ -155,7 +155,7 @@ describe('command line', function () {
   it('ends its process with the code of the command, what is wrong on standard error', async () => {
     const { code, out, err } = await sluiceProcess({}, 'rnu');
     deepEqual([code, out], [2, '']);
-    match(err, /^unknown command: rnu\n/);
+    match(err, /^unknown command "rnu"; did you mean "run"\?\n/);
   });
 
   describe('run', () => {

@@ -77,6 +77,6 @@ describe('migrate', () => {
   });
 
   it('asks for the file', async () => {
-    equal((await sluice('migrate')).code, 1);
+    equal((await sluice('migrate')).code, 2);
   });
 });

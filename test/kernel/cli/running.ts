@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { Writable } from 'node:stream';
+import type { CommandContext } from '../../../kernel/cli/command.ts';
 import { main } from '../../../kernel/cli/main.ts';
 import type { StartAdmin } from '../../../kernel/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
@@ -46,8 +47,8 @@ class Prints extends EventEmitter {
 
 const startAdmin: StartAdmin = async (...args) => (await import('../../../admin/index.ts')).startAdmin(...args);
 
-/** Starts a command in this process. @param env variables besides those of this process. */
-export function startCommand(env: NodeJS.ProcessEnv, ...args: string[]): Running {
+/** What a command of this process works with, and what it prints. @param env variables besides those of this process. */
+export function contextOf(env: NodeJS.ProcessEnv) {
   const prints = new Prints();
   const stream = (name: 'out' | 'err') =>
     new Writable({
@@ -57,7 +58,7 @@ export function startCommand(env: NodeJS.ProcessEnv, ...args: string[]): Running
       },
     });
   const signals = new EventEmitter();
-  const ended = main(args, {
+  const context: CommandContext = {
     stdout: stream('out'),
     stderr: stream('err'),
     env: { ...process.env, ...env },
@@ -68,8 +69,14 @@ export function startCommand(env: NodeJS.ProcessEnv, ...args: string[]): Running
     program,
     catalogue,
     startAdmin,
-  });
-  return running(prints, ended, (signal) => void signals.emit(signal));
+  };
+  return { context, prints, signals };
+}
+
+/** Starts a command in this process. @param env variables besides those of this process. */
+export function startCommand(env: NodeJS.ProcessEnv, ...args: string[]): Running {
+  const { context, prints, signals } = contextOf(env);
+  return running(prints, main(args, context), (signal) => void signals.emit(signal));
 }
 
 /**

@@ -329,7 +329,7 @@ describe('sluice schema', () => {
     const { code, out, err } = await sluice('schema', 'security/htpp');
     equal(code, 2);
     equal(out, '');
-    match(err, /no component named security\/htpp has a configuration; did you mean security\/http\?/);
+    match(err, /unknown namespace "security\/htpp"; did you mean "security\/http"\?/);
   });
 
   it('takes one namespace at a time', async () => equal((await sluice('schema', 'proxy', 'router')).code, 2));

@@ -89,7 +89,11 @@ describe('an environment variable', () => {
   it('adds no field', () => equal(over({}, { KRAKEND_PORT: '9000' }).config.port, 8080));
   it('gives way to the flag', () => equal(over({ port: 1 }, { KRAKEND_PORT: '2' }, { port: 3 }).config.port, 3));
   it('with our own prefix is the stronger one', () => {
-    equal(over({ name: 'a' }, { KRAKEND_NAME: 'b', SLUICE_NAME: 'c' }).config.name, 'c');
+    equal(over({ name: 'a' }, { KRAKEND_NAME: 'b', GATEWAY_NAME: 'c' }).config.name, 'c');
+  });
+  it('of Kubernetes for a Service of that name is told as what it is', () => {
+    const { errors } = over({ port: 1 }, { GATEWAY_PORT: 'tcp://10.0.0.1:80' });
+    equal(errors[0]!.hint?.includes('"enableServiceLinks": false'), true);
   });
   it('replaces durations and flags', () => {
     const { config } = over(
@@ -104,7 +108,7 @@ describe('an environment variable', () => {
   it('that is empty is none', () => equal(over({ port: 8081 }, { KRAKEND_PORT: '' }).config.port, 8081));
   for (const [variable, field, value] of [
     ['KRAKEND_PORT', { port: 1 }, '80a'],
-    ['SLUICE_PORT', { port: 1 }, '70000'],
+    ['GATEWAY_PORT', { port: 1 }, '70000'],
     ['KRAKEND_TIMEOUT', { timeout: '1s' }, '5'],
     ['KRAKEND_DEBUG_ENDPOINT', { debug_endpoint: true }, 'yes'],
   ] as const) {

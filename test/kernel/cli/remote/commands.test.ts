@@ -156,7 +156,7 @@ describe('a command to a running gateway', function () {
       const body = { ...status, drift: true, lastReload };
       const { code, out, err } = await answering('GET /v1/status', [200, body], 'status');
       equal(code, 0);
-      match(out, /^revision .*, not what the file says$/m);
+      match(out, /^revision .*, the file differs from what is served$/m);
       match(out, /^last reload {2}failed .*The configuration is not valid/m);
       match(err, /gateway\.json:41:17: error: must be an array of strings/);
     });
@@ -257,6 +257,13 @@ describe('a command to a running gateway', function () {
   });
 
   describe('diff', () => {
+    it('says which file is not there, and asks nobody', async () => {
+      const { code, out, err } = await call('diff', folder.path('gone.json'));
+      deepEqual([code, out], [2, '']);
+      match(err, /gone\.json: error: cannot read .*gone\.json: no such file \[CONFIG_READ\]/);
+      doesNotMatch(err, /ENOENT/);
+    });
+
     const change = {
       op: 'replace',
       pointer: '/timeout',

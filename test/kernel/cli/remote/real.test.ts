@@ -56,7 +56,7 @@ describe('the commands and a gateway that runs', function () {
     equal(compared.code, 1);
     equal(JSON.parse(compared.out).summary.added, 1);
     match((await call('rollback', '1')).out, /^revision 3 serves .*\n- GET \/a\n$/);
-    match((await call('status')).out, /^revision +3-[0-9a-f]{12}, not what the file says$/m);
+    match((await call('status')).out, /^revision +3-[0-9a-f]{12}, the file differs from what is served$/m);
   });
 
   it('end with 1 and the place of the mistake when the file is wrong', async () => {

@@ -1,0 +1,34 @@
+import { alignColumns } from './columns.ts';
+import type { Command } from './command.ts';
+import { rowsOfFlags } from './flags.ts';
+import { allVariables, type Variables } from './variables.ts';
+
+/** How a command is called, in a line. */
+export function usageLine(name: string, { usage }: Command): string {
+  return `usage: ${['sluice', name, usage].filter((part) => part !== '').join(' ')} [FLAGS]\n`;
+}
+
+/** A command with all its flags. */
+export function commandHelp(name: string, command: Command): string {
+  const rows = [...rowsOfFlags(command.flags), ['-h, --help', 'Print this.']];
+  const { summary, details, variables } = command;
+  const text = details === undefined ? summary : `${summary}\n${details}`;
+  return `${usageLine(name, command)}\n${text}\n${section('Flags', rows)}${variableSection(variables)}`;
+}
+
+/** Every command and every variable. */
+export function overview(commands: Readonly<Record<string, Command>>): string {
+  const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary]);
+  rows.push(['help', 'Explain a command and its flags: help COMMAND, or COMMAND --help.']);
+  return `usage: sluice COMMAND [FLAGS]\n${section('Commands', rows)}${variableSection(allVariables)}`;
+}
+
+function variableSection(variables: Variables = {}): string {
+  const rows = Object.entries(variables);
+  return rows.length === 0 ? '' : section('Variables of the environment', rows);
+}
+
+function section(title: string, rows: readonly (readonly string[])[]): string {
+  const lines = alignColumns(rows).map((line) => `  ${line}\n`);
+  return `\n${title}:\n${lines.join('')}`;
+}

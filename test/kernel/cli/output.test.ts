@@ -1,0 +1,43 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { main } from '../../../kernel/cli/main.ts';
+import { contextOf, startProcess } from './running.ts';
+
+/** A stream that fails at the first write, as one whose reader has left. */
+const failing = (code: string) =>
+  new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error(`write ${code}`), { code })),
+  });
+
+describe('standard output that takes no more', () => {
+  for (const args of [['schema', '--pretty'], ['help'], ['check', '-c', 'samples/quickstart/gateway.json']]) {
+    it(`ends ${args[0]} as ever, in silence, when its reader has left`, async () => {
+      const { context, prints } = contextOf({});
+      equal(await main(args, { ...context, stdout: failing('EPIPE') }), 0);
+      equal(prints.err, '');
+    });
+  }
+
+  it('keeps the code of the command', async () => {
+    const { context } = contextOf({});
+    const args = ['explain', '-c', 'samples/quickstart/gateway.json', 'GET', '/nowhere'];
+    equal(await main(args, { ...context, stdout: failing('EPIPE') }), 1);
+  });
+
+  it('is told of, with exit code 1, when it cannot be written', async () => {
+    const { context, prints } = contextOf({});
+    equal(await main(['version'], { ...context, stdout: failing('ENOSPC') }), 1);
+    match(prints.err, /^ERROR cannot write to standard output: write ENOSPC\n$/);
+  });
+
+  it('does not end a process with a stack', async () => {
+    const command = startProcess({}, 'schema', '--pretty');
+    command.closeOutput();
+    deepEqual([await command.ended, command.err], [0, '']);
+  });
+
+  it('is no concern of a command whose standard error takes no more', async () => {
+    const { context } = contextOf({});
+    equal(await main(['nope'], { ...context, stderr: failing('EPIPE') }), 2);
+  });
+});
