@@ -80,6 +80,7 @@ export const run: Command = {
         ...(values.workers !== undefined && { workers: parseWorkers(values.workers, context) }),
       });
       stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
+      tellMissingLogging(gateway);
       const ending = awaitEnd(gateway, context);
       await gateway.listen();
       const opened = startAdmin?.(gateway, {
@@ -110,6 +111,14 @@ export const run: Command = {
     }
   },
 };
+
+/** Once, not at every reload. */
+function tellMissingLogging({ generations, log }: Gateway): void {
+  if (generations.current.logging.configured) return;
+  log.error(
+    `[SERVICE: Logging] telemetry/logging has no configuration: lines from ${log.level} on go to standard output`,
+  );
+}
 
 function parsePort(text: string | undefined): number {
   if (text === undefined) return 0;

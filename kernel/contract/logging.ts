@@ -10,7 +10,11 @@ export interface LogLine {
   /** Milliseconds since 1970. */
   readonly time: number;
   readonly level: LogLevel;
-  /** With the prefixes of its component, as in `[ENDPOINT: /path] text`; control characters are not escaped yet. */
+  /** The prefixes of what tells it, as in `[ENDPOINT: /path]`; empty for none. Control characters are not escaped yet. */
+  readonly component: string;
+  /** What is told, likewise. */
+  readonly text: string;
+  /** Both, as in `[ENDPOINT: /path] text`. */
   readonly message: string;
 }
 

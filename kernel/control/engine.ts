@@ -1,4 +1,4 @@
-import type { Catalogue, Events, LogSinks, Role, Services } from '#contract';
+import type { Catalogue, Events, LogLevel, LogSinks, Role, Services } from '#contract';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
@@ -19,6 +19,8 @@ export interface Engine {
 export interface EngineOptions {
   /** Port to listen on instead of the configured one; 0 for any free port. */
   readonly port?: number | undefined;
+  /** Write DEBUG lines where no component says which level is written. Default: INFO and above. */
+  readonly debug?: boolean | undefined;
   /** Where logs go. Default: the process's standard output and error. */
   readonly sinks?: LogSinks | undefined;
   /** Replaces services of the kernel, such as the clock. */
@@ -33,8 +35,9 @@ export interface EngineOptions {
 
 /** Sets up the log, the registry and the generations of a process; none serves yet. */
 export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine {
-  const { port, ask, events, services, sinks = createSinks(), role = 'alone' } = options;
-  const log = createLog(joinLogging([], sinks).application);
+  const { port, debug, ask, events, services, sinks = createSinks(), role = 'alone' } = options;
+  const defaultLevel: LogLevel = debug ? 'DEBUG' : 'INFO';
+  const log = createLog(joinLogging([], sinks, defaultLevel).application);
   const registry = new Registry(catalogue, {
     clock: { now: () => performance.now() },
     log,
@@ -46,6 +49,6 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   } as Services);
   const keeper = new Keeper();
   const mirrors = new Mirrors();
-  const generations = new Generations({ registry, keeper, mirrors, role, log, sinks, version, port, ask });
-  return { log, registry, generations, mirrors };
+  const own = { log, sinks, version, defaultLevel, port, ask };
+  return { log, registry, generations: new Generations({ registry, keeper, mirrors, role, ...own }), mirrors };
 }

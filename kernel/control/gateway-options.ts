@@ -2,9 +2,11 @@ import type { Overrides } from '../runtime/build.ts';
 import type { EngineOptions } from './engine.ts';
 
 /** How a gateway is started. */
-export interface GatewayOptions extends Overrides, Omit<EngineOptions, 'ask' | 'events' | 'port'> {
+export interface GatewayOptions extends Overrides, Omit<EngineOptions, 'ask' | 'events' | 'port' | 'debug'> {
   /** Port to listen on instead of the configured one; 0 for any free port. */
   readonly port?: number;
+  /** Enables `/__debug/`, and writes DEBUG lines where no component says which level is written. Default false. */
+  readonly debug?: boolean;
   /** Where the history of configurations is kept; null, the default, for in memory only. */
   readonly revisionDirectory?: string | null;
   /** Starts with the last configuration that was good when the present one is refused. Default false. */

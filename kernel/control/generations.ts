@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ConfigError, ConfigErrors, GatewayError, type LogSinks, type ServiceConfig } from '#contract';
+import { ConfigError, ConfigErrors, GatewayError, type ServiceConfig } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import type { ApplicationLog } from '../logging/index.ts';
 import { build } from '../runtime/build.ts';
@@ -10,15 +10,13 @@ import type { Phases } from '../runtime/phases.ts';
 import type { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type Listener, listen } from '../server/listener.ts';
-import { createServing, type Serving } from '../server/serving.ts';
+import { createServing, type Serving, type ServingOptions } from '../server/serving.ts';
 import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
 import { reloadSettings } from './reload-settings.ts';
 import { Streams } from './streams.ts';
 
-export interface GenerationsOptions extends BuildContext {
+export interface GenerationsOptions extends BuildContext, ServingOptions {
   readonly log: ApplicationLog;
-  readonly sinks: LogSinks;
-  readonly version: string;
   /** Port instead of the configured one; 0 for any free port. */
   readonly port?: number | undefined;
 }
@@ -159,11 +157,10 @@ export class Generations {
    * then left of it.
    */
   async prepare(normalized: Normalized, files: ReadFiles, id: number, phases: Phases): Promise<Prepared> {
-    const { log, sinks, version } = this.#options;
     const { runtime, warnings } = await build(normalized, files, this.#options, id, phases);
     try {
       await nextTurn();
-      const serving = await createServing(runtime, version, log, sinks);
+      const serving = await createServing(runtime, this.#options);
       const listener = await this.#rebind(runtime, normalized.origin);
       return {
         runtime,

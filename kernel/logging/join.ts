@@ -1,4 +1,4 @@
-import { escapeControls, type Logging, type LogLine, type LogOutput, type LogSinks } from '#contract';
+import { escapeControls, type Logging, type LogLevel, type LogLine, type LogOutput, type LogSinks } from '#contract';
 import type { LogSettings } from './log.ts';
 import { secondStamp } from './timestamp.ts';
 
@@ -9,8 +9,12 @@ export interface JoinedLogging extends Pick<Logging, 'access' | 'accessSink'> {
   readonly configured: boolean;
 }
 
-/** Joins what plugins attached, in their order. */
-export function joinLogging(attached: readonly Logging[], sinks: LogSinks): JoinedLogging {
+/** Joins what plugins attached, in their order. @param defaultLevel where none of them names one. */
+export function joinLogging(
+  attached: readonly Logging[],
+  sinks: LogSinks,
+  defaultLevel: LogLevel = 'INFO',
+): JoinedLogging {
   let level: Logging['level'];
   let format: Logging['format'];
   let access: Logging['access'];
@@ -27,7 +31,7 @@ export function joinLogging(attached: readonly Logging[], sinks: LogSinks): Join
   const reformatted = format;
   return {
     application: {
-      level: level ?? 'DEBUG',
+      level: level ?? defaultLevel,
       outputs: reformatted
         ? chosen.map((output) => (output.fixed ? output : { ...output, format: reformatted }))
         : chosen,

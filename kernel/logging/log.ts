@@ -24,7 +24,7 @@ const MESSAGE = Symbol.for('message');
 interface Core {
   /** Highest number of `levels` that is written; below zero when there is nowhere to write. */
   verbosity: number;
-  write(level: LogLevel, lead: string, message: LogMessage): void;
+  write(level: LogLevel, component: string, message: LogMessage): void;
 }
 
 /**
@@ -37,10 +37,11 @@ export function createLog(settings: LogSettings): ApplicationLog {
   let count = 0;
   const core: Core = {
     verbosity: -1,
-    write(lineLevel, lead, message) {
+    write(lineLevel, component, message) {
       count += 1;
       const text = typeof message === 'string' ? message : made(message);
-      logger.log({ id: count, time: Date.now(), level: lineLevel, message: lead + text });
+      const whole = component === '' ? text : `${component} ${text}`;
+      logger.log({ id: count, time: Date.now(), level: lineLevel, component, text, message: whole });
     },
   };
   const setLevel = (next: LogLevel): void => {
@@ -95,7 +96,7 @@ class LogAt implements Log {
   }
 
   #write(level: LogLevel, message: LogMessage): void {
-    this.#core.write(level, this.#prefix === '' ? '' : `${this.#prefix} `, message);
+    this.#core.write(level, this.#prefix, message);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
-import type { Log, LogSinks } from '#contract';
+import type { Log, LogLevel, LogSinks } from '#contract';
 import { createAccessWriter, type JoinedLogging, joinLogging } from '../logging/index.ts';
 import { createRendering } from '../pipeline/render.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -21,11 +21,22 @@ export interface Serving {
   serve(request: IncomingMessage, response: ServerResponse): void;
 }
 
+export interface ServingOptions {
+  readonly version: string;
+  readonly log: Log;
+  readonly sinks: LogSinks;
+  /** Level of the application log where no component names one. Default INFO. */
+  readonly defaultLevel?: LogLevel | undefined;
+}
+
 /**
  * Builds everything that serves a runtime. The service's components are the middleware of one Koa app, whose innermost
  * middleware is the exchange with the pipes.
  */
-export async function createServing(runtime: Runtime, version: string, log: Log, sinks: LogSinks): Promise<Serving> {
+export async function createServing(
+  runtime: Runtime,
+  { version, log, sinks, defaultLevel }: ServingOptions,
+): Promise<Serving> {
   const { config, compiled } = runtime;
   const rendering = createRendering(config.router, version);
   const router = await Router.build(config, compiled.routes);
@@ -47,6 +58,7 @@ export async function createServing(runtime: Runtime, version: string, log: Log,
   const logging = joinLogging(
     attached.flatMap(({ logging: wishes }) => wishes ?? []),
     sinks,
+    defaultLevel,
   );
   const access = createAccessWriter(config.router, logging, sinks);
   return {

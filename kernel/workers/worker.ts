@@ -46,6 +46,7 @@ class Worker {
     this.#settings = settings;
     this.#engine = openEngine(catalogue, {
       port: settings.port ?? undefined,
+      debug: settings.debug,
       sinks,
       events: { emit: (type, data) => this.#channel.tell('event', { type, data }) },
       role: 'worker',

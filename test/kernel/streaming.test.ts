@@ -41,7 +41,7 @@ describe('streaming', () => {
   const start = async (config: object, acts: Acts = {}): Promise<void> => {
     const sinks = rememberingSinks();
     ({ lines } = sinks);
-    gateway = await startPlugged({ host: [backend.url], endpoints: [config] }, acts, { sinks });
+    gateway = await startPlugged({ host: [backend.url], endpoints: [config] }, acts, { sinks, debug: true });
     ({ port } = await gateway.listen());
   };
 

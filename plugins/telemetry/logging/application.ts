@@ -18,10 +18,16 @@ const defaultPattern = '%{time:2006/01/02 - 15:04:05.000} %{color}▶ %{level}%{
 const logstashPattern =
   '{"@timestamp":"%{time:2006-01-02T15:04:05.000+00:00}","@version":1,"level":"%{level}","message":"%{message}","module":"%{module}"}';
 
+/** One field for each fact. */
+const jsonPattern =
+  '{"time":"%{time:2006-01-02T15:04:05.000Z07:00}","level":"%{level}","prefix":"%{prefix}","component":"%{component}","message":"%{text}"}';
+
 /** Where a line is shown decides about its colours; logstash prints UTC. */
 interface Surroundings {
   readonly colour: boolean;
   readonly utc?: true;
+  /** Value of `%{prefix}`, for the formats that know it. */
+  readonly prefix?: string;
 }
 
 /** `<prefix> yyyy/mm/dd - hh:mm:ss.mmm ▶ LEVEL message` */
@@ -33,6 +39,11 @@ export function defaultFormat(prefix: string, colour: boolean): LogFormat {
 /** One JSON object a line, time in UTC. */
 export function logstashFormat(): LogFormat {
   return compile(logstashPattern, { colour: false, utc: true });
+}
+
+/** One JSON object a line, with the prefixes of the component apart from what it says. */
+export function jsonFormat(prefix: string): LogFormat {
+  return compile(jsonPattern, { colour: false, prefix });
 }
 
 /** The operator's own pattern; a line break is added where it has none. @throws PatternError */
@@ -50,7 +61,7 @@ function compile(pattern: string, surroundings: Surroundings, prefix = ''): LogF
   return (line) => `${prefix}${print(line)}\n`;
 }
 
-function vocabulary({ colour, utc }: Surroundings): Vocabulary<LogLine> {
+function vocabulary({ colour, utc, prefix }: Surroundings): Vocabulary<LogLine> {
   return (name, format) => {
     switch (name) {
       case 'id':
@@ -67,6 +78,12 @@ function vocabulary({ colour, utc }: Surroundings): Vocabulary<LogLine> {
         return printed(() => basename(process.argv[1] ?? process.title), format);
       case 'message':
         return printed((line) => line.message, format);
+      case 'component':
+        return printed((line) => line.component, format);
+      case 'text':
+        return printed((line) => line.text, format);
+      case 'prefix':
+        return prefix === undefined ? undefined : { text: prefix };
       case 'module':
         return printed(() => 'GATEWAY', format);
       case 'color':

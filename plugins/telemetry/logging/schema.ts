@@ -47,7 +47,7 @@ export const serviceSchema = {
     level: level('Lines below are dropped: DEBUG, INFO, WARNING, ERROR or CRITICAL, in any letter case.'),
     prefix: {
       type: 'string',
-      description: 'Put before every application line of the default format.',
+      description: 'Put before every application line of the default format; a field of its own in json.',
       default: '',
       examples: ['[SLUICE]'],
     },
@@ -61,15 +61,17 @@ export const serviceSchema = {
     },
     format: {
       type: 'string',
-      enum: ['default', 'logstash', 'custom'],
-      description: 'Format of application lines.',
+      enum: ['default', 'json', 'logstash', 'custom'],
+      description:
+        'Format of application lines. json writes one object a line: time (RFC 3339, with milliseconds), level, prefix, component (what tells it, as in "[ENDPOINT: /users]"; empty for the gateway itself) and message.',
       default: 'default',
     },
     custom_format: { type: 'string', minLength: 1, description: 'Pattern of application lines, for format custom.' },
     access_log_format: {
       type: 'string',
       enum: ['', 'default', 'httpdCommon', 'httpdCombine', 'httpdCombined', 'json', 'custom'],
-      description: 'Format of the access log; empty for the built-in line.',
+      description:
+        'Format of the access log; empty for the built-in line. json writes one object a line: prefix, time, status_code (a number), latency (seconds, as in 0.002s), client_ip, method and path (without query).',
       default: '',
     },
     access_log_custom_format: {

@@ -11,7 +11,7 @@ import {
   type Wrap,
 } from '#contract';
 import { accessPatterns, accessVocabulary, noteUpstream } from './access.ts';
-import { customFormat, defaultFormat, logstashFormat } from './application.ts';
+import { customFormat, defaultFormat, jsonFormat, logstashFormat } from './application.ts';
 import { compileBackendLog, upstreamStatus } from './backend.ts';
 import { checked, levelOf, withLineBreak } from './checked.ts';
 import { compilePattern, variablesOf } from './pattern.ts';
@@ -48,6 +48,7 @@ function applicationFormat(site: Site<ServiceLogging>): LogFormat {
   const colour = site.services.sinks.stdout.terminal;
   if (format === 'default') return defaultFormat(prefix, colour);
   if (format === 'logstash') return logstashFormat();
+  if (format === 'json') return jsonFormat(prefix);
   if (custom_format === undefined) {
     throw site.fault('LOGGING_PATTERN', '/format', 'format "custom" needs a custom_format');
   }

@@ -113,6 +113,19 @@ describe('run', function () {
     ok(source === 'resume', source);
   });
 
+  it('writes INFO and above, with -d DEBUG too, and says once that nothing else was asked for', async () => {
+    const missing = (level: string) =>
+      new RegExp(`ERROR: \\[SERVICE: Logging\\] telemetry/logging has no configuration: lines from ${level} on`);
+    await start('--admin', 'off');
+    await gateway!.printed(missing('INFO'));
+    folder.write('gateway.json', { ...service, echo_endpoint: true });
+    await gateway!.printed(/INFO: configuration 2 serves/);
+    equal(gateway!.output.match(/no configuration/g)?.length, 1);
+    await gateway!.stop();
+    await start('--admin', 'off', '-d');
+    await gateway!.printed(missing('DEBUG'));
+  });
+
   it('refuses a number of workers that is none', async () => {
     for (const workers of ['0', 'many', '1.5']) {
       equal((await sluiceIn(env, 'run', '-c', folder.path('gateway.json'), '--workers', workers)).code, 2);

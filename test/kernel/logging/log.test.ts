@@ -27,11 +27,13 @@ function logOver(level: LogLevel) {
 }
 
 describe('the application log', () => {
-  it('without logging component writes DEBUG and above to standard output in the default form', () => {
+  it('without logging component writes INFO and above to standard output in the default form', () => {
     const { sink, lines } = memorySink();
     const log = createLog(joinLogging([], sinksOver(sink)).application);
-    log.debug('hello');
-    match(lines[0]!, /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d GATEWAY DEBUG: hello\n$/);
+    log.debug('unseen');
+    log.info('hello');
+    equal(lines.length, 1);
+    match(lines[0]!, /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d GATEWAY INFO: hello\n$/);
   });
 
   it('drops lines below the level', () => {
@@ -157,6 +159,11 @@ describe('joining what plugins say about logs', () => {
       joined.application.outputs.map((output) => output.format),
       [other, format],
     );
+  });
+
+  it('takes the level of the process where they name none', () => {
+    equal(joinLogging([{ format }], sinks, 'DEBUG').application.level, 'DEBUG');
+    equal(joinLogging([{ level: 'ERROR' }], sinks, 'DEBUG').application.level, 'ERROR');
   });
 
   it('knows that nothing was configured', () => {

@@ -61,7 +61,7 @@ describe('a shadow backend', () => {
           },
         ],
       },
-      { sinks },
+      { sinks, debug: true },
     );
     equal((await gateway.inject('/x')).statusCode, 200);
     await until(() => closed === 1);

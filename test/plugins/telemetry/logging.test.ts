@@ -134,6 +134,21 @@ describe('telemetry/logging, application log', () => {
     ok(Math.abs(Date.parse(String(parsed['@timestamp'])) - Date.now()) < 60_000);
   });
 
+  it('writes a field for each fact in format json, what tells it apart from what it says', async () => {
+    const { log, stdout } = await gateway({ level: 'DEBUG', stdout: true, format: 'json', prefix: '[GW]' });
+    log.at('[BACKEND: GET /a -> GET /b]').at('[Client]').warning('say "hi" \\ \n\x1b');
+    log.info('[no component]');
+    const [first, second] = stdout.map((line) => JSON.parse(line) as Record<string, unknown>);
+    match(String(first!['time']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(?:Z|[+-]\d\d:\d\d)$/);
+    deepEqual(Object.entries(first!).slice(1), [
+      ['level', 'WARNING'],
+      ['prefix', '[GW]'],
+      ['component', '[BACKEND: GET /a -> GET /b][Client]'],
+      ['message', 'say "hi" \\ \n\x1b'],
+    ]);
+    deepEqual([second!['component'], second!['message']], ['', '[no component]']);
+  });
+
   it('fills the variables of a custom format', async () => {
     const custom_format = '%{id} %{pid} %{program} %{module} %{level} %{color}%{color:bold}%{color:reset}%{message}';
     const line = await applicationLineOf({ format: 'custom', custom_format }, 'INFO', 'x');

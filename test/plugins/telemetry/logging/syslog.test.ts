@@ -10,6 +10,8 @@ const line = (level: 'DEBUG' | 'WARNING' | 'CRITICAL', message: string) => ({
   id: 1,
   time: Date.UTC(2024, 0, 2),
   level,
+  component: '',
+  text: message,
   message,
 });
 
