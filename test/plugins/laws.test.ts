@@ -1,4 +1,4 @@
-import { deepEqual, fail, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, doesNotThrow, fail, match, ok, rejects } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { ConfigErrors, type Discovery, type Level, type Phase, type Plugin, type Schema } from '#contract';
 import { compileSchema } from '../../kernel/config/index.ts';
@@ -47,66 +47,61 @@ function fileOf(name: string): string | undefined {
   return [`plugins/${name}.ts`, `plugins/${name}/index.ts`].find(existsSync);
 }
 
+/** What every catalogue entry loads, so that a law is registered only where it applies. */
+const plugins = await Promise.all(
+  Object.entries(catalogue.plugins).map(async ([namespace, load]) => ({ namespace, ...(await load()) })),
+);
+
 describe('every plugin', () => {
-  for (const [namespace, load] of Object.entries(catalogue.plugins)) {
+  for (const { namespace, plugin } of plugins) {
+    const { name, aliases, description, places = [], encodings = [], discoveries = [] } = plugin;
     describe(namespace, () => {
-      let plugin: Plugin;
-      before(async () => {
-        ({ plugin } = await load());
-      });
+      it('tells in one sentence what it does', () => match(description, /^[A-Z].*\.$/));
 
-      it('stands in the file its name says, or is an alias', () => {
-        if (plugin.name === namespace) ok(fileOf(namespace), `no file for ${namespace}`);
-        else ok(plugin.aliases?.includes(namespace), `${namespace} is no alias of ${plugin.name}`);
-      });
+      if (name !== namespace) {
+        it('is an alias that its plugin knows', () => ok(aliases?.includes(namespace), `${name} does not name it`));
+        return;
+      }
 
-      it('tells in one sentence what it does', () => match(plugin.description, /^[A-Z].*\.$/));
+      it('stands in the file its name says', () => ok(fileOf(name), `no file for ${name}`));
 
-      it('describes every field of its configuration', () => {
-        for (const place of plugin.places ?? []) deepEqual(undescribed(place.schema, namespace), []);
-      });
+      if (places.length === 0) {
+        it('brings an encoding or a discovery of its own name', () => {
+          const brought = [
+            ...encodings.map((encoding) => `encoding/${encoding.name}`),
+            ...discoveries.map(discoveryName),
+          ];
+          ok(brought.includes(name), `${name} brings ${brought.join() || 'nothing'}`);
+        });
+      }
 
-      it('brings a place, or an encoding or a discovery of its own name', () => {
-        const { encodings = [], discoveries = [], places = [] } = plugin;
-        if (places.length > 0) return;
-        const brought = [...encodings.map(({ name }) => `encoding/${name}`), ...discoveries.map(discoveryName)];
-        ok(brought.includes(plugin.name), `${plugin.name} brings ${brought.join() || 'nothing'}`);
-      });
-
-      it('discovers for two configurations in turn, and gives everything back', async () => {
-        if (!plugin.discoveries) return;
-        const standing = await standDiscovery(plugin);
-        await standing.reload();
-        deepEqual(await standing.close(), { kept: 0, deferred: 0 });
-      });
-
-      it('has a schema that compiles at every place', () => {
-        for (const place of plugin.places ?? []) compileSchema(place.schema)({}, '');
-      });
-
-      it('takes a good configuration twice over, and gives everything back', async () => {
-        for (const { at } of plugin.places ?? []) {
-          const config = good[plugin.name]?.[at] ?? fail(`no good configuration for ${plugin.name} at ${at}`);
-          const standing = await stand(plugin, at, config);
-          await standing.reload(config);
+      if (discoveries.length > 0) {
+        it('discovers for two configurations in turn, and gives everything back', async () => {
+          const standing = await standDiscovery(plugin);
+          await standing.reload();
           deepEqual(await standing.close(), { kept: 0, deferred: 0 });
-        }
-      });
+        });
+      }
 
-      it('refuses a configuration that is no object', async () => {
-        for (const { at } of plugin.places ?? []) await rejects(stand(plugin, at, 'nonsense'), ConfigErrors);
-      });
-
-      it('has its place in the order of every phase it stands in', async () => {
-        for (const { at } of plugin.places ?? []) {
-          const standing = await stand(plugin, at, good[plugin.name]![at]);
-          for (const phase of phases) {
-            if (!(phase in standing.attached)) continue;
-            ok(catalogue.order[phase].includes(plugin.name), `${plugin.name} is missing in order.${phase}`);
-          }
-          await standing.close();
-        }
-      });
+      for (const { at, schema } of places) describe(`at the level ${at}`, () => lawsOfPlace(plugin, at, schema));
     });
   }
 });
+
+function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
+  const { name } = plugin;
+  it('describes every field of its configuration', () => deepEqual(undescribed(schema, name), []));
+
+  it('has a schema that compiles', () => doesNotThrow(() => compileSchema(schema)({}, '')));
+
+  it('refuses a configuration that is no object', () => rejects(stand(plugin, at, 'nonsense'), ConfigErrors));
+
+  it('takes a good configuration twice over, has its place in the order of its phases, and gives everything back', async () => {
+    const config = good[name]?.[at] ?? fail(`no good configuration for ${name} at ${at}`);
+    const standing = await stand(plugin, at, config);
+    const unordered = phases.filter((phase) => phase in standing.attached && !catalogue.order[phase].includes(name));
+    deepEqual(unordered, []);
+    await standing.reload(config);
+    deepEqual(await standing.close(), { kept: 0, deferred: 0 });
+  });
+}

@@ -1,6 +1,12 @@
-import { silentSinks } from '../../kernel/testing/index.ts';
-import { runWorker } from '../../kernel/workers/worker.ts';
-import { catalogue } from '../../plugins/index.ts';
+import { enableCompileCache } from 'node:module';
+
+// As in the program itself: what is started again and again is compiled once.
+enableCompileCache();
+const [{ silentSinks }, { runWorker }, { catalogue }] = await Promise.all([
+  import('../../kernel/testing/index.ts'),
+  import('../../kernel/workers/worker.ts'),
+  import('../../plugins/index.ts'),
+]);
 
 /** A worker's program, for tests that start workers without the command line. */
 process.exitCode = await runWorker(catalogue, JSON.parse(process.argv.at(-1)!), silentSinks);
