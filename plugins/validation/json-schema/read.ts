@@ -2,10 +2,12 @@ import { type Data, type DataObject, findNear, getKey, isObject, type Site } fro
 import { readArrayRules } from './array-rules.ts';
 import { readCombinators } from './combinators.ts';
 import { findDraft } from './draft.ts';
+import { formats } from './formats.ts';
+import { findReferred, type SchemaDocument } from './metaschemas.ts';
 import type { SchemaNode, SchemaReader } from './node.ts';
 import { readNumberRules } from './number-rules.ts';
 import { readObjectRules } from './object-rules.ts';
-import { baseOf, escapeToken, indexNames, ROOT_ADDRESS, resolveReference } from './references.ts';
+import { baseOf, escapeToken, indexNames, ROOT_ADDRESS } from './references.ts';
 import { readCommonRules, readStringRules, readType } from './value-rules.ts';
 
 /** What a schema needs of the place it stands at; pointers are those of the schema document. */
@@ -13,7 +15,8 @@ export type SchemaSite = Pick<Site<unknown>, 'fault' | 'warn' | 'pattern'>;
 
 /**
  * Reads a schema document: checks it against its draft, resolves references and compiles patterns.
- * Warning: `JSON_SCHEMA_KEYWORD` for a keyword that is none and looks like one.
+ * Warnings: `JSON_SCHEMA_KEYWORD` for a keyword that is none and looks like one, `JSON_SCHEMA_FORMAT` for a format that
+ * checks nothing.
  * @throws ConfigError `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_REFERENCE` or `PATTERN_INVALID`.
  */
 export function readSchema(root: DataObject, { fault, warn, pattern: compile }: SchemaSite): SchemaNode {
@@ -28,9 +31,11 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
   const mistake = draft.check(withoutExactNumbers(root) as DataObject);
   if (mistake) throw fault('JSON_SCHEMA_INVALID', mistake.pointer, mistake.message, { hint: mistake.hint });
   const names = indexNames(root, draft, (pointer, message) => fault('JSON_SCHEMA_REFERENCE', pointer, message));
+  const own: SchemaDocument = { draft, names };
   const read = new Map<DataObject, SchemaNode>();
 
-  const readNode = (schema: Data, pointer: string, outer: string): SchemaNode => {
+  const readNode = (schema: Data, pointer: string, outer: string, document: SchemaDocument): SchemaNode => {
+    const { draft } = document;
     if (!isObject(schema)) {
       if (typeof schema !== 'boolean') throw fault('JSON_SCHEMA_INVALID', pointer, 'must be a schema');
       return { ...blank(pointer), pass: schema };
@@ -42,9 +47,9 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
     const base = baseOf(schema, outer, draft);
     const reference = getKey(schema, '$ref');
     if (typeof reference === 'string') {
-      const place = resolveReference(reference, base, names, draft);
-      if (!place) throw fault('JSON_SCHEMA_REFERENCE', `${pointer}/$ref`, `"${reference}" is not in this document`);
-      node.ref = readNode(place.schema, place.pointer, place.base);
+      const found = findReferred(reference, base, document);
+      if (!found) throw fault('JSON_SCHEMA_REFERENCE', `${pointer}/$ref`, `"${reference}" is not in this document`);
+      node.ref = readNode(found.place.schema, found.place.pointer, found.place.base, found.document);
       return node;
     }
     const at = (steps: readonly (string | number)[]) => steps.map((step) => '/' + escapeToken(step)).join('');
@@ -56,11 +61,11 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
         const value = getKey(schema, keyword);
         return value === undefined ? null : toNumber(value);
       },
-      child: (...steps) => readNode(follow(schema, steps), pointer + at(steps), base),
+      child: (...steps) => readNode(follow(schema, steps), pointer + at(steps), base, document),
       pattern: (source, ...steps) => compile(source, pointer + at(steps)),
       fault: (message, ...steps) => fault('JSON_SCHEMA_INVALID', pointer + at(steps), message),
     };
-    tellSlips(schema, pointer, warn);
+    if (document === own) tellSlips(schema, pointer, warn);
     node.type = readType(reader);
     node.combinators = readCombinators(reader);
     node.object = readObjectRules(reader);
@@ -71,7 +76,7 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
     return node;
   };
 
-  return readNode(root, '', ROOT_ADDRESS);
+  return readNode(root, '', ROOT_ADDRESS, own);
 }
 
 /** The keywords of all three drafts that check something. */
@@ -90,8 +95,15 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
   ...['readOnly', 'writeOnly', 'deprecated', 'nullable', 'xml', 'externalDocs', 'contentEncoding', 'contentMediaType'],
 ]);
 
-/** A mistyped keyword checks nothing, and drafts allow any word. */
+/** A mistyped keyword checks nothing, nor does a format that is none, and drafts allow any word for both. */
 function tellSlips(schema: DataObject, pointer: string, warn: SchemaSite['warn']): void {
+  const format = getKey(schema, 'format');
+  if (typeof format === 'string' && !formats.has(format)) {
+    const near = findNear(format, formats.keys());
+    warn('JSON_SCHEMA_FORMAT', `${pointer}/format`, `"${format}" is not a format that is checked`, {
+      hint: near ? `did you mean "${near.name}"?` : `checked are ${[...formats.keys()].join(', ')}`,
+    });
+  }
   for (const key in schema) {
     if (ANNOTATIONS.has(key) || /^[@$_#]|^x-/.test(key) || key.length < 4) continue;
     const near = findNear(key, KEYWORDS);

@@ -95,6 +95,36 @@ describe('what components compile', () => {
       const warning = await schemaFault({ properties: { a: { minLenght: 2 } } }, 'JSON_SCHEMA_KEYWORD');
       deepEqual([warning.pointer, warning.hint], [`${SCHEMA}/properties/a/minLenght`, 'did you mean "minLength"?']);
     });
+    it('is warned of a format that is not checked', async () => {
+      const schema = { properties: { a: { format: 'emial' }, b: { format: 'int64' }, c: { format: 'email' } } };
+      const warnings = await all(onEndpoint({ 'validation/json-schema': schema }, { method: 'POST' }));
+      deepEqual(
+        warnings.map(({ code, pointer, message, hint = '' }) => [
+          code,
+          pointer.slice(SCHEMA.length),
+          message,
+          hint.slice(0, 22),
+        ]),
+        [
+          [
+            'JSON_SCHEMA_FORMAT',
+            '/properties/a/format',
+            '"emial" is not a format that is checked',
+            'did you mean "email"?',
+          ],
+          [
+            'JSON_SCHEMA_FORMAT',
+            '/properties/b/format',
+            '"int64" is not a format that is checked',
+            'checked are date, time',
+          ],
+        ],
+      );
+    });
+    it('is not warned of a property named format', async () => {
+      const schema = { properties: { format: { type: 'string' } }, const: { format: 'x' } };
+      deepEqual(await all(onEndpoint({ 'validation/json-schema': schema }, { method: 'POST' })), []);
+    });
     it('may have words of other tools and names of its own', async () => {
       const schema = { 'x-typ': 1, example: {}, nullable: true, '@tpye': 1, properties: { tpye: {}, requird: {} } };
       deepEqual(await all(onEndpoint({ 'validation/json-schema': schema }, { method: 'POST' })), []);

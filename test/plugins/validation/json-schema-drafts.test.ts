@@ -97,4 +97,55 @@ describe('validation/json-schema references', () => {
     allowed(tree, '{"v":1,"kids":[{"v":2,"kids":[]}]}');
     refused(tree, '{"v":1,"kids":[{"v":2,"kids":[{}]}]}', '- kids.0.kids.0: v is required');
   });
+
+  describe('to a metaschema', () => {
+    for (const number of ['04', '06', '07']) {
+      it(`of draft ${number} mean that a value is a schema of it`, () => {
+        for (const $ref of [draft(number), draft(number).slice(0, -1), draft(number).replace('http:', 'https:')]) {
+          for (const schema of [to($ref, {}), to($ref, { $schema: draft(number) })]) {
+            allowed(schema, '{"x":{"type":"string","properties":{"a":{"$ref":"#"}}}}');
+            refused(schema, '{"x":{"maxLength":-1}}', '- x.maxLength: Must be greater than or equal to 0');
+          }
+        }
+      });
+    }
+
+    it('keep to the draft they are of, whatever that of the document', () => {
+      const exclusive = '{"x":{"minimum":1,"exclusiveMinimum":true}}';
+      allowed(to(draft('04'), { $schema: draft('07') }), exclusive);
+      refused(
+        to(draft('07'), { $schema: draft('04') }),
+        exclusive,
+        '- x.exclusiveMinimum: Invalid type. Expected: number, given: boolean',
+      );
+      refused(to(draft('04'), {}), '{"x":{"multipleOf":0}}', '- x.multipleOf: Must be greater than 0');
+      refused(
+        to(draft('04'), {}),
+        '{"x":{"properties":{"a":true}}}',
+        '- x.properties.a: Invalid type. Expected: object, given: boolean',
+      );
+      allowed(to(draft('07'), {}), '{"x":{"properties":{"a":true}}}');
+    });
+
+    it('may mean a part of it', () => {
+      const count = to(`${draft('07')}/definitions/nonNegativeInteger`, {});
+      allowed(count, '{"x":0}');
+      refused(count, '{"x":-1}', '- x: Must be greater than or equal to 0');
+      throws(() => check(to(`${draft('07')}/definitions/none`, {}), '1'), /JSON_SCHEMA_REFERENCE/);
+    });
+
+    it('do not reach a document of that name within the schema, which comes first', () => {
+      refused(to(draft('07'), { definitions: { own: { $id: draft('07'), ...text } } }), '{"x":1}', line);
+    });
+
+    it('of other drafts are fetched as little as anything else', () => {
+      for (const $ref of [
+        draft('03'),
+        'https://json-schema.org/draft/2020-12/schema',
+        'http://json-schema.org/schema#',
+      ]) {
+        throws(() => check(to($ref, {}), '1'), /JSON_SCHEMA_REFERENCE/);
+      }
+    });
+  });
 });
