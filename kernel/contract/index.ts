@@ -1,4 +1,4 @@
-export { addressMatcher, isAddressRange } from './address-range.ts';
+export { addressFamily, addressMatcher, isAddressRange } from './address-range.ts';
 export { type AdminPem, type AdminScope, type AdminSettings, adminSchema, adminScopes } from './admin.ts';
 export { type AdminAddress, adminTokenFile, parseAdminAddress } from './admin-address.ts';
 export { PayloadTooLarge, RequestBody } from './body.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { addressMatcher, type RouterOptions } from '#contract';
+import { addressFamily, addressMatcher, type RouterOptions } from '#contract';
 
 /**
  * Compiles how the client's address is found (routing rule 13): the socket's, unless that is a trusted proxy; then the
@@ -11,7 +11,7 @@ export function compileClientIp(router: RouterOptions): (message: IncomingMessag
     const inner = compileProxied(router);
     return (message) => {
       const told = message.headers['x-appengine-remote-addr'];
-      return typeof told === 'string' && isIP(told) ? told : inner(message);
+      return typeof told === 'string' && addressFamily(told) ? told : inner(message);
     };
   }
   return compileProxied(router);
@@ -46,7 +46,7 @@ function joined(rawHeaders: readonly string[], name: string): string | undefined
 /** Undefined when an item is no address: the header is then worth nothing. */
 function firstUntrusted(value: string, isTrusted: (address: string) => boolean): string | undefined {
   const chain = value.split(',').map((item) => item.trim());
-  if (!chain.every((item) => isIP(item))) return undefined;
+  if (!chain.every((item) => addressFamily(item))) return undefined;
   return chain.findLast((item) => !isTrusted(item)) ?? chain[0];
 }
 

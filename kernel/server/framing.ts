@@ -3,6 +3,11 @@ import type { IncomingMessage } from 'node:http';
 /** More headers than this are refused; the limit on their size holds besides. */
 const HEADER_LIMIT = 2000;
 
+/** True for a `Content-Length` that is known to the byte. */
+export function isLength(text: string): boolean {
+  return /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
 const authority = /^[\w.\-:[\]%~!$&'()*+,;=]*$/;
 
 /**
@@ -22,6 +27,8 @@ export function inspectHead(message: IncomingMessage): number {
     if (name.length === 4) {
       if (name.toLowerCase() !== 'host') continue;
       if (++hosts > 1 || !authority.test(rawHeaders[at + 1]!)) return 400;
+    } else if (name.length === 14 && name.toLowerCase() === 'content-length') {
+      if (!isLength(rawHeaders[at + 1]!)) return 400;
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
       if (isOld || message.headers['content-length'] !== undefined) return 400;
       if (rawHeaders[at + 1]!.toLowerCase() !== 'chunked') return 501;

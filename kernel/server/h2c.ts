@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { readFirst } from './first-bytes.ts';
 import { type FirstRequest, firstSettings, PREFACE, requestFrames } from './h2c-frames.ts';
 
 /**
@@ -8,7 +9,7 @@ import { type FirstRequest, firstSettings, PREFACE, requestFrames } from './h2c-
  */
 export function tellProtocol(socket: Duplex, waitMs: number, told: (isHttp2: boolean) => void): void {
   const mark = PREFACE.subarray(0, 3);
-  collect(socket, waitMs, (bytes) => {
+  readFirst(socket, waitMs, (bytes) => {
     const length = Math.min(bytes.length, mark.length);
     const isHttp2 = bytes.subarray(0, length).equals(mark.subarray(0, length));
     if (isHttp2 && length < mark.length) return null;
@@ -43,45 +44,10 @@ export function upgrade(
   const request: FirstRequest = { method: method!, path: url!, authority: headers.host!, rawHeaders };
   if (head.length > 0) socket.unshift(head);
   socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
-  collect(socket, waitMs, (bytes) => {
+  readFirst(socket, waitMs, (bytes) => {
     const end = firstSettings(bytes);
     if (end === undefined) return null;
     if (end === 0) return 'wrong';
     return { bytes: Buffer.concat([bytes.subarray(0, end), requestFrames(request), bytes.subarray(end)]), done };
   });
-}
-
-/** Ready: the bytes to put back, and what to do then. */
-type Verdict = { readonly bytes: Buffer; readonly done: () => void } | 'wrong' | null;
-
-/** Gathers bytes until they say enough; null for more of them. */
-function collect(socket: Duplex, waitMs: number, judge: (bytes: Buffer) => Verdict): void {
-  let bytes: Buffer = Buffer.alloc(0);
-  const timer = waitMs > 0 ? setTimeout(() => socket.destroy(), waitMs) : undefined;
-  const stop = () => {
-    clearTimeout(timer);
-    socket.off('readable', look);
-    socket.off('close', stop);
-  };
-  const look = () => {
-    const chunk = socket.read() as Buffer | null;
-    if (chunk === null) {
-      if (socket.readableEnded) socket.destroy();
-      return;
-    }
-    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
-    const verdict = judge(bytes);
-    if (verdict === null) return;
-    stop();
-    if (verdict === 'wrong') {
-      socket.destroy();
-      return;
-    }
-    socket.unshift(verdict.bytes);
-    verdict.done();
-  };
-  const ended = () => socket.destroy();
-  socket.on('readable', look);
-  socket.once('end', ended);
-  socket.once('close', stop);
 }

@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import type { ServiceConfig } from '#contract';
 import { abandon } from './exchange.ts';
 import { deferContinue } from './expectation.ts';
+import { isLength } from './framing.ts';
 import { connections, Http2Request, Http2Response } from './http2-messages.ts';
 
 /** Serves connections that speak HTTP/2, encrypted or not. */
@@ -100,9 +101,9 @@ function headerBytes(config: ServiceConfig): number {
   return config.max_header_bytes || DEFAULT_HEADER_BYTES;
 }
 
-/** The status to refuse a request with, 0 for a sound one: its name must be known, and its head within the limit. */
+/** The status to refuse a request with, 0 for a sound one: name and length must be known, the head within its limit. */
 function inspect({ headers, rawHeaders, url }: Http2ServerRequest, limitBytes: number): number {
-  if (headers.host === undefined) return 400;
+  if (headers.host === undefined || !isLength(headers['content-length'] ?? '0')) return 400;
   let bytes = url.length;
   // As long as it would be in HTTP/1, with a colon, a space and the end of the line.
   for (const text of rawHeaders) bytes += text.length + 2;

@@ -15,9 +15,11 @@ const reasons: Readonly<Record<number, string>> = {
   505: 'HTTP Version Not Supported',
 };
 
-/** The answer where no request could be read. */
-export function refusal(status: number): string {
-  return `HTTP/1.1 ${status} ${reasons[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+/** The answer where no request could be read. @param text its body, of ASCII. */
+export function refusal(status: number, text = ''): string {
+  const type = text === '' ? '' : 'Content-Type: text/plain\r\n';
+  const head = `HTTP/1.1 ${status} ${reasons[status]}\r\nConnection: close\r\n${type}`;
+  return `${head}Content-Length: ${text.length}\r\n\r\n${text}`;
 }
 
 /**

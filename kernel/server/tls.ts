@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import type { Log } from '#contract';
 import type { ServerTls } from '../runtime/tls.ts';
+import { readFirst } from './first-bytes.ts';
+import { endPolitely, refusal } from './refusal.ts';
 
 /** Shakes hands with clients. */
 export interface Handshakes {
@@ -39,6 +41,12 @@ export function createHandshakes(
     socket.on('error', ignored);
     established(socket);
   });
+  const refusePlain = (socket: Socket): void => {
+    const { remoteAddress, remotePort } = socket;
+    log.debug(() => `plain HTTP on the port for HTTPS from ${remoteAddress}:${remotePort}`);
+    socket.write(refusal(400, 'This port speaks HTTPS.\n'));
+    endPolitely(socket);
+  };
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
     const { remoteAddress, remotePort } = socket;
     log.debug(() => `TLS handshake error from ${remoteAddress}:${remotePort}: ${error.code ?? error.message}`);
@@ -53,13 +61,26 @@ export function createHandshakes(
       socket.once('close', () => {
         if (pending.get(ends) === socket) pending.delete(ends);
       });
-      server.emit('connection', socket);
+      readFirst(socket, waitMs || HANDSHAKE_MS, (bytes) => {
+        const isPlain = beginsRequest(bytes);
+        if (isPlain === undefined) return null;
+        return { bytes, done: () => (isPlain ? refusePlain(socket) : server.emit('connection', socket)) };
+      });
     },
     abort() {
       for (const socket of pending.values()) socket.destroy();
     },
   };
 }
+
+/** True for bytes that begin a request in clear text, which a handshake never does; undefined when more are needed. */
+function beginsRequest(bytes: Buffer): boolean | undefined {
+  const start = bytes.toString('latin1', 0, LONGEST_METHOD + 1);
+  if (/^[A-Z]+ /.test(start)) return true;
+  return start.length <= LONGEST_METHOD && /^[A-Z]*$/.test(start) ? undefined : false;
+}
+
+const LONGEST_METHOD = 'UNSUBSCRIBE'.length;
 
 function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;

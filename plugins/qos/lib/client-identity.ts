@@ -1,5 +1,4 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net';
-import { type ClientRequest, paramKey } from '#contract';
+import { addressFamily, type ClientRequest, paramKey } from '#contract';
 
 export const strategies = ['ip', 'header', 'param'] as const;
 
@@ -28,9 +27,9 @@ export function firstAddress(list: string | undefined): string {
   const text = (comma < 0 ? list : list.slice(0, comma)).trim();
   if (text.startsWith('[')) {
     const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? '';
-    return isIPv6(bracketed) ? bracketed : '';
+    return addressFamily(bracketed) === 6 ? bracketed : '';
   }
-  if (isIP(text)) return text;
+  if (addressFamily(text)) return text;
   const address = /^([\d.]+):\d+$/.exec(text)?.[1] ?? '';
-  return isIPv4(address) ? address : '';
+  return addressFamily(address) ? address : '';
 }

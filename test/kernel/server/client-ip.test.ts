@@ -49,6 +49,7 @@ describe('the client’s address', () => {
     ['is the leftmost one when all are trusted', proxies, forwarded('10.9.9.9, 10.2.3.4'), '10.9.9.9'],
     ['reads a repeated header as one list', proxies, forwarded(['6.6.6.6, 1.1.1.1', '10.2.3.4']), '1.1.1.1'],
     ['takes no header with an item that is no address', proxies, forwarded('1.1.1.1, evil'), '10.0.0.1'],
+    ['takes no header with an address that has a zone', proxies, forwarded('1.1.1.1, fe80::1%eth0'), '10.0.0.1'],
     ['takes no header with an empty item', proxies, forwarded('1.1.1.1,'), '10.0.0.1'],
     [
       'comes from the next header when one is not to be read',
@@ -90,7 +91,7 @@ describe('the client’s address', () => {
       gateway = await startGateway({ extra_config: { router } });
       equal(gateway.warnings.length > 0, true, JSON.stringify(router));
     }
-    for (const entry of ['localhost', '10.0.0.0/33', '10.0.0.0/', '1.2.3', 'fd00::/129']) {
+    for (const entry of ['localhost', 'fe80::1%eth0', '10.0.0.0/33', '10.0.0.0/', '1.2.3', 'fd00::/129']) {
       const faulty = startGateway({
         extra_config: { router: { forwarded_by_client_ip: true, trusted_proxies: [entry] } },
       });

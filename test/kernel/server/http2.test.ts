@@ -92,6 +92,15 @@ describe('HTTP/2', () => {
       equal((await ask(session, post, 'small')).headers[':status'], 200);
     });
 
+    it('of a length that is no exact number are refused', async () => {
+      const { session, backend } = await passing((_seen, response) => response.end('ok'));
+      const headers = { ':path': '/x', ':method': 'POST', 'content-length': '9007199254740993' };
+      const stream = session.request(headers, { endStream: false });
+      stream.on('error', () => {});
+      const answer = (await once(stream, 'response')) as Record<string, unknown>;
+      deepEqual([answer[':status'], backend.requests.length], [400, 0]);
+    });
+
     it('run side by side on one connection', async () => {
       const waiting: (() => void)[] = [];
       const { backend, session } = await passing((_seen, response) => {

@@ -69,6 +69,8 @@ const cases: readonly (readonly [name: string, bytes: string, status: number])[]
   ['a length with a fraction', post('Content-Length: 5.0\r\n', 'hello'), 400],
   ['a length with a space inside', post('Content-Length: 1 0\r\n', 'hello'), 400],
   ['an empty length', post('Content-Length: \r\n', 'hello'), 400],
+  ['a length that is no exact number', post('Content-Length: 9007199254740993\r\n', 'hello'), 400],
+  ['a length of many digits', post(`Content-Length: ${'0'.repeat(1000)}9007199254740993\r\n`, 'hello'), 400],
   ['a length beyond 64 bits', post('Content-Length: 99999999999999999999999\r\n', 'hello'), 400],
   ['the transfer coding identity', post('Transfer-Encoding: identity\r\n', 'hello'), 501],
   ['an unknown transfer coding', post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n'), 501],

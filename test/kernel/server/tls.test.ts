@@ -1,8 +1,10 @@
-import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { get as getPlain } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { rememberingSinks, startGateway } from '../../support/gateway.ts';
+import { openRaw, sendRaw } from './raw.ts';
 import { ask, once, Secure } from './secure.ts';
 
 /** The status of a plain request, or the code of the failure. */
@@ -45,7 +47,46 @@ describe('TLS', () => {
 
   it('serves no plain HTTP on the same port', async () => {
     const { port } = await secure.listen(secure.tls());
-    equal(typeof (await plain(port)), 'string');
+    for (const pieces of [
+      ['GET /a HTTP/1.1\r\nHost: a\r\n\r\n'],
+      [...'POST /a HTTP/1.1\r\n'],
+      ['PRI * HTTP/2.0\r\n'],
+    ]) {
+      const client = await openRaw(port);
+      client.socket.setNoDelay(true);
+      for (const piece of pieces) client.write(piece);
+      match(await client.ended(), /^HTTP\/1\.1 400 .*\r\nConnection: close\r\n.*\r\n\r\nThis port speaks HTTPS\.\n$/s);
+    }
+  });
+
+  for (const [name, bytes] of [
+    ['nothing that is known', '\x00\x01\x02\x03\r\n\r\n'],
+    ['text that is no request', 'hello there\r\n\r\n'],
+    ['a word in capitals', `${'A'.repeat(100)} / HTTP/1.1\r\n\r\n`],
+    ['a handshake that is none', '\x16\x03\x01\x00\x05hello'],
+  ] as const) {
+    it(`says nothing in clear text to ${name}`, async () => {
+      const { port } = await secure.listen(secure.tls());
+      ok(!(await sendRaw(port, bytes)).includes('HTTP'));
+    });
+  }
+
+  it('takes a handshake that comes byte by byte', async () => {
+    const { port } = await secure.listen(secure.tls());
+    const relay = createServer((near) => {
+      const far = secure.dial(port);
+      far.setNoDelay(true);
+      far.pipe(near);
+      near.on('data', (bytes: Buffer) => {
+        for (const byte of bytes) far.write(Buffer.of(byte));
+      });
+      near.on('error', () => {});
+    });
+    relay.listen(0, '127.0.0.1');
+    await once(relay, 'listening');
+    const { port: through } = relay.address() as AddressInfo;
+    equal(await secure.get(through, '/a', { host: '127.0.0.1', servername: 'localhost' }), 200);
+    relay.close();
   });
 
   it('serves plain HTTP, and reads no file, when it is disabled', async () => {
