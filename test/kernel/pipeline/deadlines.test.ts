@@ -105,7 +105,6 @@ describe('the deadlines of a pipe', () => {
     });
 
     it('answer with the parts there are though a stage does not heed them', async () => {
-      const quick = await startBackend((_seen, response) => response.end('{"a":1}'));
       const gateway = await startPlugged(
         {
           endpoints: [
@@ -113,18 +112,22 @@ describe('the deadlines of a pipe', () => {
               endpoint: '/x',
               timeout: '50ms',
               backend: [
-                { host: [quick.url], url_pattern: '/' },
+                { host: [silent.url], url_pattern: '/', extra_config: { test: { act: 'quick' } } },
                 { host: [silent.url], url_pattern: '/', extra_config: { test: { act: 'hang' } } },
               ],
             },
           ],
         },
-        { backend: { hang: { backend: () => never } } },
+        {
+          backend: {
+            quick: { backend: () => () => Reply.data({ a: 1 }) },
+            hang: { backend: () => never },
+          },
+        },
       );
       const answer = await gateway.inject('/x');
       deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [200, '{"a":1}', 'false']);
       await gateway.close();
-      await quick.close();
     });
 
     it('hold for a body that comes too slowly', async () => {
