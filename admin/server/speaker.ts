@@ -30,8 +30,6 @@ export function createSpeaker(answer: Answer, pem: AdminPem | null): Speaker {
   const server: Server = pem
     ? createTlsServer({ ...limits, ...tlsOptions(pem) }, answer)
     : createServer(limits, answer);
-  // Node silently drops the headers beyond its count; their size is limited.
-  server.maxHeadersCount = 0;
   // Node watches over the timeouts of connections from here on.
   server.emit('listening');
   return {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { config, openAdmin, type TestAdmin, TOKEN } from './support.ts';
+import { config, openAdmin, type TestAdmin } from './support.ts';
 
 describe('every answer of the admin API', () => {
   let one: TestAdmin;
@@ -9,14 +9,6 @@ describe('every answer of the admin API', () => {
     one = await openAdmin();
   });
   after(() => one.close());
-
-  it('reads a header however many stand before it', async () => {
-    const [host, port] = one.admin.address!.split(':') as [string, string];
-    const socket = connect(Number(port), host);
-    const token = `Authorization: Bearer ${TOKEN}\r\nConnection: close\r\n`;
-    socket.write(`GET /v1/status HTTP/1.1\r\nHost: a\r\n${'a:\r\n'.repeat(2500)}${token}\r\n`);
-    match(await text(socket), /^HTTP\/1\.1 200 /);
-  });
 
   it('has a number of its own, is not to be stored, and tells the revision', async () => {
     const { headers } = await one.ask('/v1/status');
