@@ -17,7 +17,12 @@ export const order: Order = {
     'proxy',
   ],
   // The breaker stands outermost: whatever fails inside it, limiter and scripts included, counts.
-  backend: ['qos/circuit-breaker', 'proxy'],
+  backend: [
+    'qos/circuit-breaker',
+    'proxy',
+    // The log sees what the backend answered, decoded, before anything else changes it.
+    'telemetry/logging',
+  ],
   transport: [
     // Failures turned into data by return_error_details are seen by the plain breaker, outside the decoder.
     'backend/http',

@@ -19,9 +19,9 @@ export type Namespace = string;
 export interface Stand {
   /**
    * The attachment looks at a reply's data, so replies must be decoded. Refused where bytes pass undecoded, unless it
-   * has a `message` hook and the output is one of messages.
+   * has a `message` hook and the output is one of messages. `optional`: it then finds no data and can do without.
    */
-  readonly readsData?: true;
+  readonly readsData?: true | 'optional';
   /** The attachment may answer without calling what it wraps; what it hides is reported by name. */
   readonly terminal?: true;
   /** What other plugins may take; its plugin names every port in `offers`. */

@@ -191,7 +191,7 @@ function refuseReaders(
   pointer: string,
 ): void {
   for (const { plugin, at, pointer: component } of attached) {
-    if (!at.readsData || (output.messages && at.message)) continue;
+    if (at.readsData !== true || (output.messages && at.message)) continue;
     const reason = output.messages ? 'has no whole data' : 'passes bytes undecoded';
     const message = `"${plugin.name}" reads data, and output_encoding "${output.name}" ${reason}`;
     build.errors.push(

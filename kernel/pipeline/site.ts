@@ -26,18 +26,16 @@ import {
 import {
   compileSchema,
   completePipe,
-  fieldName,
   joinPointer,
   markedLiterals,
-  parentPointer,
   parsePointer,
   pipesIn,
   secretWarning,
   valueAt,
 } from '../config/index.ts';
 import type { Hold } from './hold.ts';
-import { HOLDERS } from './namespaces.ts';
 import type { Offers } from './offers.ts';
+import { ofOtherPlace } from './other-place.ts';
 import { isUnread } from './unread-file.ts';
 
 type Dispose = () => void | Promise<void>;
@@ -149,18 +147,6 @@ function faultOf(error: unknown, pointer: string): ConfigError {
   if (error instanceof ConfigError) return error;
   if (isUnread(error)) return new ConfigError('FILE_UNREAD', pointer, (error as Error).message, { cause: error });
   throw error;
-}
-
-/** Says of a setting which the plugin has at another level only where it belongs. */
-function ofOtherPlace(error: ConfigError, plugin: Plugin, { at }: Place, pointer: string): ConfigError {
-  if (error.code !== 'SCHEMA_UNKNOWN_KEY' || parentPointer(error.pointer) !== pointer) return error;
-  const key = fieldName(error.pointer);
-  const home = plugin.places?.find(({ schema }) => 'properties' in schema && Object.hasOwn(schema.properties!, key));
-  if (!home) return error;
-  const message = `'${key}' of "${plugin.name}" belongs to ${HOLDERS[home.at]}, not to ${HOLDERS[at]}`;
-  return new ConfigError(error.code, error.pointer, message, {
-    hint: `move it to the extra_config of ${HOLDERS[home.at]}`,
-  });
 }
 
 /** The site of one namespace at one place; endpoint and backend are there when the place has them. */

@@ -1,5 +1,5 @@
 import { type AccessRecord, type Call, claimsSlot, defineSlot, getKey, Query, traceSlot } from '#contract';
-import { printClaim } from './claim.ts';
+import { dataValue } from './data-value.ts';
 import { compileLayout } from './go-time.ts';
 import { latency } from './latency.ts';
 import { printed, type Read, type Vocabulary } from './pattern.ts';
@@ -90,7 +90,7 @@ function dotted(name: string): Read<AccessRecord> | undefined {
     case 'jwt':
       return (record) => {
         const claims = record.call?.get(claimsSlot);
-        return claims && printClaim(getKey(claims, rest));
+        return claims && dataValue(getKey(claims, rest));
       };
     default:
       return undefined;

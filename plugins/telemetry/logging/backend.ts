@@ -1,4 +1,6 @@
 import {
+  type AtBackend,
+  after,
   BackendError,
   type LogLevel,
   type PipeRequest,
@@ -8,45 +10,71 @@ import {
   type Wrap,
 } from '#contract';
 import { checked, levelOf, withLineBreak } from './checked.ts';
-import { compilePattern } from './pattern.ts';
+import { compilePattern, variablesOf } from './pattern.ts';
 import type { BackendLogging } from './schema.ts';
 import { type UpstreamRecord, upstreamVocabulary } from './upstream.ts';
 
 const defaultPattern = '%{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}\n';
 
 /**
- * Compiles a `backend` object found at `/backend` of the site.
- * @returns the wrap for a backend of an endpoint, given that endpoint's pattern.
+ * Compiles the settings of a backend log.
+ * @param at where they stand, relative to the site.
+ * @returns what logs a backend of an endpoint, given that endpoint's pattern.
  * @throws ConfigError LOGGING_PATTERN, LOGGING_LEVEL
  */
 export function compileBackendLog(
   site: Site<unknown>,
   config: BackendLogging,
-): (endpoint: string) => Wrap<PipeRequest> {
+  at: string,
+): (endpoint: string) => AtBackend {
   const { custom_format = defaultPattern, log_with_level, no_value = '', prefix = '' } = config;
-  const level = log_with_level === undefined ? undefined : levelOf(site, '/backend/log_with_level', log_with_level);
-  const pointer = '/backend/custom_format';
+  const level = log_with_level === undefined ? undefined : levelOf(site, `${at}/log_with_level`, log_with_level);
+  const pointer = `${at}/custom_format`;
   const pattern = level === undefined ? withLineBreak(site, pointer, custom_format) : custom_format.trimEnd();
   const compile = (endpoint: string) =>
     compilePattern(pattern, upstreamVocabulary(prefix, endpoint), no_value === '' ? '-' : no_value);
   checked(site, pointer, pattern, () => compile(''));
-  return (endpoint) => logUpstream(writer(compile(endpoint), level, site.services), site.services);
+  const log = variablesOf(pattern).some((name) => name.startsWith('resp.')) ? logAnswers : logHeads;
+  return (endpoint) => log(writer(compile(endpoint), level, site.services), site.services);
 }
 
+type Write = (record: UpstreamRecord) => void;
+
 /** Writes one line when the head of the reply is there or the call failed. */
-function logUpstream(write: (record: UpstreamRecord) => void, { clock }: Services): Wrap<PipeRequest> {
+function logHeads(write: Write, services: Services): AtBackend {
+  return { transport: watchUpstream(write, services) };
+}
+
+/** Writes one line when the body is decoded too, or is not going to be. */
+function logAnswers(write: Write, services: Services): AtBackend {
+  const heads = new WeakMap<PipeRequest, UpstreamRecord>();
+  return {
+    transport: watchUpstream((head) => heads.set(head.request, head), services),
+    backend: after(({ data, errors }, request) => {
+      const head = heads.get(request);
+      if (!head) return;
+      heads.delete(request);
+      write({ ...head, data, errors });
+    }),
+    readsData: 'optional',
+  };
+}
+
+function watchUpstream(tell: Write, { clock }: Services): Wrap<PipeRequest> {
   return (next) => (request, call) => {
     const { method, origin, target } = request;
     const startedAt = clock.now();
-    const tell = (reply: Reply): Reply => {
+    const arrived = (reply: Reply): Reply => {
       if (reply.skipped) return reply;
       const latencyMs = clock.now() - startedAt;
       const status = upstreamStatus(reply);
-      write({ endedAt: Date.now(), latencyMs, status, method, origin, target, request, reply, call });
+      const { headers, errors } = reply;
+      const endedAt = Date.now();
+      tell({ endedAt, latencyMs, status, method, origin, target, request, headers, errors, data: null, call });
       return reply;
     };
     const reply = next(request, call);
-    return reply instanceof Promise ? reply.then(tell) : tell(reply);
+    return reply instanceof Promise ? reply.then(arrived) : arrived(reply);
   };
 }
 
@@ -63,7 +91,7 @@ function writer(
   print: (record: UpstreamRecord) => string,
   level: LogLevel | undefined,
   { log, sinks }: Services,
-): (record: UpstreamRecord) => void {
+): Write {
   if (level === undefined) {
     const { stdout } = sinks;
     return (record) => stdout.write(print(record), 'INFO');

@@ -11,8 +11,11 @@ export const plugin = definePlugin({
   description: 'Chooses level, format and destination of the application, access and backend logs.',
   places: [
     atService(serviceSchema, (site) => attachService(site, name)),
-    atBackend(backendSchema, (site) => ({
-      transport: compileBackendLog(site, site.config.backend)(site.endpoint.endpoint),
-    })),
+    atBackend(backendSchema, (site) => {
+      const { config, endpoint } = site;
+      const compiled =
+        'backend' in config ? compileBackendLog(site, config.backend, '/backend') : compileBackendLog(site, config, '');
+      return compiled(endpoint.endpoint);
+    }),
   ],
 });

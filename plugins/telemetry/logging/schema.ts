@@ -28,13 +28,11 @@ export const backendLogSchema = {
   },
 } as const satisfies Schema;
 
-/** The namespace under a backend. */
+/** The namespace under a backend: the settings stand in `backend`, or by themselves. */
 export const backendSchema = {
-  type: 'object',
   title: 'Logging',
   examples: [{ backend: { prefix: '[users]', log_with_level: 'INFO' } }],
-  required: ['backend'],
-  properties: { backend: backendLogSchema },
+  anyOf: [{ type: 'object', required: ['backend'], properties: { backend: backendLogSchema } }, backendLogSchema],
 } as const satisfies Schema;
 
 /** The namespace under the service. */

@@ -115,14 +115,13 @@ function backendLogs(
   namespace: string,
 ): ((backend: BackendSite<unknown>) => AtBackend) | undefined {
   const { backend, access_log_custom_format: pattern } = site.config;
-  const wrapFor = backend && compileBackendLog(site, backend);
+  const logFor = backend && compileBackendLog(site, backend, '/backend');
   const noted = site.config.access_log_format === 'custom' && variablesOf(pattern).includes('backendStatus');
-  if (!wrapFor && !noted) return undefined;
+  if (!logFor && !noted) return undefined;
   return ({ endpoint, backend: { extra_config } }) => {
     const own = Object.hasOwn(extra_config, namespace);
-    const log = wrapFor && !own ? wrapFor(endpoint.endpoint) : undefined;
-    const transport = noted ? (log ? both(log, noteStatus) : noteStatus) : log;
-    return transport ? { transport } : {};
+    const log = logFor && !own ? logFor(endpoint.endpoint) : {};
+    return noted ? { ...log, transport: log.transport ? both(log.transport, noteStatus) : noteStatus } : log;
   };
 }
 

@@ -1,6 +1,6 @@
-import { type Call, claimsSlot, getKey, type PipeRequest, Query, type Reply, traceSlot } from '#contract';
+import { type Call, claimsSlot, getKey, getPath, type PipeRequest, Query, type Reply, traceSlot } from '#contract';
 import { timeLayout } from './access.ts';
-import { printClaim } from './claim.ts';
+import { dataValue } from './data-value.ts';
 import { compileLayout } from './go-time.ts';
 import { latency } from './latency.ts';
 import { printed, type Read, type Vocabulary } from './pattern.ts';
@@ -17,7 +17,10 @@ export interface UpstreamRecord {
   readonly origin: string;
   readonly target: string;
   readonly request: PipeRequest;
-  readonly reply: Reply;
+  readonly headers: Reply['headers'];
+  readonly errors: Reply['errors'];
+  /** The decoded body; null where it is not known. */
+  readonly data: Reply['data'];
   readonly call: Call;
 }
 
@@ -49,13 +52,13 @@ const plain: ReadonlyMap<string, Read<UpstreamRecord>> = new Map<string, Read<Up
   ['scheme', (record) => record.origin.slice(0, Math.max(record.origin.indexOf('://'), 0))],
   // A reply does not say which version of HTTP the backend spoke.
   ['proto', () => undefined],
-  ['error', (record) => record.reply.errors.map((error) => error.message).join('; ')],
+  ['error', (record) => record.errors.map((error) => error.message).join('; ')],
   ['requestId', (record) => record.request.headers.get('x-request-id')],
   ['traceId', (record) => record.call.get(traceSlot)?.traceId],
   ['spanId', (record) => record.call.get(traceSlot)?.spanId],
 ]);
 
-/** `header.X` of the reply, `jwt.claim` and `query.name`. */
+/** `header.X` of the reply, `jwt.claim`, `query.name`, and `resp.path` of the decoded body. */
 function dotted(name: string): Read<UpstreamRecord> | undefined {
   const dot = name.indexOf('.');
   const rest = name.slice(dot + 1);
@@ -63,14 +66,18 @@ function dotted(name: string): Read<UpstreamRecord> | undefined {
   switch (name.slice(0, dot)) {
     case 'header': {
       const lower = rest.toLowerCase();
-      return (record) => record.reply.headers.getAll(lower).join(', ');
+      return (record) => record.headers.getAll(lower).join(', ');
+    }
+    case 'resp': {
+      const path = rest.split('.');
+      return ({ data }) => dataValue(data ? getPath(data, path) : undefined);
     }
     case 'query':
       return (record) => Query.parse(searchOf(record.target)).get(rest);
     case 'jwt':
       return (record) => {
         const claims = record.call.get(claimsSlot);
-        return claims && printClaim(getKey(claims, rest));
+        return claims && dataValue(getKey(claims, rest));
       };
     default:
       return undefined;

@@ -512,7 +512,16 @@ describe('telemetry/logging, mistakes', () => {
     });
   }
 
-  it('refuses a backend without backend object', async () => {
-    await rejects(stand(plugin, 'backend', {}), ConfigErrors);
+  it('refuses the two forms of a backend mixed', async () => {
+    const mixed = stand(plugin, 'backend', { backend: { prefix: 'x' }, prefix: 'y' });
+    await rejects(mixed, (error) => {
+      const [{ pointer, message, hint }] = (error as ConfigErrors).errors as [ConfigErrors['errors'][number]];
+      deepEqual([pointer, message], ['/prefix', `'prefix' of "telemetry/logging" belongs to another form of it`]);
+      return hint === 'write one of its forms, not parts of both';
+    });
+  });
+
+  it('refuses a backend that sets nothing', async () => {
+    for (const config of [{}, { backend: {} }]) await rejects(stand(plugin, 'backend', config), ConfigErrors);
   });
 });
