@@ -41,7 +41,7 @@ function documentOf(ctx: Koa.Context, gateway: Gateway, log: Log, error: unknown
   const slug = error instanceof GatewayError ? waitingSlugs[error.code] : undefined;
   if (slug) return problemDocument(slug, (error as GatewayError).message, request);
   log.error(() => `${ctx.method} ${ctx.path} failed: ${error instanceof Error ? error.stack : error}`);
-  const detail = `An internal error; revision ${revision} serves on.`;
+  const detail = `An internal error; revision ${revision} stays active.`;
   return problemDocument('internal', detail, { ...request, ...attemptOf(gateway, error) });
 }
 

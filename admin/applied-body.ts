@@ -1,6 +1,5 @@
 import type { Applied, Gateway } from '#kernel';
 import type { JsonSchema } from './operation.ts';
-import { issueViews } from './problem-document.ts';
 import { guardSchema, issueSchema, listOf, objectOf, oneOf, orNull, text, whole } from './schemas.ts';
 
 /** What a change did, as clients read it. */
@@ -19,7 +18,7 @@ export function appliedBody(applied: Applied, { crew, control }: Gateway): objec
     rebound,
     // What would need one cannot be written in a configuration.
     requiresRestart: [],
-    warnings: issueViews(issues),
+    warnings: issues,
     guard: control.attempts.get(attempt)?.guard ?? null,
     workers: { prepared: result === 'unchanged' ? 0 : workers, committed: result === 'applied' ? workers : 0 },
   };

@@ -17,7 +17,7 @@ export interface ProblemDocument {
   readonly requestId?: string;
   readonly attempt?: number;
   readonly phase?: string;
-  /** The revision that serves on. */
+  /** The revision that stays active. */
   readonly revision?: number;
   readonly errors?: readonly Issue[];
   /** How many more there are than `errors` tells. */
@@ -64,7 +64,7 @@ export function titleOf(slug: ProblemSlug): string {
   return titles[slug] ?? STATUS_CODES[problemStatuses[slug]]!;
 }
 
-/** Why a configuration was refused. @param revision that serves on. */
+/** Why a configuration was refused. @param revision that stays active. */
 export function refusalDocument(
   refusal: Refusal,
   revision: number,
@@ -75,9 +75,9 @@ export function refusalDocument(
   return problemDocument(slug, detailOf(refusal, revision), {
     phase,
     revision,
-    errors: issueViews(issues.slice(0, MAX_ERRORS)),
+    errors: issues.slice(0, MAX_ERRORS),
     ...(hidden > 0 && { errorsTruncated: hidden }),
-    ...(warnings.length > 0 && { warnings: issueViews(warnings) }),
+    ...(warnings.length > 0 && { warnings }),
     ...members,
   });
 }
@@ -89,13 +89,8 @@ export function attemptProblem({ id, revision, problem }: Attempt): ProblemDocum
 
 function detailOf({ slug, issues, message }: Refusal, revision: number): string {
   // A bug of ours is told in the log alone.
-  if (slug === 'internal') return `An internal error; revision ${revision} serves on.`;
+  if (slug === 'internal') return `An internal error; revision ${revision} stays active.`;
   const [first] = issues;
   if (!first) return message;
   return issues.length === 1 ? first.message : `${first.message}, and ${issues.length - 1} more`;
-}
-
-/** Mistakes as the API tells them: a code such as `schema.type` instead of SCHEMA_TYPE. */
-export function issueViews(issues: readonly Issue[]): Issue[] {
-  return issues.map((issue) => ({ ...issue, code: issue.code.toLowerCase().replace('_', '.') }));
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
 import { type Catalogue, type ConfigError, ConfigErrors, type ServiceConfig } from '#contract';
+import { issueLine } from './config/index.ts';
 import type { Applied, Change } from './control/change.ts';
 import { ChangeGuard } from './control/change-guard.ts';
 import { Control } from './control/control.ts';
@@ -10,6 +11,7 @@ import { followFiles } from './control/follow-files.ts';
 import type { GatewayOptions } from './control/gateway-options.ts';
 import type { Generations } from './control/generations.ts';
 import { recordRevisions, recordStart } from './control/record-revisions.ts';
+import { toRefusal } from './control/refusal.ts';
 import { adminSettings, KEPT_REVISIONS } from './control/reload-settings.ts';
 import { openRevisionStore, type RevisionStore } from './control/revision-store.ts';
 import { ConfigText, type Source } from './control/snapshot.ts';
@@ -209,7 +211,7 @@ class Kernel implements Gateway {
     const { text, format, number } = revision;
     const message = `the configuration was refused, so revision ${number} serves again`;
     await this.control.apply({ trigger: 'resume', source: new ConfigText(text, format), message });
-    this.log.error(`${message}: ${refusal.message.replaceAll('\n', '; ')}`);
+    for (const issue of toRefusal(refusal, 'read', null).issues) this.log.error(`${message}: ${issueLine(issue)}`);
   }
 
   get config(): ServiceConfig {

@@ -3,7 +3,6 @@ import { acceptedConfigs, readConfigBody } from '../body.ts';
 import { examineSnapshot, hashOfExamined } from '../examining.ts';
 import type { Operation } from '../operation.ts';
 import { configProblems } from '../problem.ts';
-import { issueViews } from '../problem-document.ts';
 import { queryFlag, queryWord } from '../query.ts';
 import { flag, issueSchema, jsonAnswer, listOf, mapOf, objectOf, orNull, text, whole } from '../schemas.ts';
 import { recommendation } from './audit.ts';
@@ -50,7 +49,7 @@ export const check: Operation = {
     const { document, data } = snapshot;
     const odd = document?.warnings ?? [];
     if (level === 'syntax') {
-      const warnings = issueViews(toIssues(document, odd, 'warning'));
+      const warnings = toIssues(document, odd, 'warning');
       ctx.body = { valid: true, hash: null, endpoints: 0, backends: 0, namespaces: {}, warnings, audit: [] };
       return;
     }
@@ -65,7 +64,7 @@ export const check: Operation = {
       endpoints: stats.endpoints,
       backends: stats.backends,
       namespaces: stats.components,
-      warnings: issueViews(toIssues(document, [...odd, ...warnings], 'warning', secretsKnownTo(gateway.registry))),
+      warnings: toIssues(document, [...odd, ...warnings], 'warning', secretsKnownTo(gateway.registry)),
       audit: isAudited ? recommendations : [],
     };
   },

@@ -5,7 +5,6 @@ import type { Phase } from '../runtime/phases.ts';
 /** What kind of thing went wrong, as the admin API names it. */
 export type Slug =
   | 'syntax'
-  | 'bad-request'
   | 'validation'
   | 'routes'
   | 'build'
@@ -69,7 +68,7 @@ export function toRefusal(error: unknown, phase: Phase, document: Document | nul
 
 function slugOf(errors: readonly ConfigError[], phase: Phase): Slug {
   const [first] = errors;
-  if (phase === 'read') return first?.code === 'CONFIG_READ' ? 'bad-request' : 'syntax';
+  if (phase === 'read') return first?.code === 'CONFIG_READ' ? 'warmup' : 'syntax';
   if (errors.every(({ code }) => collisions.has(code))) return 'routes';
   if (errors.some(({ code }) => code === 'LISTENER_BIND')) return 'warmup';
   return phase === 'build' && errors.some(({ code }) => written.test(code)) ? 'validation' : slugOfPhase[phase];

@@ -1,9 +1,10 @@
 import type { Log } from '#contract';
+import { issueLine } from '../config/index.ts';
 import type { Attempt } from './attempts.ts';
 import type { Applied } from './change.ts';
 import type { EventLog } from './event-log.ts';
 
-/** One line in the log for every change that was applied or refused, but for the first (hot-reload rule 29). */
+/** What the log says of every change that was applied or refused; of the first, its warnings alone. */
 export function tellOutcome(events: EventLog, log: Log): void {
   events.subscribe({ types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
     if (type === 'reload.failed') tellFailure(data, log);
@@ -12,26 +13,31 @@ export function tellOutcome(events: EventLog, log: Log): void {
 }
 
 function tellSuccess(applied: Applied, log: Log): void {
-  const { result, revision, previous, warnings, changes, phases, hash } = applied;
+  const { result, revision, previous, issues, changes, phases, hash } = applied;
   if (result === 'applied') {
-    for (const { pointer, code, message } of warnings) log.warning(`${pointer || '/'} ${code} ${message}`);
+    for (const issue of issues) log.warning(issueLine(issue));
   }
   if (previous === 0) return;
   if (result !== 'applied') {
-    log.debug(`configuration ${revision} serves on: ${result}`);
+    log.debug(`revision ${revision} stays active: ${result}`);
     return;
   }
   const { added, changed, removed } = changes;
   const spent = Object.entries(phases).map(([phase, ms]) => `${phase} ${ms} ms`);
   log.info(
-    `configuration ${revision} serves (${hash.slice(0, 12)}): endpoints ${added.length} added, ${changed.length} changed, ` +
+    `now serving revision ${revision} (${hash.slice(0, 12)}), replacing ${previous}: endpoints ${added.length} added, ${changed.length} changed, ` +
       `${removed.length} removed; ${spent.join(', ')}`,
   );
 }
 
+/** Mistakes of one refusal that the log tells; the others are counted. */
+const MAX_TOLD = 20;
+
+/** A line for each mistake, which says by itself what it is about. */
 function tellFailure({ problem, revision }: Attempt, log: Log): void {
   if (revision === 0 || !problem) return;
-  const { errors, message } = problem;
-  const mistakes = errors.map(({ pointer, message: text }) => (pointer ? `${pointer} ${text}` : text)).join('; ');
-  log.error(`configuration refused, ${revision} serves on: ${mistakes || message}`);
+  const { issues, message } = problem;
+  const lines = issues.length === 0 ? [message] : issues.slice(0, MAX_TOLD).map(issueLine);
+  if (issues.length > MAX_TOLD) lines.push(`and ${issues.length - MAX_TOLD} more`);
+  for (const line of lines) log.error(`configuration refused; revision ${revision} stays active: ${line}`);
 }

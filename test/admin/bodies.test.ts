@@ -51,13 +51,13 @@ describe('a configuration sent to the admin API', () => {
     equal(status, 400);
     equal(body.type, 'urn:gateway:problem:syntax');
     const [{ line, column, code }] = body.errors;
-    deepEqual([line, column, code], [3, 5, 'config.syntax']);
+    deepEqual([line, column, code], [3, 5, 'CONFIG_SYNTAX']);
   });
 
   it('must not have a key twice', async () => {
     const { status, body } = await send('{"version": 3, "version": 3}');
     equal(status, 400);
-    equal(body.errors[0].code, 'config.duplicate_key');
+    equal(body.errors[0].code, 'CONFIG_DUPLICATE_KEY');
   });
 
   it('is too large above max_body, by its length', async () => {

@@ -213,7 +213,7 @@ describe('changing the configuration over the admin API', () => {
       const text = JSON.stringify({ ...config(), port: takenPort }, null, 1);
       const { status, body } = await two.ask('/v1/config', { method: 'PUT', body: text });
       const [{ code, pointer, line, column }] = body.errors;
-      deepEqual([status, body.type, code, pointer], [424, 'urn:gateway:problem:warmup', 'listener.bind', '/port']);
+      deepEqual([status, body.type, code, pointer], [424, 'urn:gateway:problem:warmup', 'LISTENER_BIND', '/port']);
       const lines = text.split('\n');
       const at = lines.findIndex((one) => one.includes(`"port"`));
       deepEqual([line, column], [at + 1, lines[at]!.indexOf(String(takenPort)) + 1]);
@@ -238,7 +238,7 @@ describe('changing the configuration over the admin API', () => {
       const { status, text, body } = await put(config('/b'));
       equal(status, 500);
       equal(body.type, 'urn:gateway:problem:internal');
-      equal(body.detail, 'An internal error; revision 1 serves on.');
+      equal(body.detail, 'An internal error; revision 1 stays active.');
       ok(!text.includes('secret cause'));
       match(one.lines.join('\n'), /the secret cause/);
       equal((await one.ask(`/v1/attempts/${body.attempt}`)).body.problem.detail, body.detail);

@@ -60,7 +60,7 @@ describe('checking over the admin API', () => {
 
   it('writes codes with a dot', async () => {
     const { body } = await check({ ...config(), timeout: true });
-    equal(body.errors[0].code, 'duration.invalid');
+    equal(body.errors[0].code, 'DURATION_INVALID');
   });
 
   it('shows no secret that is wrong', async () => {
@@ -90,8 +90,8 @@ describe('checking over the admin API', () => {
   it('tells when the file is not there', async () => {
     rmSync(file);
     const { status, body } = await check();
-    equal(status, 400);
-    equal(body.type, 'urn:gateway:problem:bad-request');
+    equal(status, 424);
+    equal(body.type, 'urn:gateway:problem:warmup');
     writeFileSync(file, JSON.stringify(config()));
   });
 

@@ -137,7 +137,7 @@ describe('the admin API and the file of the configuration', () => {
         }),
       });
       const { status, body } = await put(config('/b'), '?persist=file');
-      deepEqual([status, body.errors[0].code], [424, 'config.write']);
+      deepEqual([status, body.errors[0].code], [424, 'CONFIG_WRITE']);
       deepEqual([one.gateway.status.revision, aborted], [1, 1]);
       deepEqual(readdirSync(directory), ['gateway.json']);
       equal((await one.ask('/v1/revisions')).body.revisions.length, 1);
@@ -167,7 +167,7 @@ describe('the admin API and the file of the configuration', () => {
     it('is refused when the file cannot be written, and what served serves on', async () => {
       rmSync(directory, { recursive: true });
       const { status, body } = await put(config('/b'), '?persist=file');
-      deepEqual([status, body.type, body.errors[0].code], [424, 'urn:gateway:problem:warmup', 'config.write']);
+      deepEqual([status, body.type, body.errors[0].code], [424, 'urn:gateway:problem:warmup', 'CONFIG_WRITE']);
       equal(one.gateway.status.revision, 1);
       mkdirSync(directory);
     });

@@ -143,7 +143,7 @@ describe('the history over the admin API', () => {
       const { body } = await one.ask('/v1/attempts?limit=1');
       const [{ id, result, trigger, actor, problem }] = body.attempts;
       deepEqual([id, result, trigger, actor], [5, 'failed', 'api', 'environment']);
-      deepEqual([problem.status, problem.attempt, problem.errors[0].code], [422, 5, 'schema.type']);
+      deepEqual([problem.status, problem.attempt, problem.errors[0].code], [422, 5, 'SCHEMA_TYPE']);
       deepEqual((await one.ask('/v1/attempts/5')).body, body.attempts[0]);
     });
 

@@ -130,7 +130,7 @@ describe('the admin port', () => {
       const { status, body } = await one.ask('/v1/config', { method: 'PUT', body: text });
       equal(status, 424);
       const [{ code, pointer, line }] = body.errors;
-      deepEqual([code, pointer], ['listener.bind', '/extra_config/admin~1api/listen']);
+      deepEqual([code, pointer], ['LISTENER_BIND', '/extra_config/admin~1api/listen']);
       equal(line, text.split('\n').findIndex((one) => one.includes('"listen"')) + 1);
       equal(one.gateway.status.revision, 1);
       equal((await askAt(from, '/live')).status, 200);
@@ -150,7 +150,7 @@ describe('the admin port', () => {
       one = await openAdmin();
       for (const listen of ['nowhere', '0.0.0.0:9180']) {
         const { status, body } = await one.ask('/v1/config', { method: 'PUT', body: withAdmin({ listen }) });
-        deepEqual([status, body.errors[0].code], [422, 'admin.listen'], listen);
+        deepEqual([status, body.errors[0].code], [422, 'ADMIN_LISTEN'], listen);
       }
     });
 

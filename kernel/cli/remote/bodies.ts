@@ -4,7 +4,7 @@ import type { Issue } from '../../config/index.ts';
 export interface Problem {
   readonly title: string;
   readonly detail?: string;
-  /** The revision that serves on. */
+  /** The revision that stays active. */
   readonly revision?: number;
   readonly errors?: readonly Issue[];
   /** How many more there are than are told. */

@@ -44,13 +44,12 @@ function found(answer: Answer): Partial<CheckedBody & Problem> {
   return body;
 }
 
-/** The gateway does not know what the file is called, and tells a code such as `schema.type` for SCHEMA_TYPE. */
+/** The gateway does not know what the file is called. */
 function placedIn(file: string, issue: Issue): Issue {
-  const { code, related } = issue;
+  const { related } = issue;
   return {
     ...issue,
     file,
-    code: code.replace('.', '_').toUpperCase(),
     ...(related && { related: related.map((place) => ({ ...place, file })) }),
   };
 }

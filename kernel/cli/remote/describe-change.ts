@@ -3,10 +3,10 @@ import type { Described } from './show.ts';
 
 const outcomes: Readonly<Record<AppliedBody['result'], (body: AppliedBody) => string>> = {
   applied: ({ revision, previous, hash, durationMs }) =>
-    `revision ${revision} serves (${hash.slice(0, 12)}), ${previous} before; ${durationMs} ms`,
-  unchanged: ({ revision }) => `unchanged: revision ${revision} serves on`,
+    `now serving revision ${revision} (${hash.slice(0, 12)}), replacing ${previous}; took ${durationMs} ms`,
+  unchanged: ({ revision }) => `unchanged: revision ${revision} stays active`,
   dry_run: ({ revision, hash, durationMs }) =>
-    `dry run: it could be applied (${hash.slice(0, 12)}); revision ${revision} serves on; ${durationMs} ms`,
+    `dry run: it could be applied (${hash.slice(0, 12)}); revision ${revision} stays active; took ${durationMs} ms`,
 };
 
 const marks = { added: '+', changed: '~', removed: '-' } as const;

@@ -60,7 +60,7 @@ export function printRefusal(terminal: Terminal, answer: Answer): void {
 /** What kind of problem it is where its mistakes follow, else the problem itself. */
 export function sentenceOf({ title, detail, errors = [], revision }: Problem): string {
   if (errors.length === 0) return detail ?? title;
-  return revision === undefined ? title : `${title}; revision ${revision} serves on`;
+  return revision === undefined ? title : `${title}; revision ${revision} stays active`;
 }
 
 /** Prints mistakes on standard error, as `check` does. */

@@ -119,7 +119,7 @@ describe('run', function () {
     await start('--admin', 'off');
     await gateway!.printed(missing('INFO'));
     folder.write('gateway.json', { ...service, echo_endpoint: true });
-    await gateway!.printed(/INFO: configuration 2 serves/);
+    await gateway!.printed(/INFO: now serving revision 2 /);
     equal(gateway!.output.match(/no configuration/g)?.length, 1);
     await gateway!.stop();
     await start('--admin', 'off', '-d');

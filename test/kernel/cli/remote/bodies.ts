@@ -54,7 +54,7 @@ export const invalid = {
       endLine: 41,
       endColumn: 30,
       severity: 'error',
-      code: 'schema.type',
+      code: 'SCHEMA_TYPE',
       namespace: 'core',
       message: 'must be an array of strings',
       hint: 'wrap it in [ ]',

@@ -177,7 +177,7 @@ describe('check by something else', function () {
   });
 
   it('tells how many mistakes were left out', async () => {
-    const errors = [{ pointer: '/version', severity: 'error', code: 'schema.type', namespace: 'core', message: 'bad' }];
+    const errors = [{ pointer: '/version', severity: 'error', code: 'SCHEMA_TYPE', namespace: 'core', message: 'bad' }];
     server.on('POST /v1/check', [422, { title: 'Bad', status: 422, errors, errorsTruncated: 7 }]);
     const { code, err } = await check();
     equal(code, 1);

@@ -167,7 +167,7 @@ describe('a command to a running gateway', function () {
       const { code, out } = await answering('POST /v1/reload', [200, applied], 'reload');
       equal(code, 0);
       deepEqual(out.split('\n'), [
-        'revision 8 serves (fedcba987654), 7 before; 54 ms',
+        'now serving revision 8 (fedcba987654), replacing 7; took 54 ms',
         '+ GET /new',
         '~ GET /users/{id}',
         '- POST /old',
@@ -189,8 +189,8 @@ describe('a command to a running gateway', function () {
       equal(code, 1);
       equal(out, '');
       deepEqual(err.split('\n'), [
-        'ERROR The configuration is not valid; revision 7 serves on',
-        'gateway.json:41:17: error: must be an array of strings (/endpoints/0/backend/0/host) [schema.type]',
+        'ERROR The configuration is not valid; revision 7 stays active',
+        'gateway.json:41:17: error: must be an array of strings (/endpoints/0/backend/0/host) [SCHEMA_TYPE]',
         '    hint: wrap it in [ ]',
         '',
         '1 error',
@@ -222,7 +222,7 @@ describe('a command to a running gateway', function () {
       server.on('POST /v1/revisions/2/rollback', [200, applied]);
       const { code, out } = await call('rollback', '2', '--message', 'too slow');
       equal(code, 0);
-      match(out, /^revision 8 serves/);
+      match(out, /^now serving revision 8 /);
       equal(server.calls[0]!.line, 'POST /v1/revisions/2/rollback?message=too+slow');
     });
 

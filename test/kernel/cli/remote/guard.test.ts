@@ -47,7 +47,7 @@ describe('reload --guard', function () {
     telling(passed);
     const { code, out, err } = await reload();
     equal(code, 0);
-    match(out, /^revision 8 serves/);
+    match(out, /^now serving revision 8 /);
     match(err, /revision 8 has passed its guard\n$/);
   });
 

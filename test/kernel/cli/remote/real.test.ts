@@ -49,13 +49,13 @@ describe('the commands and a gateway that runs', function () {
     match((await call('diff', folder.path('gateway.json'))).out, /^\+ \/endpoints\/0/m);
     const reloaded = await call('reload', '--message', 'one more');
     equal(reloaded.code, 0);
-    match(reloaded.out, /^revision 2 serves .*\n\+ GET \/a\n$/);
+    match(reloaded.out, /^now serving revision 2 .*\n\+ GET \/a\n$/);
     match((await call('reload')).out, /^unchanged: revision 2/);
     match((await call('history')).out, /^2 .* serves +one more\n1 .* start .* applied$/m);
     const compared = await call('diff', '1', '2', '--format', 'json');
     equal(compared.code, 1);
     equal(JSON.parse(compared.out).summary.added, 1);
-    match((await call('rollback', '1')).out, /^revision 3 serves .*\n- GET \/a\n$/);
+    match((await call('rollback', '1')).out, /^now serving revision 3 .*\n- GET \/a\n$/);
     match((await call('status')).out, /^revision +3-[0-9a-f]{12}, the file differs from what is served$/m);
   });
 
@@ -63,7 +63,7 @@ describe('the commands and a gateway that runs', function () {
     save({ endpoints: [{ ...endpoint, timeout: '2' }] });
     const { code, err } = await call('reload');
     equal(code, 1);
-    match(err, /^ERROR The configuration is not valid; revision 1 serves on\n.*gateway\.json:\d+:\d+: error: /);
+    match(err, /^ERROR The configuration is not valid; revision 1 stays active\n.*gateway\.json:\d+:\d+: error: /);
     match((await call('status')).out, /^last reload +failed \(api\)/m);
   });
 
