@@ -16,12 +16,12 @@ const origins = new WeakMap<Snapshot, ServedNow['origin']>();
 
 /** Looks at the serving configuration. */
 export function servedNow({ generations, control }: Gateway): ServedNow {
-  const { router, runtime } = generations.current;
+  const { router, runtime, destinations } = generations.current;
   const { snapshot } = control.current;
   const { config, compiled } = runtime;
   const writtenPlace = snapshot.document ? placesIn(snapshot.document) : pointerOnly;
   const origin = (pointer: string): string => originOf(snapshot)(pointer);
-  const served = { config, compiled, router };
+  const served = { config, compiled, router, destinations };
   return { served, snapshot, origin, writtenPlace, place: (pointer) => writtenPlace(origin(pointer)) };
 }
 

@@ -29,6 +29,9 @@ const plugins: Manifest = {
   'qos/circuit-breaker/http': () => import('./qos/circuit-breaker/http.ts'),
   'qos/ratelimit/router': () => import('./qos/ratelimit/router.ts'),
   'security/http': () => import('./security/http/index.ts'),
+  'server/debug': () => import('./server/debug.ts'),
+  'server/echo': () => import('./server/echo.ts'),
+  'server/health': () => import('./server/health.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
 };
@@ -38,5 +41,6 @@ export const catalogue: Catalogue = {
   plugins,
   services: {},
   order,
+  always: ['server/health', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',
 };

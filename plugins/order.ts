@@ -6,6 +6,7 @@ import type { Order } from '#contract';
  */
 export const order: Order = {
   router: ['security/http', 'telemetry/logging'],
+  request: ['security/http'],
   endpoint: [
     'security/http',
     // The limiter stands inside authentication: requests that are refused for their credentials spend nothing.

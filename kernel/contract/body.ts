@@ -41,6 +41,16 @@ export class RequestBody {
     return new RequestBody(null, buffer, buffer.length, 0);
   }
 
+  /**
+   * Holds the body to a smaller limit than before; 0 changes nothing.
+   * @throws PayloadTooLarge when more of it has been read already.
+   */
+  restrict(limitBytes: number): void {
+    if (limitBytes === 0 || (this.#limitBytes > 0 && this.#limitBytes <= limitBytes)) return;
+    this.#limitBytes = limitBytes;
+    if (this.#bytes instanceof Uint8Array && this.#bytes.length > limitBytes) throw new PayloadTooLarge(limitBytes);
+  }
+
   /** The sender has said that it is longer than allowed: nobody gets any of it. */
   get isTooLarge(): boolean {
     return this.#limitBytes > 0 && this.length !== undefined && this.length > this.#limitBytes;

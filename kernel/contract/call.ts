@@ -71,7 +71,7 @@ interface Origin {
  * the values plugins leave for one another.
  */
 export class Call {
-  readonly log: Log;
+  log: Log;
   /** The call that is cancelled and has the deadline: this one, unless it only adds a value. */
   readonly #own: Call;
   readonly #root: Call;
@@ -103,6 +103,11 @@ export class Call {
     if (timeoutMs !== Number.POSITIVE_INFINITY) this.limit(timeoutMs);
   }
 
+  /** The gateway's side of the call; null for one that was made elsewhere. */
+  get host(): CallHost | null {
+    return this.#host;
+  }
+
   /** When the call is given up, in milliseconds of `performance.now()`; infinite for none. */
   get deadline(): number {
     return this.#own.#deadline;
@@ -126,6 +131,12 @@ export class Call {
       if (own.#reason) own.#controller.abort(own.#reason);
     }
     return own.#controller.signal;
+  }
+
+  /** The call has come to its endpoint: from now on its log and its time hold. */
+  enter(log: Log, timeoutMs: number): void {
+    this.log = log;
+    this.limit(timeoutMs);
   }
 
   /** Brings the deadline forward; one that would be later changes nothing. */

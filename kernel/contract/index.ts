@@ -4,6 +4,14 @@ export { type AdminAddress, adminTokenFile, parseAdminAddress } from './admin-ad
 export { PayloadTooLarge, RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call, type CallHost, type Cancellation, type Outcome } from './call.ts';
+export {
+  type ClientRequest,
+  changed,
+  type FindEndpoint,
+  makeRequest,
+  type Params,
+  type RequestChanges,
+} from './client-request.ts';
 export * from './config.ts';
 export * from './data.ts';
 export { discard } from './discard.ts';
@@ -15,7 +23,7 @@ export { mayLoseDigits, parseExact, printJson } from './json.ts';
 export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';
 export * from './logging.ts';
 export { mergeShallow } from './merge.ts';
-export { type ClientRequest, type Params, PipeRequest, paramKey, Reply } from './message.ts';
+export { PipeRequest, paramKey, Reply } from './message.ts';
 export { findNear, type Near, nearest } from './nearest.ts';
 export { type Pattern, PatternError, PatternLimit, type Patterns } from './pattern.ts';
 export { pemTrouble } from './pem-trouble.ts';

@@ -1,40 +1,14 @@
 import type { RequestBody } from './body.ts';
 import type { ByteStream } from './bytes.ts';
+import type { ClientRequest, Params } from './client-request.ts';
 import type { DataObject } from './data.ts';
 import type { CallError } from './errors.ts';
 import { HeaderBag } from './headers.ts';
 import { Query } from './query.ts';
 
-/**
- * Path variables, decoded. Keys are as components see them: the declared name with its first letter in upper case
- * (`{id_user}` is `Id_user`); the rest a `/*` endpoint matched is `Wildcard`.
- */
-export type Params = Record<string, string>;
-
 /** The key under which a path variable is found in `Params`. */
 export function paramKey(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
-}
-
-/** What the client sent. Endpoint wraps may change headers and body; everything else is fixed. */
-export interface ClientRequest {
-  readonly method: string;
-  /** Path as on the wire, not decoded, without the query. */
-  readonly path: string;
-  /** Query as on the wire, without `?`. */
-  readonly search: string;
-  readonly params: Params;
-  /** Every query parameter, decoded; parsed at first use. */
-  readonly query: Query;
-  readonly headers: HeaderBag;
-  /** The client's address, after the trusted-proxy rule. */
-  readonly ip: string;
-  /** The `Host` the client used. */
-  readonly host: string;
-  /** True when the client's connection is encrypted. */
-  readonly secure: boolean;
-  /** Null when the request has none. */
-  body: RequestBody | null;
 }
 
 /**

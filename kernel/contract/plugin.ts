@@ -1,11 +1,13 @@
 import type Koa from 'koa';
 import type { AdminSettings } from './admin.ts';
 import type { Call } from './call.ts';
+import type { ClientRequest } from './client-request.ts';
 import type { DataObject } from './data.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
+import type { HeaderBag } from './headers.ts';
 import type { Logging } from './logging.ts';
-import type { ClientRequest, PipeRequest } from './message.ts';
+import type { PipeRequest } from './message.ts';
 import type { Offer, Port } from './port.ts';
 import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
@@ -40,9 +42,36 @@ export interface ReloadSettings {
   readonly guardMs: number;
 }
 
-/** Phase `router`: the whole service, before any route is looked for. */
+/** Status and headers of an answer, as they are about to be written. */
+export interface Head {
+  status: number;
+  readonly headers: HeaderBag;
+}
+
+/** A path that a plugin answers itself, before any endpoint. */
+export interface OwnRoute {
+  /** Default: every method. */
+  readonly method?: string;
+  /** The path, or with `/*` at its end everything below it. */
+  readonly path: string;
+  /** One sentence for those who list what is served. */
+  readonly description: string;
+  readonly handle: Step<ClientRequest>;
+}
+
+/** The whole service, before any endpoint is looked for. */
 export interface AtService extends Stand {
-  /** Any Koa middleware; it also sees requests that match no endpoint. */
+  /**
+   * Phase `request`: around everything that is answered, endpoints and the gateway's own paths, 404, 405 and redirects,
+   * refusals, failures, timeouts and streams. It may answer by itself, and go on with another target, headers or body:
+   * `next(request.with({ path: '/other' }), call)`.
+   */
+  readonly request?: Wrap<ClientRequest>;
+  /** Sees status and headers of every answer last and may change them; must not wait. What it throws is logged. */
+  readonly head?: (head: Head, request: ClientRequest, call: Call) => void;
+  /** Paths it answers itself. */
+  readonly routes?: readonly OwnRoute[];
+  /** Any Koa middleware; it stands around everything else and also sees requests that match no endpoint. */
   readonly router?: Koa.Middleware;
   /**
    * The middleware looks at `ctx.body` or sets headers after `next`: replies are handed to Koa instead of being written
@@ -123,6 +152,8 @@ export interface Plugin {
   /** Other names the configuration may use. */
   readonly aliases?: readonly Namespace[];
   readonly places?: readonly Place[];
+  /** Attaches to every service, without a namespace in its configuration; only for plugins that `Catalogue.always` names. */
+  readonly always?: (site: Site<undefined>) => AtService;
   readonly encodings?: readonly Encoding[];
   readonly discoveries?: readonly Discovery[];
   /** Services for the whole process, each made at its first use. */
@@ -174,12 +205,14 @@ export interface Catalogue {
   /** Service name to the plugin that provides it. */
   readonly services: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }>>>;
   readonly order: Order;
+  /** Plugins that are attached to every service, without a namespace in its configuration. */
+  readonly always?: readonly Namespace[];
   /** The plugin whose protocol serves backends that no other protocol claims. */
   readonly defaultProtocol: Namespace;
 }
 
 /** The phases of a request in which wraps have an order. */
-export type Phase = 'router' | 'endpoint' | 'proxy' | 'backend' | 'transport';
+export type Phase = 'router' | 'request' | 'endpoint' | 'proxy' | 'backend' | 'transport';
 
 /** For each phase the namespaces that stand in it, outermost first. */
 export type Order = Readonly<Record<Phase, readonly Namespace[]>>;

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientRequest } from './client-request.ts';
 import type { BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
-import type { Data } from './data.ts';
+import type { Data, DataObject } from './data.ts';
 import type { ConfigError, ConfigErrorOptions } from './errors.ts';
 import type { Log } from './log.ts';
 import type { LogSinks } from './logging.ts';
-import type { ClientRequest, PipeRequest } from './message.ts';
+import type { PipeRequest } from './message.ts';
 import type { Pattern, Patterns } from './pattern.ts';
 import type { Port } from './port.ts';
 import type { Step } from './step.ts';
@@ -155,6 +156,8 @@ export interface Site<Config> {
   listen(address: { readonly host?: string; readonly port: number }, handler: PortHandler): OpenPort;
   /** Something that the health endpoint tells under `agents`. @param check plain data, made when somebody asks. */
   health(name: string, check: () => Data): void;
+  /** What all components tell the health endpoint, made now. */
+  reports(): DataObject;
   /** Called once when the last call of this configuration has left; in reverse order of registration. */
   defer(dispose: () => void | Promise<void>): void;
   /**

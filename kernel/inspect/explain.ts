@@ -6,6 +6,8 @@ import {
   type ClientRequest,
   claimsSlot,
   type Encoding,
+  HeaderBag,
+  makeRequest,
   type PipeRequest,
   Reply,
   RequestBody,
@@ -17,7 +19,6 @@ import { compileRequest, gatewayAgent } from '../pipeline/request.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Stage } from '../pipeline/stages.ts';
 import { compileClientIp } from '../server/client-ip.ts';
-import { HttpRequest } from '../server/client-request.ts';
 import { version } from '../version.ts';
 import { findMatch, type Matching } from './match.ts';
 import { headerPassages, type Passage, queryPassages } from './passage.ts';
@@ -91,14 +92,23 @@ export async function explainRequest(
     typeof prefix === 'string' ? prefix : undefined,
   );
   const { winner: route, target, ...matching } = found;
-  const service = compiled.service.filter(({ at }) => at.router).map(({ plugin }) => plugin.name);
+  const service = compiled.service.filter(({ at }) => at.router || at.request).map(({ plugin }) => plugin.name);
   if (!route || matching.match.kind !== 'route') {
     return { ...matching, service, stages: [], outputEncoding: null, forwarded: [] };
   }
   const { path, search, host } = target!;
   if (host !== undefined) message.headers.host = host;
   const body = hasBody(message) ? RequestBody.of('') : null;
-  const client = new HttpRequest(message, path, search, matching.match.params, body, compileClientIp(config.router));
+  const client = makeRequest({
+    method: sample.method,
+    path,
+    search,
+    params: matching.match.params,
+    headers: new HeaderBag(message.rawHeaders),
+    ip: compileClientIp(config.router)(message),
+    host: message.headers.host ?? '',
+    body,
+  });
   const entering = compileRequest(route.endpoint, gatewayAgent(version))(client);
   const pointer = joinPointer('/endpoints', config.endpoints.indexOf(route.endpoint), 'backend');
   const forwarded = route.endpoint.backend.map((backend, index) => ({

@@ -1,11 +1,8 @@
-import { type Params, silentLog } from '#contract';
-import { createRendering } from '../pipeline/render.ts';
+import type { Params, Reply } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import { createFallbackAnswers } from '../server/answers.ts';
-import { createBuiltIns } from '../server/builtin.ts';
-import type { Outcome } from '../server/router.ts';
+import type { Destination } from '../server/destinations.ts';
 import { parseTarget, type Target } from '../server/target.ts';
-import { version } from '../version.ts';
 import { type NearMiss, nearMisses } from './near-misses.ts';
 import { type FindPlace, pointerOnly } from './place.ts';
 import { findRivals, type Rival } from './rivals.ts';
@@ -15,7 +12,7 @@ import type { Served } from './served.ts';
 /** What answers a request. */
 export type Match =
   | { readonly kind: 'route'; readonly route: RouteView; readonly params: Params }
-  /** An endpoint of the gateway's own: health, debug or echo. */
+  /** A path that a component answers: health, debug or echo. */
   | { readonly kind: 'builtin' }
   | { readonly kind: 'options'; readonly status: 200; readonly allow: readonly string[] }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
@@ -66,47 +63,41 @@ export async function findMatch(
   place: FindPlace,
   prefix?: string,
 ): Promise<Found> {
-  const { config, compiled, router } = served;
+  const { config, compiled, destinations } = served;
   const parsed = parseTarget(target);
-  const rendering = createRendering(config.router, version);
-  const builtIns = createBuiltIns({ config: config, health: new Map() }, rendering, silentLog);
   const nothing = { target: parsed, winner: null, rivals: [], nearMisses: [] };
   if (!parsed) return { ...nothing, ...tell({ kind: 'refused', status: 400, text: 'error: invalid request target' }) };
   const { path, search } = parsed;
-  if (builtIns.find(method, path)) return { ...nothing, ...tell({ kind: 'builtin' }) };
+  const destination = destinations.find(method, path);
+  if (destination.kind === 'own') return { ...nothing, ...tell({ kind: 'builtin' }) };
 
   const view = (route: Route) => viewRoute(route, config.endpoints.indexOf(route.endpoint), place);
   const consider = (list: readonly (Rival | NearMiss)[]): Considered[] =>
     list.map(({ route, why }) => ({ route: view(route), why }));
-  const outcome = router.find(method, path);
-  const winner = outcome.kind === 'route' ? outcome.route : null;
+  const winner = destination.kind === 'route' ? destination.route : null;
   const rivals = consider(await findRivals(served, method, path, winner));
-  if (outcome.kind === 'route') {
-    const match: Match = { kind: 'route', route: view(outcome.route), params: { ...outcome.params } };
+  if (destination.kind === 'route') {
+    const match: Match = { kind: 'route', route: view(destination.route), params: { ...destination.params } };
     return { target: parsed, winner, ...tell(match), rivals, nearMisses: [] };
   }
 
   const near =
-    outcome.kind === 'none' && rivals.length === 0 ? nearMisses(compiled.routes, method, readable(path)) : [];
-  const answered = { target: parsed, winner, rivals, nearMisses: consider(near) };
-  const allow = config.router.auto_options && method === 'OPTIONS' ? router.methodsOf(path) : [];
-  if (allow.length > 0) return { ...answered, ...tell({ kind: 'options', status: 200, allow }) };
-  const fallback = outcome.kind === 'none' ? (builtIns.near(path) ?? outcome) : outcome;
-  const answer = createFallbackAnswers(config, rendering).of(fallback, method, search, prefix);
-  return { ...answered, ...tell(asMatch(fallback, answer)) };
+    destination.kind === 'none' && rivals.length === 0 ? nearMisses(compiled.routes, method, readable(path)) : [];
+  const answer = createFallbackAnswers(config).of(destination, method, search, prefix);
+  const match = asMatch(destination, answer);
+  return { target: parsed, winner, rivals, nearMisses: consider(near), ...tell(match) };
 }
 
-function asMatch(
-  outcome: Exclude<Outcome, { kind: 'route' }>,
-  { status, headers }: { readonly status: number; readonly headers: readonly string[] },
-): Match {
-  switch (outcome.kind) {
+function asMatch(destination: Exclude<Destination, { kind: 'route' | 'own' }>, { status, headers }: Reply): Match {
+  switch (destination.kind) {
     case 'redirect':
-      return { kind: 'redirect', status, location: headers[headers.indexOf('Location') + 1]! };
+      return { kind: 'redirect', status, location: headers.get('location')! };
     case 'method':
-      return { kind: 'method', status: 405, allow: outcome.allow };
+      return { kind: 'method', status: 405, allow: destination.allow };
+    case 'options':
+      return { kind: 'options', status: 200, allow: destination.allow };
     case 'refused':
-      return { kind: 'refused', status: 400, text: outcome.text };
+      return { kind: 'refused', status: 400, text: destination.text };
     case 'none':
       return { kind: 'none', status: 404 };
   }
@@ -115,7 +106,7 @@ function asMatch(
 const reasons: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K }>) => string } = {
   route: ({ route }) =>
     route.pattern === '/__catchall' ? 'no other endpoint matches' : `the path matches ${route.pattern}`,
-  builtin: () => "the gateway's own endpoint stands before declared ones",
+  builtin: () => "the gateway's own path stands before declared ones",
   options: () => 'auto_options answers for every declared path',
   redirect: ({ location }) => `the path is declared as ${location}`,
   method: ({ allow }) => `the path is declared for ${allow.join(', ')} only`,

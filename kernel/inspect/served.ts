@@ -1,5 +1,7 @@
 import type { ServiceConfig } from '#contract';
 import type { Compiled } from '../pipeline/compile.ts';
+import type { Destinations } from '../server/destinations.ts';
+import { destinationsOf } from '../server/destinations.ts';
 import { Router } from '../server/router.ts';
 
 /** A configuration as it serves, for looking at; nothing of it is called. */
@@ -7,9 +9,11 @@ export interface Served {
   readonly config: ServiceConfig;
   readonly compiled: Compiled;
   readonly router: Router;
+  readonly destinations: Destinations;
 }
 
 /** What a compiled configuration would serve. */
 export async function servedBy(config: ServiceConfig, compiled: Compiled): Promise<Served> {
-  return { config, compiled, router: await Router.build(config, compiled.routes) };
+  const router = await Router.build(config, compiled.routes);
+  return { config, compiled, router, destinations: destinationsOf(config, compiled, router) };
 }

@@ -5,7 +5,20 @@ import { ByteStream, type Call, CancelledError, Reply, type Step, toCallError, t
  * thrown there is one, and so is the end of the call, whatever a step inside is still waiting for.
  */
 export function foldAnswering<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
-  return wraps.reduceRight((next, wrap, at) => answering(wrap(next), wraps.length - at), answering(innermost, 0));
+  return foldAround(wraps, answering(innermost, 0), 1);
+}
+
+/**
+ * Folds wraps around a step that always answers by itself.
+ * @param depth of the steps inside, itself included.
+ */
+export function foldAround<R>(wraps: readonly Wrap<R>[], innermost: Step<R>, depth: number): Step<R> {
+  return wraps.reduceRight((next, wrap, at) => answering(wrap(next), depth + wraps.length - 1 - at), innermost);
+}
+
+/** One answer of a step, as a reply whatever becomes of it. */
+export function answered<R>(step: Step<R>, request: R, call: Call): Reply | Promise<Reply> {
+  return answering(step, 0)(request, call);
 }
 
 /**
@@ -16,14 +29,14 @@ function answering<R>(step: Step<R>, depth: number): Step<R> {
   return (request, call) => {
     try {
       const reply = step(request, call);
-      return reply instanceof Promise ? answered(reply, call, depth) : reply;
+      return reply instanceof Promise ? settled(reply, call, depth) : reply;
     } catch (error) {
       return failed(error);
     }
   };
 }
 
-function answered(pending: Promise<Reply>, call: Call, depth: number): Promise<Reply> {
+function settled(pending: Promise<Reply>, call: Call, depth: number): Promise<Reply> {
   return new Promise((resolve) => {
     let over = false;
     const cancellation = call.onCancel((reason) => afterTurns(depth + 1, () => settle(failed(reason))));

@@ -17,12 +17,13 @@ import {
 import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
+import { attach, collecting } from './attach.ts';
 import { compileBackend } from './backend.ts';
 import { onlyClaim } from './claims.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
 import { byDependency, Offers } from './offers.ts';
-import { attach, type Build, type CompilePipe, collecting, createSite, type Stance } from './site.ts';
+import { type Build, type CompilePipe, createSite, type Stance } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
 import { isUnread } from './unread-file.ts';
 

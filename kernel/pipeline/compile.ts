@@ -1,6 +1,18 @@
-import { type AtService, Slices } from '#contract';
+import {
+  type AtService,
+  type ClientRequest,
+  ConfigError,
+  type OwnRoute,
+  type Phase,
+  type Plugin,
+  type Site,
+  Slices,
+  type Wrap,
+} from '#contract';
+import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
+import { attach, collecting } from './attach.ts';
 import type { Attached } from './attachments.ts';
 import { compileEndpoint } from './endpoint.ts';
 import { findPlugins, loadPlugins } from './namespaces.ts';
@@ -8,11 +20,17 @@ import { type NestedPipe, nesting } from './nested.ts';
 import { byDependency, Offers } from './offers.ts';
 import { gatewayAgent } from './request.ts';
 import type { Route } from './route.ts';
-import { attach, type Build } from './site.ts';
+import { type Build, createSite } from './site.ts';
 
 /** A configuration turned into functions. */
 export interface Compiled {
   readonly routes: readonly Route[];
+  /** Paths that plugins answer themselves. */
+  readonly own: readonly { readonly plugin: Plugin; readonly route: OwnRoute }[];
+  /** What stands around everything that is answered, outermost first. */
+  readonly around: readonly Wrap<ClientRequest>[];
+  /** Who sees the head of every answer, in order. */
+  readonly heads: readonly NonNullable<AtService['head']>[];
   /** The pipes that components of the service hold. */
   readonly nested: readonly NestedPipe[];
   /** What the service's components attached, outermost first. */
@@ -30,6 +48,13 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
   const nested: NestedPipe[] = [];
   const agent = gatewayAgent(services.version);
   const context = nesting({ build, registry, service, offers, agent, log: services.log }, nested);
+  for (const name of registry.catalogue.always ?? []) {
+    const plugin = registry.plugin(name)!;
+    const log = services.log.at(`[SERVICE: ${name}]`);
+    const site = createSite(build, plugin, undefined, { pointer: '', log, offers, compilePipe: context.compilePipe });
+    const handed = collecting(build, '', () => plugin.always?.(site as unknown as Site<undefined>));
+    if (handed) service.push({ plugin, at: handed, pointer: '' });
+  }
   const found = findPlugins(build, registry, config.extra_config, 'service', '');
   for (const { plugin, place, config: raw, pointer } of byDependency(found)) {
     const log = services.log.at(`[SERVICE: ${plugin.name}]`);
@@ -50,5 +75,30 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     if (route) routes.push(route);
     if (slices.over) await slices.next();
   }
-  return { routes, nested, service: sortByOrder(service, registry.catalogue.order, 'router') };
+  const inOrder = (phase: Phase) => sortByOrder(service, registry.catalogue.order, phase).map(({ at }) => at);
+  const own = service.flatMap(({ plugin, at }) => (at.routes ?? []).map((route) => ({ plugin, route })));
+  refuseTaken(build, own, routes);
+  return {
+    routes,
+    nested,
+    own,
+    around: inOrder('request').flatMap(({ request }) => request ?? []),
+    // As a reply passes: the outermost sees it last.
+    heads: inOrder('request')
+      .toReversed()
+      .flatMap(({ head }) => head ?? []),
+    service: sortByOrder(service, registry.catalogue.order, 'router'),
+  };
+}
+
+/** A path that a plugin answers is no endpoint's. Code: ROUTE_COLLISION. */
+function refuseTaken(build: Build, own: Compiled['own'], routes: readonly Route[]): void {
+  const exact = new Map(own.map(({ plugin, route }) => [route.path, { plugin, route }]));
+  for (const { endpoint } of routes) {
+    const taken = exact.get(endpoint.endpoint);
+    if (!taken || (taken.route.method !== undefined && taken.route.method !== endpoint.method)) continue;
+    const pointer = joinPointer('/endpoints', build.config.endpoints.indexOf(endpoint), 'endpoint');
+    const message = `"${taken.plugin.name}" answers ${endpoint.method} ${endpoint.endpoint}`;
+    build.errors.push(new ConfigError('ROUTE_COLLISION', pointer, message, { hint: 'another path' }));
+  }
 }

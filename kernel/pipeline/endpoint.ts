@@ -30,6 +30,7 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
       endpointPhase.map(({ at }) => at.endpoint!),
       enterPipe(compileRequest(endpoint, context.agent), step),
     ),
+    depth: endpointPhase.length + 1,
     maxPayloadBytes,
     stages,
     nested,

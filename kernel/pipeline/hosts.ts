@@ -1,7 +1,8 @@
 import { type BackendConfig, type BackendSite, ConfigError, type HostList, type Protocol } from '#contract';
 import { joinPointer, nearest } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
-import { type Build, collecting, createSite, type Stance } from './site.ts';
+import { collecting } from './attach.ts';
+import { type Build, createSite, type Stance } from './site.ts';
 
 /**
  * Opens the discovery that a backend's `sd` names.

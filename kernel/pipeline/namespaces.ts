@@ -26,7 +26,8 @@ export interface Found {
  * components hold.
  */
 export async function loadPlugins(config: ServiceConfig, registry: Registry): Promise<void> {
-  const names = new Set<Namespace>([registry.catalogue.defaultProtocol]);
+  const { defaultProtocol, always = [] } = registry.catalogue;
+  const names = new Set<Namespace>([defaultProtocol, ...always]);
   // A plugin that was loaded tells where pipes stand, and those may name others.
   for (let loaded = 0; names.size > loaded; ) {
     loaded = names.size;

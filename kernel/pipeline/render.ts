@@ -1,4 +1,12 @@
-import { ByteStream, type ClientRequest, type Encoding, hasKeys, type Reply, type RouterOptions } from '#contract';
+import {
+  ByteStream,
+  type ClientRequest,
+  type Encoding,
+  hasKeys,
+  printJson,
+  type Reply,
+  type RouterOptions,
+} from '#contract';
 import type { Route } from './route.ts';
 
 /** A response, ready to be written. */
@@ -60,6 +68,20 @@ function renderRaw(reply: Reply, output: Encoding, rendering: Rendering): Answer
   if (reply.complete !== null) headers.list.push('X-Gateway-Completed', 'false');
   const answer: Answer = { status: reply.status, headers: headers.list, body: reply.body, raw: true };
   return streams ? { ...answer, streams } : answer;
+}
+
+/** Turns a reply that no endpoint gave into what the client is written. */
+export function renderPlain(reply: Reply, rendering: Rendering): Answer {
+  if (reply.data === null && reply.body === null && reply.errors.length > 0) return renderError(reply, rendering);
+  const headers = reply.headers.list;
+  let { body }: { body: Answer['body'] } = reply;
+  if (reply.data !== null) {
+    body = printJson(reply.data);
+    if (!reply.headers.has('content-type')) headers.push('Content-Type', 'application/json; charset=utf-8');
+  }
+  headers.push('X-Gateway', rendering.version);
+  if (reply.complete !== null) headers.push('X-Gateway-Completed', String(reply.complete));
+  return { status: reply.status, headers, body };
 }
 
 /** A failure or a refusal: its text where error messages are returned, else nothing (error rules 1 to 4). */

@@ -9,6 +9,8 @@ export interface Route {
   readonly endpoint: EndpointConfig;
   /** The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws, and answers when the call is over. */
   readonly handle: Step<ClientRequest>;
+  /** Steps that have a turn each to answer when the call is over. */
+  readonly depth: number;
   readonly output: Encoding;
   /** Longest request body in bytes; 0 for no limit. */
   readonly maxPayloadBytes: number;

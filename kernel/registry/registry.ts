@@ -12,9 +12,10 @@ export class Registry {
     this.#container = createProcessContainer(catalogue, services);
   }
 
-  /** Every namespace the catalogue names, aliases included. */
+  /** Every namespace that a configuration may name, aliases included. */
   get namespaces(): readonly Namespace[] {
-    return Object.keys(this.catalogue.plugins);
+    const { plugins, always = [] } = this.catalogue;
+    return Object.keys(plugins).filter((name) => !always.includes(name));
   }
 
   /** What plugins are handed as `site.services`. */

@@ -1,4 +1,4 @@
-import type { ClientRequest, ConfigError, Data, Reply, Role, Run, Step } from '#contract';
+import type { ClientRequest, ConfigError, Data, Role, Run, Step } from '#contract';
 import { type Normalized, untold } from '../config/index.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
 import { isUnread } from '../pipeline/unread-file.ts';
@@ -113,5 +113,5 @@ export type Acquired = Pick<ConfigBuild, 'scope' | 'holds' | 'shared' | 'starts'
 
 /** The way back into the gateway for what its components ask of it. */
 export interface Dispatcher {
-  dispatch: ((...request: Parameters<Step<ClientRequest>>) => Promise<Reply>) | null;
+  dispatch: Step<ClientRequest> | null;
 }

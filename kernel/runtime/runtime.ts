@@ -128,6 +128,22 @@ export class Runtime {
     if (this.#inFlight.length === 0) this.#onIdle?.();
   }
 
+  /** Work that goes on without a request: it is waited for as requests are. @param of what it belongs to. */
+  background(work: Promise<unknown>, of: string): void {
+    let isOver = false;
+    const abort = (): string => {
+      end();
+      return `work of ${of}`;
+    };
+    const task: InFlight = { slot: 0, abort };
+    const end = (): void => {
+      if (!isOver) this.leave(task);
+      isOver = true;
+    };
+    this.enter(task);
+    work.then(end, end);
+  }
+
   /** Keeps it from being given back while another process serves it. @returns lets it go; to be called once. */
   hold(): () => void {
     this.#holders++;

@@ -140,6 +140,11 @@ export class ScopedBuild implements Build {
     this.#whole.health.set(name, check);
   }
 
+  get reports(): Build['reports'] {
+    const { health } = this.#whole;
+    return () => Object.fromEntries([...health].map(([name, check]) => [name, check()]));
+  }
+
   defer(dispose: () => void | Promise<void>): void {
     this.#scope.defer(dispose);
   }

@@ -1,43 +1,52 @@
-import type { ServiceConfig } from '#contract';
-import type { Answer, Rendering } from '../pipeline/render.ts';
-import type { Outcome } from './router.ts';
+import { HeaderBag, Reply, type ServiceConfig } from '#contract';
+import type { Destination } from './destinations.ts';
 
 /** What the gateway answers when no endpoint does. */
 export interface FallbackAnswers {
   /** @param search as on the wire, without `?`. @param prefix value of `X-Forwarded-Prefix`. */
-  of(outcome: Exclude<Outcome, { kind: 'route' }>, method: string, search: string, prefix: string | undefined): Answer;
+  of(
+    destination: Exclude<Destination, { kind: 'route' | 'own' }>,
+    method: string,
+    search: string,
+    prefix: string | undefined,
+  ): Reply;
 }
 
-/** Compiles the bodies of 404 and 405, redirects and refusals of one configuration (routing rules 9 to 11). */
-export function createFallbackAnswers(config: ServiceConfig, rendering: Rendering): FallbackAnswers {
-  const own = ['X-Gateway', rendering.version, 'X-Gateway-Completed', 'false'];
+/** Compiles the bodies of 404 and 405, redirects and refusals of one configuration. */
+export function createFallbackAnswers({ router }: ServiceConfig): FallbackAnswers {
   const plain = (text: string, custom: object | undefined): { type: string; body: Buffer } =>
     custom
       ? { type: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(custom)) }
       : { type: 'text/plain', body: Buffer.from(text) };
-  const notFound = plain('404 page not found', config.router.error_body?.['404']);
-  const wrongMethod = plain('405 method not allowed', config.router.error_body?.['405']);
+  const notFound = plain('404 page not found', router.error_body?.['404']);
+  const wrongMethod = plain('405 method not allowed', router.error_body?.['405']);
   return {
-    of(outcome, method, search, prefix) {
-      switch (outcome.kind) {
+    of(destination, method, search, prefix) {
+      switch (destination.kind) {
         case 'none':
-          return { status: 404, headers: ['Content-Type', notFound.type, ...own], body: notFound.body };
+          return answer(404, ['Content-Type', notFound.type], notFound.body);
         case 'method':
-          return {
-            status: 405,
-            headers: ['Allow', outcome.allow.join(', '), 'Content-Type', wrongMethod.type, ...own],
-            body: wrongMethod.body,
-          };
+          return answer(
+            405,
+            ['Allow', destination.allow.join(', '), 'Content-Type', wrongMethod.type],
+            wrongMethod.body,
+          );
         case 'refused':
-          return { status: 400, headers: ['Content-Type', 'text/plain', ...own], body: outcome.text };
+          return answer(400, ['Content-Type', 'text/plain'], Buffer.from(destination.text));
+        case 'options':
+          return Object.assign(answer(200, ['Allow', destination.allow.join(', ')], null), { complete: null });
         case 'redirect': {
-          const path = (outcome.slashOnly ? cleanPrefix(prefix) : '') + outcome.path;
+          const path = (destination.slashOnly ? cleanPrefix(prefix) : '') + destination.path;
           const location = search === '' ? path : `${path}?${search}`;
-          return { status: method === 'GET' ? 301 : 307, headers: ['Location', location, ...own], body: null };
+          return answer(method === 'GET' ? 301 : 307, ['Location', location], null);
         }
       }
     },
   };
+}
+
+function answer(status: number, headers: string[], body: Buffer | null): Reply {
+  return Reply.raw(status, new HeaderBag(headers), body);
 }
 
 /** Only what can be nothing but a path is put before one: anything else could send the client elsewhere. */

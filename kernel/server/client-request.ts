@@ -1,42 +1,71 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { type ClientRequest, HeaderBag, type Params, Query, type RequestBody } from '#contract';
+import {
+  type ClientRequest,
+  changed,
+  type EndpointConfig,
+  type FindEndpoint,
+  HeaderBag,
+  type Params,
+  Query,
+  type RequestBody,
+  type RequestChanges,
+} from '#contract';
+
+/** What the requests of one configuration have in common. */
+export interface RequestParts {
+  readonly ipOf: (message: IncomingMessage) => string;
+  readonly findEndpoint: FindEndpoint;
+}
+
+/** Opens the body of a request, under the limits of what answers it. */
+export interface BodySource {
+  openBody(): RequestBody | null;
+}
+
+const noParams: Params = Object.freeze({});
 
 /** The client's request as the pipe sees it, over Node's message; everything costly is made at first use. */
 export class HttpRequest implements ClientRequest {
   readonly path: string;
   readonly search: string;
-  readonly params: Params;
-  body: RequestBody | null;
+  params: Params = noParams;
   readonly #message: IncomingMessage;
-  readonly #ipOf: (message: IncomingMessage) => string;
+  readonly #parts: RequestParts;
+  readonly #source: BodySource;
   #headers: HeaderBag | null = null;
   #query: Query | null = null;
   #ip: string | null = null;
+  #body: RequestBody | null | undefined = undefined;
 
-  constructor(
-    message: IncomingMessage,
-    path: string,
-    search: string,
-    params: Params,
-    body: RequestBody | null,
-    ipOf: (message: IncomingMessage) => string,
-  ) {
+  constructor(message: IncomingMessage, path: string, search: string, parts: RequestParts, source: BodySource) {
     this.#message = message;
     this.path = path;
     this.search = search;
-    this.params = params;
-    this.body = body;
-    this.#ipOf = ipOf;
+    this.#parts = parts;
+    this.#source = source;
   }
 
   get method(): string {
     return this.#message.method!;
   }
 
+  get body(): RequestBody | null {
+    if (this.#body === undefined) this.#body = this.#source.openBody();
+    return this.#body;
+  }
+
+  set body(body: RequestBody | null) {
+    this.#body = body;
+  }
+
   get headers(): HeaderBag {
     this.#headers ??= new HeaderBag(this.#message.rawHeaders);
     return this.#headers;
+  }
+
+  set headers(headers: HeaderBag) {
+    this.#headers = headers;
   }
 
   get query(): Query {
@@ -45,7 +74,7 @@ export class HttpRequest implements ClientRequest {
   }
 
   get ip(): string {
-    this.#ip ??= this.#ipOf(this.#message);
+    this.#ip ??= this.#parts.ipOf(this.#message);
     return this.#ip;
   }
 
@@ -55,5 +84,13 @@ export class HttpRequest implements ClientRequest {
 
   get secure(): boolean {
     return (this.#message.socket as TLSSocket | null)?.encrypted === true;
+  }
+
+  match(method = this.method): EndpointConfig | null {
+    return this.#parts.findEndpoint(method, this.path);
+  }
+
+  with(changes: RequestChanges): ClientRequest {
+    return changed(this, changes, this.#parts.findEndpoint);
   }
 }

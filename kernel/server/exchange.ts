@@ -4,72 +4,50 @@ import {
   type AccessRecord,
   Call,
   CallError,
+  type CallHost,
   CancelledError,
+  type ClientRequest,
   type EndpointConfig,
-  type Log,
   type Params,
   Reply,
   type RequestBody,
-  type RouterOptions,
   toCallError,
 } from '#contract';
-import { drop } from '../pipeline/answering.ts';
+import { answered, drop } from '../pipeline/answering.ts';
 import type { Stream } from '../pipeline/hold.ts';
-import { type Answer, type Rendering, render, renderError } from '../pipeline/render.ts';
+import { type Answer, render, renderError, renderPlain } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
-import type { InFlight, Runtime } from '../runtime/runtime.ts';
-import type { FallbackAnswers } from './answers.ts';
-import type { BuiltIn, BuiltIns } from './builtin.ts';
+import type { InFlight } from '../runtime/runtime.ts';
 import type { ClientBody } from './client-body.ts';
-import { HttpRequest } from './client-request.ts';
+import { type BodySource, HttpRequest } from './client-request.ts';
 import { compress, wantsGzip } from './compression.ts';
+import type { Destination } from './destinations.ts';
+import type { ExchangeParts } from './exchange-parts.ts';
 import { FinishedRequest } from './finished-request.ts';
 import { handToKoa, yieldToContext } from './koa-reply.ts';
-import { INFLATED_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
-import type { Outcome, Router } from './router.ts';
+import { INFLATED_LIMIT_BYTES as BODY_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
 import { parseTarget, type Target } from './target.ts';
 import { tellErrors } from './tell-errors.ts';
 import { isStreamed, writeAnswer } from './write.ts';
 
-/** What the exchanges of one runtime share. */
-export interface ExchangeParts {
-  readonly router: Router;
-  readonly rendering: Rendering;
-  readonly fallbacks: FallbackAnswers;
-  readonly builtIns: BuiltIns;
-  readonly ipOf: (message: IncomingMessage) => string;
-  readonly options: RouterOptions;
-  /** Service-level middleware stands around the exchange and may have set headers. */
-  readonly wrapped: boolean;
-  /** The answer is handed to Koa instead of being written at once. */
-  readonly throughKoa: boolean;
-  readonly runtime: Runtime;
-  readonly log: Log;
-}
-
-/** A message on its way through Koa, with its exchange. */
-export interface Carrier extends IncomingMessage {
-  [carried]?: Exchange;
-}
-
-export const carried = Symbol('exchange');
-
-const badTarget: Outcome = { kind: 'refused', text: 'error: invalid request target' };
-const noParams: Params = Object.freeze({});
+const badTarget: Destination = { kind: 'refused', text: 'error: invalid request target' };
 /** The status, in logs and counters, of a request whose client left before it was answered. */
 const CLIENT_LEFT = 499;
 const noErrors: Reply['errors'] = Object.freeze([]);
 
 /** One request and its response: the only place that knows both Node's messages and the pipe's. */
-export class Exchange implements InFlight, Stream {
+export class Exchange implements InFlight, Stream, CallHost, BodySource {
   slot = 0;
   readonly #parts: ExchangeParts;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #startedAt = performance.now();
-  readonly #target: Target | null;
-  #outcome: Outcome | null = null;
-  #call: Call | null = null;
+  readonly #call: Call;
+  #url: string;
+  #target: Target | null;
+  #destination: Destination | null = null;
+  /** What answers, or has begun to; null for anything but an endpoint. */
+  #route: Route | null = null;
   #client: HttpRequest | null = null;
   #body: ClientBody | null = null;
   #errors: Reply['errors'] = noErrors;
@@ -83,89 +61,100 @@ export class Exchange implements InFlight, Stream {
     this.#parts = parts;
     this.#message = message;
     this.#response = response;
-    this.#target = parseTarget(message.url!);
-    // What is asked for in the target is what counts, whatever `Host` says.
-    if (this.#target?.host !== undefined) message.headers.host = this.#target.host;
+    this.#call = new Call(parts.log, Number.POSITIVE_INFINITY, this);
+    this.#url = message.url!;
+    this.#target = readTarget(message);
   }
 
   /** The endpoint this request is for; null when there is none. Found once. */
   match(): EndpointConfig | null {
-    const outcome = this.#find();
-    return outcome.kind === 'route' ? outcome.route.endpoint : null;
+    const destination = this.#find();
+    return destination.kind === 'route' ? destination.route.endpoint : null;
   }
 
-  #find(): Outcome {
-    this.#outcome ??= this.#target ? this.#parts.router.find(this.#message.method!, this.#target.path) : badTarget;
-    return this.#outcome;
+  #find(): Destination {
+    this.#destination ??= this.#target
+      ? this.#parts.destinations.find(this.#message.method!, this.#target.path)
+      : badTarget;
+    return this.#destination;
   }
 
-  /** The innermost middleware: answers by an endpoint of the gateway's own, by a declared one, or by refusing. */
+  /** The innermost middleware: answers the request, whatever becomes of it. */
   run(context: Koa.Context): void | Promise<void> {
-    const { method } = this.#message;
-    const path = this.#target?.path ?? '';
-    const builtIn = this.#parts.builtIns.find(method!, path);
-    if (builtIn) return this.#runBuiltIn(context, builtIn);
-    const outcome = this.#find();
-    if (outcome.kind === 'route') return this.#serve(context, outcome.route, outcome.params);
-    return this.#write(context, this.#fallback(outcome, path));
+    if (this.#parts.wrapped) this.#readAgain();
+    const request = this.#request();
+    const { around } = this.#parts;
+    const reply = around ? around(request, this.#call) : this.dispatch(request, this.#call);
+    if (!(reply instanceof Promise)) return this.#answer(context, request, reply);
+    return reply.then((settled) => this.#answer(context, request, settled));
   }
 
-  async #runBuiltIn(context: Koa.Context, builtIn: BuiltIn): Promise<void> {
-    let answer: Answer;
-    try {
-      const maxPayloadBytes = this.#parts.options.max_payload || INFLATED_LIMIT_BYTES;
-      answer = await builtIn(this.#request(noParams, this.#open({ maxPayloadBytes, inflate: false })));
-    } catch (error) {
-      const failed = Reply.failed(toCallError(error));
-      this.#errors = failed.errors;
-      tellErrors(failed, this.#parts.log, false);
-      answer = renderError(failed, this.#parts.rendering);
-    }
-    return this.#write(context, answer);
+  /** Koa middleware may have changed what is asked for. */
+  #readAgain(): void {
+    const message = this.#message;
+    if (message.url === this.#url) return;
+    this.#url = message.url!;
+    this.#target = readTarget(message);
+    this.#destination = null;
   }
 
-  #fallback(outcome: Exclude<Outcome, { kind: 'route' }>, path: string): Answer {
-    const { options, router, rendering, fallbacks, builtIns } = this.#parts;
-    const { method, headers } = this.#message;
-    if (options.auto_options && method === 'OPTIONS') {
-      const allow = router.methodsOf(path);
-      if (allow.length > 0) {
-        return { status: 200, headers: ['Allow', allow.join(', '), 'X-Gateway', rendering.version], body: null };
+  /** Answers by a path of the gateway's own, by a declared endpoint, or by refusing. Never throws. */
+  dispatch(request: ClientRequest, call: Call): Reply | Promise<Reply> {
+    const destination = this.#destinationOf(request);
+    if (destination.kind === 'own') return answered(destination.route.handle, request, call);
+    if (destination.kind !== 'route') return this.#fallback(destination, request);
+    const { route, params } = destination;
+    this.#route = route;
+    call.enter(route.log, route.endpoint.timeout);
+    (request as { params: Params }).params = params;
+    if (request !== this.#client || this.#body !== null) {
+      try {
+        request.body?.restrict(route.maxPayloadBytes);
+      } catch (error) {
+        return Reply.failed(toCallError(error));
       }
     }
-    const prefix = headers['x-forwarded-prefix'];
-    return fallbacks.of(
-      outcome.kind === 'none' ? (builtIns.near(path) ?? outcome) : outcome,
-      method!,
-      this.#target?.search ?? '',
-      typeof prefix === 'string' ? prefix : undefined,
+    return route.handle(request, call);
+  }
+
+  #destinationOf(request: ClientRequest): Destination {
+    return request === this.#client ? this.#find() : this.#parts.destinations.find(request.method, request.path);
+  }
+
+  #fallback(destination: Exclude<Destination, { kind: 'route' | 'own' }>, request: ClientRequest): Reply {
+    const prefix = request.headers.get('x-forwarded-prefix');
+    return this.#parts.fallbacks.of(destination, request.method, request.search, prefix);
+  }
+
+  /** Opened once, under the limits of the endpoint that the request is for by then. */
+  openBody(): RequestBody | null {
+    this.#body ??= receiveBody(this.#message, this.#response);
+    const destination = this.#find();
+    const limits = this.#route ?? (destination.kind === 'route' ? destination.route : null);
+    const { max_payload: maxPayload } = this.#parts.options;
+    return (
+      this.#body &&
+      limitBody(
+        this.#body,
+        this.#message,
+        limits ?? { maxPayloadBytes: maxPayload || BODY_LIMIT_BYTES, inflate: false },
+      )
     );
   }
 
-  #open(limits: Pick<Route, 'maxPayloadBytes' | 'inflate'>): RequestBody | null {
-    this.#body = receiveBody(this.#message, this.#response);
-    return this.#body && limitBody(this.#body, this.#message, limits);
-  }
-
-  #request(params: Params, body: HttpRequest['body']): HttpRequest {
-    const { path, search } = this.#target ?? { path: this.#message.url!, search: '' };
-    this.#client = new HttpRequest(this.#message, path, search, params, body, this.#parts.ipOf);
+  #request(): HttpRequest {
+    const { path, search } = this.#target ?? { path: this.#url, search: '' };
+    this.#client = new HttpRequest(this.#message, path, search, this.#parts.requests, this);
     return this.#client;
   }
 
-  #serve(context: Koa.Context, route: Route, params: Params): void | Promise<void> {
-    this.#call = new Call(route.log, route.endpoint.timeout);
-    const request = this.#request(params, this.#open(route));
-    const reply = route.handle(request, this.#call);
-    if (!(reply instanceof Promise)) return this.#answer(context, route, request, reply);
-    return reply.then((settled) => this.#answer(context, route, request, settled));
-  }
-
-  #answer(context: Koa.Context, route: Route, request: HttpRequest, reply: Reply): void | Promise<void> {
+  #answer(context: Koa.Context, request: HttpRequest, reply: Reply): void | Promise<void> {
+    const route = this.#route;
+    const log = route ? route.log : this.#parts.log;
     if (reply.errors.length > 0) {
       this.#errors = reply.errors;
       // A refusal made before the pipe is no failure: the access line tells it.
-      if (reply.complete !== null) tellErrors(reply, route.log, route.endpoint.backend.length > 1);
+      if (reply.complete !== null) tellErrors(reply, log, route !== null && route.endpoint.backend.length > 1);
     }
     if (this.#refusal !== 0 || this.#response.destroyed) {
       context.respond = false;
@@ -173,16 +162,17 @@ export class Exchange implements InFlight, Stream {
     }
     let answer: Answer;
     try {
-      answer = render(reply, route, request, this.#parts.rendering);
+      answer = route ? render(reply, route, request, this.#parts.rendering) : renderPlain(reply, this.#parts.rendering);
     } catch (error) {
       const failed = Reply.failed(toCallError(error));
-      tellErrors(failed, route.log, false);
+      tellErrors(failed, log, false);
       // What the stages have put on the reply is the client's, whatever becomes of its content.
       reply.headers.filter((name) => !name.startsWith('content-'));
       failed.headers = reply.headers;
       answer = renderError(failed, this.#parts.rendering);
     }
-    this.#count(route, answer.status, reply.complete === null);
+    if (this.#parts.heads) answer = this.#parts.heads(answer, request, this.#call);
+    if (route) this.#count(route, answer.status, reply.complete === null);
     return this.#write(context, answer);
   }
 
@@ -209,8 +199,8 @@ export class Exchange implements InFlight, Stream {
 
   #send(answer: Answer): void {
     this.#endStream = writeAnswer(this.#response, answer, this.#call);
-    if (!this.#endStream || this.#outcome?.kind !== 'route') return;
-    this.#outcome.route.hold.enter(this);
+    if (!this.#endStream || !this.#route) return;
+    this.#route.hold.enter(this);
     this.#parts.runtime.leave(this);
   }
 
@@ -221,14 +211,14 @@ export class Exchange implements InFlight, Stream {
 
   /** Its configuration can wait no longer. */
   abort(): string {
-    if (this.#response.headersSent || !this.#call) {
+    if (this.#response.headersSent || !this.#client) {
       this.abandon(503);
       this.#response.destroy();
     } else {
       this.#response.shouldKeepAlive = false;
       this.#call.cancel(new CallError('CONFIG_RETIRED', 'configuration retired', { view: { status: 503 } }));
     }
-    return `${this.#message.method} ${this.match()?.endpoint ?? this.#message.url}`;
+    return `${this.#message.method} ${this.#route?.endpoint.endpoint ?? this.#message.url}`;
   }
 
   /**
@@ -243,19 +233,24 @@ export class Exchange implements InFlight, Stream {
   /** The connection has answered with this status, or is about to end: whatever the pipe still brings is dropped. */
   abandon(status: number): void {
     this.#refusal = status;
-    this.#call?.cancel(new CancelledError());
+    this.#call.cancel(new CancelledError());
+  }
+
+  /** Work that goes on keeps the configuration for as long as requests may. */
+  background(work: Promise<unknown>): void {
+    this.#parts.runtime.background(work, this.#message.url!);
   }
 
   /** The response has ended or its client has left. */
   closed(): void {
     const completed = this.#response.writableFinished;
     const call = this.#call;
-    if (completed) call?.finish();
-    else call?.cancel(new CancelledError());
-    call?.end({ status: this.#status, completed, reason: call.reason });
+    if (completed) call.finish();
+    else call.cancel(new CancelledError());
+    call.end({ status: this.#status, completed, reason: call.reason });
     this.#body?.destroy(new CancelledError());
-    if (this.#outcome?.kind === 'route' && !this.#counted) this.#count(this.#outcome.route, this.#status);
-    if (this.#endStream && this.#outcome?.kind === 'route') this.#outcome.route.hold.leave(this);
+    if (this.#route && !this.#counted) this.#count(this.#route, this.#status);
+    if (this.#endStream && this.#route) this.#route.hold.leave(this);
     else this.#parts.runtime.leave(this);
   }
 
@@ -266,16 +261,18 @@ export class Exchange implements InFlight, Stream {
 
   /** This request as the access log sees it. */
   record(): AccessRecord {
-    return new FinishedRequest(this.#client ?? this.#request(noParams, null), this.#message, this.#call, {
+    return new FinishedRequest(this.#client ?? this.#request(), this.#message, this.#call, {
       latencyMs: performance.now() - this.#startedAt,
       status: this.#status,
       errors: this.#errors,
-      endpoint: this.#outcome?.kind === 'route' ? this.#outcome.route.endpoint.endpoint : null,
+      endpoint: this.#route?.endpoint.endpoint ?? null,
     });
   }
 }
 
-/** Gives up the exchange of a message, if it has one: its connection answers with this status in its place, or ends. */
-export function abandon(message: IncomingMessage, status: number): void {
-  (message as Carrier)[carried]?.abandon(status);
+/** What is asked for in the target is what counts, whatever `Host` says. */
+function readTarget(message: IncomingMessage): Target | null {
+  const target = parseTarget(message.url!);
+  if (target?.host !== undefined) message.headers.host = target.host;
+  return target;
 }

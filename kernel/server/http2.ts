@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServiceConfig } from '#contract';
-import { abandon } from './exchange.ts';
+import { abandon } from './carrier.ts';
 import { deferContinue } from './expectation.ts';
 import { isLength } from './framing.ts';
 import { connections, Http2Request, Http2Response } from './http2-messages.ts';

@@ -1,13 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
-import type { Log, LogLevel, LogSinks } from '#contract';
+import type { ClientRequest, FindEndpoint, Log, LogLevel, LogSinks, Step } from '#contract';
 import { createAccessWriter, type JoinedLogging, joinLogging } from '../logging/index.ts';
+import { foldAround } from '../pipeline/answering.ts';
+import type { Compiled } from '../pipeline/compile.ts';
 import { createRendering } from '../pipeline/render.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { createFallbackAnswers } from './answers.ts';
-import { createBuiltIns } from './builtin.ts';
+import { type Carrier, carried } from './carrier.ts';
 import { compileClientIp } from './client-ip.ts';
-import { type Carrier, carried, Exchange, type ExchangeParts } from './exchange.ts';
+import { type Destinations, destinationsOf } from './destinations.ts';
+import { componentDispatch } from './dispatch.ts';
+import { Exchange } from './exchange.ts';
+import type { ExchangeParts } from './exchange-parts.ts';
+import { compileHeads } from './heads.ts';
 import { Router } from './router.ts';
 import { Shell } from './shell.ts';
 
@@ -15,6 +21,7 @@ import { Shell } from './shell.ts';
 export interface Serving {
   readonly runtime: Runtime;
   readonly router: Router;
+  readonly destinations: Destinations;
   /** How this configuration wants its logs. */
   readonly logging: JoinedLogging;
   /** Answers one request; never throws. */
@@ -41,19 +48,22 @@ export async function createServing(
   const rendering = createRendering(config.router, version);
   const router = await Router.build(config, compiled.routes);
   const attached = compiled.service.map(({ at }) => at);
+  const destinations = destinationsOf(config, compiled, router);
   const middleware = attached.map(({ router: layer }) => layer).filter((layer) => layer !== undefined);
   const parts: ExchangeParts = {
-    router,
+    destinations,
     rendering,
-    fallbacks: createFallbackAnswers(config, rendering),
-    builtIns: createBuiltIns(runtime, rendering, log),
-    ipOf: compileClientIp(config.router),
+    fallbacks: createFallbackAnswers(config),
+    requests: { ipOf: compileClientIp(config.router), findEndpoint: endpointFinder(destinations) },
+    around: foldService(compiled),
+    heads: compileHeads(compiled.heads, log),
     options: config.router,
     wrapped: middleware.length > 0,
     throughKoa: attached.some(({ readsReply }) => readsReply),
     runtime,
     log,
   };
+  runtime.dispatcher.dispatch = componentDispatch(destinations, parts.fallbacks);
   const handle = createApp(middleware, rendering.version, !config.router.disable_gzip, log).callback();
   const logging = joinLogging(
     attached.flatMap(({ logging: wishes }) => wishes ?? []),
@@ -64,6 +74,7 @@ export async function createServing(
   return {
     runtime,
     router,
+    destinations,
     logging,
     serve(message: Carrier, response) {
       const exchange = new Exchange(parts, message, response);
@@ -75,6 +86,21 @@ export async function createServing(
       });
       handle(message, response);
     },
+  };
+}
+
+/** What stands around everything; null for nothing. */
+function foldService({ around, routes }: Compiled): Step<ClientRequest> | null {
+  if (around.length === 0) return null;
+  const dispatch: Step<ClientRequest> = (request, call) => (call.host as Exchange).dispatch(request, call);
+  const depth = 1 + routes.reduce((most, { depth: own }) => Math.max(most, own), 0);
+  return foldAround(around, dispatch, depth);
+}
+
+function endpointFinder(destinations: Destinations): FindEndpoint {
+  return (method, path) => {
+    const destination = destinations.find(method, path);
+    return destination.kind === 'route' ? destination.route.endpoint : null;
   };
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Stream } from 'node:stream';
 import Koa from 'koa';
 import type { Log } from '#contract';
-import { type Carrier, carried } from './exchange.ts';
+import { type Carrier, carried } from './carrier.ts';
 import { compressReply } from './koa-reply.ts';
 
 /** An error as Koa's `context.throw` makes it, or any other. */

@@ -1,43 +1,38 @@
-import Koa from 'koa';
-import { inject } from 'light-my-request';
 import {
   type AtBackend,
   type AtEndpoint,
   type AtService,
   type BackendConfig,
-  Call,
   type ClientRequest,
   type ConfigError,
   ConfigErrors,
   copyData,
   type Data,
   type EndpointConfig,
-  HeaderBag,
   type Level,
   type Offer,
-  PipeRequest,
+  type PipeRequest,
   type Plugin,
-  Reply,
+  type Reply,
   type Role,
-  routerSchema,
   type ServiceConfig,
   type Services,
   type Step,
-  serviceSchema,
 } from '#contract';
-import { compileSchema, type Normalized } from '../config/index.ts';
+import type { Normalized } from '../config/index.ts';
+import { attach } from '../pipeline/attach.ts';
 import type { EndpointContext } from '../pipeline/attachments.ts';
-import { fold } from '../pipeline/fold.ts';
-import { parallel } from '../pipeline/merge.ts';
 import { nesting } from '../pipeline/nested.ts';
 import { Offers } from '../pipeline/offers.ts';
-import { attach, type Build } from '../pipeline/site.ts';
+import type { Build } from '../pipeline/site.ts';
 import { type BuildContext, ConfigBuild } from '../runtime/config-build.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { Scope } from '../runtime/scope.ts';
 import { ScopedBuild } from '../runtime/scoped-build.ts';
+import { sendTo } from './send.ts';
+import { testEndpoint, testService } from './test-config.ts';
 import { testContext } from './test-context.ts';
-import { type TestRequest, testRequest } from './test-request.ts';
+import type { TestRequest } from './test-request.ts';
 
 /** What surrounds the plugin. */
 export interface Surroundings {
@@ -57,7 +52,7 @@ export interface Surroundings {
 
 /** A plugin standing alone, with no gateway and no socket around it. */
 export interface Stand {
-  send(request: TestRequest): Promise<Reply>;
+  send(request: TestRequest | ClientRequest): Promise<Reply>;
   /** Another configuration for the same place, as a reload brings it: kept values pass over. */
   reload(config: unknown): Promise<void>;
   readonly warnings: readonly ConfigError[];
@@ -71,7 +66,8 @@ export interface Stand {
   close(): Promise<{ kept: number; deferred: number }>;
 }
 
-interface Standing {
+/** What stands now. */
+export interface Standing {
   readonly attached: AtService & AtEndpoint & AtBackend;
   readonly scope: Scope;
   readonly warnings: readonly ConfigError[];
@@ -166,105 +162,4 @@ async function standUp(
     await scope.dispose(rethrow);
     throw error;
   }
-}
-
-function testService(given: Partial<ServiceConfig> = {}): ServiceConfig {
-  const { value } = compileSchema(serviceSchema)({ version: 3, endpoints: [] }, '');
-  const router = compileSchema(routerSchema)({}, '').value;
-  return { ...(value as ServiceConfig), router: router as ServiceConfig['router'], ...given };
-}
-
-function testEndpoint(around: Surroundings): EndpointConfig {
-  const endpoint: EndpointConfig = {
-    endpoint: '/test',
-    method: 'GET',
-    output_encoding: 'json',
-    input_headers: [],
-    input_query_strings: [],
-    concurrent_calls: 1,
-    timeout: 2000,
-    cache_ttl: 0,
-    extra_config: {},
-    backend: [],
-    ...around.endpoint,
-  };
-  if (endpoint.backend.length > 0) return endpoint;
-  const backend: BackendConfig = {
-    url_pattern: '/',
-    method: 'GET',
-    host: ['http://backend.test'],
-    sd: 'static',
-    sd_scheme: 'http',
-    disable_host_sanitize: false,
-    encoding: 'json',
-    is_collection: false,
-    input_headers: [],
-    input_query_strings: [],
-    extra_config: {},
-    ...around.backend,
-  };
-  return { ...endpoint, backend: [backend] };
-}
-
-function answerOk(): Reply {
-  return Reply.data({ ok: true });
-}
-
-async function sendTo(standing: Standing, place: Level, given: TestRequest, around: Surroundings): Promise<Reply> {
-  const { attached, build } = standing;
-  const client = testRequest(given);
-  const next = around.next ?? answerOk;
-  const call = new Call(build.services.log, around.endpoint?.timeout ?? 2000);
-  try {
-    if (place === 'service') return await throughKoa(attached, client, next, call);
-    const request = new PipeRequest(client, client.params, client.query, client.headers.copy(), client.body);
-    if (place === 'backend') {
-      const wraps = [attached.backend, attached.transport].filter((wrap) => wrap !== undefined);
-      return await fold(wraps, attached.protocol?.call ?? next)(request, call);
-    }
-    const gathered = around.backends
-      ? (attached.gather?.over(around.backends) ??
-        parallel(around.backends, attached.combine, around.endpoint?.timeout ?? 2000))
-      : next;
-    const pipe = attached.proxy ? attached.proxy(gathered) : gathered;
-    const forward: Step<ClientRequest> = () => pipe(request, call);
-    return await (attached.endpoint ? attached.endpoint(forward) : forward)(client, call);
-  } finally {
-    call.finish();
-  }
-}
-
-/** A service-level plugin's Koa middleware around an inner one that answers what `next` answers. */
-async function throughKoa(
-  attached: AtService,
-  client: ClientRequest,
-  next: Step<PipeRequest>,
-  call: Call,
-): Promise<Reply> {
-  const app = new Koa();
-  app.silent = true;
-  app.use(async (ctx, inner) => {
-    ctx.state.match = () => null;
-    await inner();
-  });
-  if (attached.router) app.use(attached.router);
-  app.use(async (ctx) => {
-    const reply = await next(new PipeRequest(client, client.params, client.query, client.headers, client.body), call);
-    ctx.status = reply.status;
-    for (const [name, value] of reply.headers) ctx.append(name, value);
-    ctx.body = reply.data ?? (reply.body as Buffer | null);
-  });
-  const payload = client.body ? Buffer.from(await client.body.bytes()) : undefined;
-  const response = await inject(app.callback(), {
-    method: client.method as 'GET',
-    url: client.search ? `${client.path}?${client.search}` : client.path,
-    headers: { host: client.host, ...Object.fromEntries(client.headers) },
-    remoteAddress: client.ip,
-    ...(payload && { payload }),
-  });
-  const headers = new HeaderBag();
-  for (const [name, value] of Object.entries(response.headers)) {
-    for (const one of [value ?? []].flat()) headers.append(name, String(one));
-  }
-  return Reply.raw(response.statusCode, headers, response.rawPayload);
 }

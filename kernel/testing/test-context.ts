@@ -24,7 +24,7 @@ export function testContext(plugin: Plugin, { services, role = 'alone' }: Surrou
   const catalogue: Catalogue = {
     plugins: { [plugin.name]: async () => ({ plugin }) },
     services: Object.fromEntries(Object.keys(plugin.provides ?? {}).map((name) => [name, async () => ({ plugin })])),
-    order: { router: [], endpoint: [], proxy: [], backend: [], transport: [] },
+    order: { router: [], request: [], endpoint: [], proxy: [], backend: [], transport: [] },
     defaultProtocol: plugin.name,
   };
   const registry = new Registry(catalogue, {

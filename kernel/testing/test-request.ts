@@ -1,4 +1,4 @@
-import { type ClientRequest, HeaderBag, type Params, Query, RequestBody } from '#contract';
+import { type ClientRequest, HeaderBag, makeRequest, type Params, RequestBody } from '#contract';
 
 /** A request to a plugin under test; a text is `METHOD /target`. */
 export type TestRequest =
@@ -28,16 +28,14 @@ export function testRequest(given: TestRequest): ClientRequest {
   } = typeof given === 'string' ? { method: given.split(' ')[0]!, target: given.split(' ')[1] ?? '/' } : given;
   const [path, search = ''] = target.split('?') as [string, string?];
   const bag = new HeaderBag(Object.entries(headers).flat());
-  return {
+  return makeRequest({
     method,
     path,
     search,
     params,
-    query: Query.parse(search),
     headers: bag,
     ip,
     host: bag.get('host') ?? 'gateway.test',
-    secure: false,
     body: body === undefined ? null : RequestBody.of(body),
-  };
+  });
 }

@@ -1,4 +1,3 @@
-import type Koa from 'koa';
 import {
   atEndpoint,
   atService,
@@ -11,28 +10,11 @@ import {
   type Site,
   type Wrap,
 } from '#contract';
-import { type Judge, judgeBy, type Reader, type Refusal } from './judge.ts';
+import { compileDecision, type Decide, type Refusal } from './decide.ts';
 import { type SecurityConfig, schema } from './schema.ts';
 
 const name = 'security/http';
 const alias = 'github_com/devopsfaith/krakend-httpsecure';
-
-const ofContext: Reader<Koa.Context> = {
-  method: (ctx) => ctx.method,
-  host: ({ req }) => req.headers.host ?? '',
-  header: ({ req }, header) => new HeaderBag(req.rawHeaders).get(header),
-  secure: (ctx) => ctx.secure,
-  target: ({ originalUrl }) =>
-    originalUrl.startsWith('/') ? originalUrl : originalUrl.replace(/^(?:\w[\w+.-]*:\/\/[^/?#]*|\*)\/?/, '/'),
-};
-
-const ofRequest: Reader<ClientRequest> = {
-  method: (request) => request.method,
-  host: (request) => request.host,
-  header: (request, header) => request.headers.get(header),
-  secure: (request) => request.secure,
-  target: ({ path, search }) => (search === '' ? path : `${path}?${search}`),
-};
 
 /**
  * At the root it covers everything the gateway answers. An endpoint's own object takes the place of the root's for the
@@ -44,19 +26,20 @@ export const plugin = definePlugin({
   aliases: [alias],
   places: [
     atService(schema, (site) => {
-      const judge = prepare(site, ofContext);
+      const decide = prepare(site);
       site.log.debug('[HTTPsecure] Successfully loaded module');
-      return judge ? { router: middleware(judge, site.service.endpoints.some(hasOwn)) } : {};
+      return decide ? { request: exceptOwn(around(decide)) } : {};
     }),
     atEndpoint(schema, (site) => {
-      const judge = prepare(site, ofRequest);
-      return judge ? { endpoint: wrap(judge) } : {};
+      const decide = prepare(site);
+      return decide ? { endpoint: around(decide) } : {};
     }),
   ],
 });
 
-function prepare<Source>(site: Site<SecurityConfig>, read: Reader<Source>): Judge<Source> | null {
-  const { config, service } = site;
+function prepare(site: Site<SecurityConfig>): Decide | null {
+  const { config } = site;
+  const tls = site.setting('tls');
   if (config.hpkp_public_key !== undefined) {
     site.warn('SECURITY_HPKP', '/hpkp_public_key', 'public key pinning is obsolete: the field has no effect');
   }
@@ -67,7 +50,7 @@ function prepare<Source>(site: Site<SecurityConfig>, read: Reader<Source>): Judg
     site.warn('SECURITY_UNUSED', '/ssl_host', 'ssl_host has no effect without ssl_redirect');
   }
   const redirects = config.ssl_redirect && !config.is_development;
-  const encrypted = service.tls !== undefined && !service.tls.disabled;
+  const encrypted = tls !== undefined && !tls.disabled;
   if (redirects && Object.keys(config.ssl_proxy_headers).length === 0 && !encrypted) {
     site.warn(
       'SECURITY_REDIRECT_LOOP',
@@ -78,7 +61,7 @@ function prepare<Source>(site: Site<SecurityConfig>, read: Reader<Source>): Judg
       },
     );
   }
-  return judgeBy(site, read);
+  return compileDecision(site);
 }
 
 /** The endpoint has an object of its own. */
@@ -86,34 +69,20 @@ function hasOwn({ extra_config: components }: EndpointConfig): boolean {
   return Object.hasOwn(components, name) || Object.hasOwn(components, alias);
 }
 
-/** @param yields some endpoints have an object of their own, to which the decision about their requests is left. */
-function middleware(judge: Judge<Koa.Context>, yields: boolean): Koa.Middleware {
-  return (ctx, next) => {
-    if (yields) {
-      const matched = (ctx.state as { match(): EndpointConfig | null }).match();
-      if (matched && hasOwn(matched)) return next();
-    }
-    const { refusal, headers } = judge(ctx);
-    if (refusal) return answer(ctx, refusal);
-    set(ctx, headers);
-    return next();
+/** Leaves the requests of endpoints that have an object of their own to that. */
+function exceptOwn(wrap: Wrap<ClientRequest>): Wrap<ClientRequest> {
+  return (next) => {
+    const wrapped = wrap(next);
+    return (request, call) => {
+      const endpoint = request.match();
+      return endpoint && hasOwn(endpoint) ? next(request, call) : wrapped(request, call);
+    };
   };
 }
 
-function answer(ctx: Koa.Context, { status, headers, body }: Refusal): void {
-  // The status comes last: an empty body sets one of its own.
-  ctx.body = body;
-  ctx.status = status;
-  set(ctx, headers);
-}
-
-function set(ctx: Koa.Context, headers: readonly string[]): void {
-  for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at]!, headers[at + 1]!);
-}
-
-function wrap(judge: Judge<ClientRequest>): Wrap<ClientRequest> {
+function around(decide: Decide): Wrap<ClientRequest> {
   return (next) => (request, call) => {
-    const { refusal, headers } = judge(request);
+    const { refusal, headers } = decide(request);
     if (refusal) return refused(refusal);
     const reply = next(request, call);
     return reply instanceof Promise ? reply.then((settled) => dress(settled, headers)) : dress(reply, headers);

@@ -1,21 +1,10 @@
-import { Call, HeaderBag, PipeRequest, Query, type RequestBody } from '#contract';
+import { Call, HeaderBag, makeRequest, PipeRequest, Query, type RequestBody } from '#contract';
 
 /** A request as the backend phase sees it, for tests of single stages. */
 export function pipeRequest(body: RequestBody | null = null): PipeRequest {
   const query = new Query();
   const headers = new HeaderBag();
-  const client = {
-    method: 'GET',
-    path: '/',
-    search: '',
-    params: {},
-    query,
-    headers,
-    ip: '127.0.0.1',
-    host: 'api.test',
-    secure: false,
-    body,
-  };
+  const client = makeRequest({ headers, ip: '127.0.0.1', host: 'api.test', body });
   return new PipeRequest(client, {}, query, headers, body);
 }
 

@@ -1,16 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import {
-  ByteStream,
-  Call,
-  type ClientRequest,
-  HeaderBag,
-  PipeRequest,
-  Query,
-  type Reply,
-  RequestBody,
-} from '#contract';
+import { ByteStream, Call, HeaderBag, makeRequest, PipeRequest, Query, type Reply, RequestBody } from '#contract';
 import { type Stand, type Surroundings, stand } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/backend/http/client/index.ts';
 
@@ -75,18 +66,8 @@ export async function send(gate: Stand, sent: Sent): Promise<Reply> {
 }
 
 export function pipeRequest({ origin, method = 'GET', target = '/', headers = [], body }: Sent): PipeRequest {
-  const client: ClientRequest = {
-    method,
-    path: '/',
-    search: '',
-    params: {},
-    query: new Query(),
-    headers: new HeaderBag(),
-    ip: '127.0.0.1',
-    host: 'gateway.test',
-    secure: false,
-    body: typeof body === 'string' ? RequestBody.of(body) : (body ?? null),
-  };
+  const whole = typeof body === 'string' ? RequestBody.of(body) : (body ?? null);
+  const client = makeRequest({ method, ip: '127.0.0.1', host: 'gateway.test', body: whole });
   const request = new PipeRequest(client, {}, new Query(), new HeaderBag(headers), client.body);
   request.origin = origin;
   request.target = target;

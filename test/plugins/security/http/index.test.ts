@@ -1,63 +1,50 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import Koa from 'koa';
-import { inject } from 'light-my-request';
-import { type EndpointConfig, HeaderBag, Reply } from '#contract';
+import { type EndpointConfig, HeaderBag, makeRequest, Reply } from '#contract';
 import { stand } from '../../../../kernel/testing/stand.ts';
 import { plugin } from '../../../../plugins/security/http/index.ts';
 import { bodyOf, to } from './fixture.ts';
 
-/** Sends one request through the service-level middleware over a connection that is encrypted or not. */
+/** Sends one request through the service-level component over a connection that is encrypted or not. */
 async function serve(
   config: object,
   { secure = false, matched = null as object | null, method = 'GET' as 'GET' | 'POST' } = {},
 ) {
-  const service = matched ? { service: { endpoints: [matched as EndpointConfig] } } : {};
-  const gate = await stand(plugin, 'service', config, service);
-  const app = new Koa();
-  app.use((ctx, next) => {
-    Object.defineProperty(ctx.req.socket, 'encrypted', { value: secure });
-    ctx.state.match = () => matched;
-    return next();
-  });
-  if (gate.attached.router) app.use(gate.attached.router);
-  app.use((ctx) => {
-    ctx.status = 404;
-    ctx.body = 'inner';
-  });
-  return inject(app.callback(), { method, url: '/p?q=1', headers: { host: 'h' } });
+  const gate = await stand(plugin, 'service', config, { next: () => new Reply(404) });
+  const parts = { method, path: '/p', search: 'q=1', host: 'h', secure };
+  return gate.send(makeRequest(parts, () => matched as EndpointConfig | null));
 }
 
 describe('security/http for the whole service', () => {
   it('puts its headers on unknown paths too', async () => {
     const response = await serve({ content_type_nosniff: true });
-    equal(response.statusCode, 404);
-    equal(response.headers['x-content-type-options'], 'nosniff');
+    equal(response.status, 404);
+    equal(response.headers.get('x-content-type-options'), 'nosniff');
   });
 
   it('knows HTTPS from the connection', async () => {
     const config = { ssl_redirect: true, sts_seconds: 300 };
     const response = await serve(config, { secure: true });
-    equal(response.statusCode, 404);
-    equal(response.headers['strict-transport-security'], 'max-age=300');
-    equal((await serve(config)).statusCode, 301);
+    equal(response.status, 404);
+    equal(response.headers.get('strict-transport-security'), 'max-age=300');
+    equal((await serve(config)).status, 301);
   });
 
   it('answers a redirected POST with an empty body', async () => {
     const response = await serve({ ssl_redirect: true }, { method: 'POST' });
-    equal(response.statusCode, 301);
-    equal(response.body, '');
+    equal(response.status, 301);
+    equal(response.body, null);
   });
 
   it('stands aside for an endpoint with an object of its own, also an empty one', async () => {
     const matched = { extra_config: { 'security/http': {} } };
     const response = await serve({ allowed_hosts: ['x'], frame_deny: true }, { matched });
-    equal(response.statusCode, 404);
-    equal(response.headers['x-frame-options'], undefined);
+    equal(response.status, 404);
+    equal(response.headers.get('x-frame-options'), undefined);
   });
 
   it('covers endpoints without an object of their own', async () => {
     const matched = { extra_config: { 'security/cors': {} } };
-    equal((await serve({ allowed_hosts: ['x'] }, { matched })).statusCode, 500);
+    equal((await serve({ allowed_hosts: ['x'] }, { matched })).status, 500);
   });
 });
 

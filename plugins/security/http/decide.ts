@@ -1,20 +1,7 @@
-import { isHeaderName, type Site } from '#contract';
+import { type ClientRequest, isHeaderName, type Site } from '#contract';
 import { type HeaderList, headerMaker } from './headers.ts';
 import { hostTest } from './hosts.ts';
 import type { SecurityConfig } from './schema.ts';
-
-/** How the facts of a request are read, whatever kind of request it is. */
-export interface Reader<Source> {
-  readonly method: (source: Source) => string;
-  /** Host as the client named it, with its port; empty for none. */
-  readonly host: (source: Source) => string;
-  /** The first line of a header. `name` is lower-case. */
-  readonly header: (source: Source, name: string) => string | undefined;
-  /** The client's connection to the gateway is encrypted. */
-  readonly secure: (source: Source) => boolean;
-  /** Path and query as the client sent them. */
-  readonly target: (source: Source) => string;
-}
 
 /** An answer in place of the real one. */
 export interface Refusal {
@@ -24,17 +11,17 @@ export interface Refusal {
 }
 
 /** Either the request is refused, or its response carries these headers. */
-export interface Verdict {
+export interface Decision {
   readonly refusal: Refusal | null;
   readonly headers: HeaderList;
 }
 
-export type Judge<Source> = (source: Source) => Verdict;
+export type Decide = (request: ClientRequest) => Decision;
 
 const none: HeaderList = [];
-const free: Verdict = { refusal: null, headers: none };
+const free: Decision = { refusal: null, headers: none };
 
-const badHost: Verdict = {
+const badHost: Decision = {
   refusal: {
     status: 500,
     headers: ['Content-Type', 'text/plain; charset=utf-8', 'X-Content-Type-Options', 'nosniff'],
@@ -48,7 +35,7 @@ const badHost: Verdict = {
  * @returns null when the configuration asks for nothing.
  * @throws ConfigError PATTERN_INVALID, SECURITY_HEADER_NAME or SECURITY_HEADER_VALUE.
  */
-export function judgeBy<Source>(site: Site<SecurityConfig>, read: Reader<Source>): Judge<Source> | null {
+export function compileDecision(site: Site<SecurityConfig>): Decide | null {
   const { config } = site;
   checkHeaders(site);
   const isAllowed = hostTest(site);
@@ -56,48 +43,47 @@ export function judgeBy<Source>(site: Site<SecurityConfig>, read: Reader<Source>
   const redirects = config.ssl_redirect && !config.is_development;
   if (!isAllowed && !headersFor && !redirects) return null;
 
-  const hostOf = hostReader(read, config.host_proxy_headers);
-  const isSecure = secureReader(read, config.ssl_proxy_headers);
+  const hostOf = hostReader(config.host_proxy_headers);
+  const isSecure = secureReader(config.ssl_proxy_headers);
   const warn = warnOnceASecond(site);
-  return (source) => {
-    if (isAllowed && !isAllowed(hostOf(source))) {
-      warn(hostOf(source));
+  return (request) => {
+    if (isAllowed && !isAllowed(hostOf(request))) {
+      warn(hostOf(request));
       return badHost;
     }
-    const secure = isSecure(source);
+    const secure = isSecure(request);
     if (redirects && !secure) {
-      const host = config.ssl_host || hostOf(source);
-      return host === '' ? badHost : redirect(`https://${host}${read.target(source)}`, read.method(source));
+      const host = config.ssl_host || hostOf(request);
+      return host === '' ? badHost : redirect(`https://${host}${targetOf(request)}`, request.method);
     }
     return headersFor ? { refusal: null, headers: headersFor(secure) } : free;
   };
 }
 
-function hostReader<Source>(read: Reader<Source>, headers: readonly string[]): (source: Source) => string {
-  if (headers.length === 0) return read.host;
+function hostReader(headers: readonly string[]): (request: ClientRequest) => string {
   const names = headers.map((name) => name.toLowerCase());
-  return (source) => {
+  return (request) => {
     for (const name of names) {
-      const value = read.header(source, name);
+      const value = request.headers.get(name);
       if (!value) continue;
       const comma = value.indexOf(',');
       const host = (comma < 0 ? value : value.slice(0, comma)).trim();
       if (host !== '') return host;
     }
-    return read.host(source);
+    return request.host;
   };
 }
 
-function secureReader<Source>(
-  read: Reader<Source>,
-  proofs: Readonly<Record<string, string>>,
-): (source: Source) => boolean {
+function secureReader(proofs: Readonly<Record<string, string>>): (request: ClientRequest) => boolean {
   const pairs = Object.entries(proofs).map(([name, value]) => [name.toLowerCase(), value] as const);
-  if (pairs.length === 0) return read.secure;
-  return (source) => read.secure(source) || pairs.some(([name, value]) => read.header(source, name) === value);
+  return (request) => request.secure || pairs.some(([name, value]) => request.headers.get(name) === value);
 }
 
-function redirect(location: string, method: string): Verdict {
+function targetOf({ path, search }: ClientRequest): string {
+  return search === '' ? path : `${path}?${search}`;
+}
+
+function redirect(location: string, method: string): Decision {
   const withBody = method === 'GET' || method === 'HEAD';
   return {
     refusal: {

@@ -1,0 +1,110 @@
+import type { RequestBody } from './body.ts';
+import type { EndpointConfig } from './config.ts';
+import { HeaderBag } from './headers.ts';
+import { Query } from './query.ts';
+
+/**
+ * Path variables, decoded. Keys are as components see them: the declared name with its first letter in upper case
+ * (`{id_user}` is `Id_user`); the rest a `/*` endpoint matched is `Wildcard`.
+ */
+export type Params = Record<string, string>;
+
+/** What the client sent. Wraps around the endpoint may change headers and body; for anything else they make another one. */
+export interface ClientRequest {
+  readonly method: string;
+  /** Path as on the wire, not decoded, without the query. */
+  readonly path: string;
+  /** Query as on the wire, without `?`. */
+  readonly search: string;
+  /** Empty before the endpoint is known. */
+  readonly params: Params;
+  /** Every query parameter, decoded; parsed at first use. */
+  readonly query: Query;
+  readonly headers: HeaderBag;
+  /** The client's address, after the trusted-proxy rule. */
+  readonly ip: string;
+  /** The `Host` the client used. */
+  readonly host: string;
+  /** True when the client's connection is encrypted. */
+  readonly secure: boolean;
+  /** Null when the request has none. */
+  body: RequestBody | null;
+  /** The endpoint that would answer; null for none. @param method instead of the request's own. */
+  match(method?: string): EndpointConfig | null;
+  /** A request like this one but for these parts, to go on with. */
+  with(changes: RequestChanges): ClientRequest;
+}
+
+/** Parts of a request. */
+export interface RequestChanges {
+  readonly method?: string;
+  readonly path?: string;
+  /** Without `?`. */
+  readonly search?: string;
+  readonly params?: Params;
+  readonly headers?: HeaderBag;
+  readonly ip?: string;
+  readonly host?: string;
+  readonly body?: RequestBody | null;
+}
+
+/** Finds the endpoint that answers; null for none. */
+export type FindEndpoint = (method: string, path: string) => EndpointConfig | null;
+
+const noParams: Params = Object.freeze({});
+
+/** A request that no client has sent: for `site.dispatch`, for pipes and for tests. Default: `GET /`, from nowhere. */
+export function makeRequest(parts: RequestChanges & { readonly secure?: boolean }, find?: FindEndpoint): ClientRequest {
+  return new MadeRequest(parts, find);
+}
+
+class MadeRequest implements ClientRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly params: Params;
+  readonly headers: HeaderBag;
+  readonly ip: string;
+  readonly host: string;
+  readonly secure: boolean;
+  body: RequestBody | null;
+  readonly #find: FindEndpoint | undefined;
+  #query: Query | null = null;
+
+  constructor(parts: RequestChanges & { readonly secure?: boolean }, find: FindEndpoint | undefined) {
+    this.method = parts.method ?? 'GET';
+    this.path = parts.path ?? '/';
+    this.search = parts.search ?? '';
+    this.params = parts.params ?? noParams;
+    this.headers = parts.headers ?? new HeaderBag();
+    this.ip = parts.ip ?? '';
+    this.host = parts.host ?? '';
+    this.secure = parts.secure ?? false;
+    this.body = parts.body ?? null;
+    this.#find = find;
+  }
+
+  get query(): Query {
+    this.#query ??= Query.parse(this.search);
+    return this.#query;
+  }
+
+  match(method = this.method): EndpointConfig | null {
+    return this.#find?.(method, this.path) ?? null;
+  }
+
+  with(changes: RequestChanges): ClientRequest {
+    return changed(this, changes, this.#find);
+  }
+}
+
+/** A request with some parts of another one. Its headers and its body are those of the other until they are replaced. */
+export function changed(
+  request: ClientRequest,
+  changes: RequestChanges,
+  find: FindEndpoint | undefined,
+): ClientRequest {
+  const { method, path, search, params, headers, ip, host, secure } = request;
+  const body = changes.body === undefined ? request.body : changes.body;
+  return new MadeRequest({ method, path, search, params, headers, ip, host, secure, ...changes, body }, find);
+}

@@ -1,0 +1,67 @@
+import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plugin } from '#contract';
+import { compileSchema, completePipe, joinPointer, markedLiterals, pipesIn, secretWarning } from '../config/index.ts';
+import { ofOtherPlace } from './other-place.ts';
+import { type Build, createSite, type Stance } from './site.ts';
+import { isUnread } from './unread-file.ts';
+
+/**
+ * Attaches a plugin at one place: validates its configuration, hands it its site and collects what is wrong.
+ * @returns what `attach` handed over, or undefined when the configuration was refused.
+ */
+export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data, stance: Stance): A | undefined {
+  const { value, errors } = compileSchema(place.schema)(copyData(raw), stance.pointer);
+  if (errors.length > 0) {
+    for (const error of errors) build.errors.push(ofOtherPlace(error, plugin, place, stance.pointer));
+    return undefined;
+  }
+  for (const literal of markedLiterals(place.schema, raw, stance.pointer)) build.warnings.push(secretWarning(literal));
+  if (!completePipes(build, place, value, stance)) return undefined;
+  const make = place.attach as (site: unknown) => A;
+  return collecting(build, stance.pointer, () => make(createSite(build, plugin, Object.freeze(value), stance)));
+}
+
+/** Fills in what the pipes of a component leave open. @returns false when one of them has mistakes. */
+function completePipes(build: Build, { schema }: Place, value: unknown, { pointer, endpoint }: Stance): boolean {
+  const around = { service: build.config, timeout: endpoint?.timeout ?? build.config.timeout };
+  let isSound = true;
+  for (const { pointer: at, value: pipe, rules } of pipesIn(schema, value)) {
+    const { errors, warnings } = completePipe(pipe as unknown as PipeConfig, pointer + at, around);
+    const refused = refusedComponents(pipe as unknown as PipeConfig, rules.components, pointer + at);
+    for (const error of [...errors, ...refused]) build.errors.push(error);
+    for (const warning of warnings) build.warnings.push(warning);
+    isSound &&= errors.length + refused.length === 0;
+  }
+  return isSound;
+}
+
+/** Code: PIPE_COMPONENT. */
+function refusedComponents(
+  { extra_config: extra }: PipeConfig,
+  allowed: readonly string[] | undefined,
+  pointer: string,
+): ConfigError[] {
+  if (!allowed) return [];
+  const refused = Object.keys(extra).filter((namespace) => !/^[@$_#]/.test(namespace) && !allowed.includes(namespace));
+  return refused.map((namespace) => {
+    const at = joinPointer(pointer, 'extra_config', namespace);
+    const message = `"${namespace}" does nothing here`;
+    return new ConfigError('PIPE_COMPONENT', at, message, { hint: `one of ${allowed.join(', ')}` });
+  });
+}
+
+/** What a plugin hands over at a place, or undefined when it refused the configuration: its mistake is collected. */
+export function collecting<A>(build: Build, pointer: string, make: () => A): A | undefined {
+  try {
+    return make();
+  } catch (error) {
+    build.errors.push(faultOf(error, pointer));
+    return undefined;
+  }
+}
+
+/** What an attachment threw, as a mistake. @throws what is none. */
+function faultOf(error: unknown, pointer: string): ConfigError {
+  if (error instanceof ConfigError) return error;
+  if (isUnread(error)) return new ConfigError('FILE_UNREAD', pointer, (error as Error).message, { cause: error });
+  throw error;
+}

@@ -1,0 +1,14 @@
+import type { IncomingMessage } from 'node:http';
+import type { Exchange } from './exchange.ts';
+
+/** A message on its way through Koa, with its exchange. */
+export interface Carrier extends IncomingMessage {
+  [carried]?: Exchange;
+}
+
+export const carried = Symbol('exchange');
+
+/** Gives up the exchange of a message, if it has one: its connection answers with this status in its place, or ends. */
+export function abandon(message: IncomingMessage, status: number): void {
+  (message as Carrier)[carried]?.abandon(status);
+}

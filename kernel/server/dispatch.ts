@@ -1,0 +1,59 @@
+import {
+  ByteStream,
+  type Call,
+  CallError,
+  type ClientRequest,
+  defineSlot,
+  type Params,
+  Reply,
+  type Step,
+} from '#contract';
+import { answered } from '../pipeline/answering.ts';
+import { watched } from '../pipeline/watched.ts';
+import type { FallbackAnswers } from './answers.ts';
+import type { Destinations } from './destinations.ts';
+
+/** How many endpoints one call may go through. */
+const MAX_ENDPOINTS = 8;
+
+const passedSlot = defineSlot<number>('endpoints passed');
+
+/**
+ * Answers requests that components make: by the endpoint that a client's request would come to, with everything that
+ * stands around it, under its own deadline and never longer than the call.
+ */
+export function componentDispatch(destinations: Destinations, fallbacks: FallbackAnswers): Step<ClientRequest> {
+  return (request, call) => {
+    const passed = call.get(passedSlot) ?? 1;
+    if (passed >= MAX_ENDPOINTS) return Reply.failed(tooMany());
+    const destination = destinations.find(request.method, request.path);
+    const inner = call.with(passedSlot, passed + 1);
+    if (destination.kind === 'own') return answered(destination.route.handle, request, inner);
+    if (destination.kind !== 'route') {
+      return fallbacks.of(destination, request.method, request.search, undefined);
+    }
+    const { route, params } = destination;
+    (request as { params: Params }).params = params;
+    const own = inner.fork();
+    own.enter(route.log, route.endpoint.timeout);
+    return untilAnswered(own, route.handle(request, own));
+  };
+}
+
+/** The call's own deadline is over with its answer, and for a stream with its end. */
+function untilAnswered(own: Call, reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
+  if (reply instanceof Promise) return reply.then((settled) => untilAnswered(own, settled));
+  if (reply.body instanceof ByteStream) reply.body = watched(reply.body, () => own.finish());
+  else own.finish();
+  return reply;
+}
+
+function tooMany(): CallError {
+  return new CallError(
+    'DISPATCH_LOOP',
+    `the call went through ${MAX_ENDPOINTS} endpoints: endpoints call one another`,
+    {
+      view: { status: 508 },
+    },
+  );
+}

@@ -1,0 +1,108 @@
+import Koa from 'koa';
+import { inject } from 'light-my-request';
+import {
+  type AtService,
+  Call,
+  type ClientRequest,
+  HeaderBag,
+  type Level,
+  PipeRequest,
+  Reply,
+  type Step,
+} from '#contract';
+import { fold } from '../pipeline/fold.ts';
+import { parallel } from '../pipeline/merge.ts';
+import type { Standing, Surroundings } from './stand.ts';
+import { type TestRequest, testRequest } from './test-request.ts';
+
+function answerOk(): Reply {
+  return Reply.data({ ok: true });
+}
+
+/** Sends a request through what a plugin attached. */
+export async function sendTo(
+  standing: Standing,
+  place: Level,
+  given: TestRequest | ClientRequest,
+  around: Surroundings,
+): Promise<Reply> {
+  const { attached, build } = standing;
+  const client = typeof given === 'object' && 'match' in given ? given : testRequest(given);
+  const next = around.next ?? answerOk;
+  const call = new Call(build.services.log, around.endpoint?.timeout ?? 2000);
+  try {
+    if (place === 'service') return await throughService(attached, client, next, call);
+    const request = new PipeRequest(client, client.params, client.query, client.headers.copy(), client.body);
+    if (place === 'backend') {
+      const wraps = [attached.backend, attached.transport].filter((wrap) => wrap !== undefined);
+      return await fold(wraps, attached.protocol?.call ?? next)(request, call);
+    }
+    const gathered = around.backends
+      ? (attached.gather?.over(around.backends) ??
+        parallel(around.backends, attached.combine, around.endpoint?.timeout ?? 2000))
+      : next;
+    const pipe = attached.proxy ? attached.proxy(gathered) : gathered;
+    const forward: Step<ClientRequest> = () => pipe(request, call);
+    return await (attached.endpoint ? attached.endpoint(forward) : forward)(client, call);
+  } finally {
+    call.finish();
+  }
+}
+
+/** What a service-level plugin attached, around an inner step that answers what `next` answers. */
+async function throughService(
+  attached: AtService,
+  client: ClientRequest,
+  next: Step<PipeRequest>,
+  call: Call,
+): Promise<Reply> {
+  const { router, request: wrap, head } = attached;
+  const inner: Step<ClientRequest> = (request) =>
+    next(new PipeRequest(request, request.params, request.query, request.headers, request.body), call);
+  const own = attached.routes?.find(
+    ({ method, path }) => (method ?? client.method) === client.method && path === client.path,
+  );
+  const served = wrap ? wrap(own?.handle ?? inner) : (own?.handle ?? inner);
+  const reply = router ? await throughKoa(router, client, served, call) : await served(client, call);
+  if (head) {
+    const seen = { status: reply.status, headers: reply.headers };
+    head(seen, client, call);
+    reply.status = seen.status;
+  }
+  return reply;
+}
+
+/** Koa middleware around an inner step. */
+async function throughKoa(
+  router: Koa.Middleware,
+  client: ClientRequest,
+  next: Step<ClientRequest>,
+  call: Call,
+): Promise<Reply> {
+  const app = new Koa();
+  app.silent = true;
+  app.use(async (ctx, inner) => {
+    ctx.state.match = () => null;
+    await inner();
+  });
+  app.use(router);
+  app.use(async (ctx) => {
+    const reply = await next(client, call);
+    ctx.status = reply.status;
+    for (const [name, value] of reply.headers) ctx.append(name, value);
+    ctx.body = reply.data ?? (reply.body as Buffer | null);
+  });
+  const payload = client.body ? Buffer.from(await client.body.bytes()) : undefined;
+  const response = await inject(app.callback(), {
+    method: client.method as 'GET',
+    url: client.search ? `${client.path}?${client.search}` : client.path,
+    headers: { host: client.host, ...Object.fromEntries(client.headers) },
+    remoteAddress: client.ip,
+    ...(payload && { payload }),
+  });
+  const headers = new HeaderBag();
+  for (const [name, value] of Object.entries(response.headers)) {
+    for (const one of [value ?? []].flat()) headers.append(name, String(one));
+  }
+  return Reply.raw(response.statusCode, headers, response.rawPayload);
+}

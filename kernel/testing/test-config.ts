@@ -1,0 +1,43 @@
+import { type BackendConfig, type EndpointConfig, routerSchema, type ServiceConfig, serviceSchema } from '#contract';
+import { compileSchema } from '../config/index.ts';
+import type { Surroundings } from './stand.ts';
+
+/** A service with every default, and what is given. */
+export function testService(given: Partial<ServiceConfig> = {}): ServiceConfig {
+  const { value } = compileSchema(serviceSchema)({ version: 3, endpoints: [] }, '');
+  const router = compileSchema(routerSchema)({}, '').value;
+  return { ...(value as ServiceConfig), router: router as ServiceConfig['router'], ...given };
+}
+
+/** An endpoint with every default and one backend, and what is given. */
+export function testEndpoint(around: Surroundings): EndpointConfig {
+  const endpoint: EndpointConfig = {
+    endpoint: '/test',
+    method: 'GET',
+    output_encoding: 'json',
+    input_headers: [],
+    input_query_strings: [],
+    concurrent_calls: 1,
+    timeout: 2000,
+    cache_ttl: 0,
+    extra_config: {},
+    backend: [],
+    ...around.endpoint,
+  };
+  if (endpoint.backend.length > 0) return endpoint;
+  const backend: BackendConfig = {
+    url_pattern: '/',
+    method: 'GET',
+    host: ['http://backend.test'],
+    sd: 'static',
+    sd_scheme: 'http',
+    disable_host_sanitize: false,
+    encoding: 'json',
+    is_collection: false,
+    input_headers: [],
+    input_query_strings: [],
+    extra_config: {},
+    ...around.backend,
+  };
+  return { ...endpoint, backend: [backend] };
+}

@@ -1,0 +1,31 @@
+import { definePlugin } from '#contract';
+import { headerLists, targetOf, textOf } from './lib/described-request.ts';
+import { jsonReply } from './lib/json-reply.ts';
+
+/** A backend that logs what it is sent. */
+export const plugin = definePlugin({
+  name: 'server/debug',
+  description: 'Answers /__debug/ and logs what it was asked.',
+  always: ({ setting, use }) => {
+    if (!setting('debug_endpoint')) return {};
+    const log = use('log').at('[ENDPOINT: /__debug/*]');
+    return {
+      routes: [
+        {
+          path: '/__debug/*',
+          description: 'Logs what it is asked, at DEBUG.',
+          async handle(request) {
+            const body = await textOf(request);
+            log.debug(`Method: ${request.method}`);
+            log.debug(`URL: ${targetOf(request)}`);
+            log.debug(() => `Query: ${JSON.stringify(Object.fromEntries(request.query))}`);
+            log.debug(() => `Params: ${JSON.stringify({ param: request.path.slice('/__debug'.length) })}`);
+            log.debug(() => `Headers: ${JSON.stringify(headerLists(request, true))}`);
+            log.debug(`Body: ${body}`);
+            return jsonReply({ message: 'pong' });
+          },
+        },
+      ],
+    };
+  },
+});

@@ -1,0 +1,31 @@
+import { definePlugin } from '#contract';
+import { headerLists, targetOf, textOf } from './lib/described-request.ts';
+import { jsonReply } from './lib/json-reply.ts';
+
+/** A backend that answers what it is sent. */
+export const plugin = definePlugin({
+  name: 'server/echo',
+  description: 'Answers /__echo/ with the request.',
+  always: ({ setting }) => {
+    if (!setting('echo_endpoint')) return {};
+    return {
+      routes: [
+        {
+          path: '/__echo/*',
+          description: 'Answers what it is asked.',
+          async handle(request) {
+            const { method, host, path, search } = request;
+            return jsonReply({
+              req_uri: targetOf(request),
+              req_uri_details: { user: '', host, path, query: search, fragment: '' },
+              req_method: method,
+              req_querystring: Object.fromEntries(request.query),
+              req_body: await textOf(request),
+              req_headers: headerLists(request, false),
+            });
+          },
+        },
+      ],
+    };
+  },
+});
