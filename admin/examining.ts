@@ -12,16 +12,16 @@ import {
 } from '#kernel';
 
 /**
- * Looks at a configuration and keeps nothing.
+ * Looks at a configuration, under what the command line adds to it here, and keeps nothing.
  * @param reading also read the files that it names.
  * @throws Refusal with every mistake.
  */
 export async function examineSnapshot(
-  { registry }: Gateway,
+  { registry, control }: Gateway,
   { data, document }: Snapshot,
   reading: boolean,
 ): Promise<Examined> {
-  const examined = await examine(data, {}, registry, reading);
+  const examined = await examine(data, control.overrides, registry, reading);
   const { errors, warnings, phase } = examined;
   if (errors.length === 0) return examined;
   const isSecret = secretsKnownTo(registry);

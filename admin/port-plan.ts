@@ -37,7 +37,7 @@ export function planPort(runtime: Runtime, given: string | undefined): PortPlan 
   const address = parseAdminAddress(listen);
   if (!address) throw new PlanError(`"${listen}" is no address such as 127.0.0.1:9180 or unix:/path`);
   if (address.kind === 'tcp' && !address.isLoopback && !settings.pem) {
-    throw new PlanError(`the admin API is not to be had at ${listen} without TLS: set tls, or listen on 127.0.0.1`);
+    throw new PlanError(`refusing to expose the admin API on ${listen} without TLS: set tls, or listen on 127.0.0.1`);
   }
   return { listen, address, settings, isAsked: given !== undefined || isConfigured };
 }

@@ -1,5 +1,5 @@
 import { ConfigError, GatewayError, type Log } from '#contract';
-import { type Gateway, type Next, type Participant, type Ready, Refusal } from '#kernel';
+import { bindTrouble, type Gateway, type Next, type Participant, type Ready, Refusal } from '#kernel';
 import type { Answer } from './app.ts';
 import { PlanError, type PortPlan, planPort } from './port-plan.ts';
 import { type Entrance, openEntrance } from './server/entrance.ts';
@@ -85,7 +85,9 @@ export class AdminPort implements Participant {
   /** @throws the system's error when an address that somebody asked for cannot be had. */
   async #openFor({ address, listen, isAsked }: PortPlan): Promise<Opening> {
     if (address.kind === 'off') return { entrance: null, giveBack() {} };
-    if (this.#entrance && listen === this.#listen) return { entrance: this.#entrance, giveBack() {} };
+    // A free port stays the same when it is asked for by its number.
+    if (this.#entrance && (listen === this.#listen || listen === this.#entrance.address))
+      return { entrance: this.#entrance, giveBack() {} };
     const leaving = this.#leaving.get(listen);
     if (leaving) {
       const { entrance } = leaving;
@@ -96,11 +98,9 @@ export class AdminPort implements Participant {
       const entrance = await openEntrance(address, (socket) => this.#speaker?.take(socket));
       return { entrance, giveBack: () => entrance.close(0) };
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      const why = code === 'EADDRINUSE' ? 'is taken' : code === 'EACCES' ? 'is not allowed' : `failed: ${message}`;
-      const told = `the admin port: listening on ${listen} ${why}`;
+      const told = `the admin API cannot listen on ${listen}: ${bindTrouble(error as Error)}`;
       if (isAsked) throw new Error(told, { cause: error });
-      this.#options.log.warning(`${told}: going on without it`);
+      this.#options.log.warning(`${told}; continuing without it`);
       return { entrance: null, giveBack() {} };
     }
   }
@@ -108,7 +108,7 @@ export class AdminPort implements Participant {
   async #use({ settings: { pem }, listen }: PortPlan, entrance: Entrance | null): Promise<void> {
     const [old, oldListen] = [this.#entrance, this.#listen];
     this.#entrance = entrance;
-    this.#listen = listen;
+    if (entrance !== old) this.#listen = listen;
     if (!isSamePem(this.#speaker, pem)) this.#speak(pem);
     if (old && oldListen !== null && old !== entrance) this.#leave(oldListen, old);
     if (entrance) await this.#options.onServing(entrance.address);

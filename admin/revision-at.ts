@@ -4,7 +4,7 @@ import { Problem } from './problem.ts';
 /** @throws Problem not-found for a revision there never was, gone for one that was pruned. */
 export function demandFound<T extends RevisionSummary>(found: T | 'pruned' | undefined, number: number): T {
   if (found === undefined) throw new Problem('not-found', `there is no revision ${number}`);
-  if (found === 'pruned') throw new Problem('gone', `revision ${number} is not kept any more`);
+  if (found === 'pruned') throw new Problem('gone', `revision ${number} has been pruned`);
   return found;
 }
 

@@ -49,7 +49,7 @@ export const issueSchema: JsonSchema = { $ref: '#/components/schemas/Problem/pro
 
 /** How a guard stands, as of `GuardState`. */
 export const guardSchema: JsonSchema = objectOf({
-  state: oneOf(['watching', 'passed', 'undecided', 'superseded', 'taken-back', 'failed']),
+  state: oneOf(['watching', 'passed', 'undecided', 'superseded', 'rolled-back', 'failed']),
   revision: whole,
   attempt: whole,
   endsAt: text,

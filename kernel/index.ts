@@ -61,6 +61,7 @@ export * from './inspect/index.ts';
 export { completeSchema, componentSchema } from './pipeline/complete-schema.ts';
 export { latencyBands } from './pipeline/traffic-window.ts';
 export { secretsKnownTo } from './registry/secrets.ts';
+export { bindTrouble } from './runtime/bind-trouble.ts';
 export { type Examined, examine, type Overrides } from './runtime/build.ts';
 export { contentHash } from './runtime/content-hash.ts';
 export { endpointId, hashOf, takeFingerprint } from './runtime/fingerprint.ts';
@@ -118,6 +119,8 @@ export interface Gateway {
    * told in the log and the old configuration serves on. Needs a source that is a file.
    */
   watch(): Promise<void>;
+  /** Requests and streams in flight now, on every configuration and in every process. */
+  countInFlight(): Promise<number>;
   /** Answers a request without a socket. */
   inject(request: InjectOptions | string): Promise<Response>;
   /** Stops accepting, waits for requests in flight as long as the configuration says, and gives everything back. */
@@ -209,7 +212,7 @@ class Kernel implements Gateway {
     const revision = await this.revisions.lastGood();
     if (!revision) throw refusal;
     const { text, format, number } = revision;
-    const message = `the configuration was refused, so revision ${number} serves again`;
+    const message = `the configuration was refused, resuming revision ${number}`;
     await this.control.apply({ trigger: 'resume', source: new ConfigText(text, format), message });
     for (const issue of toRefusal(refusal, 'read', null).issues) this.log.error(`${message}: ${issueLine(issue)}`);
   }
@@ -258,6 +261,10 @@ class Kernel implements Gateway {
     this.log.info(`Listening on port: ${address.port}`);
     this.#recording ??= recordStart(this.control, this.generations, this.revisions);
     return address;
+  }
+
+  async countInFlight(): Promise<number> {
+    return this.#crew ? await this.#crew.countInFlight() : this.generations.inFlight;
   }
 
   async inject(request: InjectOptions | string): Promise<Response> {

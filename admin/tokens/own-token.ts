@@ -23,7 +23,7 @@ export function createOwnToken(stateDirectory: string, log: Log): OwnToken {
         await writePrivately(file, `${token}\n`);
         log.info(`the token of the admin API is in ${file}`);
       } catch (error) {
-        log.error(`the token of the admin API could not be kept, so nobody can use it: ${(error as Error).message}`);
+        log.error(`cannot store the admin token: set --state-dir or GATEWAY_ADMIN_TOKEN: ${(error as Error).message}`);
       }
     },
   };

@@ -74,7 +74,7 @@ export const run: Command = {
     try {
       gateway = await startGateway(catalogue, file, {
         debug: values.debug !== undefined,
-        ...(port > 0 && { port }),
+        ...(port !== undefined && { port }),
         revisionDirectory: revisionDirectory(directory, file),
         resumeLastGood: values['resume-last-good'],
         ...(values.workers !== undefined && { workers: parseWorkers(values.workers, context) }),
@@ -120,8 +120,8 @@ function tellMissingLogging({ generations, log }: Gateway): void {
   );
 }
 
-function parsePort(text: string | undefined): number {
-  if (text === undefined) return 0;
+function parsePort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError(`not a port: ${text}`);
   return port;
@@ -145,7 +145,9 @@ function awaitEnd(
   const stop = (reason: string): void => {
     if (stopping) return;
     stopping = true;
-    stderr.write(`${reason}: waiting for ${gateway.status.calls} requests in flight\n`);
+    void gateway.countInFlight().then((count) => {
+      stderr.write(`${reason}: waiting for ${count} request${count === 1 ? '' : 's'} in flight\n`);
+    });
     resolve();
   };
   const onSignal = (signal: NodeJS.Signals): void => {

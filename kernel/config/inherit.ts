@@ -13,7 +13,7 @@ const DEFAULT_DNS_CACHE_MS = 30_000;
 
 /** Fills in what the service leaves open. Changes the configuration. */
 export function completeService(service: Draft<ServiceConfig>, options: { port?: number; debug?: boolean }): void {
-  service.port = options.port || service.port || DEFAULT_PORT;
+  service.port = options.port ?? service.port ?? DEFAULT_PORT;
   if (options.debug) service.debug_endpoint = true;
   service.timeout ||= DEFAULT_TIMEOUT_MS;
   service.dns_cache_ttl ||= DEFAULT_DNS_CACHE_MS;

@@ -15,7 +15,7 @@ import { settleTransport } from './transport.ts';
 const UNKNOWN_HOST = 'http://unknown.invalid';
 
 export interface NormalizeOptions {
-  /** Replaces the port of the document; 0 for none. */
+  /** Replaces the port of the document; 0 for any free port. */
   readonly port?: number;
   /** Serve the debug endpoint whatever the document says. */
   readonly debug?: boolean;

@@ -186,7 +186,7 @@ export const serviceSchema = {
       type: 'integer',
       minimum: 0,
       maximum: 65535,
-      description: 'Port clients connect to; 0 means 8080.',
+      description: 'Port clients connect to; 0 for any free port.',
       default: 8080,
     },
     listen_ip: {

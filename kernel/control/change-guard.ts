@@ -28,7 +28,7 @@ const events: Readonly<Record<GuardState['state'], Extract<EventType, `guard.${s
   passed: 'guard.passed',
   undecided: 'guard.undecided',
   superseded: 'guard.superseded',
-  'taken-back': 'guard.failed',
+  'rolled-back': 'guard.failed',
   failed: 'guard.failed',
 };
 
@@ -120,8 +120,8 @@ export class ChangeGuard {
         this.#end(state, { state: 'passed' });
       },
       onUndecided: (calls) => {
-        const reason = `${calls} calls, fewer than ${thresholds.minimumCalls} at every endpoint: too few to judge`;
-        log.warning(`the guard over revision ${revision} could not decide: ${reason}`);
+        const reason = `${calls} calls, fewer than ${thresholds.minimumCalls} at every endpoint`;
+        log.warning(`the guard cannot judge revision ${revision}: ${reason}`);
         this.#end(state, { state: 'undecided', reason });
       },
     });
@@ -133,12 +133,12 @@ export class ChangeGuard {
     const { control, revisions, log } = this.#options;
     const { revision } = state;
     this.#watching = null;
-    log.error(`revision ${revision} is taken back: ${reason}`);
+    log.error(`rolling back revision ${revision}: ${reason}`);
     control
       .apply({
         trigger: 'guard',
         source: new ConfigText(snapshot.text, snapshot.format),
-        message: `revision ${revision} was taken back: ${reason}`,
+        message: `revision ${revision} was rolled back: ${reason}`,
         provided({ id }) {
           if (id !== revision) throw new GatewayError('GUARD_SUPERSEDED', `revision ${id} took its place`);
         },
@@ -146,16 +146,16 @@ export class ChangeGuard {
       .then(
         async (applied) => {
           await revisions.markBad(revision, reason);
-          this.#end(state, { state: 'taken-back', reason, rolledBackTo: applied.revision });
+          this.#end(state, { state: 'rolled-back', reason, rolledBackTo: applied.revision });
         },
         (error: Error) => {
           if (error instanceof GatewayError && error.code === 'GUARD_SUPERSEDED') {
-            log.info(`revision ${revision} is not taken back: ${error.message}`);
+            log.info(`revision ${revision} is not rolled back: ${error.message}`);
             this.#end(state, { state: 'superseded', reason: error.message });
             return;
           }
-          log.critical(`revision ${revision} could not be taken back: ${error.message}`);
-          this.#end(state, { state: 'failed', reason: `${reason}; it could not be taken back: ${error.message}` });
+          log.critical(`cannot roll back revision ${revision}: ${error.message}`);
+          this.#end(state, { state: 'failed', reason: `${reason}; it cannot be rolled back: ${error.message}` });
         },
       );
   }

@@ -55,6 +55,11 @@ export class Control {
     this.#revision = options.lastRevision ?? 0;
   }
 
+  /** What the command line adds to every configuration. */
+  get overrides(): Overrides {
+    return this.#options.overrides;
+  }
+
   get current(): Current {
     return this.#current!;
   }

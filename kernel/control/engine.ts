@@ -17,8 +17,6 @@ export interface Engine {
 }
 
 export interface EngineOptions {
-  /** Port to listen on instead of the configured one; 0 for any free port. */
-  readonly port?: number | undefined;
   /** Write DEBUG lines where no component says which level is written. Default: INFO and above. */
   readonly debug?: boolean | undefined;
   /** Where logs go. Default: the process's standard output and error. */
@@ -35,7 +33,7 @@ export interface EngineOptions {
 
 /** Sets up the log, the registry and the generations of a process; none serves yet. */
 export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine {
-  const { port, debug, ask, events, services, sinks = createSinks(), role = 'alone' } = options;
+  const { debug, ask, events, services, sinks = createSinks(), role = 'alone' } = options;
   const defaultLevel: LogLevel = debug ? 'DEBUG' : 'INFO';
   const log = createLog(joinLogging([], sinks, defaultLevel).application);
   const registry = new Registry(catalogue, {
@@ -49,6 +47,6 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   } as Services);
   const keeper = new Keeper();
   const mirrors = new Mirrors();
-  const own = { log, sinks, version, defaultLevel, port, ask };
+  const own = { log, sinks, version, defaultLevel, ask };
   return { log, registry, generations: new Generations({ registry, keeper, mirrors, role, ...own }), mirrors };
 }

@@ -2,9 +2,7 @@ import type { Overrides } from '../runtime/build.ts';
 import type { EngineOptions } from './engine.ts';
 
 /** How a gateway is started. */
-export interface GatewayOptions extends Overrides, Omit<EngineOptions, 'ask' | 'events' | 'port' | 'debug'> {
-  /** Port to listen on instead of the configured one; 0 for any free port. */
-  readonly port?: number;
+export interface GatewayOptions extends Overrides, Omit<EngineOptions, 'ask' | 'events' | 'debug'> {
   /** Enables `/__debug/`, and writes DEBUG lines where no component says which level is written. Default false. */
   readonly debug?: boolean;
   /** Where the history of configurations is kept; null, the default, for in memory only. */

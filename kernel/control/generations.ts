@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ConfigError, ConfigErrors, GatewayError, type ServiceConfig } from '#contract';
+import type { ConfigError } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import type { ApplicationLog } from '../logging/index.ts';
 import { build } from '../runtime/build.ts';
@@ -9,16 +9,14 @@ import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import type { Phases } from '../runtime/phases.ts';
 import type { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { type Listener, listen } from '../server/listener.ts';
 import { createServing, type Serving, type ServingOptions } from '../server/serving.ts';
 import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
+import { type PortChange, PublicPort } from './public-port.ts';
 import { reloadSettings } from './reload-settings.ts';
 import { Streams } from './streams.ts';
 
 export interface GenerationsOptions extends BuildContext, ServingOptions {
   readonly log: ApplicationLog;
-  /** Port instead of the configured one; 0 for any free port. */
-  readonly port?: number | undefined;
 }
 
 /** A configuration built and warmed up, its port open, that nothing serves yet. */
@@ -65,7 +63,7 @@ export class Generations {
   readonly #leakGuard: LeakGuard;
   #servedFrom = 0;
   #closing = false;
-  #listener: Listener | null = null;
+  readonly #port: PublicPort;
   #aborted = 0;
   #requests = 0;
   #onDrained: (() => void)[] = [];
@@ -73,6 +71,7 @@ export class Generations {
   constructor(options: GenerationsOptions) {
     this.#options = options;
     this.#leakGuard = createLeakGuard({ log: options.log });
+    this.#port = new PublicPort({ serve: this.serve, log: options.log });
   }
 
   /** What serves. Only to be asked for after the first commit. */
@@ -128,6 +127,11 @@ export class Generations {
     return calls;
   }
 
+  /** Requests and streams under way. */
+  get inFlight(): number {
+    return this.calls + this.streams;
+  }
+
   /** Requests taken so far. */
   get requests(): number {
     return this.#requests;
@@ -148,7 +152,7 @@ export class Generations {
 
   /** Where clients connect; null before `listen`. */
   get address(): { readonly host: string; readonly port: number } | null {
-    return this.#listener && { host: this.#listener.host, port: this.#listener.port };
+    return this.#port.address;
   }
 
   /**
@@ -161,13 +165,13 @@ export class Generations {
     try {
       await nextTurn();
       const serving = await createServing(runtime, this.#options);
-      const listener = await this.#rebind(runtime, normalized.origin);
+      const port = await this.#port.prepare(runtime, normalized.origin);
       return {
         runtime,
         warnings,
-        commit: () => this.#swap(serving, listener),
+        commit: () => this.#swap(serving, port),
         abort: async () => {
-          await listener?.close(0);
+          await port.abort();
           await runtime.retire(this.#tellLeftover);
         },
       };
@@ -177,47 +181,17 @@ export class Generations {
     }
   }
 
-  #swap(serving: Serving, listener: Listener | null): { rebound: string[] } {
+  #swap(serving: Serving, port: PortChange): { rebound: readonly string[] } {
     const old = this.#cell.current;
     this.#options.log.configure(serving.logging.application);
     this.#cell.current = serving;
-    if (listener) this.#replaceListener(listener);
-    else this.#listener?.adjust(serving.runtime);
+    const { rebound, closed } = port.commit(this.#shutdownWaitMs);
+    this.#track(closed);
     const servedFrom = this.#servedFrom;
     this.#servedFrom = Date.now();
     serving.runtime.start(this.#options.log);
     if (old) this.#retire(old.runtime, servedFrom);
-    return { rebound: listener ? [`${listener.host}:${listener.port}`] : [] };
-  }
-
-  /** A listener for a changed address; null when the one there is stays. */
-  async #rebind(runtime: Runtime, origin: Normalized['origin']): Promise<Listener | null> {
-    const { config } = runtime;
-    if (!this.#listener) return null;
-    const { ip, port } = this.#listener.asked;
-    if (ip === config.listen_ip && port === this.#portOf(config)) return null;
-    try {
-      return await this.#open(runtime);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      const at = port === this.#portOf(config) ? '/listen_ip' : '/port';
-      throw new ConfigErrors([new ConfigError('LISTENER_BIND', origin(at), error.message, { cause: error })]);
-    }
-  }
-
-  #open(runtime: Runtime): Promise<Listener> {
-    return listen(runtime, this.#portOf(runtime.config), this.serve, this.#options.log);
-  }
-
-  #portOf(config: ServiceConfig): number {
-    return this.#options.port ?? (config.port || 8080);
-  }
-
-  #replaceListener(listener: Listener): void {
-    const old = this.#listener!;
-    this.#listener = listener;
-    listener.setClosing(this.#closing);
-    this.#track(old.close(this.#shutdownWaitMs));
+    return { rebound };
   }
 
   #retire(runtime: Runtime, servedFrom: number): void {
@@ -243,7 +217,9 @@ export class Generations {
   #tellAborted({ id }: Runtime, aborted: readonly string[]): void {
     this.#aborted += aborted.length;
     const names = [...new Set(aborted)].join(', ');
-    this.#options.log.warning(`configuration ${id} was replaced: ${aborted.length} requests given up: ${names}`);
+    this.#options.log.warning(
+      `revision ${id}: ${aborted.length} requests aborted, replaced for longer than drain_timeout: ${names}`,
+    );
   }
 
   /** Waits until fewer than `limit` replaced configurations have requests left (hot-reload rule 1). */
@@ -255,14 +231,15 @@ export class Generations {
     }
   }
 
-  readonly #tellLeftover = (error: unknown): void => this.#options.log.error(() => `giving back failed: ${error}`);
+  readonly #tellLeftover = (error: unknown): void =>
+    this.#options.log.error(() => `failed to release resources: ${error}`);
   #track(ending: Promise<unknown>): void {
     const tracked = ending.finally(() => this.#ending.delete(tracked));
     this.#ending.add(tracked);
   }
 
   get #shutdownWaitMs(): number {
-    return this.current.runtime.config.max_shutdown_wait_time || Number.POSITIVE_INFINITY;
+    return this.#cell.current?.runtime.config.max_shutdown_wait_time || Number.POSITIVE_INFINITY;
   }
 
   /** Answers one request by what serves now. */
@@ -271,24 +248,22 @@ export class Generations {
     this.current.serve(message, response);
   };
 
-  /** Opens the port. @throws GatewayError LISTEN_FAILED. */
-  async listen(): Promise<{ host: string; port: number }> {
-    this.#listener ??= await this.#open(this.current.runtime);
-    return { host: this.#listener.host, port: this.#listener.port };
+  /** Opens the port. @param known as of `PublicPort.open`. @throws GatewayError LISTEN_FAILED. */
+  listen(known: number | null = null): Promise<{ host: string; port: number }> {
+    return this.#port.open(this.current.runtime, known);
   }
 
   /** Whether connections are closed after their answer, so that clients go elsewhere. */
   setClosing(closing: boolean): void {
     this.#closing = closing;
-    this.#listener?.setClosing(closing);
+    this.#port.setClosing(closing);
   }
 
   /** Stops accepting, waits for requests in flight as long as the configuration says, and gives everything back. */
   async close(): Promise<void> {
     const serving = this.#cell.current;
     this.#closing = true;
-    await this.#listener?.close(this.#shutdownWaitMs);
-    this.#listener = null;
+    await this.#port.close(this.#shutdownWaitMs);
     if (serving) this.#track(serving.runtime.retire(this.#tellLeftover).then(() => serving.runtime.ended));
     while (this.#ending.size > 0) await Promise.all(this.#ending);
     this.#streams.close();

@@ -2,9 +2,9 @@
 export interface GuardState {
   /**
    * `undecided`: too few calls to judge; `superseded`: another change came before its time was over; `failed`: the change
-   * was worse and could not be taken back.
+   * was worse and could not be rolled back.
    */
-  readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'taken-back' | 'failed';
+  readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'rolled-back' | 'failed';
   /** The revision that is watched over. */
   readonly revision: number;
   /** The attempt that asked for it. */
@@ -13,6 +13,6 @@ export interface GuardState {
   readonly endsAt: string;
   /** Why it ended as it did; null while it watches, and when the change has passed. */
   readonly reason: string | null;
-  /** The revision that was put in the place of the one taken back; null when none was. */
+  /** The revision that was put in the place of the one rolled back; null when none was. */
   readonly rolledBackTo: number | null;
 }

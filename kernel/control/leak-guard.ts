@@ -52,7 +52,7 @@ export function createLeakGuard(options: LeakGuardOptions): LeakGuard {
       else if (isLate) {
         expected.delete(one);
         leaked.add(one.ref);
-        log.warning(`configuration ${one.revision} was given back and is still in memory: something holds on to it`);
+        log.warning(`revision ${one.revision} was released but is still in memory: something refers to it`);
       }
     }
     if (expected.size === 0) stop();

@@ -50,7 +50,7 @@ export async function commitAll(
 
 function toFailure(cause: unknown): ConfigError {
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new ConfigError('COMMIT_FAILED', '', `it serves, but not everything has followed: ${message}`, { cause });
+  return new ConfigError('COMMIT_FAILED', '', `applied, but not everything has followed: ${message}`, { cause });
 }
 
 /** Everybody gives back what they got ready. */

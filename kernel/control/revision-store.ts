@@ -105,7 +105,7 @@ export async function createRevisionStore(
         return null;
       }
       if (!(await disk.create({ ...summary, text }))) {
-        return `revision ${summary.number} of another process stands on the disk; ours is kept in memory only`;
+        return `revision ${summary.number} on disk was written by another process; ours is kept in memory only`;
       }
       entry.text = null;
       return null;
@@ -184,7 +184,7 @@ export async function createRevisionStore(
     const found = await files?.find();
     last = found?.last ?? 0;
     for (const summary of found?.revisions ?? []) entries.set(summary.number, { summary, text: null, dirty: false });
-    if (found && found.skipped.length > 0) log.warning(`no revisions, left as they are: ${found.skipped.join(', ')}`);
+    if (found && found.skipped.length > 0) log.warning(`not revisions, ignored: ${found.skipped.join(', ')}`);
   } catch (error) {
     fail((error as Error).message);
   }

@@ -13,7 +13,7 @@ export function tellOutcome(events: EventLog, log: Log): void {
 }
 
 function tellSuccess(applied: Applied, log: Log): void {
-  const { result, revision, previous, issues, changes, phases, hash } = applied;
+  const { result, revision, previous, issues, changes, phases, hash, rebound } = applied;
   if (result === 'applied') {
     for (const issue of issues) log.warning(issueLine(issue));
   }
@@ -23,10 +23,11 @@ function tellSuccess(applied: Applied, log: Log): void {
     return;
   }
   const { added, changed, removed } = changes;
+  const addresses = rebound.map((address) => `; now listening on ${address}`).join('');
   const spent = Object.entries(phases).map(([phase, ms]) => `${phase} ${ms} ms`);
   log.info(
     `now serving revision ${revision} (${hash.slice(0, 12)}), replacing ${previous}: endpoints ${added.length} added, ${changed.length} changed, ` +
-      `${removed.length} removed; ${spent.join(', ')}`,
+      `${removed.length} removed${addresses}; ${spent.join(', ')}`,
   );
 }
 

@@ -12,7 +12,7 @@ import type { FileRead } from './watch/index.ts';
 
 /** What the command line adds to a configuration. */
 export interface Overrides {
-  /** Replaces the configured port. */
+  /** Replaces the configured port; 0 for any free port. */
   readonly port?: number;
   /** Enables `/__debug/`. */
   readonly debug?: boolean;

@@ -34,7 +34,7 @@ const DISPOSE_MS = 5_000;
 
 function soon(disposed: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`giving back took longer than ${DISPOSE_MS} ms`)), DISPOSE_MS);
+    const late = setTimeout(() => reject(new Error(`it took longer than ${DISPOSE_MS} ms`)), DISPOSE_MS);
     disposed.then(resolve, reject).finally(() => clearTimeout(late));
   });
 }

@@ -13,6 +13,7 @@ import {
   type Step,
 } from '#contract';
 import type { Build } from '../pipeline/site.ts';
+import { bindTrouble } from './bind-trouble.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
 import type { EndpointHold } from './endpoint-hold.ts';
 import { type Holder, keptId } from './keeper.ts';
@@ -121,9 +122,9 @@ export class ScopedBuild implements Build {
     );
     this.#whole.ports.set(address, { owner, port });
     this.warmups.push(() =>
-      port.open().catch((error: NodeJS.ErrnoException) => {
-        const reason = error.code === 'EADDRINUSE' ? 'address already in use' : error.message;
-        throw new ConfigError('LISTENER_BIND', pointer, `cannot listen on ${address}: ${reason}`, { cause: error });
+      port.open().catch((error: Error) => {
+        const message = `cannot listen on ${address}: ${bindTrouble(error)}`;
+        throw new ConfigError('LISTENER_BIND', pointer, message, { cause: error });
       }),
     );
     this.start((signal) => {

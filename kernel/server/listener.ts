@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { GatewayError, type Log } from '#contract';
+import { bindTrouble } from '../runtime/bind-trouble.ts';
 import { createProtocols, type PortSettings } from './protocols.ts';
 
 /** Where clients connect. Its life is longer than a configuration's: requests are handed to whatever serves now. */
 export interface Listener {
   readonly host: string;
   readonly port: number;
-  /** What was asked for when it was opened. */
-  readonly asked: { readonly ip: string; readonly port: number };
   /** Takes over the limits, protocols and certificates of another configuration. */
   adjust(settings: PortSettings): void;
   /** Whether connections are closed after the answer they are waiting for, so that clients go elsewhere. */
@@ -35,7 +34,6 @@ export async function listen(
   return {
     host: address.address,
     port: address.port,
-    asked: { ip, port },
     adjust: (next) => protocols.adjust(next),
     setClosing: (closing) => protocols.setClosing(closing),
     close: (waitMs) =>
@@ -52,15 +50,9 @@ export async function listen(
 
 function bind(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    server.once('error', (error) => {
       const address = `${host || '*'}:${port}`;
-      const why =
-        error.code === 'EADDRINUSE'
-          ? 'is taken'
-          : error.code === 'EACCES'
-            ? 'is not allowed'
-            : `failed: ${error.message}`;
-      reject(new GatewayError('LISTEN_FAILED', `listening on ${address} ${why}`, error));
+      reject(new GatewayError('LISTEN_FAILED', `cannot listen on ${address}: ${bindTrouble(error)}`, error));
     });
     server.listen({ port, host: host || undefined, backlog: 4096 }, () => resolve());
   });

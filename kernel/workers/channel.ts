@@ -83,7 +83,7 @@ export class Channel {
 
   /** The other process has gone: whoever waits is told. */
   close(): void {
-    this.#closed ??= new GatewayError('CHANNEL_CLOSED', 'the process has gone');
+    this.#closed ??= new GatewayError('CHANNEL_CLOSED', 'the process has ended');
     for (const { reject } of [...this.#waiting.values()]) reject(this.#closed);
   }
 

@@ -51,6 +51,7 @@ export class Crew implements Participant, SeatOwner {
   /** Some workers may not have changed over yet. */
   #committing = false;
   #listens = false;
+  #port: number | null = null;
   #closing = false;
 
   constructor({ count, program, args, settings, generations, mirrors, events, log }: CrewOptions) {
@@ -75,6 +76,10 @@ export class Crew implements Participant, SeatOwner {
 
   get listens(): boolean {
     return this.#listens;
+  }
+
+  get port(): number | null {
+    return this.#port;
   }
 
   /** True while every worker serves what is committed. */
@@ -155,10 +160,11 @@ export class Crew implements Participant, SeatOwner {
         this.#committed = order;
         this.#runtimes.hold(runtime);
         this.#committing = true;
-        const rebound = await Promise.all(this.#seats.map((seat) => seat.commit(order.revision)));
+        const committed = await Promise.all(this.#seats.map((seat) => seat.commit(order.revision)));
         this.#committing = false;
         this.#releaseRuntimes();
-        return [...new Set(rebound.flat())];
+        this.#port = committed.find((one) => one?.port)?.port ?? this.#port;
+        return [...new Set(committed.flatMap((one) => one?.rebound ?? []))];
       },
       abort,
     };
@@ -168,7 +174,14 @@ export class Crew implements Participant, SeatOwner {
   async listen(): Promise<{ host: string; port: number }> {
     const addresses = await Promise.all(this.#seats.map((seat) => seat.listen()));
     this.#listens = true;
-    return addresses[0]!;
+    const [first] = addresses;
+    this.#port = first!.port;
+    return first!;
+  }
+
+  /** As of `Generations.inFlight`, of all workers together, now. */
+  async countInFlight(): Promise<number> {
+    return sum(await Promise.all(this.#seats.map((seat) => seat.countInFlight())));
   }
 
   setClosing(closing: boolean): void {
@@ -225,7 +238,7 @@ export class Crew implements Participant, SeatOwner {
   }
 
   onDown({ id, pid }: Seat, reason: string): void {
-    this.log.error(`worker ${id} (${pid}) has died: ${reason}`);
+    this.log.error(`worker ${id} (${pid}) died: ${reason}`);
     this.#events.emit('worker.down', { worker: id, pid, reason });
     this.#releaseRuntimes();
   }

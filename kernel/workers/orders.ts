@@ -20,6 +20,8 @@ export interface Committed {
   readonly revision: number;
   /** Addresses it opened in the place of others. */
   readonly rebound: readonly string[];
+  /** Where it listens; null before it does. */
+  readonly port: number | null;
 }
 
 /** What a worker is started with. */

@@ -13,6 +13,8 @@ export interface SeatOwner {
   readonly committed: PrepareOrder | null;
   /** True once workers are to listen. */
   readonly listens: boolean;
+  /** Where they listen; null before they do. */
+  readonly port: number | null;
   answerShared(question: SharedQuestion): Asked;
   onMirror(message: MirrorMessage): void;
   /** Everything a mirrored value has; undefined for one that is not known. */
@@ -27,6 +29,9 @@ export type SeatState = 'starting' | 'up' | 'stopping' | 'down';
 
 /** Longest wait for a worker to build a configuration, or to change over to it, in milliseconds. */
 const PREPARE_MS = 30_000;
+
+/** Longest wait for a worker to count what it is doing, in milliseconds. */
+const COUNT_MS = 500;
 
 /** Pauses before a worker that keeps dying is started again, in milliseconds; the last one stays. */
 const PAUSES_MS = [0, 100, 500, 2_000, 5_000];
@@ -103,7 +108,7 @@ export class Seat {
         await channel.ask('prepare', committed, PREPARE_MS);
         const { revision } = (await channel.ask('commit', committed.revision, PREPARE_MS)) as Committed;
         if (revision !== committed.revision) throw new Error(`it serves revision ${revision}`);
-        if (listens) await channel.ask('listen', null, PREPARE_MS);
+        if (listens) await channel.ask('listen', this.#owner.port, PREPARE_MS);
         // Another configuration may have been committed meanwhile.
         if (this.#owner.committed !== committed) return await this.#bringUp(channel);
       }
@@ -112,7 +117,7 @@ export class Seat {
       this.#up.resolve();
       this.#owner.onUp(this);
     } catch (error) {
-      log.error(`worker ${this.id} could not be started: ${(error as Error).message}`);
+      log.error(`worker ${this.id} failed to start: ${(error as Error).message}`);
       this.#worker?.process.kill('SIGKILL');
     }
   }
@@ -143,7 +148,7 @@ export class Seat {
       await this.#channel!.ask('prepare', order, PREPARE_MS);
     } catch (error) {
       if (!(error instanceof GatewayError) || !error.code.startsWith('CHANNEL_')) throw error;
-      throw new GatewayError('PREPARE_TIMEOUT', `worker ${this.id} did not get ready: ${error.message}`, error);
+      throw new GatewayError('PREPARE_TIMEOUT', `worker ${this.id} is not ready: ${error.message}`, error);
     }
   }
 
@@ -151,37 +156,37 @@ export class Seat {
   async #readySoon(): Promise<void> {
     const late = new AbortController();
     const timeout = delay(PREPARE_MS, undefined, { signal: late.signal }).then(() => {
-      throw new GatewayError('CHANNEL_TIMEOUT', `it has not started in ${PREPARE_MS} ms`);
+      throw new GatewayError('CHANNEL_TIMEOUT', `not started within ${PREPARE_MS} ms`);
     });
     await Promise.race([this.ready, timeout.catch(rethrowUnlessAborted)]);
     late.abort();
   }
 
   /**
-   * Resolves when the worker, or the one that takes its place, serves what is committed, with the addresses it opened.
-   * Where neither does in time, the log says so, and it goes on being tried.
+   * Resolves when the worker, or the one that takes its place, serves what is committed: with what the worker says, null
+   * when it is another one. Where neither does in time, the log says so, and it goes on being tried.
    * @param revision what is committed.
    */
-  async commit(revision: number): Promise<readonly string[]> {
+  async commit(revision: number): Promise<Committed | null> {
     if (this.#state === 'up') {
       const channel = this.#channel!;
       const asked = channel.ask('commit', revision, PREPARE_MS) as Promise<Committed>;
       const outcome = await asked.catch((error: Error) => error);
       if (outcome instanceof Error) this.#bringUpAgain(channel, outcome.message);
-      else if (outcome.revision === revision) return outcome.rebound;
+      else if (outcome.revision === revision) return outcome;
       else this.#bringUpAgain(channel, `it serves revision ${outcome.revision}`);
     }
     // Another one is on its way here, and comes up with what is committed.
     await this.#readySoon().catch((error: Error) => {
-      this.#owner.log.error(`worker ${this.id} does not serve revision ${revision}: ${error.message}`);
+      this.#owner.log.error(`worker ${this.id} does not serve revision ${revision} yet: ${error.message}`);
     });
-    return [];
+    return null;
   }
 
   /** A worker that has died meanwhile is replaced anyway, by one that comes up with what is committed. */
   #bringUpAgain(channel: Channel, why: string): void {
     if (this.#channel !== channel || this.#state !== 'up') return;
-    this.#owner.log.error(`worker ${this.id} did not change over (${why}): it is brought up again`);
+    this.#owner.log.error(`worker ${this.id} did not switch to the new revision (${why}); trying again`);
     this.#state = 'starting';
     this.#up = Promise.withResolvers();
     void this.#bringUp(channel);
@@ -196,6 +201,13 @@ export class Seat {
   /** Opens the port in the worker. @throws GatewayError LISTEN_FAILED. */
   async listen(): Promise<{ host: string; port: number }> {
     return (await this.#channel!.ask('listen')) as { host: string; port: number };
+  }
+
+  /** Requests and streams under way there now; where the worker does not say so soon, what it told last. */
+  async countInFlight(): Promise<number> {
+    const counted = this.#channel?.ask('inFlight', null, COUNT_MS) as Promise<number> | undefined;
+    const { calls = 0, streams = 0 } = this.#pulse ?? {};
+    return (await counted?.catch(() => calls + streams)) ?? 0;
   }
 
   /** Tells the worker to close connections after their answers, or to stop doing so. */

@@ -45,7 +45,6 @@ class Worker {
   constructor(catalogue: Catalogue, settings: WorkerSettings, sinks: LogSinks | undefined) {
     this.#settings = settings;
     this.#engine = openEngine(catalogue, {
-      port: settings.port ?? undefined,
       debug: settings.debug,
       sinks,
       events: { emit: (type, data) => this.#channel.tell('event', { type, data }) },
@@ -59,7 +58,8 @@ class Worker {
       commit: (revision: number) => this.#commit(revision),
       abort: () => this.#abort(),
       mirror: ({ id, change }: MirrorMessage) => this.#engine.mirrors.receive(id, change),
-      listen: () => this.#engine.generations.listen(),
+      listen: (known: number | null) => this.#engine.generations.listen(known),
+      inFlight: () => this.#engine.generations.inFlight,
       closing: (closing: boolean) => this.#engine.generations.setClosing(closing),
       level: (level: LogLevel) => {
         this.#engine.log.level = level;
@@ -93,13 +93,14 @@ class Worker {
   /** Changes over to a revision, if that is the one it got ready for. */
   #commit(revision: number): Committed {
     const prepared = this.#prepared;
-    if (prepared?.runtime.id !== revision) return { revision: this.#serving, rebound: [] };
+    const { generations } = this.#engine;
+    if (prepared?.runtime.id !== revision) return { revision: this.#serving, rebound: [], port: null };
     this.#prepared = null;
     const { rebound } = prepared.commit();
     this.#serving = revision;
     this.#pulse ??= setInterval(() => this.#beat(), PULSE_MS).unref();
     this.#beat();
-    return { revision, rebound };
+    return { revision, rebound, port: generations.address?.port ?? null };
   }
 
   async #abort(): Promise<void> {

@@ -35,7 +35,7 @@ function checkAddress({ config, fault }: ApiSite): void {
     throw fault('ADMIN_LISTEN', '/listen', `"${config.listen}" is no address such as 127.0.0.1:9180 or unix:/path`);
   }
   if (address.kind === 'tcp' && !address.isLoopback && !config.tls) {
-    const message = `the admin API is not to be had at ${config.listen} without TLS`;
+    const message = `refusing to expose the admin API on ${config.listen} without TLS`;
     throw fault('ADMIN_LISTEN', '/listen', message, { hint: 'set tls, or listen on 127.0.0.1 or unix:/path' });
   }
 }

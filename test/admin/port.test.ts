@@ -69,7 +69,10 @@ describe('the admin port', () => {
     it('refuses the start where it is taken and was asked for', async () => {
       const server = await occupy({ port: 0, host: '127.0.0.1' });
       const listen = `127.0.0.1:${portOf(server)}`;
-      const taken = { code: 'ADMIN_LISTEN', message: `the admin port: listening on ${listen} is taken` };
+      const taken = {
+        code: 'ADMIN_LISTEN',
+        message: `the admin API cannot listen on ${listen}: address already in use`,
+      };
       await rejects(openAdmin(config(), { listen }), taken);
       await rejects(openAdmin(withAdmin({ listen }), { listen: undefined }), taken);
       await free(server);
@@ -96,7 +99,10 @@ describe('the admin port', () => {
       });
       one = await openAdmin(config(), { listen: undefined });
       equal(one.admin.address, null);
-      match(one.lines.join('\n'), /WARNING: \[ADMIN\] .*127\.0\.0\.1:9180 is taken: going on without it/);
+      match(
+        one.lines.join('\n'),
+        /WARNING: \[ADMIN\] .*cannot listen on 127\.0\.0\.1:9180: address already in use; continuing without it/,
+      );
       equal((await one.gateway.inject('/__health')).statusCode, 200);
       if (server.listening) await free(server);
     });
@@ -135,6 +141,17 @@ describe('the admin port', () => {
       equal(one.gateway.status.revision, 1);
       equal((await askAt(from, '/live')).status, 200);
       await free(server);
+    });
+
+    it('keeps a free port while any will do, and when it is asked for by its number', async () => {
+      one = await openAdmin(withAdmin({ listen: '127.0.0.1:0' }), { listen: undefined });
+      const { address } = one.admin;
+      const bodies = [{ listen: '127.0.0.1:0', revisions: 7 }, { listen: address }, { listen: '127.0.0.1:0' }];
+      for (const settings of bodies) {
+        equal((await one.ask('/v1/config', { method: 'PUT', body: withAdmin(settings) })).body.result, 'applied');
+        equal(one.admin.address, address);
+      }
+      equal((await one.ask('/live')).status, 200);
     });
 
     it('opens nothing for good in a dry run', async () => {
@@ -245,7 +262,7 @@ describe('the admin port as a socket file', () => {
 
   it('leaves one alone that somebody listens on', async () => {
     const server = await occupy({ path });
-    await rejects(open(), { code: 'ADMIN_LISTEN', message: /is taken/ });
+    await rejects(open(), { code: 'ADMIN_LISTEN', message: /address already in use/ });
     ok(existsSync(path));
     await free(server);
   });

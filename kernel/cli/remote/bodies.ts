@@ -19,7 +19,7 @@ export interface CheckedBody {
 
 /** How the guard over a change stands. */
 export interface GuardBody {
-  readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'taken-back' | 'failed';
+  readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'rolled-back' | 'failed';
   readonly revision: number;
   readonly attempt: number;
   readonly endsAt: string;

@@ -3,10 +3,10 @@ import type { GuardBody } from './bodies.ts';
 const words: Readonly<Record<GuardBody['state'], (guard: GuardBody) => string>> = {
   watching: ({ revision, endsAt }) => `watching revision ${revision} until ${endsAt}`,
   passed: ({ revision }) => `revision ${revision} has passed its guard`,
-  undecided: ({ revision, reason }) => `the guard could not judge revision ${revision}: ${reason}`,
+  undecided: ({ revision, reason }) => `the guard cannot judge revision ${revision}: ${reason}`,
   superseded: ({ revision, reason }) => `the guard over revision ${revision} ended early: ${reason}`,
-  'taken-back': ({ revision, reason, rolledBackTo }) =>
-    `revision ${revision} was taken back: ${reason}; now serving revision ${rolledBackTo}`,
+  'rolled-back': ({ revision, reason, rolledBackTo }) =>
+    `revision ${revision} was rolled back: ${reason}; now serving revision ${rolledBackTo}`,
   failed: ({ revision, reason }) => `revision ${revision} got worse: ${reason}`,
 };
 

@@ -80,7 +80,7 @@ export function watchFiles(options: WatchOptions): Watcher {
   const fallBack = (why: string): void => {
     if (closed || mode === 'poll') return;
     mode = 'poll';
-    log.warning(`${why}: looking at the watched files every ${times.pollMs} ms`);
+    log.warning(`${why}: polling the watched files every ${times.pollMs} ms`);
     schedulePoll();
   };
 
@@ -129,7 +129,7 @@ export function watchFiles(options: WatchOptions): Watcher {
       try {
         await lookOnce();
       } catch (error) {
-        log.error(() => `watched files could not be looked at: ${error}`);
+        log.error(() => `cannot look at the watched files: ${error}`);
       }
     } while (lookAgain && !closed);
     looking = false;
@@ -155,7 +155,7 @@ export function watchFiles(options: WatchOptions): Watcher {
     try {
       await onChange(changed);
     } catch (error) {
-      log.error(() => `a change of watched files could not be dealt with: ${error}`);
+      log.error(() => `failed to handle a change of watched files: ${error}`);
     }
   };
 

@@ -1,4 +1,4 @@
-import { doesNotMatch, equal, match, ok } from 'node:assert/strict';
+import { doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -38,6 +38,21 @@ describe('run', function () {
   };
   const statusOf = async () => JSON.parse((await sluiceIn(env, 'status', '--json')).out);
 
+  for (const [where, config, flags] of [
+    ['in the configuration', { ...service, port: 0 }, []],
+    ['on the command line', { ...service, port: 8080 }, ['-p', '0']],
+  ] as const) {
+    it(`serves at any free port where the port is 0 ${where}`, async () => {
+      const file = folder.write('gateway.json', config);
+      equal((await sluiceIn(env, 'check', '-t', '-c', file)).code, 0);
+      gateway = startProcess(env, 'run', '-c', file, ...flags);
+      await gateway.printed(/Listening on port: \d+/);
+      const [, port] = /Listening on port: (\d+)/.exec(gateway.output)!;
+      notEqual(port, '8080');
+      equal((await fetch(`http://127.0.0.1:${port}/__health`)).status, 200);
+    });
+  }
+
   it('opens no admin port where it is told off', async () => {
     await start('--admin', 'off');
     gateway!.kill('SIGTERM');
@@ -69,7 +84,7 @@ describe('run', function () {
     );
     taken.close();
     equal(code, 1);
-    match(err, /ERROR .*is taken/);
+    match(err, /ERROR .*address already in use/);
   });
 
   it('ends with 0 when the admin port is told to stop it', async () => {

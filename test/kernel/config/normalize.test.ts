@@ -20,10 +20,10 @@ const warnings = (result: { warnings: readonly { code: string; pointer: string }
 
 describe('the root', () => {
   it('needs no more than a version', () => equal(accept({ version: 3, endpoints: [] }).config.port, 8080));
-  it('reads port 0 as 8080', () => equal(accept({ version: 3, port: 0 }).config.port, 8080));
+  it('keeps port 0, which is any free one', () => equal(accept({ version: 3, port: 0 }).config.port, 0));
   it('lets the flag replace the port', () => equal(accept({ version: 3, port: 81 }, { port: 82 }).config.port, 82));
-  it('lets port 0 of the flag change nothing', () =>
-    equal(accept({ version: 3, port: 81 }, { port: 0 }).config.port, 81));
+  it('lets port 0 of the flag replace it, too', () =>
+    equal(accept({ version: 3, port: 81 }, { port: 0 }).config.port, 0));
   it('enables the debug endpoint by flag', () => ok(accept({ version: 3 }, { debug: true }).config.debug_endpoint));
   it('accepts comment keys', () => {
     const { config } = accept({ version: 3, '@c': 'x', _n: 1, '#': 0, $schema: 's', endpoints: [] });

@@ -86,12 +86,12 @@ describe('a guarded change', () => {
     deepEqual(await send(30), [500]);
     timers.advance(1_000);
     const state = await ended;
-    deepEqual([state.state, state.revision, state.rolledBackTo, state.attempt], ['taken-back', 2, 3, attempt]);
+    deepEqual([state.state, state.revision, state.rolledBackTo, state.attempt], ['rolled-back', 2, 3, attempt]);
     match(state.reason!, /^GET \/a: errors rose from 0\.0 % to 100\.0 %/);
     deepEqual(await send(1), [200]);
     const [back, taken] = revisions.list();
     deepEqual([back!.source, taken!.result], ['guard', 'rolled-back']);
-    match(back!.message!, /revision 2 was taken back/);
+    match(back!.message!, /revision 2 was rolled back/);
     deepEqual([control.attempts.get(attempt)!.guard, guard.state], [state, state]);
   });
 
@@ -108,7 +108,7 @@ describe('a guarded change', () => {
     timers.advance(MINUTE);
     const { state, reason } = await ended;
     deepEqual([state, revision()], ['undecided', 2]);
-    equal(reason, '3 calls, fewer than 20 at every endpoint: too few to judge');
+    equal(reason, '3 calls, fewer than 20 at every endpoint');
   });
 
   it('is watched no more when another one takes its place', async () => {
@@ -145,7 +145,7 @@ describe('a guarded change', () => {
     await held.asked(2);
     held.release();
     await refused;
-    equal((await ended).state, 'taken-back');
+    equal((await ended).state, 'rolled-back');
   });
 
   it('says so when it could not be taken back', async () => {
@@ -155,7 +155,7 @@ describe('a guarded change', () => {
     timers.advance(1_000);
     const { state, reason } = await ended;
     deepEqual([state, revision()], ['failed', 2]);
-    match(reason!, /errors rose.*; it could not be taken back: a worker is late/);
+    match(reason!, /errors rose.*; it cannot be rolled back: a worker is late/);
   });
 
   it('does not fail by turning away on purpose', async () => {
@@ -174,7 +174,7 @@ describe('a guarded change', () => {
       equal(result, 'unchanged');
       timers.advance(1_000);
       const { state, revision: watched } = await ended;
-      deepEqual([state, watched], ['taken-back', 2]);
+      deepEqual([state, watched], ['rolled-back', 2]);
     });
 
     it('is judged from its beginning also when minutes have gone by', async () => {
@@ -227,7 +227,7 @@ describe('a guarded change', () => {
         await apply(careful(bad), { trigger });
         await send(30);
         timers.advance(1_000);
-        equal((await ended).state, 'taken-back');
+        equal((await ended).state, 'rolled-back');
       });
     }
 

@@ -143,7 +143,7 @@ describe('changes of configuration', () => {
     deepEqual([result, revision, gateway.config.name], ['applied', 2, 'x']);
     deepEqual(
       warnings.map(({ code, message }) => ({ code, message })),
-      [{ code: 'COMMIT_FAILED', message: 'it serves, but not everything has followed: the disk is full' }],
+      [{ code: 'COMMIT_FAILED', message: 'applied, but not everything has followed: the disk is full' }],
     );
     equal(gateway.revisions.list()[0]!.number, 2);
   });

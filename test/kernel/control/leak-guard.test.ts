@@ -44,7 +44,7 @@ describe('the leak guard', () => {
     collected!();
     now = MINUTE_MS;
     collected!();
-    deepEqual(warnings, ['configuration 7 was given back and is still in memory: something holds on to it']);
+    deepEqual(warnings, ['revision 7 was released but is still in memory: something refers to it']);
   });
 
   it('says nothing after one collection, however late', () => {

@@ -298,7 +298,7 @@ describe('two processes with one history', () => {
 
   it('warn, and have a problem until the next revision is written', async () => {
     const { second, warnings } = await two();
-    const line = 'revision 1 of another process stands on the disk; ours is kept in memory only';
+    const line = 'revision 1 on disk was written by another process; ours is kept in memory only';
     deepEqual([warnings, second.problem], [[line], line]);
     await second.add(revision(2));
     deepEqual([warnings.length, second.problem], [1, null]);

@@ -155,7 +155,7 @@ describe('a running gateway', () => {
     const code = await run(port, { extra_config: {} });
     taken.close();
     ok(code !== 0 && code !== null);
-    match(output, new RegExp(`ERROR.*127\\.0\\.0\\.1:${port} is taken`));
+    match(output, new RegExp(`ERROR cannot listen on 127\\.0\\.0\\.1:${port}: address already in use`));
     ok(!output.includes('Listening on port'));
   });
 

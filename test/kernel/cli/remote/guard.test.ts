@@ -58,19 +58,19 @@ describe('reload --guard', function () {
   });
 
   it('ends with 0 and says so when too few have called', async () => {
-    const reason = '3 calls, fewer than 20 at every endpoint: too few to judge';
+    const reason = '3 calls, fewer than 20 at every endpoint';
     telling(eventText(2, 'guard.undecided', { ...watching, state: 'undecided', reason }));
     const { code, err } = await reload();
     equal(code, 0);
-    match(err, /\nthe guard could not judge revision 8: 3 calls, fewer than 20 .*\n$/);
+    match(err, /\nthe guard cannot judge revision 8: 3 calls, fewer than 20 .*\n$/);
   });
 
   it('ends with 1 and the reason when the change was taken back', async () => {
-    const back = { state: 'taken-back', reason: 'GET /a: errors rose', rolledBackTo: 9 };
+    const back = { state: 'rolled-back', reason: 'GET /a: errors rose', rolledBackTo: 9 };
     telling(eventText(2, 'guard.failed', { ...watching, ...back }));
     const { code, err } = await reload();
     equal(code, 1);
-    match(err, /ERROR revision 8 was taken back: GET \/a: errors rose; now serving revision 9\n$/);
+    match(err, /ERROR revision 8 was rolled back: GET \/a: errors rose; now serving revision 9\n$/);
   });
 
   it('ends with 1 when another change came in between', async () => {
@@ -84,7 +84,7 @@ describe('reload --guard', function () {
   it('does not take the verdict over another change for its own', async () => {
     telling(
       eventText(2, 'guard.passed', { ...watching, state: 'passed', revision: 7, attempt: 3 }),
-      eventText(3, 'guard.failed', { ...watching, state: 'taken-back', reason: 'slow', rolledBackTo: 9 }),
+      eventText(3, 'guard.failed', { ...watching, state: 'rolled-back', reason: 'slow', rolledBackTo: 9 }),
     );
     equal((await reload()).code, 1);
   });

@@ -1,0 +1,97 @@
+import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
+import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
+import { createGateway } from '../../../kernel/sluice.ts';
+import { freePort } from '../../support/conditions.ts';
+import { rememberingSinks } from '../../support/gateway.ts';
+
+describe('the port of a gateway', () => {
+  let gateway: Gateway | null = null;
+  const sinks = rememberingSinks();
+
+  beforeEach(() => {
+    sinks.lines.length = 0;
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = null;
+  });
+
+  const config = (port: number, more: object = {}) => ({
+    version: 3,
+    port,
+    listen_ip: '127.0.0.1',
+    endpoints: [],
+    extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true } },
+    ...more,
+  });
+
+  async function start(port: number, options: GatewayOptions = {}): Promise<number> {
+    gateway = await createGateway(config(port), { sinks, ...options });
+    return (await gateway.listen()).port;
+  }
+
+  const isOpen = (port: number): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}/__health`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+
+  describe('0', () => {
+    it('is any free one', async () => {
+      const port = await start(0);
+      notEqual(port, 0);
+      notEqual(port, 8080);
+      equal(await isOpen(port), true);
+    });
+
+    it('is any free one on the command line, too', async () => {
+      notEqual(await start(await freePort(), { port: 0 }), 0);
+    });
+
+    it('stays what it is while other things change', async () => {
+      const port = await start(0);
+      const { rebound } = await gateway!.reload(config(0, { name: 'other' }));
+      deepEqual([rebound, gateway!.generations.address!.port], [[], port]);
+      equal(await isOpen(port), true);
+    });
+
+    it('stays what it is when it is asked for by its number', async () => {
+      const port = await start(0);
+      deepEqual((await gateway!.reload(config(port))).rebound, []);
+      deepEqual((await gateway!.reload(config(0))).rebound, []);
+      equal(await isOpen(port), true);
+    });
+
+    it('is another one after one that was asked for', async () => {
+      const first = await start(await freePort());
+      const { rebound } = await gateway!.reload(config(0));
+      const { port } = gateway!.generations.address!;
+      notEqual(port, first);
+      deepEqual(rebound, [`127.0.0.1:${port}`]);
+      deepEqual([await isOpen(port), await isOpen(first)], [true, false]);
+    });
+  });
+
+  it('is told in the log when it changes', async () => {
+    await start(await freePort());
+    const next = await freePort();
+    await gateway!.reload(config(next));
+    match(
+      sinks.lines.find((line) => line.includes('now serving'))!,
+      new RegExp(
+        `INFO.*now serving revision 2 \\(\\w{12}\\), replacing 1: .*; now listening on 127\\.0\\.0\\.1:${next};`,
+      ),
+    );
+  });
+
+  it('that is taken ends the start, with the reason in the words of the system', async () => {
+    const port = await start(0);
+    const second = await createGateway(config(port), { sinks });
+    const refused = await second.listen().then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    await second.close();
+    equal(refused, `cannot listen on 127.0.0.1:${port}: address already in use`);
+  });
+});
