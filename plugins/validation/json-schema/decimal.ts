@@ -38,7 +38,19 @@ export function isMultiple(value: Numeric, unit: Numeric): boolean {
   // Digits end in no zero, so a value with more decimal places than the unit cannot be a multiple of it.
   if (shift < 0) return false;
   const modulus = BigInt(right.digits);
-  return ((BigInt(left.digits) % modulus) * powerOfTen(shift, modulus)) % modulus === 0n;
+  return (remainder(left.digits, modulus) * powerOfTen(shift, modulus)) % modulus === 0n;
+}
+
+/** Digits that are turned into a `bigint` at once: of millions that would take more than linear time. */
+const CHUNK = 256;
+
+function remainder(digits: string, modulus: bigint): bigint {
+  let result = 0n;
+  for (let at = 0; at < digits.length; at += CHUNK) {
+    const chunk = digits.slice(at, at + CHUNK);
+    result = (result * 10n ** BigInt(chunk.length) + BigInt(chunk)) % modulus;
+  }
+  return result;
 }
 
 /** A text that is the same for equal numbers and different for others. */

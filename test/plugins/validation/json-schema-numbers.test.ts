@@ -70,6 +70,14 @@ describe('validation/json-schema numbers', () => {
     equal(compareNumbers(number('1e999999999999999999999'), number('2e888888888')) > 0, true);
   });
 
+  it('of millions of digits are held to multipleOf in linear time', function () {
+    this.timeout(5000);
+    const digits = '7'.repeat(20_000_000);
+    equal(isMultiple(JSON.rawJSON(digits), number('7')), true);
+    equal(isMultiple(JSON.rawJSON(`${digits}8`), number('7')), false);
+    equal(isMultiple(JSON.rawJSON(digits), number('123456789012345678901234567890')), false);
+  });
+
   it('with very many zeros are read in linear time', () => {
     const long = JSON.rawJSON(`1${'0'.repeat(500_000)}1`);
     equal(isWhole(long), true);
