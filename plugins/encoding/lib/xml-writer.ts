@@ -1,4 +1,5 @@
 import { type Data, type DataObject, type Encoded, isObject } from '#contract';
+import { BoundedText } from './bounded-text.ts';
 import { nestingError } from './nesting.ts';
 import { isScalar, type Scalar, scalarText } from './scalar.ts';
 import { attributeText, elementText, xmlName } from './xml-text.ts';
@@ -13,18 +14,20 @@ const contentType = 'application/xml';
  * - Keys that start with `-` and hold a scalar are attributes, a scalar under `#text` is the text, all else are child
  *   elements. Attributes and children are sorted by key. A list repeats its tag; lists in lists count as one.
  * - A key that is no XML name is made one: characters that cannot stand in a name become `_`, and `_` is put before a
- *   first character that can only stand later (`9 lives` is `_9_lives`). Attributes that would share a name get more
- *   underscores. Characters that XML cannot hold become U+FFFD.
+ *   first character that can only stand later (`9 lives` is `_9_lives`). Attributes that would share a name get a number
+ *   (`a_b`, `a_b_2`). Characters that XML cannot hold become U+FFFD.
  *
- * @throws Error when the data is nested too deeply.
+ * @throws Error when the data is nested too deeply, or the text would be longer than 128 Mi characters.
  */
 export function writeXml(data: DataObject | null): Encoded {
   if (data === null) return { contentType, body: '' };
   try {
     const keys = Object.keys(data);
     const key = keys.length === 1 ? keys[0]! : '';
-    const body = keys.length === 1 && isRoot(key, data[key]!) ? element(key, data[key]!) : element('doc', data);
-    return { contentType, body };
+    const text = new BoundedText();
+    if (keys.length === 1 && isRoot(key, data[key]!)) writeElement(text, xmlName(key), data[key]!);
+    else writeElement(text, 'doc', data);
+    return { contentType, body: text.toString() };
   } catch (error) {
     throw nestingError(error);
   }
@@ -43,41 +46,69 @@ function isText(key: string, value: Data): value is Scalar {
 }
 
 /** One element, or one for each member of a list. */
-function element(key: string, value: Data): string {
-  const name = xmlName(key);
-  if (Array.isArray(value)) return elements(key, value) || `<${name}/>`;
-  let attributes = '';
-  let content = '';
-  if (isObject(value)) {
-    let used: Set<string> | null = null;
-    let children = '';
-    for (const child of Object.keys(value).sort()) {
-      const part = value[child]!;
-      if (isAttribute(child, part)) {
-        used ??= new Set();
-        attributes += ` ${unused(child, used)}="${attributeText(scalarText(part))}"`;
-      } else if (isText(child, part)) {
-        content = elementText(scalarText(part));
-      } else {
-        children += element(child, part);
-      }
-    }
-    content += children;
+function writeElement(text: BoundedText, name: string, value: Data): void {
+  if (Array.isArray(value)) {
+    if (!writeMembers(text, name, value)) text.add(`<${name}/>`);
+  } else if (isObject(value)) {
+    writeObject(text, name, value);
   } else {
-    content = elementText(scalarText(value));
+    const content = scalarText(value);
+    text.add(content === '' ? `<${name}/>` : `<${name}>${elementText(content)}</${name}>`);
   }
-  return content === '' ? `<${name}${attributes}/>` : `<${name}${attributes}>${content}</${name}>`;
 }
 
-function elements(key: string, list: readonly Data[]): string {
-  let text = '';
-  for (const member of list) text += Array.isArray(member) ? elements(key, member) : element(key, member);
-  return text;
+/** @returns false when there are none, in lists within the list neither. */
+function writeMembers(text: BoundedText, name: string, list: readonly Data[]): boolean {
+  let isAny = false;
+  for (const member of list) {
+    if (Array.isArray(member)) {
+      isAny = writeMembers(text, name, member) || isAny;
+    } else {
+      writeElement(text, name, member);
+      isAny = true;
+    }
+  }
+  return isAny;
 }
 
-function unused(key: string, used: Set<string>): string {
-  let name = xmlName(key.slice(1));
-  while (used.has(name)) name += '_';
-  used.add(name);
-  return name;
+function writeObject(text: BoundedText, name: string, object: DataObject): void {
+  let names: UniqueNames | null = null;
+  const children: string[] = [];
+  let content = '';
+  text.add(`<${name}`);
+  for (const key of Object.keys(object).sort()) {
+    const part = object[key]!;
+    if (isAttribute(key, part)) {
+      names ??= new UniqueNames();
+      text.add(` ${names.take(xmlName(key.slice(1)))}="${attributeText(scalarText(part))}"`);
+    } else if (isText(key, part)) {
+      content = scalarText(part);
+    } else {
+      children.push(key);
+    }
+  }
+  if (content === '' && children.length === 0) return text.add('/>');
+  text.add(`>${elementText(content)}`);
+  for (const key of children) writeElement(text, xmlName(key), object[key]!);
+  text.add(`</${name}>`);
+}
+
+/** Names that nothing else has got yet: one that is taken gets the first number that is free. */
+class UniqueNames {
+  /** Every name given, with the last number that was put behind it. */
+  readonly #given = new Map<string, number>();
+
+  take(name: string): string {
+    let number = this.#given.get(name);
+    let free = name;
+    if (number !== undefined) {
+      do {
+        number++;
+        free = `${name}_${number}`;
+      } while (this.#given.has(free));
+      this.#given.set(name, number);
+    }
+    this.#given.set(free, 1);
+    return free;
+  }
 }

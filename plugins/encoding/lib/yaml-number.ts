@@ -3,15 +3,18 @@ import { parseExact, type RawNumber } from '#contract';
 const decimal = /^([-+]?)0*(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
 const integer = /^[-+]?(?:\d+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
 
+/** Digits of a number that is not decimal: turning them into decimal ones takes more than linear time. */
+const MAX_DIGITS = 1000;
+
 /**
  * A YAML number with the digits it was written with where a JavaScript number cannot hold them.
- * @returns null for infinities and for what is not a number.
+ * @returns null for infinities, for what is not a number and for more than 1,000 octal or hexadecimal digits.
  */
 export function exactNumber(value: number, source: string): number | RawNumber | null {
   if (Number.isSafeInteger(value) && integer.test(source)) return value;
   const parts = decimal.exec(source);
   if (!parts) {
-    if (integer.test(source)) return JSON.rawJSON(BigInt(source).toString());
+    if (integer.test(source)) return source.length > MAX_DIGITS ? null : JSON.rawJSON(BigInt(source).toString());
     return Number.isFinite(value) ? value : null;
   }
   const [, sign, whole, fraction, exponent] = parts;

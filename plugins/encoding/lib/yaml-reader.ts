@@ -48,24 +48,53 @@ interface Reading {
 function firstDocument(source: string): Data {
   const lines = new LineCounter();
   const reading: Reading = { lines, anchors: new Map(), size: 0, repeated: 0 };
-  const documents = new Composer(options).compose(tokensOf(source, reading), true, source.length);
-  for (const document of documents) {
-    const error = document.errors[0];
-    if (error) throw fault(reading, error.pos[0], error.message);
-    return read(document.contents, reading);
+  const composer = new Composer(options);
+  let first: Error | undefined;
+  // By itself it goes on to the end and makes an error for every sign that is out of place. What is thrown at it comes
+  // back as another error from every node around.
+  Object.assign(composer, {
+    onError(at: ErrorPlace, _code: string, message: string, isWarning?: boolean): void {
+      if (isWarning) return;
+      first ??= fault(reading, offsetOf(at), message);
+      throw first;
+    },
+  });
+  for (const { contents } of composer.compose(firstTokens(source, reading), true, source.length)) {
+    return read(contents, reading);
   }
   return null;
 }
 
-/** The composer behind this is recursive: what nests too deeply must not reach it. */
-function* tokensOf(source: string, reading: Reading): Generator<CST.Token, void> {
+/**
+ * The tokens up to where a second document begins. The composer behind this is recursive: what nests too deeply must not
+ * reach it.
+ */
+function* firstTokens(source: string, reading: Reading): Generator<CST.Token, void> {
   const parser = new Parser(reading.lines.addNewLine);
   reading.lines.addNewLine(0);
+  let isOver = false;
   for (const lexeme of new Lexer().lex(source)) {
-    yield* parser.next(lexeme);
+    for (const token of parser.next(lexeme)) {
+      isOver ||= token.type === 'document';
+      yield sound(token, reading);
+    }
+    if (isOver && parser.stack.length > 0) return;
     if (parser.stack.length > MAX_DEPTH) throw fault(reading, parser.offset, `nested deeper than ${MAX_DEPTH} levels`);
   }
-  yield* parser.end();
+  for (const token of parser.end()) yield sound(token, reading);
+}
+
+function sound(token: CST.Token, reading: Reading): CST.Token {
+  if (token.type === 'error') throw fault(reading, token.offset, token.message);
+  return token;
+}
+
+/** Where the composer finds an error: an offset, the start and end of it, or a token. */
+type ErrorPlace = number | readonly [number, ...number[]] | { readonly offset: number };
+
+function offsetOf(place: ErrorPlace): number {
+  if (typeof place === 'number') return place;
+  return 'offset' in place ? place.offset : place[0];
 }
 
 function read(node: Node | null | undefined, reading: Reading): Data {

@@ -1,6 +1,8 @@
 import { type Data, type DataObject, type Encoded, isObject } from '#contract';
+import { BoundedText } from './bounded-text.ts';
 import { nestingError } from './nesting.ts';
 import { isScalar, type Scalar, scalarText } from './scalar.ts';
+import { yamlText } from './yaml-text.ts';
 
 const contentType = 'application/yaml; charset=utf-8';
 
@@ -13,12 +15,14 @@ const MAX_IMPLICIT_KEY = 1000;
 /**
  * Data as block-style YAML: two spaces a level, keys sorted, a line end behind the last line. Numbers keep their
  * digits; texts that another type or sign could be read into are in double quotes. No data is `{}`.
- * @throws Error when the data is nested too deeply.
+ * @throws Error when the data is nested too deeply, or the text would be longer than 128 Mi characters.
  */
 export function writeYaml(data: DataObject | null): Encoded {
   try {
-    const body = data === null || isEmpty(data) ? '{}\n' : block(data, '');
-    return { contentType, body };
+    const text = new BoundedText();
+    if (data === null || isEmpty(data)) text.add('{}\n');
+    else writeBlock(text, data, '');
+    return { contentType, body: text.toString() };
   } catch (error) {
     throw nestingError(error);
   }
@@ -29,51 +33,42 @@ function isEmpty(value: DataObject | readonly Data[]): boolean {
 }
 
 /** The lines of a list or object with members; the first line comes without its indentation. */
-function block(value: DataObject | readonly Data[], indent: string): string {
+function writeBlock(text: BoundedText, value: DataObject | readonly Data[], indent: string): void {
   if (indent.length > 2 * MAX_DEPTH) throw new Error(`data nested deeper than ${MAX_DEPTH} levels`);
-  let lines = '';
   const deeper = `${indent}  `;
+  let before = '';
   if (Array.isArray(value)) {
     for (const member of value as readonly Data[]) {
-      if (lines !== '') lines += indent;
-      lines += isScalar(member) || isEmpty(member) ? `- ${flow(member)}\n` : `- ${block(member, deeper)}`;
+      text.add(`${before}- `);
+      if (isFlow(member)) text.add(`${flow(member)}\n`);
+      else writeBlock(text, member, deeper);
+      before = indent;
     }
-    return lines;
+    return;
   }
   const object = value as DataObject;
   for (const key of Object.keys(object).sort()) {
-    if (lines !== '') lines += indent;
     const member = object[key]!;
-    const name = text(key);
-    lines += name.length > MAX_IMPLICIT_KEY ? `? ${name}\n${indent}:` : `${name}:`;
-    lines += isScalar(member) || isEmpty(member) ? ` ${flow(member)}\n` : `\n${deeper}${block(member, deeper)}`;
+    const name = yamlText(key);
+    text.add(name.length > MAX_IMPLICIT_KEY ? `${before}? ${name}\n${indent}:` : `${before}${name}:`);
+    if (isFlow(member)) {
+      text.add(` ${flow(member)}\n`);
+    } else {
+      text.add(`\n${deeper}`);
+      writeBlock(text, member, deeper);
+    }
+    before = indent;
   }
-  return lines;
 }
 
-function flow(value: Data): string {
+/** What stands on the line of its key or dash. */
+function isFlow(value: Data): value is Scalar | [] | Record<string, never> {
+  return isScalar(value) || isEmpty(value);
+}
+
+function flow(value: Scalar | [] | Record<string, never>): string {
   if (Array.isArray(value)) return '[]';
   if (isObject(value)) return '{}';
-  return scalar(value);
-}
-
-function scalar(value: Scalar): string {
-  if (typeof value === 'string') return text(value);
+  if (typeof value === 'string') return yamlText(value);
   return value === null ? 'null' : scalarText(value);
-}
-
-/** Words and single signs between them, none of which could end the text, comment on it or give it another type. */
-const plain = /^[\p{L}_/][\p{L}\p{M}\p{N}_./@()+-]*(?:(?:[,;?!]? |[:=;?!*$%^~<>&,'|])[\p{L}\p{M}\p{N}_./@()+-]+)*$/u;
-
-const reserved = /^(?:true|false|null|yes|no|on|off)$/i;
-
-const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
-
-function text(value: string): string {
-  if (plain.test(value) && !reserved.test(value)) return value;
-  return JSON.stringify(value).replace(unprintable, unicodeEscape);
-}
-
-function unicodeEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

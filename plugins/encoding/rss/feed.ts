@@ -108,32 +108,28 @@ export function filled(object: DataObject): DataObject {
   return kept;
 }
 
-const withAddress = /^(?:"?([^"<(]*?)"?\s*)?<([^<>\s]+@[^<>\s]+)>$/;
-const addressFirst = /^(\S+@\S+)(?:\s*\((.*)\))?$/;
-const addressLast = /^([^(]*?)\s*\((\S+@\S+)\)$/;
-
-/** Longer texts, in characters, are taken as a name whatever they look like. */
-const MAX_PERSON = 300;
+// No part of these can match what the part beside it can, so that they take linear time.
+const withAddress = /^"?([^"<(]*)(?:"\s*)?<([^<>\s@]+@[^<>\s@]+)>$/;
+const addressFirst = /^([^\s@]+@[^\s@(]+)(?:\s*\((.*)\))?$/;
+const addressLast = /^([^(]*)\(([^\s@]+@[^\s@]+)\)$/;
 
 /** Reads `me@x.org (Me)`, `Me <me@x.org>`, `Me (me@x.org)`, an address alone or a name alone. Null for nothing. */
 export function person(text: string): Person | null {
   if (text === '') return null;
-  if (text.length > MAX_PERSON) return { name: text, email: '' };
   const leading = addressFirst.exec(text);
   if (leading) return { name: leading[2] ?? '', email: leading[1]! };
   const trailing = withAddress.exec(text) ?? addressLast.exec(text);
-  return trailing ? { name: (trailing[1] ?? '').trim(), email: trailing[2]! } : { name: text, email: '' };
+  return trailing ? { name: trailing[1]!.trim(), email: trailing[2]! } : { name: text, email: '' };
 }
 
 /** The people in these texts, nobody twice. */
 export function people(texts: readonly string[]): Person[] {
-  const found: Person[] = [];
+  const found = new Map<string, Person>();
   for (const text of texts) {
     const someone = person(text);
-    if (someone && !found.some((known) => known.name === someone.name && known.email === someone.email))
-      found.push(someone);
+    if (someone) found.set(JSON.stringify(someone), someone);
   }
-  return found;
+  return [...found.values()];
 }
 
 /** The first text that is not empty. */

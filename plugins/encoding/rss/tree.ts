@@ -1,5 +1,6 @@
 import { localName, readXmlEvents } from '../lib/xml-events.ts';
 import { attributeText, elementText, trimXml } from '../lib/xml-text.ts';
+import { Prefixes } from './prefixes.ts';
 
 export interface Element {
   /** Without its prefix. */
@@ -33,15 +34,14 @@ const atomSpaces = ['http://www.w3.org/2005/Atom', 'http://purl.org/atom/ns#'];
 /** The document as a tree. @throws Error with the parser's text. */
 export function readTree(bytes: Uint8Array): Element {
   const path: Element[] = [];
-  const prefixes: Map<string, string>[] = [new Map()];
+  const prefixes = new Prefixes();
   let root: Element | undefined;
   readXmlEvents(bytes, {
     open(tag, attributes) {
-      const known = declared(attributes, prefixes[prefixes.length - 1]!);
-      prefixes.push(known);
+      prefixes.open(attributes);
       const element: Element = {
         name: localName(tag),
-        space: spaceOf(tag, known, root),
+        space: spaceOf(tag, prefixes, root),
         tag,
         attributes,
         children: [],
@@ -58,27 +58,17 @@ export function readTree(bytes: Uint8Array): Element {
     },
     close() {
       path.pop();
-      prefixes.pop();
+      prefixes.close();
     },
   });
   return root!;
 }
 
-function declared(attributes: Readonly<Record<string, string>>, outer: Map<string, string>): Map<string, string> {
-  let known = outer;
-  for (const key in attributes) {
-    if (key !== 'xmlns' && !key.startsWith('xmlns:')) continue;
-    if (known === outer) known = new Map(outer);
-    known.set(key.slice('xmlns:'.length), attributes[key]!);
-  }
-  return known;
-}
-
 /** Atom elements belong to the feed where the feed is Atom; within RSS they are an extension. */
-function spaceOf(tag: string, known: ReadonlyMap<string, string>, root: Element | undefined): string {
+function spaceOf(tag: string, prefixes: Prefixes, root: Element | undefined): string {
   const colon = tag.indexOf(':');
   const prefix = colon < 0 ? '' : tag.slice(0, colon);
-  const uri = known.get(prefix);
+  const uri = prefixes.get(prefix);
   if (uri === undefined) return prefix;
   if (atomSpaces.includes(uri)) return !root || root.name === 'feed' ? '' : 'atom';
   return spaces.get(uri) ?? prefix;

@@ -196,7 +196,11 @@ describe('writing XML', () => {
   });
 
   it('gives attributes that would share a name different ones', () => {
-    equal(write(plugin, { r: { '-a b': 1, '-a_b': 2 } }), '<r a_b="1" a_b_="2"/>');
+    equal(write(plugin, { r: { '-a b': 1, '-a_b': 2 } }), '<r a_b="1" a_b_2="2"/>');
+    equal(
+      write(plugin, { r: { '-a b': 1, '-a!b': 2, '-a_b': 3, '-a_b_2': 4 } }),
+      '<r a_b="1" a_b_2="2" a_b_3="3" a_b_2_2="4"/>',
+    );
   });
 
   it('writes empty data as an empty document and nothing as nothing', () => {

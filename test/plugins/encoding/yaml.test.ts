@@ -200,6 +200,68 @@ describe('writing YAML', () => {
     }
   });
 
+  it('quotes keys only where they would be read as something else', () => {
+    const plain = [
+      '$ref',
+      '10.0.0.1',
+      '2fa',
+      '9 lives',
+      'X-Request-Id',
+      'a,b',
+      'a[0]',
+      'a/b c',
+      'a:b',
+      'a#b',
+      '-x',
+      '?x',
+      ':x',
+      '+49 30',
+      '1.2.3',
+      '2020-Q1',
+      '(root)',
+      '...x',
+      '--flag',
+      'true?',
+      'größe',
+      '日本',
+      'é',
+      'n/a',
+      '.well-known',
+      '😀',
+      '3d',
+      '\\',
+      '=a',
+      '<a>',
+    ];
+    for (const key of plain) equal(write(plugin, { [key]: 1 }), `${key}: 1\n`);
+    for (const key of [
+      '',
+      '1',
+      '1_000',
+      '0b1',
+      '1:30',
+      'No',
+      '~',
+      '<<',
+      '-',
+      '? ',
+      'a: b',
+      'a:',
+      'a #b',
+      '#a',
+      '@a',
+      '...',
+      '- a',
+    ]) {
+      equal(write(plugin, { [key]: 1 }), `${JSON.stringify(key)}: 1\n`);
+    }
+    for (const key of [...plain, '1', 'no', '-', '...']) {
+      const text = write(plugin, { [key]: { [key]: [key, { [key]: key }] } });
+      for (const version of ['1.1', '1.2'] as const)
+        deepEqual(parse(text, { version }), { [key]: { [key]: [key, { [key]: key }] } });
+    }
+  });
+
   it('leaves ordinary texts plain', () => {
     for (const text of [
       'E',
@@ -263,6 +325,18 @@ describe('writing YAML', () => {
       '@',
       'e',
       '_',
+      '0',
+      'x',
+      '+',
+      '>',
+      '|',
+      '{',
+      ']',
+      '%',
+      '`',
+      '<',
+      ':',
+      '#',
     ];
     for (let round = 0; round < 2000; round++) {
       const word = (salt: number) =>

@@ -1,0 +1,38 @@
+type Declaration = readonly [prefix: string, uri: string | undefined];
+
+const none: readonly Declaration[] = [];
+
+/**
+ * The namespace prefixes in force at a place of a document. Every element costs what it declares itself, however deeply
+ * it is nested.
+ */
+export class Prefixes {
+  readonly #uris = new Map<string, string>();
+  /** For each open element what its declarations took the place of. */
+  readonly #replaced: (readonly Declaration[])[] = [];
+
+  /** Enters an element. The default namespace has the empty prefix. */
+  open(attributes: Readonly<Record<string, string>>): void {
+    let replaced: Declaration[] | null = null;
+    for (const key in attributes) {
+      if (key !== 'xmlns' && !key.startsWith('xmlns:')) continue;
+      const prefix = key.slice('xmlns:'.length);
+      replaced ??= [];
+      replaced.push([prefix, this.#uris.get(prefix)]);
+      this.#uris.set(prefix, attributes[key]!);
+    }
+    this.#replaced.push(replaced ?? none);
+  }
+
+  /** Leaves the element that was entered last. */
+  close(): void {
+    for (const [prefix, uri] of this.#replaced.pop()!) {
+      if (uri === undefined) this.#uris.delete(prefix);
+      else this.#uris.set(prefix, uri);
+    }
+  }
+
+  get(prefix: string): string | undefined {
+    return this.#uris.get(prefix);
+  }
+}

@@ -1,0 +1,89 @@
+import { equal, ok, throws } from 'node:assert/strict';
+import { Worker } from 'node:worker_threads';
+import type { DataObject } from '#contract';
+import { plugin as rss } from '../../../plugins/encoding/rss/index.ts';
+import { plugin as xml } from '../../../plugins/encoding/xml.ts';
+import { plugin as yaml } from '../../../plugins/encoding/yaml.ts';
+import { read, write } from './support.ts';
+
+const MB = 1024 * 1024;
+
+const numbered = (count: number, one: (index: number) => string) => Array.from({ length: count }, (_, at) => one(at));
+
+/** Reads a feed in a thread with little memory. @throws Error ERR_WORKER_OUT_OF_MEMORY when that is too little. */
+function readWithin(heapMb: number, body: string): Promise<DataObject> {
+  const module = new URL('../../../plugins/encoding/rss/index.ts', import.meta.url).href;
+  const code = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    import(${JSON.stringify(module)}).then(({ plugin }) =>
+      parentPort.postMessage(plugin.encodings[0].decode(Buffer.from(workerData), false)));`;
+  const resourceLimits = { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 8 };
+  const worker = new Worker(code, { eval: true, workerData: body, resourceLimits });
+  return new Promise((resolve, reject) => {
+    worker.once('message', (data: DataObject) => resolve(data));
+    worker.once('error', reject);
+  });
+}
+
+/** What takes more than linear time here takes minutes. */
+describe('documents made to cost much', function () {
+  this.timeout(20_000);
+
+  it('a feed costs each namespace once, however deeply elements that declare one are nested', async () => {
+    const opened = numbered(4000, (at) => `<a xmlns:p${at}="urn:${at}">`).join('');
+    const feed = await readWithin(96, `<rss><channel>${opened}${'</a>'.repeat(4000)}<title>T</title></channel></rss>`);
+    equal(feed['title'], 'T');
+  });
+
+  it('a prefix means what the nearest element around says, also behind elements that said otherwise', () => {
+    const dc = 'http://purl.org/dc/elements/1.1/';
+    const channel = `<x xmlns:d="urn:other"><d:title/></x><y xmlns:d="urn:third"/><d:title>T</d:title>`;
+    equal(read(rss, `<rss xmlns:d="${dc}"><channel>${channel}</channel></rss>`)!['title'], 'T');
+    equal(read(rss, `<rss><channel><x xmlns:d="${dc}"/><d:title>T</d:title></channel></rss>`)!['title'], '');
+  });
+
+  it('a feed with a hundred thousand authors is read', () => {
+    const authors = numbered(100_000, (at) => `<dc:creator>a${at}</dc:creator>`).join('');
+    const feed = read(rss, `<rss><channel><item>${authors}</item></channel></rss>`)!;
+    equal(((feed['items'] as DataObject[])[0]!['authors'] as unknown[]).length, 100_000);
+  });
+
+  it('a feed with an author of a megabyte of signs is read', () => {
+    for (const text of ['@', '(', ' ', 'a@', '@(', '" ', ')', '\t(a@']) {
+      const author = `x${text.repeat(MB / text.length)}`;
+      ok(read(rss, `<rss><channel><managingEditor>${author}</managingEditor></channel></rss>`)!['author']);
+    }
+  });
+
+  it('attributes that would share a name get short names of their own', () => {
+    const keys = numbered(
+      20_000,
+      (at) => `-${at.toString(2).replaceAll('0', '!').replaceAll('1', '"').padStart(15, '!')}`,
+    );
+    const text = write(xml, { r: Object.fromEntries(keys.map((key) => [key, ''])) });
+    ok(text.length < 30 * keys.length);
+    equal(Object.keys(read(xml, text)!['r'] as DataObject).length, 20_000);
+  });
+
+  it('a long key over many members makes no text beyond the limit', () => {
+    throws(() => write(xml, { r: { ['k'.repeat(MB)]: Array(1000).fill(1) } }), /text longer than 134217728 characters/);
+  });
+
+  it('deep data with many members makes no text beyond the limit', () => {
+    let data: DataObject = { a: Array(100_000).fill(1) };
+    for (let level = 0; level < 900; level++) data = { a: data };
+    throws(() => write(yaml, data), /text longer than 134217728 characters/);
+  });
+
+  it('the first mistake ends the reading of YAML', () => {
+    for (const sign of ['}', ']', '{}', '? &a ', ',', '[}']) {
+      throws(() => read(yaml, `a: [${sign.repeat(MB / sign.length)}`), /^Error: \d+:\d+: /);
+    }
+  });
+
+  it('a YAML number of a million hexadecimal or octal digits is none', () => {
+    throws(() => read(yaml, `a: 0x${'f'.repeat(MB)}`), /is not a number in JSON/);
+    throws(() => read(yaml, `a: 0o${'7'.repeat(MB)}`), /is not a number in JSON/);
+    equal(JSON.stringify(read(yaml, `a: 0x${'f'.repeat(20)}`)), '{"a":1208925819614629174706175}');
+  });
+});
