@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { ConfigError, ConfigErrors, type Data, isObject } from '#contract';
+import { ConfigError, ConfigErrors, type Data, fileTrouble, isObject } from '#contract';
 import { conflictMarks } from './conflict-marks.ts';
 import { json } from './json-text.ts';
 import { locator } from './locator.ts';
@@ -57,7 +57,7 @@ export async function readDocument(
     bytes = await readFile(path);
   } catch (error) {
     onRead(null);
-    throw refusal('CONFIG_READ', `cannot read ${path}: ${reason(error as NodeJS.ErrnoException)}`, error);
+    throw refusal('CONFIG_READ', `cannot read ${path}: ${fileTrouble(error)}`, error);
   }
   onRead(bytes);
   return parseDocument(decodeText(bytes, path), path);
@@ -144,14 +144,4 @@ function wrongAsAWhole(text: string, file: string, reason: string, cause?: unkno
 
 function refusal(code: string, message: string, cause?: unknown): ConfigErrors {
   return new ConfigErrors([new ConfigError(code, '', message, { cause })]);
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  EACCES: 'permission denied',
-  EISDIR: 'is a directory',
-};
-
-function reason(error: NodeJS.ErrnoException): string {
-  return REASONS[error.code ?? ''] ?? error.message;
 }

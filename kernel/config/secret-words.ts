@@ -28,6 +28,15 @@ export function mayHoldSecret(name: string): boolean {
   return telling.test(name);
 }
 
+/** Fields that may hold the way to a secret as well as the secret itself. */
+const leading = /^private_?key$|_(?:file|path|dir)$/i;
+const path = /^(?=[^\s\0]{1,255}$)(?:~?\.{0,2}\/.*|.*\.[a-z\d]{1,5})$/i;
+
+/** True for the path of a file with a secret, which is none itself. */
+export function isPathOfSecret(name: string, text: string): boolean {
+  return leading.test(name) && path.test(text) && !isSecretText(text);
+}
+
 /** True for the name of a field of a component that holds a secret itself. */
 export function holdsSecret(name: string): boolean {
   return holding.test(name);

@@ -1,17 +1,19 @@
 import { isObject } from '#contract';
 import { joinPointer, parsePointer } from './pointer.ts';
-import { isSecretText, mayHoldSecret } from './secret-words.ts';
+import { isPathOfSecret, isSecretText, mayHoldSecret } from './secret-words.ts';
 
 /** True when the value that stands at a pointer is not to be shown. */
 export type IsSecret = (pointer: string, value: unknown) => boolean;
 
 /**
  * True when the value at a pointer is a secret: its name, or that of a field that holds it, says so, or what it holds.
- * The names of components say nothing. Lists and objects may hold secrets but are none.
+ * The names of components say nothing. Lists and objects may hold secrets but are none, nor is the path of a file.
  */
 export function isSecret(pointer: string, value: unknown): boolean {
-  if (typeof value === 'string' && isSecretText(value)) return true;
-  return isTelling(value) && isSecretPlace(parsePointer(pointer));
+  if (!isTelling(value)) return false;
+  const steps = parsePointer(pointer);
+  if (typeof value !== 'string') return isSecretPlace(steps);
+  return isSecretText(value) || (isSecretPlace(steps) && !isPathOfSecret(steps.at(-1) ?? '', value));
 }
 
 /** True for what can be a secret at all. */

@@ -18,6 +18,7 @@ export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
 export * from './errors.ts';
+export { fileTrouble, unreadableFile } from './file-trouble.ts';
 export { canonicalHeaderName, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
 export { mayLoseDigits, parseExact, printJson } from './json.ts';
 export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';

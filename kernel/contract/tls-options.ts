@@ -1,6 +1,7 @@
 import { getCACertificates, getCiphers, type SecureVersion } from 'node:tls';
 import { type CipherList, cipherList } from './ciphers.ts';
 import type { ConfigError } from './errors.ts';
+import { unreadableFile } from './file-trouble.ts';
 import type { ClientTls } from './tls.ts';
 
 /** The fields that `tls` and `client_tls` share. */
@@ -40,12 +41,12 @@ export function systemAuthorities(): readonly string[] {
   return system;
 }
 
-/** The text of a file that a configuration names. @param read as of `Site`. @throws what `fault` makes, naming the path. */
+/** The text of a file that a configuration names. @param read as of `Site`. @throws what `fault` makes, with path and reason. */
 export function readPem(read: (path: string) => Uint8Array, path: string, at: string, fault: TlsFault): string {
   try {
     return Buffer.from(read(path)).toString();
   } catch (cause) {
-    throw fault('FILE', at, `cannot read ${path}`, cause);
+    throw fault('FILE', at, unreadableFile(path, cause), cause);
   }
 }
 

@@ -41,7 +41,7 @@ const protocol = {
 export const clientTlsSchema = {
   type: 'object',
   title: 'Client TLS',
-  description: 'How HTTPS backends are spoken to.',
+  description: 'How HTTPS backends are spoken to. Paths of files are relative to the working directory.',
   examples: [{ ca_certs: ['/etc/sluice/authorities.pem'], min_version: 'TLS12' }],
   properties: {
     allow_insecure_connections: flag('Accept any certificate of a backend, unchecked.'),
@@ -66,7 +66,7 @@ export const clientTlsSchema = {
 export const serverTlsSchema = {
   type: 'object',
   title: 'TLS',
-  description: 'Serve HTTPS, and nothing else, on the port.',
+  description: 'Serve HTTPS, and nothing else, on the port. Paths of files are relative to the working directory.',
   examples: [{ keys: [{ public_key: '/etc/sluice/server.pem', private_key: '/etc/sluice/server-key.pem' }] }],
   properties: {
     disabled: flag('Ignore the whole object and serve plain HTTP.'),

@@ -1,8 +1,7 @@
-import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plugin } from '#contract';
+import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plugin, unreadableFile } from '#contract';
 import { compileSchema, completePipe, joinPointer, markedLiterals, pipesIn, secretWarning } from '../config/index.ts';
 import { ofOtherPlace } from './other-place.ts';
 import { type Build, createSite, type Stance } from './site.ts';
-import { isUnread } from './unread-file.ts';
 
 /**
  * Attaches a plugin at one place: validates its configuration, hands it its site and collects what is wrong.
@@ -14,10 +13,12 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
     for (const error of errors) build.errors.push(ofOtherPlace(error, plugin, place, stance.pointer));
     return undefined;
   }
-  for (const literal of markedLiterals(place.schema, raw, stance.pointer)) build.warnings.push(secretWarning(literal));
   if (!completePipes(build, place, value, stance)) return undefined;
   const make = place.attach as (site: unknown) => A;
-  return collecting(build, stance.pointer, () => make(createSite(build, plugin, Object.freeze(value), stance)));
+  const made = collecting(build, stance.pointer, () => make(createSite(build, plugin, Object.freeze(value), stance)));
+  if (!made) return undefined;
+  for (const literal of markedLiterals(place.schema, raw, stance.pointer)) build.warnings.push(secretWarning(literal));
+  return made;
 }
 
 /** Fills in what the pipes of a component leave open. @returns false when one of them has mistakes. */
@@ -59,9 +60,10 @@ export function collecting<A>(build: Build, pointer: string, make: () => A): A |
   }
 }
 
-/** What an attachment threw, as a mistake. @throws what is none. */
+/** What an attachment threw, as a mistake: of its own, or of a file that could not be read. @throws what is neither. */
 function faultOf(error: unknown, pointer: string): ConfigError {
   if (error instanceof ConfigError) return error;
-  if (isUnread(error)) return new ConfigError('FILE_UNREAD', pointer, (error as Error).message, { cause: error });
-  throw error;
+  const { path } = error as Partial<NodeJS.ErrnoException>;
+  if (typeof path !== 'string') throw error;
+  return new ConfigError('FILE_UNREADABLE', pointer, unreadableFile(path, error), { cause: error });
 }

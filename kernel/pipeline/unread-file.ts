@@ -1,8 +1,11 @@
 /** Stands in the place of a file's content where a configuration is examined without reading the files it names. */
 export class UnreadFile extends Error {
+  readonly path: string;
+
   constructor(path: string) {
     super(`${path} is not read`);
     this.name = new.target.name;
+    this.path = path;
   }
 }
 

@@ -140,6 +140,13 @@ describe('an examination that reads no files', () => {
     const { errors } = await examine(service({ endpoints: [endpoint({ backend })] }), {}, registry, false);
     deepEqual(errors, []);
   });
+  it('leaves it to one that reads them to say why a file cannot be read', async () => {
+    const { errors } = await examine(onEndpoint({ 'test/reader': { file: '/nowhere/rules.txt' } }), {}, registry, true);
+    deepEqual(
+      errors.map(({ code, pointer, message }) => [code, pointer, message]),
+      [['FILE_UNREADABLE', '/endpoints/0/extra_config/test~1reader', 'cannot read /nowhere/rules.txt: no such file']],
+    );
+  });
   it('is no matter for one that reads them', async () => {
     const { errors, unread } = await examine(
       onEndpoint({ 'test/reader': { file: import.meta.filename } }),

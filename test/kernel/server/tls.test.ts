@@ -210,11 +210,11 @@ describe('TLS', () => {
         { public_key: '/nowhere/d.pem', private_key: '/nowhere/d.key' },
       ];
       deepEqual(await secure.refused({ tls: { keys, enable_mtls: true, ca_certs: ['/nowhere/c.pem'] } }), [
-        ['TLS_FILE', '/tls/keys/0/public_key', 'cannot read /nowhere/a.pem'],
-        ['TLS_FILE', '/tls/keys/1/private_key', 'cannot read /nowhere/b.key'],
-        ['TLS_FILE', '/tls/keys/2/public_key', 'cannot read /nowhere/d.pem'],
-        ['TLS_FILE', '/tls/keys/2/private_key', 'cannot read /nowhere/d.key'],
-        ['TLS_FILE', '/tls/ca_certs/0', 'cannot read /nowhere/c.pem'],
+        ['TLS_FILE', '/tls/keys/0/public_key', 'cannot read /nowhere/a.pem: no such file'],
+        ['TLS_FILE', '/tls/keys/1/private_key', 'cannot read /nowhere/b.key: no such file'],
+        ['TLS_FILE', '/tls/keys/2/public_key', 'cannot read /nowhere/d.pem: no such file'],
+        ['TLS_FILE', '/tls/keys/2/private_key', 'cannot read /nowhere/d.key: no such file'],
+        ['TLS_FILE', '/tls/ca_certs/0', 'cannot read /nowhere/c.pem: no such file'],
       ]);
     });
 

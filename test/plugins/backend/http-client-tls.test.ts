@@ -125,7 +125,7 @@ describe('backend/http/client: TLS', () => {
     deepEqual(await refused({ ca_certs: [path] }), [
       'CLIENT_TLS_FILE',
       '/client_tls/ca_certs/0',
-      `cannot read ${path}`,
+      `cannot read ${path}: no such file`,
     ]);
     const [code, pointer] = await refused({ client_certs: [{ certificate: visitor.certificate, private_key: path }] });
     deepEqual([code, pointer], ['CLIENT_TLS_FILE', '/client_tls/client_certs/0/private_key']);

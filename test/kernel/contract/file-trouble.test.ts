@@ -1,0 +1,34 @@
+import { equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileTrouble, unreadableFile } from '#contract';
+
+const failure = (path: string): unknown => {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('why a file cannot be read', () => {
+  it('is told for one that is not there', () => equal(fileTrouble(failure('/nowhere/a.pem')), 'no such file'));
+  it('is told for a directory', () => equal(fileTrouble(failure(import.meta.dirname)), 'is a directory'));
+  it('is told for a path that leads through a file', () =>
+    equal(fileTrouble(failure(`${import.meta.filename}/a.pem`)), 'a part of the path is not a directory'));
+  it('is told for want of permission', () =>
+    equal(fileTrouble(Object.assign(new Error('x'), { code: 'EACCES' })), 'permission denied'));
+  it('is told in the words of the file system where there are no better ones', () => {
+    equal(fileTrouble(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })), 'EIO: i/o error');
+    equal(fileTrouble(Object.assign(new Error('odd'), { code: 'constructor' })), 'odd');
+    equal(fileTrouble('odd'), 'odd');
+  });
+  it('comes with the place that a relative path led to: the working directory is where it begins', () => {
+    const cause = failure('nowhere/a.pem');
+    equal(
+      unreadableFile('nowhere/a.pem', cause),
+      `cannot read nowhere/a.pem (${resolve('nowhere/a.pem')}): no such file`,
+    );
+    equal(unreadableFile('/nowhere/a.pem', cause), 'cannot read /nowhere/a.pem: no such file');
+  });
+});
