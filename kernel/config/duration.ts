@@ -9,22 +9,34 @@ const parts = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
 /** Longest duration: what 64 bits of nanoseconds hold, about 292 years. */
 const MAX_MS = 9_223_372_036_854;
+/** The same in whole hours. */
+export const LONGEST_DURATION = '2562047h';
 
 /** The strict form, one number and one unit, for editors and linting. */
 export const DURATION_PATTERN = `^[0-9]+${UNIT.replace('?:', '')}$`;
 
 /**
  * Reads a duration such as `2s`, `90us`, `1.5s` or `1h30m`.
- * @returns milliseconds, with a fraction below one; undefined when the text is no duration.
+ * @returns milliseconds, with a fraction below one; undefined when the text is no duration, or a longer one than any.
  */
 export function readDuration(text: string): number | undefined {
+  const total = sumOf(text);
+  return total !== undefined && total <= MAX_MS ? total : undefined;
+}
+
+/** True for a text that is written as a duration is, and is longer than any can be. */
+export function isTooLong(text: string): boolean {
+  return (sumOf(text) ?? 0) > MAX_MS;
+}
+
+function sumOf(text: string): number | undefined {
   if (!whole.test(text)) return undefined;
   let total = 0;
   for (const [, number, unit] of text.matchAll(parts)) {
     const perMs = UNITS_A_MS[unit!];
     total += perMs === undefined ? Number(number) * UNIT_MS[unit!]! : Number(number) / perMs;
   }
-  return total <= MAX_MS ? total : undefined;
+  return total;
 }
 
 /**
@@ -34,7 +46,9 @@ export function readDuration(text: string): number | undefined {
  */
 export function parseDuration(text: string): number {
   const milliseconds = readDuration(text);
-  if (milliseconds === undefined)
-    throw new RangeError(`${JSON.stringify(text)} is not a duration such as "1500ms" or "2s"`);
+  if (milliseconds === undefined) {
+    const reason = isTooLong(text) ? `longer than ${LONGEST_DURATION}` : 'not a duration such as "1500ms" or "2s"';
+    throw new RangeError(`${JSON.stringify(text)} is ${reason}`);
+  }
   return milliseconds;
 }

@@ -1,5 +1,5 @@
 import { type DataObject, type Schema, serviceSchema } from '#contract';
-import { readDuration } from './duration.ts';
+import { isTooLong, LONGEST_DURATION, readDuration } from './duration.ts';
 import { showValue } from './problem.ts';
 import type { Report } from './report.ts';
 import { compileSchema } from './validate.ts';
@@ -31,7 +31,9 @@ export function applyEnvironment(
     const pointer = `/${field}`;
     if (value === null) continue;
     if (value === undefined) {
-      const message = `environment variable ${variable} cannot be read as ${KIND[schema.type]}: ${showValue(text)}`;
+      const isOver = schema.type === 'duration' && isTooLong(text);
+      const kind = isOver ? `a duration of at most ${LONGEST_DURATION}` : KIND[schema.type];
+      const message = `environment variable ${variable} cannot be read as ${kind}: ${showValue(text)}`;
       report.error('CONFIG_ENVIRONMENT', pointer, message, { hint: hintFor(variable, text) });
       continue;
     }
@@ -48,6 +50,15 @@ function hintFor(variable: string, text: string): string | undefined {
   return /^(?:tcp|udp|sctp):\/\//.test(text) && variable.endsWith('_PORT')
     ? 'Kubernetes sets it for a Service of that name: "enableServiceLinks": false in the pod'
     : undefined;
+}
+
+/** The variable that replaces the value at a pointer; undefined where none does. */
+export function variableFor(pointer: string): string | undefined {
+  const field = pointer.slice(1);
+  const fields: Readonly<Record<string, Schema>> = serviceSchema.properties;
+  const schema = Object.hasOwn(fields, field) ? fields[field] : undefined;
+  const isReplaced = schema && 'type' in schema && !NOT_OVERRIDDEN.has(field) && convert(schema.type, '') !== null;
+  return isReplaced ? PREFIXES[0] + field.toUpperCase() : undefined;
 }
 
 const KIND: Readonly<Record<string, string>> = {

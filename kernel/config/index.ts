@@ -15,11 +15,12 @@ export { parseDuration, readDuration } from './duration.ts';
 export { type Change, editDocument } from './edit/edit-document.ts';
 export { type Migration, planMigration } from './edit/migration.ts';
 export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
+export { shownHost } from './hosts.ts';
 export { type Issue, type RelatedIssue, toIssues } from './issue.ts';
 export { issueLine } from './issue-line.ts';
 export { type Document, decodeText, formatOf, parseDocument, parseJson, readDocument } from './load.ts';
 export { type Normalized, type NormalizeOptions, normalize, normalizeInSlices, untold } from './normalize.ts';
-export { knownNamespaces, notSupportedYet } from './not-supported.ts';
+export { knownNamespaces, notSupportedYet, supportedBeside } from './not-supported.ts';
 export { renamedNamespace } from './old-names.ts';
 export {
   oldNamespaceSchemas,

@@ -1,5 +1,5 @@
 import type { BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
-import { cleanHost } from './hosts.ts';
+import { cleanHost, hostHint, shownHost } from './hosts.ts';
 import type { Report } from './report.ts';
 import { CATCHALL, routeName, STREAMS } from './rules/rule.ts';
 
@@ -61,28 +61,11 @@ export function createHostCleaner(report: Report): HostCleaner {
         known.set(host, cleaned);
       }
       if (cleaned !== undefined || host === '') return cleaned ?? host;
-      const shown = host.replace(/\/\/[^/@]*@/, '//***@');
-      report.error('HOST_INVALID', `${pointer}/${index}`, `host ${shown} not valid: invalid host`, {
-        hint: slips.find(([pattern]) => pattern.test(host))?.[1](host),
+      report.error('HOST_INVALID', `${pointer}/${index}`, `host ${shownHost(host)} not valid: invalid host`, {
+        hint: hostHint(host),
       });
       return host;
     });
-}
-
-/** What is often wrong with a host, and what to write instead. */
-const slips: readonly (readonly [pattern: RegExp, hint: (host: string) => string | undefined])[] = [
-  [/\$\{?[A-Z]/, () => 'variables of the environment are not filled in here'],
-  [/[{]|^(?!https?:)[a-z][\w+.-]*:\/\//i, () => '"disable_host_sanitize": true'],
-  [/[,;]|\S\s+\S/, () => 'one entry of the list for each host'],
-  [/[?#]/, () => "what follows the path belongs in 'url_pattern'"],
-  [/(?:^|\/\/)[\da-f]*:[\da-f:]*:/i, () => 'write an IPv6 address in brackets: [::1]'],
-  [/:\d+$/, () => 'ports are 1 to 65535'],
-  [/^https?:?\/+[^/@]+$/i, (host) => repaired(host.replace(/^(https?):?\/+/i, '$1://'))],
-  [/@/, () => 'user names and passwords are not allowed in a host'],
-];
-
-function repaired(host: string): string | undefined {
-  return cleanHost(host) && JSON.stringify(host);
 }
 
 /** The catch-all passes everything through, whatever is written. */

@@ -79,7 +79,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
 
   /** Nothing is known of what it would become: a comma may be part of it. */
   function template(): void {
-    report(templateFault(token));
+    report(templateFault(text, token));
     isCommaLost = true;
     next();
   }

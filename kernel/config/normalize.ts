@@ -10,6 +10,7 @@ import { checkService } from './rules/index.ts';
 import { checkSecrets } from './rules/secrets.ts';
 import { checkStructure, type Structure } from './structure.ts';
 import { settleTransport } from './transport.ts';
+import { unresolvedIn, withUnresolved } from './unresolved.ts';
 
 /** Stands for hosts that are wrongly written, so that no backend is told it has none. */
 const UNKNOWN_HOST = 'http://unknown.invalid';
@@ -74,6 +75,8 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   yield;
   const document: DataObject = cloneData(data);
   applyEnvironment(document, options.env ?? {}, report);
+  const unresolved = unresolvedIn(document);
+  yield;
   const origin = modernize(document, report);
   settleTransport(document, origin, report);
   yield;
@@ -92,10 +95,11 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   }
   yield* checkService(service, structure, rules, written);
   yield;
+  const errors = [...report.errors, ...untold(rules.errors, report.errors)];
   return {
     ...soundPart(service, structure, origin.pointer),
-    errors: [...report.errors, ...untold(rules.errors, report.errors)],
-    warnings: [...report.warnings, ...rules.warnings],
+    errors: withUnresolved(errors, unresolved),
+    warnings: [...report.warnings, ...rules.warnings, ...untold(unresolved, errors)],
   };
 }
 

@@ -36,14 +36,31 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 
 /**
  * For a namespace that no plugin brings: the refusal that names it, when the compatible product has it.
+ * @param supported the namespaces that there are.
  * @returns undefined when the name is unknown there too.
  */
-export function notSupportedYet(namespace: string, pointer: string): ConfigError | undefined {
+export function notSupportedYet(
+  namespace: string,
+  pointer: string,
+  supported: readonly string[],
+): ConfigError | undefined {
   if (!NAMESPACES.has(namespace)) return undefined;
   const successor = SUCCESSORS[namespace];
-  return new ConfigError('CONFIG_NOT_SUPPORTED', pointer, `'${namespace}' is not supported yet`, {
-    hint: successor && `it is an old component: "${successor}" took its place`,
-  });
+  const isThere = successor !== undefined && supported.includes(successor);
+  const hint = isThere
+    ? `it is an old component: "${successor}" took its place`
+    : supportedBeside(namespace, supported);
+  return new ConfigError('CONFIG_NOT_SUPPORTED', pointer, `'${namespace}' is not supported yet`, { hint });
+}
+
+/** The namespaces there are that share most with one that is not: those of `qos/ratelimit` for `qos/ratelimit/tiered`. */
+export function supportedBeside(namespace: string, supported: readonly string[]): string | undefined {
+  for (let end = namespace.lastIndexOf('/'); end > 0; end = namespace.lastIndexOf('/', end - 1)) {
+    const family = namespace.slice(0, end);
+    const beside = supported.filter((name) => name === family || name.startsWith(`${family}/`));
+    if (beside.length > 0) return `supported in ${family}: ${beside.join(', ')}`;
+  }
+  return undefined;
 }
 
 /** Components of older releases, and what took their place. */

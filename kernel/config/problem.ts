@@ -1,4 +1,5 @@
 import { type ConfigErrorOptions, isObject } from '#contract';
+import { isTooLong, LONGEST_DURATION } from './duration.ts';
 import { durationSlip, equivalent } from './equivalent.ts';
 import { fieldName } from './pointer.ts';
 
@@ -44,6 +45,10 @@ const MAX_SHOWN = 80;
  */
 export function wrongType(pointer: string, type: string, value: unknown, isSecret = false, items?: string): Problem {
   const isDuration = type === 'duration';
+  if (isDuration && typeof value === 'string' && isTooLong(value)) {
+    const message = `'${fieldName(pointer)}' must be at most ${LONGEST_DURATION}, found ${showValue(value, isSecret)}`;
+    return { code: 'DURATION_INVALID', pointer, message };
+  }
   return {
     code: isDuration ? 'DURATION_INVALID' : 'SCHEMA_TYPE',
     pointer,
@@ -74,6 +79,7 @@ const hints: Readonly<Record<string, (value: unknown, items: string | undefined)
   },
   array: (value, items) => {
     if (items === 'string' && typeof value === 'string') return 'a list with one entry for each';
+    if (isObject(value) && Object.hasOwn(value, '$ref')) return 'write the list itself: files are not included';
     // Paths as keys are another way to write things than a missing bracket.
     const [first] = isObject(value) ? Object.keys(value) : [];
     return items === 'object' && first !== undefined && !first.startsWith('/') ? 'wrap it in [ ]' : undefined;

@@ -25,3 +25,8 @@ export function createReport(origin?: Origin): Report {
     };
   return { errors, warnings, error: into(errors), warn: into(warnings) };
 }
+
+/** The same mistake with other words on what to write instead, and nothing that is sure to mend it. */
+export function hinted({ code, pointer, message, within, related }: ConfigError, hint: string): ConfigError {
+  return new ConfigError(code, pointer, message, { hint, within, related });
+}

@@ -1,10 +1,11 @@
 import { ConfigError, type Data, type DataObject, isObject, routerSchema, type Schema, serviceSchema } from '#contract';
 import { cloneData } from './clone.ts';
+import { methodHint, methodsHint } from './method-hint.ts';
 import { hasField, placeOf } from './misplaced.ts';
 import { isNamespace, judgeField, type Kind, kindOf } from './not-supported.ts';
 import type { Origin } from './origin.ts';
 import { parentPointer, parsePointer, valueAt } from './pointer.ts';
-import type { Report } from './report.ts';
+import { hinted, type Report } from './report.ts';
 import type { Written } from './rules/rule.ts';
 import { compileSchema } from './validate.ts';
 
@@ -90,6 +91,10 @@ function restate(error: ConfigError, document: DataObject, written: Written): Co
     const message = `the endpoint ${method} ${endpoint} cannot be served since it has 0 backends defined`;
     return new ConfigError('ROUTE_NO_BACKEND', error.pointer, message);
   }
+  const kind = kindOf(steps.slice(0, -1));
+  if (steps.at(-1) === 'method' && (kind === 'endpoint' || kind === 'backend') && error.hint === undefined) {
+    return hinted(error, methodHint(kind, valueAt(document, steps)));
+  }
   return error;
 }
 
@@ -102,7 +107,9 @@ function restateUnknown(
   const kind = kindOf(steps.slice(0, -1));
   const key = steps.at(-1)!;
   if (!kind) return error;
-  const verdict = judgeField(kind, key, valueAt(document, steps));
+  const value = valueAt(document, steps);
+  const verdict = judgeField(kind, key, value);
+  if (key === 'methods' && Array.isArray(value)) return hinted(error, methodsHint(value));
   if (verdict === 'unknown') return misplaced(error, key, kind);
   if (verdict === 'without effect') {
     delete (valueAt(document, steps.slice(0, -1)) as DataObject)[key];

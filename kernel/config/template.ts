@@ -13,10 +13,19 @@ export function templateAt(text: string, start: number): Stretch | undefined {
   return found ? { start, end: templateHere.lastIndex } : undefined;
 }
 
+/** What to do about a variable or a template: `${X}`, `$X`, `{{ env "X" }}`, `{{ .x }}`. */
+export function fillingHint(text: string): string {
+  const [, name] = /^\{\{-?\s*env\s+["'`]?(\w+)/.exec(text) ?? [];
+  if (name !== undefined)
+    return `write \${${name}} and fill it in before the file is deployed, for example with envsubst`;
+  return text.startsWith('{{')
+    ? 'render templates before the file is deployed: flexible configuration is not supported yet'
+    : 'fill it in before the file is deployed, for example with envsubst';
+}
+
 /** A `{{ … }}` where data should be. */
-export function templateFault(stretch: Stretch): TextFault {
-  const hint = 'templates need flexible configuration, which is not supported yet: write the value itself';
-  return syntaxFault('a template stands here', stretch, hint);
+export function templateFault(text: string, stretch: Stretch): TextFault {
+  return syntaxFault('templates are not rendered', stretch, fillingHint(text.slice(stretch.start, stretch.end)));
 }
 
 /** Mistakes as they are, but those in a `{{ … }}`, or right below a line that begins with one, as what they come from. */
@@ -30,7 +39,7 @@ export function toldAsTemplates(text: string, faults: readonly TextFault[]): rea
     const { start } = fault.stretch;
     const nearest = found.findLast((stretch) => stretch.start <= start);
     const isMeant = nearest && (start <= nearest.end || isLineAbove(text, nearest, start));
-    return isMeant ? templateFault(nearest) : fault;
+    return isMeant ? templateFault(text, nearest) : fault;
   });
 }
 

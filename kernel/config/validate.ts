@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { ConfigError, type Data, type DataObject, findNear, isObject, type Schema } from '#contract';
+import { ConfigError, type Data, type DataObject, findNear, isObject, type Near, type Schema } from '#contract';
 import { cloneData } from './clone.ts';
 import { equivalent } from './equivalent.ts';
 import { addKeywords, type ProblemParams } from './keywords.ts';
@@ -113,7 +113,7 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
   switch (keyword) {
     case 'type':
       if (JSON.isRawJSON(data)) return takeExactNumber(error, holder);
-      return wrongType(pointer, String(limit), data, secret, itemType(error));
+      return withChoice(wrongType(pointer, String(limit), data, secret, itemType(error)), error);
     case 'required': {
       if (JSON.isRawJSON(data)) return undefined;
       const missing = String(error.params['missingProperty']);
@@ -159,7 +159,7 @@ function itemType({ parentSchema }: ErrorObject): string | undefined {
 function wrongChoice({ instancePath: pointer, schema, data }: ErrorObject, isSecret: boolean): Problem {
   const allowed = (schema as readonly unknown[]).map(String);
   const choices = allowed.length === 1 ? allowed[0] : `one of ${allowed.join(', ')}`;
-  const near = typeof data === 'string' && !isSecret ? findNear(data, allowed) : undefined;
+  const near = typeof data === 'string' && !isSecret ? meantChoice(data, allowed) : undefined;
   const message = `'${fieldName(pointer)}' must be ${choices}, found ${showValue(data, isSecret)}`;
   return {
     code: 'SCHEMA_ENUM',
@@ -167,6 +167,22 @@ function wrongChoice({ instancePath: pointer, schema, data }: ErrorObject, isSec
     message,
     ...(near && { hint: near.name, ...(near.isSure && { fix: { value: near.name as Data } }) }),
   };
+}
+
+/** A number where one of several words is wanted may be the number in one of them. */
+function withChoice(problem: Problem, { data, parentSchema }: ErrorObject): Problem {
+  const { enum: choices = [] } = (parentSchema ?? {}) as { enum?: readonly unknown[] };
+  const near = typeof data === 'number' ? meantChoice(String(data), choices.map(String)) : undefined;
+  return near ? { ...problem, hint: near.name } : problem;
+}
+
+/** The choice that is near, or the only one that ends with the same letters and digits: `TLS12` for `TLSv1.2` or `1.2`. */
+function meantChoice(text: string, choices: readonly string[]): Near | undefined {
+  const near = findNear(text, choices) ?? findNear(text.replace(/[^a-z\d]/gi, ''), choices);
+  if (near) return near;
+  const bare = text.toLowerCase().replaceAll(/[^a-z\d]/g, '');
+  const [only, ...others] = choices.filter((choice) => bare !== '' && choice.toLowerCase().endsWith(bare));
+  return only !== undefined && others.length === 0 ? { name: only, isSure: false } : undefined;
 }
 
 interface NumberLimits {

@@ -17,4 +17,6 @@ export interface Protocol {
   readonly streams?: true;
   /** The backend carries its own address: `host` is not needed and not used. Default false. */
   readonly hostless?: true;
+  /** What the addresses of backends begin with, as in `http`. Default: anything. */
+  readonly schemes?: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { type BackendConfig, type BackendSite, ConfigError, type HostList, type Protocol } from '#contract';
-import { joinPointer, nearest } from '../config/index.ts';
+import { joinPointer, nearest, shownHost } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import { collecting } from './attach.ts';
 import { type Build, createSite, type Stance } from './site.ts';
@@ -22,7 +22,39 @@ export function openHosts(
   if (!protocol || protocol.hostless || backend.host.length === 0) return null;
   const plugin = registry.plugin(`discovery/${backend.sd}`)!;
   const open = () => discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
-  return collecting(build, stance.pointer, open) ?? null;
+  const hosts = collecting(build, stance.pointer, open) ?? null;
+  if (!hosts || !protocol.schemes) return hosts;
+  for (const error of otherSchemes(backend, hosts, protocol.schemes, stance.pointer)) build.errors.push(error);
+  return hosts;
+}
+
+/** Hosts taken as they are written, and schemes put before discovered ones, that the protocol cannot call. */
+function otherSchemes(
+  { host, sd_scheme: scheme, disable_host_sanitize: isRaw }: BackendConfig,
+  hosts: HostList,
+  schemes: readonly string[],
+  pointer: string,
+): ConfigError[] {
+  const wanted = schemes.map((name) => `${name}://`).join(' or ');
+  const isCalled = (name: string | undefined) => name !== undefined && schemes.includes(name.toLowerCase());
+  if (!hosts.fixed) {
+    if (isCalled(scheme)) return [];
+    const message = `the backend is called over ${wanted}, and sd_scheme is "${scheme}"`;
+    return [new ConfigError('BACKEND_SCHEME', joinPointer(pointer, 'sd_scheme'), message)];
+  }
+  return host.flatMap((text, index) => {
+    const [, written] = /^([a-z][a-z\d+.-]*):\/\//i.exec(text) ?? [];
+    // A placeholder may bring the scheme with it.
+    if (!isRaw || isCalled(written) || /^[^:/]*\{/.test(text)) return [];
+    return new ConfigError(
+      'BACKEND_SCHEME',
+      joinPointer(pointer, 'host', index),
+      `host ${shownHost(text)} must begin with ${wanted}`,
+      {
+        hint: written === undefined ? JSON.stringify(`${schemes[0]}://${text}`) : undefined,
+      },
+    );
+  });
 }
 
 function unknownDiscovery(registry: Registry, name: string, pointer: string): ConfigError {

@@ -9,7 +9,7 @@ import {
   type Plugin,
   type ServiceConfig,
 } from '#contract';
-import { joinPointer, knownNamespaces, mayHoldPipes, notSupportedYet, pipesIn } from '../config/index.ts';
+import { joinPointer, mayHoldPipes, notSupportedYet, pipesIn, supportedBeside } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Build } from './site.ts';
 
@@ -112,7 +112,8 @@ function unknownNamespace(
       { hint: `move it to the extra_config of ${works}` },
     );
   }
-  const unsupported = notSupportedYet(namespace, pointer);
+  const supported = [...registry.namespaces.filter((name) => !/^(?:encoding|discovery)\//.test(name)), 'router'];
+  const unsupported = notSupportedYet(namespace, pointer, supported);
   if (unsupported) return unsupported;
   const belonging = registry.plugin(namespace) && /^(encoding|discovery)\/(.+)$/.exec(namespace);
   if (belonging) {
@@ -121,11 +122,10 @@ function unknownNamespace(
       hint,
     });
   }
-  const known = [...registry.namespaces.filter((name) => !/^(?:encoding|discovery)\//.test(name)), ...knownNamespaces];
-  const near = findNear(namespace, new Set(known));
-  const name = near?.name ?? known.find((candidate) => `/${candidate}/`.includes(`/${namespace}/`));
+  const near = findNear(namespace, supported);
+  const name = near?.name ?? supported.find((candidate) => `/${candidate}/`.includes(`/${namespace}/`));
   return new ConfigError('NAMESPACE_UNKNOWN', pointer, `unknown namespace "${namespace}"`, {
-    hint: name && `did you mean "${name}"?`,
+    hint: name ? `did you mean "${name}"?` : supportedBeside(namespace, supported),
     fix: near?.isSure && !Object.hasOwn(siblings, near.name) ? { key: near.name } : undefined,
   });
 }

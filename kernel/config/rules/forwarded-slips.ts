@@ -1,6 +1,6 @@
 import type { BackendConfig, EndpointConfig } from '#contract';
 import type { Report } from '../report.ts';
-import type { EndpointRule } from './rule.ts';
+import { type EndpointRule, isPassive } from './rule.ts';
 
 /** Names that are headers and nothing else. */
 const HEADERS_ONLY =
@@ -9,9 +9,6 @@ const HEADERS_ONLY =
 /** Headers that the gateway itself sends, listed or not. */
 const OWN_HEADERS =
   /^(?:host|user-agent|accept-encoding|content-(?:type|length|encoding)|transfer-encoding|x-forwarded-\w+)?$/i;
-
-/** Components that set neither headers nor parameters. */
-const PASSIVE = /^(?:proxy$|backend\/http|qos\/|security\/|telemetry\/|validation\/|documentation\/)/;
 
 /**
  * What is listed to be forwarded is in the right list, once, and can get there.
@@ -73,9 +70,4 @@ function checkReach(
       related: [passed.length > 0 ? `${pointer}/${field}` : pointer],
     });
   });
-}
-
-function isPassive(extra: Readonly<Record<string, unknown>>): boolean {
-  for (const namespace in extra) if (!PASSIVE.test(namespace)) return false;
-  return true;
 }

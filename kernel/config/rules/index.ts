@@ -7,6 +7,7 @@ import { forwardedNames } from './forwarded-names.ts';
 import { forwardedSlips } from './forwarded-slips.ts';
 import { listenAddress } from './listen-address.ts';
 import { mergeConflicts } from './merge-conflicts.ts';
+import { outputSource } from './output-source.ts';
 import { ownAddress } from './own-address.ts';
 import { placeholders } from './placeholders.ts';
 import { checkCollisions, type Route } from './route-collisions.ts';
@@ -29,6 +30,7 @@ const endpointRules: readonly EndpointRule[] = [
   endpointTimeouts,
   mergeConflicts,
   shaping,
+  outputSource,
 ];
 
 /** What holds for a pipe inside a component, too. */

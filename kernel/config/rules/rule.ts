@@ -35,3 +35,12 @@ export const STREAMS: ReadonlySet<string> = new Set(['no-op', 'streaming', 'sse'
 
 /** Encodings whose bodies are never decoded. */
 export const UNREAD: ReadonlySet<string> = new Set(['no-op', 'streaming']);
+
+/** Components that change neither requests nor data; `proxy` changes data only. */
+const PASSIVE = /^(?:proxy$|backend\/http|qos\/|security\/|telemetry\/|validation\/|documentation\/)/;
+
+/** True when no component sets headers or parameters. */
+export function isPassive(extra: Readonly<Record<string, unknown>>): boolean {
+  for (const namespace in extra) if (!PASSIVE.test(namespace)) return false;
+  return true;
+}

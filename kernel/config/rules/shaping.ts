@@ -9,7 +9,7 @@ const FIELDS = ['target', 'allow', 'deny', 'mapping', 'group', 'is_collection'] 
 /**
  * What is to be done to a backend's answer is done.
  *
- * Codes: warnings SHAPE_UNREAD, SHAPE_ALLOW_DENY, SHAPE_EMPTY, SHAPE_MAPPING.
+ * Codes: warnings SHAPE_UNREAD, SHAPE_ALLOW_DENY, SHAPE_EMPTY, SHAPE_MAPPING, SHAPE_PATH.
  */
 export const shaping: EndpointRule = (endpoint, pointer, _service, report, written) => {
   endpoint.backend.forEach((backend, index) => {
@@ -20,6 +20,7 @@ export const shaping: EndpointRule = (endpoint, pointer, _service, report, writt
       report.warn('SHAPE_EMPTY', `${at}/encoding`, message, { related: unreadAt(backend, at, pointer, written) });
     }
     tellDropped(backend, at, report);
+    tellPaths(backend, at, report);
     if (isUnread) {
       const [first, ...others] = FIELDS.filter((field) => isSet(backend[field]));
       if (first === undefined) return;
@@ -43,7 +44,7 @@ function tellDropped(
   for (const key of Object.keys(mapping)) {
     const isKept =
       allow.length === 0 ? !deny.includes(key) : allow.some((path) => path === key || path.startsWith(`${key}.`));
-    if (isKept) continue;
+    if (isKept || asDotted(key) !== undefined) continue;
     const field = allow.length === 0 ? 'deny' : 'allow';
     const message = `"${key}" is never there to be renamed: '${field}' drops it first`;
     report.warn('SHAPE_MAPPING', joinPointer(at, 'mapping', key), message, { related: [`${at}/${field}`] });
@@ -58,4 +59,33 @@ function unreadAt({ encoding }: BackendConfig, at: string, pointer: string, writ
 function isSet(value: BackendConfig[(typeof FIELDS)[number]]): boolean {
   if (typeof value === 'object') return Object.keys(value).length > 0;
   return Boolean(value);
+}
+
+/** Dotted paths that are written as another language writes them. */
+function tellPaths({ target, allow = [], deny = [], mapping = {} }: BackendConfig, at: string, report: Report): void {
+  const tell = (code: string, path: string, pointer: string) => {
+    const hint = asDotted(path);
+    if (hint === undefined) return;
+    const odd = path.split('.').find((key) => !/^[\w-]+$/.test(key)) ?? '';
+    report.warn(code, pointer, `"${path}" looks for a key "${odd}": paths are keys with dots between them`, { hint });
+  };
+  if (target) tell('SHAPE_PATH', target, `${at}/target`);
+  for (const [field, paths] of Object.entries({ allow, deny })) {
+    paths.forEach((path, index) => {
+      tell('SHAPE_PATH', path, `${at}/${field}/${index}`);
+    });
+  }
+  for (const key of Object.keys(mapping)) tell('SHAPE_MAPPING', key, joinPointer(at, 'mapping', key));
+}
+
+/** What JSONPath, jq or a JSON pointer says, as keys with dots between them, up to the first list; undefined for other texts. */
+function asDotted(path: string): string | undefined {
+  if (!/^\$(?:\.|\[)|^\.\w|^\/\w|\[(?:\d+|\*|'[^']*')\]/.test(path)) return undefined;
+  const steps = path
+    .replace(/^\$/, '')
+    .replaceAll(/\[(?:\d+|\*)\]/g, '.*')
+    .split(/[./[\]']+/);
+  const keys = steps.filter((step) => step !== '');
+  const list = keys.indexOf('*');
+  return (list < 0 ? keys : keys.slice(0, list)).join('.') || undefined;
 }

@@ -250,7 +250,8 @@ describe('the router', () => {
 
 describe('a namespace nobody has', () => {
   it('is refused by name when the compatible product has it', () => {
-    equal(notSupportedYet('telemetry/instana', '/x')?.message, "'telemetry/instana' is not supported yet");
+    equal(notSupportedYet('telemetry/instana', '/x', [])?.message, "'telemetry/instana' is not supported yet");
   });
-  it('is left to others when it is known nowhere', () => equal(notSupportedYet('telemetry/nothing', '/x'), undefined));
+  it('is left to others when it is known nowhere', () =>
+    equal(notSupportedYet('telemetry/nothing', '/x', []), undefined));
 });

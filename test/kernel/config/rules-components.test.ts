@@ -177,9 +177,9 @@ describe('what components compile', () => {
       const error = await found(backends([{ extra_config: { 'circuit-breaker': {} } }]), 'NAMESPACE_UNKNOWN');
       equal(error.hint, 'did you mean "qos/circuit-breaker"?');
     });
-    it('of an older release is told what took its place', async () => {
+    it('of an older release is told what there is beside it, for what took its place is not there', async () => {
       const error = await found(atRoot({ 'telemetry/opencensus': {} }), 'CONFIG_NOT_SUPPORTED');
-      equal(error.hint, 'it is an old component: "telemetry/opentelemetry" took its place');
+      equal(error.hint, 'supported in telemetry: telemetry/logging');
     });
   });
 

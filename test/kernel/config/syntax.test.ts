@@ -61,10 +61,10 @@ describe('a syntax error of JSON', () => {
     ['{\n "a": "b"],\n "d": 1\n}', '2:7-2:10 the opening bracket of this list is missing'],
     ['{\n "a":\n  {},\n  {}\n ],\n "d": 1\n}', '2:6-2:6 the opening bracket of this list is missing'],
     ['{\n "a":\n  {}\n ],\n "d": 1\n}', '2:6-2:6 the opening bracket of this list is missing'],
-    ['{"a": {{ .Env.A }}, "b": 1}', '1:7-1:19 a template stands here'],
-    ['{\n {{ template "x" . }}\n "b": 1\n}', '2:2-2:22 a template stands here'],
-    ['{{ $x := 1 }}\n{"b": 1}', '1:1-1:14 a template stands here'],
-    ['{"a": [{{ range .x }}1{{ end }}, 2]}', '1:8-1:22 a template stands here'],
+    ['{"a": {{ .Env.A }}, "b": 1}', '1:7-1:19 templates are not rendered'],
+    ['{\n {{ template "x" . }}\n "b": 1\n}', '2:2-2:22 templates are not rendered'],
+    ['{{ $x := 1 }}\n{"b": 1}', '1:1-1:14 templates are not rendered'],
+    ['{"a": [{{ range .x }}1{{ end }}, 2]}', '1:8-1:22 templates are not rendered'],
   ];
   for (const [text, expected] of single) {
     it(`is told once and in plain words: ${JSON.stringify(text)}`, () => deepEqual(told(text, 'g.json'), [expected]));
@@ -144,8 +144,8 @@ describe('a syntax error of YAML', () => {
     ['a: [1,,2]', ['1:7-1:8 a value is missing before this comma']],
     ['a: |x\n  b', ["1:5-1:6 the text after '|' or '>' begins on the next line"]],
     ['a: [\nb: 1\n]', ['2:1-2:2 the list that began at line 1 is not closed']],
-    ['a: {{ .Env.A }}', ['1:4-1:16 a template stands here']],
-    ['{{ template "x" }}\na: 1', ['1:1-1:19 a template stands here']],
+    ['a: {{ .Env.A }}', ['1:4-1:16 templates are not rendered']],
+    ['{{ template "x" }}\na: 1', ['1:1-1:19 templates are not rendered']],
     ['a: .nan\nb: .inf', ['1:4-1:8 .nan is not a JSON number', '2:4-2:8 .inf is not a JSON number']],
     ['a: *x\nb: *y', ["1:4-1:6 alias '*x' leads nowhere", "2:4-2:6 alias '*y' leads nowhere"]],
   ];
@@ -187,7 +187,7 @@ describe('a syntax error of TOML', () => {
     ['[a\nb = 1', '1:3-1:3 this header is not closed'],
     ['[[a]\nb = 1', '1:5-1:5 this header is not closed'],
     ['a = 1\na.b = 2', '2:1-2:4 this name is a value or a table already'],
-    ['a = {{ .Env.A }}', '1:5-1:17 a template stands here'],
+    ['a = {{ .Env.A }}', '1:5-1:17 templates are not rendered'],
     ['a = 1\nb = nan', '2:5-2:8 NaN is not a JSON number'],
   ];
   for (const [text, expected] of cases) {

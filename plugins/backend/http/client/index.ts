@@ -40,5 +40,9 @@ async function buffered(client: HttpClient, request: PipeRequest, call: Call): P
 export const plugin = definePlugin({
   name: 'backend/http/client',
   description: 'Gives a backend an HTTP client of its own: TLS, proxy and redirects.',
-  places: [atBackend(httpClientSchema, (site) => ({ protocol: { call: httpStep(httpClient(site)) } }))],
+  places: [
+    atBackend(httpClientSchema, (site) => ({
+      protocol: { call: httpStep(httpClient(site)), schemes: ['http', 'https'] },
+    })),
+  ],
 });

@@ -1,0 +1,87 @@
+import { ConfigError, type Data, type DataObject, isObject } from '#contract';
+import { variableFor } from './environment.ts';
+import { renamedNamespace } from './old-names.ts';
+import { joinPointer } from './pointer.ts';
+import { hinted } from './report.ts';
+import { hasFreeKeys } from './secret-words.ts';
+import { fillingHint } from './template.ts';
+
+const VARIABLE = '\\$\\{[A-Za-z_]\\w*(?::?[-=?+][^{}]*)?\\}|\\$[A-Z][A-Z\\d_]+\\b';
+const anywhere = new RegExp(`${VARIABLE}|\\{\\{-?\\s*(?:[.$]|[a-z]\\w*\\s)[^{}]*\\}\\}`);
+/** In components a part of a text may well look so: scripts, patterns and templates of their own stand there. */
+const alone = new RegExp(`^(?:${VARIABLE}|\\{\\{-?\\s*env\\s[^{}]*\\}\\})$`);
+
+/** Keys that other tools replace by another file or another part of the document. */
+const directive = /^[@$_#](?:ref|include|import|extends)$/i;
+/** In components a reference may be part of a document of its own. */
+const elsewhere = /^#|:\/\//;
+
+const comment = /^[@$_#]/;
+
+type Path = (string | number)[];
+
+/**
+ * What something was meant to resolve before the document was read, and nothing has: variables, templates and includes.
+ * Free-form data is not looked at.
+ *
+ * Codes: warnings CONFIG_VARIABLE, CONFIG_INCLUDE.
+ */
+export function unresolvedIn(document: DataObject): ConfigError[] {
+  const found: ConfigError[] = [];
+  const path: Path = [];
+  const visitText = (text: string, inComponent: boolean): void => {
+    if (!text.includes('$') && !text.includes('{{')) return;
+    const match = (inComponent ? alone : anywhere).exec(text);
+    if (match) found.push(unfilled(match[0], joinPointer('', ...path), match.index));
+  };
+  const visit = (value: Data, inComponent: boolean): void => {
+    if (typeof value === 'string') visitText(value, inComponent);
+    else if (Array.isArray(value)) {
+      value.forEach((item, index) => {
+        path.push(index);
+        visit(item, inComponent);
+        path.pop();
+      });
+    } else if (isObject(value)) visitFields(value, inComponent);
+  };
+  const visitFields = (object: DataObject, inComponent: boolean): void => {
+    const isComponents = path.at(-1) === 'extra_config';
+    for (const key in object) {
+      const inner = object[key]!;
+      if (comment.test(key)) {
+        const isMeant = directive.test(key) && typeof inner === 'string' && !(inComponent && elsewhere.test(inner));
+        if (isMeant) found.push(included(key, joinPointer('', ...path, key)));
+        continue;
+      }
+      if (key === 'mapping' || (isComponents && hasFreeKeys(renamedNamespace(key) ?? key))) continue;
+      path.push(key);
+      visit(inner, inComponent || isComponents);
+      path.pop();
+    }
+  };
+  visitFields(document, false);
+  return found;
+}
+
+function unfilled(text: string, pointer: string, start: number): ConfigError {
+  const variable = variableFor(pointer);
+  return new ConfigError('CONFIG_VARIABLE', pointer, `${text} is not filled in: it is taken as it is`, {
+    hint: variable ? `write a value here: ${variable} in the environment replaces it` : fillingHint(text),
+    within: { start, end: start + text.length },
+  });
+}
+
+function included(key: string, pointer: string): ConfigError {
+  const message = `'${key}' is a comment: files are not included and references are not followed`;
+  return new ConfigError('CONFIG_INCLUDE', pointer, message, { hint: 'write here what it leads to' });
+}
+
+/** A mistake where something is not filled in comes from that: it takes its hint. */
+export function withUnresolved(errors: ConfigError[], unresolved: readonly ConfigError[]): ConfigError[] {
+  if (unresolved.length === 0) return errors;
+  const hints = new Map(unresolved.map(({ pointer, hint }) => [pointer, hint]));
+  return errors.map((error) => {
+    const hint = hints.get(error.pointer);
+    return hint === undefined ? error : hinted(error, hint);
+  });
+}

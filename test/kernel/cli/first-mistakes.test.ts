@@ -1,0 +1,80 @@
+import { deepEqual } from 'node:assert/strict';
+import { createFolder, type Folder, sluice } from './command.ts';
+
+/** What `check` says of a file: `message → hint`, errors before warnings. */
+type Row = readonly [title: string, content: unknown, ...said: string[]];
+
+const backend = (fields: object = {}) => ({ url_pattern: '/', host: ['http://b.test'], ...fields });
+const endpoint = (fields: object = {}) => ({ endpoint: '/a/{id}', backend: [backend()], ...fields });
+const root = (fields: object = {}) => ({ version: 3, endpoints: [endpoint()], ...fields });
+const onEndpoint = (fields: object) => root({ endpoints: [endpoint(fields)] });
+const onBackend = (fields: object) => onEndpoint({ backend: [backend(fields)] });
+const keys = [{ public_key: 'a.pem', private_key: 'a.key' }];
+
+const variable = (name: string) => `\${${name}}`;
+
+const INCLUDED =
+  "'$ref' is a comment: files are not included and references are not followed → write here what it leads to";
+const METHODS = "'method' must be one of GET, POST, PUT, PATCH, DELETE";
+const SCHEMES = 'http:// or https://; "disable_host_sanitize": true where a component speaks another protocol';
+const FILLING = 'for example with envsubst';
+
+// biome-ignore format: what was tried, and what is said of it
+const rows: readonly Row[] = [
+  ['a duration of ten thousand years', root({ timeout: '99999999h' }), `'timeout' must be at most 2562047h, found "99999999h"`],
+  ['a component of a name that is near', onEndpoint({ extra_config: { 'qos/ratelimit/endpoint': { max_rate: 1 } } }), 'unknown namespace "qos/ratelimit/endpoint" → supported in qos/ratelimit: qos/ratelimit/router'],
+  ['a component of another edition', root({ extra_config: { 'qos/ratelimit/tiered': {} } }), "'qos/ratelimit/tiered' is not supported yet → supported in qos/ratelimit: qos/ratelimit/router"],
+  ['a component that nothing here is like', root({ extra_config: { websocket: {} } }), "'websocket' is not supported yet"],
+  ['a template with quotes in it', '{"version": 3, "host": ["{{ env "HOST" }}"]}', `templates are not rendered → write \${HOST} and fill it in before the file is deployed, ${FILLING}`],
+  ['a template in a host', root({ host: ['http://{{ env `HOST` }}'] }), `host http://{{ env \`HOST\` }} not valid: invalid host → write \${HOST} and fill it in before the file is deployed, ${FILLING}`],
+  ['a variable in a host', root({ host: [variable('HOST')] }), `host \${HOST} not valid: invalid host → fill it in before the file is deployed, ${FILLING}`],
+  ['a variable as the port', root({ port: variable('PORT') }), `'port' must be an integer, found "\${PORT}" → write a value here: GATEWAY_PORT in the environment replaces it`],
+  ['a variable as the name', root({ name: '$SERVICE' }), '$SERVICE is not filled in: it is taken as it is → write a value here: GATEWAY_NAME in the environment replaces it'],
+  ['a variable in an address', onBackend({ url_pattern: `/${variable('TENANT')}/x` }), `{TENANT} is not declared by GET /a/{id} → fill it in before the file is deployed, ${FILLING}`],
+  ['a host of another scheme', onBackend({ host: ['ftp://b.test'] }), `host ftp://b.test not valid: invalid host → ${SCHEMES}`],
+  ['a host whose scheme is misspelled', onBackend({ host: ['htp://b.test'] }), 'host htp://b.test not valid: invalid host → "http://b.test"'],
+  ['a host of another scheme, taken as it is', onBackend({ host: ['ftp://b.test'], disable_host_sanitize: true }), 'host ftp://b.test must begin with http:// or https://'],
+  ['a host without a scheme, taken as it is', onBackend({ host: ['b.test'], disable_host_sanitize: true }), 'host b.test must begin with http:// or https:// → "http://b.test"'],
+  ['discovered hosts of another scheme', onBackend({ host: ['b.test'], sd: 'dns', sd_scheme: 'ftp' }), 'the backend is called over http:// or https://, and sd_scheme is "ftp"'],
+  ['several methods', onEndpoint({ methods: ['post', 'PUT'] }), `unknown key 'methods' in 'endpoints[0]' → one endpoint for each method, the first with "method": "POST"`],
+  ['no methods', onEndpoint({ methods: [] }), `unknown key 'methods' in 'endpoints[0]' → "method": "GET"`],
+  ['several methods in the place of one', onEndpoint({ method: ['GET', 'PUT'] }), `'method' must be a string, found a list → one endpoint for each method, the first with "method": "GET"`],
+  ['any method', onEndpoint({ method: 'ANY' }), `${METHODS}, found "ANY" → one endpoint for each method, or "/__catchall" for all methods and paths`],
+  ['the method OPTIONS', onEndpoint({ method: 'OPTIONS' }), `${METHODS}, found "OPTIONS" → "auto_options": true in extra_config.router answers OPTIONS on every path`],
+  ['a pattern of headers', onEndpoint({ input_headers: ['X-*'] }), '"X-*" is one name, not a pattern: only "*" alone stands for all → list every name'],
+  ['a pattern of parameters on a backend', onEndpoint({ input_query_strings: ['*'], backend: [backend({ input_query_strings: ['page*'] })] }), '"page*" is one name, not a pattern: only "*" alone stands for all → list every name'],
+  ['a path of JSONPath', onBackend({ allow: ['$.data'] }), '"$.data" looks for a key "$": paths are keys with dots between them → data'],
+  ['a path into a list', onBackend({ deny: ['items[0].price'] }), '"items[0].price" looks for a key "items[0]": paths are keys with dots between them → items'],
+  ['a JSON pointer as target', onBackend({ target: '/data/user' }), '"/data/user" looks for a key "/data/user": paths are keys with dots between them → data.user'],
+  ['endpoints in another file', root({ endpoints: { $ref: 'endpoints.json' } }), "'endpoints' must be a list, found an object → write the list itself: files are not included", INCLUDED],
+  ['an endpoint in another file', root({ endpoints: [{ $ref: 'a.json' }] }), "'endpoint' is missing in 'endpoints[0]'", "'backend' is missing in 'endpoints[0]'", INCLUDED],
+  ['components in another file', root({ extra_config: { $ref: './components.json' } }), INCLUDED],
+  ['the number of a TLS version', root({ tls: { keys, min_version: '1.2' } }), `'min_version' must be one of SSL3.0, TLS10, TLS11, TLS12, TLS13, found "1.2" → TLS12`],
+  ['a TLS version as a number', root({ tls: { keys, min_version: 1.3 } }), "'min_version' must be a string, found 1.3 → TLS13"],
+  ['a TLS version as others write it', root({ tls: { keys, min_version: 'TLSv1.2' } }), `'min_version' must be one of SSL3.0, TLS10, TLS11, TLS12, TLS13, found "TLSv1.2" → TLS12`],
+  ['a placeholder that is not declared', onBackend({ url_pattern: '/{user}' }), '{user} is not declared by GET /a/{id} → the endpoint declares {id}'],
+  ['no host', onEndpoint({ backend: [{ url_pattern: '/' }] }), 'backend has no host → add "host" here or at the root'],
+  ['a rate for each client without a strategy', onEndpoint({ extra_config: { 'qos/ratelimit/router': { client_max_rate: 1 } } }), 'client_max_rate needs a strategy → write one of ip, header, param'],
+  ['a period that is too short', onEndpoint({ extra_config: { 'qos/ratelimit/router': { max_rate: 1, every: '500ms' } } }), 'a period under 1s is not possible → write the rate for 1s'],
+  ['events over a JSON backend', onEndpoint({ output_encoding: 'sse', backend: [backend({ encoding: 'json' })] }), `encoding "json" has no effect: with output 'sse' the backend must answer sse itself`],
+  ['plain text over a JSON backend', onEndpoint({ output_encoding: 'string' }), `output 'string' writes the field "content" alone, and no backend is known to answer with one → "encoding": "string" on the backend takes its whole answer as "content"`],
+];
+
+describe('check, on what people try first', () => {
+  let folder: Folder;
+  before(() => {
+    folder = createFolder();
+  });
+  after(() => folder.remove());
+
+  for (const [title, content, ...said] of rows) {
+    it(`says what to do about ${title}`, async () => {
+      const { out } = await sluice('check', '--format', 'json', '-c', folder.write('g.json', content));
+      const { errors, warnings } = JSON.parse(out) as Record<string, { message: string; hint?: string }[]>;
+      deepEqual(
+        [...errors!, ...warnings!].map(({ message, hint }) => (hint === undefined ? message : `${message} → ${hint}`)),
+        said,
+      );
+    });
+  }
+});

@@ -1,0 +1,54 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { backends, finding, findings, pointedAt, service } from './findings.ts';
+
+const variable = (name: string) => `\${${name}}`;
+const codes = (document: object) =>
+  [...findings(document, 'CONFIG_VARIABLE'), ...findings(document, 'CONFIG_INCLUDE')].map(({ pointer }) => pointer);
+
+describe('a variable that nothing fills in', () => {
+  it('is pointed at', () => {
+    const name = `shop-${variable('STAGE')}-1`;
+    equal(pointedAt(name, finding(service([], { name }), 'CONFIG_VARIABLE')), variable('STAGE'));
+  });
+  it('is told in every form it has', () => {
+    for (const name of [variable('A'), variable('A:-b'), '$SHOP', '{{ .name }}', '{{ env "NAME" }}', '{{- $x -}}']) {
+      deepEqual(codes(service([], { name })), ['/name'], name);
+    }
+  });
+  it('is none where the text only looks a little like one', () => {
+    for (const name of ['$', '$1', '${', 'cost: $5', '$filter', '{{id}}', '{x}', '{{}}']) {
+      deepEqual(codes(service([], { name })), [], name);
+    }
+  });
+  it('is told of a component where it is the whole text', () => {
+    const components = { 'a/b': { script: `print(${variable('x')})`, key: variable('KEY'), other: '{{ .body }}' } };
+    deepEqual(codes(service([], { extra_config: components })), ['/extra_config/a~1b/key']);
+  });
+  it('is data in free-form data', () => {
+    const extra_config = { proxy: { static: { data: { price: '$USD' }, strategy: 'always' } } };
+    deepEqual(codes(backends([{}], { extra_config })), []);
+  });
+  it('is nothing in a comment', () =>
+    deepEqual(codes(service([], { '@note': variable('X'), $schema: '$SCHEMA' })), []));
+});
+
+describe('an include that nothing follows', () => {
+  it('is told in every form it has', () => {
+    for (const key of ['$ref', '$include', '@include', '$import', '_extends']) {
+      deepEqual(codes(backends([{ [key]: 'a.json' }])), [`/endpoints/0/backend/0/${key}`]);
+    }
+  });
+  it('is a comment as any other where it names nothing', () => {
+    deepEqual(codes(backends([{ $ref: { a: 1 }, '@comment': 'a.json' }])), []);
+  });
+  it('is told of a component that is another file', () =>
+    deepEqual(codes(service([], { extra_config: { 'a/b': { $ref: 'b.yaml' } } })), ['/extra_config/a~1b/$ref']));
+  it('may be a reference of a document inside a component', () => {
+    const extra_config = {
+      'validation/json-schema': { $ref: 'a.json' },
+      'documentation/openapi': { response: { $ref: '#/components/x' } },
+    };
+    deepEqual(codes(backends([{}], { extra_config })), []);
+  });
+  it('is a key where keys are data', () => deepEqual(codes(backends([{ mapping: { $ref: 'reference' } }])), []));
+});
