@@ -13,7 +13,7 @@ import {
 } from '#kernel';
 import { examineSnapshot } from './examining.ts';
 import { processesOf } from './processes.ts';
-import { anything, flag, listOf, objectOf, objectWith, oneOf, place, whole } from './schemas.ts';
+import { anything, flag, listOf, objectOf, objectWith, oneOf, place, text, whole } from './schemas.ts';
 import { isRevealing } from './shown.ts';
 
 /** One of two configurations that are compared. */
@@ -53,19 +53,21 @@ export function streamsAffected(gateway: Gateway, { endpoints: { changed, remove
   return [...affected].reduce((sum, endpoint) => sum + (streamsByEndpoint.get(endpoint) ?? 0), 0);
 }
 
+const route = objectOf({ method: text, endpoint: text });
 const change = objectWith(
   {
     op: oneOf(['add', 'remove', 'replace']),
     from: anything,
     to: anything,
     effect: oneOf(['swap', 'rebind', 'restart', 'stream']),
+    route,
     ...place,
   },
   'op',
   'pointer',
   'effect',
 );
-const names = listOf(objectOf({ method: { type: 'string' }, endpoint: { type: 'string' } }));
+const names = listOf(route);
 
 /** Schema of a difference. */
 export const differenceSchema = objectOf({
@@ -73,6 +75,6 @@ export const differenceSchema = objectOf({
   summary: objectOf({ added: whole, changed: whole, removed: whole }),
   changes: listOf(change),
   endpoints: objectOf({ added: names, changed: names, removed: names }),
-  patch: listOf(objectWith({ op: { type: 'string' }, path: { type: 'string' }, value: anything }, 'op', 'path')),
+  patch: listOf(objectWith({ op: text, path: text, value: anything }, 'op', 'path')),
   streamsAffected: whole,
 });

@@ -45,7 +45,7 @@ export const diff: Command = {
     if (!from || !to) return TROUBLE;
     const result = await compare(from, to, context.catalogue);
     if (asJson) context.stdout.write(`${JSON.stringify(result)}\n`);
-    else printDiff(context, result, from.config, to.config);
+    else printDiff(context, result);
     return result.equal ? 0 : 1;
   },
 };

@@ -1,5 +1,7 @@
-import type { Data, ServiceConfig } from '#contract';
+import type { Data } from '#contract';
 import { type ConfigChange, type ConfigDiff, parsePointer } from '../config/index.ts';
+import { printable } from './formats/excerpt.ts';
+import { showPlace } from './show-place.ts';
 import { isColoured, type Terminal } from './terminal.ts';
 
 const COLOURS = { '+': 32, '-': 31, '~': 33 } as const;
@@ -8,36 +10,36 @@ type Mark = keyof typeof COLOURS;
 /** Longest value shown whole, in characters. */
 const MAX_VALUE = 200;
 
-/** Prints a comparison for people: the service first, then by endpoint. Coloured on a terminal only. */
-export function printDiff(terminal: Terminal, diff: ConfigDiff, from: ServiceConfig, to: ServiceConfig): void {
+/** Prints a comparison for people: the service first, then by endpoint, with places. Coloured on a terminal only. */
+export function printDiff(terminal: Terminal, diff: ConfigDiff): void {
   const { stdout: stream } = terminal;
   const coloured = isColoured(stream, terminal);
   const headline = (mark: Mark, name: string): string =>
-    coloured ? `\x1b[${COLOURS[mark]}m${mark} ${name}\x1b[0m\n` : `${mark} ${name}\n`;
+    coloured ? `\x1b[${COLOURS[mark]}m${mark} ${name}\x1b[0m` : `${mark} ${name}`;
   if (diff.equal) stream.write('No difference.\n');
   let holder: string | undefined;
   for (const change of diff.changes) {
-    const { name, path } = placeOf(change, from, to);
+    const { name, path } = placeOf(change);
     if (path.length === 0) {
-      stream.write(headline(change.op === 'add' ? '+' : '-', name));
+      stream.write(`${headline(change.op === 'add' ? '+' : '-', name)}${place(change)}\n`);
       continue;
     }
-    if (name !== holder) stream.write(headline('~', name));
+    if (name !== holder) stream.write(`${headline('~', name)}\n`);
     holder = name;
-    stream.write(`    ${describe(change, path)}\n`);
+    stream.write(`    ${printable(describe(change, path))}${place(change)}\n`);
   }
 }
 
+function place(change: ConfigChange): string {
+  return change.line === undefined ? '' : `  ${showPlace(change)}`;
+}
+
 /** Which endpoint, or the service, a change belongs to, and the rest of the way. */
-function placeOf(
-  { op, pointer }: ConfigChange,
-  from: ServiceConfig,
-  to: ServiceConfig,
-): { name: string; path: string[] } {
+function placeOf({ pointer, route }: ConfigChange): { name: string; path: string[] } {
   const steps = parsePointer(pointer);
-  if (steps[0] !== 'endpoints' || steps.length < 2) return { name: 'service', path: steps };
-  const { method, endpoint } = (op === 'remove' ? from : to).endpoints[Number(steps[1])]!;
-  return { name: `${method} ${endpoint}`, path: steps.slice(2) };
+  return route
+    ? { name: printable(`${route.method} ${route.endpoint}`), path: steps.slice(2) }
+    : { name: 'service', path: steps };
 }
 
 function describe({ op, from, to, effect }: ConfigChange, path: readonly string[]): string {

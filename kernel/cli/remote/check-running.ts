@@ -44,8 +44,8 @@ function found(answer: Answer): Partial<CheckedBody & Problem> {
   return body;
 }
 
-/** The gateway does not know what the file is called. */
-function placedIn(file: string, issue: Issue): Issue {
+/** An issue of a gateway, which does not know what the file that it was sent is called. */
+export function placedIn(file: string, issue: Issue): Issue {
   const { related } = issue;
   return {
     ...issue,

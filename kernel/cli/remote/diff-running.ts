@@ -1,13 +1,14 @@
 import { ConfigErrors } from '#contract';
-import { type ConfigChange, type ConfigDiff, type Document, readDocument } from '../../config/index.ts';
+import { type ConfigDiff, type Document, readDocument } from '../../config/index.ts';
+import { printDiff } from '../print-diff.ts';
 import { printErrors } from '../report.ts';
-import { showPlace } from '../show-place.ts';
 import type { Terminal } from '../terminal.ts';
-import { exitCodes } from './answer.ts';
-import type { AdminRequest } from './client.ts';
+import { type Answer, isRefusal } from './answer.ts';
+import type { Problem } from './bodies.ts';
+import { placedIn } from './check-running.ts';
 import { configBody } from './config-body.ts';
 import { converse, type RemoteFlags } from './connect.ts';
-import { type Described, readBody, showAnswer } from './show.ts';
+import { printRefusal, readBody } from './show.ts';
 
 /** Exit code where there is nothing to compare; 1 is for a difference. */
 const TROUBLE = 2;
@@ -16,7 +17,11 @@ const TROUBLE = 2;
 export async function diffWithRunning(file: string, flags: RemoteFlags, terminal: Terminal): Promise<number> {
   const document = await readOrTell(file, terminal);
   if (!document) return TROUBLE;
-  return diffBy({ method: 'POST', path: '/v1/config/diff', ...configBody(file, document.text) }, flags, terminal);
+  return converse(flags, terminal, async (client) => {
+    const { headers, body } = configBody(file, document.text);
+    const answer = await client.ask({ method: 'POST', path: '/v1/config/diff', headers, body });
+    return show(namedAs(file, answer), flags.json, terminal);
+  });
 }
 
 /** @returns null, its mistakes printed, for a file that cannot be read as data. */
@@ -33,30 +38,29 @@ async function readOrTell(file: string, terminal: Terminal): Promise<Document | 
 
 /** Compares two revisions in the history of a running gateway. @returns as `diff`; 3 when the gateway does not answer. */
 export function diffRevisions(from: number, to: number, flags: RemoteFlags, terminal: Terminal): Promise<number> {
-  return diffBy({ path: `/v1/revisions/${from}/diff/${to}` }, flags, terminal);
-}
-
-function diffBy(request: AdminRequest, flags: RemoteFlags, terminal: Terminal): Promise<number> {
   return converse(flags, terminal, async (client) => {
-    const answer = await client.ask(request);
-    const code = showAnswer<ConfigDiff>(terminal, answer, flags.json, describe);
-    if (code !== exitCodes.ok) return TROUBLE;
-    return readBody<ConfigDiff>(answer)?.equal ? 0 : 1;
+    return show(await client.ask({ path: `/v1/revisions/${from}/diff/${to}` }), flags.json, terminal);
   });
 }
 
-function describe({ equal, changes }: ConfigDiff): Described {
-  return { lines: equal ? ['No difference.'] : changes.map(lineOf) };
+function show(answer: Answer, json: boolean, terminal: Terminal): number {
+  const diff = isRefusal(answer.status) ? null : readBody<ConfigDiff>(answer);
+  if (json) terminal.stdout.write(`${answer.text.trimEnd()}\n`);
+  else if (diff) printDiff(terminal, diff);
+  else printRefusal(terminal, answer);
+  if (!diff) return TROUBLE;
+  return diff.equal ? 0 : 1;
 }
 
-const values: Readonly<Record<ConfigChange['op'], (change: ConfigChange) => string>> = {
-  add: ({ pointer, to }) => `+ ${pointer}: ${JSON.stringify(to)}`,
-  remove: ({ pointer, from }) => `- ${pointer}: ${JSON.stringify(from)}`,
-  replace: ({ pointer, from, to }) => `~ ${pointer}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`,
-};
-
-function lineOf(change: ConfigChange): string {
-  const { op, effect, line } = change;
-  const note = effect === 'swap' ? '' : ` (${effect})`;
-  return `${values[op](change)}${note}${line === undefined ? '' : `  ${showPlace(change)}`}`;
+/** The gateway does not know what the file that it was sent is called; what is removed stood in a file of its own. */
+function namedAs(file: string, answer: Answer): Answer {
+  const body = readBody<Partial<ConfigDiff & Problem>>(answer);
+  if (!body) return answer;
+  const { changes, errors } = body;
+  const named = {
+    ...body,
+    ...(changes && { changes: changes.map((change) => (change.op === 'remove' ? change : { ...change, file })) }),
+    ...(errors && { errors: errors.map((issue) => placedIn(file, issue)) }),
+  };
+  return { ...answer, text: JSON.stringify(named) };
 }

@@ -17,8 +17,10 @@ export interface Place {
 /** One change, as an operator sees it. */
 export interface ConfigChange extends Place {
   readonly op: 'add' | 'remove' | 'replace';
-  /** In the new document; in the old one for what is removed. Values that are inherited stand where they apply. */
+  /** In the new document; in the old one for what is removed. */
   readonly pointer: string;
+  /** The endpoint it belongs to; absent for the service. */
+  readonly route?: RouteName;
   /** Absent for what is added. */
   readonly from?: Data;
   /** Absent for what is removed. */
@@ -42,8 +44,9 @@ export interface ConfigDiff {
   readonly equal: boolean;
   /** How many changes of each kind there are. */
   readonly summary: { readonly added: number; readonly changed: number; readonly removed: number };
-  /** First those of the service, then by endpoint, in the order of path and method. */
+  /** First those of the service, then by endpoint, in the order of path and method; what is inherited stands where it is from. */
   readonly changes: readonly ConfigChange[];
+  /** Also those that change by what they inherit. */
   readonly endpoints: {
     readonly added: readonly RouteName[];
     readonly changed: readonly RouteName[];

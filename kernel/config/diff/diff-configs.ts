@@ -3,6 +3,7 @@ import { compareData, type Difference } from './compare.ts';
 import type { ConfigChange, ConfigDiff, DiffOptions, PatchOperation, RouteName, Side } from './config-diff.ts';
 import { type Effect, endpointEffect, serviceEffect } from './effect.ts';
 import { type ComponentSchema, documentData, effectiveDocument } from './effective-document.ts';
+import { type Change, isInherited } from './inherited.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { type Match, matchRoutes } from './match-routes.ts';
 
@@ -19,6 +20,10 @@ interface Found {
   /** The same in the canonical data. */
   readonly canonical: string;
   readonly effect: Effect;
+  /** Absent for the service. */
+  readonly route?: RouteName;
+  /** Follows from another difference. */
+  readonly isInherited: boolean;
 }
 
 /**
@@ -29,16 +34,21 @@ export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: Dif
   const { places = () => ({}), isSecret, componentSchema } = options;
   const old = effectiveDocument(from, componentSchema);
   const renewed = effectiveDocument(to, componentSchema);
-  const matches = matchRoutes(old.routes, renewed.routes).map((match) => ({ ...match, found: compareRoutes(match) }));
+  const service = { before: old.service, after: renewed.service };
+  const matches = matchRoutes(old.routes, renewed.routes).map((match) => ({
+    ...match,
+    found: compareRoutes(match, service),
+  }));
   const found = [...compareServices(old.service, renewed.service), ...matches.flatMap((match) => match.found)];
   const mask = (value: Data, pointer: string): Data => (isSecret ? maskSecrets(value, pointer, isSecret) : value);
 
-  const toChange = ({ difference, holder, effect }: Found): ConfigChange => {
+  const toChange = ({ difference, holder, effect, route }: Found): ConfigChange => {
     const side = difference.op === 'remove' ? 'from' : 'to';
     const pointer = holder[side] + difference.pointer;
     return {
       op: difference.op,
       pointer,
+      ...(route && { route }),
       ...('from' in difference && { from: mask(difference.from, pointer) }),
       ...('to' in difference && { to: mask(difference.to, pointer) }),
       effect,
@@ -51,10 +61,11 @@ export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: Dif
       ? { op: difference.op, path, value: mask(difference.to, path) }
       : { op: difference.op, path };
   };
+  const own = found.filter(({ isInherited }) => !isInherited);
   return {
     equal: found.length === 0,
-    summary: { added: count(found, 'add'), changed: count(found, 'replace'), removed: count(found, 'remove') },
-    changes: found.map(toChange),
+    summary: { added: count(own, 'add'), changed: count(own, 'replace'), removed: count(own, 'remove') },
+    changes: own.map(toChange),
     endpoints: {
       added: matches.filter(({ before }) => !before).map(routeName),
       changed: matches.filter(({ before, after, found }) => before && after && found.length > 0).map(routeName),
@@ -70,10 +81,12 @@ function compareServices(old: DataObject, renewed: DataObject): Found[] {
     holder: { from: '', to: '' },
     canonical: '',
     effect: serviceEffect(difference.pointer),
+    isInherited: false,
   }));
 }
 
-function compareRoutes({ before, after, at }: Match): Found[] {
+function compareRoutes(match: Match, service: Change<DataObject>): Found[] {
+  const { before, after, at } = match;
   const holder = { from: `/endpoints/${before?.index}`, to: `/endpoints/${after?.index}` };
   const canonical = `/endpoints/${before ? at.from : at.to}`;
   return differencesOf(before?.data, after?.data).map((difference) => ({
@@ -81,6 +94,8 @@ function compareRoutes({ before, after, at }: Match): Found[] {
     holder,
     canonical,
     effect: endpointEffect(before?.data),
+    route: routeName(match),
+    isInherited: before && after ? isInherited(difference, service, { before: before.data, after: after.data }) : false,
   }));
 }
 

@@ -40,17 +40,18 @@ endpoints:
 
   it('tells the service first, then endpoints, and exits 1', async () => {
     const to = service({ port: 81 }, endpoint('/new'), endpoint('/users/{id}', { timeout: '3s' }));
-    const { code, out } = await sluice('diff', from, folder.write('to.json', to));
+    const file = folder.write('to.json', to);
+    const { code, out } = await sluice('diff', from, file);
     equal(code, 1);
     equal(
       out,
       [
         '~ service',
-        '    port: 8080 → 81 (rebind)',
-        '+ GET /new',
-        '- GET /old',
+        `    port: 8080 → 81 (rebind)  ${file}:3:3`,
+        `+ GET /new  ${file}:5:5`,
+        `- GET /old  ${from}:15:5`,
         '~ GET /users/{id}',
-        '    timeout: "2s" → "3s"',
+        `    timeout: "2s" → "3s"  ${file}:26:7`,
         '',
       ].join('\n'),
     );
@@ -60,8 +61,14 @@ endpoints:
     const backend = { url_pattern: '/', host: ['http://h'] };
     const to = service({}, endpoint('/old', { backend: [{ ...backend, group: 'g' }] }), endpoint('/users/{id}'));
     const file = folder.write('group.json', to);
-    match((await sluice('diff', from, file)).out, /^~ GET \/old\n {4}backend\[0\]\.group: added "g"\n$/);
-    match((await sluice('diff', file, from)).out, /^~ GET \/old\n {4}backend\[0\]\.group: removed, was "g"\n$/);
+    match(
+      (await sluice('diff', from, file)).out,
+      /^~ GET \/old\n {4}backend\[0\]\.group: added "g" {2}\S+group\.json:12:11\n$/,
+    );
+    match(
+      (await sluice('diff', file, from)).out,
+      /^~ GET \/old\n {4}backend\[0\]\.group: removed, was "g" {2}\S+group\.json:12:11\n$/,
+    );
   });
 
   it('prints JSON with the place of every change', async () => {
@@ -79,16 +86,10 @@ endpoints:
     deepEqual(patch, [{ op: 'replace', path: '/port', value: 81 }]);
   });
 
-  it('places what is inherited at the innermost object that is written', async () => {
-    const to = folder.write(
-      'inherited.json',
-      `{"version":3,"timeout":"3s","endpoints":\n[${JSON.stringify(endpoint('/old'))}]}`,
-    );
-    const { out } = await sluice('diff', from, to, '--format', 'json');
-    const change = JSON.parse(out).changes.find(
-      ({ pointer }: { pointer: string }) => pointer === '/endpoints/0/timeout',
-    );
-    deepEqual([change.line, change.column], [2, 2]);
+  it('tells once, where the service has it, what endpoints inherit', async () => {
+    const to = folder.write('inherited.json', service({ timeout: '3s' }, endpoint('/old'), endpoint('/users/{id}')));
+    const { out } = await sluice('diff', from, to);
+    equal(out, `~ service\n    timeout: "2s" → "3s"  ${to}:3:3\n`);
   });
 
   it('points by the names of the document', async () => {

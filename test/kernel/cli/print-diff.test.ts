@@ -7,7 +7,7 @@ describe('a printed difference', () => {
   const printed = (isTTY: boolean, env: NodeJS.ProcessEnv = {}): string => {
     const stdout = Object.assign(new PassThrough(), { isTTY });
     const [from, to] = [{ version: 3 }, { version: 3, name: 'x' }].map((data) => normalize(data).config);
-    printDiff({ stdout, stderr: new PassThrough(), env }, diffConfigs(from!, to!), from!, to!);
+    printDiff({ stdout, stderr: new PassThrough(), env }, diffConfigs(from!, to!));
     return String(stdout.read());
   };
 

@@ -270,16 +270,17 @@ describe('a command to a running gateway', function () {
       from: '2s',
       to: '3s',
       effect: 'swap',
-      file: 'g.yaml',
+      file: 'configuration.yaml',
       line: 2,
       column: 1,
     };
 
     it('compares one file with what serves', async () => {
       server.on('POST /v1/config/diff', [200, { equal: false, changes: [change] }]);
-      const { code, out } = await call('diff', folder.write('g.yaml', 'version: 3\n'));
+      const file = folder.write('g.yaml', 'version: 3\n');
+      const { code, out } = await call('diff', file);
       equal(code, 1);
-      equal(out, '~ /timeout: "2s" → "3s"  g.yaml:2:1\n');
+      equal(out, `~ service\n    timeout: "2s" → "3s"  ${file}:2:1\n`);
       const [{ headers, body }] = server.calls as [(typeof server.calls)[0]];
       deepEqual([headers['content-type'], body], ['application/yaml', 'version: 3\n']);
     });
@@ -294,7 +295,26 @@ describe('a command to a running gateway', function () {
       const file = folder.write('bad.json', '{}');
       const { code, err } = await answering('POST /v1/config/diff', [422, invalid], 'diff', file);
       equal(code, 2);
-      match(err, /gateway\.json:41:17: error/);
+      match(err, /bad\.json:41:17: error/);
+    });
+
+    it('names the file as it is called here for programs too, and leaves what is removed in its own', async () => {
+      const removed = { op: 'remove', pointer: '/name', from: 'a', effect: 'swap', file: 'served.json' };
+      server.on('POST /v1/config/diff', [200, { equal: false, changes: [change, removed] }]);
+      const file = folder.write('g.yaml', 'version: 3\n');
+      const { changes } = JSON.parse((await call('diff', file, '--format', 'json')).out);
+      deepEqual(
+        changes.map((told: { file: string }) => told.file),
+        [file, 'served.json'],
+      );
+    });
+
+    it('calls endpoints by their names', async () => {
+      const route = { method: 'GET', endpoint: '/users/{id}' };
+      const inside = { ...change, pointer: '/endpoints/7/timeout', route };
+      server.on('POST /v1/config/diff', [200, { equal: false, changes: [inside] }]);
+      const { out } = await call('diff', folder.write('g.yaml', 'version: 3\n'));
+      match(out, /^~ GET \/users\/\{id\}\n {4}timeout: "2s" → "3s" /);
     });
   });
 });

@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import type { DataObject, Schema } from '#contract';
+import type { Data, DataObject, Schema } from '#contract';
 import {
   type ConfigDiff,
   canonicalData,
@@ -48,6 +48,65 @@ describe('the difference of two configurations', () => {
     deepEqual(diff({}, { timeout: '3s' }).changes, [
       { op: 'replace', pointer: '/timeout', from: '2s', to: '3s', effect: 'swap' },
     ]);
+  });
+
+  describe('of what endpoints take from the service', () => {
+    const pointers = ({ changes }: ConfigDiff) => changes.map(({ pointer }) => pointer);
+    const withOutput = (name: string) => service(endpoint('/a', { output_encoding: name }));
+
+    for (const [field, before, after] of [
+      ['timeout', '1s', '3s'],
+      ['cache_ttl', '10s', '20s'],
+      ['output_encoding', 'json', 'no-op'],
+      ['host', ['http://x'], ['http://y', 'http://z']],
+    ] as [string, Data, Data][]) {
+      it(`is told once, at the service: ${field}`, () => {
+        const endpoints = [endpoint('/a'), endpoint('/b')];
+        const difference = diff({ [field]: before, endpoints }, { [field]: after, endpoints });
+        deepEqual(pointers(difference), [`/${field}`]);
+        equal(difference.summary.changed, 1);
+      });
+    }
+
+    it('names every endpoint that changes by it, and patches them all', () => {
+      const endpoints = [endpoint('/a'), endpoint('/b', { timeout: '5s' })];
+      const difference = diff({ timeout: '1s', endpoints }, { timeout: '3s', endpoints });
+      deepEqual(difference.endpoints.changed, [{ method: 'GET', endpoint: '/a' }]);
+      deepEqual(
+        difference.patch.map(({ path }) => path),
+        ['/timeout', '/endpoints/0/timeout'],
+      );
+    });
+
+    it('is told at the endpoint where it goes its own way', () => {
+      const to = { timeout: '3s', endpoints: [endpoint('/a', { timeout: '4s' })] };
+      deepEqual(pointers(diff({ timeout: '1s', endpoints: [endpoint('/a')] }, to)), [
+        '/timeout',
+        '/endpoints/0/timeout',
+      ]);
+    });
+
+    it('is told at the endpoint when the service does not change', () => {
+      deepEqual(pointers(diff(service(endpoint('/a')), service(endpoint('/a', { timeout: '4s' })))), [
+        '/endpoints/0/timeout',
+      ]);
+    });
+
+    it('leaves out how backends are read when a stream comes or goes', () => {
+      deepEqual(pointers(diff(withOutput('json'), withOutput('sse'))), ['/endpoints/0/output_encoding']);
+      deepEqual(pointers(diff(withOutput('ndjson'), withOutput('json'))), ['/endpoints/0/output_encoding']);
+    });
+  });
+
+  it('names the endpoint that a change belongs to', () => {
+    const { changes } = diff(
+      { endpoints: [endpoint('/a')] },
+      { port: 1, endpoints: [endpoint('/a', { timeout: '9s' })] },
+    );
+    deepEqual(
+      changes.map(({ route }) => route),
+      [undefined, { method: 'GET', endpoint: '/a' }],
+    );
   });
 
   it('points into the new document, wherever an endpoint stood before', () => {
