@@ -21,7 +21,7 @@ import type { Stage } from '../pipeline/stages.ts';
 import { compileClientIp } from '../server/client-ip.ts';
 import { version } from '../version.ts';
 import { findMatch, type Matching } from './match.ts';
-import { headerPassages, type Passage, queryPassages } from './passage.ts';
+import { headerPassages, type Passage, queryPassages, usedInAddress } from './passage.ts';
 import { type FindPlace, type Place, pointerOnly } from './place.ts';
 import type { Served } from './served.ts';
 import { standInsFor } from './stand-ins.ts';
@@ -91,7 +91,7 @@ export async function explainRequest(
     place,
     typeof prefix === 'string' ? prefix : undefined,
   );
-  const { winner: route, target, ...matching } = found;
+  const { winner: route, target, params, ...matching } = found;
   const service = compiled.service.filter(({ at }) => at.router || at.request).map(({ plugin }) => plugin.name);
   if (!route || matching.match.kind !== 'route') {
     return { ...matching, service, stages: [], outputEncoding: null, forwarded: [] };
@@ -103,7 +103,7 @@ export async function explainRequest(
     method: sample.method,
     path,
     search,
-    params: matching.match.params,
+    params,
     headers: new HeaderBag(message.rawHeaders),
     ip: compileClientIp(config.router)(message),
     host: message.headers.host ?? '',
@@ -183,6 +183,7 @@ function forward(
     refused ??= reply.errors[0]?.message ?? null;
   }
   const first = sent[0];
+  const used = usedInAddress(backend, first?.query.size === 0);
   const discovered = isListed || hostless ? '' : `{${backend.sd}:${backend.host[0]}}`;
   return {
     method: first?.method ?? backend.method,
@@ -194,8 +195,8 @@ function forward(
     encoding: output.raw ? output.name : backend.encoding,
     shadow: stages.some(({ as }) => as === 'shadow'),
     stages,
-    clientHeaders: first ? headerPassages(client, endpoint, backend, first) : [],
-    clientQuery: first ? queryPassages(client, endpoint, first) : [],
+    clientHeaders: first ? headerPassages(client, endpoint, backend, first, used.headers) : [],
+    clientQuery: first ? queryPassages(client, endpoint, first, used.parameters) : [],
     patternQueryLost: first !== undefined && first.query.size > 0 && /\?./.test(backend.url_pattern),
     refused,
   };

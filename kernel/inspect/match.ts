@@ -1,4 +1,5 @@
-import type { Params, Reply } from '#contract';
+import { type Params, paramKey, type Reply } from '#contract';
+import { splitPlaceholders } from '../pipeline/placeholder.ts';
 import type { Route } from '../pipeline/route.ts';
 import { createFallbackAnswers } from '../server/answers.ts';
 import type { Destination } from '../server/destinations.ts';
@@ -11,6 +12,7 @@ import type { Served } from './served.ts';
 
 /** What answers a request. */
 export type Match =
+  /** `params` by the names of the endpoint's path; `*` for what a wildcard stands for. */
   | { readonly kind: 'route'; readonly route: RouteView; readonly params: Params }
   /** A path that a component answers: health, debug or echo. */
   | { readonly kind: 'builtin' }
@@ -42,6 +44,8 @@ export interface Found extends Matching {
   readonly target: Target | null;
   /** The endpoint that serves the request; null for none. */
   readonly winner: Route | null;
+  /** As the request would carry them. */
+  readonly params: Params;
 }
 
 /** Tells what answers a request, by the router that serves. No request is made. @param target as on the wire. */
@@ -65,7 +69,7 @@ export async function findMatch(
 ): Promise<Found> {
   const { config, compiled, destinations } = served;
   const parsed = parseTarget(target);
-  const nothing = { target: parsed, winner: null, rivals: [], nearMisses: [] };
+  const nothing = { target: parsed, winner: null, params: {}, rivals: [], nearMisses: [] };
   if (!parsed) return { ...nothing, ...tell({ kind: 'refused', status: 400, text: 'error: invalid request target' }) };
   const { path, search } = parsed;
   const destination = destinations.find(method, path);
@@ -77,15 +81,22 @@ export async function findMatch(
   const winner = destination.kind === 'route' ? destination.route : null;
   const rivals = consider(await findRivals(served, method, path, winner));
   if (destination.kind === 'route') {
-    const match: Match = { kind: 'route', route: view(destination.route), params: { ...destination.params } };
-    return { target: parsed, winner, ...tell(match), rivals, nearMisses: [] };
+    const { route, params } = destination;
+    const match: Match = { kind: 'route', route: view(route), params: asDeclared(params, route) };
+    return { target: parsed, winner, params, ...tell(match), rivals, nearMisses: [] };
   }
 
   const near =
     destination.kind === 'none' && rivals.length === 0 ? nearMisses(compiled.routes, method, readable(path)) : [];
   const answer = createFallbackAnswers(config).of(destination, method, search, prefix);
   const match = asMatch(destination, answer);
-  return { target: parsed, winner, rivals, nearMisses: consider(near), ...tell(match) };
+  return { target: parsed, winner, params: {}, rivals, nearMisses: consider(near), ...tell(match) };
+}
+
+function asDeclared(params: Params, { endpoint: { endpoint: pattern } }: Route): Params {
+  const declared = splitPlaceholders(pattern).filter((_piece, at) => at % 2 === 1);
+  const names = new Map([['Wildcard', '*'], ...declared.map((name) => [paramKey(name), name] as const)]);
+  return Object.fromEntries(Object.entries(params).map(([key, value]) => [names.get(key) ?? key, value]));
 }
 
 function asMatch(destination: Exclude<Destination, { kind: 'route' | 'own' }>, { status, headers }: Reply): Match {

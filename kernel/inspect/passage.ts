@@ -6,9 +6,10 @@ import {
   isHopByHop,
   type PipeRequest,
 } from '#contract';
+import { parsePlaceholder, splitPlaceholders } from '../pipeline/placeholder.ts';
 import { bodyHeaders, connectionNames, isTwin, ownHeaders } from '../pipeline/request.ts';
 
-/** Whether something of the client's request reaches a backend. */
+/** Whether something of the client's request reaches a backend, as it came or in the address. */
 export interface Passage {
   readonly name: string;
   readonly passes: boolean;
@@ -40,29 +41,50 @@ function isLookAlike(name: string): boolean {
   return /[_.]/.test(name) && isTwin(name.replace(/[_.]/g, '-'));
 }
 
-/** Each header of the client's, and whether it is in what was sent. */
+/** What of the client's request stands in the address of a backend. @param withQuery whether the pattern's query is sent. */
+export function usedInAddress(
+  { url_pattern: pattern, host }: BackendConfig,
+  withQuery: boolean,
+): { readonly headers: ReadonlySet<string>; readonly parameters: ReadonlySet<string> } {
+  const sent = withQuery ? pattern : /^[^?]*/.exec(pattern)![0];
+  const placeholders = [sent, ...host]
+    .flatMap((text) => splitPlaceholders(text).filter((_piece, at) => at % 2 === 1))
+    .map(parsePlaceholder);
+  const namesFrom = (from: 'header' | 'query') =>
+    new Set(placeholders.flatMap((placeholder) => (placeholder.from === from ? [placeholder.name] : [])));
+  return { headers: namesFrom('header'), parameters: namesFrom('query') };
+}
+
+/** Each header of the client's, and whether it is in what was sent. @param used names of those in the address. */
 export function headerPassages(
   client: ClientRequest,
   endpoint: EndpointConfig,
   backend: BackendConfig,
   sent: PipeRequest,
+  used: ReadonlySet<string>,
 ): Passage[] {
   const given = { connection: connectionNames(client.headers.list), hasBody: client.body !== null, backend };
   const listed = new Set(endpoint.input_headers.map((name) => name.toLowerCase()));
   const names = new Set([...client.headers].map(([name]) => name.toLowerCase()));
   return [...names].map((name) => {
     const arrived = sent.headers.getAll(name);
-    const passes = !ownHeaders.has(name) && client.headers.getAll(name).every((value) => arrived.includes(value));
+    const isSent = !ownHeaders.has(name) && client.headers.getAll(name).every((value) => arrived.includes(value));
+    const passes = isSent || used.has(name);
     const reason = headerReasons.find(([applies]) => applies({ ...given, name, listed }))?.[1];
     return { name: canonicalHeaderName(name), passes, why: passes ? null : (reason ?? 'dropped') };
   });
 }
 
 /** Each query parameter of the client's, and whether it is in what was sent. */
-export function queryPassages(client: ClientRequest, endpoint: EndpointConfig, sent: PipeRequest): Passage[] {
+export function queryPassages(
+  client: ClientRequest,
+  endpoint: EndpointConfig,
+  sent: PipeRequest,
+  used: ReadonlySet<string>,
+): Passage[] {
   const listed = new Set(endpoint.input_query_strings);
   return [...client.query].map(([name]) => {
-    const passes = sent.query.has(name);
+    const passes = sent.query.has(name) || used.has(name);
     const level = listed.has('*') || listed.has(name) ? 'backend' : 'endpoint';
     return { name, passes, why: passes ? null : `not in input_query_strings of the ${level}` };
   });

@@ -104,7 +104,7 @@ describe('what is published', () => {
 
     it('finds the endpoint, its parameters and its place', async () => {
       const { match: found } = await matched('path=/users/7');
-      deepEqual([found.kind, found.route.id, found.params], ['route', 'GET /users/{id}', { Id: '7' }]);
+      deepEqual([found.kind, found.route.id, found.params], ['route', 'GET /users/{id}', { id: '7' }]);
       ok(found.route.line > 1);
     });
 

@@ -23,7 +23,7 @@ describe('explain', () => {
     const { code, out } = await sluice('explain', '-c', file, 'GET', '/user/7?a=1&b=2', '-H', 'X-A: 1', '-H', 'X-B: 2');
     equal(code, 0);
     match(out, /^answered by +GET \/user\/\{id\} {2}.*gateway\.json:4:5$/m);
-    match(out, /^variable +Id = 7$/m);
+    match(out, /^variable +id = 7$/m);
     match(out, /^also matching +POST \/user\/\{id\}: /m);
     match(out, /^backend 0 {2}.*gateway\.json:\d+:9$/m);
     match(out, /^ {2}sends +GET http:\/\/127\.0\.0\.1:9\/of\/7\?a=1$/m);

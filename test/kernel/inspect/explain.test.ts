@@ -214,6 +214,37 @@ describe('explainRequest', () => {
     });
   });
 
+  describe('does not call dropped what is used in the address', () => {
+    const dropped = async (fields: object, target: string): Promise<string[]> => {
+      const headers = [['X-Tenant', 'a'] as const, ['X-Other', 'b'] as const];
+      const { forwarded } = await explain(one({}, fields), { method: 'GET', target, headers });
+      const { clientHeaders, clientQuery } = forwarded[0]!;
+      return [...clientHeaders, ...clientQuery].filter(({ why }) => why !== null).map(({ name }) => name);
+    };
+
+    it('a header in the path', async () =>
+      deepEqual(await dropped({ url_pattern: '/{input_headers.X-Tenant}' }, '/e'), ['X-Other']));
+    it('a header in the host', async () =>
+      deepEqual(await dropped({ host: ['http://{input_headers.X-Tenant}.test'], disable_host_sanitize: true }, '/e'), [
+        'X-Other',
+      ]));
+    it('a parameter in the path and in the query', async () => {
+      const pattern = '/{input_query_strings.a}?c={input_query_strings.b}';
+      deepEqual(await dropped({ url_pattern: pattern }, '/e?a=1&b=2&d=3'), ['X-Tenant', 'X-Other', 'd']);
+    });
+    it('unless the query it stands in is replaced by what is forwarded', async () => {
+      const config = one({ input_query_strings: ['d'] }, { url_pattern: '/x?c={input_query_strings.b}' });
+      const { forwarded } = await explain(config, { method: 'GET', target: '/e?b=2&d=3' });
+      deepEqual(
+        forwarded[0]!.clientQuery.map(({ name, passes }) => [name, passes]),
+        [
+          ['b', false],
+          ['d', true],
+        ],
+      );
+    });
+  });
+
   it('tells that nothing is sent where a value is missing', async () => {
     const config = one({}, { url_pattern: '/{input_headers.X-Tenant}' });
     const { forwarded } = await explain(config, { method: 'GET', target: '/e' });

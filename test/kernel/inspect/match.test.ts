@@ -29,8 +29,13 @@ describe('matchRoute', () => {
     deepEqual(found.kind === 'route' && [found.route.id, found.route.pointer, found.params], [
       'GET /user/{id}',
       '/endpoints/0',
-      { Id: '7' },
+      { id: '7' },
     ]);
+  });
+
+  it('calls what a wildcard stands for by its star', async () => {
+    const { match: found } = await match('GET /f/x/y');
+    deepEqual(found.kind === 'route' && found.params, { '*': 'x/y' });
   });
 
   it('names the endpoint that fixed text wins over, and why', async () => {
