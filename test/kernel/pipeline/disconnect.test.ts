@@ -31,7 +31,7 @@ describe('a client that leaves', () => {
     lines = sinks.lines;
     gateway = await startGateway(
       { host: [backend.url], endpoints: [{ endpoint: '/x', timeout: '60s', ...endpoint }] },
-      { sinks },
+      { sinks, debug: true },
     );
     const { port } = await gateway.listen();
     return request({ port, host: '127.0.0.1', path: '/x', agent: false, ...options }).on('error', () => {});
