@@ -59,6 +59,7 @@ export type { Found, RevisionStore } from './control/revision-store.ts';
 export { ConfigText, type Format, readSnapshot, type Snapshot, type Source } from './control/snapshot.ts';
 export * from './inspect/index.ts';
 export { completeSchema, componentSchema } from './pipeline/complete-schema.ts';
+export { statusClasses } from './pipeline/status-counts.ts';
 export { latencyBands } from './pipeline/traffic-window.ts';
 export { secretsKnownTo } from './registry/secrets.ts';
 export { bindTrouble } from './runtime/bind-trouble.ts';

@@ -1,4 +1,4 @@
-import { type Gateway, latencyBands } from '#kernel';
+import { type Gateway, latencyBands, statusClasses } from '#kernel';
 import { type Metric, type Sample, writeValue } from './exposition.ts';
 
 /** Bounds of the histogram in milliseconds: at each, latencies are counted apart, so that no call is guessed. */
@@ -25,15 +25,37 @@ export function endpointMetrics({ generations }: Pick<Gateway, 'generations'>): 
       samples: called.map(({ labels, traffic }) => ({ labels, value: traffic.errors })),
     },
     {
+      name: 'gateway_endpoint_responses_total',
+      type: 'counter',
+      help: 'Requests by the class of the status they were answered with; 499 is a client that left before.',
+      samples: called.flatMap(({ labels, traffic }) => byClass(labels, traffic.statuses)),
+    },
+    {
+      name: 'gateway_backend_responses_total',
+      type: 'counter',
+      help: 'Calls of a backend by the class of the status it answered with; none is a call that brought no answer.',
+      samples: called.flatMap(({ labels, traffic }) =>
+        Array.from(traffic.backends).flatMap(([backend, statuses]) => byClass({ ...labels, backend }, statuses)),
+      ),
+    },
+    {
       name: 'gateway_endpoint_duration_seconds',
       type: 'histogram',
-      help: 'Time to answer a request. The sum is estimated from finer buckets and at most an eighth off.',
+      help: 'Time to answer a request.',
       samples: called.flatMap(({ labels, traffic }) => histogram(labels, traffic)),
     },
   ];
 }
 
 type Route = Gateway['generations']['current']['runtime']['compiled']['routes'][number];
+
+/** Classes that were never answered are left out. */
+function byClass(labels: NonNullable<Sample['labels']>, statuses: Route['traffic']['statuses']): Sample[] {
+  return statuses
+    .snapshot()
+    .map((value, at) => ({ labels: { ...labels, status_class: statusClasses[at]! }, value }))
+    .filter(({ value }) => value > 0);
+}
 
 function histogram(labels: NonNullable<Sample['labels']>, traffic: Route['traffic']): Sample[] {
   const window = traffic.snapshot();
@@ -45,13 +67,10 @@ function histogram(labels: NonNullable<Sample['labels']>, traffic: Route['traffi
     labels: { ...labels, le: writeValue(boundMs / 1000) },
     value: below(boundMs),
   }));
-  const middleMs = bands.map(
-    ({ fromMs, toMs, calls }) => (Number.isFinite(toMs) ? (fromMs + toMs) / 2 : fromMs) * calls,
-  );
   return [
     ...buckets,
     { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: window.calls },
-    { suffix: '_sum', labels, value: middleMs.reduce((sum, ms) => sum + ms, 0) / 1000 },
+    { suffix: '_sum', labels, value: window.latencyNs / 1e9 },
     { suffix: '_count', labels, value: window.calls },
   ];
 }

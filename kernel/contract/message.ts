@@ -2,7 +2,7 @@ import type { RequestBody } from './body.ts';
 import type { ByteStream } from './bytes.ts';
 import type { ClientRequest, Params } from './client-request.ts';
 import type { DataObject } from './data.ts';
-import type { CallError } from './errors.ts';
+import { BackendError, type CallError } from './errors.ts';
 import { HeaderBag } from './headers.ts';
 import { Query } from './query.ts';
 
@@ -103,6 +103,15 @@ export class Reply {
     const reply = new Reply(errors.length === 1 ? (errors[0]!.view.status ?? 500) : 500);
     reply.errors = errors;
     return reply;
+  }
+
+  /** The status a backend really gave; undefined when the call failed before it gave one. */
+  get upstreamStatus(): number | undefined {
+    if (this.errors.length === 0) return this.status;
+    for (const error of this.errors) {
+      if (error instanceof BackendError && error.upstreamStatus !== undefined) return error.upstreamStatus;
+    }
+    return undefined;
   }
 
   /** True when the reply holds nothing but errors. */

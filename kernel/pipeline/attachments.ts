@@ -47,6 +47,8 @@ export interface EndpointContext {
   readonly log: Log;
   /** Compiles the pipes that components hold. */
   readonly compilePipe: CompilePipe;
+  /** Counts what the backend at an index answers. Default: nobody does. */
+  readonly counting?: ((index: number, next: Step<PipeRequest>) => Step<PipeRequest>) | undefined;
 }
 
 /** Attaches what an endpoint declares, and what the service attaches to every endpoint. */
@@ -160,6 +162,7 @@ export function attachBackend(
         backendWraps: backendPhase.map(({ at }) => at.backend!),
         transportWraps: transportPhase.map(({ at }) => at.transport!),
         protocol: protocol!,
+        counting: context.counting && ((next) => context.counting!(index, next)),
         hosts,
         messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
         customShape,

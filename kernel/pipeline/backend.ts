@@ -34,6 +34,8 @@ export interface BackendParts {
   readonly backendWraps: readonly Wrap<PipeRequest>[];
   readonly transportWraps: readonly Wrap<PipeRequest>[];
   readonly protocol: NonNullable<AtBackend['protocol']>;
+  /** Stands between the transport wraps and the protocol. */
+  readonly counting?: Wrap<PipeRequest> | undefined;
   /** Where the backend is; null for a protocol that carries its own address. */
   readonly hosts: HostList | null;
   readonly customShape: AtBackend['shape'];
@@ -60,7 +62,7 @@ export function compileBackend(parts: BackendParts): Step<PipeRequest> {
   const { call, answers } = parts.protocol;
   const shape = compileShape(backend, parts.customShape);
   const reached = answers === 'data' && shape && !raw ? shaped(shape, call) : call;
-  const transport = fold(parts.transportWraps, reached);
+  const transport = fold(parts.transportWraps, parts.counting?.(reached) ?? reached);
   const reading = raw ? compileRaw(parts, transport) : compileReading(parts, transport);
   const wrapped = fold(parts.backendWraps, reading);
   const send = atHost(parts, filter.headers, wrapped);

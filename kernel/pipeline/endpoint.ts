@@ -1,8 +1,8 @@
 import type { EndpointConfig } from '#contract';
 import { foldAnswering } from './answering.ts';
 import type { EndpointContext } from './attachments.ts';
+import { backendNames, countAnswers } from './backend-answers.ts';
 import { EndpointTraffic } from './endpoint-traffic.ts';
-
 import { type NestedPipe, nesting } from './nested.ts';
 import { Offers } from './offers.ts';
 import { compilePipe } from './pipe.ts';
@@ -13,8 +13,12 @@ import { enterPipe, type Route } from './route.ts';
 export function compileEndpoint(service: EndpointContext, endpoint: EndpointConfig, index: number): Route | undefined {
   const { build, hold } = service.build.forEndpoint();
   const nested: NestedPipe[] = [];
-  const context = nesting({ ...service, build, offers: new Offers(service.offers) }, nested);
   const { method, endpoint: path } = endpoint;
+  const traffic = build.keep('traffic', { method, endpoint: path }, () => new EndpointTraffic());
+  const names = backendNames(endpoint.backend);
+  build.defer(traffic.backends.hold(names));
+  const counting: EndpointContext['counting'] = (at, next) => countAnswers(traffic.backends, names[at]!, next);
+  const context = nesting({ ...service, build, offers: new Offers(service.offers), counting }, nested);
   const pointer = `/endpoints/${index}`;
   const log = context.log.at(`[ENDPOINT: ${endpoint.endpoint}]`);
   const pipe = compilePipe(context, endpoint, pointer, log);
@@ -25,7 +29,7 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
     output,
     log,
     hold,
-    traffic: build.keep('traffic', { method, endpoint: path }, () => new EndpointTraffic()),
+    traffic,
     handle: foldAnswering(
       endpointPhase.map(({ at }) => at.endpoint!),
       enterPipe(compileRequest(endpoint, context.agent), step),

@@ -37,7 +37,7 @@ function compileNested(
   nested: NestedPipe[],
 ): Step<PipeRequest> {
   const log = context.log.at(`[ENDPOINT: /__pipe${config.endpoint}]`);
-  const inner = { ...context, offers: new Offers(context.offers) };
+  const inner = { ...context, offers: new Offers(context.offers), counting: undefined };
   const pipe = compilePipe(inner, config, pointer, log);
   // Its mistakes are among those of the build: nothing of it will be called.
   if (!pipe) return unusable;

@@ -3,6 +3,8 @@ export interface TrafficWindow {
   readonly calls: number;
   /** Calls answered with a status of 500 or above, other than on purpose. */
   readonly errors: number;
+  /** All latencies together, in nanoseconds: a whole number, so that sums of sums are exact. */
+  readonly latencyNs: number;
   /**
    * Latencies: the index of a bucket, then how many calls fell into it, and so on; indexes grow, empty buckets are left
    * out.
@@ -10,7 +12,7 @@ export interface TrafficWindow {
   readonly buckets: readonly number[];
 }
 
-export const noTraffic: TrafficWindow = { calls: 0, errors: 0, buckets: [] };
+export const noTraffic: TrafficWindow = { calls: 0, errors: 0, latencyNs: 0, buckets: [] };
 
 /** Calls faster than this, in milliseconds, share the first bucket. */
 const FASTEST_MS = 0.05;
@@ -59,12 +61,14 @@ export function joined(windows: Iterable<TrafficWindow>): TrafficWindow {
   const counts = new Float64Array(BUCKETS);
   let calls = 0;
   let errors = 0;
+  let latencyNs = 0;
   for (const window of windows) {
     calls += window.calls;
     errors += window.errors;
+    latencyNs += window.latencyNs;
     addBuckets(counts, window);
   }
-  return { calls, errors, buckets: sparse(counts) };
+  return { calls, errors, latencyNs, buckets: sparse(counts) };
 }
 
 /** What was served between two snapshots of the same traffic. */
@@ -72,7 +76,12 @@ export function between(earlier: TrafficWindow, later: TrafficWindow): TrafficWi
   const counts = new Float64Array(BUCKETS);
   addBuckets(counts, later);
   addBuckets(counts, earlier, -1);
-  return { calls: later.calls - earlier.calls, errors: later.errors - earlier.errors, buckets: sparse(counts) };
+  return {
+    calls: later.calls - earlier.calls,
+    errors: later.errors - earlier.errors,
+    latencyNs: later.latencyNs - earlier.latencyNs,
+    buckets: sparse(counts),
+  };
 }
 
 /** Calls whose latency is from `fromMs` to below `toMs`. */

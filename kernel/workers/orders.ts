@@ -1,5 +1,5 @@
 import type { HeldGeneration } from '../control/generations.ts';
-import type { TrafficWindow } from '../pipeline/traffic-window.ts';
+import type { EndpointDelta } from '../pipeline/endpoint-traffic.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import type { MemoryUse } from './memory-use.ts';
@@ -67,5 +67,5 @@ export interface Pulse extends MemoryUse {
   /** How late its timers are, in milliseconds. */
   readonly loopLagMs: number;
   /** Traffic since the last pulse, by endpoint. */
-  readonly traffic: readonly (readonly [endpoint: string, delta: TrafficWindow])[];
+  readonly traffic: readonly (readonly [endpoint: string, delta: EndpointDelta])[];
 }

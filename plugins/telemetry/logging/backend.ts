@@ -1,7 +1,6 @@
 import {
   type AtBackend,
   after,
-  BackendError,
   type LogLevel,
   type PipeRequest,
   type Reply,
@@ -67,8 +66,7 @@ function watchUpstream(tell: Write, { clock }: Services): Wrap<PipeRequest> {
     const arrived = (reply: Reply): Reply => {
       if (reply.skipped) return reply;
       const latencyMs = clock.now() - startedAt;
-      const status = upstreamStatus(reply);
-      const { headers, errors } = reply;
+      const { upstreamStatus: status, headers, errors } = reply;
       const endedAt = Date.now();
       tell({ endedAt, latencyMs, status, method, origin, target, request, headers, errors, data: null, call });
       return reply;
@@ -76,15 +74,6 @@ function watchUpstream(tell: Write, { clock }: Services): Wrap<PipeRequest> {
     const reply = next(request, call);
     return reply instanceof Promise ? reply.then(arrived) : arrived(reply);
   };
-}
-
-/** The status the backend really gave; undefined when the call failed before it gave one. */
-export function upstreamStatus(reply: Reply): number | undefined {
-  if (reply.errors.length === 0) return reply.status;
-  for (const error of reply.errors) {
-    if (error instanceof BackendError && error.upstreamStatus !== undefined) return error.upstreamStatus;
-  }
-  return undefined;
 }
 
 function writer(

@@ -12,7 +12,7 @@ import {
 } from '#contract';
 import { accessPatterns, accessVocabulary, noteUpstream } from './access.ts';
 import { customFormat, defaultFormat, jsonFormat, logstashFormat } from './application.ts';
-import { compileBackendLog, upstreamStatus } from './backend.ts';
+import { compileBackendLog } from './backend.ts';
 import { checked, levelOf, withLineBreak } from './checked.ts';
 import { compilePattern, variablesOf } from './pattern.ts';
 import type { ServiceLogging } from './schema.ts';
@@ -126,7 +126,7 @@ function backendLogs(
 }
 
 const noteStatus: Wrap<PipeRequest> = after((reply, _request, call) => {
-  if (!reply.skipped) noteUpstream(call, upstreamStatus(reply));
+  if (!reply.skipped) noteUpstream(call, reply.upstreamStatus);
 });
 
 function both(outer: Wrap<PipeRequest>, inner: Wrap<PipeRequest>): Wrap<PipeRequest> {

@@ -1,21 +1,18 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { TrafficHistory } from '../../../kernel/control/traffic/traffic-history.ts';
-import { EndpointTraffic } from '../../../kernel/pipeline/endpoint-traffic.ts';
-import {
-  BUCKETS,
-  between,
-  bucketOf,
-  joined,
-  noTraffic,
-  quantile,
-  type TrafficWindow,
-} from '../../../kernel/pipeline/traffic-window.ts';
+import { type EndpointDelta, EndpointTraffic } from '../../../kernel/pipeline/endpoint-traffic.ts';
+import { statusClasses } from '../../../kernel/pipeline/status-counts.ts';
+import { BUCKETS, between, bucketOf, joined, noTraffic, quantile } from '../../../kernel/pipeline/traffic-window.ts';
 import { handTimers } from '../../support/hand-timers.ts';
 
 function serving(...latencies: readonly number[]): EndpointTraffic {
   const traffic = new EndpointTraffic();
   for (const latencyMs of latencies) traffic.record(latencyMs, 200);
   return traffic;
+}
+
+function statusesOf({ statuses, backends }: EndpointTraffic) {
+  return [statuses.snapshot(), ...Array.from(backends, ([name, counts]) => [name, counts.snapshot()]).sort()];
 }
 
 function isNear(actual: number | null, expected: number): void {
@@ -63,6 +60,31 @@ describe('the traffic of an endpoint', () => {
     deepEqual([traffic.calls, traffic.errors], [5, 2]);
   });
 
+  it('knows the time its calls took together to the nanosecond', () => {
+    equal(serving(0.1, 0.2, 12.345678, 600_000).snapshot().latencyNs, 600_012_645_678);
+  });
+
+  it('counts answers by the class of their status, and apart from them clients that left', () => {
+    const traffic = new EndpointTraffic();
+    for (const status of [200, 204, 302, 404, 499, 499, 503]) traffic.record(1, status);
+    deepEqual(
+      traffic.statuses.snapshot().map((count, at) => `${statusClasses[at]}: ${count}`),
+      ['none: 0', '1xx: 0', '2xx: 2', '3xx: 1', '4xx: 1', '5xx: 1', '499: 2'],
+    );
+  });
+
+  it('forgets a backend when the last configuration that had it is given back', () => {
+    const { backends } = new EndpointTraffic();
+    const names = () => Array.from(backends, ([name]) => name);
+    const first = backends.hold(['GET /a', 'GET /b']);
+    const second = backends.hold(['GET /b', 'GET /c']);
+    for (const name of ['GET /a', 'GET /b', 'GET /c']) backends.of(name).record(200);
+    first();
+    deepEqual(names(), ['GET /b', 'GET /c']);
+    second();
+    deepEqual(names(), []);
+  });
+
   it('is nothing before the first call', () => {
     deepEqual(new EndpointTraffic().snapshot(), noTraffic);
   });
@@ -79,7 +101,14 @@ describe('the traffic of an endpoint', () => {
     const traffic = serving(1, 1);
     traffic.takeDelta();
     traffic.record(1, 503);
-    deepEqual(traffic.takeDelta(), { calls: 1, errors: 1, buckets: [bucketOf(1), 1] });
+    deepEqual(traffic.takeDelta(), {
+      calls: 1,
+      errors: 1,
+      latencyNs: 1e6,
+      buckets: [bucketOf(1), 1],
+      statuses: [0, 0, 0, 0, 0, 1, 0],
+      backends: [],
+    });
   });
 
   it('has nothing to take when nothing was served', () => {
@@ -92,11 +121,13 @@ describe('the traffic of an endpoint', () => {
     const worker = new EndpointTraffic();
     const primary = new EndpointTraffic();
     for (let at = 1; at <= 50; at++) {
-      worker.record(at, at % 10 === 0 ? 500 : 200);
-      if (at % 7 === 0) primary.merge(JSON.parse(JSON.stringify(worker.takeDelta())) as TrafficWindow);
+      worker.record(at / 7, at % 10 === 0 ? 500 : 200);
+      worker.backends.of(at % 3 === 0 ? 'GET /b' : 'GET /c').record(at % 11 === 0 ? 0 : 204);
+      if (at % 7 === 0) primary.merge(JSON.parse(JSON.stringify(worker.takeDelta())) as EndpointDelta);
     }
     primary.merge(worker.takeDelta()!);
     deepEqual(primary.snapshot(), worker.snapshot());
+    deepEqual(statusesOf(primary), statusesOf(worker));
   });
 
   it('merges the traffic of two workers', () => {
@@ -115,6 +146,7 @@ describe('a window of traffic', () => {
     deepEqual(between(earlier, traffic.snapshot()), {
       calls: 2,
       errors: 2,
+      latencyNs: 42e6,
       buckets: [bucketOf(2), 1, bucketOf(40), 1],
     });
   });

@@ -1,0 +1,61 @@
+import type { BackendConfig, PipeRequest, Reply, Step } from '#contract';
+import { StatusCounts } from './status-counts.ts';
+
+/** What the backends of an endpoint answered, by their names. Those that no configuration has any more are forgotten. */
+export class BackendAnswers {
+  #byName: Map<string, StatusCounts> | null = null;
+  #configured: readonly (readonly string[])[] = [];
+
+  /** Knows the backends of a configuration. @returns gives them back. */
+  hold(names: readonly string[]): () => void {
+    this.#configured = [...this.#configured, names];
+    return () => {
+      this.#configured = this.#configured.filter((held) => held !== names);
+      for (const name of this.#byName?.keys() ?? []) {
+        if (!this.#configured.some((held) => held.includes(name))) this.#byName!.delete(name);
+      }
+    };
+  }
+
+  of(name: string): StatusCounts {
+    this.#byName ??= new Map();
+    let counts = this.#byName.get(name);
+    if (!counts) {
+      counts = new StatusCounts();
+      this.#byName.set(name, counts);
+    }
+    return counts;
+  }
+
+  /** Those that have answered. */
+  [Symbol.iterator](): Iterator<readonly [name: string, counts: StatusCounts]> {
+    return (this.#byName ?? noAnswers).entries();
+  }
+}
+
+const noAnswers: ReadonlyMap<string, StatusCounts> = new Map();
+
+/** What each backend is called among those of its endpoint, as in `GET /users/{id}`; a second of that name gets `#2`. */
+export function backendNames(backends: readonly BackendConfig[]): string[] {
+  const taken = new Map<string, number>();
+  return backends.map(({ method, url_pattern }) => {
+    const name = `${method} ${url_pattern}`;
+    const count = (taken.get(name) ?? 0) + 1;
+    taken.set(name, count);
+    return count === 1 ? name : `${name}#${count}`;
+  });
+}
+
+/** Counts every answer of a backend, also that there was none. */
+export function countAnswers(answers: BackendAnswers, name: string, next: Step<PipeRequest>): Step<PipeRequest> {
+  let counts: StatusCounts | null = null;
+  const count = (reply: Reply): Reply => {
+    counts ??= answers.of(name);
+    counts.record(reply.upstreamStatus ?? 0);
+    return reply;
+  };
+  return (request, call) => {
+    const reply = next(request, call);
+    return reply instanceof Promise ? reply.then(count) : count(reply);
+  };
+}
