@@ -26,7 +26,7 @@ export function hashOfRevision({ generations, revisions }: Gateway, revision: nu
 
 /** The processes that serve; one without workers is its own. */
 export function workersOf({ gateway, operating }: Pick<Admin, 'gateway' | 'operating'>): readonly WorkerInfo[] {
-  const { crew, generations, status, startedAt } = gateway;
+  const { crew, generations, registry, status, startedAt } = gateway;
   if (crew) return crew.workers;
   const own: WorkerInfo = {
     id: 1,
@@ -38,6 +38,7 @@ export function workersOf({ gateway, operating }: Pick<Admin, 'gateway' | 'opera
     calls: generations.calls,
     streams: generations.streams,
     loopLagMs: operating.loopLag.ms,
+    lostLines: registry.services.sinks.lost,
     ...memoryUse(),
   };
   return [own];

@@ -80,6 +80,12 @@ export function processMetrics(admin: Admin): Metric[] {
       ),
     },
     {
+      name: 'gateway_log_lines_lost_total',
+      type: 'counter',
+      help: 'Lines of the logs that were lost, since nobody took them in time or writing failed.',
+      samples: workers.map(({ id, lostLines }) => ({ labels: { worker: id }, value: lostLines })),
+    },
+    {
       name: 'gateway_process_resident_bytes',
       type: 'gauge',
       help: 'Memory of each process that serves.',

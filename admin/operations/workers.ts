@@ -11,6 +11,7 @@ const worker = objectOf({
   uptimeMs: whole,
   requests: whole,
   loopLagMs: whole,
+  lostLines: whole,
   rssBytes: whole,
   heapUsedBytes: whole,
 });

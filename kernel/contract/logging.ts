@@ -47,6 +47,8 @@ export interface LogDestination {
 export interface LogSinks {
   readonly stdout: LogSink;
   readonly stderr: LogSink;
+  /** Lines lost so far by all sinks. */
+  readonly lost: number;
   /** A buffered sink over another destination; `close` writes the rest, as far as the destination takes it at once. */
   open(destination: LogDestination): LogSink & { close(): void };
 }
@@ -57,6 +59,7 @@ const silentSink: LogSink = { terminal: false, lost: 0, write() {} };
 export const silentSinks: LogSinks = {
   stdout: silentSink,
   stderr: silentSink,
+  lost: 0,
   open: () => ({ ...silentSink, close() {} }),
 };
 

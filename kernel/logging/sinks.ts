@@ -4,8 +4,6 @@ import { createSink, type Sink } from './sink.ts';
 
 /** The sinks of the process, with the handles of its owner. */
 export interface ProcessSinks extends LogSinks {
-  /** Lines lost so far by all sinks, for the metrics. */
-  readonly lost: number;
   /** Resolves when every line is written, at the latest after `timeoutMs`: for an orderly shutdown. */
   drain(timeoutMs: number): Promise<void>;
   /** Writes what waits, blocking, and lets go of the process. */

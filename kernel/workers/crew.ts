@@ -34,6 +34,8 @@ export interface WorkerInfo extends MemoryUse {
   readonly calls: number;
   readonly streams: number;
   readonly loopLagMs: number;
+  /** Lines that its logs have lost. */
+  readonly lostLines: number;
 }
 
 /**
@@ -138,6 +140,7 @@ export class Crew implements Participant, SeatOwner {
       calls: pulse?.calls ?? 0,
       streams: pulse?.streams ?? 0,
       loopLagMs: pulse?.loopLagMs ?? 0,
+      lostLines: pulse?.lostLines ?? 0,
       rssBytes: pulse?.rssBytes ?? 0,
       heapUsedBytes: pulse?.heapUsedBytes ?? 0,
     }));

@@ -64,6 +64,8 @@ export interface Pulse extends MemoryUse {
   readonly aborted: number;
   /** Configurations that stay in memory though they were given back. */
   readonly leaked: number;
+  /** Lines that its logs have lost. */
+  readonly lostLines: number;
   /** How late its timers are, in milliseconds. */
   readonly loopLagMs: number;
   /** Traffic since the last pulse, by endpoint. */

@@ -115,7 +115,7 @@ class Worker {
   }
 
   #beat(): void {
-    const { generations } = this.#engine;
+    const { generations, registry } = this.#engine;
     const { routes } = generations.current.runtime.compiled;
     const now = performance.now();
     const traffic = routes.flatMap(({ endpoint, traffic: served }) => {
@@ -131,6 +131,7 @@ class Worker {
       held: generations.held,
       aborted: generations.aborted,
       leaked: generations.leaked,
+      lostLines: registry.services.sinks.lost,
       loopLagMs: Math.max(0, Math.round(now - this.#pulseAt - PULSE_MS)),
       ...memoryUse(),
       traffic,

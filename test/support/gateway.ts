@@ -74,5 +74,5 @@ export function startGateway(config: object, options: GatewayOptions = {}): Prom
 export function rememberingSinks(): NonNullable<GatewayOptions['sinks']> & { readonly lines: string[] } {
   const lines: string[] = [];
   const sink = { terminal: false, lost: 0, write: (line: string) => void lines.push(line) };
-  return { stdout: sink, stderr: sink, open: () => ({ ...sink, close() {} }), lines };
+  return { stdout: sink, stderr: sink, lost: 0, open: () => ({ ...sink, close() {} }), lines };
 }

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { silentSinks } from '#contract';
 import { writeExposition } from '../../../admin/metrics/exposition.ts';
 import type { Gateway } from '../../../kernel/index.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
@@ -136,6 +137,14 @@ describe('GET /metrics', () => {
       ].map((name) => all.get(name)),
       [1, 0, 0, 0, 0, 1],
     );
+  });
+
+  it('tells how many lines of the logs were lost', async () => {
+    const losing = await startGateway(config(), { sinks: { ...silentSinks, lost: 7 } });
+    const port = await openReading(losing);
+    match((await port.ask('/metrics')).text, /^gateway_log_lines_lost_total\{worker="1"\} 7$/m);
+    await port.close();
+    await losing.close();
   });
 
   it('says nothing of an endpoint that was never called', async () => {

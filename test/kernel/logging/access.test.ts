@@ -27,7 +27,7 @@ function record(given: Partial<AccessRecord> = {}): AccessRecord {
 function written(router: { disable_access_log: boolean; logger_skip_paths: string[] }, records: AccessRecord[]) {
   const lines: string[] = [];
   const sink = { terminal: false, lost: 0, write: (line: string) => void lines.push(line) };
-  const sinks: LogSinks = { stdout: sink, stderr: sink, open: () => ({ ...sink, close() {} }) };
+  const sinks: LogSinks = { stdout: sink, stderr: sink, lost: 0, open: () => ({ ...sink, close() {} }) };
   const write = createAccessWriter(router, joinLogging([], sinks), sinks);
   for (const one of records) write?.(one);
   return lines;

@@ -17,7 +17,7 @@ function memorySink() {
 }
 
 function sinksOver(stdout: LogSink): LogSinks {
-  return { stdout, stderr: stdout, open: () => ({ ...stdout, close() {} }) };
+  return { stdout, stderr: stdout, lost: 0, open: () => ({ ...stdout, close() {} }) };
 }
 
 function logOver(level: LogLevel) {

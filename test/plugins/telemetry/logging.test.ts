@@ -28,6 +28,7 @@ function memorySinks(terminal = false) {
   const sinks: LogSinks = {
     stdout: sinkOver(stdout),
     stderr: sinkOver(stderr),
+    lost: 0,
     open(destination) {
       opened.push(destination);
       return { ...sinkOver([]), close() {} };
