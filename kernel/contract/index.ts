@@ -53,7 +53,7 @@ export {
 } from './site.ts';
 export { Slices } from './slices.ts';
 export { claimsSlot, defineSlot, type Slot } from './slot.ts';
-export { after, before, refuse, type Step, type Wrap } from './step.ts';
+export { type AfterHook, after, afterHook, before, refuse, type Step, type Wrap } from './step.ts';
 export { textOf } from './text.ts';
 export {
   type ClientTls,

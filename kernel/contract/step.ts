@@ -25,13 +25,27 @@ export function before<R>(
   };
 }
 
-/** A wrap that only looks at the reply, failed ones included; it may change the reply. */
-export function after<R>(hook: (reply: Reply, request: R, call: Call) => void | Promise<void>): Wrap<R> {
-  return (next) => (request, call) => {
+/** Looks at the reply, and may change it. */
+export type AfterHook<R> = (reply: Reply, request: R, call: Call) => void | Promise<void>;
+
+/**
+ * A wrap that only looks at the reply, failed ones included; it may change the reply. Those that stand next to each other
+ * are folded into one stage.
+ */
+export function after<R>(hook: AfterHook<R>): Wrap<R> {
+  const wrap: Wrap<R> = (next) => (request, call) => {
     const reply = next(request, call);
     if (!(reply instanceof Promise)) return finish(reply, hook(reply, request, call));
     return reply.then((settled) => finish(settled, hook(settled, request, call)));
   };
+  return Object.assign(wrap, { [hookOfAfter]: hook });
+}
+
+const hookOfAfter = Symbol('hook');
+
+/** The hook of a wrap made by `after`; undefined for any other. */
+export function afterHook<R>(wrap: Wrap<R>): AfterHook<R> | undefined {
+  return (wrap as { [hookOfAfter]?: AfterHook<R> })[hookOfAfter];
 }
 
 function finish(reply: Reply, pending: void | Promise<void>): Reply | Promise<Reply> {

@@ -1,4 +1,14 @@
-import { ByteStream, type Call, CancelledError, Reply, type Step, toCallError, type Wrap } from '#contract';
+import {
+  type AfterHook,
+  ByteStream,
+  type Call,
+  CancelledError,
+  Reply,
+  type Step,
+  toCallError,
+  type Wrap,
+} from '#contract';
+import { stagesOf } from './fold.ts';
 
 /**
  * Folds wraps, outermost first, around the innermost step so that each of them always gets a reply from inside: what is
@@ -13,7 +23,49 @@ export function foldAnswering<R>(wraps: readonly Wrap<R>[], innermost: Step<R>):
  * @param depth of the steps inside, itself included.
  */
 export function foldAround<R>(wraps: readonly Wrap<R>[], innermost: Step<R>, depth: number): Step<R> {
-  return wraps.reduceRight((next, wrap, at) => answering(wrap(next), depth + wraps.length - 1 - at), innermost);
+  const stages = stagesOf(wraps);
+  return stages.reduceRight(
+    (next, { wrap, hooks }, at) =>
+      hooks ? afterwards(hooks, next) : answering(wrap(next), depth + stages.length - 1 - at),
+    innermost,
+  );
+}
+
+/** Hooks around a step that always answers: each of them sees a reply, whatever becomes of the one before it. */
+function afterwards<R>(hooks: readonly AfterHook<R>[], next: Step<R>): Step<R> {
+  return (request, call) => {
+    const reply = next(request, call);
+    return reply instanceof Promise
+      ? reply.then((settled) => runFrom(0, hooks, settled, request, call))
+      : runFrom(0, hooks, reply, request, call);
+  };
+}
+
+function runFrom<R>(
+  start: number,
+  hooks: readonly AfterHook<R>[],
+  first: Reply,
+  request: R,
+  call: Call,
+): Reply | Promise<Reply> {
+  let reply = first;
+  for (let at = start; at < hooks.length; at++) {
+    try {
+      const pending = hooks[at]!(reply, request, call);
+      if (pending instanceof Promise) {
+        const seen = reply;
+        return settled(
+          pending.then(() => seen),
+          call,
+          0,
+        ).then((left) => runFrom(at + 1, hooks, left, request, call));
+      }
+    } catch (error) {
+      drop(reply);
+      reply = failed(error);
+    }
+  }
+  return reply;
 }
 
 /** One answer of a step, as a reply whatever becomes of it. */

@@ -1,0 +1,110 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import {
+  after,
+  before,
+  Call,
+  DeadlineError,
+  type PipeRequest,
+  Reply,
+  type Step,
+  silentLog,
+  type Wrap,
+} from '#contract';
+import { foldAnswering } from '../../../kernel/pipeline/answering.ts';
+import { fold, stagesOf } from '../../../kernel/pipeline/fold.ts';
+import { pipeRequest } from './requests.ts';
+
+type Folding = typeof fold<PipeRequest>;
+
+for (const [name, folded] of [
+  ['folded', fold],
+  ['folded so that each always gets a reply', foldAnswering],
+] as readonly (readonly [string, Folding])[]) {
+  describe(`wraps ${name}`, () => {
+    const seen: string[] = [];
+    const noting = (word: string, slow = false): Wrap<PipeRequest> =>
+      after(slow ? async () => void seen.push(word) : () => void seen.push(word));
+    const around =
+      (word: string): Wrap<PipeRequest> =>
+      (next) =>
+      (request, call) => {
+        seen.push(`${word} in`);
+        const reply = next(request, call) as Reply;
+        seen.push(`${word} out`);
+        return reply;
+      };
+    const answer: Step<PipeRequest> = () => Reply.data({ a: 1 });
+    const later: Step<PipeRequest> = async () => Reply.data({ a: 1 });
+
+    beforeEach(() => {
+      seen.length = 0;
+    });
+
+    for (const [kind, innermost] of [
+      ['at once', answer],
+      ['later', later],
+    ] as const) {
+      it(`see a reply that comes ${kind} from the inside out`, async () => {
+        await folded([noting('a'), noting('b', true), noting('c')], innermost)(pipeRequest(), new Call());
+        deepEqual(seen, ['c', 'b', 'a']);
+      });
+    }
+
+    it('stand in their order among wraps of other kinds', () => {
+      const wraps = [
+        noting('a'),
+        around('b'),
+        noting('c'),
+        noting('d'),
+        before<PipeRequest>(() => void seen.push('e')),
+      ];
+      folded(wraps, answer)(pipeRequest(), new Call());
+      deepEqual(seen, ['b in', 'e', 'd', 'c', 'b out', 'a']);
+    });
+
+    it('answer at once when everything inside does', () => {
+      const reply = folded([noting('a'), noting('b')], answer)(pipeRequest(), new Call());
+      equal(reply instanceof Promise, false);
+    });
+  });
+}
+
+describe('hooks that look at the reply', () => {
+  it('share one stage when they stand next to each other', () => {
+    const wraps = [after(() => {}), after(() => {}), before(() => {}), after(() => {})];
+    deepEqual(
+      stagesOf(wraps).map(({ hooks }) => hooks?.length ?? null),
+      [2, null, 1],
+    );
+  });
+
+  const statuses: number[] = [];
+  const status = after<PipeRequest>((reply) => void statuses.push(reply.errors.length));
+  beforeEach(() => {
+    statuses.length = 0;
+  });
+
+  for (const [how, failing] of [
+    [
+      'throws',
+      after<PipeRequest>(() => {
+        throw new Error('no');
+      }),
+    ],
+    ['is rejected', after<PipeRequest>(() => Promise.reject(new Error('no')))],
+  ] as const) {
+    it(`see a failure when one further in ${how}`, async () => {
+      const reply = await foldAnswering([status, failing, status], () => Reply.data({}))(pipeRequest(), new Call());
+      deepEqual(statuses, [0, 1]);
+      equal(reply.failed, true);
+    });
+  }
+
+  it('see the deadline when one further in never ends', async () => {
+    const stuck = after<PipeRequest>(() => new Promise(() => {}));
+    const call = new Call(silentLog, 5);
+    const reply = await foldAnswering([status, stuck], () => Reply.data({}))(pipeRequest(), call);
+    deepEqual(statuses, [1]);
+    equal(reply.errors[0] instanceof DeadlineError, true);
+  });
+});
