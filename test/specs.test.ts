@@ -59,7 +59,10 @@ async function run(spec: Case): Promise<void> {
 async function check(spec: Case, backends: Record<string, CannedBackend>): Promise<void> {
   const { expect, request = {} } = spec;
   const sinks = rememberingSinks();
-  const started = startGateway(configOf(spec, Object.values(backends)[0]!), { sinks });
+  const started = startGateway(configOf(spec, Object.values(backends)[0]!), {
+    sinks,
+    debug: expect.logs !== undefined,
+  });
   if (expect.refused) {
     const errors = await started.then(
       (gateway) => gateway.close().then(() => fail('the configuration was not refused')),
