@@ -23,7 +23,7 @@ for (const [name, folded] of [
   describe(`wraps ${name}`, () => {
     const seen: string[] = [];
     const noting = (word: string, slow = false): Wrap<PipeRequest> =>
-      after(slow ? async () => void seen.push(word) : () => void seen.push(word));
+      look(slow ? async () => void seen.push(word) : () => void seen.push(word));
     const around =
       (word: string): Wrap<PipeRequest> =>
       (next) =>
@@ -51,13 +51,7 @@ for (const [name, folded] of [
     }
 
     it('stand in their order among wraps of other kinds', () => {
-      const wraps = [
-        noting('a'),
-        around('b'),
-        noting('c'),
-        noting('d'),
-        before<PipeRequest>(() => void seen.push('e')),
-      ];
+      const wraps = [noting('a'), around('b'), noting('c'), noting('d'), ask<PipeRequest>(() => void seen.push('e'))];
       folded(wraps, answer)(pipeRequest(), new Call());
       deepEqual(seen, ['b in', 'e', 'd', 'c', 'b out', 'a']);
     });
@@ -71,7 +65,7 @@ for (const [name, folded] of [
 
 describe('hooks that look at the reply', () => {
   it('share one stage when they stand next to each other', () => {
-    const wraps = [after(() => {}), after(() => {}), before(() => {}), after(() => {})];
+    const wraps = [look(() => {}), look(() => {}), ask(() => {}), look(() => {})];
     deepEqual(
       stagesOf(wraps).map(({ hooks }) => hooks?.length ?? null),
       [2, null, 1],
@@ -79,7 +73,7 @@ describe('hooks that look at the reply', () => {
   });
 
   const statuses: number[] = [];
-  const status = after<PipeRequest>((reply) => void statuses.push(reply.errors.length));
+  const status = look<PipeRequest>((reply) => void statuses.push(reply.errors.length));
   beforeEach(() => {
     statuses.length = 0;
   });
@@ -87,11 +81,11 @@ describe('hooks that look at the reply', () => {
   for (const [how, failing] of [
     [
       'throws',
-      after<PipeRequest>(() => {
+      look<PipeRequest>(() => {
         throw new Error('no');
       }),
     ],
-    ['is rejected', after<PipeRequest>(() => Promise.reject(new Error('no')))],
+    ['is rejected', look<PipeRequest>(() => Promise.reject(new Error('no')))],
   ] as const) {
     it(`see a failure when one further in ${how}`, async () => {
       const reply = await foldAnswering([status, failing, status], () => Reply.data({}))(pipeRequest(), new Call());
@@ -101,7 +95,7 @@ describe('hooks that look at the reply', () => {
   }
 
   it('see the deadline when one further in never ends', async () => {
-    const stuck = after<PipeRequest>(() => new Promise(() => {}));
+    const stuck = look<PipeRequest>(() => new Promise(() => {}));
     const call = new Call(silentLog, 5);
     const reply = await foldAnswering([status, stuck], () => Reply.data({}))(pipeRequest(), call);
     deepEqual(statuses, [1]);
