@@ -1,9 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import {
-  after,
-  before,
+  before as ask,
   Call,
   DeadlineError,
+  after as look,
   type PipeRequest,
   Reply,
   type Step,
