@@ -50,7 +50,12 @@ export const serviceSchema = {
       examples: ['[SLUICE]'],
     },
     stdout: { type: 'boolean', description: 'Write the application log to standard output.', default: false },
-    syslog: { type: 'boolean', description: 'Write the application log to the local syslog socket.', default: false },
+    syslog: {
+      type: 'boolean',
+      description:
+        'Write the application log to the local syslog socket: /dev/log, /var/run/syslog or /var/run/log, whichever takes connections.',
+      default: false,
+    },
     syslog_facility: {
       type: 'string',
       enum: ['local0', 'local1', 'local2', 'local3', 'local4', 'local5', 'local6', 'local7'],

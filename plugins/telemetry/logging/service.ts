@@ -14,9 +14,10 @@ import { accessPatterns, accessVocabulary, noteUpstream } from './access.ts';
 import { customFormat, defaultFormat, jsonFormat, logstashFormat } from './application.ts';
 import { compileBackendLog } from './backend.ts';
 import { checked, levelOf, withLineBreak } from './checked.ts';
+import { datagramSocket } from './datagram-socket.ts';
 import { compilePattern, variablesOf } from './pattern.ts';
 import type { ServiceLogging } from './schema.ts';
-import { openSyslog, syslogFormat } from './syslog.ts';
+import { openSyslog, socketPaths, syslogFormat } from './syslog.ts';
 
 /** The logs of the whole service. @param namespace under which a backend says that it has a log of its own. */
 export function attachService(site: Site<ServiceLogging>, namespace: string): AtService {
@@ -66,18 +67,28 @@ function outputs(site: Site<ServiceLogging>, format: LogFormat): LogOutput[] {
   return found;
 }
 
-/** The connection stays over reloads, whatever else of the configuration changes. */
+/**
+ * The connection stays over reloads, whatever else of the configuration changes.
+ * @throws ConfigError LOGGING_SYSLOG when the daemon of this machine takes datagrams only.
+ */
 function syslogSink(site: Site<ServiceLogging>): LogOutput['sink'] {
-  const { sinks, log } = site.services;
+  const datagrams = datagramSocket(socketPaths);
+  if (datagrams) {
+    throw site.fault('LOGGING_SYSLOG', '/syslog', `${datagrams} takes datagrams only, which Node.js cannot send`, {
+      hint: 'use "stdout" and let the service manager pass it on, or have the daemon listen on a stream socket, /var/run/syslog',
+    });
+  }
+  const { sinks } = site.services;
+  const log = site.services.log.at('[SERVICE: Logging]');
   const { stdout } = site.config;
   const open = () => {
     const connection = openSyslog({
       lost(reason) {
-        const text = `[SERVICE: Logging] syslog cannot be reached, next attempt in 30s: ${reason}`;
+        const text = `syslog cannot be reached, next attempt in 30s: ${reason}`;
         if (stdout) log.error(text);
-        else sinks.stderr.write(`${text}\n`, 'ERROR');
+        else sinks.stderr.write(`[SERVICE: Logging] ${text}\n`, 'ERROR');
       },
-      found: () => log.info('[SERVICE: Logging] syslog is reached again'),
+      found: () => log.info('syslog is reached again'),
     });
     return { connection, sink: sinks.open(connection) };
   };

@@ -1,9 +1,10 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { datagramSocket } from '../../../../plugins/telemetry/logging/datagram-socket.ts';
 import { openSyslog, syslogFormat } from '../../../../plugins/telemetry/logging/syslog.ts';
 
 const line = (level: 'DEBUG' | 'WARNING' | 'CRITICAL', message: string) => ({
@@ -25,6 +26,60 @@ describe('a syslog line', () => {
 
   it('cannot be forged by its message', () => {
     equal(syslogFormat('', 'local0')(line('DEBUG', 'a\n<0>b')).split('\n').length, 2);
+  });
+});
+
+describe('a syslog daemon that takes datagrams only', () => {
+  let folder: string;
+  let target: string;
+  let log: string;
+  let other: string;
+  let servers: Server[];
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'syslog-'));
+    [target, log, other] = [join(folder, 'target'), join(folder, 'dev-log'), join(folder, 'syslog')];
+    servers = [];
+    await socketAt(target);
+    symlinkSync(target, log);
+  });
+  afterEach(() => {
+    for (const server of servers) server.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function socketAt(path: string): Promise<void> {
+    const server = createServer().listen(path);
+    servers.push(server);
+    await once(server, 'listening');
+  }
+
+  /** What Linux would list. */
+  const listing = (...sockets: readonly (readonly [kind: string, path: string])[]): string => {
+    const file = join(folder, 'listing');
+    const lines = sockets.map(
+      ([kind, path]) => `0000000000000000: 00000002 00000000 00000000 ${kind} 01 12345 ${path}`,
+    );
+    writeFileSync(file, ['Num       RefCount Protocol Flags    Type St Inode Path', ...lines, ''].join('\n'));
+    return file;
+  };
+
+  it('is found by its socket, also behind a link', () => {
+    equal(datagramSocket([log, other], listing(['0002', target])), log);
+  });
+
+  it('does not matter when another socket takes connections', async () => {
+    await socketAt(other);
+    equal(datagramSocket([log, other], listing(['0002', target], ['0001', other])), undefined);
+  });
+
+  it('is found beside a folder that has the name of a socket', () => {
+    equal(datagramSocket([folder, log], listing(['0002', target])), log);
+  });
+
+  it('is not suspected where there is no socket, or nothing is known of it', () => {
+    equal(datagramSocket([other], listing()), undefined);
+    equal(datagramSocket([log], listing(['0001', target])), undefined);
+    equal(datagramSocket([log], join(folder, 'none')), undefined);
   });
 });
 
