@@ -16,6 +16,8 @@ if (isSupported) {
   const exit = (code: number) => process.exit(code);
   process.exitCode = await main(args, { stdout, stderr, env, signals: process, exit, program, catalogue, startAdmin });
 } else {
-  process.stderr.write(`sluice needs Node.js 22.23.2 or newer; this is ${process.versions.node}\n`);
+  process.stderr.write(
+    `sluice needs Node.js 22.23.2 or newer; this is ${process.versions.node}\nget one from https://nodejs.org/en/download\n`,
+  );
   process.exitCode = 1;
 }
