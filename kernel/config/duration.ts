@@ -2,41 +2,43 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h
 /** Units below the millisecond are divided, not multiplied, so that round values stay exact. */
 const UNITS_A_MS: Readonly<Record<string, number>> = { ns: 1e6, us: 1e3, '\u00b5s': 1e3, '\u03bcs': 1e3 };
 
-const UNIT = '(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h)';
+/** The longest part of a duration, about 114 years. */
+export const LONGEST_DURATION = '999999h';
+
+/** Digits before the point in each unit, leading zeros not counted; any number with more of them is longer than that. */
+const DIGITS = { ns: 19, us: 16, '\u00b5s': 16, '\u03bcs': 16, ms: 13, s: 10, m: 8, h: 6 } as const;
+
+const UNIT = `(?:${Object.keys(DIGITS).join('|')})`;
 const NUMBER = '(?:\\d+(?:\\.\\d*)?|\\.\\d+)';
-const whole = new RegExp(`^(?:${NUMBER}${UNIT})+$`);
+const shape = new RegExp(`^(?:${NUMBER}${UNIT})+$`);
 const parts = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
-/** Longest duration: what 64 bits of nanoseconds hold, about 292 years. */
-const MAX_MS = 9_223_372_036_854;
-/** The same in whole hours. */
-export const LONGEST_DURATION = '2562047h';
+const PART = `(?:${Object.entries(DIGITS)
+  .map(([unit, digits]) => `(?:0*\\d{1,${digits}}(?:\\.\\d*)?|\\.\\d+)${unit}`)
+  .join('|')})`;
 
-/** The strict form, one number and one unit, for editors and linting. */
-export const DURATION_PATTERN = `^[0-9]+${UNIT.replace('?:', '')}$`;
+/** What a duration is written like: up to eight parts, each a number and a unit. */
+export const DURATION_PATTERN = `^${PART}{1,8}$`;
+const form = new RegExp(DURATION_PATTERN);
+const shortParts = new RegExp(`^${PART}+$`);
 
 /**
  * Reads a duration such as `2s`, `90us`, `1.5s` or `1h30m`.
- * @returns milliseconds, with a fraction below one; undefined when the text is no duration, or a longer one than any.
+ * @returns milliseconds, with a fraction below one; undefined when the text is no duration, or too long a one.
  */
 export function readDuration(text: string): number | undefined {
-  const total = sumOf(text);
-  return total !== undefined && total <= MAX_MS ? total : undefined;
-}
-
-/** True for a text that is written as a duration is, and is longer than any can be. */
-export function isTooLong(text: string): boolean {
-  return (sumOf(text) ?? 0) > MAX_MS;
-}
-
-function sumOf(text: string): number | undefined {
-  if (!whole.test(text)) return undefined;
+  if (!form.test(text)) return undefined;
   let total = 0;
   for (const [, number, unit] of text.matchAll(parts)) {
     const perMs = UNITS_A_MS[unit!];
     total += perMs === undefined ? Number(number) * UNIT_MS[unit!]! : Number(number) / perMs;
   }
   return total;
+}
+
+/** True for a text that is written as a duration is, with a part that is too long. */
+export function isTooLong(text: string): boolean {
+  return shape.test(text) && !shortParts.test(text);
 }
 
 /**

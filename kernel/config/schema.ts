@@ -23,6 +23,10 @@ export function toJsonSchema(schema: Schema): object {
  * inside another one. Fields without a title get one made of their name.
  */
 export function toPublicSchema(schema: Schema): JsonSchema {
+  return { ...describedSchema(schema), ...schema.published };
+}
+
+function describedSchema(schema: Schema): JsonSchema {
   const { title, description, examples, secret, deprecated } = schema;
   const shared = present({ title, description, examples, default: schema.default, writeOnly: secret, deprecated });
   if ('anyOf' in schema) return { ...shared, anyOf: schema.anyOf.map(toPublicSchema) };
@@ -52,10 +56,15 @@ export function toPublicSchema(schema: Schema): JsonSchema {
         ...(rest ? { properties: fields, ...rest } : closedObject(fields)),
       };
     }
+    case 'integer':
+      return { ...shared, ...wholeNumbers, ...limits(schema), type: 'integer' };
     default:
       return { ...shared, ...limits(schema), type: schema.type };
   }
 }
+
+/** Whole numbers beyond are not exact. */
+const wholeNumbers = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
 /** Where the schemas are that others refer to. */
 export const DEFINITIONS = '#/definitions/';
@@ -135,7 +144,7 @@ function forValidator(schema: Schema, isField: boolean): JsonSchema {
       };
     }
     case 'integer':
-      return { maximum: Number.MAX_SAFE_INTEGER, ...shared, ...limits(schema), type: 'integer' };
+      return { ...wholeNumbers, ...shared, ...limits(schema), type: 'integer' };
     default:
       return { ...shared, ...limits(schema), type: schema.type };
   }

@@ -1,17 +1,16 @@
 import { BlockList, isIP } from 'node:net';
+import { ADDRESS_RANGE_PATTERN } from './address-pattern.ts';
 
 /** 4 or 6 for an IP address; 0 for any other text, one with a zone included, which means nothing on another machine. */
 export function addressFamily(text: string): 0 | 4 | 6 {
   return text.includes('%') ? 0 : (isIP(text) as 0 | 4 | 6);
 }
 
+const addressRange = new RegExp(ADDRESS_RANGE_PATTERN);
+
 /** True for an address, `10.0.0.1`, and for a range in CIDR notation, `10.0.0.0/8`. */
 export function isAddressRange(text: string): boolean {
-  const slash = text.indexOf('/');
-  const version = addressFamily(slash < 0 ? text : text.slice(0, slash));
-  if (version === 0 || slash < 0) return version !== 0;
-  const bits = text.slice(slash + 1);
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
+  return addressRange.test(text);
 }
 
 /** Tells whether an address, without a zone, is in one of the ranges. @param ranges each as of `isAddressRange`. */

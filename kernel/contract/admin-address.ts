@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { ADMIN_ADDRESS_PATTERN } from './address-pattern.ts';
 
 /** Where an admin port listens. */
 export type AdminAddress =
@@ -7,18 +7,20 @@ export type AdminAddress =
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'off' };
 
+const form = new RegExp(ADMIN_ADDRESS_PATTERN);
+
 /**
  * Reads `host:port`, `[::1]:port`, `:port` for every address of the machine, `unix:/path` or `off`.
  * @returns null for any other text.
  */
 export function parseAdminAddress(text: string): AdminAddress | null {
+  if (!form.test(text)) return null;
   if (text === 'off') return { kind: 'off' };
-  if (text.startsWith('unix:')) return text.startsWith('unix:/') ? { kind: 'unix', path: text.slice(5) } : null;
-  const [, bracketed, plain, digits] = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]*)):(\d{1,5})$/.exec(text) ?? [];
-  const port = Number(digits);
-  if (digits === undefined || port > 65_535 || (bracketed !== undefined && isIP(bracketed) !== 6)) return null;
-  const host = bracketed ?? plain!;
-  return { kind: 'tcp', host, port, isLoopback: /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host) };
+  if (text.startsWith('unix:')) return { kind: 'unix', path: text.slice('unix:'.length) };
+  const colon = text.lastIndexOf(':');
+  const host = text.slice(0, colon).replace(/^\[|\]$/g, '');
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
+  return { kind: 'tcp', host, port: Number(text.slice(colon + 1)), isLoopback };
 }
 
 /** The file in a state directory with the token that a gateway made for itself. @param listen where its admin port is. */

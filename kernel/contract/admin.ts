@@ -1,3 +1,4 @@
+import { ADDRESS_RANGE_PATTERN, ADMIN_ADDRESS_PATTERN } from './address-pattern.ts';
 import type { Infer, Schema } from './schema.ts';
 
 /** What a token of the admin API may do. */
@@ -13,6 +14,7 @@ export const adminSchema = {
   properties: {
     listen: {
       type: 'string',
+      published: { pattern: ADMIN_ADDRESS_PATTERN },
       description: 'Where the admin API listens: host:port, unix:/path or off.',
       default: '127.0.0.1:9180',
       examples: ['unix:/run/sluice/admin.sock'],
@@ -70,7 +72,7 @@ export const adminSchema = {
     },
     allowed_ips: {
       type: 'array',
-      items: { type: 'string', minLength: 1 },
+      items: { type: 'string', published: { pattern: ADDRESS_RANGE_PATTERN } },
       description: 'Addresses, or networks in CIDR notation, that may connect; all when empty.',
       default: [],
       examples: [['10.0.0.0/8']],

@@ -1,3 +1,5 @@
+import { getCiphers } from 'node:tls';
+
 /** IANA numbers of cipher suites up to TLS 1.2 and OpenSSL's names for them. */
 const names: ReadonlyMap<number, string> = new Map([
   [0x0005, 'RC4-SHA'],
@@ -37,19 +39,31 @@ export interface CipherList {
   readonly forOlder: boolean;
 }
 
+let available: ReadonlySet<string> | null = null;
+
+/** True for a suite, by OpenSSL's name, that the runtime can do. */
+function isAvailable(name: string): boolean {
+  available ??= new Set(getCiphers());
+  return available.has(name.toLowerCase());
+}
+
+/** The IANA numbers of all suites that the runtime can do. */
+export function cipherNumbers(): number[] {
+  return [...alwaysNumbers, ...[...names].flatMap(([number, name]) => (isAvailable(name) ? [number] : []))];
+}
+
 /**
  * OpenSSL's cipher list for IANA numbers.
- * @param available names the runtime can do, in lower case, as `tls.getCiphers()` gives them.
  * @returns the list, or the first number that the runtime does not know.
  */
-export function cipherList(numbers: readonly number[], available: ReadonlySet<string>): CipherList | number {
+export function cipherList(numbers: readonly number[]): CipherList | number {
   const list = always.slice();
   let forTls12 = false;
   let forOlder = false;
   for (const number of numbers) {
     if (alwaysNumbers.has(number)) continue;
     const name = names.get(number);
-    if (name === undefined || !available.has(name.toLowerCase())) return number;
+    if (name === undefined || !isAvailable(name)) return number;
     list.push(name);
     if (name.endsWith('-SHA')) forOlder = true;
     else forTls12 = true;

@@ -1,3 +1,5 @@
+import { LISTEN_ADDRESS_PATTERN } from './address-pattern.ts';
+import { headerFilter, headerNames, names } from './name-lists.ts';
 import type { RouterOptions } from './router-config.ts';
 import type { Infer, Schema } from './schema.ts';
 import { clientTlsSchema, serverTlsSchema } from './tls.ts';
@@ -5,8 +7,6 @@ import { clientTlsSchema, serverTlsSchema } from './tls.ts';
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const backendMethods = [...methods, 'OPTIONS', 'HEAD', 'CONNECT', 'TRACE'] as const;
 
-const names = (description: string, ...example: string[]) =>
-  ({ type: 'array', items: { type: 'string' }, uniqueItems: true, description, examples: [example] }) as const;
 const extraConfig = {
   type: 'object',
   description: 'Components: a map from namespace to configuration.',
@@ -40,6 +40,7 @@ export const backendSchema = {
     sd: { type: 'string', description: 'How hosts are found: as they are written, or looked up.', default: 'static' },
     sd_scheme: {
       type: 'string',
+      pattern: '^[a-zA-Z][a-zA-Z0-9+.-]*$',
       description: 'Scheme put before hosts that are looked up.',
       default: 'http',
       examples: ['https'],
@@ -74,7 +75,10 @@ export const backendSchema = {
       examples: ['user'],
     },
     input_headers: {
-      ...names('Second filter: of the headers let through, only these; [""] drops all. Default: all of them.', 'X-Id'),
+      ...headerFilter(
+        'Second filter: of the headers let through, only these; [""] drops all. Default: all of them.',
+        'X-Id',
+      ),
       default: [],
     },
     input_query_strings: {
@@ -111,6 +115,7 @@ export const endpointSchema = {
     endpoint: {
       type: 'string',
       pattern: '^/[^*?&%]*(/\\*)?$',
+      published: { pattern: '^/([{][\\w-]+[}])?([^*?&%:{}]+([{][\\w-]+[}])?)*(/\\*)?$' },
       description: 'Path clients call; may hold {placeholders} and end in /*.',
       examples: ['/users/{id}'],
     },
@@ -123,7 +128,7 @@ export const endpointSchema = {
     },
     output_encoding: { type: 'string', description: "How the response is written. Default: the service's, else json." },
     input_headers: {
-      ...names('Client headers let through to the backends, in any letter case; "*" for all.', 'Accept-Language'),
+      ...headerNames('Client headers let through to the backends, in any letter case; "*" for all.', 'Accept-Language'),
       default: [],
     },
     input_query_strings: {
@@ -191,6 +196,7 @@ export const serviceSchema = {
     },
     listen_ip: {
       type: 'string',
+      published: { pattern: LISTEN_ADDRESS_PATTERN },
       description: 'IPv4 or IPv6 address to listen on, without a port; empty for all.',
       default: '',
       examples: ['127.0.0.1'],

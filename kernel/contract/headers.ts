@@ -88,9 +88,14 @@ export function canonicalHeaderName(name: string): string {
 
 const canonicalNames = new Map<string, string>();
 
-/** True for a text that is a header name (an HTTP token). */
+/** Pattern of header names (HTTP tokens). */
+export const HEADER_NAME_PATTERN = "^[!#$%&'*+\\-.^_`|~0-9A-Za-z]+$";
+
+const headerName = new RegExp(HEADER_NAME_PATTERN);
+
+/** True for a text that is a header name. */
 export function isHeaderName(text: string): boolean {
-  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
+  return headerName.test(text);
 }
 
 /**

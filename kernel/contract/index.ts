@@ -1,6 +1,8 @@
+export { HOST_AND_PORT, LISTEN_ADDRESS_PATTERN } from './address-pattern.ts';
 export { addressFamily, addressMatcher, isAddressRange } from './address-range.ts';
 export { type AdminPem, type AdminScope, type AdminSettings, adminSchema, adminScopes } from './admin.ts';
 export { type AdminAddress, adminTokenFile, parseAdminAddress } from './admin-address.ts';
+export { anyCase } from './any-case.ts';
 export { PayloadTooLarge, RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call, type CallHost, type Cancellation, type Outcome } from './call.ts';
@@ -19,7 +21,7 @@ export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
 export * from './errors.ts';
 export { fileTrouble, unreadableFile } from './file-trouble.ts';
-export { canonicalHeaderName, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
+export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
 export { mayLoseDigits, parseExact, printJson } from './json.ts';
 export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';
 export * from './logging.ts';

@@ -1,3 +1,5 @@
+import { ADDRESS_RANGE_PATTERN } from './address-pattern.ts';
+import { HEADER_NAME_PATTERN } from './headers.ts';
 import type { Infer, Schema } from './schema.ts';
 
 const body = (description: string) =>
@@ -68,14 +70,14 @@ export const routerSchema = {
     },
     trusted_proxies: {
       type: 'array',
-      items: { type: 'string' },
+      items: { type: 'string', published: { pattern: ADDRESS_RANGE_PATTERN } },
       description: 'Addresses and CIDR ranges whose headers are believed.',
       default: [],
       examples: [['10.0.0.0/8', '192.168.1.7']],
     },
     remote_ip_headers: {
       type: 'array',
-      items: { type: 'string' },
+      items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
       description: "Headers that carry the client's address, tried in order.",
       default: ['X-Forwarded-For', 'X-Real-IP'],
     },

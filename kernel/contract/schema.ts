@@ -7,8 +7,21 @@ interface Described {
   readonly examples?: readonly unknown[];
   /** The value is a secret: it is masked wherever configuration is printed. */
   readonly secret?: true;
+  /**
+   * Keywords that the published schema has besides, for what the component itself refuses in words of its own. Patterns
+   * are read by RE2 and ECMAScript alike.
+   */
+  readonly published?: PublishedRules;
   /** An old form, or a field without effect: still read, and struck out by editors. */
   readonly deprecated?: true;
+}
+
+/** Rules in plain JSON Schema. */
+export interface PublishedRules {
+  readonly pattern?: string;
+  readonly enum?: readonly (string | number)[];
+  readonly propertyNames?: { readonly pattern: string };
+  readonly allOf?: readonly object[];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { getCACertificates, getCiphers, type SecureVersion } from 'node:tls';
+import { getCACertificates, type SecureVersion } from 'node:tls';
 import { type CipherList, cipherList } from './ciphers.ts';
 import type { ConfigError } from './errors.ts';
 import { unreadableFile } from './file-trouble.ts';
@@ -33,7 +33,6 @@ const versionOrder = ['SSL3.0', 'TLS10', 'TLS11', 'TLS12', 'TLS13'];
 const curves: Readonly<Record<number, string>> = { 23: 'P-256', 24: 'P-384', 25: 'P-521' };
 
 let system: readonly string[] | null = null;
-let available: ReadonlySet<string> | null = null;
 
 /** The authorities of the runtime and of the operating system in PEM, read once. */
 export function systemAuthorities(): readonly string[] {
@@ -66,8 +65,7 @@ export function tlsProtocol(config: TlsProtocol, fault: TlsFault): TlsProtocolOp
   if (versionOrder.indexOf(oldest) > versionOrder.indexOf(newest)) {
     throw fault('VERSION', '/min_version', `min_version ${oldest} is above max_version ${newest}`);
   }
-  available ??= new Set(getCiphers());
-  const ciphers = cipherList(config.cipher_suites, available);
+  const ciphers = cipherList(config.cipher_suites);
   if (typeof ciphers === 'number') {
     const index = config.cipher_suites.indexOf(ciphers);
     throw fault('CIPHER', `/cipher_suites/${index}`, `cipher suite ${ciphers} is not known to this runtime`);

@@ -1,9 +1,12 @@
+import { cipherNumbers } from './ciphers.ts';
 import type { Infer, Schema } from './schema.ts';
 
 const version = (description: string) =>
   ({
     type: 'string',
     enum: ['SSL3.0', 'TLS10', 'TLS11', 'TLS12', 'TLS13'],
+    // No runtime speaks the oldest any more.
+    published: { enum: ['TLS10', 'TLS11', 'TLS12', 'TLS13'] },
     description,
     default: 'TLS13',
   }) as const;
@@ -23,7 +26,12 @@ const protocol = {
   max_version: version('Newest version of TLS spoken.'),
   cipher_suites: {
     type: 'array',
-    items: { type: 'integer' },
+    items: {
+      type: 'integer',
+      get published() {
+        return { enum: cipherNumbers() };
+      },
+    },
     uniqueItems: true,
     description: 'IANA numbers of the cipher suites offered up to TLS 1.2; those of TLS 1.3 are always offered.',
     default: [4865, 4866, 4867, 49199, 49195, 49200, 49196, 52392, 52393],

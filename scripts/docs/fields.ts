@@ -75,6 +75,7 @@ function choiceOf(choices: readonly unknown[]): string {
 
 function rangeOf({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
   if (exclusiveMinimum !== undefined) return `, more than ${exclusiveMinimum}`;
-  if (minimum === undefined) return '';
-  return maximum === undefined ? `, ${minimum} or more` : `, ${minimum} to ${maximum}`;
+  if (minimum === undefined || minimum === Number.MIN_SAFE_INTEGER) return '';
+  const isBounded = maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER;
+  return isBounded ? `, ${minimum} to ${maximum}` : `, ${minimum} or more`;
 }

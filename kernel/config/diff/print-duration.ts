@@ -1,3 +1,5 @@
+import { readDuration } from '../duration.ts';
+
 /** From the longest: the first unit in which a duration is a whole number is taken. */
 const UNITS: readonly (readonly [name: string, milliseconds: number])[] = [
   ['h', 3_600_000],
@@ -11,8 +13,19 @@ const UNITS_A_MS: readonly (readonly [name: string, aMs: number])[] = [
   ['ns', 1e6],
 ];
 
-/** A duration in milliseconds as a configuration says it, in one unit: `2s`, `1500ms`, `90us`. */
+const HOUR_MS = 3_600_000;
+/** Hours in one part of a duration. */
+const MOST_HOURS = 999_999;
+
+/** A duration in milliseconds as a configuration says it, in one unit where that can be: `2s`, `1500ms`, `90us`. */
 export function printDuration(milliseconds: number): string {
+  const printed = inOneUnit(milliseconds);
+  if (milliseconds < HOUR_MS || readDuration(printed) !== undefined) return printed;
+  const hours = Math.min(Math.floor(milliseconds / HOUR_MS), MOST_HOURS);
+  return `${hours}h${printDuration(milliseconds - hours * HOUR_MS)}`;
+}
+
+function inOneUnit(milliseconds: number): string {
   if (milliseconds === 0) return '0s';
   const whole = UNITS.find(([, unit]) => milliseconds % unit === 0);
   if (whole) return `${milliseconds / whole[1]}${whole[0]}`;

@@ -1,5 +1,8 @@
 import { isIP } from 'node:net';
+import { LISTEN_ADDRESS_PATTERN } from '#contract';
 import type { ServiceRule } from './rule.ts';
+
+const form = new RegExp(LISTEN_ADDRESS_PATTERN);
 
 /**
  * `listen_ip` is an address, without a port.
@@ -7,7 +10,7 @@ import type { ServiceRule } from './rule.ts';
  * Code: LISTEN_ADDRESS.
  */
 export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
-  if (address === '' || isIP(address) !== 0) return;
+  if (form.test(address)) return;
   const [, bare = '', port] = /^\[?([\da-f.:]+?)\]?(:\d+)?$/i.exec(address) ?? [];
   const rest = port === undefined ? 'without brackets' : "the port belongs in 'port'";
   report.error('LISTEN_ADDRESS', '/listen_ip', `invalid ip address ${address}`, {

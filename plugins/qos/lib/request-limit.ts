@@ -1,4 +1,5 @@
 import {
+  anyCase,
   CallError,
   type ClientRequest,
   type DataObject,
@@ -49,6 +50,7 @@ export const requestLimitSchema = {
     every: { type: 'duration', description: 'Period of both rates, at least 1s.', default: '1s', examples: ['1m'] },
     strategy: {
       type: 'string',
+      published: { pattern: anyCase(['', ...strategies]) },
       description: 'How clients are told apart: ip, header or param. Needed with client_max_rate.',
       examples: ['ip', 'header', 'param'],
     },

@@ -1,7 +1,7 @@
 import { type ClientRequest, isHeaderName, type Site } from '#contract';
 import { type HeaderList, headerMaker } from './headers.ts';
 import { hostTest } from './hosts.ts';
-import type { SecurityConfig } from './schema.ts';
+import { HEADER_VALUE_PATTERN, type SecurityConfig } from './schema.ts';
 
 /** An answer in place of the real one. */
 export interface Refusal {
@@ -112,6 +112,8 @@ function warnOnceASecond(site: Site<SecurityConfig>): (host: string) => void {
   };
 }
 
+const headerValue = new RegExp(HEADER_VALUE_PATTERN);
+
 /** What could not be sent as a header, or never be found as one, must not wait for a request to fail. */
 function checkHeaders(site: Site<SecurityConfig>): void {
   const { config } = site;
@@ -128,7 +130,7 @@ function checkHeaders(site: Site<SecurityConfig>): void {
     'content_security_policy',
     'referrer_policy',
   ] as const) {
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(config[field])) {
+    if (!headerValue.test(config[field])) {
       throw site.fault('SECURITY_HEADER_VALUE', `/${field}`, 'holds a character that no header may hold');
     }
   }

@@ -1,4 +1,7 @@
-import type { Infer, Schema } from '#contract';
+import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
+
+/** Pattern of what a header may hold. */
+export const HEADER_VALUE_PATTERN = '^[\\t\\x20-\\x7e\\x80-\\xff]*$';
 
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
@@ -19,7 +22,7 @@ export const schema = {
     allowed_hosts_are_regex: flag('The entries of allowed_hosts are regular expressions for the whole host.'),
     host_proxy_headers: {
       type: 'array',
-      items: { type: 'string' },
+      items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
       description: 'Headers that may carry the real host; the first one that is not empty wins over Host.',
       default: [],
       examples: [['X-Forwarded-Host']],
@@ -27,12 +30,14 @@ export const schema = {
     ssl_redirect: flag('Redirect requests that did not come over HTTPS.'),
     ssl_host: {
       type: 'string',
+      published: { pattern: HEADER_VALUE_PATTERN },
       description: "Host to redirect to; empty for the request's.",
       default: '',
       examples: ['api.example.com'],
     },
     ssl_proxy_headers: {
       type: 'object',
+      published: { propertyNames: { pattern: HEADER_NAME_PATTERN } },
       values: { type: 'string' },
       description: 'Headers and the values that prove HTTPS behind a balancer, which must overwrite them.',
       default: {},
@@ -50,6 +55,7 @@ export const schema = {
     frame_deny: flag('Send X-Frame-Options: DENY.'),
     custom_frame_options_value: {
       type: 'string',
+      published: { pattern: HEADER_VALUE_PATTERN },
       description: 'Value of X-Frame-Options, wins over frame_deny; empty for frame_deny to decide.',
       default: '',
       examples: ['SAMEORIGIN'],
@@ -58,6 +64,7 @@ export const schema = {
     browser_xss_filter: flag('Send X-XSS-Protection: 1; mode=block.'),
     content_security_policy: {
       type: 'string',
+      published: { pattern: HEADER_VALUE_PATTERN },
       description:
         'Value of Content-Security-Policy, where $NONCE becomes a nonce, new for each request; empty for no such header.',
       default: '',
@@ -65,6 +72,7 @@ export const schema = {
     },
     referrer_policy: {
       type: 'string',
+      published: { pattern: HEADER_VALUE_PATTERN },
       description: 'Value of Referrer-Policy; empty for no such header.',
       default: '',
       examples: ['same-origin'],

@@ -1,4 +1,4 @@
-import { findNear, type LogLevel, type Site } from '#contract';
+import { anyCase, findNear, type LogLevel, type Site } from '#contract';
 import { PatternError, variablesOf } from './pattern.ts';
 
 /** Headers whose values are credentials. */
@@ -36,10 +36,15 @@ export function withLineBreak(site: Site<unknown>, pointer: string, pattern: str
 
 const levels: readonly string[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] satisfies LogLevel[];
 
+/** Pattern of the names of levels. */
+export const LEVEL_PATTERN = anyCase(levels);
+
+const levelName = new RegExp(LEVEL_PATTERN);
+
 /** The level a text names, in any letter case. @throws ConfigError LOGGING_LEVEL */
 export function levelOf(site: Site<unknown>, pointer: string, text: string): LogLevel {
   const level = text.toUpperCase();
-  if (levels.includes(level)) return level as LogLevel;
+  if (levelName.test(text)) return level as LogLevel;
   const whole = levels.find((name) => level.length > 2 && name.startsWith(level));
   const near = whole === undefined ? findNear(text, levels) : { name: whole, isSure: true };
   throw site.fault('LOGGING_LEVEL', pointer, `unknown level "${text}"`, {

@@ -1,7 +1,9 @@
 import type { Infer, Schema } from '#contract';
+import { LEVEL_PATTERN } from './checked.ts';
 
 const levels = ['INFO', 'DEBUG', 'WARNING', 'ERROR', 'CRITICAL'] as const;
-const level = (description: string) => ({ type: 'string', description, examples: levels }) as const;
+const level = (description: string) =>
+  ({ type: 'string', published: { pattern: LEVEL_PATTERN }, description, examples: levels }) as const;
 
 /** The log of upstream calls. Defaults are left to the code: they would hide that the object is empty. */
 export const backendLogSchema = {

@@ -17,6 +17,13 @@ describe('a duration', () => {
     ['.5s', 500],
     ['1h30m', 5_400_000],
     ['1m1s1ms', 61_001],
+    ['1.s', 1000],
+    ['007s', 7000],
+    ['999999h', 3_599_996_400_000],
+    ['9999999m', 599_999_940_000],
+    ['999999999s', 999_999_999_000],
+    ['2000000000ns', 2000],
+    ['1h1h1h1h1h1h1h1h', 28_800_000],
   ];
   for (const [text, milliseconds] of accepted) {
     it(`reads ${text} as ${milliseconds} milliseconds`, () => equal(parseDuration(text), milliseconds));
@@ -25,6 +32,13 @@ describe('a duration', () => {
   for (const text of ['', '2', '0', 's', '2d', '-1s', '+1s', '1 s', '1s ', '1e3s', '1.2.3s', '9'.repeat(400) + 's']) {
     it(`refuses ${JSON.stringify(text.slice(0, 20))}`, () => throws(() => parseDuration(text), RangeError));
   }
+
+  for (const text of ['1000000h', '99999999h', '100000000m', '10000000000s', `1m${'9'.repeat(400)}s`]) {
+    it(`refuses ${text.slice(0, 20)} for its length`, () =>
+      throws(() => parseDuration(text), /is longer than 999999h$/));
+  }
+
+  it('refuses more than eight parts', () => throws(() => parseDuration('1h'.repeat(9)), /is not a duration/));
 
   it('refuses a long text at once', () => {
     const text = `${'1s'.repeat(50_000)}x`;

@@ -59,7 +59,7 @@ describe('a refused configuration of the service', () => {
     ['a number after the last unit', { read_header_timeout: '1h30' }, '/read_header_timeout', '\'read_header_timeout\' must be a duration such as "1500ms" or "2s", found "1h30"'],
     ['a comma for the dot', { write_timeout: '1,5s' }, '/write_timeout', '\'write_timeout\' must be a duration such as "1500ms" or "2s", found "1,5s"', '"1.5s"'],
     ['an exponent', { idle_timeout: '1e3s' }, '/idle_timeout', '\'idle_timeout\' must be a duration such as "1500ms" or "2s", found "1e3s"'],
-    ['more than 292 years', { dialer_timeout: '9999999h' }, '/dialer_timeout', '\'dialer_timeout\' must be at most 2562047h, found "9999999h"'],
+    ['more than 114 years', { dialer_timeout: '9999999h' }, '/dialer_timeout', '\'dialer_timeout\' must be at most 999999h, found "9999999h"'],
     ['a list', { dialer_keep_alive: ['1s'] }, '/dialer_keep_alive', '\'dialer_keep_alive\' must be a duration such as "1500ms" or "2s", found a list'],
     ['true', { dialer_fallback_delay: true }, '/dialer_fallback_delay', '\'dialer_fallback_delay\' must be a duration such as "1500ms" or "2s", found true'],
     ['an object', { response_header_timeout: {} }, '/response_header_timeout', '\'response_header_timeout\' must be a duration such as "1500ms" or "2s", found an object'],

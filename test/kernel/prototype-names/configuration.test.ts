@@ -142,7 +142,7 @@ for (const name of PROTOTYPE_NAMES) {
 
       it('is no field that a variable of the environment sets', async () => {
         const file = folder.write('env.json', whole({}));
-        const env = { [`SLUICE_${name.toUpperCase()}`]: '1', [name]: '1', GATEWAY_ADMIN_LISTEN: 'off' };
+        const env = { [`GATEWAY_${name.toUpperCase()}`]: '1', [name]: '1', GATEWAY_ADMIN_LISTEN: 'off' };
         equal((await sluiceIn(env, 'check', '-t', '-c', file)).code, 0);
       });
     });

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { HOST_AND_PORT } from '#contract';
 
 /** Proxies named by the environment, as read when the configuration is built. */
 export interface ProxyEnvironment {
@@ -16,11 +17,13 @@ export function proxyEnvironment(environment: NodeJS.ProcessEnv): ProxyEnvironme
   return { http: withScheme(read('HTTP_PROXY')), https: withScheme(read('HTTPS_PROXY')), except: read('NO_PROXY') };
 }
 
-/** True for a proxy address with scheme (http, https, socks5), host and port. */
+/** Pattern of proxy addresses: scheme (http, https, socks5), perhaps a name and a password, host and port. */
+export const PROXY_ADDRESS_PATTERN = `^(?:[hH][tT][tT][pP][sS]?|[sS][oO][cC][kK][sS]5)://(?:[^@/?#]*@)?${HOST_AND_PORT}/?$`;
+
+const proxyAddress = new RegExp(PROXY_ADDRESS_PATTERN);
+
 export function isProxyAddress(text: string): boolean {
-  return (
-    /^(?:https?|socks5):\/\/(?:[^@/?#]*@)?(?:\[[\da-f:.]+\]|[^:/?#@[\]]+):\d{1,5}\/?$/i.test(text) && URL.canParse(text)
-  );
+  return proxyAddress.test(text) && URL.canParse(text);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BackendSite, clientTlsSchema, type Infer, type Schema, type ServiceConfig, type Site } from '#contract';
 import type { HttpClient } from './exchange.ts';
-import { isProxyAddress, proxyEnvironment } from './proxy.ts';
+import { isProxyAddress, PROXY_ADDRESS_PATTERN, proxyEnvironment } from './proxy.ts';
 import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from './tls.ts';
 import { Transport, type TransportSettings } from './transport.ts';
 
@@ -18,6 +18,7 @@ export const httpClientSchema = {
     },
     proxy_address: {
       type: 'string',
+      published: { pattern: PROXY_ADDRESS_PATTERN },
       description:
         'Proxy for every call of this backend: http, https or socks5, with a port. Default: the environment.',
       examples: ['http://proxy.example.com:3128'],
