@@ -22,7 +22,7 @@ export async function singleFile(body: Uint8Array, contentType: string): Promise
   }
   const type = file.type.split(';')[0]!.trim();
   const format = formatOfType(type) ?? formatOfFile(file.name);
-  if (!format) throw new Problem('unsupported-media-type', `${JSON.stringify(file.name)} is no JSON, YAML or TOML`);
+  if (!format) throw new Problem('unsupported-media-type', `${JSON.stringify(file.name)} is not JSON, YAML or TOML`);
   return { format, bytes: await file.bytes() };
 }
 
@@ -31,7 +31,7 @@ async function filesOf(body: Uint8Array, contentType: string): Promise<File[]> {
   try {
     form = await new Response(body as Uint8Array<ArrayBuffer>, { headers: { 'content-type': contentType } }).formData();
   } catch {
-    throw new Problem('bad-request', 'the body is no multipart/form-data');
+    throw new Problem('bad-request', 'the body is not multipart/form-data');
   }
   return [...form].map(([name, value]) => (typeof value === 'string' ? new File([value], name) : value));
 }

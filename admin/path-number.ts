@@ -5,5 +5,5 @@ import { Problem } from './problem.ts';
 export function pathNumber(ctx: Koa.Context, name: string): number {
   const text = (ctx['params'] as Readonly<Record<string, string>>)[name] ?? '';
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new Problem('not-found', `${text} is no number`);
+  throw new Problem('not-found', `${text} is not a number`);
 }

@@ -35,7 +35,7 @@ export function planPort(runtime: Runtime, given: string | undefined): PortPlan 
   const isConfigured = given === undefined && isObject(configured) && Object.hasOwn(configured, 'listen');
   const listen = given ?? settings.listen;
   const address = parseAdminAddress(listen);
-  if (!address) throw new PlanError(`"${listen}" is no address such as 127.0.0.1:9180 or unix:/path`);
+  if (!address) throw new PlanError(`"${listen}" is not an address such as 127.0.0.1:9180 or unix:/path`);
   if (address.kind === 'tcp' && !address.isLoopback && !settings.pem) {
     throw new PlanError(`refusing to expose the admin API on ${listen} without TLS: set tls, or listen on 127.0.0.1`);
   }

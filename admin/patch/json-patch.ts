@@ -41,7 +41,7 @@ const operations: Readonly<Record<string, Operate>> = {
   copy: (root, operation) => add(slotOf(root, operation, 'path'), copyData(read(slotOf(root, operation, 'from')))),
   test(root, operation) {
     if (!isDeepStrictEqual(read(slotOf(root, operation, 'path')), givenValue(operation))) {
-      throw new Error(`the value at ${String(operation['path'])} is another one`);
+      throw new Error(`test failed: the value at ${String(operation['path'])} differs`);
     }
   },
 };
@@ -120,5 +120,5 @@ function remove(slot: Slot): Data {
 function positionIn(list: readonly Data[], key: string, last: number): number {
   const position = /^(?:0|[1-9]\d*)$/.test(key) ? Number(key) : Number.NaN;
   if (position <= last) return position;
-  throw new Error(`${JSON.stringify(key)} is no position in a list of ${list.length}`);
+  throw new Error(`${JSON.stringify(key)} is not a position in a list of ${list.length}`);
 }

@@ -66,7 +66,7 @@ function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions)
       left = rest.slice(1);
       parts.push((dot, root) => {
         const found = items(dot, root);
-        if (!Array.isArray(found)) throw new TemplateError(`${list} is no list`);
+        if (!Array.isArray(found)) throw new TemplateError(`${list} is not a list`);
         return found.map((item) => inner.map((part) => part(item, root)).join('')).join('');
       });
     }

@@ -54,7 +54,7 @@ export const routerSchema = {
       description: 'Where the health endpoint is served.',
       default: '/__health',
     },
-    hide_version_header: { type: 'boolean', description: 'X-Gateway tells no version.', default: false },
+    hide_version_header: { type: 'boolean', description: 'Omits the version from X-Gateway.', default: false },
     disable_access_log: { type: 'boolean', description: 'No access log.', default: false },
     logger_skip_paths: {
       type: 'array',

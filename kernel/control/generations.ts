@@ -217,9 +217,8 @@ export class Generations {
   #tellAborted({ id }: Runtime, aborted: readonly string[]): void {
     this.#aborted += aborted.length;
     const names = [...new Set(aborted)].join(', ');
-    this.#options.log.warning(
-      `revision ${id}: ${aborted.length} requests aborted, replaced for longer than drain_timeout: ${names}`,
-    );
+    const requests = aborted.length === 1 ? '1 request' : `${aborted.length} requests`;
+    this.#options.log.warning(`revision ${id}: ${requests} aborted, replaced for longer than drain_timeout: ${names}`);
   }
 
   /** Waits until fewer than `limit` replaced configurations have requests left (hot-reload rule 1). */

@@ -32,7 +32,7 @@ export const plugin = definePlugin({
 function checkAddress({ config, fault }: ApiSite): void {
   const address = parseAdminAddress(config.listen);
   if (!address) {
-    throw fault('ADMIN_LISTEN', '/listen', `"${config.listen}" is no address such as 127.0.0.1:9180 or unix:/path`);
+    throw fault('ADMIN_LISTEN', '/listen', `"${config.listen}" is not an address such as 127.0.0.1:9180 or unix:/path`);
   }
   if (address.kind === 'tcp' && !address.isLoopback && !config.tls) {
     const message = `refusing to expose the admin API on ${config.listen} without TLS`;

@@ -80,6 +80,11 @@ describe('a JSON patch', () => {
     it(`is refused when it ${why}`, () => throws(() => jsonPatch(document, patch), PatchError));
   }
 
+  it('says which test failed', () => {
+    const patch = [{ op: 'test', path: '/a', value: 2 }];
+    throws(() => jsonPatch({ a: 1 }, patch), /test failed: the value at \/a differs/);
+  });
+
   it('tells which operation failed', () => {
     const patch: Data = [
       { op: 'add', path: '/a', value: 1 },
