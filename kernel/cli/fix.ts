@@ -6,10 +6,13 @@ import {
   fieldName,
   isSecret,
   maskSecrets,
+  mendText,
   parentPointer,
+  parseDocument,
   parsePointer,
   readDocument,
   replaceFile,
+  UnreadableError,
 } from '../config/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { examine } from '../runtime/build.ts';
@@ -31,8 +34,11 @@ export async function fixFile(
   examine: (document: Document) => Promise<readonly ConfigError[]>,
   tell: (line: string) => void,
 ): Promise<void> {
-  let document = await readDocument(file);
   const lines: string[] = [];
+  const tellAll = () => {
+    for (const line of lines) tell(line);
+  };
+  let document = await readMended(file, lines, tellAll);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { edited, made } = applyFixes(document, await examine(document));
     if (made.length === 0) break;
@@ -40,7 +46,32 @@ export async function fixFile(
     document = edited;
   }
   await replaceFile(file, document.text);
-  for (const line of lines) tell(line);
+  tellAll();
+}
+
+/**
+ * Reads a file, with what keeps it from being read made good where that takes no choice; what is left of it is written.
+ * @param lines takes one for every mistake made good.
+ * @throws ConfigErrors when it still cannot be read.
+ */
+async function readMended(file: string, lines: string[], tellAll: () => void): Promise<Document> {
+  try {
+    return await readDocument(file);
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    const { text, made } = mendText(error.text, file);
+    if (made.length === 0) throw error;
+    for (const { position, reason } of made) {
+      lines.push(`${file}:${position!.line}:${position!.column}: fixed: ${reason}\n`);
+    }
+    try {
+      return parseDocument(text, file);
+    } catch (left) {
+      await replaceFile(file, text);
+      tellAll();
+      throw left;
+    }
+  }
 }
 
 /**

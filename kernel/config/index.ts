@@ -13,6 +13,7 @@ export type { Effect } from './diff/effect.ts';
 export { maskSecrets } from './diff/mask-secrets.ts';
 export { parseDuration, readDuration } from './duration.ts';
 export { type Change, editDocument } from './edit/edit-document.ts';
+export { mendText } from './edit/mend-text.ts';
 export { type Migration, planMigration } from './edit/migration.ts';
 export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
 export { shownHost } from './hosts.ts';

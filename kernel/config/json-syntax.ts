@@ -40,8 +40,8 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   const report = (fault: TextFault): void => {
     faults.push(fault);
   };
-  const complain = (message: string, stretch: Stretch, hint?: string): void =>
-    report(syntaxFault(message, stretch, hint));
+  const complain = (message: string, stretch: Stretch, hint?: string, mend?: string): void =>
+    report(syntaxFault(message, stretch, hint, mend));
   /** Where something is missing: the token that stands there instead, or the end of the line that should hold it. */
   const gap = (): Stretch => {
     const isSameLine = token.kind !== 'end' && lineOf(token) === lineOf({ start: last, end: last });
@@ -153,7 +153,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     let itemEnd = last;
     for (let isFirst = true; !closes(opener, comma, itemEnd); isFirst = false) {
       if (token.kind === ',') {
-        complain(isFirst ? `a comma before the first ${what}` : 'a second comma', token, 'remove the comma');
+        complain(isFirst ? `a comma before the first ${what}` : 'a second comma', token, 'remove the comma', '');
         next();
         continue;
       }
@@ -169,8 +169,12 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   function missingComma(kind: Opened['kind'], what: string): void {
     const isItem = kind === '[' || isKey(token);
     if (is('comment') || is('template') || (isCommaLost && isItem)) return;
-    if (isItem) complain(`a comma is missing before this ${what}`, token, 'write a comma after the value before it');
-    else complain('only a comma or the end of the object may follow a value', token);
+    if (isItem) {
+      const hint = 'write a comma after the value before it';
+      // On one line a quote may be missing, not a comma.
+      const mend = startsLine(token) ? { start: last, end: last, text: ',' } : undefined;
+      report({ ...syntaxFault(`a comma is missing before this ${what}`, token, hint), mend });
+    } else complain('only a comma or the end of the object may follow a value', token);
   }
 
   function isKey(candidate: Token): boolean {
@@ -203,7 +207,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
       if (!isOuter) next();
       return true;
     }
-    if (comma) complain(`trailing comma`, comma, 'remove the comma');
+    if (comma) complain(`trailing comma`, comma, 'remove the comma', '');
     if (!suspect && startsLine(token) && indentation(token) < indentation(opener)) suspect = [opener, token];
     next();
     return true;

@@ -48,7 +48,7 @@ export const literal = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|fal
 
 const QUOTES = 'write it between double quotes: "..."';
 
-/** What may have been meant by a word that is no value, first hit first. */
+/** What may have been meant by a word that is no value, first hit first; a hint that is a value is what to write. */
 const misspelled: readonly (readonly [pattern: RegExp, message: string, hint: string])[] = [
   [/^['`]/, 'strings must be in double quotes', 'write " instead of the single quote'],
   [/^[‘’“”]/, 'typographic quotes are not valid JSON', 'write " instead'],
@@ -72,14 +72,20 @@ export function badWord(text: string, stretch: Stretch): TextFault {
     'not valid JSON',
     `a string? ${QUOTES}`,
   ];
-  return syntaxFault(message, stretch, hint);
+  const [, content] = otherQuotes.exec(written) ?? [];
+  const quoted = content === undefined ? undefined : JSON.stringify(content);
+  return syntaxFault(message, stretch, hint, literal.test(hint) ? hint : quoted);
 }
 
 /** A key that is not written as a string. */
 export function badKey(text: string, stretch: Stretch): TextFault {
-  const name = text.slice(stretch.start, stretch.end).replaceAll(/^['‘’“”`]+|['‘’“”`]+$/g, '');
-  return syntaxFault('keys must be in double quotes', stretch, JSON.stringify(name));
+  const name = JSON.stringify(text.slice(stretch.start, stretch.end).replaceAll(/^['‘’“”`]+|['‘’“”`]+$/g, ''));
+  return syntaxFault('keys must be in double quotes', stretch, name, plainKey.test(name) ? name : undefined);
 }
+
+/** A text in quotes that are not those of JSON, with nothing in it that could mean something else. */
+const otherQuotes = /^['‘’“”]([^'"\\‘’“”`]*)['‘’“”]$/;
+const plainKey = /^"[\w@$#./-]+"$/;
 
 const escapes = /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])|\\u[\da-fA-F]{0,3}|\\[\s\S]|[\x00-\x1f]/g;
 const goodEscape = /^\\(?:u[\da-fA-F]{4}|["\\/bfnrt])$/;

@@ -14,6 +14,11 @@ export interface Stretch {
   readonly end: number;
 }
 
+/** What to write in the place of a stretch of a text. */
+export interface Mend extends Stretch {
+  readonly text: string;
+}
+
 /** What of a field a mistake is about. */
 export type Part = 'key' | 'value';
 
@@ -67,6 +72,7 @@ export interface Placing {
   /** Undefined when the whole file is meant. */
   readonly position?: Position | undefined;
   readonly places?: readonly RelatedPlace[];
+  readonly mend?: Mend | undefined;
 }
 
 /** A mistake that knows its place in the text by itself. The message begins with the place, the reason does not. */
@@ -75,12 +81,14 @@ export class PlacedError extends ConfigError {
   readonly file: string;
   readonly position: Position | undefined;
   readonly places: readonly RelatedPlace[];
+  /** What would make it good without a choice. */
+  readonly mend: Mend | undefined;
 
   constructor(
     code: string,
     pointer: string,
     reason: string,
-    { file, position, places = [], ...options }: ConfigErrorOptions & Placing,
+    { file, position, places = [], mend, ...options }: ConfigErrorOptions & Placing,
   ) {
     const where = position ? `${file}:${position.line}:${position.column}` : file;
     super(code, pointer, `${where}: ${reason}`, options);
@@ -88,6 +96,7 @@ export class PlacedError extends ConfigError {
     this.file = file;
     this.position = position;
     this.places = places;
+    this.mend = mend;
   }
 }
 

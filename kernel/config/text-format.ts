@@ -1,4 +1,4 @@
-import type { Finder, Stretch } from './position.ts';
+import type { Finder, Mend, Stretch } from './position.ts';
 import type { LiteralStyle } from './string-literal.ts';
 
 /** A mistake in a text. */
@@ -9,6 +9,8 @@ export interface TextFault {
   readonly message: string;
   readonly hint?: string | undefined;
   readonly stretch: Stretch;
+  /** What would make it good without a choice. */
+  readonly mend?: Mend | undefined;
   /** Other places that have a part in it. */
   readonly related?: readonly { readonly message: string; readonly stretch: Stretch }[];
 }
@@ -42,7 +44,15 @@ export function duplicateKey(key: string, pointer: string, stretch: Stretch, fir
   };
 }
 
-/** A place where the text is not what its format asks for. */
-export function syntaxFault(message: string, stretch: Stretch, hint?: string): TextFault {
-  return { code: 'CONFIG_SYNTAX', pointer: '', message, stretch, hint };
+/** A place where the text is not what its format asks for. @param mend what to write in the place of the stretch. */
+export function syntaxFault(message: string, stretch: Stretch, hint?: string, mend?: string): TextFault {
+  const { start, end } = stretch;
+  return {
+    code: 'CONFIG_SYNTAX',
+    pointer: '',
+    message,
+    stretch,
+    hint,
+    mend: mend === undefined ? mend : { start, end, text: mend },
+  };
 }

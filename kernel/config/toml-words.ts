@@ -66,14 +66,15 @@ export function tomlFault(reason: string, text: string, start: number): TextFaul
 function badValue(text: string, stretch: Stretch): TextFault {
   const written = text.slice(stretch.start, stretch.end);
   if (readDuration(written) !== undefined) {
-    return syntaxFault('durations must be in quotes', stretch, JSON.stringify(written));
+    const quoted = JSON.stringify(written);
+    return syntaxFault('durations must be in quotes', stretch, quoted, quoted);
   }
   const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
     null,
     'not valid TOML',
     'a string? write it between quotes: "..."',
   ];
-  return syntaxFault(message, stretch, hint);
+  return syntaxFault(message, stretch, hint, /^(?:true|false)$/.test(hint) ? hint : undefined);
 }
 
 const word = /[^\s,\]}#=]+|[^\n\r]|/y;

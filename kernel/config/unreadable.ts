@@ -21,14 +21,14 @@ export function unreadable(text: string, file: string, faults: readonly TextFaul
   const lines = new Set<number>();
   const errors = faults
     .toSorted((one, other) => one.stretch.start - other.stretch.start)
-    .flatMap(({ code, pointer, message, hint, stretch, related = [] }) => {
+    .flatMap(({ code, pointer, message, hint, stretch, mend, related = [] }) => {
       const position = place(stretch);
       if (code === 'CONFIG_SYNTAX') {
         if (lines.has(position.line) || lines.size === MAX_SYNTAX_FAULTS) return [];
         lines.add(position.line);
       }
       const places = related.map((other) => ({ pointer, message: other.message, position: place(other.stretch) }));
-      return [new PlacedError(code, pointer, message, { file, position, hint, places })];
+      return [new PlacedError(code, pointer, message, { file, position, hint, mend, places })];
     });
   return new UnreadableError(text, errors);
 }

@@ -50,6 +50,29 @@ describe('fixing a file', () => {
     deepEqual(lines, [`a.json:1:13: fixed: 'password' is now "***"\n`]);
   });
 
+  it('makes good what keeps the text from being read, then what is wrong with it', async () => {
+    deepEqual(await fix('a.json', '{\n  "a": [1, 2,],\n}\n', whileThere('a', { key: 'b' })), {
+      text: '{\n  "b": [1, 2]\n}\n',
+      lines: [
+        'a.json:2:13: fixed: trailing comma\n',
+        'a.json:2:14: fixed: trailing comma\n',
+        "a.json:2:3: fixed: 'a' is now 'b'\n",
+      ],
+    });
+  });
+
+  it('writes what it could make good of a text that still cannot be read', async () => {
+    const path = folder.write('a.json', '{\n  "a": [1,],\n  "b": one\n}\n');
+    const lines: string[] = [];
+    const examine = async () => [];
+    await rejects(
+      fixFile(path, examine, (line) => lines.push(line)),
+      ConfigErrors,
+    );
+    equal(folder.read('a.json'), '{\n  "a": [1],\n  "b": one\n}\n');
+    deepEqual(lines, [`${path}:2:10: fixed: trailing comma\n`]);
+  });
+
   it('examines again what the first fixes brought to light', async () => {
     const examine = (data: DataObject) => [
       ...whileThere('a', { key: 'b' })(data),

@@ -1,0 +1,45 @@
+import { parseDocument } from '../load.ts';
+import type { Mend, PlacedError } from '../position.ts';
+import { UnreadableError } from '../unreadable.ts';
+
+/** Of the mistakes on one line one is told at a time. */
+const MAX_ROUNDS = 20;
+
+/** A text and the mistakes in it that were made good, each at its place before that; of a line, when those before were. */
+export interface Mended {
+  readonly text: string;
+  readonly made: readonly PlacedError[];
+}
+
+/** Makes good in a text what keeps it from being read, as far as that takes no choice. @param file for its format. */
+export function mendText(source: string, file: string): Mended {
+  let text = source;
+  const made: PlacedError[] = [];
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const found = mistakesOf(text, file).filter(({ mend }) => mend !== undefined);
+    if (found.length === 0) break;
+    text = withMends(
+      text,
+      found.map(({ mend }) => mend!),
+    );
+    for (const mistake of found) made.push(mistake);
+  }
+  return { text, made };
+}
+
+function mistakesOf(text: string, file: string): readonly PlacedError[] {
+  try {
+    parseDocument(text, file);
+    return [];
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    return error.errors as readonly PlacedError[];
+  }
+}
+
+/** @param mends apart from each other. */
+function withMends(text: string, mends: readonly Mend[]): string {
+  return mends
+    .toSorted((one, other) => other.start - one.start)
+    .reduce((mended, { start, end, text: instead }) => mended.slice(0, start) + instead + mended.slice(end), text);
+}

@@ -1,0 +1,73 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { mendText } from '../../../../kernel/config/index.ts';
+
+const mended = (text: string, file = 'g.json') => mendText(text, file).text;
+
+describe('a text that cannot be read', () => {
+  // biome-ignore format: a row is a line
+  const rows: readonly (readonly [what: string, text: string, mended: string])[] = [
+    ['a trailing comma of an object', '{"a": 1,}', '{"a": 1}'],
+    ['a trailing comma of a list', '{"a": [1, 2, ]}', '{"a": [1, 2 ]}'],
+    ['several on one line', '{"a": [{"b": 1,},],}', '{"a": [{"b": 1}]}'],
+    ['a second comma', '{"a": 1,, "b": 2}', '{"a": 1, "b": 2}'],
+    ['a comma before the first key', '{, "a": 1}', '{ "a": 1}'],
+    ['a comma that is missing at the end of a line', '{\n  "a": 1 // one\n  "b": 2\n}', '{\n  "a": 1, // one\n  "b": 2\n}'],
+    ['a key without quotes', '{a: 1, "b": {$c: 2}}', '{"a": 1, "b": {"$c": 2}}'],
+    ['a key in single quotes', "{'a': 1}", '{"a": 1}'],
+    ['a string in single quotes', `{"a": 'one'}`, '{"a": "one"}'],
+    ['a string in typographic quotes', '{"a": “one”}', '{"a": "one"}'],
+    ['words of other languages', '{"a": True, "b": [None], "c": off}', '{"a": true, "b": [null], "c": false}'],
+  ];
+  for (const [what, text, expected] of rows) {
+    it(`is rid of ${what}`, () => equal(mended(text), expected));
+  }
+
+  it('is left alone where more than one thing may be meant', () => {
+    for (const text of [
+      '{"a": 1 "b": 2}',
+      '{"a": "one "two", "b": 2}',
+      `{"a": 'it"s'}`,
+      '{"a": one}',
+      '{"a": [1, 2}',
+      '{"a": 0x1f}',
+      '{"a" 1}',
+      '',
+    ]) {
+      equal(mended(text), text);
+    }
+  });
+  it('is mended in TOML too', () => {
+    equal(
+      mended('timeout = 2s\ndebug = True\n[a]\nb = yes\n', 'g.toml'),
+      'timeout = "2s"\ndebug = true\n[a]\nb = true\n',
+    );
+  });
+  it('is mended beside mistakes that are left', () =>
+    equal(mended('{"a": one,\n "b": 1,}'), '{"a": one,\n "b": 1}'));
+  it('tells every mistake at its place, once those before it are mended', () => {
+    const { made } = mendText('{"a": [1,],\n}', 'g.json');
+    deepEqual(
+      made.map(({ position, reason }) => [position?.line, position?.column, reason]),
+      [
+        [1, 9, 'trailing comma'],
+        [1, 10, 'trailing comma'],
+      ],
+    );
+  });
+  it('means what it meant with a comma behind every value', () => {
+    const path = new URL('../../../../samples/quickstart/gateway.json', import.meta.url);
+    const text = readFileSync(path, 'utf8');
+    const broken = text.replaceAll(/(["\d\]}e])(\s*[\]}])/g, '$1,$2');
+    equal(mended(broken), text);
+  });
+  it('means what it meant without the commas at the ends of its lines', () => {
+    const path = new URL('../../../../samples/quickstart/gateway.json', import.meta.url);
+    const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), null, 2);
+    equal(mended(text.replaceAll(/,$/gm, '')), text);
+  });
+});
+
+describe('a text that can be read', () => {
+  it('stays as it is', () => deepEqual(mendText('{"a": 1}', 'g.json'), { text: '{"a": 1}', made: [] }));
+});
