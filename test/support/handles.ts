@@ -9,6 +9,8 @@ type Counts = ReadonlyMap<string, number>;
 /** What was open before any test. What one suite has left is not held against the next. */
 let known: Counts;
 
+const watched = new WeakSet<Suite>();
+
 /**
  * Fails a suite that leaves behind what keeps a process from ending: a socket, a server, a timer, a watcher, a child.
  * Loaded by every run of the tests.
@@ -16,7 +18,12 @@ let known: Counts;
 export const mochaHooks = {
   async beforeAll(this: Context) {
     const { suites } = this.test!.parent as Suite;
-    for (const suite of suites) suite.afterAll('leaves nothing open', () => demandClosed(suite));
+    for (const suite of suites) {
+      // Suites may be run more than once.
+      if (watched.has(suite)) continue;
+      watched.add(suite);
+      suite.afterAll('leaves nothing open', () => demandClosed(suite));
+    }
     known = await openNow();
   },
 };

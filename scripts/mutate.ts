@@ -1,0 +1,56 @@
+// Puts small faults into a room, or one file of it, and tells which of them no test notices:
+// `npm run mutate -- kernel/pipeline [--minutes 20] [--tests GLOB]... [--static]`.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { LogLevel } from '@stryker-mutator/api/core';
+import { Stryker } from '@stryker-mutator/core';
+import { tried } from './mutate/collector.ts';
+import { readEquivalents } from './mutate/equivalents.ts';
+import { testFilesVariable, testsOf } from './mutate/rooms.ts';
+import { summaryOf } from './mutate/summary.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: 'string', default: '20' },
+    tests: { type: 'string', multiple: true },
+    static: { type: 'boolean', default: false },
+  },
+});
+const [path] = positionals;
+if (path === undefined) throw new Error('please name a room, such as kernel/pipeline, or a file of one');
+
+process.env[testFilesVariable] = (values.tests ?? testsOf(path)).join();
+const plugin = (name: string) => new URL(`./mutate/${name}.ts`, import.meta.url).href;
+
+function finish(words: string): void {
+  console.log(`\n${summaryOf(tried, readEquivalents())}\n${words}`);
+}
+
+const late = setTimeout(() => {
+  finish(`after ${values.minutes} minutes, not all of them tried`);
+  process.kill(process.pid, 'SIGTERM');
+}, Number(values.minutes) * 60_000);
+
+const stryker = new Stryker({
+  mutate: [path.endsWith('.ts') ? path : `${path}/**/*.ts`],
+  testRunner: 'mocha-again',
+  plugins: ['mocha-runner', 'collector', 'spoken'].map(plugin),
+  reporters: ['collect'],
+  ignorers: ['spoken'],
+  coverageAnalysis: 'perTest',
+  // What is decided while a file is loaded needs a process each.
+  ignoreStatic: !values.static,
+  timeoutMS: 20_000,
+  tempDirName: await mkdtemp(join(tmpdir(), 'sluice-mutate-')),
+  cleanTempDir: 'always',
+  ignorePatterns: ['.git', 'dist'],
+  checkers: [],
+  disableTypeChecks: true,
+  logLevel: 'warn' as LogLevel,
+});
+await stryker.runMutationTest();
+clearTimeout(late);
+finish('');

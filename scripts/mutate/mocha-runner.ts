@@ -1,0 +1,124 @@
+import { globSync } from 'node:fs';
+import { INSTRUMENTER_CONSTANTS, type InstrumenterContext } from '@stryker-mutator/api/core';
+import { declareClassPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin';
+import {
+  type DryRunResult,
+  DryRunStatus,
+  determineHitLimitReached,
+  type MutantRunOptions,
+  type MutantRunResult,
+  type TestResult,
+  type TestRunner,
+  TestStatus,
+  toMutantRunResult,
+} from '@stryker-mutator/api/test-runner';
+import Mocha from 'mocha';
+import { testFilesVariable } from './rooms.ts';
+
+/** Longest time of one test, in milliseconds: a fault that makes it wait for ever is noticed by then. */
+const TEST_MS = 5_000;
+
+/** What the instrumented files look at. */
+const context: InstrumenterContext = {};
+Object.assign(globalThis, { [INSTRUMENTER_CONSTANTS.NAMESPACE]: context });
+
+/** Runs tests with Mocha in this process, again and again: the files are loaded once, a fault is switched on by its id. */
+class MochaRunner implements TestRunner {
+  static inject = tokens();
+  #mocha: Mocha | null = null;
+  #results: TestResult[] = [];
+
+  capabilities() {
+    return { reloadEnvironment: false };
+  }
+
+  async dryRun(): Promise<DryRunResult> {
+    const result = await this.#run(null, true);
+    if (result.status !== DryRunStatus.Complete) return result;
+    return { ...result, tests: result.tests.filter(passes), mutantCoverage: context.mutantCoverage! };
+  }
+
+  async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
+    const { activeMutant, testFilter, hitLimit, mutantActivation, disableBail } = options;
+    context.hitLimit = hitLimit;
+    context.hitCount = hitLimit === undefined ? undefined : 0;
+    if (mutantActivation === 'static') context.activeMutant = activeMutant.id;
+    await this.#load();
+    context.activeMutant = activeMutant.id;
+    return toMutantRunResult(await this.#run(testFilter ?? null, disableBail));
+  }
+
+  /** @param wanted titles of the tests to run; null for all. */
+  async #run(wanted: readonly string[] | null, disableBail: boolean): Promise<DryRunResult> {
+    try {
+      const mocha = await this.#load();
+      const titles = new Set(wanted);
+      mocha.grep(Object.assign(/./, { test: (title: string) => wanted === null || titles.has(title) }));
+      setBail(mocha.suite, !disableBail);
+      this.#results = [];
+      await new Promise<void>((resolve) => {
+        mocha.run(() => resolve());
+      });
+    } catch (error) {
+      return { status: DryRunStatus.Error, errorMessage: String((error as Error).stack) };
+    }
+    const looped = determineHitLimitReached(context.hitCount, context.hitLimit);
+    return looped ?? { status: DryRunStatus.Complete, tests: this.#results };
+  }
+
+  async #load(): Promise<Mocha> {
+    if (this.#mocha) return this.#mocha;
+    const tell = (result: TestResult) => void this.#results.push(result);
+    const mocha = new Mocha({ reporter: reporterTo(tell) as never, timeout: TEST_MS });
+    mocha.cleanReferencesAfterRun(false);
+    for (const file of globSync(process.env[testFilesVariable]!.split(','))) mocha.addFile(file);
+    await mocha.loadFilesAsync();
+    this.#mocha = mocha;
+    return mocha;
+  }
+}
+
+/** What Mocha tells of a run; it also says which test the code that runs belongs to. */
+function reporterTo(tell: (result: TestResult) => void) {
+  return class {
+    constructor(runner: Mocha.Runner) {
+      const own = (test: Mocha.Runnable) => ({
+        id: test.fullTitle(),
+        name: test.fullTitle(),
+        timeSpentMs: test.duration ?? 0,
+        ...(test.file !== undefined && { fileName: test.file }),
+      });
+      // What the hooks of a suite do belongs to its first test.
+      runner.on('suite', (suite) => {
+        const first = firstTest(suite);
+        if (first) context.currentTestId = first.fullTitle();
+      });
+      runner.on('test', (test) => {
+        context.currentTestId = test.fullTitle();
+      });
+      runner.on('pass', (test) => tell({ ...own(test), status: TestStatus.Success }));
+      runner.on('pending', (test) => tell({ ...own(test), status: TestStatus.Skipped }));
+      runner.on('fail', (test, error) =>
+        tell({ ...own(test), status: TestStatus.Failed, failureMessage: String(error?.stack ?? error) }),
+      );
+    }
+  };
+}
+
+/** What fails without a fault proves nothing. */
+function passes(test: TestResult): boolean {
+  if (test.status !== TestStatus.Failed) return true;
+  process.stderr.write(`left out, since it fails anyway: ${test.name}\n${test.failureMessage}\n`);
+  return false;
+}
+
+function setBail(suite: Mocha.Suite, isBailing: boolean): void {
+  suite.bail(isBailing);
+  for (const inner of suite.suites) setBail(inner, isBailing);
+}
+
+function firstTest(suite: Mocha.Suite): Mocha.Test | undefined {
+  return suite.tests[0] ?? suite.suites.map(firstTest).find((test) => test !== undefined);
+}
+
+export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, 'mocha-again', MochaRunner)];

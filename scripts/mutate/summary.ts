@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import type { MutantResult } from '@stryker-mutator/api/core';
+import { type Equivalent, isNamedBy } from './equivalents.ts';
+
+/** How many faults of a file went which way. */
+interface Counts {
+  /** A test failed. */
+  killed: number;
+  /** A test ended no more. */
+  'timed out': number;
+  /** All tests passed. */
+  survived: number;
+  /** No test comes by. */
+  'not reached': number;
+  /** It changes nothing, as is written down. */
+  equivalent: number;
+}
+
+type Kind = keyof Counts;
+
+const kinds: Readonly<Partial<Record<MutantResult['status'], Kind>>> = {
+  Killed: 'killed',
+  RuntimeError: 'killed',
+  Timeout: 'timed out',
+  Survived: 'survived',
+  NoCoverage: 'not reached',
+};
+
+/** What was tried, as a table by file and a list of what no test notices. */
+export function summaryOf(mutants: readonly MutantResult[], equivalents: readonly Equivalent[]): string {
+  const isNamed = isNamedBy(equivalents);
+  const lines = new Map<string, string[]>();
+  const lineOf = ({ fileName, location }: MutantResult): string => {
+    if (!lines.has(fileName)) lines.set(fileName, readFileSync(fileName, 'utf8').split('\n'));
+    return lines.get(fileName)![location.start.line - 1]!.trim();
+  };
+  const table = new Map<string, Counts>();
+  const unnoticed: string[] = [];
+  for (const mutant of mutants.toSorted(byPlace)) {
+    const found = kinds[mutant.status];
+    if (!found) continue;
+    const isMissed = found === 'survived' || found === 'not reached';
+    const line = lineOf(mutant);
+    const kind = isMissed && isNamed(mutant, line) ? 'equivalent' : found;
+    for (const file of [mutant.fileName, 'all']) {
+      if (!table.has(file))
+        table.set(file, { killed: 0, 'timed out': 0, survived: 0, 'not reached': 0, equivalent: 0 });
+      table.get(file)![kind]++;
+    }
+    if (isMissed && kind !== 'equivalent') unnoticed.push(describe(mutant, found, line));
+  }
+  return [...unnoticed, '', ...tableLines(table)].join('\n');
+}
+
+function describe({ fileName, location, replacement }: MutantResult, kind: Kind, line: string): string {
+  const { start } = location;
+  return `${fileName}:${start.line}:${start.column} ${kind}\n    - ${line}\n    + ${replacement}`;
+}
+
+function tableLines(table: Map<string, Counts>): string[] {
+  const heading = ['killed', 'timed out', 'survived', 'not reached', 'equivalent'] as const;
+  const all = table.get('all');
+  table.delete('all');
+  const rows = [...table, ...(all ? [['all', all] as const] : [])].map(([file, counts]) => {
+    const noticed = counts.killed + counts['timed out'];
+    const possible = noticed + counts.survived + counts['not reached'];
+    const percent = possible === 0 ? '' : `${((100 * noticed) / possible).toFixed(1)} %`;
+    return [file, ...heading.map((kind) => String(counts[kind])), percent];
+  });
+  const cells = [['', ...heading, 'noticed'], ...rows];
+  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  return cells.map(([file, ...others]) =>
+    [file!.padEnd(widths[0]!), ...others.map((cell, at) => cell.padStart(widths[at + 1]!))].join('  ').trimEnd(),
+  );
+}
+
+function byPlace(one: MutantResult, other: MutantResult): number {
+  const [a, b] = [one.location.start, other.location.start];
+  if (one.fileName !== other.fileName) return one.fileName < other.fileName ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}

@@ -1,0 +1,69 @@
+import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import type { MutantResult } from '@stryker-mutator/api/core';
+import { readEquivalents } from '../../scripts/mutate/equivalents.ts';
+import { testsOf } from '../../scripts/mutate/rooms.ts';
+import { summaryOf } from '../../scripts/mutate/summary.ts';
+import { createFolder, type Folder } from '../kernel/cli/command.ts';
+
+describe('faults put into the code', () => {
+  let folder: Folder;
+  let file: string;
+  before(() => {
+    folder = createFolder();
+    file = folder.write('clamp.ts', 'function clamp(value: number) {\n  return value > 9 ? 9 : value;\n}\n');
+  });
+  after(() => folder.remove());
+
+  const fault = (status: MutantResult['status'], replacement = 'value >= 9', column = 10): MutantResult => ({
+    id: '1',
+    fileName: file,
+    location: { start: { line: 2, column }, end: { line: 2, column: column + 9 } },
+    mutatorName: 'EqualityOperator',
+    replacement,
+    status,
+  });
+  const named = { line: 'return value > 9 ? 9 : value;', replacement: 'value >= 9', reason: 'Both give 9 for 9.' };
+
+  it('are counted by file, with the share that tests notice', () => {
+    const faults = (['Killed', 'Killed', 'Timeout', 'Survived', 'NoCoverage'] as const).map((status) => fault(status));
+    const [row] = summaryOf(faults, []).split('\n').slice(-1);
+    match(row!, /^all +2 +1 +1 +1 +0 +60\.0 %$/);
+  });
+
+  it('are shown with their place and what was put in, where no test notices them', () => {
+    equal(
+      summaryOf([fault('Killed'), fault('Survived')], []).split('\n\n')[0],
+      `${file}:2:10 survived\n    - return value > 9 ? 9 : value;\n    + value >= 9`,
+    );
+  });
+
+  it('are not held against the tests when it is written down that they change nothing', () => {
+    const summary = summaryOf([fault('Survived'), fault('Survived', 'false'), fault('Killed')], [{ file, ...named }]);
+    deepEqual([summary.includes('+ value >= 9'), summary.includes('+ false')], [false, true]);
+    match(summary, /^all +1 +0 +1 +0 +1 +50\.0 %$/m);
+  });
+
+  it('are noticed by a test though it is written down that they change nothing', () => {
+    match(summaryOf([fault('Killed')], [{ file, ...named }]), /^all +1 +0 +0 +0 +0 +100\.0 %$/m);
+  });
+
+  it('of the smallest room that has tests are looked for with these', () => {
+    ok(testsOf('kernel/pipeline/merge.ts').includes('test/kernel/pipeline/**/*.test.ts'));
+    ok(testsOf('kernel/config/diff').includes('test/kernel/config/diff/**/*.test.ts'));
+    throws(() => testsOf('nowhere/at/all.ts'), /no tests in test\/nowhere/);
+  });
+
+  it('are looked for with tests that are there', () => {
+    for (const room of ['contract', 'pipeline', 'server', 'control', 'workers']) {
+      for (const glob of testsOf(`kernel/${room}`)) ok(globSync(glob).length > 0, glob);
+    }
+  });
+
+  it('that change nothing are named by lines that are there, with a reason', () => {
+    for (const { file, line, reason } of readEquivalents()) {
+      const lines = readFileSync(file, 'utf8').split('\n');
+      ok(lines.some((text) => text.trim() === line) && reason.endsWith('.'), `${file}: ${line}`);
+    }
+  });
+});
