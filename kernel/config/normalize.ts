@@ -1,4 +1,5 @@
 import { type ConfigError, type DataObject, isObject, type ServiceConfig, Slices } from '#contract';
+import { completeAgents } from './agents.ts';
 import { cloneData, deepFreeze } from './clone.ts';
 import { modernize } from './compatibility.ts';
 import { applyEnvironment } from './environment.ts';
@@ -93,6 +94,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
     const pointer = `/endpoints/${index}`;
     if (structure.isSound(pointer)) completeEndpoint(endpoint, pointer, service, clean, rules);
   }
+  completeAgents(service, structure, rules);
   yield* checkService(service, structure, rules, written);
   yield;
   const errors = [...report.errors, ...untold(rules.errors, report.errors)];

@@ -89,7 +89,6 @@ export type Kind = 'root' | 'endpoint' | 'backend' | 'router';
 /** Fields of the compatible product. Looked at only for those that the schemas do not have. */
 const FIELDS: Readonly<Record<Kind, KnownFields>> = {
   root: {
-    async_agent: [[]],
     plugin: [],
     sequential_start: [false],
     dns_cache_ttl: ['30s'],

@@ -2,6 +2,7 @@ export { HOST_AND_PORT, LISTEN_ADDRESS_PATTERN } from './address-pattern.ts';
 export { addressFamily, addressMatcher, isAddressRange } from './address-range.ts';
 export { type AdminPem, type AdminScope, type AdminSettings, adminSchema, adminScopes } from './admin.ts';
 export { type AdminAddress, adminTokenFile, parseAdminAddress } from './admin-address.ts';
+export { agentSchema } from './agent.ts';
 export { anyCase } from './any-case.ts';
 export { PayloadTooLarge, RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
@@ -19,6 +20,7 @@ export * from './data.ts';
 export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
+export { backendSchema, endpointSchema } from './endpoint-schema.ts';
 export * from './errors.ts';
 export { fileTrouble, unreadableFile } from './file-trouble.ts';
 export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
@@ -38,6 +40,8 @@ export { encodePathSegment, encodeQueryPart, Query } from './query.ts';
 export { type RouterOptions, routerSchema } from './router-config.ts';
 export type { Infer, PipeRules, Schema } from './schema.ts';
 export {
+  type AgentMessage,
+  type AgentSite,
   type BackendSite,
   type Clock,
   type EndpointSite,

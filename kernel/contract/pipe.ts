@@ -1,4 +1,5 @@
-import { backendSchema, type EndpointConfig, endpointSchema } from './config.ts';
+import type { EndpointConfig } from './config.ts';
+import { backendSchema, endpointSchema } from './endpoint-schema.ts';
 import type { Schema } from './schema.ts';
 
 const {

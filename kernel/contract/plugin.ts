@@ -11,7 +11,7 @@ import type { PipeRequest } from './message.ts';
 import type { Offer, Port } from './port.ts';
 import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
-import type { BackendSite, EndpointSite, Services, Site } from './site.ts';
+import type { AgentSite, BackendSite, EndpointSite, Services, Site } from './site.ts';
 import type { Step, Wrap } from './step.ts';
 
 /** A name under `extra_config`, `encoding/<name>` or `discovery/<name>`; it is also the plugin's path below `plugins/`. */
@@ -136,11 +136,18 @@ export interface AtBackend extends Stand {
   readonly shadow?: { readonly timeoutMs?: number };
 }
 
+/**
+ * The driver of an agent: speaks with a queue, and runs the agent's pipe for every message with `site.run`. What it does
+ * begins with `site.start`.
+ */
+export type AtAgent = Stand;
+
 /** Where a namespace may stand, the schema of its configuration there, and what it attaches. */
 export type Place =
   | { readonly at: 'service'; readonly schema: Schema; readonly attach: (site: Site<never>) => AtService }
   | { readonly at: 'endpoint'; readonly schema: Schema; readonly attach: (site: EndpointSite<never>) => AtEndpoint }
-  | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend };
+  | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend }
+  | { readonly at: 'agent'; readonly schema: Schema; readonly attach: (site: AgentSite<never>) => AtAgent };
 
 export type Level = Place['at'];
 
@@ -194,6 +201,14 @@ export function atBackend<const S extends Schema>(
   attach: (site: BackendSite<Infer<S>>) => AtBackend,
 ): Place {
   return { at: 'backend', schema, attach: attach as unknown as (site: BackendSite<never>) => AtBackend };
+}
+
+/** `attach` is called for every agent whose driver the namespace is. */
+export function atAgent<const S extends Schema>(
+  schema: S,
+  attach: (site: AgentSite<Infer<S>>) => AtAgent | void,
+): Place {
+  return { at: 'agent', schema, attach: attach as unknown as (site: AgentSite<never>) => AtAgent };
 }
 
 /** Namespace to the module that brings it, loaded when a configuration first uses it. */

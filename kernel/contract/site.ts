@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClientRequest } from './client-request.ts';
-import type { BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
+import type { AgentConfig, BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
 import type { Data, DataObject } from './data.ts';
 import type { ConfigError, ConfigErrorOptions } from './errors.ts';
+import type { HeaderBag } from './headers.ts';
 import type { Log } from './log.ts';
 import type { LogSinks } from './logging.ts';
-import type { PipeRequest } from './message.ts';
+import type { PipeRequest, Reply } from './message.ts';
 import type { Pattern, Patterns } from './pattern.ts';
 import type { Port } from './port.ts';
 import type { Step } from './step.ts';
@@ -187,4 +188,21 @@ export interface BackendSite<Config> extends EndpointSite<Config> {
   readonly backend: BackendConfig;
   /** Position of the backend in its endpoint. */
   readonly index: number;
+}
+
+/** What an agent's pipe is run for. */
+export interface AgentMessage {
+  readonly body: Uint8Array;
+  /** Headers of the request that the pipe sees; default none. */
+  readonly headers?: HeaderBag;
+}
+
+export interface AgentSite<Config> extends Site<Config> {
+  readonly agent: AgentConfig;
+  /**
+   * Runs the agent's pipe for one message, under the consumer's timeout. Never throws: whatever fails is among the
+   * `errors` of the reply. A message is done when there are none and the reply is complete, or raw.
+   * @param signal gives the run up.
+   */
+  run(message: AgentMessage, signal?: AbortSignal): Promise<Reply>;
 }

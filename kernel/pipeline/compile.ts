@@ -12,6 +12,7 @@ import {
 import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
+import { type CompiledAgent, compileAgent } from './agent.ts';
 import { attach, collecting } from './attach.ts';
 import type { Attached } from './attachments.ts';
 import { compileEndpoint } from './endpoint.ts';
@@ -25,6 +26,7 @@ import { type Build, createSite } from './site.ts';
 /** A configuration turned into functions. */
 export interface Compiled {
   readonly routes: readonly Route[];
+  readonly agents: readonly CompiledAgent[];
   /** Paths that plugins answer themselves. */
   readonly own: readonly { readonly plugin: Plugin; readonly route: OwnRoute }[];
   /** What stands around everything that is answered, outermost first. */
@@ -75,12 +77,14 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     if (route) routes.push(route);
     if (slices.over) await slices.next();
   }
+  const agents = config.async_agent.flatMap((agent, index) => compileAgent(context, agent, index) ?? []);
   const inOrder = (phase: Phase) => sortByOrder(service, registry.catalogue.order, phase).map(({ at }) => at);
   const own = service.flatMap(({ plugin, at }) => (at.routes ?? []).map((route) => ({ plugin, route })));
   refuseTaken(build, own, routes);
   return {
     routes,
     nested,
+    agents,
     own,
     around: inOrder('request').flatMap(({ request }) => request ?? []),
     // As a reply passes: the outermost sees it last.

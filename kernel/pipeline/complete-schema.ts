@@ -29,7 +29,7 @@ export interface CompleteSchema extends JsonSchema {
   readonly definitions: Schemas;
 }
 
-const levels: readonly Level[] = ['service', 'endpoint', 'backend'];
+const levels: readonly Level[] = ['service', 'endpoint', 'backend', 'agent'];
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
 /**
@@ -50,9 +50,11 @@ export async function completeSchema(registry: Registry): Promise<CompleteSchema
     output_encoding: { enum: outputs },
     backend: { items: backend },
   });
-  const service = complete('service', toPublicSchema(serviceSchema), components, {
+  const published = toPublicSchema(serviceSchema);
+  const service = complete('service', published, components, {
     output_encoding: { enum: outputs },
     endpoints: { items: endpoint },
+    async_agent: { items: completeAgent(agentOf(published), backend, components) },
   });
   const definitions = {
     ...recursiveDefinitions(registry),
@@ -120,18 +122,37 @@ export function definitionKey(level: Level, namespace: Namespace): string {
 }
 
 /** Fills in what only the registry knows of an object of the core, and what files made for others may say in it. */
-function complete(level: Level, schema: JsonSchema, components: readonly Component[], known: Schemas): JsonSchema {
+function complete(
+  level: Exclude<Level, 'agent'>,
+  schema: JsonSchema,
+  components: readonly Component[],
+  known: Schemas,
+): JsonSchema {
   const properties = schema['properties'] as Schemas;
   const filled = Object.entries(known).map(([name, more]) => [name, { ...properties[name], ...more }]);
-  const extra = { ...properties['extra_config'], ...extraAt(level, components) };
+  const extra = { ...properties['extra_config'], ...extraAt([level], components) };
   const all = { ...properties, ...Object.fromEntries(filled), extra_config: extra };
   return withOldFields(level === 'service' ? 'root' : level, { ...schema, properties: all });
 }
 
+function agentOf(service: JsonSchema): JsonSchema {
+  return ((service['properties'] as Schemas)['async_agent'] as { readonly items: JsonSchema }).items;
+}
+
+/** An agent may hold drivers, and what stands around backends. */
+function completeAgent(agent: JsonSchema, backend: JsonSchema, components: readonly Component[]): JsonSchema {
+  const properties = agent['properties'] as Schemas;
+  const extra = { ...properties['extra_config'], ...extraAt(['agent', 'endpoint'], components) };
+  return {
+    ...agent,
+    properties: { ...properties, backend: { ...properties['backend'], items: backend }, extra_config: extra },
+  };
+}
+
 /** The keys of `extra_config` at a level: present names as fields, old ones as patterns, which editors do not offer. */
-function extraAt(level: Level, components: readonly Component[]): JsonSchema {
+function extraAt(levels: readonly Level[], components: readonly Component[]): JsonSchema {
   const here = components
-    .filter((component) => component.level === level)
+    .filter(({ level }) => levels.includes(level))
     .map(({ namespace, key }) => ({ namespace, reference: { $ref: `${DEFINITIONS}${key}` } }));
   const object = closedObject(Object.fromEntries(here.map(({ namespace, reference }) => [namespace, reference])));
   const old = here.map(({ namespace, reference }) => oldNamespaceSchemas(namespace, reference));

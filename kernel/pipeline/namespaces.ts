@@ -59,6 +59,7 @@ function addNames(config: ServiceConfig, registry: Registry, names: Set<Namespac
     }
   };
   addComponents(config.extra_config);
+  for (const agent of config.async_agent) addPipe(agent, 'json');
   for (const endpoint of config.endpoints) addPipe(endpoint, config.output_encoding);
 }
 
@@ -91,6 +92,7 @@ export const HOLDERS: Readonly<Record<Level, string>> = {
   service: 'the service',
   endpoint: 'an endpoint',
   backend: 'a backend',
+  agent: 'an agent',
 };
 
 function unknownNamespace(

@@ -1,4 +1,6 @@
 import {
+  type AgentConfig,
+  type AgentSite,
   type BackendConfig,
   type BackendSite,
   type ClientRequest,
@@ -68,6 +70,9 @@ export interface Stance {
   readonly endpoint?: EndpointConfig;
   readonly backend?: BackendConfig;
   readonly index?: number;
+  /** Of an agent: its configuration, and what runs its pipe. */
+  readonly agent?: AgentConfig;
+  readonly run?: AgentSite<unknown>['run'];
   readonly offers: Offers;
   /** Compiles the pipe that stands at a pointer. */
   readonly compilePipe: CompilePipe;
@@ -88,6 +93,8 @@ class PlaceSite implements Site<unknown> {
   readonly endpoint: EndpointConfig | undefined;
   readonly backend: BackendConfig | undefined;
   readonly index: number | undefined;
+  readonly agent: AgentConfig | undefined;
+  readonly run: AgentSite<unknown>['run'] | undefined;
   readonly #build: Build;
   readonly #plugin: Plugin;
   readonly #stance: Stance;
@@ -102,6 +109,8 @@ class PlaceSite implements Site<unknown> {
     this.endpoint = stance.endpoint;
     this.backend = stance.backend;
     this.index = stance.index;
+    this.agent = stance.agent;
+    this.run = stance.run;
   }
 
   get service(): ServiceConfig {

@@ -1,13 +1,17 @@
 import Koa from 'koa';
 import { inject } from 'light-my-request';
 import {
+  type AgentSite,
   type AtService,
   Call,
   type ClientRequest,
   HeaderBag,
   type Level,
+  makeRequest,
   PipeRequest,
+  Query,
   Reply,
+  RequestBody,
   type Step,
 } from '#contract';
 import { fold } from '../pipeline/fold.ts';
@@ -47,6 +51,16 @@ export async function sendTo(
   } finally {
     call.finish();
   }
+}
+
+/** Runs the pipe of an agent under test: `next`. */
+export function runNext({ next = answerOk }: Surroundings): AgentSite<unknown>['run'] {
+  return async ({ body, headers = new HeaderBag() }, signal) => {
+    const client = makeRequest({ headers, body: RequestBody.of(body) });
+    const call = new Call();
+    signal?.addEventListener('abort', () => call.cancel(), { once: true });
+    return next(new PipeRequest(client, {}, new Query(), headers, client.body), call);
+  };
 }
 
 /** What a service-level plugin attached, around an inner step that answers what `next` answers. */

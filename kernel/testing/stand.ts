@@ -1,4 +1,5 @@
 import {
+  type AgentConfig,
   type AtBackend,
   type AtEndpoint,
   type AtService,
@@ -29,8 +30,8 @@ import { type BuildContext, ConfigBuild } from '../runtime/config-build.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { Scope } from '../runtime/scope.ts';
 import { ScopedBuild } from '../runtime/scoped-build.ts';
-import { sendTo } from './send.ts';
-import { testEndpoint, testService } from './test-config.ts';
+import { runNext, sendTo } from './send.ts';
+import { testAgent, testEndpoint, testService } from './test-config.ts';
 import { testContext } from './test-context.ts';
 import type { TestRequest } from './test-request.ts';
 
@@ -48,6 +49,8 @@ export interface Surroundings {
   readonly service?: Partial<ServiceConfig>;
   readonly endpoint?: Partial<EndpointConfig>;
   readonly backend?: Partial<BackendConfig>;
+  /** Of an agent whose driver the plugin is; its messages are answered by `next`. */
+  readonly agent?: Partial<AgentConfig>;
 }
 
 /** A plugin standing alone, with no gateway and no socket around it. */
@@ -147,12 +150,14 @@ async function standUp(
     compilePipe: nesting(pipes, []).compilePipe,
     ...(level !== 'service' && { endpoint }),
     ...(level === 'backend' && { backend: endpoint.backend[0]!, index: 0 }),
+    ...(level === 'agent' && { agent: testAgent(around), run: runNext(around) }),
   };
   const { scope, starts, ports, health } = whole;
   const { errors, warnings, warmups } = build;
   try {
-    const attached = attach<AtService & AtEndpoint & AtBackend>(build, plugin, place, copyData(raw as Data), stance);
-    if (!attached || errors.length > 0) throw new ConfigErrors(errors);
+    const handed = attach<AtService & AtEndpoint & AtBackend>(build, plugin, place, copyData(raw as Data), stance);
+    if (errors.length > 0) throw new ConfigErrors(errors);
+    const attached = handed ?? {};
     for (const task of warmups) await task(new AbortController().signal);
     const running = new AbortController();
     for (const { run } of starts) void run(running.signal);

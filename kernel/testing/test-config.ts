@@ -1,4 +1,12 @@
-import { type BackendConfig, type EndpointConfig, routerSchema, type ServiceConfig, serviceSchema } from '#contract';
+import {
+  type AgentConfig,
+  agentSchema,
+  type BackendConfig,
+  type EndpointConfig,
+  routerSchema,
+  type ServiceConfig,
+  serviceSchema,
+} from '#contract';
 import { compileSchema } from '../config/index.ts';
 import type { Surroundings } from './stand.ts';
 
@@ -40,4 +48,13 @@ export function testEndpoint(around: Surroundings): EndpointConfig {
     ...around.backend,
   };
   return { ...endpoint, backend: [backend] };
+}
+
+/** An agent with every default, and what is given. */
+export function testAgent(around: Surroundings): AgentConfig {
+  const { value } = compileSchema(agentSchema)(
+    { name: 'test', consumer: { topic: 'test' }, backend: [], extra_config: {} },
+    '',
+  );
+  return { ...testEndpoint(around), ...(value as AgentConfig), timeout: 2000, ...around.agent };
 }

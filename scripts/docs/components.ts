@@ -47,7 +47,7 @@ function withEncoding(name: string, registry: Registry) {
 }
 
 function placeNotes(namespace: Namespace, { places = [], encodings = [], discoveries = [] }: Plugin): string[] {
-  const holder = { service: 'root', endpoint: 'endpoint', backend: 'backend' } as const;
+  const holder = { service: 'root', endpoint: 'endpoint', backend: 'backend', agent: 'root' } as const;
   const page = `${namespace}.md`;
   const holders = places.map(({ at }) => `the ${link(holder[at], `${holder[at]}.md`, page)}`);
   const backend = link('backend', 'backend.md', page);

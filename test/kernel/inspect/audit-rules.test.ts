@@ -68,7 +68,13 @@ const inEndpoint = (namespace: string) => `/endpoints/0${inService(namespace)}`;
 const inBackend = (namespace: string) => `/endpoints/0/backend/1${inService(namespace)}`;
 const server = inService('plugin/http-server');
 const otel = `${inService('telemetry/opentelemetry')}/exporters`;
-const agents = (count: number) => Array.from({ length: count }, () => ({ name: 'a', backend: [backend] }));
+const agents = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    name: `agent-${at}`,
+    consumer: { topic: 'orders' },
+    backend: [backend],
+    extra_config: {},
+  }));
 
 /** What makes a rule fire, where, and which other rules object to the same thing. */
 const cases: readonly [id: string, change: (config: Json) => void, at: readonly string[], also?: readonly string[]][] =

@@ -1,0 +1,38 @@
+import type { AgentConfig, ServiceConfig } from '#contract';
+import { completePipe } from './pipes.ts';
+import type { Report } from './report.ts';
+import type { Structure } from './structure.ts';
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * Fills in what agents leave open. The consumer's timeout is that of the pipe and of each of its backends. Changes the
+ * agents.
+ *
+ * Code: AGENT_NAME.
+ */
+export function completeAgents(service: ServiceConfig, structure: Structure, report: Report): void {
+  const names = new Map<string, number>();
+  for (const [index, agent] of service.async_agent.entries()) {
+    const pointer = `/async_agent/${index}`;
+    if (!structure.isSound(pointer)) continue;
+    complete(agent, index, service);
+    const { errors, warnings } = completePipe(agent, pointer, { service, timeout: agent.timeout });
+    for (const error of errors) report.error(error.code, error.pointer, error.message, error);
+    for (const warning of warnings) report.warn(warning.code, warning.pointer, warning.message, warning);
+    const first = names.get(agent.name);
+    if (first === undefined) names.set(agent.name, index);
+    else {
+      report.error('AGENT_NAME', `${pointer}/name`, `another agent is named "${agent.name}" too`, {
+        related: [`/async_agent/${first}/name`],
+      });
+    }
+  }
+}
+
+function complete(agent: Draft<AgentConfig>, index: number, service: ServiceConfig): void {
+  const { consumer } = agent;
+  agent.name ||= `AsyncAgent-${String(index).padStart(2, '0')}`;
+  agent.timeout = consumer.timeout || service.timeout;
+  for (const backend of agent.backend as Draft<AgentConfig['backend'][number]>[]) delete backend.timeout;
+}

@@ -1,0 +1,106 @@
+import {
+  type AgentConfig,
+  type AgentMessage,
+  type AgentSite,
+  Call,
+  CancelledError,
+  ConfigError,
+  HeaderBag,
+  makeRequest,
+  PipeRequest as NewPipeRequest,
+  type PipeRequest,
+  Query,
+  Reply,
+  RequestBody,
+  type Step,
+  toCallError,
+} from '#contract';
+import { joinPointer } from '../config/index.ts';
+import { answered } from './answering.ts';
+import { attach } from './attach.ts';
+import type { EndpointContext } from './attachments.ts';
+import { findPlugins } from './namespaces.ts';
+import { type NestedPipe, nesting } from './nested.ts';
+import { Offers } from './offers.ts';
+import { compilePipe } from './pipe.ts';
+import type { PipeStages } from './stages.ts';
+
+/** An agent whose driver is attached. */
+export interface CompiledAgent {
+  readonly agent: AgentConfig;
+  readonly pointer: string;
+  readonly stages: PipeStages;
+  readonly nested: readonly NestedPipe[];
+}
+
+/** Compiles one agent; undefined when it has mistakes, which are in `build.errors`. Codes: AGENT_DRIVER, PIPE_COMPONENT. */
+export function compileAgent(service: EndpointContext, agent: AgentConfig, index: number): CompiledAgent | undefined {
+  const { build } = service.build.forEndpoint();
+  const { registry } = service;
+  const pointer = `/async_agent/${index}`;
+  const log = service.log.at(`[SERVICE: AsyncAgent][${agent.name}]`);
+  const nested: NestedPipe[] = [];
+  const context = nesting({ ...service, build, offers: new Offers(service.offers) }, nested);
+  const before = build.errors.length;
+  const isDriver = (namespace: string) => registry.place(namespace, 'agent') !== undefined;
+  const entries = Object.entries(agent.extra_config);
+  const drivers = findPlugins(
+    build,
+    registry,
+    Object.fromEntries(entries.filter(([namespace]) => isDriver(namespace))),
+    'agent',
+    pointer,
+  );
+  const around = Object.fromEntries(entries.filter(([namespace]) => !isDriver(namespace)));
+  const pipe = compilePipe(context, { ...agent, extra_config: around }, pointer, log);
+  for (const { plugin, pointer: at } of pipe?.endpointPhase ?? []) {
+    const message = `"${plugin.name}" needs a client's request, and an agent has none`;
+    build.errors.push(new ConfigError('PIPE_COMPONENT', at, message));
+  }
+  const [driver, ...others] = drivers;
+  if (build.errors.length === before && (!driver || others.length > 0))
+    build.errors.push(notOneDriver(pointer, drivers));
+  if (!pipe || !driver || build.errors.length > before) return undefined;
+  const run = runner(agent, pipe.step, log);
+  const { offers, compilePipe: nestedPipe } = context;
+  attach(build, driver.plugin, driver.place, driver.config, {
+    pointer: driver.pointer,
+    log,
+    offers,
+    compilePipe: nestedPipe,
+    agent,
+    run,
+  });
+  return build.errors.length > before ? undefined : { agent, pointer, stages: pipe.stages, nested };
+}
+
+function notOneDriver(pointer: string, drivers: readonly { readonly pointer: string }[]): ConfigError {
+  const found = drivers.length === 0 ? 'found none' : `found ${drivers.length}`;
+  return new ConfigError(
+    'AGENT_DRIVER',
+    joinPointer(pointer, 'extra_config'),
+    `an agent has exactly one driver, ${found}`,
+    {
+      related: drivers.map((driver) => driver.pointer),
+    },
+  );
+}
+
+/** Runs the pipe for one message. */
+function runner(agent: AgentConfig, step: Step<PipeRequest>, log: Call['log']): AgentSite<unknown>['run'] {
+  return async ({ body, headers = new HeaderBag() }: AgentMessage, signal?: AbortSignal) => {
+    const client = makeRequest({ method: 'GET', path: agent.endpoint || '/', headers, body: RequestBody.of(body) });
+    const call = new Call(log, agent.timeout);
+    const giveUp = () => call.cancel(new CancelledError());
+    if (signal?.aborted) giveUp();
+    signal?.addEventListener('abort', giveUp, { once: true });
+    try {
+      if (call.reason) return Reply.failed(toCallError(call.reason));
+      const request = new NewPipeRequest(client, {}, new Query(), headers.copy(), client.body);
+      return await answered(step, request, call);
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+      call.finish();
+    }
+  };
+}
