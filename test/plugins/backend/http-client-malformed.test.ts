@@ -1,8 +1,11 @@
-import { equal, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import type { Reply } from '#contract';
+import { until } from '../../support/conditions.ts';
 import { Bench, connectionFree, errorOf, send, textOf } from './http-client.ts';
 
 const good = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+const chunked = '2\r\nok\r\n0\r\n\r\n';
 
 describe('backend/http/client: malformed answers', () => {
   const bench = new Bench();
@@ -23,11 +26,27 @@ describe('backend/http/client: malformed answers', () => {
   }
 
   async function fails(reply: Reply): Promise<void> {
-    if (reply.failed) errorOf(reply);
-    else await rejects(textOf(reply), { name: 'BackendError' });
+    if (reply.failed) match(errorOf(reply).code, /^BACKEND_(?:MALFORMED|RESET)$/);
+    else await rejects(textOf(reply), { code: /^BACKEND_(?:MALFORMED|RESET)$/ });
   }
 
   for (const [what, answer, end] of [
+    ['has an unknown transfer coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok', false],
+    [
+      'has chunks within another coding',
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n${chunked}`,
+      false,
+    ],
+    ['has a coding around its chunks', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, x\r\n\r\n${chunked}`, false],
+    ['has chunks in chunks', `HTTP/1.1 200 OK\r\n${'Transfer-Encoding: chunked\r\n'.repeat(2)}\r\n${chunked}`, false],
+    ['names no transfer coding', `HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n${chunked}`, false],
+    ['spells chunks in its own way', `HTTP/1.1 200 OK\r\nTransfer-Encoding: "chunked"\r\n\r\n${chunked}`, false],
+    ['has the same Content-Length twice', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok', false],
+    ['has a list of lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nok', false],
+    ['has a length beyond counting', 'HTTP/1.1 200 OK\r\nContent-Length: 9007199254740993\r\n\r\nok', false],
+    ['has a status of two digits', 'HTTP/1.1 20 X\r\nContent-Length: 2\r\n\r\nok', false],
+    ['has a status below 100', 'HTTP/1.1 099 X\r\nContent-Length: 2\r\n\r\nok', false],
+    ['has a status above 599', 'HTTP/1.1 600 X\r\nContent-Length: 2\r\n\r\nok', false],
     ['is no HTTP', 'hello there, this is not HTTP\r\n\r\n', false],
     ['has a bad chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nZZ\r\n', false],
     ['has chunks and a Content-Length', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n${good.slice(17)}`, false],
@@ -85,6 +104,29 @@ describe('backend/http/client: malformed answers', () => {
     equal((await send(gate, { origin })).status, 204);
     await connectionFree();
     equal(await textOf(await send(gate, { origin })), 'ok');
+  });
+
+  it('takes the length of a body away from an answer that can have none', async () => {
+    for (const status of ['204 No Content', '205 Reset Content']) {
+      const { origin } = await broken(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\nX-A: b\r\n\r\nok`, false);
+      const gate = await bench.client();
+      const reply = await send(gate, { origin });
+      deepEqual([reply.headers.list, await textOf(reply)], [['X-A', 'b'], '']);
+      await connectionFree();
+      equal(await textOf(await send(gate, { origin })), 'ok');
+    }
+  });
+
+  it('closes a connection on which the body of a 205 never ends', async () => {
+    let closed = false;
+    const origin = await bench.serveRaw((socket) => {
+      socket.once('close', () => {
+        closed = true;
+      });
+      socket.write('HTTP/1.1 205 Reset Content\r\nContent-Length: 100\r\n\r\n');
+    });
+    equal((await send(await bench.client(), { origin })).status, 205);
+    await until(() => closed);
   });
 
   it('never takes the body of an answer to HEAD for the next answer', async () => {

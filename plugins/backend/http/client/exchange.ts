@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
 import {
   BackendError,
@@ -11,29 +10,18 @@ import {
   type PipeRequest,
   Reply,
 } from '#contract';
-import { bodyFailure, failureOf } from './failure.ts';
-import { headerRecord, Outgoing, replyHeaders } from './headers.ts';
-import { Inflater } from './inflate.ts';
+import { bodyFailure, failureOf, malformed } from './failure.ts';
+import { headerRecord, Incoming, Outgoing } from './headers.ts';
+import type { HttpClient, Payload } from './http-client.ts';
+import { Inflater, takeGzip } from './inflate.ts';
+import type { Lane } from './lane.ts';
 import { type Hop, isRedirect, nextHop, repeatsBody } from './redirect.ts';
-import type { Lane, Transport } from './transport.ts';
 
-/** How one backend is called. */
-export interface HttpClient {
-  readonly transport: Transport;
-  readonly followsRedirects: boolean;
-  /** A body is sent again where a redirect asks for it. */
-  readonly resendsBody: boolean;
-  /** Ask for gzip where the request says nothing of encodings, and inflate it. */
-  readonly asksGzip: boolean;
-  /** Longest wait from the request sent to the headers of the answer, in milliseconds; 0 for no limit. */
-  readonly headerTimeoutMs: number;
-}
-
-/** What is sent: bytes can be sent again, a stream cannot. */
-export type Payload = Uint8Array | Readable | null;
-
-/** Bytes of a redirect's own body that are read so that its connection can be used again. */
+/** Bytes of a body that nobody wants which are read so that its connection can be used again. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
+
+/** How long such a body may take, in milliseconds. */
+const MAX_DISCARD_MS = 1000;
 
 const WAITING = 0;
 const ANSWERING = 1;
@@ -93,7 +81,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
 
   send(): void {
     try {
-      this.#lane = this.#client.transport.enter(this.origin);
+      this.#lane = this.#client.transport.enter(this.origin, this.#client.isPassing || this.hops > 0);
     } catch (error) {
       this.#over(failureOf(error as Error, this.origin));
       return;
@@ -138,14 +126,20 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (status < 200 || this.#state !== WAITING) return;
+    if (isInterim(status) || this.#state !== WAITING) return;
     this.#disarm();
-    const bag = new HeaderBag(replyHeaders(controller.rawHeaders as unknown as Buffer[]));
+    const { list, fault } = new Incoming(controller.rawHeaders as unknown as Buffer[]);
+    const isKnown = status >= 200 && status <= 599;
+    if (!isKnown || fault !== null) return this.#malformed(isKnown ? fault! : `status ${status}`);
+    const bag = new HeaderBag(list);
     if (this.#client.followsRedirects && isRedirect(status) && this.#redirected(status, bag)) return;
     this.#state = ANSWERING;
     let body: ByteStream | null = null;
-    if (this.method !== 'HEAD' && status !== 204 && status !== 304) {
-      if (this.#asksGzip && isGzip(bag)) {
+    if (isBodiless(status)) {
+      // Only an answer to HEAD, or a 304, tells a length without a body.
+      if (status !== 304) bag.delete('content-length');
+    } else if (this.method !== 'HEAD') {
+      if (this.#asksGzip && takeGzip(bag)) {
         const inflater = new Inflater(this);
         this.#sink = inflater;
         body = inflater.body;
@@ -155,6 +149,8 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
       }
     }
     this.#resolve(Reply.raw(status, bag, body));
+    // The only one of the answers without a body that can bring one all the same.
+    if (status === 205) this.#discard();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -162,7 +158,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
     if (chunk.length === 0) return;
     if (this.#sink !== null) {
       if (!this.#sink.write(chunk)) controller.pause();
-    } else if (this.#state === DISCARDING) {
+    } else {
       this.#discardedBytes += chunk.length;
       if (this.#discardedBytes > MAX_DISCARDED_BYTES) controller.abort(new errors.RequestAbortedError());
     }
@@ -222,7 +218,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
       this.#over(next);
       return true;
     }
-    this.#state = DISCARDING;
+    this.#discard();
     const request = this.#request;
     request.origin = next.origin;
     request.target = next.target;
@@ -253,6 +249,20 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
     void single?.close();
   }
 
+  /** Reads the rest of the answer for nobody, but not for long. */
+  #discard(): void {
+    this.#state = DISCARDING;
+    this.#timer = setTimeout(() => this.#controller?.abort(new errors.RequestAbortedError()), MAX_DISCARD_MS);
+  }
+
+  /** The answer is none that HTTP/1.1 allows: waiting for its end would be waiting for the deadline. */
+  #malformed(reason: string): void {
+    const failure = malformed(this.origin, reason);
+    this.#reason = failure;
+    this.#controller?.abort(failure);
+    this.#over(failure);
+  }
+
   #over(failure: CallError): void {
     if (this.#state === DONE) return;
     const discarding = this.#state === DISCARDING;
@@ -276,14 +286,15 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   }
 }
 
+/** True for the answers that come before the one that counts; no other protocol is ever asked for. */
+function isInterim(status: number): boolean {
+  return status >= 100 && status < 200 && status !== 101;
+}
+
+/** True for an answer without a body, whatever its headers say. */
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}
+
 /** Methods that may be sent twice to the same effect as once. */
 const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
-
-/** True for a gzip body; its encoding and length are taken off, since neither is true of the inflated body. */
-function isGzip(bag: HeaderBag): boolean {
-  const encoding = bag.get('content-encoding')?.toLowerCase();
-  if (encoding !== 'gzip' && encoding !== 'x-gzip') return false;
-  bag.delete('content-encoding');
-  bag.delete('content-length');
-  return true;
-}

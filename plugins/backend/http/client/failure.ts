@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import { BackendError, CallError, CancelledError } from '#contract';
 
 /**
@@ -36,9 +37,9 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'UND_ERR_HEADERS_TIMEOUT':
       return make('HEADER_TIMEOUT', 'no response headers in time');
     case 'UND_ERR_HEADERS_OVERFLOW':
-      return make('MALFORMED', 'response headers too large');
+      return malformed(origin, 'headers too large', error);
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      return make('MALFORMED', 'response body does not have the announced length');
+      return malformed(origin, 'body without the announced length', error);
     case 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH':
       return make('REQUEST_INVALID', 'request body does not have the announced length');
     case 'UND_ERR_INVALID_ARG':
@@ -51,10 +52,17 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'UND_ERR_ABORTED':
       return make('PROXY', 'no connection through the proxy');
   }
-  if (code.startsWith('HPE_')) return make('MALFORMED', 'answer is not HTTP/1.1');
+  if (error instanceof errors.HTTPParserError) return malformed(origin, 'not HTTP/1.1', error);
   if (code.startsWith('UND_ERR_SOCKS5')) return make('PROXY', 'no connection through the proxy');
   if (isTls(code)) return make('TLS', `TLS failed: ${(error as { reason?: string }).reason ?? tlsText(error, code)}`);
   return make('FAILED', code || 'request failed');
+}
+
+/** An answer that HTTP/1.1 does not allow. Code: `BACKEND_MALFORMED`. */
+export function malformed(origin: string, reason: string, cause?: Error): BackendError {
+  return new BackendError('BACKEND_MALFORMED', `backend ${withoutUser(origin)}: malformed answer: ${reason}`, {
+    cause,
+  });
 }
 
 /** What a failing request body makes of the call: its own error, or the client has left. */

@@ -43,13 +43,33 @@ export class Outgoing {
   }
 }
 
-/**
- * Reads an answer's headers into a flat list without those of the connection, names and values as they came.
- * @param raw names and values in turn.
- */
-export function replyHeaders(raw: readonly Buffer[]): string[] {
+/** An answer's headers as one flat list without those of the connection, names and values as they came. */
+export class Incoming {
+  readonly list: string[];
+  /** What HTTP/1.1 does not allow about the length of the body; null for nothing. */
+  readonly fault: string | null;
+
+  /** @param raw names and values in turn. */
+  constructor(raw: readonly Buffer[]) {
+    const framing: Framing = { codings: null, fault: null };
+    this.list = raw.length === 0 ? [] : readHeaders(raw, framing);
+    const { codings, fault } = framing;
+    this.fault = codings === null || codings.toLowerCase() === 'chunked' ? fault : 'unknown Transfer-Encoding';
+  }
+}
+
+/** What the headers say of the body's length. */
+interface Framing {
+  /** Every `Transfer-Encoding`, joined. */
+  codings: string | null;
+  fault: string | null;
+}
+
+/** Digits of a length that can be counted to. */
+const MAX_LENGTH_DIGITS = 15;
+
+function readHeaders(raw: readonly Buffer[], framing: Framing): string[] {
   const list: string[] = [];
-  if (raw.length === 0) return list;
   const first = raw[0]!;
   const last = raw[raw.length - 1]!;
   const memory = first.buffer;
@@ -64,6 +84,10 @@ export function replyHeaders(raw: readonly Buffer[]): string[] {
     if (isNoted(name)) {
       const lower = name.toLowerCase();
       if (lower === 'connection') named = named === null ? value : `${named},${value}`;
+      else if (lower === 'transfer-encoding')
+        framing.codings = framing.codings === null ? value : `${framing.codings},${value}`;
+      else if (lower === 'content-length' && value.length > MAX_LENGTH_DIGITS)
+        framing.fault = 'Content-Length too large';
       if (isHopByHop(lower)) continue;
     }
     list.push(name, value);

@@ -1,6 +1,7 @@
 import { atBackend, type Call, type CallError, definePlugin, type PipeRequest, Reply, type Step } from '#contract';
-import { exchange, type HttpClient, type Payload } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { bodyFailure } from './failure.ts';
+import type { HttpClient, Payload } from './http-client.ts';
 import { httpClient, httpClientSchema } from './settings.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createGunzip, type Gunzip, gunzipSync } from 'node:zlib';
-import { BackendError, ByteStream } from '#contract';
+import { BackendError, ByteStream, type HeaderBag } from '#contract';
 
 /** Where the compressed bytes come from. */
 export interface Upstream {
@@ -98,4 +98,13 @@ export class Inflater {
 
 function broken(cause: unknown): BackendError {
   return new BackendError('BACKEND_GZIP', `backend: body is not valid gzip: ${(cause as Error).message}`, { cause });
+}
+
+/** True for a gzip body; its encoding and length are taken off, since neither is true of the inflated body. */
+export function takeGzip(bag: HeaderBag): boolean {
+  const encoding = bag.get('content-encoding')?.toLowerCase();
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') return false;
+  bag.delete('content-encoding');
+  bag.delete('content-length');
+  return true;
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type BackendSite, clientTlsSchema, type Infer, type Schema, type ServiceConfig, type Site } from '#contract';
-import type { HttpClient } from './exchange.ts';
+import type { HttpClient } from './http-client.ts';
+import type { TransportSettings } from './lane.ts';
 import { isProxyAddress, PROXY_ADDRESS_PATTERN, proxyEnvironment } from './proxy.ts';
 import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from './tls.ts';
-import { Transport, type TransportSettings } from './transport.ts';
+import { Transport } from './transport.ts';
 
 export const httpClientSchema = {
   type: 'object',
@@ -37,6 +38,7 @@ export type HttpClientConfig = Infer<typeof httpClientSchema>;
 const DEFAULT_KEEP_ALIVE_MS = 15_000;
 const DEFAULT_FALLBACK_MS = 300;
 const DEFAULT_MAX_IDLE_PER_HOST = 250;
+const MAX_PASSING_IDLE_MS = 60_000;
 
 /** The one client of every backend of a configuration that wants nothing of its own. */
 const ordinary = new WeakMap<ServiceConfig, HttpClient>();
@@ -47,7 +49,7 @@ const ordinary = new WeakMap<ServiceConfig, HttpClient>();
  */
 export function httpClient(site: BackendSite<HttpClientConfig>): HttpClient {
   const { client_tls: tls, proxy_address: proxy, no_redirect: stays, send_body_on_redirect: resends } = site.config;
-  if (tls || proxy !== undefined || stays || resends) return createClient(site);
+  if (tls || proxy !== undefined || stays || resends || isPassing(site)) return createClient(site);
   let client = ordinary.get(site.service);
   if (!client) {
     client = createClient(site);
@@ -69,7 +71,13 @@ function createClient(site: BackendSite<HttpClientConfig>): HttpClient {
     resendsBody: config.send_body_on_redirect,
     asksGzip: !service.disable_compression,
     headerTimeoutMs: service.response_header_timeout,
+    isPassing: isPassing(site),
   };
+}
+
+/** True when a host of the backend is made of values of the request. */
+function isPassing({ backend }: BackendSite<HttpClientConfig>): boolean {
+  return backend.host.some((host) => host.includes('{'));
 }
 
 function tlsOf(site: BackendSite<HttpClientConfig>): PreparedTls | null {
@@ -87,6 +95,7 @@ function transport(site: BackendSite<HttpClientConfig>, tls: PreparedTls | null)
       fallbackDelayMs: service.dialer_fallback_delay || DEFAULT_FALLBACK_MS,
     },
     idleMs: service.idle_connection_timeout,
+    passingIdleMs: Math.min(service.idle_connection_timeout || MAX_PASSING_IDLE_MS, MAX_PASSING_IDLE_MS),
     maxIdlePerHost: service.max_idle_connections_per_host || DEFAULT_MAX_IDLE_PER_HOST,
     maxIdle: service.max_idle_connections,
     keepAlive: !service.disable_keep_alives,

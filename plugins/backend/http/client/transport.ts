@@ -1,82 +1,20 @@
-import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { connector, type DialSettings, type FreshMark } from './connector.ts';
-import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
-import type { TlsClient } from './tls.ts';
+import { Lane, type TransportSettings } from './lane.ts';
 
-/** Everything a set of connections depends on. Two backends with equal settings share connections. */
-export interface TransportSettings {
-  readonly dial: DialSettings;
-  /** Longest life of an unused connection, in milliseconds; 0 for no limit. */
-  readonly idleMs: number;
-  /** Unused connections kept to one host. */
-  readonly maxIdlePerHost: number;
-  /** Unused connections kept to all hosts; 0 for no limit. */
-  readonly maxIdle: number;
-  /** False for one request per connection. */
-  readonly keepAlive: boolean;
-  /** Proxy for every call; undefined for what the environment says. */
-  readonly proxy: string | undefined;
-  readonly environment: ProxyEnvironment;
-  /** Asked for at the first encrypted connection. */
-  readonly tls: () => TlsClient;
-}
-
-/** Bytes an answer's headers may have. */
-const MAX_HEADER_BYTES = 1024 * 1024;
-/** The longest wait of a timer, in milliseconds: some 24 days. */
-const FOR_EVER_MS = 2 ** 31 - 1;
-/** Addresses known before unused ones are forgotten: placeholders in hosts can make any number of them. */
+/** Addresses of a configuration known before unused ones are forgotten: discovery can make any number of them. */
 const SWEEP_FROM = 64;
-const CONNECT_VIA_PROXY_MS = 10_000;
-
-/** The connections to one address. */
-export class Lane implements FreshMark {
-  readonly dispatcher: Dispatcher;
-  readonly proxied: boolean;
-  /** Calls on their way. */
-  active = 0;
-  /** True only while a new connection is handed its first requests. */
-  fresh = false;
-  #address: string;
-  #options: Client.Options;
-
-  constructor(address: string, settings: TransportSettings) {
-    this.#address = address;
-    this.#options = {
-      pipelining: settings.keepAlive ? 1 : 0,
-      keepAliveTimeout: settings.idleMs > 0 ? settings.idleMs : FOR_EVER_MS,
-      keepAliveMaxTimeout: settings.idleMs > 0 ? settings.idleMs : FOR_EVER_MS,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      allowH2: false,
-    };
-    const proxy = settings.proxy ?? environmentProxy(settings.environment, address);
-    this.proxied = proxy !== undefined;
-    if (proxy === undefined) {
-      this.#options.connect = connector(settings.dial, settings.tls, this);
-      this.dispatcher = new Pool(address, this.#options);
-    } else {
-      this.dispatcher = proxied(proxy, this.#options, settings);
-    }
-  }
-
-  /** A single new connection, to be closed by the caller; null where connections go through a proxy. */
-  once(): Client | null {
-    return this.proxied ? null : new Client(this.#address, { ...this.#options, pipelining: 0 });
-  }
-
-  /** True when no call runs and no connection is open. */
-  get unused(): boolean {
-    return this.active === 0 && (!(this.dispatcher instanceof Pool) || this.dispatcher.stats.connected === 0);
-  }
-}
+/** Addresses of requests whose unused connections are kept. */
+const MAX_PASSING = 256;
+/** Addresses looked at to make room for another one. */
+const LOOKED_AT = 16;
 
 /** The connections of one set of settings. */
 export class Transport {
   #settings: TransportSettings;
   #lanes = new Map<string, Lane>();
+  /** To addresses that requests or redirects named, the one that was used last at the end. */
+  #passing = new Map<string, Lane>();
   #active = 0;
+  #isClosed = false;
 
   constructor(settings: TransportSettings) {
     this.#settings = settings;
@@ -84,18 +22,21 @@ export class Transport {
 
   /**
    * Enters a call into the lane of an address, as in `http://host:port`; `leave` must follow.
+   * @param isPassing a request or a redirect has named the address, not the configuration.
    * @throws Error when the address cannot be called.
    */
-  enter(address: string): Lane {
-    const lane = this.#lanes.get(address) ?? this.#open(address);
+  enter(address: string, isPassing: boolean): Lane {
+    const lane = this.#lanes.get(address) ?? (isPassing ? this.#pass(address) : this.#open(address));
     lane.active += 1;
     this.#active += 1;
     return lane;
   }
 
+  /** A call has ended. One that began after everything was closed leaves nothing behind. */
   leave(lane: Lane): void {
     lane.active -= 1;
     this.#active -= 1;
+    if (this.#isClosed && lane.active === 0) this.#forget(lane);
   }
 
   /** True when there are more calls than connections to keep: the connection of the next is closed after its answer. */
@@ -106,35 +47,52 @@ export class Transport {
 
   /** Closes every connection, each after the answer it waits for. */
   async close(): Promise<void> {
-    const lanes = [...this.#lanes.values()];
+    this.#isClosed = true;
+    const lanes = [...this.#lanes.values(), ...this.#passing.values()];
     this.#lanes.clear();
+    this.#passing.clear();
     await Promise.all(lanes.map((lane) => lane.dispatcher.close()));
   }
 
   #open(address: string): Lane {
     const lane = new Lane(address, this.#settings);
-    if (this.#lanes.size >= SWEEP_FROM) this.#sweep();
+    if (this.#lanes.size >= SWEEP_FROM) {
+      for (const known of this.#lanes.values()) if (known.unused) this.#forget(known);
+    }
     this.#lanes.set(address, lane);
     return lane;
   }
 
-  #sweep(): void {
-    for (const [address, lane] of this.#lanes) {
-      if (!lane.unused) continue;
-      this.#lanes.delete(address);
-      void lane.dispatcher.close();
+  #pass(address: string): Lane {
+    const { passingIdleMs: idleMs } = this.#settings;
+    const known = this.#passing.get(address);
+    if (!known && this.#passing.size >= MAX_PASSING) this.#makeRoom();
+    this.#passing.delete(address);
+    const lane = known ?? new Lane(address, { ...this.#settings, idleMs });
+    this.#passing.set(address, lane);
+    return lane;
+  }
+
+  /** Closes what was used longest ago; what is in use is looked at again later. */
+  #makeRoom(): void {
+    let looked = 0;
+    for (const [address, lane] of this.#passing) {
+      if (this.#passing.size < MAX_PASSING || looked++ === LOOKED_AT) return;
+      if (lane.active === 0) {
+        this.#forget(lane);
+      } else {
+        this.#passing.delete(address);
+        this.#passing.set(address, lane);
+      }
     }
   }
-}
 
-function proxied(proxy: string, options: Client.Options, settings: TransportSettings): ProxyAgent {
-  const tls = settings.tls();
-  const { connect: _, ...common } = options;
-  return new ProxyAgent({
-    ...common,
-    uri: proxy,
-    connectTimeout: settings.dial.timeoutMs || CONNECT_VIA_PROXY_MS,
-    requestTls: tls as ProxyAgent.Options['requestTls'],
-    ...(proxy.startsWith('https:') && { proxyTls: tls as ProxyAgent.Options['proxyTls'] }),
-  });
+  #forget(lane: Lane): void {
+    const { address } = lane;
+    const lanes = [this.#lanes, this.#passing].find((known) => known.get(address) === lane);
+    // One that was closed with everything is in neither.
+    if (!lanes) return;
+    lanes.delete(address);
+    void lane.dispatcher.close();
+  }
 }

@@ -1,0 +1,19 @@
+import type { Readable } from 'node:stream';
+import type { Transport } from './transport.ts';
+
+/** How one backend is called. */
+export interface HttpClient {
+  readonly transport: Transport;
+  readonly followsRedirects: boolean;
+  /** A body is sent again where a redirect asks for it. */
+  readonly resendsBody: boolean;
+  /** Ask for gzip where the request says nothing of encodings, and inflate it. */
+  readonly asksGzip: boolean;
+  /** Longest wait from the request sent to the headers of the answer, in milliseconds; 0 for no limit. */
+  readonly headerTimeoutMs: number;
+  /** Requests name the addresses that are called. */
+  readonly isPassing: boolean;
+}
+
+/** What is sent: bytes can be sent again, a stream cannot. */
+export type Payload = Uint8Array | Readable | null;
