@@ -12,6 +12,7 @@ import { acceptFile, configFlag, requireFile } from './accepted-file.ts';
 import { toSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
 import type { Command } from './command.ts';
+import { cannotRead } from './file-errors.ts';
 import { type Flags, oneOf, readArguments } from './flags.ts';
 import { showPlace } from './show-place.ts';
 import { isColoured, type Terminal } from './terminal.ts';
@@ -108,7 +109,7 @@ function readIds(path: string | undefined): string[] {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${(error as Error).message}`);
+    throw new UsageError(cannotRead(path, error));
   }
   return text
     .split('\n')

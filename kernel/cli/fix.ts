@@ -17,6 +17,7 @@ import {
 import { Registry } from '../registry/registry.ts';
 import { examine } from '../runtime/build.ts';
 import type { CommandContext } from './command.ts';
+import { cannotWrite } from './file-errors.ts';
 import { toolServices } from './tool-services.ts';
 
 /** Changes may make other mistakes visible, which may be fixed too; a fix that brings back another ends here. */
@@ -93,7 +94,7 @@ export async function fixByExamining(
     await fixFile(file, find, (line) => stderr.write(line));
   } catch (error) {
     if (error instanceof ConfigErrors) return;
-    stderr.write(`cannot write ${file}: ${(error as Error).message}\n`);
+    stderr.write(`${cannotWrite(file, error)}\n`);
   } finally {
     await registry.close();
   }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ErrorObject } from 'ajv';
-import { ConfigError, type Pattern, PatternError } from '#contract';
+import { ConfigError, fileTrouble, type Pattern, PatternError } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 
@@ -25,7 +25,8 @@ export async function lintAgainst(place: string, data: unknown): Promise<ConfigE
     validate = ajv.compile(JSON.parse(text));
     isValid = validate(data);
   } catch (error) {
-    const { message, hint } = error as Error & { hint?: string };
+    const { hint } = error as { hint?: string };
+    const message = fileTrouble(error);
     return [
       new ConfigError('LINT_SCHEMA', '', `ERROR compiling the schema: ${place}: ${message}`, { hint, cause: error }),
     ];

@@ -2,6 +2,7 @@ import { ConfigErrors, type DataObject } from '#contract';
 import { type Document, editDocument, formatOf, planMigration, readDocument, replaceFile } from '../config/index.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import type { Command } from './command.ts';
+import { cannotWrite } from './file-errors.ts';
 import { describeChange } from './fix.ts';
 import { type Flags, readArguments } from './flags.ts';
 import { findingsOf, printErrors, printFindings } from './report.ts';
@@ -33,18 +34,32 @@ export const migrate: Command = {
     if (target !== undefined && formatOf(target) !== formatOf(file)) {
       throw new UsageError(`${target} is of another format than ${file}: the format stays`);
     }
+    const migrated = await migrateFile(file, context);
+    if (!migrated) return 1;
+    if (target === undefined) {
+      context.stdout.write(migrated.text);
+      return 0;
+    }
     try {
-      const migrated = migrateDocument(await readDocument(file), context);
-      if (target === undefined) context.stdout.write(migrated.text);
-      else await replaceFile(target, migrated.text);
+      await replaceFile(target, migrated.text);
       return 0;
     } catch (error) {
-      if (error instanceof ConfigErrors) await printErrors(context, file, error.errors);
-      else context.stderr.write(`cannot write ${target}: ${(error as Error).message}\n`);
+      context.stderr.write(`${cannotWrite(target, error)}\n`);
       return 1;
     }
   },
 };
+
+/** @returns null, with its mistakes printed, for a file that cannot be read or wholly migrated. */
+async function migrateFile(file: string, terminal: Terminal): Promise<Document | null> {
+  try {
+    return migrateDocument(await readDocument(file), terminal);
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) throw error;
+    await printErrors(terminal, file, error.errors);
+    return null;
+  }
+}
 
 /** @throws ConfigErrors with everything that cannot be migrated. */
 function migrateDocument(document: Document, terminal: Terminal): Document {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { adminTokenFile } from '#contract';
+import { cannotRead } from '../file-errors.ts';
 import type { Flags } from '../flags.ts';
 import { printable } from '../formats/excerpt.ts';
 import { stateDirectory } from '../state-directory.ts';
@@ -92,12 +93,12 @@ async function readIfThere(file: string): Promise<string | null> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new UsageError(`${file}: ${(error as Error).message}`);
+    throw new UsageError(cannotRead(file, error));
   }
 }
 
-async function readNamed(file: string): Promise<string> {
-  const text = await readIfThere(file);
-  if (text === null) throw new UsageError(`${file}: no such file`);
-  return text;
+function readNamed(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(cannotRead(file, error));
+  });
 }

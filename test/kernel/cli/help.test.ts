@@ -84,6 +84,17 @@ describe('a wrong call', () => {
     ],
     ['an indentation by letters', 'not white space: --indent x', () => ['check', '-d', '-i', 'x', '-c', file]],
     ['an indentation of nothing', '--indent needs --debug', () => ['check', '-i', ' ', '-c', file]],
+    ['a list that is not there', 'cannot read /none: no such file\n', () => ['audit', '-c', file, '-I', '/none']],
+    [
+      'a token file that is a folder',
+      'cannot read /tmp: is a directory\n',
+      () => ['status', '--admin', ':1', '--admin-token-file', '/tmp'],
+    ],
+    [
+      'an authority that is not there',
+      'cannot read /none: no such file\n',
+      () => ['status', '--admin', ':1', '--ca', '/none'],
+    ],
     ['run without a file', '-c FILE', () => ['run']],
     ['check without a file', '-c FILE', () => ['check']],
     ['migrate without a file', '-c FILE', () => ['migrate']],
