@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { CallError } from './errors.ts';
+import { type ByteTap, Taps } from './taps.ts';
 
 /** Takes the bytes of a stream. `write` answers false when it wants no more until `ByteStream.resume` is called. */
 export interface ByteSink {
@@ -28,6 +29,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #sink: ByteSink | null = null;
+  #taps: Taps | null = null;
   #full = false;
   #paused = false;
   #ended = false;
@@ -54,6 +56,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   write(chunk: Uint8Array): boolean {
     if (this.#ended || this.#error) return true;
     if (this.#sink && !this.#full) {
+      this.#taps?.write(chunk);
       this.#full = !this.#sink.write(chunk);
     } else {
       this.#waiting.push(chunk);
@@ -81,8 +84,15 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   #conclude(sink: ByteSink): void {
     if (this.#concluded) return;
     this.#concluded = true;
+    this.#taps?.conclude(this.#error);
     if (this.#error) sink.fail(this.#error);
     else sink.end();
+  }
+
+  /** Lets somebody see beside the reader every byte that the reader has not got yet. */
+  tap(tap: ByteTap): void {
+    this.#taps ??= new Taps();
+    this.#taps.add(tap);
   }
 
   /** Reader: hands every byte, waiting and to come, to a sink. A stream has one reader. */
@@ -100,6 +110,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     while (this.#waiting.length > 0 && !this.#full) {
       const chunk = this.#waiting.shift()!;
       this.#waitingBytes -= chunk.length;
+      this.#taps?.write(chunk);
       this.#full = !sink.write(chunk);
     }
     if (this.#full) return;
@@ -112,6 +123,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
 
   /** Reader: wants nothing more. */
   cancel(reason: Error): void {
+    if (!this.#concluded) this.#taps?.cancel(reason);
     if (this.#ended || this.#error) return;
     this.#error = reason;
     this.#concluded = true;
@@ -129,7 +141,10 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
    * @param limitBytes more than this fails with `BODY_TOO_LARGE`.
    */
   collect(limitBytes: number): Uint8Array | Promise<Uint8Array> {
-    if (this.arrived && this.#waitingBytes <= limitBytes) return join(this.#waiting, this.#waitingBytes);
+    if (this.arrived && this.#waitingBytes <= limitBytes) {
+      if (this.#taps) this.#showArrived(this.#taps);
+      return join(this.#waiting, this.#waitingBytes);
+    }
     const chunks: Uint8Array[] = [];
     let length = 0;
     return new Promise((resolve, reject) => {
@@ -147,6 +162,11 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
         fail: reject,
       });
     });
+  }
+
+  #showArrived(taps: Taps): void {
+    for (const chunk of this.#waiting) taps.write(chunk);
+    taps.conclude(null);
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {

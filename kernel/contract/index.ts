@@ -60,6 +60,7 @@ export {
 export { Slices } from './slices.ts';
 export { claimsSlot, defineSlot, type Slot } from './slot.ts';
 export { type AfterHook, after, afterHook, before, refuse, type Step, type Wrap } from './step.ts';
+export type { ByteTap } from './taps.ts';
 export { textOf } from './text.ts';
 export {
   type ClientTls,
