@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { CancelledError } from '#contract';
+import { CancelledError, PayloadTooLarge } from '#contract';
 import { forgoContinue } from './expectation.ts';
+import type { PassingBytes } from './passing-bytes.ts';
 import { endPolitely } from './refusal.ts';
 
 /** The longest rest of an unwanted body that is read and dropped to keep its connection, in bytes. */
@@ -12,13 +13,20 @@ const REST_LIMIT_BYTES = 256 * 1024;
  * the answer still has to go there.
  */
 export class ClientBody extends Readable {
+  /** In bytes, as the client has declared it; undefined when it did not. */
+  readonly length: number | undefined;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #passing: PassingBytes | null;
   #open = false;
   #settled = false;
 
-  constructor(message: IncomingMessage, response: ServerResponse) {
+  /** @param passing keeps what others have read before; null where nobody can have. */
+  constructor(message: IncomingMessage, response: ServerResponse, passing: PassingBytes | null) {
     super();
+    const declared = message.headers['content-length'];
+    this.length = declared === undefined ? undefined : Number(declared);
+    this.#passing = passing;
     this.#message = message;
     this.#response = response;
     // A failure reaches whoever reads; when nobody does any more it must not end the process.
@@ -32,22 +40,33 @@ export class ClientBody extends Readable {
       return;
     }
     this.#open = true;
-    if (message.destroyed) {
+    const passing = this.#passing;
+    if (passing?.isTooLarge) {
+      this.destroy(new PayloadTooLarge(passing.limitBytes));
+      return;
+    }
+    if (message.destroyed && !passing?.ended) {
       this.destroy(new CancelledError());
       return;
     }
-    message.on('data', this.#onData);
-    message.once('end', () => this.push(null));
     message.once('error', () => this.destroy(new CancelledError()));
+    if (passing) {
+      passing.open(this.#onData);
+      message.resume();
+    } else {
+      message.on('data', this.#onData);
+      message.once('end', () => this.push(null));
+    }
   }
 
-  readonly #onData = (chunk: Uint8Array): void => {
+  readonly #onData = (chunk: Uint8Array | null): void => {
     if (!this.push(chunk)) this.#message.pause();
   };
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     const message = this.#message;
     message.off('data', this.#onData);
+    this.#passing?.close();
     if (this.#response.headersSent) dropRest(message, this.#response);
     else message.pause();
     done(error);

@@ -17,8 +17,6 @@ export interface ExchangeParts {
   readonly around: Step<ClientRequest> | null;
   /** Sees every head last; null for nobody. */
   readonly heads: SeeHead | null;
-  /** Koa middleware stands around the exchange and may have set headers. */
-  readonly wrapped: boolean;
   /** The answer is handed to Koa instead of being written at once. */
   readonly throughKoa: boolean;
   readonly runtime: Runtime;

@@ -24,7 +24,8 @@ import { compress, wantsGzip } from './compression.ts';
 import type { Destination } from './destinations.ts';
 import type { ExchangeParts } from './exchange-parts.ts';
 import { FinishedRequest } from './finished-request.ts';
-import { handToKoa, yieldToContext } from './koa-reply.ts';
+import { KoaChanges } from './koa-changes.ts';
+import { handToKoa, joinContext } from './koa-reply.ts';
 import { INFLATED_LIMIT_BYTES as BODY_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
 import { parseTarget, type Target } from './target.ts';
 import { tellErrors } from './tell-errors.ts';
@@ -43,7 +44,8 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
   readonly #response: ServerResponse;
   readonly #startedAt = performance.now();
   readonly #call: Call;
-  #url: string;
+  /** Tells what Koa middleware has changed; null where there is none. */
+  #changes: KoaChanges | null = null;
   #target: Target | null;
   #destination: Destination | null = null;
   /** What answers, or has begun to; null for anything but an endpoint. */
@@ -62,8 +64,13 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
     this.#message = message;
     this.#response = response;
     this.#call = new Call(parts.log, Number.POSITIVE_INFINITY, this);
-    this.#url = message.url!;
     this.#target = readTarget(message);
+  }
+
+  /** Koa middleware is about to see the request: it may change it, and read its body. */
+  prepare(): void {
+    this.#changes = new KoaChanges(this.#message);
+    this.#body = receiveBody(this.#message, this.#response, this.#parts.options.max_payload || BODY_LIMIT_BYTES);
   }
 
   /** The endpoint this request is for; null when there is none. Found once. */
@@ -81,7 +88,7 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
 
   /** The innermost middleware: answers the request, whatever becomes of it. */
   run(context: Koa.Context): void | Promise<void> {
-    if (this.#parts.wrapped) this.#readAgain();
+    if (this.#changes) this.#readAgain(this.#changes);
     const request = this.#request();
     const { around } = this.#parts;
     const reply = around ? around(request, this.#call) : this.dispatch(request, this.#call);
@@ -89,12 +96,10 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
     return reply.then((settled) => this.#answer(context, request, settled));
   }
 
-  /** Koa middleware may have changed what is asked for. */
-  #readAgain(): void {
-    const message = this.#message;
-    if (message.url === this.#url) return;
-    this.#url = message.url!;
-    this.#target = readTarget(message);
+  #readAgain(changes: KoaChanges): void {
+    changes.settleHeaders();
+    if (!changes.isElsewhere) return;
+    this.#target = readTarget(this.#message);
     this.#destination = null;
   }
 
@@ -143,7 +148,7 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
   }
 
   #request(): HttpRequest {
-    const { path, search } = this.#target ?? { path: this.#url, search: '' };
+    const { path, search } = this.#target ?? { path: this.#message.url!, search: '' };
     this.#client = new HttpRequest(this.#message, path, search, this.#parts.requests, this);
     return this.#client;
   }
@@ -171,9 +176,24 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
       failed.headers = reply.headers;
       answer = renderError(failed, this.#parts.rendering);
     }
-    if (this.#parts.heads) answer = this.#parts.heads(answer, request, this.#call);
+    this.settleBody(isStreamed(answer));
+    const { throughKoa } = this.#parts;
+    const isLeft = throughKoa && !answer.streams;
+    if (!isLeft) {
+      context.respond = false;
+      if (this.#changes) joinContext(this.#response, answer.headers);
+      answer = this.seeHead(answer);
+    }
     if (route) this.#count(route, answer.status, reply.complete === null);
-    return this.#write(context, answer);
+    if (!isLeft) return this.#write(answer);
+    context.compress = !answer.raw;
+    return handToKoa(context, answer, this.#call);
+  }
+
+  /** Lets those who asked see a head that is about to be written, also one that Koa middleware has made. */
+  seeHead(answer: Answer): Answer {
+    const { heads } = this.#parts;
+    return heads ? heads(answer, this.#client ?? this.#request(), this.#call) : answer;
   }
 
   #count(route: Route, status: number, refused = false): void {
@@ -181,15 +201,8 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
     route.traffic.record(performance.now() - this.#startedAt, status, refused);
   }
 
-  #write(context: Koa.Context, answer: Answer): void | Promise<void> {
-    this.settleBody(isStreamed(answer));
-    const { options, throughKoa, wrapped } = this.#parts;
-    if (throughKoa && !answer.streams) {
-      context.compress = !answer.raw;
-      return handToKoa(context, answer, this.#call);
-    }
-    context.respond = false;
-    if (wrapped) yieldToContext(this.#response, answer.headers);
+  #write(answer: Answer): void | Promise<void> {
+    const { options } = this.#parts;
     if (options.disable_gzip || answer.raw || !wantsGzip(this.#response, answer)) return this.#send(answer);
     const send = (packed: Answer): void => {
       if (!this.#response.destroyed) this.#send(packed);

@@ -46,17 +46,27 @@ export async function compressReply(context: Koa.Context): Promise<void> {
   if (tag) context.set('ETag', weakTag(tag));
 }
 
-const lists = ['Set-Cookie', 'Vary', 'Link'];
-
-/** What service-level middleware has set stands; an answer's header of the same name goes, unless it is a list. */
-export function yieldToContext(response: ServerResponse, headers: string[]): void {
-  if (response.getHeaderNames().length === 0) return;
+/**
+ * Moves what service-level middleware has set to the headers of an answer. It stands: a header of the same name goes, unless
+ * it is a list.
+ */
+export function joinContext(response: ServerResponse, headers: string[]): void {
   for (let at = headers.length - 2; at >= 0; at -= 2) {
     if (response.hasHeader(headers[at]!) && !isList(headers[at]!)) headers.splice(at, 2);
   }
-  // Node replaces what was set by what is written.
-  for (const name of lists) {
-    const set = response.getHeader(name);
-    if (set !== undefined) for (const value of [set].flat()) headers.push(name, String(value));
-  }
+  headers.push(...takeHeaders(response));
+}
+
+/** Takes what was set on a response off it. @returns a flat list of names and values. */
+export function takeHeaders(response: ServerResponse): string[] {
+  const headers = headersOn(response);
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  return headers;
+}
+
+/** What was set on a response, as a flat list of names and values. */
+export function headersOn(response: ServerResponse & { getRawHeaderNames?(): string[] }): string[] {
+  // Over HTTP/2 names are known in lower case only.
+  const names = response.getRawHeaderNames?.() ?? response.getHeaderNames();
+  return names.flatMap((name) => [response.getHeader(name) ?? []].flat().flatMap((value) => [name, String(value)]));
 }

@@ -4,12 +4,16 @@ import { createGunzip } from 'node:zlib';
 import { CallError, RequestBody } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import { ClientBody } from './client-body.ts';
+import { PassingBytes } from './passing-bytes.ts';
 
 /** Longest inflated request body when no limit is set, in bytes (decision 23). */
 export const INFLATED_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** The bytes a client sends with its request; null when it sends none. */
-export function receiveBody(message: IncomingMessage, response: ServerResponse): ClientBody | null {
+/**
+ * The bytes a client sends with its request; null when it sends none.
+ * @param keepBytes how many to keep of what others read of them before; 0 where nobody can.
+ */
+export function receiveBody(message: IncomingMessage, response: ServerResponse, keepBytes = 0): ClientBody | null {
   const { headers } = message;
   const length = headers['content-length'];
   if (length === '0') return null;
@@ -17,7 +21,7 @@ export function receiveBody(message: IncomingMessage, response: ServerResponse):
     if (message.httpVersionMajor < 2 || (message as { stream?: { endAfterHeaders?: boolean } }).stream?.endAfterHeaders)
       return null;
   }
-  return new ClientBody(message, response);
+  return new ClientBody(message, response, keepBytes > 0 ? new PassingBytes(message, keepBytes) : null);
 }
 
 /** A client's body under an endpoint's limits (proxy rules 19 and 20). */
@@ -27,12 +31,10 @@ export function limitBody(
   route: Pick<Route, 'maxPayloadBytes' | 'inflate'>,
 ): RequestBody {
   const { headers } = message;
-  const declared = headers['content-length'];
-  const length = declared === undefined ? undefined : Number(declared);
   const { maxPayloadBytes } = route;
   const codings = headers['content-encoding']?.split(',').map((coding) => coding.trim());
   if (!route.inflate || codings?.[0]?.toLowerCase() !== 'gzip')
-    return RequestBody.stream(source, length, maxPayloadBytes);
+    return RequestBody.stream(source, source.length, maxPayloadBytes);
   dropCoding(message, codings.slice(1));
   return RequestBody.stream(inflated(source), undefined, maxPayloadBytes || INFLATED_LIMIT_BYTES);
 }

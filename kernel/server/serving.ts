@@ -58,7 +58,6 @@ export async function createServing(
     around: foldService(compiled),
     heads: compileHeads(compiled.heads, log),
     options: config.router,
-    wrapped: middleware.length > 0,
     throughKoa: attached.some(({ readsReply }) => readsReply),
     runtime,
     log,
@@ -116,7 +115,9 @@ function createApp(middleware: readonly Koa.Middleware[], version: string, gzips
 function prepare(version: string): Koa.Middleware {
   return (context, next) => {
     context.set('X-Gateway', version);
-    context.state.match = () => (context.req as Carrier)[carried]!.match();
+    const exchange = (context.req as Carrier)[carried]!;
+    context.state.match = () => exchange.match();
+    exchange.prepare();
     return next();
   };
 }

@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { Stream } from 'node:stream';
 import Koa from 'koa';
 import type { Log } from '#contract';
+import type { Answer } from '../pipeline/render.ts';
 import { type Carrier, carried } from './carrier.ts';
-import { compressReply } from './koa-reply.ts';
+import { compressReply, headersOn, takeHeaders } from './koa-reply.ts';
 
 /** An error as Koa's `context.throw` makes it, or any other. */
 type Refusal = Error & { readonly status?: number; readonly expose?: boolean };
@@ -34,12 +35,16 @@ export class Shell extends Koa {
         res.destroy();
         return;
       }
-      (this.req as Carrier)[carried]?.settleBody(false);
+      const exchange = (this.req as Carrier)[carried];
+      exchange?.settleBody(false);
       const { status, text } = refusal ?? { status: 500, text: '' };
-      const headers = ['X-Gateway', version, 'Content-Length', String(Buffer.byteLength(text))];
+      for (const name of res.getHeaderNames()) if (/^(?:content-|etag$|x-gateway$)/.test(name)) res.removeHeader(name);
+      const headers = takeHeaders(res);
+      headers.push('X-Gateway', version, 'Content-Length', String(Buffer.byteLength(text)));
       if (text !== '') headers.push('Content-Type', 'text/plain; charset=utf-8');
-      for (const name of res.getHeaderNames()) if (/^(?:content-|etag$)/.test(name)) res.removeHeader(name);
-      res.writeHead(status, headers).end(text);
+      const answer: Answer = { status, headers, body: text };
+      const seen = exchange?.seeHead(answer) ?? answer;
+      res.writeHead(seen.status, seen.headers).end(text);
     };
   }
 
@@ -57,11 +62,24 @@ export class Shell extends Koa {
     (context.req as Carrier)[carried]?.settleBody(context.body instanceof Stream);
     const packing = this.#gzips ? compressReply(context) : undefined;
     const { statusCode } = context.res;
-    return koaHandler.call(this, context, () => {
+    return koaHandler.call(this, context, async () => {
       context.res.statusCode = statusCode;
-      return packing ?? Promise.resolve();
+      await packing;
+      showHead(context);
     });
   }
+}
+
+/** Lets those who asked see the head of an answer that was left on the context. */
+function showHead(context: Koa.Context): void {
+  const { res, req } = context;
+  const answer: Answer = { status: res.statusCode, headers: headersOn(res), body: null };
+  const seen = (req as Carrier)[carried]?.seeHead(answer) ?? answer;
+  if (seen === answer) return;
+  const { status, headers } = seen;
+  takeHeaders(res);
+  res.statusCode = status;
+  for (let at = 0; at < headers.length; at += 2) res.appendHeader(headers[at]!, headers[at + 1]!);
 }
 
 /** Koa's own way of refusing, `context.throw(403, 'text')`: not a fault. */
