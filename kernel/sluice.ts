@@ -1,17 +1,41 @@
+import { type Catalogue, type Configuration, GatewayError, type Plugin } from '#contract';
 import { catalogue } from '../plugins/index.ts';
-import { type Gateway, type GatewayOptions, type Source, startGateway } from './index.ts';
+import { type ConfigText, type Gateway, type GatewayOptions, startGateway } from './index.ts';
 
+export type { Configuration } from '#contract';
+export { ConfigError, ConfigErrors } from '#contract';
 export type { Applied, Gateway, GatewayOptions, Source } from './index.ts';
 
 /**
  * Makes a gateway of this release from a configuration: a file's path, or the object a file would hold. It answers
  * `inject` at once and the network after `listen`.
  *
- * @throws ConfigErrors with every mistake of the configuration.
+ * @throws ConfigErrors with every mistake of the configuration. @throws GatewayError PLUGIN_NAME, PLUGIN_WORKERS.
  * @example
  * const gateway = await createGateway({ version: 3, endpoints: [{ endpoint: '/hi', backend: [{ host: ['http://127.0.0.1:9000'], url_pattern: '/' }] }] });
  * const { port } = await gateway.listen();
  */
-export function createGateway(source: Source, options?: GatewayOptions): Promise<Gateway> {
-  return startGateway(catalogue, source, options);
+export async function createGateway(
+  source: string | ConfigText | Configuration,
+  options: GatewayOptions = {},
+): Promise<Gateway> {
+  const { plugins = [] } = options;
+  if (plugins.length > 0 && options.workers) {
+    throw new GatewayError('PLUGIN_WORKERS', 'plugins given in code do not reach workers: serve in this process');
+  }
+  return startGateway(withPlugins(catalogue, plugins), source, options);
+}
+
+function withPlugins(base: Catalogue, plugins: readonly Plugin[]): Catalogue {
+  const all = new Map(Object.entries(base.plugins));
+  const services = new Map(Object.entries(base.services));
+  for (const plugin of plugins) {
+    const load = async () => ({ plugin });
+    for (const name of [plugin.name, ...(plugin.aliases ?? [])]) {
+      if (all.has(name)) throw new GatewayError('PLUGIN_NAME', `there is a plugin named "${name}" already`);
+      all.set(name, load);
+    }
+    for (const name of Object.keys(plugin.provides ?? {})) services.set(name, load);
+  }
+  return { ...base, plugins: Object.fromEntries(all), services: Object.fromEntries(services) };
 }

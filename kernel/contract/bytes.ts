@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { brand } from './brand.ts';
 import { CallError } from './errors.ts';
 import { type ByteTap, Taps } from './taps.ts';
 
@@ -221,3 +222,5 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
 function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
 }
+
+brand({ ByteStream });

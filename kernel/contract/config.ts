@@ -2,7 +2,7 @@ import { LISTEN_ADDRESS_PATTERN } from './address-pattern.ts';
 import { agentSchema } from './agent.ts';
 import { type backendSchema, endpointSchema, extraConfig } from './endpoint-schema.ts';
 import type { RouterOptions } from './router-config.ts';
-import type { Infer, Schema } from './schema.ts';
+import type { Infer, Schema, Written } from './schema.ts';
 import { clientTlsSchema, serverTlsSchema } from './tls.ts';
 
 const time = (description: string, initial: string, example: string) =>
@@ -152,3 +152,8 @@ export type ServiceConfig = Omit<Infer<typeof serviceSchema>, 'endpoints' | 'asy
   readonly endpoints: readonly EndpointConfig[];
   readonly router: RouterOptions;
 };
+
+type WrittenService = Written<typeof serviceSchema>;
+
+/** A configuration as it is written in TypeScript: what a file would hold. */
+export interface Configuration extends WrittenService {}

@@ -1,3 +1,4 @@
+import { brand } from './brand.ts';
 import type { Data } from './data.ts';
 
 /** What every error of the gateway carries. Codes are `AREA_WHAT` and are listed in the file that makes them. */
@@ -118,6 +119,17 @@ export class GatewayFault extends CallError {
     super('GATEWAY_FAULT', 'internal server error', { cause });
   }
 }
+
+brand({
+  GatewayError,
+  ConfigError,
+  ConfigErrors,
+  CallError,
+  BackendError,
+  DeadlineError,
+  CancelledError,
+  GatewayFault,
+});
 
 /** Whatever was thrown, as the error of a call: what is not one already is a fault of ours. */
 export function toCallError(error: unknown): CallError {

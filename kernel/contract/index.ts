@@ -38,7 +38,7 @@ export { definePort, type Offer, offer, type Port } from './port.ts';
 export type { Protocol } from './protocol.ts';
 export { encodePathSegment, encodeQueryPart, Query } from './query.ts';
 export { type RouterOptions, routerSchema } from './router-config.ts';
-export type { Infer, PipeRules, Schema } from './schema.ts';
+export type { Infer, PipeRules, Schema, Written } from './schema.ts';
 export {
   type AgentMessage,
   type AgentSite,

@@ -1,4 +1,5 @@
 import type { RequestBody } from './body.ts';
+import { brand } from './brand.ts';
 import type { ByteStream } from './bytes.ts';
 import type { ClientRequest, Params } from './client-request.ts';
 import type { DataObject } from './data.ts';
@@ -122,3 +123,5 @@ export class Reply {
 
 const noErrors: readonly CallError[] = Object.freeze([]);
 const noReplies: readonly Reply[] = Object.freeze([]);
+
+brand({ Reply });

@@ -127,3 +127,33 @@ export type Infer<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
                 : S extends { readonly type: 'object' }
                   ? Readonly<DataObject>
                   : Data;
+
+/** Keys that are comments wherever a field may stand. */
+type Comments = { readonly [comment: `${'@' | '$' | '_' | '#'}${string}`]: unknown };
+
+/** The type of a value as it is written: before defaults, durations as text. */
+export type Written<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
+  ? Written<Choice>
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly type: 'string' | 'duration' }
+      ? string
+      : S extends { readonly type: 'integer' | 'number' }
+        ? number
+        : S extends { readonly type: 'boolean' }
+          ? boolean
+          : S extends { readonly type: 'array'; readonly items: infer Item }
+            ? readonly Written<Item>[]
+            : S extends { readonly type: 'object'; readonly properties: infer P extends Properties }
+              ? WrittenObject<P, S extends { readonly required: readonly (infer R)[] } ? R : never> & Comments
+              : S extends { readonly type: 'object'; readonly values: infer V }
+                ? { readonly [key: string]: Written<V> }
+                : S extends { readonly type: 'object' }
+                  ? { readonly [key: string]: unknown }
+                  : unknown;
+
+type WrittenObject<P extends Properties, R> = Flat<
+  { readonly [K in Extract<keyof P, R>]: Written<P[K]> } & {
+    readonly [K in Exclude<keyof P, R>]?: Written<P[K]> | undefined;
+  }
+>;

@@ -1,3 +1,4 @@
+import type { Plugin } from '#contract';
 import type { Overrides } from '../runtime/build.ts';
 import type { EngineOptions } from './engine.ts';
 
@@ -7,6 +8,11 @@ export interface GatewayOptions extends Overrides, Omit<EngineOptions, 'ask' | '
   readonly debug?: boolean;
   /** Where the history of configurations is kept; null, the default, for in memory only. */
   readonly revisionDirectory?: string | null;
+  /**
+   * Plugins beside those of the release. One that has the name of a plugin there is refused: nothing is replaced unasked.
+   * They do not reach workers, which are processes of their own.
+   */
+  readonly plugins?: readonly Plugin[];
   /** Starts with the last configuration that was good when the present one is refused. Default false. */
   readonly resumeLastGood?: boolean;
   /** Serves in processes of their own; this one then decides and does not serve. Default: serves itself. */

@@ -65,7 +65,7 @@ export async function openAdmin(
   const stateDirectory = mkdtempSync(join(tmpdir(), 'sluice-admin-'));
   const sinks = rememberingSinks();
   const giveBack = () => rmSync(stateDirectory, { recursive: true, force: true });
-  const gateway = await createGateway(source, { port: 0, sinks, ...gatewayOptions });
+  const gateway = await createGateway(source as string, { port: 0, sinks, ...gatewayOptions });
   try {
     await gateway.listen();
     const given = { listen: '127.0.0.1:0', token: TOKEN, stateDirectory, stop() {}, ...adminOptions };

@@ -79,7 +79,7 @@ describe('a published endpoint', () => {
 describe('the port of a configuration', () => {
   it('is where the gateway listens', async () => {
     const port = await freePort();
-    const config = { version: 3, port, listen_ip: '127.0.0.1', endpoints: [] };
+    const config = { version: 3 as const, port, listen_ip: '127.0.0.1', endpoints: [] };
     const gateway = await createGateway(config, { sinks: silentSinks });
     equal((await gateway.listen()).port, port);
     equal((await fetch(`http://127.0.0.1:${port}/__health`)).status, 200);

@@ -139,7 +139,7 @@ describe('GET /v1/status of a gateway that resumed its last good configuration',
     const first = await createGateway({ version: 3, endpoints: [] }, options);
     await first.listen();
     await first.close();
-    const gateway = await createGateway({ version: 3, endpoints: 7 }, { ...options, resumeLastGood: true });
+    const gateway = await createGateway({ version: 3, endpoints: 7 } as never, { ...options, resumeLastGood: true });
     const admin = await openReading(gateway);
     equal((await admin.ask('/v1/status')).body.state, 'degraded');
     await admin.close();

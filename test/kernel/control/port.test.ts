@@ -17,7 +17,7 @@ describe('the port of a gateway', () => {
   });
 
   const config = (port: number, more: object = {}) => ({
-    version: 3,
+    version: 3 as const,
     port,
     listen_ip: '127.0.0.1',
     endpoints: [],

@@ -13,7 +13,7 @@ const withSchema = (pattern: string) => ({
 describe('a reload that is refused', () => {
   let gateway: Gateway;
   beforeEach(async () => {
-    gateway = await createGateway(service([sound]), { sinks: rememberingSinks() });
+    gateway = await createGateway(service([sound]) as never, { sinks: rememberingSinks() });
   });
   afterEach(() => gateway.close());
 

@@ -19,7 +19,7 @@ describe('reload', () => {
 
   /** Two endpoints that tell the generation: a mix of two generations would show. */
   const generation = (number: number, extra: object = {}) => ({
-    version: 3,
+    version: 3 as const,
     host: [backend.url],
     endpoints: [
       { endpoint: '/a', backend: [{ url_pattern: `/answer/${number}` }], ...extra },

@@ -1,0 +1,119 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import {
+  after as afterReply,
+  atEndpoint,
+  BackendError,
+  CallError,
+  definePlugin,
+  GatewayError,
+  HeaderBag,
+  Reply,
+} from '#contract';
+import { ConfigErrors, type Configuration, createGateway, type Gateway } from '../../../kernel/sluice.ts';
+import { silentSinks } from '../../../kernel/testing/index.ts';
+import { plugin as limiter } from '../../../plugins/qos/ratelimit/router.ts';
+import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+
+const stamp = definePlugin({
+  name: 'acme/stamp',
+  description: 'Stamps.',
+  places: [
+    atEndpoint(
+      { type: 'object', properties: { text: { type: 'string', description: 'What.', default: 'ok' } } },
+      ({ config }) => ({ endpoint: afterReply((reply) => reply.headers.set('X-Stamp', config.text)) }),
+    ),
+  ],
+});
+
+describe('a gateway made in code', () => {
+  let backend: TestBackend;
+  let gateway: Gateway | undefined;
+  const options = { port: 0, sinks: silentSinks };
+
+  before(async () => {
+    backend = await startBackend(json({ a: 1 }));
+  });
+  after(() => backend.close());
+  afterEach(() => gateway?.close());
+
+  const stamped = (config: object): Configuration => ({
+    version: 3,
+    host: [backend.url],
+    endpoints: [{ endpoint: '/x', extra_config: { 'acme/stamp': config }, backend: [{ url_pattern: '/' }] }],
+  });
+
+  it('takes plugins beside those of the release', async () => {
+    gateway = await createGateway(stamped({ text: 'hi' }), { ...options, plugins: [stamp] });
+    equal((await gateway.inject('/x')).headers['x-stamp'], 'hi');
+  });
+
+  it('refuses what is wrong in their configuration', async () => {
+    await rejects(createGateway(stamped({ txt: 'hi' }), { ...options, plugins: [stamp] }), (error) => {
+      ok(error instanceof ConfigErrors);
+      match(error.message, /SCHEMA_UNKNOWN_KEY/);
+      return true;
+    });
+  });
+
+  it('refuses one that has the name of another', async () => {
+    await rejects(
+      createGateway(stamped({}), { ...options, plugins: [stamp, stamp] }),
+      /there is a plugin named "acme\/stamp" already/,
+    );
+    await rejects(createGateway({ version: 3 }, { ...options, plugins: [limiter] }), /qos\/ratelimit\/router/);
+  });
+
+  it('refuses them together with workers, which they would not reach', async () => {
+    const workers = { count: 1, program: 'x', args: [] };
+    await rejects(createGateway({ version: 3 }, { ...options, workers, plugins: [stamp] }), /do not reach workers/);
+  });
+
+  it('has a configuration with a type', () => {
+    const good: Configuration = {
+      version: 3,
+      timeout: '3s',
+      '@comment': 'anything',
+      endpoints: [{ endpoint: '/a/{id}', method: 'POST', backend: [{ url_pattern: '/b', allow: ['id'] }] }],
+    };
+    // @ts-expect-error a field that is none
+    const misspelled: Configuration = { version: 3, endpont: [] };
+    // @ts-expect-error no list of endpoints
+    const wrong: Configuration = { version: 3, endpoints: [{ endpoint: [], backend: [] }] };
+    // @ts-expect-error durations are text
+    const number: Configuration = { version: 3, timeout: 3 };
+    // @ts-expect-error a method that is none
+    const fetch: Configuration = { version: 3, endpoints: [{ endpoint: '/', method: 'FETCH', backend: [] }] };
+    deepEqual(
+      [good, misspelled, wrong, number, fetch].map(({ version }) => version),
+      [3, 3, 3, 3, 3],
+    );
+  });
+});
+
+describe('a class of the contract', () => {
+  it('knows the instances of another copy of the package', async () => {
+    const other = (await import(
+      `../../../kernel/contract/errors.ts?copy=${Date.now()}`
+    )) as typeof import('../../../kernel/contract/errors.ts');
+    const error = new other.BackendError('X', 'x', { upstreamStatus: 418 });
+    ok(error instanceof BackendError);
+    ok(error instanceof CallError);
+    ok(error instanceof GatewayError);
+    ok(!(error instanceof Reply));
+    ok(!(new other.CallError('X', 'x') instanceof BackendError));
+  });
+
+  it('tells subclasses of plugins apart', () => {
+    class Mine extends CallError {}
+    class Yours extends CallError {}
+    ok(new Mine('X', 'x') instanceof Mine);
+    ok(new Mine('X', 'x') instanceof CallError);
+    ok(!(new Mine('X', 'x') instanceof Yours));
+    ok(!(new CallError('X', 'x') instanceof Mine));
+  });
+
+  it('knows nothing that only looks alike', () => {
+    for (const value of [null, undefined, 1, 'x', {}, new Error('x'), new HeaderBag()])
+      ok(!((value as unknown) instanceof Reply));
+  });
+});
