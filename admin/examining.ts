@@ -4,6 +4,7 @@ import {
   examine,
   type Gateway,
   hashOf,
+  type Overrides,
   type Snapshot,
   secretsKnownTo,
   takeFingerprint,
@@ -12,16 +13,18 @@ import {
 } from '#kernel';
 
 /**
- * Looks at a configuration, under what the command line adds to it here, and keeps nothing.
+ * Looks at a configuration and keeps nothing.
  * @param reading also read the files that it names.
+ * @param overrides what a command line adds to it.
  * @throws Refusal with every mistake.
  */
 export async function examineSnapshot(
-  { registry, control }: Gateway,
+  { registry }: Gateway,
   { data, document }: Snapshot,
   reading: boolean,
+  overrides: Overrides = {},
 ): Promise<Examined> {
-  const examined = await examine(data, control.overrides, registry, reading);
+  const examined = await examine(data, overrides, registry, reading);
   const { errors, warnings, phase } = examined;
   if (errors.length === 0) return examined;
   const isSecret = secretsKnownTo(registry);

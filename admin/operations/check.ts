@@ -53,7 +53,7 @@ export const check: Operation = {
       ctx.body = { valid: true, hash: null, endpoints: 0, backends: 0, namespaces: {}, warnings, audit: [] };
       return;
     }
-    const examined = await examineSnapshot(gateway, snapshot, level === 'full');
+    const examined = await examineSnapshot(gateway, snapshot, level === 'full', gateway.control.overrides);
     const { config, origin, warnings } = examined;
     const place = document ? placesIn(document) : pointerOnly;
     const available = new Set(gateway.registry.namespaces);
