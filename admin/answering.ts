@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type Koa from 'koa';
 import { ConfigErrors, GatewayError, type Log } from '#contract';
-import { type Gateway, toRefusal } from '#kernel';
+import { type Gateway, recordOf, toRefusal } from '#kernel';
 import { Problem } from './problem.ts';
 import { type ProblemDocument, problemDocument, refusalDocument } from './problem-document.ts';
 
@@ -36,7 +36,7 @@ function documentOf(ctx: Koa.Context, gateway: Gateway, log: Log, error: unknown
   if (error instanceof Problem) return problemDocument(error.slug, error.message, { ...request, ...error.members });
   if (error instanceof ConfigErrors) {
     const refusal = toRefusal(error, 'read', null);
-    return refusalDocument(refusal, revision, { ...request, ...attemptOf(gateway, error) });
+    return refusalDocument(recordOf(refusal), revision, { ...request, ...attemptOf(gateway, error) });
   }
   const slug = error instanceof GatewayError ? waitingSlugs[error.code] : undefined;
   if (slug) return problemDocument(slug, (error as GatewayError).message, request);
@@ -53,10 +53,8 @@ const waitingSlugs: Readonly<Record<string, 'reload-in-progress' | 'draining'>> 
 
 /** The attempt that failed so. */
 function attemptOf({ control }: Gateway, error: unknown): { readonly attempt?: number } {
-  const attempt = control.attempts.list.find(
-    ({ problem }) => problem && (problem === error || problem.cause === error),
-  );
-  return attempt ? { attempt: attempt.id } : {};
+  const attempt = control.attempts.endedBy(error);
+  return attempt === undefined ? {} : { attempt };
 }
 
 /** The outermost step of every request. */

@@ -1,9 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import type { Attempt, Issue, Refusal } from '#kernel';
+import type { Attempt, Issue, RefusalRecord } from '#kernel';
 import { type ProblemSlug, problemStatuses } from './problem.ts';
-
-/** Most mistakes one problem tells. */
-const MAX_ERRORS = 200;
 
 /** A problem as clients read it (RFC 9457). */
 export interface ProblemDocument {
@@ -66,16 +63,15 @@ export function titleOf(slug: ProblemSlug): string {
 
 /** Why a configuration was refused. @param revision that stays active. */
 export function refusalDocument(
-  refusal: Refusal,
+  refusal: RefusalRecord,
   revision: number,
   members: Readonly<Record<string, unknown>> = {},
 ): ProblemDocument {
-  const { slug, phase, issues, warnings } = refusal;
-  const hidden = issues.length - MAX_ERRORS;
+  const { slug, phase, issues, warnings, hidden } = refusal;
   return problemDocument(slug, detailOf(refusal, revision), {
     phase,
     revision,
-    errors: issues.slice(0, MAX_ERRORS),
+    errors: issues,
     ...(hidden > 0 && { errorsTruncated: hidden }),
     ...(warnings.length > 0 && { warnings }),
     ...members,
@@ -87,10 +83,11 @@ export function attemptProblem({ id, revision, problem }: Attempt): ProblemDocum
   return problem && refusalDocument(problem, revision, { attempt: id });
 }
 
-function detailOf({ slug, issues, message }: Refusal, revision: number): string {
+function detailOf({ slug, issues, message, hidden }: RefusalRecord, revision: number): string {
   // A bug of ours is told in the log alone.
   if (slug === 'internal') return `An internal error; revision ${revision} stays active.`;
   const [first] = issues;
   if (!first) return message;
-  return issues.length === 1 ? first.message : `${first.message}, and ${issues.length - 1} more`;
+  const others = issues.length + hidden - 1;
+  return others === 0 ? first.message : `${first.message}, and ${others} more`;
 }

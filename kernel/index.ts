@@ -52,7 +52,7 @@ export { defaultThresholds, type GuardThresholds } from './control/guard.ts';
 export type { GuardState } from './control/guard-state.ts';
 export { makeDirectory } from './control/make-directory.ts';
 export type { Next, Participant, Ready } from './control/participant.ts';
-export { Refusal, toRefusal } from './control/refusal.ts';
+export { Refusal, type RefusalRecord, recordOf, toRefusal } from './control/refusal.ts';
 export { adminSettings } from './control/reload-settings.ts';
 export type { Revision, RevisionSummary } from './control/revision.ts';
 export type { Found, RevisionStore } from './control/revision-store.ts';

@@ -28,7 +28,18 @@ export interface ConfigErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A mistake in the configuration: what is wrong, where (JSON pointer) and, when known, what to write instead. */
+/**
+ * Turns the stack of an error and of its causes into text. Until then it keeps everything alive that was on the stack, which
+ * an error that is remembered must not.
+ */
+export function flattenStack(error: unknown): void {
+  for (let at = error; at instanceof Error; at = at.cause) void at.stack;
+}
+
+/**
+ * A mistake in the configuration: what is wrong, where (JSON pointer) and, when known, what to write instead. It is told and
+ * remembered, so it has no stack of its own.
+ */
 export class ConfigError extends GatewayError {
   readonly pointer: string;
   readonly hint: string | undefined;
@@ -37,7 +48,11 @@ export class ConfigError extends GatewayError {
   readonly related: readonly string[];
 
   constructor(code: string, pointer: string, message: string, options: ConfigErrorOptions = {}) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(code, message, options.cause);
+    Error.stackTraceLimit = stackTraceLimit;
+    flattenStack(options.cause);
     this.pointer = pointer;
     this.hint = options.hint;
     this.fix = options.fix;

@@ -1,6 +1,6 @@
 import type { Phase } from '../runtime/phases.ts';
 import type { GuardState } from './guard-state.ts';
-import type { Refusal } from './refusal.ts';
+import { type Refusal, type RefusalRecord, recordOf } from './refusal.ts';
 
 /** What asked for a change. */
 export type Trigger = 'start' | 'watch' | 'signal' | 'api' | 'rollback' | 'guard' | 'resume';
@@ -24,7 +24,7 @@ export interface Attempt {
   durationMs: number;
   phases: Readonly<Partial<Record<Phase, number>>>;
   /** Why it failed. */
-  problem: Refusal | null;
+  problem: RefusalRecord | null;
   /** The guard that it asked for; null where there is none. */
   guard: GuardState | null;
 }
@@ -41,6 +41,8 @@ export class Attempts {
   readonly #kept: Attempt[] = [];
   readonly #limit: number;
   #last = 0;
+  /** Which attempt an error ended. */
+  readonly #ended = new WeakMap<object, number>();
 
   constructor(limit = 100) {
     this.#limit = limit;
@@ -63,6 +65,17 @@ export class Attempts {
     this.#kept.push(attempt);
     if (this.#kept.length > this.#limit) this.#kept.shift();
     return attempt;
+  }
+
+  /** Notes why an attempt failed. @param error whoever asked for it gets. */
+  fail(attempt: Attempt, refusal: Refusal, error: unknown): void {
+    attempt.problem = recordOf(refusal);
+    if (error instanceof Object) this.#ended.set(error, attempt.id);
+  }
+
+  /** The attempt that ended with an error; undefined when none did. */
+  endedBy(error: unknown): number | undefined {
+    return error instanceof Object ? this.#ended.get(error) : undefined;
   }
 
   /** Newest first. */

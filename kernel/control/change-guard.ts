@@ -67,7 +67,7 @@ export class ChangeGuard {
   #onDone(change: Change, applied: Applied): void {
     const { control } = this.#options;
     if (applied.result === 'applied') {
-      this.#history.rotate();
+      this.#history.mark();
       this.#servedSince = this.#timers.now();
       this.#supersede(`revision ${applied.revision} took its place`);
     }

@@ -11,7 +11,7 @@ import type { Applied, Change, Current } from './change.ts';
 import type { EventLog } from './event-log.ts';
 import type { Generations } from './generations.ts';
 import { abortAll, commitAll, type Participant, type Ready } from './participant.ts';
-import { toRefusal } from './refusal.ts';
+import { briefly, toRefusal } from './refusal.ts';
 import { hasSameFiles, isSame } from './same-configuration.ts';
 import { ConfigText, readSnapshot, type Snapshot, type Source } from './snapshot.ts';
 import { Turnstile } from './turnstile.ts';
@@ -151,14 +151,15 @@ export class Control {
       const { durationMs, phases: spent, revision } = attempt;
       const applied = { ...outcome, revision, attempt: attempt.id, durationMs, phases: spent };
       if (!change.dryRun) for (const tell of this.onDone) await tell(change, applied);
-      events.emit('reload.succeeded', applied);
+      events.emit('reload.succeeded', { ...applied, warnings: [], issues: briefly(applied.issues) });
       return applied;
     } catch (error) {
       const refusal = toRefusal(error, phases.current, trial.snapshot?.document ?? null, this.#options.isSecret);
-      attempt.problem = refusal;
+      const thrown = refusal.slug === 'internal' ? error : refusal;
+      this.attempts.fail(attempt, refusal, thrown);
       end('failed');
       events.emit('reload.failed', attempt);
-      throw refusal.slug === 'internal' ? error : refusal;
+      throw thrown;
     }
   }
 

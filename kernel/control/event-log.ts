@@ -7,6 +7,7 @@ import type { GuardState } from './guard-state.ts';
 export interface EventData {
   'reload.started': { readonly attempt: number; readonly trigger: Trigger };
   'reload.phase': { readonly attempt: number; readonly phase: Phase };
+  /** Only with its issues, and not with more than are shown to one client. */
   'reload.succeeded': Applied;
   'reload.failed': Attempt;
   'worker.up': { readonly worker: number; readonly pid: number | null };

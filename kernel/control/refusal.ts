@@ -1,4 +1,4 @@
-import { type ConfigError, ConfigErrors, GatewayError } from '#contract';
+import { type ConfigError, ConfigErrors, flattenStack, GatewayError } from '#contract';
 import { type Document, type IsSecret, type Issue, toIssues } from '../config/index.ts';
 import type { Phase } from '../runtime/phases.ts';
 
@@ -38,7 +38,35 @@ export class Refusal extends ConfigErrors {
     this.issues = toIssues(document, errors, 'error', isSecret);
     if (errors.length === 0) this.message = cause instanceof Error ? cause.message : String(cause);
     this.cause = cause;
+    flattenStack(this);
   }
+}
+
+/** What is remembered of a refusal: data of its own, which keeps nothing else alive. */
+export interface RefusalRecord extends Pick<Refusal, 'slug' | 'phase' | 'issues' | 'warnings'> {
+  /** Why, where there are no issues; empty where there are. */
+  readonly message: string;
+  /** Issues beyond those that are remembered. */
+  readonly hidden: number;
+}
+
+/** Most issues that are remembered of one change, and told to one client. */
+const MAX_ISSUES = 200;
+
+export function recordOf({ slug, phase, issues, warnings, message }: Refusal): RefusalRecord {
+  return {
+    slug,
+    phase,
+    message: issues.length === 0 ? message : '',
+    issues: briefly(issues),
+    warnings: briefly(warnings),
+    hidden: Math.max(0, issues.length - MAX_ISSUES),
+  };
+}
+
+/** The first issues, copied: their texts may be parts of larger ones. */
+export function briefly(issues: readonly Issue[]): readonly Issue[] {
+  return structuredClone(issues.slice(0, MAX_ISSUES));
 }
 
 /** Mistakes in what is written, found at whatever step. */

@@ -37,8 +37,9 @@ const MAX_TOLD = 20;
 /** A line for each mistake, which says by itself what it is about. */
 function tellFailure({ problem, revision }: Attempt, log: Log): void {
   if (revision === 0 || !problem) return;
-  const { issues, message } = problem;
+  const { issues, message, hidden } = problem;
   const lines = issues.length === 0 ? [message] : issues.slice(0, MAX_TOLD).map(issueLine);
-  if (issues.length > MAX_TOLD) lines.push(`and ${issues.length - MAX_TOLD} more`);
+  const untold = issues.length + hidden - lines.length;
+  if (untold > 0) lines.push(`and ${untold} more`);
   for (const line of lines) log.error(`configuration refused; revision ${revision} stays active: ${line}`);
 }

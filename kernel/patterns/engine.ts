@@ -11,5 +11,17 @@ export function loadEngine(): typeof import('re2js') {
 
 /** Compiles an expression. @throws RE2JSSyntaxException. */
 export function compileProgram(source: string): RE2JS {
-  return loadEngine().RE2JS.compile(source);
+  const program = loadEngine().RE2JS.compile(source);
+  const { dfa } = program.re2();
+  const bytes = Math.min(dfa.maxMem, Math.max(LEARNED_BYTES, program.programSize() * LEARNED_BYTES_A_STEP));
+  dfa.stateBudget = bytes;
+  dfa.memBudget = bytes;
+  return program;
 }
+
+/**
+ * Memory in which an expression keeps what it learns of texts: with too little of it, lists of words are slow; some
+ * expressions learn something new from every text, and fill all there is, in vain, for each.
+ */
+const LEARNED_BYTES = 256 * 1024;
+const LEARNED_BYTES_A_STEP = 2048;

@@ -7,6 +7,7 @@ const SLICE_MS = 60_000;
 export const REMEMBERED_MS = 5 * SLICE_MS;
 
 interface Slice {
+  readonly beganAt: number;
   readonly endedAt: number;
   /** Endpoints that had traffic. */
   readonly windows: ReadonlyMap<string, TrafficWindow>;
@@ -20,6 +21,7 @@ export class TrafficHistory {
   /** What of each traffic is in the slices already. A configuration may bring new traffic under an old key. */
   readonly #counted = new WeakMap<EndpointTraffic, TrafficWindow>();
   #cancel: (() => void) | null = null;
+  #runningSince: number;
 
   /** @param endpoints what serves at the moment it is called, each under a key that outlives a reload. */
   constructor(
@@ -28,6 +30,7 @@ export class TrafficHistory {
   ) {
     this.#endpoints = endpoints;
     this.#timers = timers;
+    this.#runningSince = timers.now();
   }
 
   /** Ends a slice every minute from now on. Starting twice is starting once. */
@@ -44,8 +47,22 @@ export class TrafficHistory {
     this.#cancel = null;
   }
 
-  /** Ends the running slice early, so that `before` knows of it: just before a swap, for one. */
+  /** Ends the running slice, so that `before` knows of it. */
   rotate(): void {
+    this.#end([]);
+  }
+
+  /**
+   * As `rotate`, at a moment that `since` will be asked about. The moments before it are not any more: slices between them
+   * become one, so that however many moments there are, there are few slices.
+   */
+  mark(): void {
+    const last = this.#slices.at(-1);
+    this.#end(last && last.beganAt > this.#timers.now() - SLICE_MS ? this.#slices.splice(-1) : []);
+  }
+
+  /** @param earlier slices that become one with the running one. */
+  #end(earlier: readonly Slice[]): void {
     const windows = new Map<string, TrafficWindow>();
     for (const [key, traffic] of this.#endpoints()) {
       const counted = this.#counted.get(traffic) ?? noTraffic;
@@ -54,9 +71,19 @@ export class TrafficHistory {
       this.#counted.set(traffic, now);
       windows.set(key, between(counted, now));
     }
+    for (const slice of earlier) {
+      for (const [key, window] of slice.windows) windows.set(key, joined([window, windows.get(key) ?? noTraffic]));
+    }
     const endedAt = this.#timers.now();
+    const beganAt = earlier[0]?.beganAt ?? this.#runningSince;
+    this.#runningSince = endedAt;
     this.#slices = this.#slices.filter((slice) => slice.endedAt > endedAt - 2 * REMEMBERED_MS);
-    if (windows.size > 0) this.#slices.push({ endedAt, windows });
+    if (windows.size > 0) this.#slices.push({ beganAt, endedAt, windows });
+  }
+
+  /** Slices remembered. */
+  get size(): number {
+    return this.#slices.length;
   }
 
   /**
@@ -69,7 +96,7 @@ export class TrafficHistory {
   }
 
   /**
-   * What an endpoint has served since a moment at which a slice ended, not longer ago than `before` looks back.
+   * What an endpoint has served since the last mark, not longer ago than `before` looks back.
    * @param traffic its present one. @param fromMs on the clock of the timers.
    */
   since(key: string, traffic: EndpointTraffic, fromMs: number): TrafficWindow {

@@ -19,9 +19,7 @@ export const schema = {
       default: [],
       examples: [['api.example.com']],
     },
-    allowed_hosts_are_regex: flag(
-      'The entries of allowed_hosts are regular expressions, in the syntax of RE2, for the whole host.',
-    ),
+    allowed_hosts_are_regex: flag('The entries of allowed_hosts are regular expressions for the whole host.'),
     host_proxy_headers: {
       type: 'array',
       items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },

@@ -4,7 +4,7 @@ import { compileValidator, type Validator } from './validator.ts';
 const schema = {
   type: 'object',
   description:
-    'A JSON Schema of draft 04, 06 or 07 for the request body; `$schema` chooses the draft, without it the keywords of all three count. Patterns have the syntax of RE2.',
+    'A JSON Schema of draft 04, 06 or 07 for the request body; `$schema` chooses the draft, without it the keywords of all three count.',
   examples: [{ type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 2 } } }],
 } as const;
 

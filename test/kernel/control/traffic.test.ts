@@ -260,6 +260,33 @@ describe('the history of traffic', () => {
     equal(calls(), 5);
   });
 
+  describe('with a mark', () => {
+    it('knows what was served before it, and what since', () => {
+      const { timers, traffic, history, calls } = recorded(serving(1, 2));
+      timers.advance(10_000);
+      history.mark();
+      const marked = timers.now();
+      traffic.record(1, 200);
+      timers.advance(60_000);
+      history.rotate();
+      traffic.record(1, 200);
+      equal(history.before('GET /a', marked).calls, 2);
+      equal(history.since('GET /a', traffic, marked).calls, 2);
+      equal(calls(), 3);
+    });
+
+    it('forgets the marks before it, and nothing of what was served', () => {
+      const { timers, traffic, history, calls } = recorded();
+      for (let mark = 0; mark < 1_000; mark++) {
+        traffic.record(1, 200);
+        timers.advance(100);
+        history.mark();
+      }
+      equal(calls(), 1_000);
+      equal(history.size, 2);
+    });
+  });
+
   it('starts once however often it is told to', () => {
     const timers = handTimers();
     let rotations = 0;

@@ -1,0 +1,26 @@
+// What changes of configuration leave in memory: `node scripts/reload-memory.ts [CHANGES] [ENDPOINTS]`.
+import { openChangingGateway } from './memory/changing-gateway.ts';
+import { liveHeap } from './memory/live-heap.ts';
+
+const [changes = 5_000, endpoints = 100] = process.argv.slice(2).map(Number);
+
+/** What is remembered of changes, such as events, is full by then. */
+const FIRST = 200;
+const ROWS = 12;
+const TOLERANCE = 0.05;
+
+const gateway = await openChangingGateway(endpoints);
+const step = Math.max(1, Math.ceil((changes - FIRST) / ROWS));
+let first = 0;
+let last = 0;
+for (let change = 1; change <= changes; change++) {
+  await gateway.change();
+  if (change < FIRST || ((change - FIRST) % step !== 0 && change !== changes)) continue;
+  last = await liveHeap();
+  first ||= last;
+  console.log(`${String(change).padStart(6)} changes  ${(last / 1e6).toFixed(2)} MB in use`);
+}
+await gateway.close();
+const growth = last / first - 1;
+console.log(`${endpoints} endpoints, from change ${FIRST} to ${changes}: ${(100 * growth).toFixed(1)} %`);
+process.exitCode = growth <= TOLERANCE ? 0 : 1;

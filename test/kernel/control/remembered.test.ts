@@ -1,0 +1,86 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { atEndpoint, definePlugin } from '#contract';
+import { ConfigText } from '#kernel';
+import type { Gateway } from '../../../kernel/sluice.ts';
+import { until } from '../../support/conditions.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { startWith } from '../../support/plugged.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+describe('what is remembered of changes', () => {
+  let gateway: Gateway;
+  afterEach(() => gateway.close());
+
+  const config = (components: object, more: object = {}) => ({
+    version: 3,
+    endpoints: [
+      { endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }], extra_config: components },
+    ],
+    ...more,
+  });
+
+  describe('keeps nothing of their configurations in memory', () => {
+    const sites: WeakRef<object>[] = [];
+    /** Says something about its configuration, from deep within its own objects. */
+    const plugin = definePlugin({
+      name: 'test/talkative',
+      description: 'Warns, or refuses.',
+      places: [
+        atEndpoint(
+          { type: 'object', properties: { refuses: { type: 'boolean', description: 'It does.', default: false } } },
+          (site) => {
+            class Builder {
+              readonly site = site;
+              build() {
+                sites.push(new WeakRef(this));
+                if (site.config.refuses) throw site.fault('TEST_FAULT', '', 'refused', new Error('why'));
+                site.warn('TEST_WARNING', '', 'odd');
+                return {};
+              }
+            }
+            return new Builder().build();
+          },
+        ),
+      ],
+    });
+
+    beforeEach(async () => {
+      sites.length = 0;
+      gateway = await startWith([plugin], config({}));
+    });
+
+    for (const [of, refuses] of [
+      ['warnings', false],
+      ['refusals', true],
+    ] as const) {
+      it(`for the sake of their ${of}`, async () => {
+        const change = gateway.reload(config({ 'test/talkative': { refuses } })).catch(() => {});
+        await change;
+        await gateway.reload(config({}, { name: 'next' }));
+        await gateway.reload(config({}, { name: 'the one after' }));
+        equal(sites.length, 1);
+        await until(() => {
+          collect();
+          return sites[0]!.deref() === undefined;
+        });
+      });
+    }
+  });
+
+  it('is no more of one refusal than is told to one client, and the number of the others', async () => {
+    gateway = await startGateway(config({}));
+    const endpoints = Array.from({ length: 1_000 }, (_, at) => ({ endpoint: `/${at}`, nope: 1 }));
+    const source = new ConfigText(JSON.stringify({ version: 3, endpoints }), 'json');
+    const refused = gateway.apply({ trigger: 'api', source });
+    const told = await refused.then(
+      () => 0,
+      ({ issues }: { issues: readonly unknown[] }) => issues.length,
+    );
+    const { problem } = gateway.control.attempts.list[0]!;
+    deepEqual([problem!.issues.length, problem!.issues.length + problem!.hidden], [200, told]);
+  });
+});
