@@ -90,8 +90,6 @@ export interface Site<Config> {
   readonly config: Config;
   /** JSON pointer of that configuration. */
   readonly pointer: string;
-  readonly service: ServiceConfig;
-  readonly services: Services;
   /** A log with the prefix of this place. */
   readonly log: Log;
   readonly role: Role;

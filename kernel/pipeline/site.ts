@@ -113,14 +113,6 @@ class PlaceSite implements Site<unknown> {
     this.run = stance.run;
   }
 
-  get service(): ServiceConfig {
-    return this.#build.config;
-  }
-
-  get services(): Services {
-    return this.#build.services;
-  }
-
   get role(): Role {
     return this.#build.role;
   }
@@ -132,7 +124,7 @@ class PlaceSite implements Site<unknown> {
   get pattern(): Site<unknown>['pattern'] {
     return (source, at) => {
       try {
-        return this.services.patterns.compile(source);
+        return this.#build.services.patterns.compile(source);
       } catch (error) {
         if (!(error instanceof PatternError)) throw error;
         const { message, hint, within } = error;

@@ -8,7 +8,7 @@ export const plugin = definePlugin({
   discoveries: [
     {
       name: 'dns-shared',
-      open: (site) => openSrv(site, [], site.services.log.at('[SERVICE: discovery/dns-shared]')),
+      open: (site) => openSrv(site, [], site.use('log').at('[SERVICE: discovery/dns-shared]')),
     },
   ],
 });

@@ -29,10 +29,3 @@ export function recordName(site: BackendSite<undefined>): string {
   }
   return rest.toLowerCase();
 }
-
-/** The scheme discovered hosts are called by. @throws ConfigError SD_SCHEME when the text is none. */
-export function schemeOf(site: BackendSite<undefined>): string {
-  const { sd_scheme: scheme } = site.backend;
-  if (/^[a-z][a-z\d+.-]*$/i.test(scheme)) return scheme.toLowerCase();
-  throw site.fault('SD_SCHEME', '/sd_scheme', `"${scheme}" is no scheme such as "http"`);
-}

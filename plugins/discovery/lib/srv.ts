@@ -1,5 +1,5 @@
 import type { BackendSite, Data, HostList, Log } from '#contract';
-import { recordName, schemeOf } from './record.ts';
+import { recordName } from './record.ts';
 import { type Known, watchRecord } from './watch.ts';
 
 /** The longest wait of a Node timer. */
@@ -14,9 +14,9 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * @throws ConfigError SD_RECORD or SD_SCHEME.
  */
 export function openSrv(site: BackendSite<undefined>, owner: Data[], log: Log): HostList {
-  const scheme = schemeOf(site);
+  const scheme = site.backend.sd_scheme.toLowerCase();
   const name = recordName(site);
-  const pauseMs = Math.min(site.service.dns_cache_ttl, MAX_TIMER_MS);
+  const pauseMs = Math.min(site.setting('dns_cache_ttl'), MAX_TIMER_MS);
   const known = site.keep<Known>([...owner, name], () => ({ targets: [], text: null }));
   const watch = site.keep(
     [...owner, name, { pauseMs }],

@@ -66,7 +66,8 @@ export function guard(
     return null;
   }
   const { log, endpoint, index } = site;
-  const { clock, events } = site.services;
+  const clock = site.use('clock');
+  const events = site.use('events');
   const place = { method: endpoint.method, endpoint: endpoint.endpoint, backend: index };
   const settings: BreakerSettings = {
     clock,

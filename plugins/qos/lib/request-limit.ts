@@ -124,7 +124,7 @@ export function requestLimit(
   }
   const strategy = strategyOf(site, config, pointer);
   warnOfUnused(site, config, pointer);
-  const { clock } = site.services;
+  const clock = site.use('clock');
   const { log } = site;
 
   const all = rate ? limitOf(rate, every, config.capacity) : null;
@@ -173,7 +173,7 @@ function warnOfUnused(site: Site<unknown>, config: RequestLimitConfig, pointer: 
 /** Forgets idle clients from time to time. */
 function sweep(site: Site<unknown>, key: DataObject, idleMs: number, periodMs: number): void {
   const clients = site.keep(key, () => new ClientBuckets());
-  const { clock } = site.services;
+  const clock = site.use('clock');
   const sweepMs = Math.min(Math.max(periodMs, 1000), LONGEST_TIMER_MS);
   const sweeper = setInterval(() => clients.sweep(idleMs, clock.now()), sweepMs).unref();
   site.defer(() => clearInterval(sweeper));

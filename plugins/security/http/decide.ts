@@ -101,7 +101,7 @@ function escapeHtml(text: string): string {
 
 /** Anybody can send refused hosts: their number must not become the number of log lines. */
 function warnOnceASecond(site: Site<SecurityConfig>): (host: string) => void {
-  const { clock } = site.services;
+  const clock = site.use('clock');
   const { log } = site;
   let last = Number.NEGATIVE_INFINITY;
   return (host) => {

@@ -1,10 +1,10 @@
 import {
   type AtBackend,
   after,
+  type Clock,
   type LogLevel,
   type PipeRequest,
   type Reply,
-  type Services,
   type Site,
   type Wrap,
 } from '#contract';
@@ -34,21 +34,21 @@ export function compileBackendLog(
     compilePattern(pattern, upstreamVocabulary(prefix, endpoint), no_value === '' ? '-' : no_value);
   checked(site, pointer, pattern, () => compile(''));
   const log = variablesOf(pattern).some((name) => name.startsWith('resp.')) ? logAnswers : logHeads;
-  return (endpoint) => log(writer(compile(endpoint), level, site.services), site.services);
+  return (endpoint) => log(writer(compile(endpoint), level, site), site.use('clock'));
 }
 
 type Write = (record: UpstreamRecord) => void;
 
 /** Writes one line when the head of the reply is there or the call failed. */
-function logHeads(write: Write, services: Services): AtBackend {
-  return { transport: watchUpstream(write, services) };
+function logHeads(write: Write, clock: Clock): AtBackend {
+  return { transport: watchUpstream(write, clock) };
 }
 
 /** Writes one line when the body is decoded too, or is not going to be. */
-function logAnswers(write: Write, services: Services): AtBackend {
+function logAnswers(write: Write, clock: Clock): AtBackend {
   const heads = new WeakMap<PipeRequest, UpstreamRecord>();
   return {
-    transport: watchUpstream((head) => heads.set(head.request, head), services),
+    transport: watchUpstream((head) => heads.set(head.request, head), clock),
     backend: after(({ data, errors }, request) => {
       const head = heads.get(request);
       if (!head) return;
@@ -59,7 +59,7 @@ function logAnswers(write: Write, services: Services): AtBackend {
   };
 }
 
-function watchUpstream(tell: Write, { clock }: Services): Wrap<PipeRequest> {
+function watchUpstream(tell: Write, clock: Clock): Wrap<PipeRequest> {
   return (next) => (request, call) => {
     const { method, origin, target } = request;
     const startedAt = clock.now();
@@ -76,15 +76,12 @@ function watchUpstream(tell: Write, { clock }: Services): Wrap<PipeRequest> {
   };
 }
 
-function writer(
-  print: (record: UpstreamRecord) => string,
-  level: LogLevel | undefined,
-  { log, sinks }: Services,
-): Write {
+function writer(print: (record: UpstreamRecord) => string, level: LogLevel | undefined, site: Site<unknown>): Write {
   if (level === undefined) {
-    const { stdout } = sinks;
+    const { stdout } = site.use('sinks');
     return (record) => stdout.write(print(record), 'INFO');
   }
+  const log = site.use('log');
   const method = level.toLowerCase() as Lowercase<LogLevel>;
   return (record) => log[method](() => print(record));
 }

@@ -46,7 +46,7 @@ function warnOfUnused({ config, warn }: Site<ServiceLogging>): void {
 
 function applicationFormat(site: Site<ServiceLogging>): LogFormat {
   const { format, custom_format, prefix } = site.config;
-  const colour = site.services.sinks.stdout.terminal;
+  const colour = site.use('sinks').stdout.terminal;
   if (format === 'default') return defaultFormat(prefix, colour);
   if (format === 'logstash') return logstashFormat();
   if (format === 'json') return jsonFormat(prefix);
@@ -62,7 +62,7 @@ function outputs(site: Site<ServiceLogging>, format: LogFormat): LogOutput[] {
   if (!stdout && !syslog) {
     site.warn('LOGGING_NOWHERE', '', 'the application log is written nowhere: neither stdout nor syslog is on');
   }
-  if (stdout) found.push({ sink: site.services.sinks.stdout, format });
+  if (stdout) found.push({ sink: site.use('sinks').stdout, format });
   if (syslog) found.push({ sink: syslogSink(site), format: syslogFormat(prefix, syslog_facility), fixed: true });
   return found;
 }
@@ -78,8 +78,8 @@ function syslogSink(site: Site<ServiceLogging>): LogOutput['sink'] {
       hint: 'use "stdout" and let the service manager pass it on, or have the daemon listen on a stream socket, /var/run/syslog',
     });
   }
-  const { sinks } = site.services;
-  const log = site.services.log.at('[SERVICE: Logging]');
+  const sinks = site.use('sinks');
+  const log = site.use('log').at('[SERVICE: Logging]');
   const { stdout } = site.config;
   const open = () => {
     const connection = openSyslog({
@@ -107,7 +107,7 @@ function accessLog(site: Site<ServiceLogging>): ((record: AccessRecord) => void)
   const print = checked(site, '/access_log_custom_format', pattern, (text) =>
     compilePattern(text, accessVocabulary(prefix), marker === '' ? '-' : marker),
   );
-  const { stdout } = site.services.sinks;
+  const { stdout } = site.use('sinks');
   return (record) => stdout.write(print(record), 'INFO');
 }
 

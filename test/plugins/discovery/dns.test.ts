@@ -189,7 +189,7 @@ describe('sd dns', () => {
 
   it('keeps the last hosts while look-ups fail, and warns once for one kind of failure', async () => {
     const sinks = rememberingSinks();
-    await start([{}], {}, { sinks });
+    await start([{}], {}, { sinks, debug: true });
     names.zone.set(NAME, 'fails');
     const failures = () => sinks.lines.filter((line) => line.includes('the last known hosts stay'));
     for (let round = 1; round <= 3; round++) {

@@ -73,7 +73,9 @@ describe('a discovery that a backend does not fit', () => {
 
   it('refuses a sd_scheme that is none', async () => {
     for (const scheme of ['', 'https://', 'a b']) {
-      deepEqual(await refusal({ host: ['api.test'], sd: 'dns', sd_scheme: scheme }), [`SD_SCHEME ${at}/sd_scheme`]);
+      deepEqual(await refusal({ host: ['api.test'], sd: 'dns', sd_scheme: scheme }), [
+        `SCHEMA_PATTERN ${at}/sd_scheme https`,
+      ]);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type BackendSite, clientTlsSchema, type Infer, type Schema, type ServiceConfig, type Site } from '#contract';
+import { type BackendSite, clientTlsSchema, type Infer, type Schema, type Site } from '#contract';
 import type { HttpClient } from './http-client.ts';
 import type { TransportSettings } from './lane.ts';
 import { isProxyAddress, PROXY_ADDRESS_PATTERN, proxyEnvironment } from './proxy.ts';
@@ -40,26 +40,12 @@ const DEFAULT_FALLBACK_MS = 300;
 const DEFAULT_MAX_IDLE_PER_HOST = 250;
 const MAX_PASSING_IDLE_MS = 60_000;
 
-/** The one client of every backend of a configuration that wants nothing of its own. */
-const ordinary = new WeakMap<ServiceConfig, HttpClient>();
-
 /**
  * The client of one backend, on connections kept for all backends with equal settings.
  * @throws ConfigError `HTTP_PROXY_ADDRESS`, and those of `prepareTls`.
  */
 export function httpClient(site: BackendSite<HttpClientConfig>): HttpClient {
-  const { client_tls: tls, proxy_address: proxy, no_redirect: stays, send_body_on_redirect: resends } = site.config;
-  if (tls || proxy !== undefined || stays || resends || isPassing(site)) return createClient(site);
-  let client = ordinary.get(site.service);
-  if (!client) {
-    client = createClient(site);
-    ordinary.set(site.service, client);
-  }
-  return client;
-}
-
-function createClient(site: BackendSite<HttpClientConfig>): HttpClient {
-  const { config, service } = site;
+  const { config, setting } = site;
   if (config.proxy_address !== undefined && !isProxyAddress(config.proxy_address)) {
     throw site.fault('HTTP_PROXY_ADDRESS', '/proxy_address', 'proxy_address is no address with scheme, host and port', {
       hint: 'write it as http://host:port, https://host:port or socks5://host:port',
@@ -69,8 +55,8 @@ function createClient(site: BackendSite<HttpClientConfig>): HttpClient {
     transport: transport(site, tlsOf(site)),
     followsRedirects: !config.no_redirect,
     resendsBody: config.send_body_on_redirect,
-    asksGzip: !service.disable_compression,
-    headerTimeoutMs: service.response_header_timeout,
+    asksGzip: !setting('disable_compression'),
+    headerTimeoutMs: setting('response_header_timeout'),
     isPassing: isPassing(site),
   };
 }
@@ -81,37 +67,50 @@ function isPassing({ backend }: BackendSite<HttpClientConfig>): boolean {
 }
 
 function tlsOf(site: BackendSite<HttpClientConfig>): PreparedTls | null {
-  const { config, service } = site;
+  const { config } = site;
   if (config.client_tls) return prepareTls(site, config.client_tls);
-  return service.client_tls ? prepareSharedTls(site, service.client_tls) : null;
+  const shared = site.setting('client_tls');
+  return shared ? prepareSharedTls(site, shared) : null;
 }
 
 function transport(site: BackendSite<HttpClientConfig>, tls: PreparedTls | null): Transport {
-  const { service } = site;
+  const { setting } = site;
   const plain = {
     dial: {
-      timeoutMs: service.dialer_timeout,
-      keepAliveMs: service.dialer_keep_alive || DEFAULT_KEEP_ALIVE_MS,
-      fallbackDelayMs: service.dialer_fallback_delay || DEFAULT_FALLBACK_MS,
+      timeoutMs: setting('dialer_timeout'),
+      keepAliveMs: setting('dialer_keep_alive') || DEFAULT_KEEP_ALIVE_MS,
+      fallbackDelayMs: setting('dialer_fallback_delay') || DEFAULT_FALLBACK_MS,
     },
-    idleMs: service.idle_connection_timeout,
-    passingIdleMs: Math.min(service.idle_connection_timeout || MAX_PASSING_IDLE_MS, MAX_PASSING_IDLE_MS),
-    maxIdlePerHost: service.max_idle_connections_per_host || DEFAULT_MAX_IDLE_PER_HOST,
-    maxIdle: service.max_idle_connections,
-    keepAlive: !service.disable_keep_alives,
+    idleMs: setting('idle_connection_timeout'),
+    passingIdleMs: Math.min(setting('idle_connection_timeout') || MAX_PASSING_IDLE_MS, MAX_PASSING_IDLE_MS),
+    maxIdlePerHost: setting('max_idle_connections_per_host') || DEFAULT_MAX_IDLE_PER_HOST,
+    maxIdle: setting('max_idle_connections'),
+    keepAlive: !setting('disable_keep_alives'),
     proxy: site.config.proxy_address,
     environment: proxyOfEnvironment(site),
   };
-  // Hashed: the key may be shown, and a proxy's address may hold a password.
-  const key = createHash('sha256')
-    .update(JSON.stringify([plain, tls?.fingerprint ?? null]))
-    .digest('base64');
+  const key = hashed(JSON.stringify([plain, tls?.fingerprint ?? null]));
   const settings: TransportSettings = { ...plain, tls: tls ? () => tls.client : standardTls };
   return site.keep(
     ['transport', key],
     () => new Transport(settings),
     (kept) => kept.close(),
   );
+}
+
+/** Hashes of settings: thousands of backends have a few between them. */
+const hashes = new Map<string, string>();
+const MAX_HASHES = 100;
+
+/** The key of kept connections may be shown, and a proxy's address may hold a password. */
+function hashed(settings: string): string {
+  let hash = hashes.get(settings);
+  if (hash === undefined) {
+    hash = createHash('sha256').update(settings).digest('base64');
+    if (hashes.size >= MAX_HASHES) hashes.clear();
+    hashes.set(settings, hash);
+  }
+  return hash;
 }
 
 function proxyOfEnvironment(site: Site<HttpClientConfig>) {
