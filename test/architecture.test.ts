@@ -38,7 +38,7 @@ const roots: Readonly<Record<string, readonly string[]>> = {
     'kernel/version.ts',
   ],
   'kernel/start-admin.ts': ['kernel/index.ts'],
-  'kernel/sluice.ts': ['kernel/index.ts', 'plugins/index.ts'],
+  'kernel/sluice.ts': ['contract', 'kernel/index.ts', 'plugins/index.ts'],
   'kernel/bin.ts': ['cli', 'kernel/index.ts', 'kernel/sluice.ts', 'plugins/index.ts', 'admin/index.ts'],
 };
 

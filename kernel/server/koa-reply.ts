@@ -54,7 +54,7 @@ export function joinContext(response: ServerResponse, headers: string[]): void {
   for (let at = headers.length - 2; at >= 0; at -= 2) {
     if (response.hasHeader(headers[at]!) && !isList(headers[at]!)) headers.splice(at, 2);
   }
-  headers.push(...takeHeaders(response));
+  for (const text of takeHeaders(response)) headers.push(text);
 }
 
 /** Takes what was set on a response off it. @returns a flat list of names and values. */

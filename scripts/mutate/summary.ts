@@ -68,7 +68,7 @@ function tableLines(table: Map<string, Counts>): string[] {
     return [file, ...heading.map((kind) => String(counts[kind])), percent];
   });
   const cells = [['', ...heading, 'noticed'], ...rows];
-  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const widths = cells[0]!.map((_, column) => cells.reduce((widest, row) => Math.max(widest, row[column]!.length), 0));
   return cells.map(([file, ...others]) =>
     [file!.padEnd(widths[0]!), ...others.map((cell, at) => cell.padStart(widths[at + 1]!))].join('  ').trimEnd(),
   );

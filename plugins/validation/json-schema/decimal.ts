@@ -82,19 +82,21 @@ function powerOfTen(exponent: number, modulus: bigint): bigint {
   return result;
 }
 
-const form = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-
+/** Cut by position: a regular expression may run out of stack on millions of digits. */
 function toDecimal(value: Numeric): Decimal {
-  const [, minus, whole = '', fraction = '', exponent = '0'] = form.exec(
-    typeof value === 'number' ? String(value) : value.rawJSON,
-  )!;
+  const text = typeof value === 'number' ? String(value) : value.rawJSON;
+  const negative = text.startsWith('-');
+  const power = Math.max(text.indexOf('e'), text.indexOf('E'));
+  const mantissa = text.slice(negative ? 1 : 0, power < 0 ? undefined : power);
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const exponent = power < 0 ? '0' : text.slice(power + 1);
   const all = whole + fraction;
   // Loops, since a regular expression for trailing zeros takes quadratic time on digits that hold many.
   let start = 0;
   while (start < all.length && all.charCodeAt(start) === ZERO) start += 1;
   let end = all.length;
   while (end > start && all.charCodeAt(end - 1) === ZERO) end -= 1;
-  return { negative: minus === '-', digits: all.slice(start, end), magnitude: whole.length - start + clamp(exponent) };
+  return { negative, digits: all.slice(start, end), magnitude: whole.length - start + clamp(exponent) };
 }
 
 const ZERO = 48;
