@@ -27,6 +27,8 @@ export interface ClientRequest {
   readonly host: string;
   /** True when the client's connection is encrypted. */
   readonly secure: boolean;
+  /** The protocol that the connection could go on in, as the client asks, in lower case; null for none. */
+  readonly upgrade: string | null;
   /** Null when the request has none. */
   body: RequestBody | null;
   /** The endpoint that would answer; null for none. @param method instead of the request's own. */
@@ -53,8 +55,14 @@ export type FindEndpoint = (method: string, path: string) => EndpointConfig | nu
 
 const noParams: Params = Object.freeze({});
 
+/** Everything a request is made from. */
+interface RequestParts extends RequestChanges {
+  readonly secure?: boolean;
+  readonly upgrade?: string | null;
+}
+
 /** A request that no client has sent: for `site.dispatch`, for pipes and for tests. Default: `GET /`, from nowhere. */
-export function makeRequest(parts: RequestChanges & { readonly secure?: boolean }, find?: FindEndpoint): ClientRequest {
+export function makeRequest(parts: RequestParts, find?: FindEndpoint): ClientRequest {
   return new MadeRequest(parts, find);
 }
 
@@ -67,11 +75,12 @@ class MadeRequest implements ClientRequest {
   readonly ip: string;
   readonly host: string;
   readonly secure: boolean;
+  readonly upgrade: string | null;
   body: RequestBody | null;
   readonly #find: FindEndpoint | undefined;
   #query: Query | null = null;
 
-  constructor(parts: RequestChanges & { readonly secure?: boolean }, find: FindEndpoint | undefined) {
+  constructor(parts: RequestParts, find: FindEndpoint | undefined) {
     this.method = parts.method ?? 'GET';
     this.path = parts.path ?? '/';
     this.search = parts.search ?? '';
@@ -80,6 +89,7 @@ class MadeRequest implements ClientRequest {
     this.ip = parts.ip ?? '';
     this.host = parts.host ?? '';
     this.secure = parts.secure ?? false;
+    this.upgrade = parts.upgrade ?? null;
     this.body = parts.body ?? null;
     this.#find = find;
   }
@@ -104,7 +114,7 @@ export function changed(
   changes: RequestChanges,
   find: FindEndpoint | undefined,
 ): ClientRequest {
-  const { method, path, search, params, headers, ip, host, secure } = request;
+  const { method, path, search, params, headers, ip, host, secure, upgrade } = request;
   const body = changes.body === undefined ? request.body : changes.body;
-  return new MadeRequest({ method, path, search, params, headers, ip, host, secure, ...changes, body }, find);
+  return new MadeRequest({ method, path, search, params, headers, ip, host, secure, upgrade, ...changes, body }, find);
 }

@@ -79,3 +79,4 @@ export {
   type TlsProtocolOptions,
   tlsProtocol,
 } from './tls-options.ts';
+export type { Upgrade } from './upgrade.ts';

@@ -6,6 +6,7 @@ import type { DataObject } from './data.ts';
 import { BackendError, type CallError } from './errors.ts';
 import { HeaderBag } from './headers.ts';
 import { Query } from './query.ts';
+import type { Upgrade } from './upgrade.ts';
 
 /** The key under which a path variable is found in `Params`. */
 export function paramKey(name: string): string {
@@ -78,6 +79,8 @@ export class Reply {
   complete: boolean | null = false;
   /** True for a backend that was deliberately not called; it counts neither as a success nor as a failure. */
   skipped = false;
+  /** The connection goes on in another protocol: the client is told 101 and these headers, and nothing else. */
+  upgrade: Upgrade | null = null;
   /** What failed on the way to this reply, in order; empty when nothing did. */
   errors: readonly CallError[] = noErrors;
 
@@ -96,6 +99,14 @@ export class Reply {
   static raw(status: number, headers: HeaderBag, body: Uint8Array | ByteStream | null): Reply {
     const reply = new Reply(status, headers);
     reply.body = body;
+    return reply;
+  }
+
+  /** The answer to a request for another protocol, `ClientRequest.upgrade`, by an endpoint that declares it. */
+  static upgraded(upgrade: Upgrade, headers?: HeaderBag): Reply {
+    const reply = new Reply(101, headers);
+    reply.upgrade = upgrade;
+    reply.complete = null;
     return reply;
   }
 

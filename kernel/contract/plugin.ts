@@ -117,6 +117,11 @@ export interface AtEndpoint extends Stand {
   readonly combine?: (parts: readonly DataObject[]) => DataObject;
   /** On outputs of messages: sees each of them, after the backend's own hooks, innermost first. */
   readonly message?: MessageHook;
+  /**
+   * Protocols that a connection of its clients can go on in, as in `['websocket']`: `ClientRequest.upgrade` then tells what
+   * the client asks for, and a wrap may answer `Reply.upgraded`.
+   */
+  readonly upgrades?: readonly string[];
   /** Limits on the client's body, besides the service's: the smaller limit and either wish to inflate hold. */
   readonly payload?: { readonly maxBytes?: number; readonly inflate?: boolean };
 }

@@ -262,6 +262,9 @@ export class Generations {
   async close(): Promise<void> {
     const serving = this.#cell.current;
     this.#closing = true;
+    serving?.runtime.endConnections();
+    for (const { runtime } of this.#draining) runtime.endConnections();
+    this.#streams.endConnections();
     await this.#port.close(this.#shutdownWaitMs);
     if (serving) this.#track(serving.runtime.retire(this.#tellLeftover).then(() => serving.runtime.ended));
     while (this.#ending.size > 0) await Promise.all(this.#ending);

@@ -51,6 +51,11 @@ export class Streams {
     return counts;
   }
 
+  /** The gateway closes: connections in other protocols end in order. */
+  endConnections(): void {
+    for (const hold of this.#held.keys()) hold.endConnections();
+  }
+
   /** Ends none of them any more. */
   close(): void {
     for (const held of this.#held.values()) stopEnding(held);

@@ -27,6 +27,8 @@ import { type Build, createSite } from './site.ts';
 export interface Compiled {
   readonly routes: readonly Route[];
   readonly agents: readonly CompiledAgent[];
+  /** Protocols that connections of any endpoint can go on in, in lower case. */
+  readonly upgrades: ReadonlySet<string>;
   /** Paths that plugins answer themselves. */
   readonly own: readonly { readonly plugin: Plugin; readonly route: OwnRoute }[];
   /** What stands around everything that is answered, outermost first. */
@@ -85,6 +87,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     routes,
     nested,
     agents,
+    upgrades: new Set(routes.flatMap(({ upgrades }) => [...upgrades])),
     own,
     around: inOrder('request').flatMap(({ request }) => request ?? []),
     // As a reply passes: the outermost sees it last.

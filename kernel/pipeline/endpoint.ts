@@ -1,6 +1,6 @@
-import type { EndpointConfig } from '#contract';
+import type { AtEndpoint, EndpointConfig } from '#contract';
 import { foldAnswering } from './answering.ts';
-import type { EndpointContext } from './attachments.ts';
+import type { Attached, EndpointContext } from './attachments.ts';
 import { backendNames, countAnswers } from './backend-answers.ts';
 import { EndpointTraffic } from './endpoint-traffic.ts';
 import { type NestedPipe, nesting } from './nested.ts';
@@ -38,6 +38,14 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
     maxPayloadBytes,
     stages,
     nested,
+    upgrades: upgradesOf(attached),
     inflate: Boolean(build.config.router.decompress_gzip) || attached.some(({ at }) => at.payload?.inflate),
   };
+}
+
+const noUpgrades: ReadonlySet<string> = new Set();
+
+function upgradesOf(attached: readonly Attached<AtEndpoint>[]): ReadonlySet<string> {
+  const upgrades = attached.flatMap(({ at }) => at.upgrades ?? []);
+  return upgrades.length === 0 ? noUpgrades : new Set(upgrades.map((protocol) => protocol.toLowerCase()));
 }

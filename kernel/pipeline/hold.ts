@@ -2,6 +2,8 @@
 export interface Stream {
   /** Ends it in order: what was written is flushed, and the client sees a complete response. */
   end(): void;
+  /** A connection in another protocol, which no answer ends: it is not waited for when the gateway closes. */
+  readonly isConnection: boolean;
 }
 
 /**
@@ -15,4 +17,6 @@ export interface Hold {
   leave(stream: Stream): void;
   /** Ends every stream in order. */
   end(): void;
+  /** The gateway closes: ends every connection in another protocol in order, those to come as well. */
+  endConnections(): void;
 }

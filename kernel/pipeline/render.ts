@@ -6,6 +6,7 @@ import {
   printJson,
   type Reply,
   type RouterOptions,
+  type Upgrade,
 } from '#contract';
 import type { Route } from './route.ts';
 
@@ -17,6 +18,8 @@ export interface Answer {
   readonly body: string | Uint8Array | ByteStream | null;
   /** The body is the backend's own, or a stream: it goes out as it is, never compressed. */
   readonly raw?: true;
+  /** The connection goes on in another protocol. */
+  readonly upgrade?: Upgrade;
   /** The body is written as a stream, without a length, also when all of it is there. */
   readonly streams?: true;
 }

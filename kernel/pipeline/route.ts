@@ -16,6 +16,8 @@ export interface Route {
   readonly maxPayloadBytes: number;
   /** Inflate gzip request bodies before anything reads them. */
   readonly inflate: boolean;
+  /** Protocols that connections can go on in, in lower case. */
+  readonly upgrades: ReadonlySet<string>;
   readonly log: Log;
   /** What its streams hold on to. */
   readonly hold: Hold;

@@ -7,6 +7,7 @@ import { Scope } from './scope.ts';
  */
 export class EndpointHold extends Scope implements Hold {
   #streams: Set<Stream> | null = null;
+  #endsConnections = false;
   #onEmpty: (() => void) | null = null;
 
   get streams(): number {
@@ -16,6 +17,7 @@ export class EndpointHold extends Scope implements Hold {
   enter(stream: Stream): void {
     this.#streams ??= new Set();
     this.#streams.add(stream);
+    if (this.#endsConnections && stream.isConnection) stream.end();
   }
 
   leave(stream: Stream): void {
@@ -25,6 +27,11 @@ export class EndpointHold extends Scope implements Hold {
 
   end(): void {
     for (const stream of this.#streams ?? []) stream.end();
+  }
+
+  endConnections(): void {
+    this.#endsConnections = true;
+    for (const stream of this.#streams ?? []) if (stream.isConnection) stream.end();
   }
 
   /** The configuration has retired. Resolves when everything is given back; at once where there is no stream. */

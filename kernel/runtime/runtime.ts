@@ -115,6 +115,16 @@ export class Runtime {
     return this.compiled.routes.reduce((streams, { hold }) => streams + hold.streams, 0);
   }
 
+  /** Protocols that connections can go on in, in lower case. */
+  get upgrades(): ReadonlySet<string> {
+    return this.compiled.upgrades;
+  }
+
+  /** The gateway closes: connections in other protocols end in order. */
+  endConnections(): void {
+    for (const hold of this.#holds) hold.endConnections();
+  }
+
   enter(call: InFlight): void {
     call.slot = this.#inFlight.push(call) - 1;
   }

@@ -18,9 +18,11 @@ export interface RequestParts {
   readonly findEndpoint: FindEndpoint;
 }
 
-/** Opens the body of a request, under the limits of what answers it. */
-export interface BodySource {
+/** Where a request comes from: opens its body, under the limits of what answers it. */
+export interface RequestSource {
   openBody(): RequestBody | null;
+  /** As of `ClientRequest.upgrade`. */
+  readonly upgrade: string | null;
 }
 
 const noParams: Params = Object.freeze({});
@@ -32,13 +34,13 @@ export class HttpRequest implements ClientRequest {
   params: Params = noParams;
   readonly #message: IncomingMessage;
   readonly #parts: RequestParts;
-  readonly #source: BodySource;
+  readonly #source: RequestSource;
   #headers: HeaderBag | null = null;
   #query: Query | null = null;
   #ip: string | null = null;
   #body: RequestBody | null | undefined = undefined;
 
-  constructor(message: IncomingMessage, path: string, search: string, parts: RequestParts, source: BodySource) {
+  constructor(message: IncomingMessage, path: string, search: string, parts: RequestParts, source: RequestSource) {
     this.#message = message;
     this.path = path;
     this.search = search;
@@ -84,6 +86,10 @@ export class HttpRequest implements ClientRequest {
 
   get secure(): boolean {
     return (this.#message.socket as TLSSocket | null)?.encrypted === true;
+  }
+
+  get upgrade(): string | null {
+    return this.#source.upgrade;
   }
 
   match(method = this.method): EndpointConfig | null {

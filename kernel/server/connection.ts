@@ -63,7 +63,10 @@ export class Connection {
     this.#current = response;
     response.once('close', this.#next);
     if (closing) response.shouldKeepAlive = false;
-    if (writeTimeoutMs > 0) this.#writeTimer = setTimeout(() => this.cut(), writeTimeoutMs);
+    if (writeTimeoutMs > 0) {
+      this.#writeTimer = setTimeout(() => this.cut(), writeTimeoutMs);
+      response.once('switched', () => clearTimeout(this.#writeTimer!));
+    }
     serve(message, response);
   }
 

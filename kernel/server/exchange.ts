@@ -15,11 +15,12 @@ import {
 } from '#contract';
 import { answered, drop } from '../pipeline/answering.ts';
 import type { Stream } from '../pipeline/hold.ts';
-import { type Answer, render, renderError, renderPlain } from '../pipeline/render.ts';
+import type { Answer } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { InFlight } from '../runtime/runtime.ts';
+import { answerOf } from './answer-of.ts';
 import type { ClientBody } from './client-body.ts';
-import { type BodySource, HttpRequest } from './client-request.ts';
+import { HttpRequest, type RequestSource } from './client-request.ts';
 import { compress, wantsGzip } from './compression.ts';
 import type { Destination } from './destinations.ts';
 import type { ExchangeParts } from './exchange-parts.ts';
@@ -27,6 +28,7 @@ import { FinishedRequest } from './finished-request.ts';
 import { KoaChanges } from './koa-changes.ts';
 import { handToKoa, joinContext } from './koa-reply.ts';
 import { INFLATED_LIMIT_BYTES as BODY_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
+import { SwitchingResponse } from './switching-response.ts';
 import { parseTarget, type Target } from './target.ts';
 import { tellErrors } from './tell-errors.ts';
 import { isStreamed, writeAnswer } from './write.ts';
@@ -34,11 +36,14 @@ import { isStreamed, writeAnswer } from './write.ts';
 const badTarget: Destination = { kind: 'refused', text: 'error: invalid request target' };
 /** The status, in logs and counters, of a request whose client left before it was answered. */
 const CLIENT_LEFT = 499;
+/** The status, in logs and counters, of a request whose connection went on in another protocol; its client is told 101. */
+const UPGRADED = 100;
 const noErrors: Reply['errors'] = Object.freeze([]);
 
 /** One request and its response: the only place that knows both Node's messages and the pipe's. */
-export class Exchange implements InFlight, Stream, CallHost, BodySource {
+export class Exchange implements InFlight, Stream, CallHost, RequestSource {
   slot = 0;
+  isConnection = false;
   readonly #parts: ExchangeParts;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
@@ -147,6 +152,10 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
     );
   }
 
+  get upgrade(): string | null {
+    return this.#response instanceof SwitchingResponse ? this.#response.protocol : null;
+  }
+
   #request(): HttpRequest {
     const { path, search } = this.#target ?? { path: this.#message.url!, search: '' };
     this.#client = new HttpRequest(this.#message, path, search, this.#parts.requests, this);
@@ -165,26 +174,16 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
       context.respond = false;
       return drop(reply);
     }
-    let answer: Answer;
-    try {
-      answer = route ? render(reply, route, request, this.#parts.rendering) : renderPlain(reply, this.#parts.rendering);
-    } catch (error) {
-      const failed = Reply.failed(toCallError(error));
-      tellErrors(failed, log, false);
-      // What the stages have put on the reply is the client's, whatever becomes of its content.
-      reply.headers.filter((name) => !name.startsWith('content-'));
-      failed.headers = reply.headers;
-      answer = renderError(failed, this.#parts.rendering);
-    }
+    const { rendering, throughKoa } = this.#parts;
+    let answer = answerOf(reply, route, request, rendering, log);
     this.settleBody(isStreamed(answer));
-    const { throughKoa } = this.#parts;
-    const isLeft = throughKoa && !answer.streams;
+    const isLeft = throughKoa && !answer.streams && !answer.upgrade;
     if (!isLeft) {
       context.respond = false;
       if (this.#changes) joinContext(this.#response, answer.headers);
       answer = this.seeHead(answer);
     }
-    if (route) this.#count(route, answer.status, reply.complete === null);
+    if (route) this.#count(route, answer.upgrade ? UPGRADED : answer.status, reply.complete === null);
     if (!isLeft) return this.#write(answer);
     context.compress = !answer.raw;
     return handToKoa(context, answer, this.#call);
@@ -211,7 +210,14 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
   }
 
   #send(answer: Answer): void {
-    this.#endStream = writeAnswer(this.#response, answer, this.#call);
+    const response = this.#response;
+    if (answer.upgrade && response instanceof SwitchingResponse) {
+      this.isConnection = true;
+      this.#call.finish();
+      this.#endStream = response.switchTo(answer.upgrade, answer.headers, this.#call.log);
+    } else {
+      this.#endStream = writeAnswer(response, answer, this.#call);
+    }
     if (!this.#endStream || !this.#route) return;
     this.#route.hold.enter(this);
     this.#parts.runtime.leave(this);
@@ -269,6 +275,7 @@ export class Exchange implements InFlight, Stream, CallHost, BodySource {
 
   /** What the client was told. */
   get #status(): number {
+    if (this.isConnection) return UPGRADED;
     return this.#response.headersSent ? this.#response.statusCode : this.#refusal || CLIENT_LEFT;
   }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { readFirst } from './first-bytes.ts';
 import { type FirstRequest, firstSettings, PREFACE, requestFrames } from './h2c-frames.ts';
+import { asksToSwitch } from './upgrade.ts';
 
 /**
  * Waits for the first bytes of a plain connection, which tell HTTP/2 by prior knowledge from HTTP/1, and puts them back.
@@ -21,10 +22,11 @@ export function tellProtocol(socket: Duplex, waitMs: number, told: (isHttp2: boo
 export function asksForHttp2(message: IncomingMessage): boolean {
   const { headers, url } = message;
   if (headers.upgrade?.toLowerCase() !== 'h2c' || typeof headers['http2-settings'] !== 'string') return false;
-  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
-  if (message.httpVersion !== '1.1' || !headers.host || !url?.startsWith('/')) return false;
-  const named = headers.connection?.toLowerCase().split(/\s*,\s*/) ?? [];
-  return named.includes('upgrade') && named.includes('http2-settings');
+  if (!asksToSwitch(message) || !headers.host || !url?.startsWith('/')) return false;
+  return headers
+    .connection!.toLowerCase()
+    .split(/\s*,\s*/)
+    .includes('http2-settings');
 }
 
 /**

@@ -20,6 +20,8 @@ export interface Http1 {
   cut(): void;
   /** True when no request is under way on a connection. */
   isFree(socket: Duplex): boolean;
+  /** Takes a request whose connection Node's HTTP has let go of. */
+  accept(message: IncomingMessage, response: ServerResponse): void;
   /** Lets go of a connection that goes on in another protocol. */
   release(socket: Duplex): void;
 }
@@ -83,6 +85,7 @@ export function createHttp1(
       for (const connection of connections.values()) connection.cut();
     },
     isFree: (socket) => connections.get(socket)?.free ?? false,
+    accept: (message, response) => connections.get(message.socket)?.accept(message, response),
     release: (socket) => void connections.delete(socket),
   };
 }

@@ -5,12 +5,16 @@ import type { ServerTls } from '../runtime/tls.ts';
 import { asksForHttp2, tellProtocol, upgrade } from './h2c.ts';
 import { createHttp1, type Http1 } from './http1.ts';
 import { createHttp2 } from './http2.ts';
+import { SwitchingResponse } from './switching-response.ts';
 import { createHandshakes, type Handshakes } from './tls.ts';
+import { protocolOf } from './upgrade.ts';
 
 /** What a configuration says about the port. */
 export interface PortSettings {
   readonly config: ServiceConfig;
   readonly tls: ServerTls | null;
+  /** Protocols that connections can go on in, in lower case. */
+  readonly upgrades: ReadonlySet<string>;
 }
 
 /**
@@ -41,6 +45,7 @@ class Dispatch implements Protocols {
   readonly #serve: Serve;
   readonly #log: Log;
   #config: ServiceConfig;
+  #upgrades: ReadonlySet<string>;
   #handshakes: Handshakes | null;
   #http1: Http1;
   readonly #http2: ReturnType<typeof createHttp2>;
@@ -49,8 +54,9 @@ class Dispatch implements Protocols {
   /** Plain connections whose protocol is not known yet. */
   readonly #unknown = new Set<Socket>();
 
-  constructor({ config, tls }: PortSettings, serve: Serve, log: Log) {
+  constructor({ config, tls, upgrades }: PortSettings, serve: Serve, log: Log) {
     this.#config = config;
+    this.#upgrades = upgrades;
     this.#serve = serve;
     this.#log = log;
     this.#handshakes = tls && this.#shakeHands(tls);
@@ -91,9 +97,15 @@ class Dispatch implements Protocols {
     const { server } = http1;
     Object.assign(server, {
       shouldUpgradeCallback: (message: IncomingMessage) =>
-        this.#config.use_h2c && !this.#handshakes && asksForHttp2(message) && http1.isFree(message.socket),
+        (this.#switchesToHttp2(message) || protocolOf(message, this.#upgrades) !== null) &&
+        http1.isFree(message.socket),
     });
     server.on('upgrade', (message, socket: Socket, head) => {
+      if (!this.#switchesToHttp2(message)) {
+        const response = new SwitchingResponse(message, socket, head, protocolOf(message, this.#upgrades)!);
+        http1.accept(message, response);
+        return;
+      }
       http1.release(socket);
       const known = this.#wait(socket);
       upgrade(message, socket, head, this.#headMs, () => {
@@ -104,6 +116,10 @@ class Dispatch implements Protocols {
     // Node watches over the timeouts of connections from here on.
     server.emit('listening');
     return http1;
+  }
+
+  #switchesToHttp2(message: IncomingMessage): boolean {
+    return this.#config.use_h2c && !this.#handshakes && asksForHttp2(message);
   }
 
   /** Longest wait for the first bytes that say something, in milliseconds; 0 for no limit. */
@@ -122,10 +138,11 @@ class Dispatch implements Protocols {
     return known;
   }
 
-  adjust({ config, tls }: PortSettings): void {
+  adjust({ config, tls, upgrades }: PortSettings): void {
     const { use_h2c: spokeHttp2 } = this.#config;
     const old = this.#handshakes;
     this.#config = config;
+    this.#upgrades = upgrades;
     this.#http1.adjust(config);
     this.#http2.adjust(config);
     if ((tls === null) !== (old === null)) {

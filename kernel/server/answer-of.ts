@@ -1,0 +1,29 @@
+import { type ClientRequest, type Log, Reply, toCallError } from '#contract';
+import { type Answer, type Rendering, render, renderError, renderPlain } from '../pipeline/render.ts';
+import type { Route } from '../pipeline/route.ts';
+import { tellErrors } from './tell-errors.ts';
+import { renderUpgrade } from './upgrade.ts';
+
+/**
+ * What a reply is written as, whatever it holds: a failure to write it is an answer too. Never throws.
+ * @param route what has answered; null for anything but an endpoint.
+ */
+export function answerOf(
+  reply: Reply,
+  route: Route | null,
+  request: ClientRequest,
+  rendering: Rendering,
+  log: Log,
+): Answer {
+  try {
+    if (reply.upgrade) return renderUpgrade(reply, reply.upgrade, request.upgrade, route, rendering);
+    return route ? render(reply, route, request, rendering) : renderPlain(reply, rendering);
+  } catch (error) {
+    const failed = Reply.failed(toCallError(error));
+    tellErrors(failed, log, false);
+    // What the stages have put on the reply is the client's, whatever becomes of its content.
+    reply.headers.filter((name) => !name.startsWith('content-'));
+    failed.headers = reply.headers;
+    return renderError(failed, rendering);
+  }
+}
