@@ -1,6 +1,6 @@
 // Puts small faults into a room, or one file of it, and tells which of them no test notices:
 // `npm run mutate -- kernel/pipeline [--minutes 20] [--tests GLOB]... [--static]`.
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -25,6 +25,9 @@ if (path === undefined) throw new Error('please name a room, such as kernel/pipe
 process.env[testFilesVariable] = (values.tests ?? testsOf(path)).join();
 const plugin = (name: string) => new URL(`./mutate/${name}.ts`, import.meta.url).href;
 
+const folder = mkdtempSync(join(tmpdir(), 'sluice-mutate-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+
 function finish(words: string): void {
   console.log(`\n${summaryOf(tried, readEquivalents())}\n${words}`);
 }
@@ -44,8 +47,7 @@ const stryker = new Stryker({
   // What is decided while a file is loaded needs a process each.
   ignoreStatic: !values.static,
   timeoutMS: 20_000,
-  tempDirName: await mkdtemp(join(tmpdir(), 'sluice-mutate-')),
-  cleanTempDir: 'always',
+  tempDirName: folder,
   ignorePatterns: ['.git', 'dist'],
   checkers: [],
   disableTypeChecks: true,

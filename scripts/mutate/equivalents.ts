@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { MutantResult } from '@stryker-mutator/api/core';
+import type { Tried } from './collector.ts';
 
 /** A fault that changes nothing anyone could notice. */
 export interface Equivalent {
@@ -20,7 +20,7 @@ export function readEquivalents(): Equivalent[] {
 }
 
 /** Tells which faults are named, by their line and what is put in. */
-export function isNamedBy(equivalents: readonly Equivalent[]): (mutant: MutantResult, line: string) => boolean {
-  return ({ fileName, replacement }, line) =>
+export function isNamedBy(equivalents: readonly Equivalent[]): (fault: Tried) => boolean {
+  return ({ fileName, line, replacement }) =>
     equivalents.some((one) => one.file === fileName && one.line === line && one.replacement === replacement);
 }

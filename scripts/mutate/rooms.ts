@@ -2,11 +2,7 @@ import { existsSync } from 'node:fs';
 
 /** Files of tests, besides those of the same name, that belong to a room. */
 const besides: Readonly<Record<string, readonly string[]>> = {
-  'kernel/contract': [
-    'test/kernel/{pipeline,server,config}/**/*.test.ts',
-    'test/plugins/**/*.test.ts',
-    'test/specs.test.ts',
-  ],
+  'kernel/contract': ['test/kernel/pipeline/**/*.test.ts'],
   'kernel/pipeline': [
     'test/kernel/server/{compression,middleware,head,access}*.test.ts',
     'test/plugins/proxy/**/*.test.ts',

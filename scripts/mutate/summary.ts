@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import type { MutantResult } from '@stryker-mutator/api/core';
+import type { Tried } from './collector.ts';
 import { type Equivalent, isNamedBy } from './equivalents.ts';
 
 /** How many faults of a file went which way. */
@@ -18,7 +17,7 @@ interface Counts {
 
 type Kind = keyof Counts;
 
-const kinds: Readonly<Partial<Record<MutantResult['status'], Kind>>> = {
+const kinds: Readonly<Partial<Record<Tried['status'], Kind>>> = {
   Killed: 'killed',
   RuntimeError: 'killed',
   Timeout: 'timed out',
@@ -27,32 +26,26 @@ const kinds: Readonly<Partial<Record<MutantResult['status'], Kind>>> = {
 };
 
 /** What was tried, as a table by file and a list of what no test notices. */
-export function summaryOf(mutants: readonly MutantResult[], equivalents: readonly Equivalent[]): string {
+export function summaryOf(mutants: readonly Tried[], equivalents: readonly Equivalent[]): string {
   const isNamed = isNamedBy(equivalents);
-  const lines = new Map<string, string[]>();
-  const lineOf = ({ fileName, location }: MutantResult): string => {
-    if (!lines.has(fileName)) lines.set(fileName, readFileSync(fileName, 'utf8').split('\n'));
-    return lines.get(fileName)![location.start.line - 1]!.trim();
-  };
   const table = new Map<string, Counts>();
   const unnoticed: string[] = [];
   for (const mutant of mutants.toSorted(byPlace)) {
     const found = kinds[mutant.status];
     if (!found) continue;
     const isMissed = found === 'survived' || found === 'not reached';
-    const line = lineOf(mutant);
-    const kind = isMissed && isNamed(mutant, line) ? 'equivalent' : found;
+    const kind = isMissed && isNamed(mutant) ? 'equivalent' : found;
     for (const file of [mutant.fileName, 'all']) {
       if (!table.has(file))
         table.set(file, { killed: 0, 'timed out': 0, survived: 0, 'not reached': 0, equivalent: 0 });
       table.get(file)![kind]++;
     }
-    if (isMissed && kind !== 'equivalent') unnoticed.push(describe(mutant, found, line));
+    if (isMissed && kind !== 'equivalent') unnoticed.push(describe(mutant, found));
   }
   return [...unnoticed, '', ...tableLines(table)].join('\n');
 }
 
-function describe({ fileName, location, replacement }: MutantResult, kind: Kind, line: string): string {
+function describe({ fileName, location, line, replacement }: Tried, kind: Kind): string {
   const { start } = location;
   return `${fileName}:${start.line}:${start.column} ${kind}\n    - ${line}\n    + ${replacement}`;
 }
@@ -74,7 +67,7 @@ function tableLines(table: Map<string, Counts>): string[] {
   );
 }
 
-function byPlace(one: MutantResult, other: MutantResult): number {
+function byPlace(one: Tried, other: Tried): number {
   const [a, b] = [one.location.start, other.location.start];
   if (one.fileName !== other.fileName) return one.fileName < other.fileName ? -1 : 1;
   return a.line - b.line || a.column - b.column;

@@ -1,29 +1,22 @@
 import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import type { MutantResult } from '@stryker-mutator/api/core';
+import type { Tried } from '../../scripts/mutate/collector.ts';
 import { readEquivalents } from '../../scripts/mutate/equivalents.ts';
 import { testsOf } from '../../scripts/mutate/rooms.ts';
 import { summaryOf } from '../../scripts/mutate/summary.ts';
-import { createFolder, type Folder } from '../kernel/cli/command.ts';
 
 describe('faults put into the code', () => {
-  let folder: Folder;
-  let file: string;
-  before(() => {
-    folder = createFolder();
-    file = folder.write('clamp.ts', 'function clamp(value: number) {\n  return value > 9 ? 9 : value;\n}\n');
-  });
-  after(() => folder.remove());
-
-  const fault = (status: MutantResult['status'], replacement = 'value >= 9', column = 10): MutantResult => ({
+  const place = { file: 'kernel/clamp.ts', line: 'return value > 9 ? 9 : value;' };
+  const fault = (status: Tried['status'], replacement = 'value >= 9'): Tried => ({
     id: '1',
-    fileName: file,
-    location: { start: { line: 2, column }, end: { line: 2, column: column + 9 } },
+    fileName: place.file,
+    line: place.line,
+    location: { start: { line: 2, column: 10 }, end: { line: 2, column: 19 } },
     mutatorName: 'EqualityOperator',
     replacement,
     status,
   });
-  const named = { line: 'return value > 9 ? 9 : value;', replacement: 'value >= 9', reason: 'Both give 9 for 9.' };
+  const named = { ...place, replacement: 'value >= 9', reason: 'Both give 9 for 9.' };
 
   it('are counted by file, with the share that tests notice', () => {
     const faults = (['Killed', 'Killed', 'Timeout', 'Survived', 'NoCoverage'] as const).map((status) => fault(status));
@@ -34,18 +27,18 @@ describe('faults put into the code', () => {
   it('are shown with their place and what was put in, where no test notices them', () => {
     equal(
       summaryOf([fault('Killed'), fault('Survived')], []).split('\n\n')[0],
-      `${file}:2:10 survived\n    - return value > 9 ? 9 : value;\n    + value >= 9`,
+      'kernel/clamp.ts:2:10 survived\n    - return value > 9 ? 9 : value;\n    + value >= 9',
     );
   });
 
   it('are not held against the tests when it is written down that they change nothing', () => {
-    const summary = summaryOf([fault('Survived'), fault('Survived', 'false'), fault('Killed')], [{ file, ...named }]);
+    const summary = summaryOf([fault('Survived'), fault('Survived', 'false'), fault('Killed')], [named]);
     deepEqual([summary.includes('+ value >= 9'), summary.includes('+ false')], [false, true]);
     match(summary, /^all +1 +0 +1 +0 +1 +50\.0 %$/m);
   });
 
   it('are noticed by a test though it is written down that they change nothing', () => {
-    match(summaryOf([fault('Killed')], [{ file, ...named }]), /^all +1 +0 +0 +0 +0 +100\.0 %$/m);
+    match(summaryOf([fault('Killed')], [named]), /^all +1 +0 +0 +0 +0 +100\.0 %$/m);
   });
 
   it('of the smallest room that has tests are looked for with these', () => {

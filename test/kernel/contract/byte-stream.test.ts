@@ -1,0 +1,354 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { ByteStream } from '#contract';
+import { until } from '../../support/conditions.ts';
+
+const KIB = 1024;
+
+/** A sink that writes down what it is told, and wants more as long as it is `hungry`. */
+function notes() {
+  const told: string[] = [];
+  const sink = {
+    hungry: true,
+    write(chunk: Uint8Array) {
+      told.push(String(Buffer.from(chunk)));
+      return sink.hungry;
+    },
+    end: () => void told.push('end'),
+    fail: (error: Error) => void told.push(`failed: ${error.message}`),
+  };
+  return { told, sink };
+}
+
+/** A stream whose maker writes down what its reader wants. */
+function made() {
+  const wanted: string[] = [];
+  const stream = new ByteStream({
+    resume: () => void wanted.push('more'),
+    cancel: (reason) => void wanted.push(`no more: ${reason.message}`),
+  });
+  return { stream, wanted };
+}
+
+const bytes = (letters: string) => Buffer.from(letters);
+
+describe('a stream of bytes', () => {
+  describe('hands on', () => {
+    it('what waits and what is to come, in order, and then its end', () => {
+      const { stream } = made();
+      const { told, sink } = notes();
+      stream.write(bytes('a'));
+      stream.write(bytes('b'));
+      stream.flow(sink);
+      stream.write(bytes('c'));
+      stream.end();
+      deepEqual(told, ['a', 'b', 'c', 'end']);
+    });
+
+    it('its end to a reader that comes later', () => {
+      const { stream } = made();
+      const { told, sink } = notes();
+      stream.write(bytes('a'));
+      stream.end();
+      stream.flow(sink);
+      deepEqual(told, ['a', 'end']);
+    });
+
+    it('its failure behind what was written before it', () => {
+      const { stream } = made();
+      const { told, sink } = notes();
+      stream.write(bytes('a'));
+      stream.fail(new Error('broken'));
+      stream.flow(sink);
+      deepEqual(told, ['a', 'failed: broken']);
+    });
+
+    it('a failure at once to a reader that is there', () => {
+      const { stream } = made();
+      const { told, sink } = notes();
+      stream.flow(sink);
+      stream.fail(new Error('broken'));
+      deepEqual(told, ['failed: broken']);
+    });
+
+    it('one end, whatever its maker does after it', () => {
+      const { stream } = made();
+      const { told, sink } = notes();
+      stream.flow(sink);
+      stream.end();
+      stream.end();
+      stream.fail(new Error('broken'));
+      ok(stream.write(bytes('late')));
+      stream.resume();
+      deepEqual(told, ['end']);
+    });
+
+    it('one failure, whatever its maker does after it', () => {
+      const { stream } = made();
+      const { told, sink } = notes();
+      stream.flow(sink);
+      stream.fail(new Error('first'));
+      stream.fail(new Error('second'));
+      stream.end();
+      stream.write(bytes('late'));
+      stream.resume();
+      deepEqual(told, ['failed: first']);
+    });
+  });
+
+  describe('asks its maker to pause', () => {
+    it('when 64 KiB wait and nobody reads, and to go on when somebody has taken them', () => {
+      const { stream, wanted } = made();
+      equal(stream.write(Buffer.alloc(64 * KIB - 1)), true);
+      equal(stream.write(Buffer.alloc(1)), false);
+      deepEqual(wanted, []);
+      stream.flow(notes().sink);
+      deepEqual(wanted, ['more']);
+      equal(stream.write(bytes('a')), true);
+    });
+
+    it('when its reader is full, and to go on, once, when the reader resumes', () => {
+      const { stream, wanted } = made();
+      const { told, sink } = notes();
+      sink.hungry = false;
+      stream.flow(sink);
+      equal(stream.write(bytes('a')), false);
+      equal(stream.write(bytes('b')), false);
+      deepEqual([told, wanted], [['a'], []]);
+      stream.resume();
+      deepEqual([told, wanted], [['a', 'b'], []]);
+      sink.hungry = true;
+      stream.resume();
+      stream.resume();
+      deepEqual(wanted, ['more']);
+    });
+
+    it('and holds its end back until its reader has taken everything', () => {
+      const { stream } = made();
+      const { told, sink } = notes();
+      sink.hungry = false;
+      stream.flow(sink);
+      stream.write(bytes('a'));
+      stream.write(bytes('b'));
+      stream.end();
+      deepEqual(told, ['a']);
+      stream.resume();
+      deepEqual(told, ['a', 'b']);
+      stream.resume();
+      deepEqual(told, ['a', 'b', 'end']);
+    });
+
+    it('no more once what waited has been taken', () => {
+      const { stream } = made();
+      stream.write(Buffer.alloc(60 * KIB));
+      const { sink } = notes();
+      stream.flow(sink);
+      sink.hungry = false;
+      stream.write(bytes('a'));
+      stream.resume();
+      equal(stream.write(Buffer.alloc(5 * KIB)), false);
+      sink.hungry = true;
+      stream.resume();
+      equal(stream.write(Buffer.alloc(63 * KIB)), true);
+    });
+  });
+
+  describe('that is given up', () => {
+    it('tells its maker, once, and its reader nothing', () => {
+      const { stream, wanted } = made();
+      const { told, sink } = notes();
+      stream.flow(sink);
+      stream.cancel(new Error('enough'));
+      stream.cancel(new Error('again'));
+      stream.end();
+      stream.resume();
+      deepEqual([wanted, told], [['no more: enough'], []]);
+    });
+
+    it('drops what waits', () => {
+      const { stream } = made();
+      const { told, sink } = notes();
+      stream.write(bytes('a'));
+      stream.cancel(new Error('enough'));
+      stream.flow(sink);
+      deepEqual(told, []);
+    });
+
+    it('after its end or its failure, tells nobody', () => {
+      for (const finish of [
+        (stream: ByteStream) => stream.end(),
+        (stream: ByteStream) => stream.fail(new Error('x')),
+      ]) {
+        const { stream, wanted } = made();
+        finish(stream);
+        stream.cancel(new Error('enough'));
+        deepEqual(wanted, []);
+      }
+    });
+
+    it('needs no maker that listens', () => {
+      const stream = new ByteStream();
+      stream.write(Buffer.alloc(64 * KIB));
+      stream.flow(notes().sink);
+      stream.cancel(new Error('enough'));
+      equal(stream.arrived, false);
+    });
+  });
+
+  describe('collected', () => {
+    it('is there at once when everything has arrived', () => {
+      const { stream } = made();
+      equal(stream.arrived, false);
+      stream.write(bytes('a'));
+      stream.write(bytes('b'));
+      stream.end();
+      equal(stream.arrived, true);
+      deepEqual(String(stream.collect(2)), 'ab');
+    });
+
+    it('is the very piece that came, when it came in one', () => {
+      const { stream } = made();
+      const piece = bytes('abc');
+      stream.write(piece);
+      stream.end();
+      equal(stream.collect(3), piece);
+    });
+
+    it('waits for what is to come', async () => {
+      const { stream } = made();
+      stream.write(bytes('a'));
+      const all = stream.collect(2);
+      ok(all instanceof Promise);
+      stream.write(bytes('b'));
+      stream.end();
+      equal(String(Buffer.from(await all)), 'ab');
+    });
+
+    it('has not arrived for a second reader', () => {
+      const { stream } = made();
+      stream.end();
+      stream.flow(notes().sink);
+      equal(stream.arrived, false);
+    });
+
+    it('fails when it breaks off', async () => {
+      const { stream } = made();
+      const all = stream.collect(10);
+      stream.fail(new Error('broken'));
+      await rejects(async () => all, /broken/);
+    });
+
+    it('fails beyond the limit, whether it is there or still on its way, and gives the rest up', async () => {
+      const arrived = made();
+      arrived.stream.write(bytes('abc'));
+      arrived.stream.end();
+      await rejects(async () => arrived.stream.collect(2), { code: 'BODY_TOO_LARGE' });
+      const coming = made();
+      const all = coming.stream.collect(2);
+      coming.stream.write(bytes('ab'));
+      deepEqual(coming.wanted, []);
+      coming.stream.write(bytes('c'));
+      await rejects(async () => all, /larger than 2 bytes/);
+      deepEqual(coming.wanted, ['no more: body larger than 2 bytes']);
+    });
+  });
+
+  describe('read in a loop', () => {
+    it('gives every piece, asking for the next when one was taken', async () => {
+      const { stream, wanted } = made();
+      stream.write(bytes('a'));
+      stream.write(bytes('b'));
+      const pieces: string[] = [];
+      for await (const piece of stream) {
+        pieces.push(String(Buffer.from(piece)));
+        if (pieces.length === 2) {
+          equal(stream.write(bytes('c')), false);
+          setImmediate(() => stream.end());
+        }
+      }
+      deepEqual(pieces, ['a', 'b', 'c']);
+      deepEqual(wanted, ['more']);
+    });
+
+    it('throws what it failed with, behind the pieces before it', async () => {
+      const { stream } = made();
+      stream.write(bytes('a'));
+      stream.fail(new Error('broken'));
+      const pieces: string[] = [];
+      await rejects(async () => {
+        for await (const piece of stream) pieces.push(String(Buffer.from(piece)));
+      }, /broken/);
+      deepEqual(pieces, ['a']);
+    });
+
+    it('throws a failure that comes while it waits', async () => {
+      const { stream } = made();
+      setImmediate(() => stream.fail(new Error('broken')));
+      await rejects(stream[Symbol.asyncIterator]().next(), /broken/);
+    });
+
+    it('that is left early is given up', async () => {
+      const { stream, wanted } = made();
+      stream.write(bytes('a'));
+      for await (const _ of stream) break;
+      deepEqual(wanted, ['no more: context canceled']);
+    });
+
+    it('to its end is not given up', async () => {
+      const { stream, wanted } = made();
+      stream.end();
+      for await (const _ of stream) ok(false);
+      deepEqual(wanted, []);
+    });
+
+    it('is a Node stream too', async () => {
+      const { stream } = made();
+      stream.write(bytes('a'));
+      stream.write(bytes('b'));
+      stream.end();
+      const readable = stream.readable();
+      equal(readable.readableObjectMode, false);
+      equal(await text(readable), 'ab');
+    });
+  });
+
+  describe('made from a Node stream', () => {
+    it('carries its bytes and its end', async () => {
+      const stream = ByteStream.from(Readable.from([bytes('a'), bytes('b')]));
+      equal(String(Buffer.from(await stream.collect(10))), 'ab');
+    });
+
+    it('fails as it fails', async () => {
+      const source = new PassThrough();
+      const all = ByteStream.from(source).collect(10);
+      source.destroy(new Error('broken'));
+      await rejects(async () => all, /broken/);
+    });
+
+    it('fails when it is closed before its end', async () => {
+      const source = new PassThrough();
+      const all = ByteStream.from(source).collect(10);
+      source.destroy();
+      await rejects(async () => all, /premature close/);
+    });
+
+    it('pauses it when nobody reads, and resumes it', async () => {
+      const source = new PassThrough({ highWaterMark: 1 });
+      const stream = ByteStream.from(source);
+      source.write(Buffer.alloc(64 * KIB));
+      await until(() => source.isPaused());
+      stream.flow(notes().sink);
+      equal(source.isPaused(), false);
+      source.destroy();
+    });
+
+    it('destroys it when it is given up', async () => {
+      const source = new PassThrough();
+      const failed = once(source, 'error');
+      ByteStream.from(source).cancel(new Error('enough'));
+      equal((await failed)[0].message, 'enough');
+    });
+  });
+});

@@ -1,0 +1,79 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import {
+  BackendError,
+  CallError,
+  CancelledError,
+  ConfigError,
+  ConfigErrors,
+  DeadlineError,
+  GatewayError,
+  GatewayFault,
+  toCallError,
+} from '#contract';
+
+describe('an error of the gateway', () => {
+  it('has a code, the name of its class, and its cause only where there is one', () => {
+    const cause = new Error('why');
+    const error = new GatewayError('AREA_WHAT', 'what', cause);
+    deepEqual([error.code, error.message, error.name, error.cause], ['AREA_WHAT', 'what', 'GatewayError', cause]);
+    equal('cause' in new GatewayError('AREA_WHAT', 'what'), false);
+    equal(new DeadlineError().name, 'DeadlineError');
+  });
+
+  it('in a configuration is the same mistake at another place', () => {
+    const cause = new Error('why');
+    const within = { start: 1, end: 2 };
+    const error = new ConfigError('A_B', '/a', 'what', {
+      hint: 'b',
+      fix: { key: 'b' },
+      within,
+      related: ['/c'],
+      cause,
+    });
+    const moved = error.at('/x');
+    const { code, pointer, message, hint, fix, related } = moved;
+    deepEqual([code, pointer, message, hint, fix, related], ['A_B', '/x', 'what', 'b', { key: 'b' }, ['/c']]);
+    deepEqual([moved.within, moved.cause], [within, cause]);
+    deepEqual(error.at('/x', ['/d']).related, ['/d']);
+  });
+
+  it('in a configuration has neither hint nor related places by itself', () => {
+    const { hint, fix, within, related } = new ConfigError('A_B', '/a', 'what');
+    deepEqual([hint, fix, within, related], [undefined, undefined, undefined, []]);
+  });
+
+  it('tells of all mistakes of a configuration, one a line', () => {
+    const errors = [new ConfigError('A_B', '', 'what'), new ConfigError('C_D', '/x', 'else')];
+    const all = new ConfigErrors(errors);
+    deepEqual([all.code, all.message, all.errors], ['CONFIG_INVALID', '/  A_B  what\n/x  C_D  else', errors]);
+  });
+
+  it('of a call says what the client is shown, nothing by itself', () => {
+    deepEqual(new CallError('A_B', 'what').view, {});
+    deepEqual(new CallError('A_B', 'what', { view: { status: 418 } }).view, { status: 418 });
+  });
+
+  it('of a backend knows the status the backend gave', () => {
+    equal(new BackendError('A_B', 'what', { upstreamStatus: 503 }).upstreamStatus, 503);
+    equal(new BackendError('A_B', 'what').upstreamStatus, undefined);
+  });
+
+  it('has a code of its own for a deadline, a call given up and a fault of ours', () => {
+    const cause = new Error('bug');
+    const fault = new GatewayFault(cause);
+    deepEqual(
+      [new DeadlineError(), new CancelledError(), fault].map(({ code }) => code),
+      ['CALL_DEADLINE', 'CALL_CANCELLED', 'GATEWAY_FAULT'],
+    );
+    equal(fault.cause, cause);
+    equal(new CancelledError('for a reason').message, 'for a reason');
+  });
+
+  it('is what was thrown, or a fault of ours that holds it', () => {
+    const error = new CallError('A_B', 'what');
+    equal(toCallError(error), error);
+    const fault = toCallError('text');
+    ok(fault instanceof GatewayFault);
+    equal(fault.cause, 'text');
+  });
+});

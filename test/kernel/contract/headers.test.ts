@@ -1,0 +1,103 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { canonicalHeaderName, HeaderBag, isHeaderName, isHopByHop } from '#contract';
+
+const bag = () => new HeaderBag(['X-A', '1', 'x-b', '2', 'x-a', '3', 'X-C', 'x-a']);
+
+describe('the headers of a message', () => {
+  it('are found by their lower-case name, the first of several', () => {
+    deepEqual([bag().get('x-a'), bag().get('x-b'), bag().get('x-d')], ['1', '2', undefined]);
+    deepEqual([bag().has('x-b'), bag().has('x-d'), bag().has('2')], [true, false, false]);
+  });
+
+  it('are found all of a name, in order', () => {
+    deepEqual([bag().getAll('x-a'), bag().getAll('x-d')], [['1', '3'], []]);
+  });
+
+  it('are replaced all at once by one at the end, written as it is given', () => {
+    const headers = bag();
+    headers.set('X-a', '9');
+    deepEqual(headers.list, ['x-b', '2', 'X-C', 'x-a', 'X-a', '9']);
+  });
+
+  it('are added beside those of the same name', () => {
+    const headers = bag();
+    headers.append('X-B', '9');
+    deepEqual(headers.getAll('x-b'), ['2', '9']);
+  });
+
+  it('are deleted by a name in any case, neighbours too', () => {
+    const headers = new HeaderBag(['X-A', '1', 'x-a', '2', 'X-B', '3', 'x-A', '4']);
+    headers.delete('X-a');
+    deepEqual(headers.list, ['X-B', '3']);
+  });
+
+  it('are kept by their lower-case names, in order', () => {
+    const headers = bag();
+    const asked: string[] = [];
+    headers.filter((name) => asked.push(name) > 0 && name !== 'x-b');
+    deepEqual(asked, ['x-a', 'x-b', 'x-a', 'x-c']);
+    deepEqual(headers.list, ['X-A', '1', 'x-a', '3', 'X-C', 'x-a']);
+  });
+
+  it('are copied: a change of the copy leaves the original alone', () => {
+    const headers = bag();
+    headers.copy().delete('x-a');
+    equal(headers.list.length, 8);
+  });
+
+  it('are listed as pairs, in order', () => {
+    deepEqual(
+      [...new HeaderBag(['X-A', '1', 'x-a', '2'])],
+      [
+        ['X-A', '1'],
+        ['x-a', '2'],
+      ],
+    );
+    deepEqual([...new HeaderBag()], []);
+  });
+});
+
+describe('the name of a header', () => {
+  for (const [name, canonical] of [
+    ['x-REQUEST-id', 'X-Request-Id'],
+    ['etag', 'Etag'],
+    ['x-1a-b', 'X-1a-B'],
+    ['X--y', 'X--Y'],
+  ] as const) {
+    it(`is spelled ${canonical} for ${name}, each time`, () => {
+      deepEqual([canonicalHeaderName(name), canonicalHeaderName(name)], [canonical, canonical]);
+    });
+  }
+
+  it('is spelled the same however many others there are', () => {
+    for (let at = 0; at < 1100; at++) canonicalHeaderName(`x-many-${at}`);
+    equal(canonicalHeaderName('x-one-MORE'), 'X-One-More');
+  });
+
+  it('is a token of HTTP', () => {
+    ok(isHeaderName("X-a_9!#$%&'*+.^`|~"));
+    for (const text of ['', 'a b', 'a:', 'ä', 'a\n']) equal(isHeaderName(text), false, text);
+  });
+
+  const own = ['te', 'trailer', 'upgrade', 'connection', 'keep-alive', 'http2-settings', 'transfer-encoding'];
+  for (const name of [...own, 'proxy-authorization', 'proxy-connection']) {
+    it(`belongs to one connection: ${name}`, () => ok(isHopByHop(name)));
+  }
+  for (const name of [
+    'tf',
+    'trailex',
+    'user-agent',
+    'set-cookie',
+    'content-length',
+    'accept-language',
+    'if-modified-since',
+  ]) {
+    it(`belongs to the message: ${name}`, () => equal(isHopByHop(name), false));
+  }
+  it('belongs to the message when only its beginning is like one of a connection', () => {
+    for (const name of own) equal(isHopByHop(`${name}x`), false, name);
+    equal(isHopByHop('proxy'), false);
+    for (const name of ['x-upgrad', 'connectiox', 'transfer-encodinx', 'http2-settingx'])
+      equal(isHopByHop(name), false);
+  });
+});

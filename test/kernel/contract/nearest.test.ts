@@ -1,0 +1,57 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { findNear, nearest } from '#contract';
+
+describe('the name nearest to a mistyped word', () => {
+  for (const [word, name, mistake] of [
+    ['timout', 'timeout', 'a letter too few'],
+    ['timeeout', 'timeout', 'a letter too many'],
+    ['timeoit', 'timeout', 'a wrong letter'],
+    ['tiemout', 'timeout', 'two letters swapped'],
+    ['Timeout', 'timeout', 'the letter case'],
+    ['input-headers', 'input_headers', 'a dash for an underscore'],
+    ['inputheaders', 'input_headers', 'no underscore'],
+    ['prot', 'port', 'two letters swapped in a short word'],
+  ] as const) {
+    it(`is found in spite of ${mistake}: ${word}`, () => {
+      deepEqual(findNear(word, ['endpoints', 'timeout', 'input_headers', 'port', 'cache_ttl']), { name, isSure: true });
+    });
+  }
+
+  it('is not found when more than a third of the letters differ, one letter at least', () => {
+    equal(nearest('abcdef', ['abcdxy']), 'abcdxy');
+    equal(nearest('abcdef', ['abcxyz']), undefined);
+    equal(nearest('ab', ['ax']), 'ax');
+    equal(nearest('ab', ['xy']), undefined);
+    equal(nearest('abc', []), undefined);
+  });
+
+  it('is the nearer one, wherever it stands', () => {
+    equal(nearest('headers', ['headres2', 'header', 'hdrs']), 'header');
+    equal(nearest('headers', ['header', 'headres2']), 'header');
+  });
+
+  it('is not sure when another is as near', () => {
+    deepEqual(findNear('hast', ['host', 'hash']), { name: 'host', isSure: false });
+  });
+
+  it('is, of two as near, the one with the same first letter', () => {
+    deepEqual(findNear('host', ['cost', 'hose']), { name: 'hose', isSure: false });
+    deepEqual(findNear('host', ['hose', 'cost']), { name: 'hose', isSure: false });
+  });
+
+  it('is sure again when a nearer one comes after two as near', () => {
+    deepEqual(findNear('timeout', ['timexxt', 'timeyyt', 'timeouts']), { name: 'timeouts', isSure: true });
+  });
+
+  it('is not sure from three letters on', () => {
+    deepEqual(findNear('abcdefghi', ['abcdefghi123']), { name: 'abcdefghi123', isSure: false });
+    deepEqual(findNear('abcdefghi', ['abcdefghi12']), { name: 'abcdefghi12', isSure: true });
+  });
+
+  it('costs nothing for a very long word, and is not looked for among very long ones', () => {
+    const long = 'a'.repeat(100);
+    equal(nearest(long, [long]), long);
+    equal(nearest(`${long}a`, [long]), undefined);
+    equal(nearest(long, [`${long}a`]), undefined);
+  });
+});

@@ -1,0 +1,99 @@
+import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { PayloadTooLarge, RequestBody } from '#contract';
+
+const from = (...pieces: string[]) => Readable.from(pieces.map((piece) => Buffer.from(piece)));
+
+describe('the body of a request', () => {
+  it('of bytes has their length, and they can be sent any number of times', () => {
+    const body = RequestBody.of('ä');
+    equal(body.length, 2);
+    deepEqual([String(body.take()), String(body.take()), String(body.bytes())], ['ä', 'ä', 'ä']);
+    equal(RequestBody.of(Buffer.from('abc')).length, 3);
+  });
+
+  it('on its way is sent on as it comes, once', () => {
+    const stream = from('a');
+    const body = RequestBody.stream(stream, 1);
+    equal(body.length, 1);
+    equal(body.take(), stream);
+    throws(() => body.take(), { code: 'BODY_CONSUMED' });
+  });
+
+  it('whose bytes were asked for is sent as them, any number of times', async () => {
+    const body = RequestBody.stream(from('a', 'b'), undefined);
+    const [one, other] = await Promise.all([body.bytes(), body.bytes()]);
+    equal(one, other);
+    equal(String(one), 'ab');
+    equal(body.take(), one);
+    equal(body.bytes(), one);
+  });
+
+  it('that was sent on has no bytes any more', async () => {
+    const body = RequestBody.stream(from('a'), 1);
+    body.take();
+    await rejects(async () => body.bytes(), { code: 'BODY_CONSUMED' });
+  });
+
+  describe('with a limit', () => {
+    it('is too large, and nobody gets any of it, when its sender says more', async () => {
+      const body = RequestBody.stream(from('abc'), 3, 2);
+      ok(body.isTooLarge);
+      throws(() => body.take(), PayloadTooLarge);
+      await rejects(
+        async () => body.bytes(),
+        (error: PayloadTooLarge) => error.view.status === 413,
+      );
+    });
+
+    it('may be just as large as it', async () => {
+      const body = RequestBody.stream(from('abc'), 3, 3);
+      equal(body.isTooLarge, false);
+      equal(String(await body.bytes()), 'abc');
+    });
+
+    it('of nothing may be of any length', () => {
+      equal(RequestBody.stream(from('abc'), 3, 0).isTooLarge, false);
+      equal(RequestBody.stream(from('abc'), undefined, 2).isTooLarge, false);
+    });
+
+    it('is held to it while it is read, when its sender says nothing', async () => {
+      equal(String(await RequestBody.stream(from('ab', 'c'), undefined, 3).bytes()), 'abc');
+      await rejects(async () => RequestBody.stream(from('ab', 'cd'), undefined, 3).bytes(), /larger than 3 bytes/);
+    });
+
+    it('is held to it while it is sent on, when its sender says nothing', async () => {
+      const taken = (limit: number) => buffer(RequestBody.stream(from('ab', 'c'), undefined, limit).take() as Readable);
+      equal(String(await taken(3)), 'abc');
+      await rejects(taken(2), PayloadTooLarge);
+    });
+
+    it('is sent on as it comes when its sender says how long it is', () => {
+      const stream = from('abc');
+      equal(RequestBody.stream(stream, 3, 3).take(), stream);
+    });
+
+    it('can only be held to a smaller one', () => {
+      const body = RequestBody.stream(from('abcd'), 4, 4);
+      body.restrict(9);
+      body.restrict(4);
+      body.restrict(0);
+      equal(body.isTooLarge, false);
+      body.restrict(3);
+      ok(body.isTooLarge);
+    });
+
+    it('can be held to one where there was none', () => {
+      const body = RequestBody.stream(from('abcd'), 4);
+      body.restrict(3);
+      ok(body.isTooLarge);
+    });
+
+    it('that it is beyond already is refused at once', () => {
+      const body = RequestBody.of('abc');
+      body.restrict(3);
+      throws(() => body.restrict(2), PayloadTooLarge);
+    });
+  });
+});

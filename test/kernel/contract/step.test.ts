@@ -1,0 +1,66 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { afterHook, Call, after as lookingAfter, before as lookingBefore, Reply, refuse, type Step } from '#contract';
+
+const call = new Call();
+
+/** A step that notes that it was reached. */
+function answering(reached: unknown[] = []): Step<string> {
+  return (request, given) => {
+    reached.push(request, given);
+    return Reply.data({ from: 'next' });
+  };
+}
+
+describe('a wrap that looks at the request', () => {
+  it('goes on when its hook answers nothing, without a promise', () => {
+    const reached: unknown[] = [];
+    const reply = lookingBefore<string>((...given) => void deepEqual(given, ['r', call]))(answering(reached))(
+      'r',
+      call,
+    );
+    ok(reply instanceof Reply);
+    deepEqual(reached, ['r', call]);
+  });
+
+  it('goes on when its hook promises nothing', async () => {
+    const reached: unknown[] = [];
+    const reply = await lookingBefore<string>(async () => {})(answering(reached))('r', call);
+    deepEqual(reply.data, { from: 'next' });
+    deepEqual(reached, ['r', call]);
+  });
+
+  it('ends the pipe with what its hook answers or promises', async () => {
+    const reached: unknown[] = [];
+    const now = lookingBefore<string>(() => refuse(401))(answering(reached))('r', call);
+    const later = await lookingBefore<string>(async () => refuse(403))(answering(reached))('r', call);
+    deepEqual([(now as Reply).status, later.status, reached], [401, 403, []]);
+  });
+});
+
+describe('a wrap that looks at the reply', () => {
+  const marked = (reply: Reply, ...given: unknown[]) => {
+    deepEqual(given, ['r', call]);
+    reply.status = 201;
+  };
+
+  it('may change it, without a promise where there is none', () => {
+    const reply = lookingAfter<string>(marked)(answering())('r', call);
+    equal((reply as Reply).status, 201);
+  });
+
+  it('waits for a reply, and for its hook', async () => {
+    const later: Step<string> = async () => Reply.data({});
+    const slow = async (reply: Reply) => {
+      await null;
+      reply.status = 202;
+    };
+    equal((await lookingAfter<string>(marked)(later)('r', call)).status, 201);
+    equal((await lookingAfter<string>(slow)(later)('r', call)).status, 202);
+    equal((await lookingAfter<string>(slow)(answering())('r', call)).status, 202);
+  });
+
+  it('tells its hook, and no other wrap does', () => {
+    equal(afterHook(lookingAfter<string>(marked)), marked);
+    equal(afterHook(lookingBefore<string>(() => {})), undefined);
+  });
+});
