@@ -1,5 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { mock } from 'node:test';
 import { Call, CancelledError, DeadlineError, defineSlot, type Log, type Outcome, silentLog } from '#contract';
+import { until } from '../../support/conditions.ts';
 
 const user = defineSlot<string>('test user');
 const outcome: Outcome = { status: 200, completed: true, reason: null };
@@ -80,6 +82,38 @@ describe('a call', () => {
       deepEqual(heard, ['first', 'third']);
     });
 
+    it('tells a listener that comes later at once', () => {
+      const call = new Call();
+      const reason = new CancelledError();
+      call.cancel(reason);
+      const heard: Error[] = [];
+      call.onCancel((told) => heard.push(told)).off();
+      deepEqual(heard, [reason]);
+    });
+
+    it('has one signal, aborted with the reason, whenever it is asked for', () => {
+      const reason = new CancelledError();
+      const before = new Call();
+      const { signal } = before;
+      equal(signal.aborted, false);
+      before.cancel(reason);
+      const after = new Call();
+      after.cancel(reason);
+      for (const call of [before, after]) {
+        equal(call.signal, call.signal);
+        deepEqual([call.signal.aborted, call.signal.reason], [true, reason]);
+      }
+      equal(before.signal, signal);
+    });
+
+    it('keeps the first of two reasons', () => {
+      const call = new Call();
+      const reason = new CancelledError();
+      call.cancel(reason);
+      call.cancel(new DeadlineError());
+      equal(call.reason, reason);
+    });
+
     it('lets a listener leave while others are being told', () => {
       const call = new Call();
       const heard: string[] = [];
@@ -119,7 +153,97 @@ describe('a call', () => {
     });
   });
 
+  describe('its timer', () => {
+    let timers: number;
+    beforeEach(() => {
+      mock.timers.enable({ apis: ['setTimeout'] });
+      timers = 0;
+      const { setTimeout, clearTimeout } = globalThis;
+      const running = new Set<unknown>();
+      mock.method(globalThis, 'setTimeout', (...given: Parameters<typeof setTimeout>) => {
+        const timer = setTimeout(...given);
+        running.add(timer);
+        timers = running.size;
+        return timer;
+      });
+      mock.method(globalThis, 'clearTimeout', (timer: NodeJS.Timeout) => {
+        running.delete(timer);
+        timers = running.size;
+        clearTimeout(timer);
+      });
+    });
+    afterEach(() => {
+      mock.restoreAll();
+      mock.timers.reset();
+    });
+
+    it('runs only where there is a deadline', () => {
+      new Call();
+      equal(timers, 0);
+      equal(new Call().deadline, Number.POSITIVE_INFINITY);
+      new Call(silentLog, 10);
+      equal(timers, 1);
+    });
+
+    it('is replaced by that of a deadline brought forward', () => {
+      const call = new Call(silentLog, 1_000);
+      call.limit(10);
+      equal(timers, 1);
+      mock.timers.tick(9);
+      equal(call.signal.aborted, false);
+      mock.timers.tick(1);
+      ok(call.reason instanceof DeadlineError);
+    });
+
+    it('stops when the call is finished, and when it is cancelled', () => {
+      const finished = new Call(silentLog, 10);
+      finished.finish();
+      const cancelled = new Call(silentLog, 10);
+      cancelled.cancel();
+      equal(timers, 0);
+      mock.timers.tick(10);
+      equal(finished.reason, null);
+      ok(cancelled.reason instanceof CancelledError);
+    });
+
+    it('is not begun for a call that is cancelled', () => {
+      const call = new Call();
+      call.cancel();
+      call.limit(10);
+      equal(timers, 0);
+    });
+
+    it('is begun when the call comes to its endpoint, with the log of that', () => {
+      const call = new Call();
+      const log = collecting([]);
+      call.enter(log, 10);
+      equal(call.log, log);
+      ok(call.remainingMs > 0 && call.remainingMs <= 10);
+      mock.timers.tick(10);
+      ok(call.reason instanceof DeadlineError);
+    });
+
+    it('fires at once for a time that is over', () => {
+      const call = new Call(silentLog, -5);
+      mock.timers.tick(1);
+      ok(call.reason instanceof DeadlineError);
+    });
+  });
+
   describe('finished', () => {
+    it('leaves the list of the call it was forked from once, whatever ends it afterwards', () => {
+      const call = new Call();
+      const forks = [call.fork(), call.fork(), call.fork()];
+      forks[1]!.finish();
+      forks[1]!.finish();
+      forks[1]!.cancel();
+      call.cancel();
+      deepEqual(
+        forks.map(({ reason }) => reason === call.reason),
+        [true, false, true],
+      );
+    });
+
     it('is forgotten by the call it was forked from', () => {
       const call = new Call();
       const fork = call.fork();
@@ -154,6 +278,15 @@ describe('a call', () => {
   });
 
   describe('work in the background', () => {
+    it('of a call that belongs to no gateway goes on, and its failure is logged', async () => {
+      const lines: string[] = [];
+      const call = new Call(collecting(lines));
+      equal(call.host, null);
+      call.background(Promise.reject(new Error('queue is away')));
+      await until(() => lines.length > 0);
+      ok(lines[0]!.includes('queue is away'), lines[0]);
+    });
+
     it('is held by the gateway until it ends, and its failure is logged', async () => {
       const lines: string[] = [];
       const held: Promise<unknown>[] = [];

@@ -21,11 +21,51 @@ describe('a body that nobody wants', () => {
     equal(cancelled, 0);
   });
 
-  it('is given up when it is long', () => {
+  it('is given up when it is longer than 64 KiB', () => {
     const body = stream();
     discard(body);
-    body.write(Buffer.alloc(64 * 1024 + 1));
+    equal(body.write(Buffer.alloc(64 * 1024)), true);
+    equal(cancelled, 0);
+    body.write(Buffer.alloc(1));
     equal(cancelled, 1);
+  });
+
+  it('is left alone when it has arrived, or is no stream', () => {
+    const body = stream();
+    body.end();
+    discard(body);
+    equal(body.arrived, true);
+    discard(Buffer.from('a'));
+    discard(null);
+    mock.timers.tick(1000);
+    equal(cancelled, 0);
+  });
+
+  it('is waited for no more once it has ended, failed or been given up', () => {
+    const { setTimeout, clearTimeout } = globalThis;
+    const waits = new Set<unknown>();
+    mock.method(globalThis, 'setTimeout', (...given: Parameters<typeof setTimeout>) => {
+      const timer = setTimeout(...given);
+      waits.add(timer);
+      return timer;
+    });
+    mock.method(globalThis, 'clearTimeout', (timer: NodeJS.Timeout) => {
+      waits.delete(timer);
+      clearTimeout(timer);
+    });
+    const finishes = [
+      (body: ByteStream) => body.end(),
+      (body: ByteStream) => body.fail(new Error('broken')),
+      (body: ByteStream) => body.write(Buffer.alloc(65 * 1024)),
+    ];
+    for (const finish of finishes) {
+      const body = stream();
+      discard(body);
+      equal(waits.size, 1);
+      finish(body);
+      equal(waits.size, 0);
+    }
+    mock.restoreAll();
   });
 
   it('is given up when its end does not come', () => {

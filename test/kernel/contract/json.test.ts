@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { parseExact, printJson } from '#contract';
+import { mayLoseDigits, parseExact, printJson } from '#contract';
 
 describe('exact JSON', () => {
   for (const text of [
@@ -41,7 +41,58 @@ describe('exact JSON', () => {
   });
 });
 
+describe('a number in JSON', () => {
+  const kept = (text: string) => JSON.isRawJSON((parseExact(`[${text}]`) as unknown[])[0]);
+
+  for (const text of [
+    '0.1234567890123456',
+    '1234567890123456.5',
+    '1e-400',
+    '-1E400',
+    '1.234567890123456789e5',
+    '2.2e-309',
+  ]) {
+    it(`is kept as it is written: ${text}`, () => ok(kept(text)));
+  }
+  for (const text of [
+    '0.123456789012345',
+    '1234567890123450000000',
+    '0.000000000000000000001',
+    '123456789012345e100',
+    '-9007199254740991',
+    '1e300',
+    '0e999',
+    '-0.00000000000000000',
+    '2.3e-308',
+    '100000000000000000000e5',
+  ]) {
+    it(`is a number of JavaScript: ${text}`, () => equal(kept(text), false));
+  }
+});
+
 describe('the scan for numbers that need care', () => {
+  for (const text of [
+    '[123456789012345,6]',
+    '[1.2.3]',
+    '{"e":1e99}',
+    '["1e9999x",1]',
+    '"time 12:00"',
+    '[1,2,3,4,5,6,7,8,9,10,11]',
+    '["e123"]',
+  ]) {
+    it(`passes by ${text}`, () => equal(mayLoseDigits(text), false));
+  }
+  for (const text of [
+    '1234567890123456',
+    '[0.123456789012345678]',
+    ' 1e400',
+    '[-2E-400]',
+    '{"a":1e999}',
+    '[1,1e100]',
+  ]) {
+    it(`stops at ${text}`, () => ok(mayLoseDigits(text)));
+  }
+
   it('finds one wherever it stands', () => {
     for (let before = 0; before < 40; before++) {
       for (const number of ['1234567890123456789', '1.234567890123456789', '1e999', '-2.5E-400']) {
