@@ -1,27 +1,11 @@
 import { type ConfigError, ConfigErrors } from '#contract';
-import {
-  type Change,
-  type Document,
-  editDocument,
-  fieldName,
-  isSecret,
-  maskSecrets,
-  mendText,
-  parentPointer,
-  parseDocument,
-  parsePointer,
-  readDocument,
-  replaceFile,
-  UnreadableError,
-} from '../config/index.ts';
+import { type Document, mendText, parseDocument, readDocument, replaceFile, UnreadableError } from '../config/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { examine } from '../runtime/build.ts';
 import type { CommandContext } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
+import { describeChange, mendDocument } from './mend-document.ts';
 import { toolServices } from './tool-services.ts';
-
-/** Changes may make other mistakes visible, which may be fixed too; a fix that brings back another ends here. */
-const MAX_ROUNDS = 5;
 
 /**
  * Makes good what an examination knows how to make good, and writes the file once when all is done. What cannot be
@@ -39,14 +23,12 @@ export async function fixFile(
   const tellAll = () => {
     for (const line of lines) tell(line);
   };
-  let document = await readMended(file, lines, tellAll);
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { edited, made } = applyFixes(document, await examine(document));
-    if (made.length === 0) break;
-    for (const change of made) lines.push(describeChange(document, change, 'fixed: '));
-    document = edited;
-  }
-  await replaceFile(file, document.text);
+  const readable = await readMended(file, lines, tellAll);
+  const mended = await mendDocument(readable, examine, (document, change) =>
+    describeChange(document, change, 'fixed: '),
+  );
+  await replaceFile(file, mended.document.text);
+  for (const line of mended.lines) lines.push(line);
   tellAll();
 }
 
@@ -97,48 +79,5 @@ export async function fixByExamining(
     stderr.write(`${cannotWrite(file, error)}\n`);
   } finally {
     await registry.close();
-  }
-}
-
-/** A change as one line: `file:line:column: 'old' is now 'new'`. The place is the one before the change. */
-export function describeChange(document: Document, change: Change, lead = ''): string {
-  const position = document.locate(change.pointer, 'key' in change ? 'key' : 'value');
-  const where = position ? `${document.file}:${position.line}:${position.column}` : document.file;
-  const now = 'key' in change ? `'${change.key}'` : JSON.stringify(maskSecrets(change.value, change.pointer, isSecret));
-  const name = 'key' in change ? parsePointer(change.pointer).at(-1) : fieldName(change.pointer);
-  return `${where}: ${lead}'${name}' is now ${now}\n`;
-}
-
-/** One round: all at once where that can be, else each for itself. */
-function applyFixes(document: Document, errors: readonly ConfigError[]): { edited: Document; made: readonly Change[] } {
-  const changes = outermost(errors.flatMap(({ pointer, fix }) => (fix ? [{ pointer, ...fix }] : [])));
-  const all = attempt(document, changes);
-  if (all) return { edited: all, made: changes };
-  let edited = document;
-  const made: Change[] = [];
-  for (const change of changes) {
-    const next = attempt(edited, [change]);
-    if (!next) continue;
-    edited = next;
-    made.push(change);
-  }
-  return { edited, made };
-}
-
-/** One change a place, and none inside another's: those are for the next round. */
-function outermost(changes: readonly Change[]): Change[] {
-  const places = new Map(changes.map((change) => [change.pointer, change]));
-  return [...places.values()].filter(({ pointer }) => {
-    for (let at = parentPointer(pointer); at !== ''; at = parentPointer(at)) if (places.has(at)) return false;
-    return true;
-  });
-}
-
-function attempt(document: Document, changes: readonly Change[]): Document | undefined {
-  try {
-    return editDocument(document, changes);
-  } catch (error) {
-    if (!(error instanceof ConfigErrors)) throw error;
-    return undefined;
   }
 }

@@ -1,12 +1,22 @@
-import { ConfigErrors, type DataObject } from '#contract';
-import { type Document, editDocument, formatOf, planMigration, readDocument, replaceFile } from '../config/index.ts';
+import { type Catalogue, ConfigErrors, type DataObject } from '#contract';
+import {
+  type Document,
+  editDocument,
+  formatOf,
+  planMigration,
+  readDocument,
+  replaceFile,
+  withoutEffect,
+} from '../config/index.ts';
+import { Registry } from '../registry/registry.ts';
+import { examine } from '../runtime/build.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
-import type { Command } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
-import { describeChange } from './fix.ts';
 import { type Flags, readArguments } from './flags.ts';
-import { findingsOf, printErrors, printFindings } from './report.ts';
-import type { Terminal } from './terminal.ts';
+import { describeChange, type MendedDocument, mendDocument } from './mend-document.ts';
+import { printErrors } from './report.ts';
+import { toolServices } from './tool-services.ts';
 import { UsageError } from './usage-error.ts';
 import { colourVariables } from './variables.ts';
 
@@ -17,8 +27,9 @@ const flags = {
 } as const satisfies Flags;
 
 /**
- * Turns a configuration of version 2, or one of version 3 with old names, into one of version 3 with present names;
- * format, comments and layout stay. Exit 1, with nothing written, when not everything can be migrated.
+ * Turns a configuration of version 2, or one of version 3 with old names, into one of version 3 with present names; what
+ * has no effect in the compatible product becomes a comment. Format, comments and layout stay. Exit 1, with nothing
+ * written, when not everything can be migrated.
  */
 export const migrate: Command = {
   usage: '-c FILE [-o FILE | --write]',
@@ -51,22 +62,51 @@ export const migrate: Command = {
 };
 
 /** @returns null, with its mistakes printed, for a file that cannot be read or wholly migrated. */
-async function migrateFile(file: string, terminal: Terminal): Promise<Document | null> {
+async function migrateFile(file: string, context: CommandContext): Promise<Document | null> {
   try {
-    return migrateDocument(await readDocument(file), terminal);
+    return await migrateDocument(await readDocument(file), context);
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
-    await printErrors(terminal, file, error.errors);
+    await printErrors(context, file, error.errors);
     return null;
   }
 }
 
 /** @throws ConfigErrors with everything that cannot be migrated. */
-function migrateDocument(document: Document, terminal: Terminal): Document {
-  const { changes, problems, notes } = planMigration(document.data as DataObject);
-  printFindings(terminal, findingsOf(document.file, document, [], notes));
+async function migrateDocument(given: Document, { catalogue, stderr }: CommandContext): Promise<Document> {
+  const { changes, problems } = planMigration(given.data as DataObject);
   if (problems.length > 0) throw new ConfigErrors(problems);
-  const migrated = editDocument(document, changes);
-  for (const change of changes) terminal.stderr.write(describeChange(document, change));
-  return migrated;
+  const renewed = editDocument(given, changes);
+  const { document, lines, left } = await silenced(renewed, catalogue);
+  for (const change of changes) stderr.write(describeChange(given, change));
+  for (const line of lines) stderr.write(line);
+  if (left > 0) stderr.write(`${count(left)} left: sluice check says which\n`);
+  return document;
+}
+
+/** What has no effect in the compatible product becomes a comment. */
+async function silenced(given: Document, catalogue: Catalogue): Promise<MendedDocument & { readonly left: number }> {
+  const registry = new Registry(catalogue, toolServices());
+  const reasons = new Map<string, string>();
+  let left = 0;
+  const find = async ({ data }: Document) => {
+    const { errors } = await examine(data, {}, registry, false);
+    left = errors.length;
+    const found = withoutEffect(errors, data as DataObject);
+    for (const { pointer, message } of found) reasons.set(pointer, message);
+    return found;
+  };
+  try {
+    const mended = await mendDocument(given, find, (document, change) => {
+      const line = describeChange(document, change).trimEnd();
+      return `${line}, for KrakenD ignores it: ${reasons.get(change.pointer)}\n`;
+    });
+    return { ...mended, left };
+  } finally {
+    await registry.close();
+  }
+}
+
+function count(mistakes: number): string {
+  return mistakes === 1 ? '1 mistake is' : `${mistakes} mistakes are`;
 }

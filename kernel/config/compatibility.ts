@@ -41,14 +41,30 @@ export function modernize(document: DataObject, report: Report): Origin {
   return origin;
 }
 
+/**
+ * A version that is read as another one.
+ *
+ * Code: a warning, CONFIG_OLD_VERSION.
+ */
+export function tellOldVersion({ version }: DataObject, report: Report): void {
+  if (version !== 2) return;
+  const hint = 'sluice migrate --write brings the file to version 3';
+  report.warn('CONFIG_OLD_VERSION', '/version', 'version 2 is old: it is read as version 3', { hint });
+}
+
 function renewComponents(components: DataObject, holder: string, isOld: boolean, origin: Origin, report: Report): void {
   const pointer = `${holder}/extra_config`;
   for (const key of Object.keys(components)) if (/^[@$_#]/.test(key)) delete components[key];
   const tellOld = (key: string, name: string) =>
-    report.warn('CONFIG_OLD_NAME', joinPointer(origin.pointer(pointer), key), `'${key}' is an old name of '${name}'`, {
-      hint: name,
-      fix: { key: name },
-    });
+    report.warn(
+      'CONFIG_OLD_NAME',
+      joinPointer(origin.pointer(pointer), key),
+      `'${key}' is an old name of '${name}': sluice migrate renames it`,
+      {
+        hint: name,
+        fix: { key: name },
+      },
+    );
   renameKeys(components, pointer, renamedNamespace, origin, report.warn, isOld ? undefined : tellOld);
   if (!isOld) return;
   for (const namespace of Object.keys(components)) {

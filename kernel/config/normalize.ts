@@ -1,7 +1,7 @@
 import { type ConfigError, type DataObject, isObject, type ServiceConfig, Slices } from '#contract';
 import { completeAgents } from './agents.ts';
 import { cloneData, deepFreeze } from './clone.ts';
-import { modernize } from './compatibility.ts';
+import { modernize, tellOldVersion } from './compatibility.ts';
 import { applyEnvironment } from './environment.ts';
 import { completeEndpoint, completeService, createHostCleaner } from './inherit.ts';
 import { parentPointer, parsePointer, valueAt } from './pointer.ts';
@@ -78,6 +78,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   applyEnvironment(document, options.env ?? {}, report);
   const unresolved = unresolvedIn(document);
   yield;
+  tellOldVersion(document, report);
   const origin = modernize(document, report);
   settleTransport(document, origin, report);
   yield;

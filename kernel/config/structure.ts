@@ -138,7 +138,9 @@ function misplaced(error: ConfigError, key: string, kind: Kind): ConfigError {
 function renamedField(error: ConfigError, key: string, kind: Kind, present: string, written: Written): ConfigError {
   if (hasField(kind, present)) {
     const isThere = written(`${parentPointer(error.pointer)}/${present}`) !== undefined;
-    return new ConfigError(error.code, error.pointer, error.message, {
+    const rest = isThere ? ', which is there too' : ': sluice migrate renames it';
+    const message = `'${key}' is an old name of '${present}'${rest}`;
+    return new ConfigError(error.code, error.pointer, message, {
       hint: present,
       fix: isThere ? undefined : { key: present },
     });

@@ -18,7 +18,7 @@ export function settleTransport(document: DataObject, origin: Origin, report: Re
     if (isObject(given)) document['client_tls'] = { ...given, allow_insecure_connections: true };
     old(
       '/allow_insecure_connections',
-      "'allow_insecure_connections' is an old field: certificates of backends are not checked",
+      "certificates of backends are not checked: 'allow_insecure_connections' is an old field, which sluice migrate moves",
       '"client_tls": {"allow_insecure_connections": true}',
     );
   }
@@ -26,11 +26,15 @@ export function settleTransport(document: DataObject, origin: Origin, report: Re
   const router = isObject(components) ? components['router'] : undefined;
   if (isObject(router) && router['use_h2c'] === true) {
     document['use_h2c'] = true;
-    old('/extra_config/router/use_h2c', "'use_h2c' belongs at the root", '"use_h2c": true');
+    old('/extra_config/router/use_h2c', "'use_h2c' belongs at the root: sluice migrate moves it", '"use_h2c": true');
   }
   const tls = document['tls'];
   if (isObject(tls) && (tls['public_key'] !== undefined || tls['private_key'] !== undefined)) {
     const pointer = tls['public_key'] === undefined ? '/tls/private_key' : '/tls/public_key';
-    old(pointer, 'a certificate beside keys is the old form', '"keys": [{"public_key": "…", "private_key": "…"}]');
+    old(
+      pointer,
+      'a certificate beside keys is the old form: sluice migrate makes it one of them',
+      '"keys": [{"public_key": "…", "private_key": "…"}]',
+    );
   }
 }

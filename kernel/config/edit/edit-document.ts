@@ -3,7 +3,7 @@ import { ConfigError, ConfigErrors, type Data, type DataObject, type Fix, isObje
 import { cloneData } from '../clone.ts';
 import { json } from '../json-text.ts';
 import { type Document, formatOf, parseDocument } from '../load.ts';
-import { joinPointer, parentPointer, parsePointer } from '../pointer.ts';
+import { joinPointer, parentPointer, parsePointer, valueAt } from '../pointer.ts';
 import type { Stretch } from '../position.ts';
 import type { Format } from '../text-format.ts';
 import { toml } from '../toml-text.ts';
@@ -13,8 +13,18 @@ import { jsonEditor } from './json-editor.ts';
 import { tomlEditor } from './toml-editor.ts';
 import { yamlEditor } from './yaml-editor.ts';
 
-/** Another name for the key at a pointer, or another value there. Pointers are those of the document before all changes. */
-export type Change = Fix & { readonly pointer: string };
+/**
+ * Another name for the key at a pointer, another value there, or a key more in the object there. Pointers are those of
+ * the document before all changes; at one pointer both name and value may change.
+ */
+export type Change = (Fix & { readonly pointer: string }) | Addition;
+
+/** A key that an object gets. */
+interface Addition {
+  readonly pointer: string;
+  readonly add: string;
+  readonly value: Data;
+}
 
 /** A stretch of a text and what to write in its place. */
 interface Edit extends Stretch {
@@ -39,7 +49,7 @@ export function editDocument(document: Document, changes: readonly Change[]): Do
   if (changes.length === 0) return document;
   const wanted = changeData(document.data as DataObject, changes);
   const editor = editors.get(formatOf(document.file))!(document.text);
-  const edits = changes.flatMap((change) => editsOf(editor, document.text, change));
+  const edits = changes.flatMap((change) => editsOf(editor, document.text, change, document.data));
   const text = applyEdits(document.text, edits);
   const edited = read(text, document.file, changes[0]!.pointer);
   if (!isDeepStrictEqual(withoutComments(edited.data), withoutComments(wanted))) {
@@ -54,10 +64,15 @@ function changeData(data: DataObject, changes: readonly Change[]): DataObject {
   const byDepth = changes
     .map((change) => ({ change, steps: parsePointer(change.pointer) }))
     .sort((one, other) => other.steps.length - one.steps.length);
-  for (const { change, steps } of byDepth) {
+  // A value is found by the name it had.
+  for (const { change, steps } of [...byDepth.filter(isOfValue), ...byDepth.filter((each) => !isOfValue(each))]) {
     const holder = steps.slice(0, -1).reduce<Data | undefined>((value, step) => own(value, step), result);
     const last = steps.at(-1);
     const value = last === undefined ? undefined : own(holder, last);
+    if ('add' in change) {
+      addKey(last === undefined ? result : value, change);
+      continue;
+    }
     if (value === undefined) throw impossible(change.pointer, 'is not there');
     if (!('key' in change)) {
       if (isObject(holder)) setKey(holder, last!, change.value);
@@ -65,15 +80,27 @@ function changeData(data: DataObject, changes: readonly Change[]): DataObject {
       continue;
     }
     if (!isObject(holder)) throw impossible(change.pointer, 'is not a key');
-    if (Object.hasOwn(holder, change.key)) {
-      const message = `'${last}' cannot be renamed: '${change.key}' is there too`;
-      const related = [joinPointer(parentPointer(change.pointer), change.key)];
-      throw new ConfigErrors([new ConfigError('EDIT_DUPLICATE_KEY', change.pointer, message, { related })]);
-    }
+    if (Object.hasOwn(holder, change.key)) throw taken(change.pointer, change.key);
     delete holder[last!];
     setKey(holder, change.key, value);
   }
   return result;
+}
+
+function isOfValue({ change }: { readonly change: Change }): boolean {
+  return !('key' in change);
+}
+
+function addKey(holder: Data | undefined, { pointer, add, value }: Addition): void {
+  if (!isObject(holder)) throw impossible(pointer, 'takes no keys');
+  if (Object.hasOwn(holder, add)) throw taken(joinPointer(pointer, add), add);
+  setKey(holder, add, value);
+}
+
+function taken(pointer: string, name: string): ConfigErrors {
+  const message = `'${parsePointer(pointer).at(-1)}' cannot be renamed: '${name}' is there too`;
+  const related = [joinPointer(parentPointer(pointer), name)];
+  return new ConfigErrors([new ConfigError('EDIT_DUPLICATE_KEY', pointer, message, { related })]);
 }
 
 function own(value: Data | undefined, step: string): Data | undefined {
@@ -82,9 +109,10 @@ function own(value: Data | undefined, step: string): Data | undefined {
     : undefined;
 }
 
-function editsOf(editor: Editor, text: string, change: Change): Edit[] {
+function editsOf(editor: Editor, text: string, change: Change, data: unknown): Edit[] {
   const { pointer } = change;
   const steps = parsePointer(pointer);
+  if ('add' in change) return [additionOf(editor, change, steps, data)];
   if ('key' in change) {
     const places = editor.keys(steps);
     if (places.length === 0) throw impossible(pointer, 'is not written out');
@@ -99,6 +127,18 @@ function editsOf(editor: Editor, text: string, change: Change): Edit[] {
   const printed = place && editor.printValue(change.value, place);
   if (printed === undefined) throw impossible(pointer, 'cannot be written in one place');
   return [{ pointer, start: place!.start, end: place!.end, text: printed }];
+}
+
+/** A key goes before the first one of its object; an object without any is written anew. */
+function additionOf(editor: Editor, { pointer, add, value }: Addition, steps: readonly string[], data: unknown): Edit {
+  const [first] = Object.keys((valueAt(data, steps) as DataObject | undefined) ?? {});
+  const [place] = first === undefined ? [] : editor.keys([...steps, first]);
+  if (place)
+    return { pointer, start: place.start, end: place.start, text: editor.printBefore(add, value, place.start) };
+  const object = editor.value(steps);
+  const printed = object && editor.printValue({ [add]: value }, object);
+  if (printed === undefined) throw impossible(pointer, 'cannot be written in one place');
+  return { pointer, start: object!.start, end: object!.end, text: printed };
 }
 
 /** What several places share, as YAML's aliases do, is edited once. */

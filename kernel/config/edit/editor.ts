@@ -11,6 +11,8 @@ export interface Editor {
   printKey(name: string, literal: string): string;
   /** A value in the layout of the one it replaces; undefined when the format has no literal for it. */
   printValue(value: Data, place: Stretch): string | undefined;
+  /** A key with its value, and what parts it from the key it is written in front of. */
+  printBefore(name: string, value: Data, offset: number): string;
 }
 
 /** @param text a text of the format, known to be valid. */

@@ -1,7 +1,7 @@
 import { printJson } from '#contract';
 import { json } from '../json-text.ts';
 import type { CreateEditor } from './editor.ts';
-import { fitsOneLine, type InlineStyle, indentAt, indentUnit, printInline } from './layout.ts';
+import { fitsOneLine, gapBefore, type InlineStyle, indentAt, indentUnit, printInline } from './layout.ts';
 
 const style: InlineStyle = { scalar: printJson, key: printJson, colon: ': ' };
 
@@ -15,6 +15,7 @@ export const jsonEditor: CreateEditor = (text) => {
     },
     value: (steps) => find(steps, 'value'),
     printKey: printJson,
+    printBefore: (name, value, offset) => `${printJson(name)}: ${printInline(value, style)},${gapBefore(text, offset)}`,
     printValue(value, { start, end }) {
       const inline = printInline(value, style);
       if (fitsOneLine(inline, text.slice(start, end)) || !text.includes('\n')) return inline;

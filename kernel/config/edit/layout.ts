@@ -9,6 +9,13 @@ export function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(start, offset))![0];
 }
 
+/** What parts a key from the one before it, as before this one: a new line where it begins one, else a space. */
+export function gapBefore(text: string, offset: number): string {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const before = text.slice(lineStart, offset);
+  return lineStart > 0 && before.trim() === '' ? `\n${before}` : ' ';
+}
+
 /** The white space one level of a text is indented by; two spaces where none is. */
 export function indentUnit(text: string): string {
   return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';

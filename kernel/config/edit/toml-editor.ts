@@ -17,6 +17,12 @@ export const tomlEditor: CreateEditor = (text) => {
       return place?.kind === 'value' ? place.value : undefined;
     },
     printKey: printName,
+    printBefore(name, value, offset) {
+      const entry = `${printName(name, '')} = ${printInline(value, style)}`;
+      const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+      const before = text.slice(lineStart, offset);
+      return before.trim() === '' ? `${entry}\n${before}` : `${entry}, `;
+    },
     printValue(value, { start, end }) {
       if (hasNull(value)) return undefined;
       const literal = text.slice(start, end);

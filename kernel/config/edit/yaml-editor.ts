@@ -23,6 +23,11 @@ export const yamlEditor: CreateEditor = (text) => {
       return found && { start: found.start, end: found.start + text.slice(found.start, found.end).trimEnd().length };
     },
     printKey: printText,
+    printBefore(name, value, offset) {
+      const entry = `${printText(name, '')}: ${printFlow(value, '')}`;
+      const isFlow = /[{,]\s*$/.test(text.slice(0, offset));
+      return isFlow ? `${entry}, ` : `${entry}\n${' '.repeat(columnOf(text, offset))}`;
+    },
     printValue(value, { start, end }) {
       const literal = text.slice(start, end);
       const isBlock = /^(?:-\s|[^[{'"][^\n]*:\s)/.test(literal);

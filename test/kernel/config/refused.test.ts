@@ -68,8 +68,8 @@ describe('a refused configuration', () => {
   table('an endpoint', endpoint, [
     ['an unknown field', { ednpoint: '/x' }, '/endpoints/0/ednpoint', "unknown key 'ednpoint' in 'endpoints[0]'", 'endpoint'],
     ['an unknown field beside comments', { _note: 'x', '@c': 1, '#d': 2, $e: 3, methud: 'GET' }, '/endpoints/0/methud', "unknown key 'methud' in 'endpoints[0]'", 'method'],
-    ['a field of older files', { headers_to_pass: ['A'] }, '/endpoints/0/headers_to_pass', "unknown key 'headers_to_pass' in 'endpoints[0]'", 'input_headers'],
-    ['another field of older files', { querystring_params: ['a'] }, '/endpoints/0/querystring_params', "unknown key 'querystring_params' in 'endpoints[0]'", 'input_query_strings'],
+    ['a field of older files', { headers_to_pass: ['A'] }, '/endpoints/0/headers_to_pass', "'headers_to_pass' is an old name of 'input_headers': sluice migrate renames it", 'input_headers'],
+    ['another field of older files', { querystring_params: ['a'] }, '/endpoints/0/querystring_params', "'querystring_params' is an old name of 'input_query_strings': sluice migrate renames it", 'input_query_strings'],
     ['a field of the backend', { url_pattern: '/' }, '/endpoints/0/url_pattern', "'url_pattern' belongs to a backend, not to an endpoint", 'move it to a backend'],
     ['no path', { endpoint: undefined }, '/endpoints/0', "'endpoint' is missing in 'endpoints[0]'"],
     ['a path that is a number', { endpoint: 5 }, '/endpoints/0/endpoint', "'endpoint' must be a string, found 5"],
@@ -111,8 +111,8 @@ describe('a refused configuration', () => {
   // biome-ignore format: a row is a line
   table('a backend', backend, [
     ['an unknown field', { url_patern: '/x' }, '/endpoints/0/backend/0/url_patern', "unknown key 'url_patern' in 'backend[0]'", 'url_pattern'],
-    ['a field of older files', { whitelist: ['a'] }, '/endpoints/0/backend/0/whitelist', "unknown key 'whitelist' in 'backend[0]'", 'allow'],
-    ['another field of older files', { blacklist: ['a'] }, '/endpoints/0/backend/0/blacklist', "unknown key 'blacklist' in 'backend[0]'", 'deny'],
+    ['a field of older files', { whitelist: ['a'] }, '/endpoints/0/backend/0/whitelist', "'whitelist' is an old name of 'allow': sluice migrate renames it", 'allow'],
+    ['another field of older files', { blacklist: ['a'] }, '/endpoints/0/backend/0/blacklist', "'blacklist' is an old name of 'deny': sluice migrate renames it", 'deny'],
     ['a field of the endpoint', { concurrent_calls: 2 }, '/endpoints/0/backend/0/concurrent_calls', "'concurrent_calls' belongs to the endpoint, not to a backend", 'move it to the endpoint'],
     ['no pattern', { url_pattern: undefined }, '/endpoints/0/backend/0', "'url_pattern' is missing in 'backend[0]'"],
     ['a pattern that is a number', { url_pattern: 5 }, '/endpoints/0/backend/0/url_pattern', "'url_pattern' must be a string, found 5"],

@@ -188,6 +188,43 @@ describe('editing a text', () => {
     });
   });
 
+  describe('with a key more', () => {
+    // biome-ignore format: a row is a line
+    const rows: readonly (readonly [file: string, text: string, pointer: string, edited: string])[] = [
+      ['a.json', '{\n    "a": 1\n}', '', '{\n    "x": [1],\n    "a": 1\n}'],
+      ['a.json', '{"a": {"b": 1}}', '/a', '{"a": {"x": [1], "b": 1}}'],
+      ['a.json', '{"a": {}}', '/a', '{"a": {"x": [1]}}'],
+      ['a.yaml', 'a:\n  b: 1 # one\n', '/a', 'a:\n  x: [1]\n  b: 1 # one\n'],
+      ['a.yaml', 'a:\n  - b: 1\n', '/a/0', 'a:\n  - x: [1]\n    b: 1\n'],
+      ['a.yaml', 'a: { b: 1 }\n', '/a', 'a: { x: [1], b: 1 }\n'],
+      ['a.toml', '[a]\n  b = 1\n', '/a', '[a]\n  x = [1]\n  b = 1\n'],
+      ['a.toml', 'a = { b = 1 }\n', '/a', 'a = { x = [1], b = 1 }\n'],
+    ];
+    for (const [file, text, pointer, edited] of rows) {
+      it(`puts it first in ${JSON.stringify(text)} of ${file}`, () =>
+        equal(edit(file, text, { pointer, add: 'x', value: [1] }), edited));
+    }
+    it('refuses one that is there', () => {
+      throws(() => edit('a.json', '{"a":1}', { pointer: '', add: 'a', value: 2 }), refusal('EDIT_DUPLICATE_KEY'));
+    });
+    it('refuses a list, a text and nothing', () => {
+      for (const pointer of ['/a', '/b', '/c']) {
+        throws(() => edit('a.json', '{"a":[],"b":"x"}', { pointer, add: 'd', value: 2 }), refusal('EDIT_IMPOSSIBLE'));
+      }
+    });
+    it('refuses a table of TOML that has tables only', () => {
+      throws(() => edit('a.toml', '[a]\n[a.b]\n', { pointer: '/a', add: 'x', value: 2 }), refusal('EDIT_IMPOSSIBLE'));
+    });
+  });
+
+  it('changes name and value of one key at once', () => {
+    const changes = [
+      { pointer: '/a', value: [1] },
+      { pointer: '/a', key: 'b' },
+    ];
+    equal(edit('a.json', '{"a": 1}', ...changes), '{"b": [1]}');
+  });
+
   it('refuses a rename that would make a key stand twice', () => {
     throws(() => edit('a.json', '{"a":1,"b":2}', { pointer: '/a', key: 'b' }), refusal('EDIT_DUPLICATE_KEY'));
   });

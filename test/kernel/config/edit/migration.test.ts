@@ -100,13 +100,15 @@ describe('a migration', () => {
     );
   });
 
-  it('tells of an old namespace beside its present name', () => {
+  it('makes a comment of an old namespace beside its present name, which wins', () => {
     const name = 'github.com/devopsfaith/krakend-martian';
-    const { problems } = planMigration({ version: 3, extra_config: { [name]: {}, 'modifier/martian': {} } });
-    deepEqual(
-      problems.map(({ pointer }) => pointer),
-      ['/extra_config/github.com~1devopsfaith~1krakend-martian'],
-    );
+    const text = JSON.stringify({ version: 2, extra_config: { [name]: {}, 'modifier/martian': {} } });
+    equal(migrate(text, 'a.json'), text.replace('2', '3').replace(name, `@${name}`));
+  });
+
+  it('makes a comment of an old field beside its present name in version 3, which does not know it', () => {
+    const text = '{"version":3,"endpoints":[{"headers_to_pass":["A"],"input_headers":[],"@headers_to_pass":1}]}';
+    equal(migrate(text, 'a.json'), text.replace('"headers_to_pass"', '"@@headers_to_pass"'));
   });
 
   it('tells of a version that is none', () => {
@@ -116,12 +118,77 @@ describe('a migration', () => {
     );
   });
 
-  it('notes old forms that are understood all the same', () => {
-    const { notes, changes } = planMigration({ version: 3, allow_insecure_connections: true });
-    deepEqual(
-      notes.map(({ pointer }) => pointer),
-      ['/allow_insecure_connections'],
-    );
-    deepEqual(changes, []);
+  describe('of old forms', () => {
+    it('makes the certificate beside keys one of them', () => {
+      const text = '{"version":3,"tls":{"public_key":"a.pem","private_key":"a.key"}}';
+      equal(
+        migrate(text, 'a.json'),
+        '{"version":3,"tls":{"keys":[{"public_key": "a.pem", "private_key": "a.key"}],"@private_key":"a.key"}}',
+      );
+    });
+    it('puts it behind those that are there', () => {
+      const keys = [{ public_key: 'a.pem', private_key: 'a.key' }];
+      const tls = { keys, public_key: 'b.pem', private_key: 'b.key' };
+      deepEqual(JSON.parse(migrate(JSON.stringify({ version: 3, tls }), 'a.json')).tls, {
+        keys: [...keys, { public_key: 'b.pem', private_key: 'b.key' }],
+        '@public_key': 'b.pem',
+        '@private_key': 'b.key',
+      });
+    });
+    it('moves what is said of certificates of backends to client_tls', () => {
+      const text = '{"version":3,"allow_insecure_connections":true}';
+      equal(migrate(text, 'a.json'), '{"version":3,"client_tls":{"allow_insecure_connections": true}}');
+    });
+    it('moves it into one that is there', () => {
+      const data = { version: 3, allow_insecure_connections: true, client_tls: { min_version: 'TLS12' } };
+      deepEqual(JSON.parse(migrate(JSON.stringify(data), 'a.json')), {
+        version: 3,
+        '@allow_insecure_connections': true,
+        client_tls: { allow_insecure_connections: true, min_version: 'TLS12' },
+      });
+    });
+    it('moves use_h2c to the root, from a router of any name', () => {
+      const name = 'github_com/luraproject/lura/router/gin';
+      const data = { version: 3, extra_config: { [name]: { use_h2c: true } } };
+      deepEqual(JSON.parse(migrate(JSON.stringify(data), 'a.json')), {
+        version: 3,
+        use_h2c: true,
+        extra_config: { router: { '@use_h2c': true } },
+      });
+    });
+    it('does the same in YAML and TOML', () => {
+      equal(
+        migrate(
+          'version: 3 # now\ntls: # one\n  public_key: a.pem # pair\n  private_key: a.key\nextra_config: {router: {use_h2c: true}}\n',
+          'a.yaml',
+        ),
+        'use_h2c: true\nversion: 3 # now\ntls: # one\n  keys: [{"public_key": "a.pem", "private_key": "a.key"}] # pair\n  "@private_key": a.key\nextra_config: {router: {"@use_h2c": true}}\n',
+      );
+      equal(
+        migrate(
+          'version = 3\nallow_insecure_connections = true\n[client_tls]\n# old\nmin_version = "TLS12"\n',
+          'a.toml',
+        ),
+        'version = 3\n"@allow_insecure_connections" = true\n[client_tls]\n# old\nallow_insecure_connections = true\nmin_version = "TLS12"\n',
+      );
+    });
+    it('leaves nothing to be warned of', () => {
+      const text = JSON.stringify({
+        version: 3,
+        allow_insecure_connections: true,
+        tls: { disabled: true, public_key: 'a.pem', private_key: 'a.key' },
+        extra_config: { router: { use_h2c: true } },
+      });
+      deepEqual(normalize(JSON.parse(migrate(text, 'a.json'))).warnings, []);
+    });
+    it('leaves forms that say nothing', () => {
+      const data = {
+        version: 3,
+        allow_insecure_connections: false,
+        tls: null,
+        extra_config: { router: { use_h2c: false } },
+      };
+      deepEqual(planMigration(data).changes, []);
+    });
   });
 });

@@ -1,0 +1,65 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { createFolder, type Folder, sluice } from './command.ts';
+
+const backend = (fields: object = {}) => ({ url_pattern: '/', host: ['http://b.test'], ...fields });
+const endpoint = (fields: object = {}) => ({ endpoint: '/a', backend: [backend()], ...fields });
+const root = (fields: object = {}) => ({ version: 3, endpoints: [endpoint()], ...fields });
+
+/** What KrakenD runs while it ignores a part of it: that part, how it is migrated, and what is said of it. */
+type Row = readonly [title: string, given: object, migrated: object, said: string];
+
+// biome-ignore format: a row is a line
+const rows: readonly Row[] = [
+  ['an unknown key', root({ timout: '3s' }), root({ '@timout': '3s' }), "'timout' is now '@timout', for KrakenD ignores it: unknown key 'timout'"],
+  ['a key of another object', root({ concurrent_calls: 2 }), root({ '@concurrent_calls': 2 }), "'concurrent_calls' is now '@concurrent_calls', for KrakenD ignores it: 'concurrent_calls' belongs to an endpoint, not to the root"],
+  ['an unknown key of a component', root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, colour: true } } }), root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, '@colour': true } } }), "'colour' is now '@colour', for KrakenD ignores it: unknown key 'colour' in 'telemetry/logging'"],
+  ['a component in the wrong place', root({ extra_config: { 'validation/json-schema': {} } }), root({ extra_config: { '@validation/json-schema': {} } }), `'validation/json-schema' is now '@validation/json-schema', for KrakenD ignores it: "validation/json-schema" does nothing at service level: it works in the extra_config of an endpoint`],
+  ['a component that nobody has', root({ extra_config: { 'my/own': { a: 1 } } }), root({ extra_config: { '@my/own': { a: 1 } } }), `'my/own' is now '@my/own', for KrakenD ignores it: unknown namespace "my/own"`],
+  ['an encoding that does not exist', root({ endpoints: [endpoint({ backend: [backend({ encoding: 'yml' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@encoding': 'yml' })] })] }), `'encoding' is now '@encoding', for KrakenD ignores it: no encoding to read a backend is named "yml"`],
+  ['an output that does not exist', root({ endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ endpoints: [endpoint({ '@output_encoding': 'jsn' })] }), `'output_encoding' is now '@output_encoding', for KrakenD ignores it: no encoding to write a response is named "jsn"`],
+  ['an output that does not exist, which is read as json whatever the root says', root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'json' })] }), `'output_encoding' is now "json", for KrakenD ignores it: no encoding to write a response is named "jsn"`],
+  ['a way to discover hosts that does not exist', root({ endpoints: [endpoint({ backend: [backend({ sd: 'consul' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@sd': 'consul' })] })] }), `'sd' is now '@sd', for KrakenD ignores it: unknown service discovery "consul"`],
+  ['a duration that is none', root({ timeout: '2' }), root({ '@timeout': '2' }), `'timeout' is now '@timeout', for KrakenD ignores it: 'timeout' must be a duration such as "1500ms" or "2s", found "2"`],
+  ['a header listed twice', root({ endpoints: [endpoint({ input_headers: ['A', 'B', 'A'] })] }), root({ endpoints: [endpoint({ input_headers: ['A', 'B'] })] }), `'input_headers' is now ["A","B"], for KrakenD ignores it: 'input_headers' holds "A" twice (first at position 0)`],
+];
+
+describe('migrate, of what KrakenD ignores', () => {
+  let folder: Folder;
+  before(() => {
+    folder = createFolder();
+  });
+  after(() => folder.remove());
+
+  for (const [title, given, migrated, said] of rows) {
+    it(`mends ${title}, and says so`, async () => {
+      const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));
+      equal(code, 0);
+      deepEqual(JSON.parse(out), migrated);
+      equal(err.replace(/^.*?:\d+:\d+: /, ''), `${said}\n`);
+      equal((await sluice('check', '-c', folder.write('migrated.json', out))).code, 0);
+    });
+  }
+
+  it('leaves alone what KrakenD does not ignore, and says that it is left', async () => {
+    const given = root({
+      timeout: 2,
+      host: ['ftp://h'],
+      extra_config: { 'auth/api-keys': {} },
+      endpoints: [endpoint({ backend: [{ url_patern: '/x' }] })],
+    });
+    const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));
+    equal(code, 0);
+    deepEqual(JSON.parse(out), given);
+    match(err, /^\d mistakes are left: sluice check says which\n$/);
+  });
+  it('finds a name for the comment that is free', async () => {
+    const given = root({ timout: '3s', '@timout': 'a note' });
+    const { out } = await sluice('migrate', '-c', folder.write('g.json', given));
+    deepEqual(JSON.parse(out), root({ '@@timout': '3s', '@timout': 'a note' }));
+  });
+  it('keeps comments and layout, in TOML too', async () => {
+    const text = 'version = 3\ntimout = "3s" # why\n[extra_config."my/own"]\na = 1\n';
+    const { out } = await sluice('migrate', '-c', folder.write('g.toml', text));
+    equal(out, text.replace('timout', '"@timout"').replace('my/own', '@my/own'));
+  });
+});
