@@ -79,6 +79,11 @@ export class Reply {
   complete: boolean | null = false;
   /** True for a backend that was deliberately not called; it counts neither as a success nor as a failure. */
   skipped = false;
+  /**
+   * What is said behind the body, over HTTP/2 and to clients that send `TE: trailers`; a function is called once the body is
+   * written, and must not wait.
+   */
+  trailers: HeaderBag | (() => HeaderBag) | null = null;
   /** The connection goes on in another protocol: the client is told 101 and these headers, and nothing else. */
   upgrade: Upgrade | null = null;
   /** What failed on the way to this reply, in order; empty when nothing did. */

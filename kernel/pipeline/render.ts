@@ -2,6 +2,7 @@ import {
   ByteStream,
   type ClientRequest,
   type Encoding,
+  type HeaderBag,
   hasKeys,
   printJson,
   type Reply,
@@ -18,6 +19,8 @@ export interface Answer {
   readonly body: string | Uint8Array | ByteStream | null;
   /** The body is the backend's own, or a stream: it goes out as it is, never compressed. */
   readonly raw?: true;
+  /** As of `Reply.trailers`. */
+  readonly trailers?: HeaderBag | (() => HeaderBag);
   /** The connection goes on in another protocol. */
   readonly upgrade?: Upgrade;
   /** The body is written as a stream, without a length, also when all of it is there. */

@@ -17,7 +17,8 @@ export function answerOf(
 ): Answer {
   try {
     if (reply.upgrade) return renderUpgrade(reply, reply.upgrade, request.upgrade, route, rendering);
-    return route ? render(reply, route, request, rendering) : renderPlain(reply, rendering);
+    const answer = route ? render(reply, route, request, rendering) : renderPlain(reply, rendering);
+    return reply.trailers ? { ...answer, trailers: reply.trailers } : answer;
   } catch (error) {
     const failed = Reply.failed(toCallError(error));
     tellErrors(failed, log, false);

@@ -51,10 +51,10 @@ export function wantsGzip(response: ServerResponse, { status, headers, body }: A
 }
 
 /** The answer, which is compressible, with its body compressed. */
-export async function compress({ status, headers, body }: Answer): Promise<Answer> {
-  const packed = await compressBytes(body as string | Uint8Array);
-  describeGzip(headers);
-  return { status, headers, body: packed };
+export async function compress(answer: Answer): Promise<Answer> {
+  const packed = await compressBytes(answer.body as string | Uint8Array);
+  describeGzip(answer.headers);
+  return { ...answer, body: packed };
 }
 
 /** All bytes of a body, compressed off the event loop. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { ByteStream, type Call, CancelledError, DeadlineError } from '#contract';
+import { ByteStream, type Call, CancelledError, DeadlineError, type Reply } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
+import { announce, endWithTrailers, takesTrailers } from './trailers.ts';
 
 /**
  * Writes an answer. A stream is written as it comes, no faster than the client takes it; a broken one breaks the
@@ -9,11 +10,16 @@ import type { Answer } from '../pipeline/render.ts';
  */
 export function writeAnswer(response: ServerResponse, answer: Answer, call: Call | null): (() => void) | null {
   const { status, headers, body } = answer;
-  if (body instanceof ByteStream) {
-    if (isStreamed(answer)) return streamAnswer(response, answer, body, call);
-    writeWhole(response, status, headers, body.collect(Number.POSITIVE_INFINITY) as Uint8Array);
+  const trailers = takesTrailers(response, answer) ? answer.trailers! : null;
+  if (trailers) announce(response, answer);
+  if (isStreamed(answer)) return streamAnswer(response, answer, call, trailers);
+  const whole = body instanceof ByteStream ? (body.collect(Number.POSITIVE_INFINITY) as Uint8Array) : body;
+  if (trailers) {
+    response.writeHead(status, headers);
+    if (whole !== null && whole.length > 0) response.write(whole);
+    endWithTrailers(response, trailers, call?.log);
   } else {
-    writeWhole(response, status, headers, body);
+    writeWhole(response, status, headers, whole);
   }
   call?.finish();
   return null;
@@ -51,7 +57,13 @@ function setLength(headers: string[], length: number): void {
 }
 
 /** The call goes on until the response has ended: its deadline holds for the whole stream, also for a client that stops reading. */
-function streamAnswer(response: ServerResponse, answer: Answer, body: ByteStream, call: Call | null): () => void {
+function streamAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  call: Call | null,
+  trailers: Reply['trailers'],
+): () => void {
+  const body = answer.body as ByteStream;
   let over = false;
   const stop = (error: Error, last: () => void): void => {
     if (over) return;
@@ -71,7 +83,8 @@ function streamAnswer(response: ServerResponse, answer: Answer, body: ByteStream
   body.flow({
     write: (chunk) => response.write(chunk),
     end: () => {
-      response.end();
+      if (trailers) endWithTrailers(response, trailers, call?.log);
+      else response.end();
     },
     fail: cut,
   });

@@ -1,3 +1,4 @@
+import { type Duplex, duplexPair } from 'node:stream';
 import {
   type AgentConfig,
   type AtBackend,
@@ -56,6 +57,11 @@ export interface Surroundings {
 /** A plugin standing alone, with no gateway and no socket around it. */
 export interface Stand {
   send(request: TestRequest | ClientRequest): Promise<Reply>;
+  /**
+   * Sends a request whose connection is to go on in another protocol, `upgrade` of the request.
+   * @returns the reply, and the client's end of the connection; null for an ordinary reply.
+   */
+  connect(request: TestRequest | ClientRequest): Promise<{ reply: Reply; connection: Duplex | null }>;
   /** Another configuration for the same place, as a reload brings it: kept values pass over. */
   reload(config: unknown): Promise<void>;
   readonly warnings: readonly ConfigError[];
@@ -88,6 +94,13 @@ export async function stand(plugin: Plugin, place: Level, config: unknown, aroun
   let standing = await standUp(plugin, place, config, around, context);
   return {
     send: (request) => sendTo(standing, place, request, around),
+    async connect(request) {
+      const reply = await sendTo(standing, place, request, around);
+      if (!reply.upgrade) return { reply, connection: null };
+      const [connection, gatewayEnd] = duplexPair();
+      reply.upgrade.take(gatewayEnd, Buffer.alloc(0));
+      return { reply, connection };
+    },
     async reload(next) {
       const successor = await standUp(plugin, place, next, around, context);
       await standing.scope.dispose(rethrow);

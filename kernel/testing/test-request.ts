@@ -12,6 +12,8 @@ export type TestRequest =
       readonly body?: string | Uint8Array;
       /** Path variables, keyed as components see them. */
       readonly params?: Params;
+      /** The protocol that its connection is to go on in. */
+      readonly upgrade?: string;
       /** Default `127.0.0.1`. */
       readonly ip?: string;
     };
@@ -23,6 +25,7 @@ export function testRequest(given: TestRequest): ClientRequest {
     target = '/',
     headers = {},
     body,
+    upgrade,
     params = {},
     ip = '127.0.0.1',
   } = typeof given === 'string' ? { method: given.split(' ')[0]!, target: given.split(' ')[1] ?? '/' } : given;
@@ -35,6 +38,7 @@ export function testRequest(given: TestRequest): ClientRequest {
     params,
     headers: bag,
     ip,
+    upgrade: upgrade?.toLowerCase() ?? null,
     host: bag.get('host') ?? 'gateway.test',
     body: body === undefined ? null : RequestBody.of(body),
   });

@@ -17,6 +17,7 @@ import {
   type Upgrade,
 } from '#contract';
 import type { Gateway } from '../../../kernel/index.ts';
+import { stand } from '../../../kernel/testing/index.ts';
 import { type Certificates, makeCertificates } from '../../support/certificates.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
@@ -360,5 +361,21 @@ describe('a connection that goes on in another protocol', () => {
     ({ port } = await gateway.listen());
     match(await (await open(head('/unasked'))).ended(), /^HTTP\/1\.1 500 /);
     ok(sinks.lines.some((line) => line.includes('nobody has asked')));
+  });
+
+  it('can be tested with no gateway around its component', async () => {
+    const gate = await stand(shout, 'endpoint', {});
+    const { reply, connection } = await gate.connect({ upgrade: 'Shout', headers: { 'X-Team': 'red' } });
+    deepEqual([reply.status, reply.headers.get('x-team')], [101, 'red']);
+    let received = '';
+    connection!.on('data', (bytes) => {
+      received += bytes;
+    });
+    connection!.write('abc');
+    await until(() => received === 'hello\nABC');
+    reply.upgrade!.end!();
+    await until(() => received.endsWith('bye\n'));
+    equal((await gate.connect({})).connection, null);
+    await gate.close();
   });
 });
