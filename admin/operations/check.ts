@@ -28,7 +28,8 @@ export const check: Operation = {
     {
       name: 'level',
       in: 'query',
-      description: 'How far to go: parse it, hold it to the schemas, or also build every component.',
+      description:
+        'How far to go: parse it, look at all that needs no other file, or also read the files that it names.',
       schema: { type: 'string', enum: levels, default: 'full' },
     },
     {

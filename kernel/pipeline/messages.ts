@@ -58,11 +58,14 @@ function takeApart(reply: Reply, looking: Looking, request: PipeRequest, call: C
     const text = `backend: unknown Content-Encoding ${JSON.stringify(headers.get('content-encoding'))}`;
     return Reply.failed(new BackendError('BACKEND_ENCODING', text));
   }
+  const said = headers.get('content-type') ?? 'no Content-Type';
   headers.filter((name) => !ofTheBytes.has(name));
   headers.set('Content-Type', looking.messages.contentType);
   if (!headers.has('cache-control')) headers.append('Cache-Control', 'no-cache');
   if (!headers.has('x-accel-buffering')) headers.append('X-Accel-Buffering', 'no');
-  reply.body = rewritten(plain, looking.messages, eachMessage(looking, request, call));
+  reply.body = rewritten(plain, looking.messages, eachMessage(looking, request, call), () => {
+    call.log.warning(`no message in the whole answer: it is ${said}, and read as ${looking.messages.contentType}`);
+  });
   return reply;
 }
 
@@ -93,12 +96,24 @@ function eachMessage({ shape, hooks }: Looking, request: PipeRequest, call: Call
   };
 }
 
-/** The stream the client gets: every message as soon as it is complete, and no faster than the client takes them. */
-function rewritten(body: ByteStream, messages: Messages, each: EachMessage | null): ByteStream {
+/**
+ * The stream the client gets: every message as soon as it is complete, and no faster than the client takes them.
+ * @param tellNone called at the end of an answer that had bytes and not one message.
+ */
+function rewritten(body: ByteStream, messages: Messages, each: EachMessage | null, tellNone: () => void): ByteStream {
   const output = new ByteStream({ resume: () => body.resume(), cancel: (reason) => body.cancel(reason) });
   let wanted = true;
   let broken = false;
-  const reader = messages.open(each, (bytes) => {
+  let isFilled = false;
+  let isRead = false;
+  const seen: EachMessage | null =
+    each &&
+    ((data) => {
+      isRead = true;
+      return each(data);
+    });
+  const reader = messages.open(seen, (bytes) => {
+    isRead = true;
     wanted = output.write(bytes);
   });
   const breakOff = (error: unknown): void => {
@@ -110,6 +125,7 @@ function rewritten(body: ByteStream, messages: Messages, each: EachMessage | nul
   body.flow({
     write(chunk) {
       if (broken) return true;
+      isFilled = true;
       wanted = true;
       try {
         reader.write(chunk);
@@ -126,6 +142,7 @@ function rewritten(body: ByteStream, messages: Messages, each: EachMessage | nul
         breakOff(error);
         return;
       }
+      if (isFilled && !isRead) tellNone();
       output.end();
     },
     fail: (error) => output.fail(error),

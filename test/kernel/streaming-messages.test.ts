@@ -149,6 +149,23 @@ describe('messages of a stream', () => {
     equal(lines.filter((line) => line.includes('WARNING') && line.includes('cannot work on that')).length, 1);
   });
 
+  it('are missed in the log where the whole answer holds none, such as one of JSON', async () => {
+    const warnings = () => lines.filter((line) => line.includes('no message in the whole answer')).length;
+    await through(endpoint('sse'), '{"a":1}', { 'Content-Type': 'application/json' });
+    equal(warnings(), 1);
+    ok(lines.some((line) => line.includes('it is application/json, and read as text/event-stream')));
+    for (const [config, body] of [
+      [endpoint('sse'), ''],
+      [endpoint('sse'), ': ping\n\n'],
+      [endpoint('sse', {}, { allow: ['b'] }), 'data: {"a":1}\n\n'],
+      [endpoint('ndjson'), '{"a":1}'],
+    ] as const) {
+      await gateway.close();
+      await through(config, body, { 'Content-Type': 'application/json' });
+      equal(warnings(), 0, body);
+    }
+  });
+
   it('keep the digits of their numbers', async () => {
     const client = await through(endpoint('sse', {}, { deny: ['x'] }), 'data: {"n":9007199254740993,"x":1}\n\n');
     equal(client.bytes.toString(), 'data: {"n":9007199254740993}\n\n');

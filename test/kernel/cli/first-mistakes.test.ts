@@ -41,6 +41,7 @@ const rows: readonly Row[] = [
   ['several methods in the place of one', onEndpoint({ method: ['GET', 'PUT'] }), `'method' must be a string, found a list → one endpoint for each method, the first with "method": "GET"`],
   ['any method', onEndpoint({ method: 'ANY' }), `${METHODS}, found "ANY" → one endpoint for each method, or "/__catchall" for all methods and paths`],
   ['the method OPTIONS', onEndpoint({ method: 'OPTIONS' }), `${METHODS}, found "OPTIONS" → "auto_options": true in extra_config.router answers OPTIONS on every path`],
+  ['a format of no JSON schema', onEndpoint({ method: 'POST', extra_config: { 'validation/json-schema': { type: 'string', format: 'emial' } } }), '"emial" is not a format that is checked → did you mean "email"?'],
   ['a pattern of headers', onEndpoint({ input_headers: ['X-*'] }), '"X-*" is one name, not a pattern: only "*" alone stands for all → list every name'],
   ['a pattern of parameters on a backend', onEndpoint({ input_query_strings: ['*'], backend: [backend({ input_query_strings: ['page*'] })] }), '"page*" is one name, not a pattern: only "*" alone stands for all → list every name'],
   ['a path of JSONPath', onBackend({ allow: ['$.data'] }), '"$.data" looks for a key "$": paths are keys with dots between them → data'],
