@@ -4,11 +4,13 @@ import Koa from 'koa';
 import type { Log } from '#contract';
 import type { Admin } from './admin.ts';
 import { answering } from './answering.ts';
+import { acceptHeaders } from './body.ts';
 import { cors } from './cors.ts';
 import { createFailureCounter } from './guards/failures.ts';
 import { guardConnection } from './guards/index.ts';
 import { createTokenGuard } from './guards/token.ts';
 import { createIdempotency } from './idempotency.ts';
+import type { Operation } from './operation.ts';
 import { Problem } from './problem.ts';
 import { serveOperation } from './serving.ts';
 import type { Tokens } from './tokens/tokens.ts';
@@ -38,7 +40,7 @@ export function createApp(admin: Admin, tokens: Tokens, log: Log): Answer {
     if (ctx.method !== 'OPTIONS') return next();
     const allowed = allowedAt(router, ctx.path);
     if (allowed.length === 0) throw new Problem('not-found', `there is no ${ctx.path}`);
-    ctx.set('Allow', allowed.join(', '));
+    ctx.set({ Allow: allowed.join(', '), ...acceptedAt(router, operations, ctx.path) });
     ctx.status = 204;
   });
   app.use(router.routes());
@@ -50,6 +52,15 @@ export function createApp(admin: Admin, tokens: Tokens, log: Log): Answer {
     throw new Problem('method-not-allowed', `${ctx.path} has no ${ctx.method}`, { headers });
   });
   return app.callback();
+}
+
+/** The media types that a path takes, for the methods that have a header for them. */
+function acceptedAt(router: Router, operations: readonly Operation[], path: string): Record<string, string> {
+  const paths = new Set(router.match(path, 'OPTIONS').path.map((layer) => layer.path));
+  const taking = operations.filter(({ path: own, method, accepts }) => {
+    return paths.has(own) && accepts !== undefined && acceptHeaders[method] !== undefined;
+  });
+  return Object.fromEntries(taking.map(({ method, accepts }) => [acceptHeaders[method]!, accepts!.join(', ')]));
 }
 
 /** Methods of a path; none for an unknown one. */

@@ -1,6 +1,6 @@
 import type { Applied, Gateway } from '#kernel';
 import type { JsonSchema } from './operation.ts';
-import { guardSchema, issueSchema, listOf, objectOf, oneOf, orNull, text, whole } from './schemas.ts';
+import { guardSchema, issueSchema, listOf, mapOf, objectOf, oneOf, orNull, text, whole } from './schemas.ts';
 
 /** What a change did, as clients read it. */
 export function appliedBody(applied: Applied, { crew, control }: Gateway): object {
@@ -25,18 +25,18 @@ export function appliedBody(applied: Applied, { crew, control }: Gateway): objec
 }
 
 /** Its schema. */
-export const appliedSchema: JsonSchema = objectOf({
+export const appliedSchema: JsonSchema = objectOf('Applied', {
   result: oneOf(['applied', 'unchanged', 'dry_run']),
   revision: whole,
   previous: whole,
   hash: text,
   attempt: whole,
   durationMs: whole,
-  phases: { type: 'object', additionalProperties: { type: 'number' } },
-  changes: objectOf({ added: listOf(text), changed: listOf(text), removed: listOf(text) }),
+  phases: mapOf({ type: 'number' }),
+  changes: objectOf('AppliedChanges', { added: listOf(text), changed: listOf(text), removed: listOf(text) }),
   rebound: listOf(text),
   requiresRestart: listOf(text),
   warnings: listOf(issueSchema),
   guard: orNull(guardSchema),
-  workers: objectOf({ prepared: whole, committed: whole }),
+  workers: objectOf('AppliedWorkers', { prepared: whole, committed: whole }),
 });

@@ -44,20 +44,23 @@ async function takeBody(ctx: Koa.Context, limitBytes: number, accepted: readonly
   return bytes.length === 0 ? null : { mediaType, bytes };
 }
 
-/** Reads a body of one of the types. @throws Problem as `readBody`; bad-request when there is none. */
+/** Reads a body of one of the types; without one there is nothing in it to read. @throws Problem as `readBody`. */
 export async function demandBody(ctx: Koa.Context, admin: Admin, accepted: readonly string[]): Promise<Body> {
-  const body = await readBody(ctx, admin, accepted);
-  if (!body) throw new Problem('bad-request', 'the request has no body');
-  return body;
+  return (await readBody(ctx, admin, accepted)) ?? { mediaType: accepted[0]!, bytes: new Uint8Array() };
 }
 
 /**
  * Reads a body of JSON.
- * @throws Problem as `demandBody`; ConfigErrors for what is not UTF-8, no JSON, or has a key twice.
+ * @throws Problem as `readBody`; ConfigErrors for what is not UTF-8, no JSON, or has a key twice.
  */
 export async function demandJson(ctx: Koa.Context, admin: Admin, accepted = ['application/json']): Promise<Data> {
   const { bytes } = await demandBody(ctx, admin, accepted);
   return parseJson(decodeText(bytes, 'body.json'), 'body.json');
+}
+
+/** Reads a configuration; without a body it is an empty one. @throws Problem as `readBody`; ConfigErrors. */
+export async function demandConfigBody(ctx: Koa.Context, admin: Admin): Promise<ConfigText> {
+  return (await readConfigBody(ctx, admin)) ?? new ConfigText('', 'json');
 }
 
 /** Reads a configuration. @returns null when there is no body. @throws Problem as `readBody`; ConfigErrors. */
@@ -74,7 +77,7 @@ export async function readConfigBody(ctx: Koa.Context, admin: Admin): Promise<Co
 function mediaTypeOf(ctx: Koa.Context, accepted: readonly string[]): string {
   const [name = '', ...parameters] = ctx.get('content-type').split(';');
   const mediaType = name.trim().toLowerCase();
-  if (!accepted.includes(mediaType)) throw unsupported(mediaType, accepted);
+  if (!accepted.includes(mediaType)) throw unsupported(ctx, mediaType, accepted);
   const charset = parameters.map((text) => /^\s*charset\s*=\s*"?([^"\s]*)/i.exec(text)?.[1]).find(Boolean);
   if (charset && !/^utf-?8$/i.test(charset)) {
     throw new Problem('unsupported-media-type', `the body must be UTF-8, not ${charset}`);
@@ -85,8 +88,11 @@ function mediaTypeOf(ctx: Koa.Context, accepted: readonly string[]): string {
   return mediaType;
 }
 
-function unsupported(mediaType: string, accepted: readonly string[]): Problem {
-  const headers = { 'Accept-Post': accepted.join(', ') };
+/** What tells the media types of a method (RFC 5789, Linked Data Platform). */
+export const acceptHeaders: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post' };
+
+function unsupported(ctx: Koa.Context, mediaType: string, accepted: readonly string[]): Problem {
+  const headers = { [acceptHeaders[ctx.method] ?? 'Accept']: accepted.join(', ') };
   const found = mediaType || 'none';
   return new Problem('unsupported-media-type', `Content-Type must be ${accepted.join(', ')}; it is ${found}`, {
     headers,

@@ -59,7 +59,7 @@ export const changeAnswers: Operation['answers'] = {
   200: jsonAnswer('What it did; with a guard, Location tells where that is reported.', appliedSchema),
   202: jsonAnswer(
     'Begun, for a client that does not wait; Location tells where it is reported.',
-    objectOf({ attempt: whole }),
+    objectOf('BegunAttempt', { attempt: whole }),
   ),
 };
 

@@ -53,8 +53,9 @@ export function streamsAffected(gateway: Gateway, { endpoints: { changed, remove
   return [...affected].reduce((sum, endpoint) => sum + (streamsByEndpoint.get(endpoint) ?? 0), 0);
 }
 
-const route = objectOf({ method: text, endpoint: text });
+const route = objectOf('EndpointName', { method: text, endpoint: text });
 const change = objectWith(
+  'Change',
   {
     op: oneOf(['add', 'remove', 'replace']),
     from: anything,
@@ -69,12 +70,22 @@ const change = objectWith(
 );
 const names = listOf(route);
 
+/** Schema of a JSON patch (RFC 6902). */
+export const patchSchema = listOf(
+  objectWith(
+    'PatchOperation',
+    { op: oneOf(['add', 'remove', 'replace', 'move', 'copy', 'test']), path: text, from: text, value: anything },
+    'op',
+    'path',
+  ),
+);
+
 /** Schema of a difference. */
-export const differenceSchema = objectOf({
+export const differenceSchema = objectOf('Difference', {
   equal: flag,
-  summary: objectOf({ added: whole, changed: whole, removed: whole }),
+  summary: objectOf('ChangeCounts', { added: whole, changed: whole, removed: whole }),
   changes: listOf(change),
-  endpoints: objectOf({ added: names, changed: names, removed: names }),
-  patch: listOf(objectWith({ op: text, path: text, value: anything }, 'op', 'path')),
+  endpoints: objectOf('ChangedEndpoints', { added: names, changed: names, removed: names }),
+  patch: patchSchema,
   streamsAffected: whole,
 });

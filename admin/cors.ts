@@ -4,7 +4,7 @@ import type { AdminSettings } from '#contract';
 const METHODS = 'GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS';
 const HEADERS =
   'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Prefer, X-Request-Id, Last-Event-ID';
-const EXPOSED = 'ETag, Gateway-Revision, Location, Retry-After, X-Request-Id, WWW-Authenticate';
+const EXPOSED = 'ETag, Gateway-Revision, Location, Retry-After, X-Request-Id, WWW-Authenticate, Accept-Patch';
 
 /** Lets allowed pages read answers. Others have been refused before. */
 export function cors(settings: () => AdminSettings): Koa.Middleware {

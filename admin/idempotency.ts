@@ -32,7 +32,7 @@ export interface Idempotency {
    * not tried, or failed for a fault of ours, may be tried again.
    * @param owner whose key it is.
    * @param answer runs the request; the answer, also a problem, stands in the context.
-   * @throws Problem bad-request when the key was used for another request.
+   * @throws Problem idempotency-key-reused when the key was used for another request; bad-request when it is too long.
    */
   once(ctx: Koa.Context, owner: string, body: Uint8Array | null, answer: () => Promise<void>): Promise<void>;
 }
@@ -57,7 +57,8 @@ export function createIdempotency(now: () => number): Idempotency {
       const print = printOf(ctx, body);
       const known = entries.get(key);
       if (known) {
-        if (known.print !== print) throw new Problem('bad-request', 'Idempotency-Key was used for another request');
+        if (known.print !== print)
+          throw new Problem('idempotency-key-reused', 'Idempotency-Key was used for another request');
         replay(ctx, await known.result);
         return;
       }

@@ -4,7 +4,7 @@ import type { Admin } from './admin.ts';
 import type { ProblemSlug } from './problem.ts';
 
 /** JSON Schema, as the description of the API prints it. */
-export type JsonSchema = { readonly [keyword: string]: unknown };
+export type JsonSchema = { readonly [keyword: string | symbol]: unknown };
 
 /** A parameter of an operation. */
 export interface Parameter {
@@ -37,6 +37,10 @@ export interface Operation {
   readonly accepts?: readonly string[];
   /** Schema of the body where it is not a configuration. */
   readonly body?: JsonSchema;
+  /** Where it differs by media type. */
+  readonly bodies?: { readonly [mediaType: string]: JsonSchema };
+  /** The operation also works without one. */
+  readonly bodyIsOptional?: true;
   /** By status; problems are not among them. */
   readonly answers: { readonly [status: number]: Answer };
   /** Problems of its own, besides those that follow from the rest of it. */

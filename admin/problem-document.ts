@@ -31,6 +31,8 @@ const titles: Readonly<Partial<Record<ProblemSlug, string>>> = {
   'writes-disabled': 'Changes are switched off',
   'reload-in-progress': 'Another change is being applied',
   draining: 'The gateway is ending',
+  'test-failed': 'The configuration is not what the patch expects',
+  'idempotency-key-reused': 'The Idempotency-Key belongs to another request',
   stale: 'The configuration has changed meanwhile',
   template: 'A template of the configuration failed',
   validation: 'The configuration is not valid',

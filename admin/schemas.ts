@@ -6,18 +6,40 @@ export const whole: JsonSchema = { type: 'integer' };
 export const flag: JsonSchema = { type: 'boolean' };
 export const anything: JsonSchema = {};
 
+/** Under this a schema carries its name; it is described once, and everything else refers to it. */
+export const schemaName = Symbol('name');
+
+/** @param name in the description, differs for every schema. */
+export function named(name: string, schema: JsonSchema): JsonSchema {
+  return { ...schema, [schemaName]: name };
+}
+
 export function listOf(items: JsonSchema): JsonSchema {
   return { type: 'array', items };
 }
 
-/** An object that always has all of its members. */
-export function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: 'object', properties, required: Object.keys(properties) };
+/** An object that always has all of its members, and no others. */
+export function objectOf(name: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return objectWith(name, properties, ...Object.keys(properties));
+}
+
+/** An object of which only some members are always there. */
+export function objectWith(
+  name: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+  ...required: string[]
+): JsonSchema {
+  return named(name, { type: 'object', properties, required, additionalProperties: false });
 }
 
 /** An object with any keys. */
 export function mapOf(values: JsonSchema): JsonSchema {
   return { type: 'object', additionalProperties: values };
+}
+
+/** A document that is described elsewhere. */
+export function documentOf(name: string, description: string): JsonSchema {
+  return named(name, { type: 'object', description, additionalProperties: true });
 }
 
 export function orNull(schema: JsonSchema): JsonSchema {
@@ -31,24 +53,64 @@ export function oneOf(words: readonly string[]): JsonSchema {
 /** Where something stands in the configuration; file, line and column where they are known. */
 export const place: Readonly<Record<string, JsonSchema>> = { pointer: text, file: text, line: whole, column: whole };
 
-/** An object of which only some members are always there. */
-export function objectWith(properties: Readonly<Record<string, JsonSchema>>, ...required: string[]): JsonSchema {
-  return { type: 'object', properties, required };
-}
+export const placeSchema = objectWith('Place', place, 'pointer');
 
 /** An answer in JSON. */
 export function jsonAnswer(description: string, schema: JsonSchema): Answer {
   return { description, content: { 'application/json': schema } };
 }
 
-/** A problem of an operation, as `problemDocument` makes it. */
-export const problemSchema: JsonSchema = { $ref: '#/components/schemas/Problem' };
+/** A configuration, whatever it is written in. */
+export const configSchema = documentOf('Configuration', 'A configuration, as of GET /v1/schema.');
+
+/** A stretch of the configuration. */
+const span = { ...place, endLine: whole, endColumn: whole };
 
 /** A mistake in a configuration, as problems list them. */
-export const issueSchema: JsonSchema = { $ref: '#/components/schemas/Problem/properties/errors/items' };
+export const issueSchema = objectWith(
+  'Issue',
+  {
+    ...span,
+    severity: text,
+    code: text,
+    namespace: text,
+    message: text,
+    value: text,
+    hint: text,
+    related: listOf(objectWith('RelatedPlace', { ...span, message: text }, 'pointer')),
+  },
+  'pointer',
+  'severity',
+  'code',
+  'namespace',
+  'message',
+);
+
+/** What went wrong (RFC 9457), as `problemDocument` makes it. */
+export const problemSchema = objectWith(
+  'Problem',
+  {
+    type: text,
+    title: text,
+    status: whole,
+    detail: text,
+    instance: text,
+    requestId: text,
+    attempt: whole,
+    phase: text,
+    revision: whole,
+    errors: listOf(issueSchema),
+    errorsTruncated: whole,
+    warnings: listOf(issueSchema),
+  },
+  'type',
+  'title',
+  'status',
+  'detail',
+);
 
 /** How a guard stands, as of `GuardState`. */
-export const guardSchema: JsonSchema = objectOf({
+export const guardSchema = objectOf('Guard', {
   state: oneOf(['watching', 'passed', 'undecided', 'superseded', 'rolled-back', 'failed']),
   revision: whole,
   attempt: whole,

@@ -47,6 +47,7 @@ export {
 export type { Attempt, AttemptResult, Trigger } from './control/attempts.ts';
 export type { Applied, Change, GuardWish } from './control/change.ts';
 export type { EventData, EventLog, EventType, GatewayEvent } from './control/event-log.ts';
+export { eventTypes, isEventPattern } from './control/event-log.ts';
 export type { GatewayOptions, WorkerOptions } from './control/gateway-options.ts';
 export { defaultThresholds, type GuardThresholds } from './control/guard.ts';
 export type { GuardState } from './control/guard-state.ts';

@@ -1,69 +1,36 @@
 import { version } from '#kernel';
-import type { Operation, Parameter } from '../operation.ts';
-import { listOf, objectWith, place, text, whole } from '../schemas.ts';
+import type { Answer, Operation, Parameter } from '../operation.ts';
+import { configSchema } from '../schemas.ts';
+import { type Components, createComponents } from './components.ts';
 import { type OpenApi, type OpenApiOperation, operationIdOf, pathsOf } from './document.ts';
 import { problemAnswers } from './problem-answers.ts';
 
 const TOKEN = 'token';
 
-/** Describes the admin API from its operations alone. */
-export function describeAdmin(operations: readonly Operation[]): OpenApi {
+/** Describes the admin API from its operations alone. @param origin where it is served, as in `http://127.0.0.1:9180`. */
+export function describeAdmin(operations: readonly Operation[], origin: string): OpenApi {
+  const components = createComponents();
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice admin API', version },
-    paths: pathsOf(operations.map((operation) => [pathOf(operation), operation.method, describe(operation)])),
+    info: {
+      title: 'Sluice admin API',
+      description: 'Checks, applies and inspects the configuration of a running gateway.',
+      version,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: origin }],
+    paths: pathsOf(
+      operations.map((operation) => [pathOf(operation), operation.method, describe(operation, components)]),
+    ),
     components: {
-      schemas: { Problem: problem },
+      schemas: components.schemas,
       securitySchemes: { [TOKEN]: { type: 'http', scheme: 'bearer', description: 'A token with the scope named.' } },
     },
   };
 }
 
-/** A stretch of the configuration. */
-const span = { ...place, endLine: whole, endColumn: whole };
-
-const issue = objectWith(
-  {
-    ...span,
-    severity: text,
-    code: text,
-    namespace: text,
-    message: text,
-    value: text,
-    hint: text,
-    related: listOf(objectWith({ ...span, message: text }, 'pointer')),
-  },
-  'pointer',
-  'severity',
-  'code',
-  'namespace',
-  'message',
-);
-
-/** RFC 9457. */
-const problem = objectWith(
-  {
-    type: text,
-    title: text,
-    status: whole,
-    detail: text,
-    instance: text,
-    requestId: text,
-    attempt: whole,
-    phase: text,
-    revision: whole,
-    errors: listOf(issue),
-    errorsTruncated: whole,
-    warnings: listOf(issue),
-  },
-  'type',
-  'title',
-  'status',
-  'detail',
-);
-
-function describe(operation: Operation): OpenApiOperation {
-  const { method, summary, scope, openOnLoopback, accepts, body, parameters = [], answers } = operation;
+function describe(operation: Operation, components: Components): OpenApiOperation {
+  const { method, summary, scope, openOnLoopback, parameters = [], answers } = operation;
   const needed = scope === null ? [] : [{ [TOKEN]: [scope] }];
   return {
     operationId: operationIdOf(
@@ -74,15 +41,13 @@ function describe(operation: Operation): OpenApiOperation {
     ),
     summary,
     ...(parameters.length > 0 && { parameters: parameters.map(describeParameter) }),
-    ...(accepts && { requestBody: { content: contentOf(accepts.map((type) => [type, body ?? {}])) } }),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries({ ...answers, ...problemAnswers(operation) }).map(([status, { description, content }]) => [
-          status,
-          { description, ...(content && { content: contentOf(Object.entries(content)) }) },
-        ]),
-      ),
-    },
+    ...describeBody(operation, components),
+    responses: Object.fromEntries(
+      Object.entries({ ...answers, ...problemAnswers(operation) }).map(([status, answer]) => [
+        status,
+        describeAnswer(answer, components),
+      ]),
+    ),
     // An empty one among several says that none is needed.
     security: openOnLoopback ? [{}, ...needed] : needed,
   };
@@ -92,8 +57,24 @@ function describeParameter({ required, ...parameter }: Parameter) {
   return { ...parameter, required: required ?? false };
 }
 
-function contentOf(schemas: readonly (readonly [mediaType: string, schema: object])[]): object {
-  return Object.fromEntries(schemas.map(([mediaType, schema]) => [mediaType, { schema }]));
+function describeBody(
+  { accepts, body = configSchema, bodies = {}, bodyIsOptional }: Operation,
+  components: Components,
+): Pick<OpenApiOperation, 'requestBody'> {
+  if (!accepts) return {};
+  const schemas = accepts.map((type) => [type, bodies[type] ?? body] as const);
+  return { requestBody: { required: !bodyIsOptional, content: contentOf(schemas, components) } };
+}
+
+function describeAnswer({ description, content }: Answer, components: Components): object {
+  return { description, ...(content && { content: contentOf(Object.entries(content), components) }) };
+}
+
+function contentOf(
+  schemas: readonly (readonly [mediaType: string, schema: Parameter['schema']])[],
+  components: Components,
+): object {
+  return Object.fromEntries(schemas.map(([mediaType, schema]) => [mediaType, { schema: components.refer(schema) }]));
 }
 
 /** `/v1/revisions/:number` as `/v1/revisions/{number}`. */

@@ -3,7 +3,13 @@ import type { JsonSchema } from '../operation.ts';
 /** What both descriptions are made of: the parts of OpenAPI 3.1 that are used. */
 export interface OpenApi {
   readonly openapi: '3.1.0';
-  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description?: string;
+    readonly license?: { readonly name: string; readonly identifier: string };
+  };
+  readonly servers?: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components?: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }

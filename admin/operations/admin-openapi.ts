@@ -1,14 +1,15 @@
 import { describeAdmin } from '../openapi/admin-api.ts';
 import type { Operation } from '../operation.ts';
 import { jsonAnswer } from '../schemas.ts';
+import { openApiSchema } from './openapi.ts';
 
 export const adminOpenapi: Operation = {
   method: 'GET',
   path: '/v1/admin-openapi',
   scope: 'read',
   summary: 'Describe this API, as OpenAPI 3.1.',
-  answers: { 200: jsonAnswer('The description.', { type: 'object' }) },
+  answers: { 200: jsonAnswer('The description.', openApiSchema) },
   handle(ctx, { operations }) {
-    ctx.body = describeAdmin(operations);
+    ctx.body = describeAdmin(operations, `${ctx.protocol}://${ctx.host}`);
   },
 };

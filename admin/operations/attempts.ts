@@ -5,9 +5,20 @@ import { numberInPath } from '../parameters.ts';
 import { pathNumber } from '../path-number.ts';
 import { Problem } from '../problem.ts';
 import { attemptProblem } from '../problem-document.ts';
-import { guardSchema, jsonAnswer, listOf, objectOf, oneOf, orNull, problemSchema, text, whole } from '../schemas.ts';
+import {
+  guardSchema,
+  jsonAnswer,
+  listOf,
+  mapOf,
+  objectOf,
+  oneOf,
+  orNull,
+  problemSchema,
+  text,
+  whole,
+} from '../schemas.ts';
 
-const attemptSchema = objectOf({
+const attemptSchema = objectOf('Attempt', {
   id: whole,
   trigger: oneOf(['start', 'watch', 'signal', 'api', 'rollback', 'guard', 'resume']),
   actor: orNull(text),
@@ -15,7 +26,7 @@ const attemptSchema = objectOf({
   result: oneOf(['running', 'applied', 'unchanged', 'dry_run', 'failed']),
   revision: whole,
   durationMs: whole,
-  phases: { type: 'object', additionalProperties: { type: 'number' } },
+  phases: mapOf({ type: 'number' }),
   problem: orNull(problemSchema),
   guard: orNull(guardSchema),
 });
@@ -26,7 +37,9 @@ export const listAttempts: Operation = {
   scope: 'read',
   summary: 'List the last attempts to apply a configuration, newest first.',
   parameters: pageParameters,
-  answers: { 200: jsonAnswer('A page.', objectOf({ attempts: listOf(attemptSchema), cursor: orNull(text) })) },
+  answers: {
+    200: jsonAnswer('A page.', objectOf('AttemptPage', { attempts: listOf(attemptSchema), cursor: orNull(text) })),
+  },
   handle(ctx, { gateway }) {
     const { items, cursor } = pageOf(ctx, gateway.control.attempts.list, ({ id }) => String(id));
     ctx.body = { attempts: items.map(view), cursor };

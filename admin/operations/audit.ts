@@ -1,26 +1,15 @@
 import { audit as auditConfig, severities } from '#kernel';
 import type { Operation } from '../operation.ts';
-import {
-  flag,
-  jsonAnswer,
-  listOf,
-  mapOf,
-  objectOf,
-  objectWith,
-  oneOf,
-  place as placeMembers,
-  text,
-  whole,
-} from '../schemas.ts';
+import { flag, jsonAnswer, listOf, mapOf, objectOf, oneOf, placeSchema, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 
 /** Schema of one recommendation. */
-export const recommendation = objectOf({
+export const recommendation = objectOf('Recommendation', {
   rule: text,
   severity: oneOf(severities),
   message: text,
   note: flag,
-  instances: listOf(objectWith(placeMembers, 'pointer')),
+  instances: listOf(placeSchema),
 });
 
 export const audit: Operation = {
@@ -31,9 +20,9 @@ export const audit: Operation = {
   answers: {
     200: jsonAnswer(
       'By rule.',
-      objectOf({
+      objectOf('Audit', {
         recommendations: listOf(recommendation),
-        stats: objectOf({ endpoints: whole, backends: whole, agents: whole, components: mapOf(whole) }),
+        stats: objectOf('AuditStats', { endpoints: whole, backends: whole, agents: whole, components: mapOf(whole) }),
       }),
     ),
   },

@@ -9,7 +9,7 @@ export const emptyCache: Operation = {
   scope: 'ops',
   summary: 'Empty a cache.',
   parameters: [{ name: 'name', in: 'path', description: 'Name of the cache.', schema: text, required: true }],
-  answers: {},
+  answers: { 204: { description: 'It is empty now.' } },
   problems: ['not-found'],
   handle(ctx) {
     const { name } = ctx['params'] as { readonly name: string };

@@ -9,7 +9,7 @@ import { recommendation } from './audit.ts';
 
 const levels = ['full', 'schema', 'syntax'] as const;
 
-const valid = objectOf({
+const valid = objectOf('Checked', {
   valid: flag,
   hash: orNull(text),
   endpoints: whole,
@@ -40,6 +40,7 @@ export const check: Operation = {
     },
   ],
   accepts: acceptedConfigs,
+  bodyIsOptional: true,
   answers: { 200: jsonAnswer('It is valid; hash and counts are those of what would serve.', valid) },
   problems: configProblems,
   async handle(ctx, admin) {

@@ -1,10 +1,10 @@
 import { readSnapshot } from '#kernel';
-import { acceptedConfigs, readConfigBody } from '../body.ts';
+import { acceptedConfigs, demandConfigBody } from '../body.ts';
 import { compare, differenceSchema, sideOf, streamsAffected } from '../comparing.ts';
 import { keepSecrets } from '../keep-secrets.ts';
 import type { Operation } from '../operation.ts';
 import { revealParameter } from '../parameters.ts';
-import { configProblems, Problem } from '../problem.ts';
+import { configProblems } from '../problem.ts';
 import { queryNumber, queryWord } from '../query.ts';
 import { snapshotOf } from '../revision-at.ts';
 import { jsonAnswer } from '../schemas.ts';
@@ -38,8 +38,7 @@ export const diffConfig: Operation = {
     const { gateway } = admin;
     const against = queryNumber(ctx, 'against', { least: 1, whole: true });
     const isFull = queryWord(ctx, 'level', levels) === 'full';
-    const given = await readConfigBody(ctx, admin);
-    if (!given) throw new Problem('bad-request', 'the request has no body');
+    const given = await demandConfigBody(ctx, admin);
     const before = against === undefined ? gateway.control.current.snapshot : await snapshotOf(gateway, against);
     const to = await sideOf(gateway, await readSnapshot(keepSecrets(given, gateway)), isFull);
     const difference = compare(ctx, gateway, await sideOf(gateway, before), to);

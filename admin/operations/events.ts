@@ -1,3 +1,4 @@
+import { eventTypes, isEventPattern } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { Problem } from '../problem.ts';
 import { queryText } from '../query.ts';
@@ -27,6 +28,11 @@ export const events: Operation = {
   },
   handle(ctx, { operating }) {
     const types = queryText(ctx, 'types')?.split(',');
+    const unknown = types?.find((pattern) => !isEventPattern(pattern));
+    if (unknown !== undefined) {
+      const known = eventTypes.join(', ');
+      throw new Problem('bad-request', `types: there are no events ${JSON.stringify(unknown)}; there are ${known}`);
+    }
     const last = ctx.get('Last-Event-ID');
     if (!/^\d{0,15}$/.test(last)) throw new Problem('bad-request', 'Last-Event-ID must be a whole number');
     ctx.status = 200;

@@ -2,7 +2,7 @@ import type { Operation } from '../operation.ts';
 import { processesOf } from '../processes.ts';
 import { jsonAnswer, listOf, objectOf, oneOf, whole } from '../schemas.ts';
 
-const generation = objectOf({
+const generation = objectOf('Generation', {
   revision: whole,
   state: oneOf(['current', 'draining']),
   requests: whole,
@@ -15,7 +15,7 @@ export const generations: Operation = {
   path: '/v1/generations',
   scope: 'read',
   summary: 'List the configuration that serves and those before it that still have requests.',
-  answers: { 200: jsonAnswer('Newest first.', objectOf({ generations: listOf(generation) })) },
+  answers: { 200: jsonAnswer('Newest first.', objectOf('Generations', { generations: listOf(generation) })) },
   handle(ctx, { gateway }) {
     ctx.body = { generations: processesOf(gateway).held };
   },

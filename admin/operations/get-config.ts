@@ -7,8 +7,11 @@ import { revealParameter } from '../parameters.ts';
 import { printYaml } from '../print-yaml.ts';
 import { Problem } from '../problem.ts';
 import { queryText, queryWord } from '../query.ts';
-import { anything, text } from '../schemas.ts';
+import { named, text } from '../schemas.ts';
 import { isRevealing, shown } from '../shown.ts';
+
+/** With a pointer it may be of any type. */
+const part = named('ConfigurationPart', { description: 'A configuration, or what stands at a pointer of it.' });
 
 const forms = ['effective', 'source', 'rendered'] as const;
 
@@ -40,7 +43,7 @@ export const getConfig: Operation = {
     { name: 'If-None-Match', in: 'header', description: 'ETag that is known: 304 when it still serves.', schema: text },
   ],
   answers: {
-    200: { description: 'The configuration.', content: { 'application/json': anything, 'application/yaml': anything } },
+    200: { description: 'The configuration.', content: { 'application/json': part, 'application/yaml': part } },
     304: { description: 'What If-None-Match names serves still.' },
   },
   problems: ['not-found'],
@@ -57,7 +60,7 @@ export const getConfig: Operation = {
     }
     ctx.set('Content-Type', mediaType);
     const written = isWhole && form === 'source' ? asWritten(gateway, mediaType) : undefined;
-    ctx.body = written ?? part(ctx, gateway, form, pointer, mediaType);
+    ctx.body = written ?? printedPart(ctx, gateway, form, pointer, mediaType);
   },
 };
 
@@ -67,7 +70,7 @@ function asWritten({ control }: Gateway, mediaType: string): string | undefined 
   return mediaType === `application/${format}` ? written : undefined;
 }
 
-function part(ctx: Koa.Context, gateway: Gateway, form: string, pointer: string, mediaType: string): string {
+function printedPart(ctx: Koa.Context, gateway: Gateway, form: string, pointer: string, mediaType: string): string {
   const data = form === 'effective' ? canonicalData(gateway.config) : (gateway.control.current.snapshot.data as Data);
   return printers[mediaType]!(shown(ctx, gateway, valueAt(data, pointer), pointer));
 }

@@ -1,5 +1,9 @@
 import type { Operation } from '../operation.ts';
-import { jsonAnswer, listOf, objectOf, objectWith, text } from '../schemas.ts';
+import { jsonAnswer, listOf, objectOf, text } from '../schemas.ts';
+
+/** Schemas of what is told about the health of the process. */
+export const healthy = objectOf('Healthy', { status: text });
+export const unhealthy = objectOf('Unhealthy', { status: text, reasons: listOf(text) });
 
 /** A loop that turns so slowly serves nobody, in milliseconds. */
 const MAX_LAG_MS = 5_000;
@@ -10,8 +14,8 @@ export const live: Operation = {
   scope: null,
   summary: 'Tell whether the process still turns its event loop.',
   answers: {
-    200: jsonAnswer('It does.', objectOf({ status: text })),
-    503: jsonAnswer('It hardly does.', objectWith({ status: text, reasons: listOf(text) }, 'status', 'reasons')),
+    200: jsonAnswer('It does.', healthy),
+    503: jsonAnswer('It hardly does.', unhealthy),
   },
   handle(ctx, { operating }) {
     const { ms } = operating.loopLag;

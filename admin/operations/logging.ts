@@ -14,7 +14,7 @@ const MAX_TTL_MS = 24 * 3_600_000;
 const answers = {
   200: jsonAnswer(
     'The level in force, and how long it stands above the configured one.',
-    objectOf({ level: oneOf(levels), namespaces: mapOf(oneOf(levels)), ttl: orNull(text) }),
+    objectOf('LogLevels', { level: oneOf(levels), namespaces: mapOf(oneOf(levels)), ttl: orNull(text) }),
   ),
 };
 
@@ -36,6 +36,7 @@ export const setLogging: Operation = {
   summary: 'Log more or less for a while, over any reload; the configuration stays as it is.',
   accepts: ['application/json'],
   body: objectWith(
+    'LogLevelWish',
     {
       level: oneOf(levels),
       ttl: { type: 'string', description: 'How long, 24h at most; 0s ends it.', default: DEFAULT_TTL },

@@ -6,7 +6,7 @@ import { jsonAnswer, listOf, mapOf, objectOf, objectWith, oneOf, text, whole } f
 import { servedNow } from '../served.ts';
 import { route } from './routes.ts';
 
-const considered = objectOf({ route, why: text });
+const considered = objectOf('ConsideredRoute', { route, why: text });
 
 export const match: Operation = {
   method: 'GET',
@@ -20,8 +20,9 @@ export const match: Operation = {
   answers: {
     200: jsonAnswer(
       'What answers it.',
-      objectOf({
+      objectOf('Match', {
         match: objectWith(
+          'MatchedBy',
           {
             kind: oneOf(['route', 'builtin', 'options', 'redirect', 'method', 'refused', 'none']),
             status: whole,

@@ -1,13 +1,15 @@
 import { describeServed } from '../openapi/served-api.ts';
 import type { Operation } from '../operation.ts';
-import { jsonAnswer } from '../schemas.ts';
+import { documentOf, jsonAnswer } from '../schemas.ts';
+
+export const openApiSchema = documentOf('OpenApi', 'A description in OpenAPI 3.1.');
 
 export const openapi: Operation = {
   method: 'GET',
   path: '/v1/openapi',
   scope: 'read',
   summary: 'Describe the API that clients are served, as OpenAPI 3.1.',
-  answers: { 200: jsonAnswer('The description.', { type: 'object' }) },
+  answers: { 200: jsonAnswer('The description.', openApiSchema) },
   handle(ctx, { gateway }) {
     ctx.body = describeServed(gateway);
   },

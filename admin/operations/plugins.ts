@@ -1,10 +1,10 @@
 import { listPlugins } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { processesOf } from '../processes.ts';
-import { jsonAnswer, listOf, objectOf, objectWith, oneOf, orNull, place, text, whole } from '../schemas.ts';
+import { jsonAnswer, listOf, objectOf, oneOf, orNull, placeSchema, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 
-const plugin = objectOf({
+const plugin = objectOf('Plugin', {
   name: text,
   description: text,
   kind: oneOf(['core']),
@@ -12,7 +12,7 @@ const plugin = objectOf({
   file: orNull(text),
   hash: orNull(text),
   namespaces: listOf(text),
-  places: listOf(objectWith(place, 'pointer')),
+  places: listOf(placeSchema),
   instances: whole,
   calls: whole,
   errors: whole,
@@ -23,7 +23,7 @@ export const plugins: Operation = {
   path: '/v1/plugins',
   scope: 'read',
   summary: 'List the plugins, where each is used and what the endpoints it stands in have served.',
-  answers: { 200: jsonAnswer('By name.', objectOf({ plugins: listOf(plugin) })) },
+  answers: { 200: jsonAnswer('By name.', objectOf('Plugins', { plugins: listOf(plugin) })) },
   async handle(ctx, { gateway }) {
     const { served, place: find } = servedNow(gateway);
     const alive = processesOf(gateway).held.length;

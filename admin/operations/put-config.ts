@@ -1,8 +1,7 @@
-import { acceptedConfigs, readConfigBody } from '../body.ts';
+import { acceptedConfigs, demandConfigBody } from '../body.ts';
 import { changeAnswers } from '../change.ts';
 import { keepSecrets } from '../keep-secrets.ts';
 import type { Operation } from '../operation.ts';
-import { Problem } from '../problem.ts';
 import { demandWritable, replaceConfig, replaceParameters, replaceProblems } from '../replace-config.ts';
 
 export const putConfig: Operation = {
@@ -17,8 +16,7 @@ export const putConfig: Operation = {
   changes: true,
   async handle(ctx, admin) {
     demandWritable(admin);
-    const given = await readConfigBody(ctx, admin);
-    if (!given) throw new Problem('bad-request', 'the request has no body');
+    const given = await demandConfigBody(ctx, admin);
     await replaceConfig(ctx, admin, given.format, () => keepSecrets(given, admin.gateway));
   },
 };

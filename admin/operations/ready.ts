@@ -1,6 +1,7 @@
 import type { Operation } from '../operation.ts';
 import { reasonsNotReady } from '../processes.ts';
-import { jsonAnswer, listOf, objectOf, text } from '../schemas.ts';
+import { jsonAnswer } from '../schemas.ts';
+import { healthy, unhealthy } from './live.ts';
 
 /** A refused configuration does not make it unready: the one before it serves on. */
 export const ready: Operation = {
@@ -9,8 +10,8 @@ export const ready: Operation = {
   scope: null,
   summary: 'Tell whether requests should be sent here.',
   answers: {
-    200: jsonAnswer('They should.', objectOf({ status: text })),
-    503: jsonAnswer('They should go elsewhere.', objectOf({ status: text, reasons: listOf(text) })),
+    200: jsonAnswer('They should.', healthy),
+    503: jsonAnswer('They should go elsewhere.', unhealthy),
   },
   handle(ctx, { gateway }) {
     const reasons = reasonsNotReady(gateway);

@@ -27,7 +27,7 @@ const members = {
   files: listOf(text),
   active: flag,
 };
-const revisionSchema = objectWith({ ...members, content: text }, ...Object.keys(members));
+const revisionSchema = objectWith('Revision', { ...members, content: text }, ...Object.keys(members));
 
 /** Of a revision that is named in the path. */
 const missing: readonly ProblemSlug[] = ['not-found', 'gone'];
@@ -45,7 +45,9 @@ export const listRevisions: Operation = {
   scope: 'read',
   summary: 'List the configurations that have served, newest first.',
   parameters: [contentParameter, revealParameter, ...pageParameters],
-  answers: { 200: jsonAnswer('A page.', objectOf({ revisions: listOf(revisionSchema), cursor: orNull(text) })) },
+  answers: {
+    200: jsonAnswer('A page.', objectOf('RevisionPage', { revisions: listOf(revisionSchema), cursor: orNull(text) })),
+  },
   async handle(ctx, { gateway }) {
     const { items, cursor } = pageOf(ctx, gateway.revisions.list(), ({ number }) => String(number));
     const withContent = queryFlag(ctx, 'content');

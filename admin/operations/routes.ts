@@ -6,6 +6,7 @@ import { jsonAnswer, listOf, objectOf, objectWith, orNull, place, text, whole } 
 import { servedNow } from '../served.ts';
 
 const backend = objectWith(
+  'Backend',
   { method: text, hosts: listOf(text), urlPattern: text, encoding: text, namespaces: listOf(text), ...place },
   'method',
   'hosts',
@@ -16,6 +17,7 @@ const backend = objectWith(
 );
 
 export const route = objectWith(
+  'Route',
   {
     id: text,
     method: text,
@@ -24,7 +26,7 @@ export const route = objectWith(
     timeoutMs: whole,
     namespaces: listOf(text),
     backends: listOf(backend),
-    counters: objectOf({ calls: whole, errors: whole }),
+    counters: objectOf('RouteCounters', { calls: whole, errors: whole }),
     ...place,
   },
   'id',
@@ -51,7 +53,7 @@ export const routes: Operation = {
     ...pageParameters,
   ],
   answers: {
-    200: jsonAnswer('In order of declaration.', objectOf({ routes: listOf(route), cursor: orNull(text) })),
+    200: jsonAnswer('In order of declaration.', objectOf('RoutePage', { routes: listOf(route), cursor: orNull(text) })),
   },
   handle(ctx, { gateway }) {
     const { served, place: find } = servedNow(gateway);

@@ -1,10 +1,13 @@
 import { completeSchema, componentSchema, nearest } from '#kernel';
 import type { Answer, Operation } from '../operation.ts';
 import { Problem } from '../problem.ts';
-import { jsonAnswer } from '../schemas.ts';
+import { documentOf, jsonAnswer } from '../schemas.ts';
 
 const answers: Readonly<Record<number, Answer>> = {
-  200: jsonAnswer('JSON Schema, draft 07, that refers to nothing outside itself.', { type: 'object' }),
+  200: jsonAnswer(
+    'JSON Schema, draft 07, that refers to nothing outside itself.',
+    documentOf('JsonSchema', 'JSON Schema, draft 07.'),
+  ),
 };
 
 export const schema: Operation = {

@@ -15,7 +15,7 @@ import {
   whole,
 } from '../schemas.ts';
 
-const lastReload = objectOf({
+const lastReload = objectOf('LastReload', {
   attempt: whole,
   result: oneOf(['applied', 'unchanged', 'failed']),
   trigger: text,
@@ -32,7 +32,7 @@ export const status: Operation = {
   answers: {
     200: jsonAnswer(
       'What serves.',
-      objectOf({
+      objectOf('Status', {
         product: text,
         version: text,
         state: oneOf(['serving', 'draining', 'degraded']),
@@ -47,7 +47,7 @@ export const status: Operation = {
         endpoints: whole,
         lastReload: orNull(lastReload),
         guard: orNull(guardSchema),
-        watch: objectOf({ enabled: flag, files: whole, mode: orNull(oneOf(['events', 'poll'])) }),
+        watch: objectOf('Watch', { enabled: flag, files: whole, mode: orNull(oneOf(['events', 'poll'])) }),
         requiresRestart: listOf(text),
       }),
     ),

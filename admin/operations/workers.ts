@@ -2,7 +2,7 @@ import type { Operation } from '../operation.ts';
 import { hashOfRevision, workersOf } from '../processes.ts';
 import { jsonAnswer, listOf, objectOf, oneOf, orNull, text, whole } from '../schemas.ts';
 
-const worker = objectOf({
+const worker = objectOf('Worker', {
   id: whole,
   pid: orNull(whole),
   state: oneOf(['starting', 'up', 'stopping', 'down']),
@@ -21,7 +21,7 @@ export const workers: Operation = {
   path: '/v1/workers',
   scope: 'read',
   summary: 'List the processes that serve.',
-  answers: { 200: jsonAnswer('The processes.', objectOf({ workers: listOf(worker) })) },
+  answers: { 200: jsonAnswer('The processes.', objectOf('Workers', { workers: listOf(worker) })) },
   handle(ctx, admin) {
     ctx.body = {
       workers: workersOf(admin).map(({ calls, streams, revision, ...worker }) => {

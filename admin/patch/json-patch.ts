@@ -6,12 +6,18 @@ import { parsePointer } from '#kernel';
 export class PatchError extends Error {
   /** Position of the operation; undefined when the patch as a whole is wrong. */
   readonly index: number | undefined;
+  /** The patch is right and asked first: the document is not what it expects. */
+  readonly isTest: boolean;
 
-  constructor(message: string, index?: number) {
+  constructor(message: string, index?: number, isTest = false) {
     super(index === undefined ? message : `operation ${index}: ${message}`);
     this.index = index;
+    this.isTest = isTest;
   }
 }
+
+/** What an operation `test` finds. */
+class TestFailed extends Error {}
 
 /** Where an operation works: an entry of an object or a list. */
 interface Slot {
@@ -41,7 +47,7 @@ const operations: Readonly<Record<string, Operate>> = {
   copy: (root, operation) => add(slotOf(root, operation, 'path'), copyData(read(slotOf(root, operation, 'from')))),
   test(root, operation) {
     if (!isDeepStrictEqual(read(slotOf(root, operation, 'path')), givenValue(operation))) {
-      throw new Error(`test failed: the value at ${String(operation['path'])} differs`);
+      throw new TestFailed(`test failed: the value at ${String(operation['path'])} differs`);
     }
   },
 };
@@ -62,7 +68,7 @@ export function jsonPatch(document: Data, patch: Data): Data {
       }
       operations[op]!(root, operation);
     } catch (error) {
-      throw new PatchError((error as Error).message, index);
+      throw new PatchError((error as Error).message, index, error instanceof TestFailed);
     }
   });
   if (root[''] === undefined) throw new PatchError('nothing is left of the document');

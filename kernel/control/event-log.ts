@@ -27,6 +27,32 @@ export interface EventData {
 
 export type EventType = keyof EventData;
 
+const known: Readonly<Record<EventType, true>> = {
+  'reload.started': true,
+  'reload.phase': true,
+  'reload.succeeded': true,
+  'reload.failed': true,
+  'worker.up': true,
+  'worker.down': true,
+  'drain.started': true,
+  'drain.finished': true,
+  'breaker.changed': true,
+  'guard.started': true,
+  'guard.passed': true,
+  'guard.undecided': true,
+  'guard.superseded': true,
+  'guard.failed': true,
+  'watch.error': true,
+};
+
+/** Every type of event there is. */
+export const eventTypes = Object.keys(known) as EventType[];
+
+/** True when there are events that a pattern of `Subscription.types` asks for. */
+export function isEventPattern(pattern: string): boolean {
+  return eventTypes.some(wanting([pattern]));
+}
+
 /** One kind of event. */
 export interface EventOf<Type extends EventType> {
   /** Grows by one with every event of this process, from 1. */

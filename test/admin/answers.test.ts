@@ -74,6 +74,15 @@ describe('every answer of the admin API', () => {
     equal(text, '');
   });
 
+  it('to OPTIONS names the media types that PATCH and POST take', async () => {
+    const options = async (path: string) => (await one.ask(path, { method: 'OPTIONS', token: null })).headers;
+    const config = await options('/v1/config');
+    equal(config['accept-patch'], 'application/merge-patch+json, application/json-patch+json');
+    equal(config['accept-post'], undefined);
+    match(String((await options('/v1/check'))['accept-post']), /^application\/json, /);
+    equal((await options('/v1/reload'))['accept-post'], undefined);
+  });
+
   it('to OPTIONS of an unknown path is 404', async () => {
     equal((await one.ask('/v1/nothing', { method: 'OPTIONS', token: null })).status, 404);
   });

@@ -31,6 +31,21 @@ describe('a configuration sent to the admin API', () => {
     equal(body.type, 'urn:gateway:problem:unsupported-media-type');
   });
 
+  it('that is empty is told as a mistake at its first place, also to a PUT and a PATCH', async () => {
+    const calls = [
+      one.ask('/v1/config', { method: 'PUT' }),
+      one.ask('/v1/config/diff', { method: 'POST' }),
+      one.ask('/v1/config', { method: 'PATCH', headers: { 'if-match': '*' } }),
+      one.ask('/v1/logging', { method: 'PUT' }),
+    ];
+    for (const { status, body } of await Promise.all(calls)) {
+      equal(status, 400);
+      const [{ line, column, severity, message }] = body.errors;
+      deepEqual([body.type, line, column, severity], ['urn:gateway:problem:syntax', 1, 1, 'error']);
+      match(message, /the file is empty/);
+    }
+  });
+
   it('must tell its type', async () => equal((await send('{}', as(''))).status, 415));
 
   it('is not to be in another character set', async () => {

@@ -50,9 +50,9 @@ describe('a change sent twice with one key', () => {
   it('must be the same', async () => {
     await put(config('/b'));
     const { status, body } = await put(config('/c'));
-    equal(status, 400);
+    deepEqual([status, body.type], [422, 'urn:gateway:problem:idempotency-key-reused']);
     match(body.detail, /used for another request/);
-    equal((await put(config('/b'), 'k', '?dry_run=true')).status, 400);
+    equal((await put(config('/b'), 'k', '?dry_run=true')).status, 422);
   });
 
   it('may be tried again when it was not tried', async () => {

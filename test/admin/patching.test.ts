@@ -60,7 +60,28 @@ describe('patching the configuration that serves', () => {
     deepEqual((await one.ask('/v1/config?form=source')).body, { ...config(), name: 'new', timeout: '3s' });
   });
 
-  it('takes no configuration for a patch', async () => equal((await patch('application/json', {})).status, 415));
+  it('takes no configuration for a patch, and names what it takes', async () => {
+    const { status, headers } = await patch('application/json', {});
+    deepEqual([status, headers['accept-patch']], [415, 'application/merge-patch+json, application/json-patch+json']);
+  });
+
+  it('is in conflict with what serves when a test fails, and may be tried again under its key', async () => {
+    const test = (value: unknown) => [
+      { op: 'test', path: '/version', value },
+      { op: 'add', path: '/name', value: 'new' },
+    ];
+    const key = { 'if-match': '*', 'idempotency-key': 'k' };
+    const { status, body } = await patch(operations, test(2), key);
+    deepEqual(
+      [status, body.type, body.detail],
+      [409, 'urn:gateway:problem:test-failed', 'operation 0: test failed: the value at /version differs'],
+    );
+    equal((await patch(operations, test(3), key)).status, 200);
+  });
+
+  it('is wrong when it tests what is not there', async () => {
+    equal((await patch(operations, [{ op: 'test', path: '/none', value: 1 }])).status, 400);
+  });
 
   it('takes no patch that has a key twice', async () => {
     const body = '{"name": "a", "name": "b"}';

@@ -44,6 +44,12 @@ const missing = (path: (revision: number) => string, ask: Ask = {}): Calls => ({
   410: { path: path(1), ask, at: 'forgetful' },
 });
 
+/** A call whose key another one has used. */
+const spent = (path: string, method: string): Call => {
+  const headers = { 'idempotency-key': 'k' };
+  return { path, ask: { method, headers }, first: (one) => one.ask('/v1/reload', { method: 'POST', headers }) };
+};
+
 /** Besides those that are refused before they get to the operation. */
 export const calls: Readonly<Record<string, Calls>> = {
   'GET /live': { 200: { path: '/live' } },
@@ -151,10 +157,12 @@ export const calls: Readonly<Record<string, Calls>> = {
   },
   'PUT /v1/revisions/{number}/pin': {
     204: { path: '/v1/revisions/1/pin', ask: { method: 'PUT' } },
+    422: spent('/v1/revisions/1/pin', 'PUT'),
     ...missing((revision) => `/v1/revisions/${revision}/pin`, { method: 'PUT' }),
   },
   'DELETE /v1/revisions/{number}/pin': {
     204: { path: '/v1/revisions/1/pin', ask: { method: 'DELETE' } },
+    422: spent('/v1/revisions/1/pin', 'DELETE'),
     ...missing((revision) => `/v1/revisions/${revision}/pin`, { method: 'DELETE' }),
   },
   'GET /v1/attempts': {

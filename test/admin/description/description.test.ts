@@ -1,5 +1,4 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type Koa from 'koa';
 import type { Admin } from '../../../admin/admin.ts';
 import { describeAdmin } from '../../../admin/openapi/admin-api.ts';
@@ -11,18 +10,11 @@ import { type Answered, type Ask, TOKEN } from '../support.ts';
 import { type Call, calls } from './calls.ts';
 import { readDescription } from './description.ts';
 import { type Stand, type StandName, stands } from './stands.ts';
-import { documentSchema } from './structure.ts';
 
-const document = describeAdmin([...changing, ...reading]);
+const document = describeAdmin([...changing, ...reading], 'http://127.0.0.1:9180');
 const description = readDescription(document);
 
 describe('the description of the admin API', () => {
-  it('is OpenAPI 3.1', () => {
-    const validate = new Ajv2020({ allErrors: true }).compile(documentSchema);
-    validate(document);
-    deepEqual(validate.errors ?? [], []);
-  });
-
   it('tells the parameters of every path, and no others', () => {
     for (const [name, { parameters = [] }] of description.operations) {
       const told = parameters.filter((one) => one.in === 'path');
@@ -74,6 +66,8 @@ const refusals: Readonly<Record<number, { readonly at?: StandName; change(ask: A
 const unreachable: Readonly<Record<string, readonly number[]>> = {
   // On loopback no token is asked for.
   'GET /metrics': [401, 429],
+  // There is none yet that could be emptied.
+  'DELETE /v1/caches/{name}': [204],
   // Both have been accepted once; only a later release may refuse them.
   'GET /v1/revisions/{from}/diff/{to}': [422],
 };

@@ -67,6 +67,25 @@ describe('GET /v1/events', () => {
     );
   });
 
+  for (const types of ['reload.*,guard.failed', '*', 'r*']) {
+    it(`takes types=${types}`, async () => {
+      await open(`?types=${types}`);
+    });
+  }
+
+  for (const [types, unknown] of [
+    ['reload.succeded', 'reload.succeded'],
+    ['worker.up,nope.*', 'nope.*'],
+    ['', ''],
+    ['worker.up,', ''],
+  ]) {
+    it(`refuses types=${types}, of which there are none`, async () => {
+      const { status, body } = await admin.ask(`/v1/events?types=${types}`);
+      equal(status, 400);
+      match(body.detail, new RegExp(`no events "${unknown!.replace('*', '\\*')}"; there are reload.started, `));
+    });
+  }
+
   it('begins after the last event a client knows', async () => {
     const first = gateway.events.emit('worker.up', { worker: 1, pid: 7 });
     gateway.events.emit('worker.up', { worker: 2, pid: 8 });

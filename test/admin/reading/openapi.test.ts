@@ -118,10 +118,12 @@ describe('descriptions in OpenAPI', () => {
     });
 
     it('tells parameters, bodies and answers', async () => {
-      const { paths } = await document();
+      const { paths, components } = await document();
+      const schemaOf = ({ content }: { content: Record<string, { schema: { $ref: string } }> }) =>
+        components.schemas[content['application/json']!.schema.$ref.split('/').at(-1)!];
       equal(paths['/v1/schema/{namespace}'].get.parameters[0].in, 'path');
-      equal(paths['/v1/logging'].put.requestBody.content['application/json'].schema.required[0], 'level');
-      ok(paths['/v1/status'].get.responses[200].content['application/json'].schema.properties.drift);
+      equal(schemaOf(paths['/v1/logging'].put.requestBody).required[0], 'level');
+      ok(schemaOf(paths['/v1/status'].get.responses[200]).properties.drift);
       deepEqual(Object.keys(paths['/v1/drain'].post.responses), ['202', '400', '401', '403', '421', '429', '500']);
     });
 
