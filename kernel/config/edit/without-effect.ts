@@ -10,6 +10,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
   'ENCODING_UNKNOWN',
   'SD_UNKNOWN',
   'DURATION_INVALID',
+  'SCHEMA_ENUM',
 ]);
 
 /** What one of these is a misspelling of is missed there, not ignored. */
@@ -41,8 +42,9 @@ export function withoutEffect(errors: readonly ConfigError[], document: DataObje
   });
 }
 
-/** Durations of components, and those that are no text, are not passed over. */
+/** Other choices than a version of TLS, durations of components, and those that are no text, are not passed over. */
 function isIgnored({ code, pointer }: ConfigError, document: DataObject): boolean {
+  if (code === 'SCHEMA_ENUM') return /^\/(?:client_)?tls\/(?:min|max)_version$/.test(pointer);
   if (code !== 'DURATION_INVALID') return true;
   return !pointer.includes('/extra_config/') && typeof valueAt(document, parsePointer(pointer)) === 'string';
 }

@@ -20,6 +20,7 @@ const rows: readonly Row[] = [
   ['an output that does not exist, which is read as json whatever the root says', root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'json' })] }), `'output_encoding' is now "json", for KrakenD ignores it: no encoding to write a response is named "jsn"`],
   ['a way to discover hosts that does not exist', root({ endpoints: [endpoint({ backend: [backend({ sd: 'consul' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@sd': 'consul' })] })] }), `'sd' is now '@sd', for KrakenD ignores it: unknown service discovery "consul"`],
   ['a duration that is none', root({ timeout: '2' }), root({ '@timeout': '2' }), `'timeout' is now '@timeout', for KrakenD ignores it: 'timeout' must be a duration such as "1500ms" or "2s", found "2"`],
+  ['a version of TLS that is none', root({ client_tls: { min_version: '1.2' } }), root({ client_tls: { '@min_version': '1.2' } }), `'min_version' is now '@min_version', for KrakenD ignores it: 'min_version' must be one of SSL3.0, TLS10, TLS11, TLS12, TLS13, found "1.2"`],
   ['a header listed twice', root({ endpoints: [endpoint({ input_headers: ['A', 'B', 'A'] })] }), root({ endpoints: [endpoint({ input_headers: ['A', 'B'] })] }), `'input_headers' is now ["A","B"], for KrakenD ignores it: 'input_headers' holds "A" twice (first at position 0)`],
 ];
 
@@ -44,6 +45,7 @@ describe('migrate, of what KrakenD ignores', () => {
     const given = root({
       timeout: 2,
       host: ['ftp://h'],
+      output_encoding: 7,
       extra_config: { 'auth/api-keys': {} },
       endpoints: [endpoint({ backend: [{ url_patern: '/x' }] })],
     });
