@@ -39,6 +39,21 @@ describe('the address of a backend', () => {
     await gateway.close();
   });
 
+  it('is refused when the values of the client make no address of it, and nothing is called', async () => {
+    const { port } = new URL(backend.url);
+    const host = [`http://{input_headers.X-Host}:${port}`];
+    const gateway = await startGateway({
+      extra_config: { router: { return_error_msg: true } },
+      endpoints: [{ endpoint: '/x', backend: [{ host, disable_host_sanitize: true, url_pattern: '/' }] }],
+    });
+    for (const name of ['a b', '127.0.0.1/@', '[::1', 'a:b@127.0.0.1', '999.0.0.1']) {
+      const { statusCode, body } = await gateway.inject({ url: '/x', headers: { 'x-host': name } });
+      deepEqual([statusCode, body], [500, 'invalid backend address'], name);
+    }
+    equal(backend.requests.length, 0);
+    await gateway.close();
+  });
+
   it('never names another resource by a dot segment in a path variable', async () => {
     const gateway = await startGateway({
       host: [backend.url],

@@ -1,10 +1,13 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import type Koa from 'koa';
+import { type AtService, Reply } from '#contract';
 import { acceptsGzip } from '../../../kernel/server/accepts-gzip.ts';
 import { compress, isCompressible } from '../../../kernel/server/compression.ts';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { startPlugged } from '../../support/plugged.ts';
 import { ask } from './ask.ts';
 import { openRaw } from './raw.ts';
 
@@ -98,6 +101,31 @@ describe('a response', () => {
       await start({});
       const { headers, text: plain } = await get('GET /x', encoding);
       deepEqual([headers['content-encoding'], JSON.parse(plain)], [undefined, { a: text }]);
+    });
+  }
+
+  for (const [name, service] of [
+    [
+      'a path of a plugin',
+      { routes: [{ path: '/own', description: 'Says much.', handle: () => Reply.data({ a: text }) }] },
+    ],
+    [
+      'a middleware',
+      {
+        router: (context: Koa.Context) => {
+          context.body = JSON.stringify({ a: text });
+          context.type = 'application/json';
+        },
+      },
+    ],
+  ] as const satisfies [string, AtService][]) {
+    it(`of ${name} to HEAD tells the length that is plain, and no compression`, async () => {
+      gateway = await startPlugged({ extra_config: { test: {} }, endpoints: [] }, { service });
+      ({ port } = await gateway.listen());
+      equal((await get('GET /own')).headers['content-encoding'], 'gzip');
+      const { status, headers, bytes } = await get('HEAD /own');
+      deepEqual([status, headers['content-encoding'], headers.vary, bytes.length], [200, undefined, undefined, 0]);
+      equal(headers['content-length'], String(JSON.stringify({ a: text }).length));
     });
   }
 

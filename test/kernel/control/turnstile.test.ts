@@ -1,0 +1,68 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Turnstile } from '../../../kernel/control/turnstile.ts';
+
+describe('turns', () => {
+  let turns: Turnstile;
+  beforeEach(() => {
+    turns = new Turnstile();
+    mock.timers.enable({ apis: ['setTimeout'] });
+  });
+  afterEach(() => mock.timers.reset());
+
+  it('are taken at once where nobody is through, and given back', async () => {
+    equal(turns.taken, false);
+    const leave = await turns.enter(0);
+    equal(turns.taken, true);
+    leave();
+    equal(turns.taken, false);
+  });
+
+  it('are taken in the order in which they were asked for', async () => {
+    const order: string[] = [];
+    const pass = async (name: string) => {
+      const leave = await turns.enter(Number.POSITIVE_INFINITY);
+      order.push(`${name} enters`);
+      await turn();
+      order.push(`${name} leaves`);
+      leave();
+    };
+    await Promise.all(['a', 'b', 'c'].map(pass));
+    deepEqual(order, ['a enters', 'a leaves', 'b enters', 'b leaves', 'c enters', 'c leaves']);
+    equal(turns.taken, false);
+  });
+
+  it('are refused at once to those who do not wait', async () => {
+    await turns.enter(0);
+    await rejects(turns.enter(0), { code: 'RELOAD_IN_PROGRESS' });
+  });
+
+  it('are refused to those whose wait is over, and never taken by them', async () => {
+    const leave = await turns.enter(0);
+    const late = turns.enter(100);
+    const patient = turns.enter(1000);
+    mock.timers.tick(99);
+    const state = await Promise.race([late.catch(() => 'refused'), turn('waits')]);
+    equal(state, 'waits');
+    mock.timers.tick(1);
+    await rejects(late, { code: 'RELOAD_IN_PROGRESS' });
+    leave();
+    const leaveAgain = await patient;
+    equal(turns.taken, true);
+    leaveAgain();
+    equal(turns.taken, false);
+  });
+
+  it('are not refused later to those who have got one', async () => {
+    const leave = await turns.enter(0);
+    const next = turns.enter(100);
+    const behind = turns.enter(Number.POSITIVE_INFINITY);
+    leave();
+    const leaveNext = await next;
+    mock.timers.tick(100);
+    leaveNext();
+    (await behind)();
+    equal(turns.taken, false);
+  });
+});
