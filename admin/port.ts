@@ -56,8 +56,11 @@ export class AdminPort implements Participant {
     const { gateway, listen } = this.#options;
     try {
       const plan = planPort(gateway.generations.current.runtime, listen);
+      // The first connection may come before the address is known to everybody.
+      this.#speak(plan.settings.pem);
       await this.#use(plan, (await this.#openFor(plan)).entrance);
     } catch (error) {
+      this.#speaker?.close();
       throw new GatewayError('ADMIN_LISTEN', (error as Error).message, error);
     }
   }
@@ -95,7 +98,11 @@ export class AdminPort implements Participant {
       return { entrance, giveBack: () => this.#leave(listen, entrance) };
     }
     try {
-      const entrance = await openEntrance(address, (socket) => this.#speaker?.take(socket));
+      const entrance = await openEntrance(
+        address,
+        (bound) => this.#options.gateway.deny(bound),
+        (socket) => this.#speaker?.take(socket),
+      );
       return { entrance, giveBack: () => entrance.close(0) };
     } catch (error) {
       const told = `the admin API cannot listen on ${listen}: ${bindTrouble(error as Error)}`;

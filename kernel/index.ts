@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
-import { type Catalogue, type ConfigError, ConfigErrors, type ServiceConfig } from '#contract';
+import {
+  type Catalogue,
+  type ConfigError,
+  ConfigErrors,
+  type DeniedAddresses,
+  type ListenAddress,
+  type ServiceConfig,
+} from '#contract';
 import { issueLine } from './config/index.ts';
 import type { Applied, Change } from './control/change.ts';
 import { ChangeGuard } from './control/change-guard.ts';
@@ -16,6 +23,7 @@ import { adminSettings, KEPT_REVISIONS } from './control/reload-settings.ts';
 import { openRevisionStore, type RevisionStore } from './control/revision-store.ts';
 import { ConfigText, type Source } from './control/snapshot.ts';
 import { tellOutcome } from './control/tell-outcome.ts';
+import type { Gateway } from './gateway.ts';
 import type { ApplicationLog } from './logging/index.ts';
 import type { Registry } from './registry/registry.ts';
 import { secretsKnownTo } from './registry/secrets.ts';
@@ -58,6 +66,7 @@ export { adminSettings } from './control/reload-settings.ts';
 export type { Revision, RevisionSummary } from './control/revision.ts';
 export type { Found, RevisionStore } from './control/revision-store.ts';
 export { ConfigText, type Format, readSnapshot, type Snapshot, type Source } from './control/snapshot.ts';
+export type { Gateway } from './gateway.ts';
 export * from './inspect/index.ts';
 export { completeSchema, componentSchema } from './pipeline/complete-schema.ts';
 export { statusClasses } from './pipeline/status-counts.ts';
@@ -73,61 +82,6 @@ export type { RunningAdmin, StartAdmin, StartAdminOptions } from './start-admin.
 export { version } from './version.ts';
 export type { WorkerInfo } from './workers/crew.ts';
 export { type MemoryUse, memoryUse } from './workers/memory-use.ts';
-
-/** A gateway: serving as soon as it is made, to `inject`; to the network once it listens. */
-export interface Gateway {
-  readonly config: ServiceConfig;
-  /** Mistakes of the serving configuration that did not refuse it. */
-  readonly warnings: readonly ConfigError[];
-  /** The revision that serves, its fingerprint, the requests and streams it has in flight, and how many older ones still have requests. */
-  readonly status: {
-    readonly revision: number;
-    readonly hash: string;
-    readonly calls: number;
-    readonly draining: number;
-  };
-  /** Changes of configuration: those tried, the one that serves. */
-  readonly control: Control;
-  readonly generations: Generations;
-  /** The history of configurations. */
-  readonly revisions: RevisionStore;
-  readonly events: EventLog;
-  /** Null when this process serves itself. */
-  readonly crew: Crew | null;
-  /** Null while no files are watched. */
-  readonly watcher: Watcher | null;
-  readonly guard: ChangeGuard;
-  readonly registry: Registry;
-  readonly log: ApplicationLog;
-  /** True from the moment it was told to close. */
-  readonly ending: boolean;
-  /** When it was started, in milliseconds since 1970. */
-  readonly startedAt: number;
-  /** Opens the port. @throws GatewayError LISTEN_FAILED. */
-  listen(): Promise<{ host: string; port: number }>;
-  /**
-   * Applies a change; see `Control.apply`.
-   * @throws Refusal with every mistake; the old configuration then serves on, untouched.
-   */
-  apply(change: Change): Promise<Applied>;
-  /**
-   * Puts another configuration in the place of the serving one; without one, the source is read again. Requests in flight
-   * end on the configuration they began with. Calls wait for one another.
-   * @throws ConfigErrors with every mistake; the old configuration then serves on, untouched.
-   */
-  reload(source?: Source): Promise<Applied>;
-  /**
-   * From now on a saved change of the configuration's file, or of any file it was built from, is applied; a broken one is
-   * told in the log and the old configuration serves on. Needs a source that is a file.
-   */
-  watch(): Promise<void>;
-  /** Requests and streams in flight now, on every configuration and in every process. */
-  countInFlight(): Promise<number>;
-  /** Answers a request without a socket. */
-  inject(request: InjectOptions | string): Promise<Response>;
-  /** Stops accepting, waits for requests in flight as long as the configuration says, and gives everything back. */
-  close(): Promise<void>;
-}
 
 /** Longest wait for the history to reach the disk when a gateway closes, in milliseconds. */
 const HISTORY_MS = 5_000;
@@ -163,6 +117,7 @@ class Kernel implements Gateway {
   readonly guard: ChangeGuard;
   readonly #options: GatewayOptions;
   readonly #mirrors: Mirrors;
+  readonly #denied: DeniedAddresses;
   #crew: Crew | null = null;
   #watcher: Watcher | null = null;
   #closing: Promise<void> | null = null;
@@ -170,7 +125,7 @@ class Kernel implements Gateway {
   #recording: Promise<void> | null = null;
 
   constructor(
-    { log, registry, generations, mirrors, events }: Engine & { readonly events: EventLog },
+    { log, registry, generations, mirrors, denied, events }: Engine & { readonly events: EventLog },
     revisions: RevisionStore,
     source: Source,
     options: GatewayOptions,
@@ -181,6 +136,7 @@ class Kernel implements Gateway {
     this.registry = registry;
     this.generations = generations;
     this.#mirrors = mirrors;
+    this.#denied = denied;
     this.revisions = revisions;
     this.#options = options;
     const overrides = { ...(port !== undefined && { port }), ...(debug !== undefined && { debug }) };
@@ -197,8 +153,9 @@ class Kernel implements Gateway {
     if (workers) {
       const { Crew } = await import('./workers/crew.ts');
       const { generations, events, log } = this;
-      const mirrors = this.#mirrors;
-      this.#crew = new Crew({ ...workers, settings: { port: port ?? null, debug }, generations, mirrors, events, log });
+      const settings = { port: port ?? null, debug };
+      const shared = { mirrors: this.#mirrors, denied: this.#denied };
+      this.#crew = new Crew({ ...workers, settings, generations, ...shared, events, log });
       this.control.participants.push(this.#crew);
     }
     try {
@@ -251,6 +208,15 @@ class Kernel implements Gateway {
 
   reload(source?: Source): Promise<Applied> {
     return this.apply({ trigger: 'api', source });
+  }
+
+  async deny(address: ListenAddress): Promise<() => void> {
+    const allow = this.#denied.deny(address);
+    await this.#crew?.shareDenied();
+    return () => {
+      allow();
+      void this.#crew?.shareDenied();
+    };
   }
 
   async watch(): Promise<void> {

@@ -34,10 +34,12 @@ const roots: Readonly<Record<string, readonly string[]>> = {
     'inspect',
     'control',
     'workers',
+    'kernel/gateway.ts',
     'kernel/start-admin.ts',
     'kernel/version.ts',
   ],
-  'kernel/start-admin.ts': ['kernel/index.ts'],
+  'kernel/gateway.ts': ['contract', 'logging', 'registry', 'runtime', 'control', 'workers'],
+  'kernel/start-admin.ts': ['kernel/gateway.ts', 'kernel/index.ts'],
   'kernel/sluice.ts': ['contract', 'kernel/index.ts', 'plugins/index.ts'],
   'kernel/bin.ts': ['cli', 'kernel/index.ts', 'kernel/sluice.ts', 'plugins/index.ts', 'admin/index.ts'],
 };

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import type { AdminAddress } from '#contract';
+import type { AdminAddress, ListenAddress } from '#contract';
 import { listenOnSocket } from './unix-socket.ts';
 
 /** Where clients connect. */
@@ -15,24 +15,29 @@ const MAX_CONNECTIONS = 512;
 
 /**
  * Opens an address.
+ * @param deny keeps the gateway's own connections away from a port, before anybody is let in.
  * @param welcome takes every connection.
  * @throws the system's error when it is taken or not allowed.
  */
 export async function openEntrance(
   address: Exclude<AdminAddress, { kind: 'off' }>,
+  deny: (address: ListenAddress) => Promise<() => void>,
   welcome: (socket: Socket) => void,
 ): Promise<Entrance> {
+  const denied = Promise.withResolvers<void>();
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     // A reset can come at any moment, also when nothing else listens.
     socket.on('error', ignored);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    welcome(socket);
+    void denied.promise.then(() => socket.destroyed || welcome(socket));
   });
   server.maxConnections = MAX_CONNECTIONS;
   if (address.kind === 'unix') await listenOnSocket(server, address.path);
   else await listenOnPort(server, address.host, address.port);
+  const allow = address.kind === 'tcp' ? await deny(server.address() as AddressInfo) : () => {};
+  denied.resolve();
   return {
     address: address.kind === 'unix' ? `unix:${address.path}` : printed(address.host, server),
     async close(graceMs) {
@@ -45,6 +50,7 @@ export async function openEntrance(
       }, graceMs);
       await promise;
       clearTimeout(cut);
+      allow();
     },
   };
 }

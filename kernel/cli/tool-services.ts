@@ -1,4 +1,4 @@
-import { type Services, silentEvents, silentLog, silentSinks } from '#contract';
+import { DeniedAddresses, type Services, silentEvents, silentLog, silentSinks } from '#contract';
 import { createPatterns } from '../patterns/patterns.ts';
 import { version } from '../version.ts';
 
@@ -10,6 +10,7 @@ export function toolServices(): Services {
     sinks: silentSinks,
     events: silentEvents,
     patterns: createPatterns(),
+    denied: new DeniedAddresses(),
     version,
   };
 }

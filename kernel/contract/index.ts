@@ -17,6 +17,7 @@ export {
 } from './client-request.ts';
 export * from './config.ts';
 export * from './data.ts';
+export { DeniedAddresses, type ListenAddress } from './denied-addresses.ts';
 export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';

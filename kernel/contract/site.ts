@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClientRequest } from './client-request.ts';
 import type { AgentConfig, BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
 import type { Data, DataObject } from './data.ts';
+import type { DeniedAddresses } from './denied-addresses.ts';
 import type { ConfigError, ConfigErrorOptions } from './errors.ts';
 import type { HeaderBag } from './headers.ts';
 import type { Log } from './log.ts';
@@ -38,6 +39,8 @@ export interface Services {
   readonly events: Events;
   /** Regular expressions; those of a configuration are compiled by `Site.pattern`. */
   readonly patterns: Patterns;
+  /** What no connection that a plugin makes may lead to. */
+  readonly denied: DeniedAddresses;
   /** The running release, as in `1.2.3`. */
   readonly version: string;
 }

@@ -1,4 +1,12 @@
-import type { Catalogue, Events, LogLevel, LogSinks, Role, Services } from '#contract';
+import {
+  type Catalogue,
+  DeniedAddresses,
+  type Events,
+  type LogLevel,
+  type LogSinks,
+  type Role,
+  type Services,
+} from '#contract';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
@@ -14,6 +22,8 @@ export interface Engine {
   readonly registry: Registry;
   readonly generations: Generations;
   readonly mirrors: Mirrors;
+  /** What no connection of this process may lead to. */
+  readonly denied: DeniedAddresses;
 }
 
 export interface EngineOptions {
@@ -36,6 +46,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const { debug, ask, events, services, sinks = createSinks(), role = 'alone' } = options;
   const defaultLevel: LogLevel = debug ? 'DEBUG' : 'INFO';
   const log = createLog(joinLogging([], sinks, defaultLevel).application);
+  const denied = new DeniedAddresses();
   const registry = new Registry(catalogue, {
     clock: { now: () => performance.now() },
     log,
@@ -44,9 +55,10 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
     patterns: createPatterns(),
     version,
     ...services,
+    denied,
   } as Services);
   const keeper = new Keeper();
   const mirrors = new Mirrors();
   const own = { log, sinks, version, defaultLevel, ask };
-  return { log, registry, generations: new Generations({ registry, keeper, mirrors, role, ...own }), mirrors };
+  return { log, registry, generations: new Generations({ registry, keeper, mirrors, role, ...own }), mirrors, denied };
 }

@@ -1,6 +1,7 @@
 import {
   type Catalogue,
   type Clock,
+  DeniedAddresses,
   type Plugin,
   type Services,
   silentEvents,
@@ -33,6 +34,7 @@ export function testContext(plugin: Plugin, { services, role = 'alone' }: Surrou
     sinks: silentSinks,
     events: silentEvents,
     patterns,
+    denied: new DeniedAddresses(),
     version: '0.0.0',
     ...services,
   } as Services);

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { GatewayError, type Log, type LogLevel } from '#contract';
+import { type DeniedAddresses, GatewayError, type ListenAddress, type Log, type LogLevel } from '#contract';
 import type { EventLog } from '../control/event-log.ts';
 import type { Generations, HeldGeneration } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
@@ -19,6 +19,7 @@ export interface CrewOptions {
   readonly settings: WorkerSettings;
   readonly generations: Generations;
   readonly mirrors: Mirrors;
+  readonly denied: DeniedAddresses;
   readonly events: EventLog;
   readonly log: Log;
 }
@@ -47,6 +48,7 @@ export class Crew implements Participant, SeatOwner {
   readonly #seats: readonly Seat[];
   readonly #generations: Generations;
   readonly #mirrors: Mirrors;
+  readonly #denied: DeniedAddresses;
   readonly #events: EventLog;
   readonly #runtimes = new HeldRuntimes();
   #committed: PrepareOrder | null = null;
@@ -56,8 +58,9 @@ export class Crew implements Participant, SeatOwner {
   #port: number | null = null;
   #closing = false;
 
-  constructor({ count, program, args, settings, generations, mirrors, events, log }: CrewOptions) {
+  constructor({ count, program, args, settings, generations, mirrors, denied, events, log }: CrewOptions) {
     this.log = log;
+    this.#denied = denied;
     this.#generations = generations;
     this.#mirrors = mirrors;
     mirrors.link = {
@@ -82,6 +85,10 @@ export class Crew implements Participant, SeatOwner {
 
   get port(): number | null {
     return this.#port;
+  }
+
+  get denied(): readonly ListenAddress[] {
+    return this.#denied.all;
   }
 
   /** True while every worker serves what is committed. */
@@ -190,6 +197,11 @@ export class Crew implements Participant, SeatOwner {
   setClosing(closing: boolean): void {
     this.#closing = closing;
     for (const seat of this.#seats) seat.setClosing(closing);
+  }
+
+  /** What is denied in this process is denied in every worker, too; resolves when all know. */
+  async shareDenied(): Promise<void> {
+    await Promise.all(this.#seats.map((seat) => seat.deny(this.denied)));
   }
 
   /** Sets the lowest level that workers log, until their next configuration. */

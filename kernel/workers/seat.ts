@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { GatewayError, type Log, type LogLevel } from '#contract';
+import { GatewayError, type ListenAddress, type Log, type LogLevel } from '#contract';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Channel } from './channel.ts';
@@ -15,6 +15,8 @@ export interface SeatOwner {
   readonly listens: boolean;
   /** Where they listen; null before they do. */
   readonly port: number | null;
+  /** What no connection of a worker may lead to. */
+  readonly denied: readonly ListenAddress[];
   answerShared(question: SharedQuestion): Asked;
   onMirror(message: MirrorMessage): void;
   /** Everything a mirrored value has; undefined for one that is not known. */
@@ -30,8 +32,8 @@ export type SeatState = 'starting' | 'up' | 'stopping' | 'down';
 /** Longest wait for a worker to build a configuration, or to change over to it, in milliseconds. */
 const PREPARE_MS = 30_000;
 
-/** Longest wait for a worker to count what it is doing, in milliseconds. */
-const COUNT_MS = 500;
+/** Longest wait for a worker to answer what takes no time, in milliseconds. */
+const ANSWER_MS = 500;
 
 /** Pauses before a worker that keeps dying is started again, in milliseconds; the last one stays. */
 const PAUSES_MS = [0, 100, 500, 2_000, 5_000];
@@ -102,8 +104,9 @@ export class Seat {
   }
 
   async #bringUp(channel: Channel): Promise<void> {
-    const { committed, listens, log } = this.#owner;
+    const { committed, listens, denied, log } = this.#owner;
     try {
+      await channel.ask('deny', denied, PREPARE_MS);
       if (committed) {
         await channel.ask('prepare', committed, PREPARE_MS);
         const { revision } = (await channel.ask('commit', committed.revision, PREPARE_MS)) as Committed;
@@ -205,7 +208,7 @@ export class Seat {
 
   /** Requests and streams under way there now; where the worker does not say so soon, what it told last. */
   async countInFlight(): Promise<number> {
-    const counted = this.#channel?.ask('inFlight', null, COUNT_MS) as Promise<number> | undefined;
+    const counted = this.#channel?.ask('inFlight', null, ANSWER_MS) as Promise<number> | undefined;
     const { calls = 0, streams = 0 } = this.#pulse ?? {};
     return (await counted?.catch(() => calls + streams)) ?? 0;
   }
@@ -218,6 +221,11 @@ export class Seat {
   /** Sets the lowest level the worker logs, until its next configuration. */
   setLogLevel(level: LogLevel): void {
     this.#channel?.tell('level', level);
+  }
+
+  /** Tells the worker what no connection may lead to. Resolves when it knows, or is told when it comes up. */
+  async deny(all: readonly ListenAddress[]): Promise<void> {
+    await this.#channel?.ask('deny', all, ANSWER_MS).catch(() => {});
   }
 
   /** Passes on a change of a mirrored value. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Catalogue, ConfigErrors, type LogLevel, type LogSinks } from '#contract';
+import { type Catalogue, ConfigErrors, type ListenAddress, type LogLevel, type LogSinks } from '#contract';
 import { parseDocument } from '../config/index.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
@@ -61,6 +61,7 @@ class Worker {
       listen: (known: number | null) => this.#engine.generations.listen(known),
       inFlight: () => this.#engine.generations.inFlight,
       closing: (closing: boolean) => this.#engine.generations.setClosing(closing),
+      deny: (all: readonly ListenAddress[]) => this.#engine.denied.replace(all),
       level: (level: LogLevel) => {
         this.#engine.log.level = level;
       },

@@ -44,22 +44,22 @@ function silenced(data: DataObject, pointer: string): Change {
 
 /** What brings the root fields of the transport into their present places: see `settleTransport`. */
 function transportChanges(document: DataObject, origin: Origin): Change[] {
-  const changes: Change[] = [];
+  const changes: Change[][] = [];
   if (document['allow_insecure_connections'] === true) {
     const { client_tls: tls } = document;
     const moved = { allow_insecure_connections: true };
-    if (tls === undefined) changes.push(...replaced('/allow_insecure_connections', 'client_tls', moved));
+    if (tls === undefined) changes.push(replaced('/allow_insecure_connections', 'client_tls', moved));
     else if (isObject(tls)) {
-      changes.push(...given(tls, '/client_tls', moved), retired(document, '', 'allow_insecure_connections'));
+      changes.push(given(tls, '/client_tls', moved), [retired(document, '', 'allow_insecure_connections')]);
     }
   }
   const components = document['extra_config'];
   const router = isObject(components) ? components['router'] : undefined;
   if (isObject(router) && router['use_h2c'] === true) {
     const at = origin.pointer('/extra_config/router');
-    changes.push(...given(document, '', { use_h2c: true }), retired(router, at, 'use_h2c'));
+    changes.push(given(document, '', { use_h2c: true }), [retired(router, at, 'use_h2c')]);
   }
-  return [...changes, ...pairChanges(document['tls'])];
+  return [...changes.flat(), ...pairChanges(document['tls'])];
 }
 
 /** The single certificate beside `keys` becomes one of them. */

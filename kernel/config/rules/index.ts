@@ -8,7 +8,7 @@ import { forwardedSlips } from './forwarded-slips.ts';
 import { listenAddress } from './listen-address.ts';
 import { mergeConflicts } from './merge-conflicts.ts';
 import { outputSource } from './output-source.ts';
-import { ownAddress } from './own-address.ts';
+import { adminAddress, ownAddress } from './own-address.ts';
 import { placeholders } from './placeholders.ts';
 import { checkCollisions, type Route } from './route-collisions.ts';
 import type { EndpointRule, ServiceRule, Written } from './rule.ts';
@@ -40,7 +40,7 @@ const serviceRules: readonly ServiceRule[] = [listenAddress, dnsCacheTtl, server
 
 /** Checks a pipe inside a component: what is written in it is not known by its place. */
 export function checkPipeRules(pipe: EndpointConfig, pointer: string, service: ServiceConfig, report: Report): void {
-  for (const rule of pipeRules) rule(pipe, pointer, service, report, () => undefined);
+  for (const rule of [...pipeRules, adminAddress(service)]) rule(pipe, pointer, service, report, () => undefined);
 }
 
 /**
@@ -56,7 +56,7 @@ export function* checkService(
   for (const rule of serviceRules) rule(service, report);
   const healthPath = service.router.disable_health ? undefined : service.router.health_path;
   const pathOptions = { disableRest: service.disable_rest === true, healthPath };
-  const rules = [...endpointRules, ownAddress(service)];
+  const rules = [...endpointRules, ownAddress(service), adminAddress(service)];
   const routes: Route[] = [];
   let isSound = true;
   for (const [index, endpoint] of service.endpoints.entries()) {

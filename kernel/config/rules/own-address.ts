@@ -1,5 +1,6 @@
-import { isIP } from 'node:net';
-import type { ServiceConfig } from '#contract';
+import { adminSchema, type BackendConfig, getKey, isObject, parseAdminAddress, type ServiceConfig } from '#contract';
+import type { Report } from '../report.ts';
+import { type Listening, leadsTo } from './leads-to.ts';
 import { type EndpointRule, routeName } from './rule.ts';
 
 /** The gateway's own endpoints: a backend may well be one of those. */
@@ -11,37 +12,63 @@ const OWN = /^\/__(?:health|debug|echo|stats)(?:\/|$)/;
  * Code: a warning, LOOP; for hosts of the root it is told once.
  */
 export function ownAddress(service: ServiceConfig): EndpointRule {
-  const known = new Map<string, boolean>();
+  const listening = { address: service.listen_ip, port: service.port };
+  return hostRule(listening, (report, place, host, { url_pattern: path }, route) => {
+    if (OWN.test(path)) return false;
+    report.warn('LOOP', place, `${host} is this gateway itself: ${route} calls it again`, { related: ['/port'] });
+    return true;
+  });
+}
+
+/**
+ * No backend is the gateway's own admin port, which lets the gateway in where others are not.
+ *
+ * Code: ADMIN_BACKEND; for hosts of the root it is told once.
+ */
+export function adminAddress(service: ServiceConfig): EndpointRule {
+  const settings = getKey(service.extra_config, 'admin/api');
+  const written = isObject(settings) ? getKey(settings, 'listen') : undefined;
+  const listen = typeof written === 'string' ? written : adminSchema.properties.listen.default;
+  const address = parseAdminAddress(listen);
+  if (address?.kind !== 'tcp') return () => {};
+  const listening = { address: address.host, port: address.port };
+  return hostRule(listening, (report, place, host, _backend, route) => {
+    report.error(
+      'ADMIN_BACKEND',
+      place,
+      `${host} is the admin port of this gateway: ${route} would open it to clients`,
+      {
+        hint: 'if the admin API is elsewhere, or off, say so in admin/api, listen',
+        related: written === undefined ? [] : ['/extra_config/admin~1api/listen'],
+      },
+    );
+    return true;
+  });
+}
+
+/** @returns false when there is nothing to tell after all. */
+type Tell = (report: Report, place: string, host: string, backend: BackendConfig, route: string) => boolean;
+
+/** Finds backends that lead to where this process listens; each host is judged once, and each place told of once. */
+function hostRule(listening: Listening, tell: Tell): EndpointRule {
+  const judged = new Map<string, boolean>();
   const told = new Set<string>();
-  const isOwn = (host: string): boolean => {
-    let answer = known.get(host);
+  const isThere = (host: string): boolean => {
+    let answer = judged.get(host);
     if (answer === undefined) {
-      answer = leadsHere(host, service);
-      known.set(host, answer);
+      answer = leadsTo(host, listening);
+      judged.set(host, answer);
     }
     return answer;
   };
-  return (endpoint, pointer, _service, report) => {
+  return (endpoint, pointer, service, report) => {
     endpoint.backend.forEach((backend, index) => {
-      if (OWN.test(backend.url_pattern)) return;
-      const position = backend.host.findIndex(isOwn);
+      const position = backend.host.findIndex(isThere);
       if (position < 0) return;
       const holder = backend.host === service.host ? '' : `${pointer}/backend/${index}`;
       const place = `${holder}/host/${position}`;
       if (told.has(place)) return;
-      told.add(place);
-      const message = `${backend.host[position]} is this gateway itself: ${routeName(endpoint)} calls it again`;
-      report.warn('LOOP', place, message, { related: ['/port'] });
+      if (tell(report, place, backend.host[position]!, backend, routeName(endpoint))) told.add(place);
     });
   };
-}
-
-function leadsHere(host: string, { port, listen_ip: ip }: ServiceConfig): boolean {
-  if (!URL.canParse(host)) return false;
-  const { hostname, port: written, protocol } = new URL(host);
-  const target = Number(written) || (protocol === 'https:' ? 443 : 80);
-  if (target !== port) return false;
-  const name = hostname.replace(/^\[|\]$/g, '');
-  const isLocal = name === 'localhost' || name === '::1' || name.startsWith('127.') || name === '0.0.0.0';
-  return isLocal ? !isIP(ip) || /^(?:127\.|::1?$|0\.0\.0\.0$)/.test(ip) : name === ip;
 }

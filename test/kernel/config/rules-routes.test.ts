@@ -140,9 +140,61 @@ describe('a backend that is the gateway itself', () => {
     equal(loops('http://localhost:8085', {}, '/__debug/x').length, 0);
     equal(loops('http://localhost:8085', {}, '/__echo').length, 0);
   });
+  it('is known in other spellings', () => {
+    for (const host of ['http://[::ffff:127.0.0.1]:8085', 'http://2130706433:8085', 'http://LOCALHOST.:8085']) {
+      equal(loops(host).length, 1, host);
+    }
+  });
   it('is told once when all inherit it', () => {
     const backend = [{ url_pattern: '/x' }];
     const document = service([{ backend }, { backend }], { host: ['http://localhost:8080'] });
     equal(finding(document, 'LOOP').pointer, '/host/0');
+  });
+});
+
+describe('a backend that is the admin port', () => {
+  const at = (host: string, listen?: string) =>
+    findings(
+      backends([{ host: [host] }], {}, listen === undefined ? {} : { extra_config: { 'admin/api': { listen } } }),
+      'ADMIN_BACKEND',
+    );
+  const PLACE = '/endpoints/0/backend/0/host/0';
+
+  it('is refused, with the address it listens on', () => {
+    const [error] = at('http://127.0.0.1:7000', '127.0.0.1:7000');
+    deepEqual([error!.pointer, error!.related], [PLACE, ['/extra_config/admin~1api/listen']]);
+  });
+  it('is refused at the default address, where nothing says otherwise', () => {
+    equal(at('http://localhost:9180')[0]!.pointer, PLACE);
+    equal(at('http://localhost:9180', '127.0.0.1:7000').length, 0);
+    equal(at('http://localhost:9180', 'off').length, 0);
+    equal(at('http://localhost:9180', 'unix:/run/admin.sock').length, 0);
+  });
+  for (const [host, listen] of [
+    ['http://localhost:7000', '127.0.0.1:7000'],
+    ['http://127.0.0.1:7000', 'localhost:7000'],
+    ['http://[::1]:7000', 'localhost:7000'],
+    ['http://0.0.0.0:7000', '127.0.0.1:7000'],
+    ['http://[::]:7000', '[::1]:7000'],
+    ['http://127.1.2.3:7000', ':7000'],
+    ['http://localhost:7000', '0.0.0.0:7000'],
+    ['http://[::ffff:7f00:1]:7000', '127.0.0.1:7000'],
+    ['http://10.1.2.3:7000', '10.1.2.3:7000'],
+    ['http://localhost', 'localhost:80'],
+    ['https://localhost', 'localhost:443'],
+  ] as const) {
+    it(`is known as ${host} when it is at ${listen}`, () => equal(at(host, listen).length, 1));
+  }
+  it('is none at another address or port', () => {
+    equal(at('http://127.0.0.2:7000', '127.0.0.1:7000').length, 0);
+    equal(at('http://10.1.2.3:7000', '127.0.0.1:7000').length, 0);
+    equal(at('http://localhost:7001', '127.0.0.1:7000').length, 0);
+  });
+  it('is refused once when all inherit it', () => {
+    const backend = [{ url_pattern: '/x' }];
+    equal(
+      finding(service([{ backend }, { backend }], { host: ['http://localhost:9180'] }), 'ADMIN_BACKEND').pointer,
+      '/host/0',
+    );
   });
 });

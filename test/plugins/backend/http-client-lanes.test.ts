@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Call } from '#contract';
+import { Call, DeniedAddresses } from '#contract';
 import type { Stand } from '../../../kernel/testing/index.ts';
 import { exchange } from '../../../plugins/backend/http/client/exchange.ts';
 import { standardTls } from '../../../plugins/backend/http/client/tls.ts';
@@ -98,6 +98,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
       proxy: undefined,
       environment: { http: '', https: '', except: '' },
       tls: standardTls,
+      denied: new DeniedAddresses(),
     });
     closers.push(() => transport.close());
     const common = { transport, followsRedirects: true, resendsBody: false, asksGzip: false, headerTimeoutMs: 0 };

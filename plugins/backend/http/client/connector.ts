@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
+import { BackendError, type DeniedAddresses } from '#contract';
 import type { TlsClient } from './tls.ts';
 
 /** How connections are made. Times in milliseconds. */
@@ -21,10 +22,16 @@ export interface FreshMark {
 }
 
 /**
- * Makes the connections of one pool: dial and handshake have limits of their own.
+ * Makes the connections of one pool: dial and handshake have limits of their own. One that came out at an address of the
+ * gateway itself that is denied fails before anything is sent.
  * @param tls asked for at the first encrypted connection.
  */
-export function connector(dial: DialSettings, tls: () => TlsClient, mark: FreshMark): buildConnector.connector {
+export function connector(
+  dial: DialSettings,
+  denied: DeniedAddresses,
+  tls: () => TlsClient,
+  mark: FreshMark,
+): buildConnector.connector {
   const common = {
     timeout: 0,
     allowH2: false,
@@ -40,6 +47,11 @@ export function connector(dial: DialSettings, tls: () => TlsClient, mark: FreshM
     if (secure) encrypted ??= buildConnector({ ...common, ...tls() });
     const connect = secure ? encrypted! : plain;
     const settled: buildConnector.Callback = (...result) => {
+      const [, socket] = result;
+      if (socket && denied.has(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
+        socket.destroy();
+        return callback(deniedError(options.hostname), null);
+      }
       mark.fresh = true;
       try {
         callback(...result);
@@ -50,6 +62,11 @@ export function connector(dial: DialSettings, tls: () => TlsClient, mark: FreshM
     const socket: unknown = connect(options, settled);
     if (socket instanceof Socket) limit(socket, dial.timeoutMs, secure, options.hostname);
   };
+}
+
+/** What a call fails with that would reach the gateway's own admin port. Code: `BACKEND_DENIED`. */
+export function deniedError(host: string): BackendError {
+  return new BackendError('BACKEND_DENIED', `backend ${host}: the gateway does not call its own admin port`);
 }
 
 function limit(socket: Socket, dialMs: number, secure: boolean, host: string): void {

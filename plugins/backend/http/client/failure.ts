@@ -4,7 +4,7 @@ import { BackendError, CallError, CancelledError } from '#contract';
 /**
  * What a failed exchange is called. Codes: `BACKEND_REFUSED`, `BACKEND_RESET`, `BACKEND_UNREACHABLE`, `BACKEND_DNS`,
  * `BACKEND_TLS`, `BACKEND_CONNECT_TIMEOUT`, `BACKEND_HEADER_TIMEOUT`, `BACKEND_MALFORMED`, `BACKEND_PROXY`,
- * `BACKEND_REQUEST_INVALID`, `BACKEND_FAILED`. Texts name the host and the reason, never path, query or credentials.
+ * `BACKEND_REQUEST_INVALID`, `BACKEND_DENIED`, `BACKEND_FAILED`. Texts name the host and the reason, never path, query or credentials.
  * @param proxied the connection is made to a proxy, so a failure to connect is the proxy's.
  */
 export function failureOf(error: Error, origin: string, proxied = false): CallError {

@@ -1,6 +1,8 @@
 import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { DeniedAddresses } from '#contract';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
+import { refusing } from './refusing.ts';
 import type { TlsClient } from './tls.ts';
 
 /** Everything a set of connections depends on. Two backends with equal settings share connections. */
@@ -21,6 +23,8 @@ export interface TransportSettings {
   readonly environment: ProxyEnvironment;
   /** Asked for at the first encrypted connection. */
   readonly tls: () => TlsClient;
+  /** Where no connection may lead. */
+  readonly denied: DeniedAddresses;
 }
 
 /** Bytes an answer's headers may have. */
@@ -55,10 +59,10 @@ export class Lane implements FreshMark {
     const proxy = settings.proxy ?? environmentProxy(settings.environment, address);
     this.proxied = proxy !== undefined;
     if (proxy === undefined) {
-      this.#options.connect = connector(settings.dial, settings.tls, this);
+      this.#options.connect = connector(settings.dial, settings.denied, settings.tls, this);
       this.dispatcher = new Pool(address, this.#options);
     } else {
-      this.dispatcher = proxied(proxy, this.#options, settings);
+      this.dispatcher = proxied(proxy, this.#options, settings).compose(refusing(settings.denied, [proxy, address]));
     }
   }
 

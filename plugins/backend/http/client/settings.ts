@@ -90,7 +90,11 @@ function transport(site: BackendSite<HttpClientConfig>, tls: PreparedTls | null)
     environment: proxyOfEnvironment(site),
   };
   const key = hashed(JSON.stringify([plain, tls?.fingerprint ?? null]));
-  const settings: TransportSettings = { ...plain, tls: tls ? () => tls.client : standardTls };
+  const settings: TransportSettings = {
+    ...plain,
+    denied: site.use('denied'),
+    tls: tls ? () => tls.client : standardTls,
+  };
   return site.keep(
     ['transport', key],
     () => new Transport(settings),

@@ -1,0 +1,49 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { networkInterfaces } from 'node:os';
+import { DeniedAddresses } from '#contract';
+
+describe('denied addresses', () => {
+  const denied = (address: string) => {
+    const addresses = new DeniedAddresses();
+    addresses.deny({ address, port: 7000 });
+    return addresses;
+  };
+
+  it('are those at the port, however an address is written', () => {
+    const addresses = denied('127.0.0.1');
+    for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '::FFFF:127.0.0.1', '::ffff:7f00:1', '0.0.0.0', '::']) {
+      equal(addresses.has(address, 7000), true, address);
+    }
+    for (const address of ['127.0.0.2', '::1', '10.0.0.1', '::ffff:10.0.0.1', '']) {
+      equal(addresses.has(address, 7000), false, address);
+    }
+    equal(addresses.has('127.0.0.1', 7001), false);
+  });
+
+  it('are all of the machine where something listens on all', () => {
+    const own = Object.values(networkInterfaces()).flatMap((known) => (known ?? []).map(({ address }) => address));
+    for (const everywhere of ['0.0.0.0', '::']) {
+      const addresses = denied(everywhere);
+      for (const address of [...own, '127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
+        equal(addresses.has(address, 7000), true, address);
+      }
+      equal(addresses.has('192.0.2.1', 7000), false);
+    }
+  });
+
+  it('are allowed again one by one', () => {
+    const addresses = denied('127.0.0.1');
+    const allow = addresses.deny({ address: '127.0.0.1', port: 7000 });
+    allow();
+    equal(addresses.has('127.0.0.1', 7000), true);
+    addresses.deny({ address: '::1', port: 7002 })();
+    equal(addresses.hasPort(7002), false);
+    deepEqual(addresses.all, [{ address: '127.0.0.1', port: 7000 }]);
+  });
+
+  it('are those of another process once they are taken over', () => {
+    const addresses = denied('127.0.0.1');
+    addresses.replace([{ address: '127.0.0.1', port: 7001 }]);
+    deepEqual([addresses.hasPort(7000), addresses.hasPort(7001)], [false, true]);
+  });
+});
