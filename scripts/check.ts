@@ -9,6 +9,9 @@ import { createInterface } from 'node:readline';
  */
 const testFiles = 'test/**/*.test.ts';
 
+/** A run that takes longer is ended and has failed: something that a test left open keeps it from ending. */
+const LIMIT_MINUTES = 20;
+
 interface Result {
   readonly name: string;
   readonly ok: boolean;
@@ -17,7 +20,11 @@ interface Result {
 
 function run(name: string, command: string, args: readonly string[], shown: boolean): Promise<Result> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: LIMIT_MINUTES * 60_000,
+      killSignal: 'SIGKILL',
+    });
     const output: string[] = [];
     const collect = (line: string) => {
       output.push(line);
@@ -26,7 +33,10 @@ function run(name: string, command: string, args: readonly string[], shown: bool
     createInterface({ input: child.stdout }).on('line', collect);
     createInterface({ input: child.stderr }).on('line', collect);
     child.once('error', (error) => resolve({ name, ok: false, output: [...output, String(error)] }));
-    child.once('close', (code) => resolve({ name, ok: code === 0, output }));
+    child.once('close', (code, signal) => {
+      if (signal === 'SIGKILL') collect(`${name} did not end within ${LIMIT_MINUTES} minutes`);
+      resolve({ name, ok: code === 0, output });
+    });
   });
 }
 

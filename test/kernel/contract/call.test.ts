@@ -172,10 +172,7 @@ describe('a call', () => {
         clearTimeout(timer);
       });
     });
-    afterEach(() => {
-      mock.restoreAll();
-      mock.timers.reset();
-    });
+    afterEach(() => mock.reset());
 
     it('runs only where there is a deadline', () => {
       new Call();

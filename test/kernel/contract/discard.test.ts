@@ -65,7 +65,7 @@ describe('a body that nobody wants', () => {
       finish(body);
       equal(waits.size, 0);
     }
-    mock.restoreAll();
+    mock.reset();
   });
 
   it('is given up when its end does not come', () => {

@@ -8,7 +8,7 @@ describe('long work in slices', () => {
     now = 1000;
     mock.method(performance, 'now', () => now);
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   it('has its stretch over after four milliseconds, and a new one after the turn of the others', async () => {
     const slices = new Slices();
