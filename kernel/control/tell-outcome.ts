@@ -6,20 +6,25 @@ import type { EventLog } from './event-log.ts';
 
 /** What the log says of every change that was applied or refused; of the first, its warnings alone. */
 export function tellOutcome(events: EventLog, log: Log): void {
+  let refused = false;
   events.subscribe({ types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
     if (type === 'reload.failed') tellFailure(data, log);
-    else if (type === 'reload.succeeded') tellSuccess(data, log);
+    else if (type === 'reload.succeeded') tellSuccess(data, refused, log);
+    refused = type === 'reload.failed';
   });
 }
 
-function tellSuccess(applied: Applied, log: Log): void {
+/** @param refused whether the change before was: then it is told, too, that nothing is left to mend. */
+function tellSuccess(applied: Applied, refused: boolean, log: Log): void {
   const { result, revision, previous, issues, changes, phases, hash, rebound } = applied;
   if (result === 'applied') {
     for (const issue of issues) log.warning(issueLine(issue));
   }
   if (previous === 0) return;
   if (result !== 'applied') {
-    log.debug(`revision ${revision} stays active: ${result}`);
+    const line = `revision ${revision} stays active: ${result}`;
+    if (refused) log.info(line);
+    else log.debug(line);
     return;
   }
   const { added, changed, removed } = changes;

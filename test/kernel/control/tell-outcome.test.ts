@@ -61,6 +61,15 @@ describe('the log of a gateway', () => {
     match(refused()[0]!, /stays active: cannot read .*gateway\.json: no such file \[CONFIG_READ\]/);
   });
 
+  it('tells that a refused file is as before again', async () => {
+    const unchanged = () => sinks.lines.filter((line) => line.includes('INFO: revision 1 stays active: unchanged'));
+    await reload(good);
+    equal(unchanged().length, 0);
+    await reload('{');
+    await reload(good);
+    equal(unchanged().length, 1);
+  });
+
   it('places the warnings of a configuration that serves', async () => {
     const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
     await reload({
