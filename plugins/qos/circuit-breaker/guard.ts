@@ -114,7 +114,7 @@ export function guard(
 /** The client left, or another of several concurrent calls answered first. */
 function isCancelled(reply: Reply, call: Call): boolean {
   if (call.reason instanceof CancelledError) return true;
-  return reply.errors.length > 0 && reply.errors.some((error) => error instanceof CancelledError);
+  return reply.errors.some((error) => error instanceof CancelledError);
 }
 
 /**

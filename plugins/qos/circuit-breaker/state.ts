@@ -27,7 +27,7 @@ export interface BreakerSettings {
   /** How long the breaker stays open, in milliseconds. */
   readonly openMs: number;
   /** Told of every change of state. */
-  readonly changed?: (from: BreakerState, to: BreakerState) => void;
+  readonly changed: (from: BreakerState, to: BreakerState) => void;
 }
 
 /** Answers of `enter` for a call that must not be made. */
@@ -88,5 +88,5 @@ function become(breaker: Breaker, settings: BreakerSettings, state: BreakerState
   breaker.failures = 0;
   breaker.trying = false;
   breaker.era++;
-  settings.changed?.(from, state);
+  settings.changed(from, state);
 }

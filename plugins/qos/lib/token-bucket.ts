@@ -45,7 +45,7 @@ export function take(bucket: Bucket, limit: Limit, now: number): number {
     bucket.at = now;
     return 0;
   }
-  if (refills > 0) bucket.at += refills * limit.refillMs;
+  bucket.at += refills * limit.refillMs;
   if (tokens < 1) return Math.max(bucket.at + limit.refillMs - now, Number.MIN_VALUE);
   bucket.tokens = tokens - 1;
   return 0;

@@ -10,7 +10,7 @@ export const bad = () =>
 export const down = () => Reply.failed(new BackendError('BACKEND_CONNECT', 'connection refused'));
 
 function fakeClock() {
-  const clock = { time: 0, now: () => clock.time };
+  const clock = { time: 7_000_000, now: () => clock.time };
   return clock;
 }
 

@@ -58,9 +58,23 @@ describe('qos/circuit-breaker/http', () => {
     const backend = { extra_config: { 'qos/circuit-breaker': {} } };
     const gate = await stand(plugin, 'backend', config, { backend });
     deepEqual(
-      gate.warnings.map(({ code }) => code),
-      ['CIRCUIT_TWICE'],
+      gate.warnings.map(({ code, pointer, hint }) => [code, pointer, hint]),
+      [['CIRCUIT_TWICE', '', 'use one of the two']],
     );
+  });
+
+  it('warns of nothing when it is alone', async () => {
+    deepEqual((await stand(plugin, 'backend', config)).warnings, []);
+  });
+
+  it('counts a failed call whose reply has a valid status', async () => {
+    const { behind, send } = await breaker(() => {
+      const reply = Reply.data({});
+      reply.errors = [new BackendError('BACKEND_STATUS', 'not found', { upstreamStatus: 404 })];
+      return reply;
+    });
+    deepEqual(await send(4), [200, 200, 200, 500]);
+    equal(behind.calls(), 3);
   });
 
   it('stands next to the client only', async () => {

@@ -1,7 +1,9 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { BackendError, CancelledError, DeadlineError, HeaderBag, type Log, Reply, silentLog } from '#contract';
+import type { Gateway } from '../../../../kernel/sluice.ts';
 import { stand } from '../../../../kernel/testing/stand.ts';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/index.ts';
+import { startGateway } from '../../../support/gateway.ts';
 import { bad, breaker, config, down, good } from './fixture.ts';
 
 describe('qos/circuit-breaker', () => {
@@ -95,10 +97,83 @@ describe('qos/circuit-breaker', () => {
     deepEqual(lines, []);
   });
 
-  it('is not there when every setting is 0', async () => {
+  it('tells of each change of state, with the place of the backend', async () => {
+    const told: unknown[] = [];
+    const events = { emit: (type: string, data: object) => told.push([type, data]) };
+    const around = { services: { events }, next: bad, endpoint: { endpoint: '/users', method: 'POST' as const } };
+    const gate = await stand(plugin, 'backend', { ...config, max_errors: 0, name: 'users' }, around);
+    await gate.send('GET /');
+    deepEqual(told, [
+      [
+        'breaker.changed',
+        { name: 'users', from: 'closed', to: 'open', method: 'POST', endpoint: '/users', backend: 0 },
+      ],
+    ]);
+  });
+
+  it('is logged under its name when it is made', async () => {
+    const lines: string[] = [];
+    await breaker({ name: 'users' }, good, { ...silentLog, debug: (line) => lines.push(String(line)) });
+    deepEqual(lines, ["[CB] Creating the circuit breaker named 'users'"]);
+  });
+
+  it('does not count a call of which one part was cancelled', async () => {
+    const { behind, send } = await breaker({}, () => {
+      const [refused] = down().errors;
+      return Reply.failed(refused!, new CancelledError());
+    });
+    await send(4);
+    equal(behind.calls, 4);
+  });
+
+  it('is there when any setting is above 0', async () => {
+    const off = { interval: 0, timeout: 0, max_errors: 0 };
+    for (const set of [{ interval: 1 }, { timeout: 1 }, { max_errors: 1 }]) {
+      const gate = await stand(plugin, 'backend', { ...off, ...set });
+      deepEqual([Object.keys(gate.attached), gate.warnings], [['backend'], []]);
+    }
+  });
+
+  it('is not there when every setting is 0, which it warns of', async () => {
     const gate = await stand(plugin, 'backend', { interval: 0, timeout: 0, max_errors: 0 });
     deepEqual(gate.attached, {});
+    deepEqual(
+      gate.warnings.map((warning) => [warning.code, warning.pointer]),
+      [['CIRCUIT_OFF', '']],
+    );
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  describe('in a gateway', () => {
+    const extra_config = { [plugin.name]: { interval: 0, timeout: 60, max_errors: 0 } };
+    const backend = (url_pattern: string) => ({ host: ['http://127.0.0.1:9'], url_pattern, extra_config });
+    const endpoint = (path: string, ...patterns: string[]) => ({ endpoint: path, backend: patterns.map(backend) });
+    const configOf = (...endpoints: object[]) => ({
+      version: 3,
+      extra_config: { router: { return_error_msg: true } },
+      endpoints,
+    });
+    let gateway: Gateway;
+
+    const isOpen = async (path: string) => (await gateway.inject(path)).body.includes('circuit breaker is open');
+
+    afterEach(() => gateway.close());
+
+    it('opens for its own backend only', async () => {
+      gateway = await startGateway(configOf(endpoint('/a', '/x'), endpoint('/b', '/x')));
+      deepEqual(
+        [await isOpen('/a'), await isOpen('/a'), await isOpen('/b'), await isOpen('/b')],
+        [false, true, false, true],
+      );
+    });
+
+    it('stays open when other endpoints are put before that of its backend', async () => {
+      const others = Array.from({ length: 11 }, (_, at) => endpoint(`/other${at}`, '/x'));
+      gateway = await startGateway(configOf(endpoint('/a', '/x')));
+      equal(await isOpen('/a'), false);
+      await gateway.reload(configOf(...others, endpoint('/a', '/x')));
+      equal(await isOpen('/a'), true);
+    });
   });
 
   for (const [what, wrong] of Object.entries({

@@ -85,11 +85,53 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
+  it('remembers failures until the window ends, to the millisecond', async () => {
+    const { behind, clock, send } = await breaker({ interval: 2 });
+    clock.time += 5000;
+    await send(2);
+    clock.time += 999;
+    await send(2);
+    equal(behind.calls, 3);
+  });
+
+  it('begins its next window where the last one ended', async () => {
+    const { clock, send } = await breaker({ interval: 1, max_errors: 1 });
+    clock.time += 1500;
+    await send();
+    clock.time += 499;
+    await send();
+    deepEqual(await send(), ['circuit breaker is open']);
+  });
+
+  it('lets no second trial through, however long the first one takes', async () => {
+    const { behind, clock, gate, send } = await breaker();
+    await send(3);
+    clock.time += 1000;
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    behind.answer = () => promise;
+    const trial = gate.send('GET /');
+    clock.time += 5000;
+    deepEqual(await send(), ['too many requests']);
+    resolve(good());
+    await trial;
+    equal(behind.calls, 4);
+  });
+
+  it('counts a throw as a failure', async () => {
+    const { behind, gate, send } = await breaker({ max_errors: 1 }, () => Promise.reject(new Error('bug')));
+    await rejects(gate.send('GET /'), /bug/);
+    behind.answer = () => {
+      throw new Error('bug');
+    };
+    await rejects(gate.send('GET /'), /bug/);
+    deepEqual(await send(), ['circuit breaker is open']);
+  });
+
   it('counts its windows from the moment it closed, whenever calls come', async () => {
     const { behind, clock, send } = await breaker({ interval: 1, max_errors: 1 });
-    clock.time = 1900;
+    clock.time += 1900;
     await send();
-    clock.time = 2000;
+    clock.time += 100;
     await send();
     behind.answer = good;
     deepEqual(await send(), ['200']);

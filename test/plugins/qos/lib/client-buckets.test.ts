@@ -1,4 +1,4 @@
-import { equal } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ClientBuckets } from '../../../../plugins/qos/lib/client-buckets.ts';
 import { limitOf } from '../../../../plugins/qos/lib/token-bucket.ts';
@@ -36,6 +36,8 @@ describe('client buckets', () => {
     clients.take('b', limit, idleMs, 1);
     clients.sweep(idleMs, idleMs);
     equal(clients.size, 1);
+    clients.sweep(idleMs, idleMs);
+    equal(clients.size, 1);
     equal(clients.take('b', limit, idleMs, idleMs) > 0, true);
   });
 
@@ -54,6 +56,25 @@ describe('client buckets', () => {
     equal(clients.size <= 1000, true);
     equal(clients.size > 800, true);
     equal(clients.take('client 4999', limit, idleMs, 0) > 0, true);
+  });
+
+  it('forgets a few of those known longest when there is room for no more', () => {
+    const clients = new ClientBuckets(32);
+    // The same length and the same end: they are kept together.
+    const identities = Array.from({ length: 33 }, (_, client) => `${String(client).padStart(2, '0')} of them`);
+    for (const identity of identities) clients.take(identity, limit, idleMs, 0);
+    equal(clients.size, 31);
+    equal(clients.take(identities[2]!, limit, idleMs, 0) > 0, true);
+    deepEqual(
+      identities.slice(0, 2).map((identity) => clients.take(identity, limit, idleMs, 0)),
+      [0, 0],
+    );
+  });
+
+  it('spreads clients, so that few are forgotten at once', () => {
+    const clients = new ClientBuckets(6400);
+    for (let client = 1000; client <= 7400; client++) clients.take(`client ${client}`, limit, idleMs, 0);
+    equal(clients.size > 6400 - 20, true);
   });
 
   it('tells long identities apart', () => {

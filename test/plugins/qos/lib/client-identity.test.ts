@@ -1,5 +1,6 @@
-import { equal } from 'node:assert/strict';
-import { firstAddress } from '../../../../plugins/qos/lib/client-identity.ts';
+import { deepEqual, equal } from 'node:assert/strict';
+import { HeaderBag, makeRequest } from '#contract';
+import { firstAddress, identifyBy } from '../../../../plugins/qos/lib/client-identity.ts';
 
 describe('address in a header', () => {
   for (const [list, address] of [
@@ -13,6 +14,12 @@ describe('address in a header', () => {
     ['9.9.9.9:http', ''],
     ['[9.9.9.9]', ''],
     ['[2001:db8::1', ''],
+    ['[2001:db8::1]x', ''],
+    ['[2001:db8::1]:443x', ''],
+    ['[x][2001:db8::1]', ''],
+    ['x9.9.9.9:1234', ''],
+    ['9.9.9.9:1234x', ''],
+    [', 9.9.9.9', ''],
     ['999.9.9.9', ''],
     ['fe80::1%eth0', ''],
     ['[fe80::1%eth0]:443', ''],
@@ -23,4 +30,19 @@ describe('address in a header', () => {
       equal(firstAddress(list), address);
     });
   }
+});
+
+describe('the identity of a client', () => {
+  it('is empty without the path variable that tells it', () => {
+    const identify = identifyBy('param', 'id');
+    deepEqual(
+      [{ params: { Id: '7' } }, {}].map((parts) => identify(makeRequest(parts))),
+      ['7', ''],
+    );
+  });
+
+  it('is the address of its connection, unless a header is to tell it', () => {
+    const request = makeRequest({ ip: '9.9.9.9', headers: new HeaderBag(['X-Real-Ip', '1.1.1.1']) });
+    deepEqual([identifyBy('ip', '')(request), identifyBy('ip', 'X-Real-IP')(request)], ['9.9.9.9', '1.1.1.1']);
+  });
 });

@@ -46,6 +46,15 @@ describe('token bucket', () => {
     equal(passed, 2);
   });
 
+  it('keeps no part of an interval when it was full', () => {
+    const bucket = fullBucket();
+    const limit = limitOf(10, 1000, 1);
+    take(bucket, limit, 0);
+    equal(take(bucket, limit, 150), 0);
+    equal(take(bucket, limit, 200), 50);
+    equal(take(bucket, limit, 250), 0);
+  });
+
   it('takes nothing when it refuses', () => {
     const bucket = fullBucket();
     const limit = limitOf(1, 1000, 1);

@@ -1,0 +1,208 @@
+import { deepEqual, doesNotThrow, equal } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { type DispatchFunc, inject } from 'light-my-request';
+import { type ConfigErrors, type Log, silentLog } from '#contract';
+import { openEngine } from '../../../../kernel/control/engine.ts';
+import { createEventLog } from '../../../../kernel/control/event-log.ts';
+import { readConfig } from '../../../../kernel/runtime/build.ts';
+import { Phases } from '../../../../kernel/runtime/phases.ts';
+import { ReadFiles } from '../../../../kernel/runtime/read-files.ts';
+import { type Stand, type Surroundings, silentSinks, stand } from '../../../../kernel/testing/index.ts';
+import { catalogue } from '../../../../plugins/index.ts';
+import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
+
+const byTenant = { client_max_rate: 2, client_capacity: 2, every: '10m', strategy: 'header', key: 'X-Tenant' };
+
+/** The one mistake for which a configuration is refused. */
+async function mistakeOf(config: object, around: Surroundings = {}) {
+  const error = await stand(plugin, 'endpoint', config, around).then(
+    () => null,
+    (refused: ConfigErrors) => refused,
+  );
+  equal(error?.errors.length, 1);
+  const { code, pointer, message, hint, fix } = error!.errors[0]!;
+  return { code, pointer, message, hint, fix };
+}
+
+const warningsOf = ({ warnings }: Stand) => warnings.map(({ code, pointer, message }) => [code, pointer, message]);
+
+/** An endpoint in a process that asks another one for tokens; `wait` is what that one answers. */
+async function askingProcess(config: object) {
+  const asked: unknown[] = [];
+  const answers = { wait: 0, asked };
+  const { generations, registry } = openEngine(catalogue, {
+    sinks: silentSinks,
+    events: createEventLog(),
+    ask: async (_revision, id, identity) => {
+      asked.push([id, identity]);
+      return answers.wait;
+    },
+  });
+  const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+  const endpoints = [{ endpoint: '/a', backend, extra_config: { [plugin.name]: config } }];
+  const prepared = await generations.prepare(
+    await readConfig({ version: 3, endpoints }, {}),
+    new ReadFiles(),
+    1,
+    new Phases(),
+  );
+  prepared.commit();
+  const send = async (tenant?: string) => {
+    const headers = tenant === undefined ? {} : { 'X-Tenant': tenant };
+    return (await inject(generations.current.serve as unknown as DispatchFunc, { url: '/a', headers })).statusCode;
+  };
+  const close = async () => {
+    await generations.close();
+    await registry.close();
+  };
+  return { answers, asked, send, close };
+}
+
+describe('a limit on requests', () => {
+  for (const [field, config, needed] of [
+    ['capacity', { client_max_rate: 1, strategy: 'ip', capacity: 5 }, 'max_rate'],
+    ['client_capacity', { max_rate: 1, client_capacity: 5 }, 'client_max_rate'],
+    ['strategy', { max_rate: 1, strategy: 'ip' }, 'client_max_rate'],
+  ] as const) {
+    it(`warns of a ${field} without ${needed}`, async () => {
+      const gate = await stand(plugin, 'endpoint', config);
+      deepEqual(warningsOf(gate), [['RATELIMIT_UNUSED', `/${field}`, `${field} has no effect without ${needed}`]]);
+    });
+  }
+
+  it('warns of nothing when all that is set limits something', async () => {
+    const gate = await stand(plugin, 'endpoint', { ...byTenant, max_rate: 1, capacity: 1 });
+    deepEqual(gate.warnings, []);
+  });
+
+  it('logs its limits when it is made', async () => {
+    const lines: string[] = [];
+    const log: Log = { ...silentLog, debug: (line) => lines.push(String(line)) };
+    await stand(plugin, 'endpoint', { max_rate: 5 }, { services: { log } });
+    await stand(plugin, 'endpoint', byTenant, { services: { log } });
+    deepEqual(lines, [
+      '[Ratelimit] Rate 5 every 1000ms, capacity 5',
+      '[Ratelimit] Client rate 2 every 600000ms, capacity 2, by header X-Tenant',
+    ]);
+  });
+
+  for (const [what, config, code, pointer, message, hint] of [
+    ['no rate at all', { capacity: 1 }, 'RATELIMIT_RATE', '', 'neither max_rate nor client_max_rate is set'],
+    [
+      'a client limit without a strategy',
+      { client_max_rate: 1 },
+      'RATELIMIT_STRATEGY',
+      '/strategy',
+      'client_max_rate needs a strategy',
+      'write one of ip, header, param',
+    ],
+    [
+      'an unknown strategy',
+      { client_max_rate: 1, strategy: 'cookie' },
+      'RATELIMIT_STRATEGY',
+      '/strategy',
+      '"cookie" is not a strategy',
+      'write one of ip, header, param',
+    ],
+    [
+      'an unknown strategy that nothing uses',
+      { max_rate: 1, strategy: 'cookie' },
+      'RATELIMIT_STRATEGY',
+      '/strategy',
+      '"cookie" is not a strategy',
+      'write one of ip, header, param',
+    ],
+    [
+      'a header strategy without a key',
+      { client_max_rate: 1, strategy: 'header' },
+      'RATELIMIT_KEY',
+      '/key',
+      'the strategy header needs a key',
+    ],
+    [
+      'a param strategy without a key',
+      { client_max_rate: 1, strategy: 'param' },
+      'RATELIMIT_KEY',
+      '/key',
+      'the strategy param needs a key',
+    ],
+    [
+      'a key that is no header name',
+      { client_max_rate: 1, strategy: 'header', key: 'a b' },
+      'RATELIMIT_KEY',
+      '/key',
+      '"a b" is not a header name',
+    ],
+    [
+      'a param the endpoint does not have',
+      { client_max_rate: 1, strategy: 'param', key: 'id' },
+      'RATELIMIT_KEY',
+      '/key',
+      'the endpoint has no placeholder {id}',
+    ],
+    [
+      'a period under a second',
+      { max_rate: 1, every: '500ms' },
+      'RATELIMIT_EVERY',
+      '/every',
+      'a period under 1s is not possible',
+      'write the rate for 1s',
+    ],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      deepEqual(await mistakeOf(config), { code, pointer, message, hint, fix: undefined });
+    });
+  }
+
+  it('offers a placeholder of the endpoint for a mistyped one', async () => {
+    const config = { client_max_rate: 1, strategy: 'param', key: 'tenent' };
+    const { hint, fix } = await mistakeOf(config, { endpoint: { endpoint: '/{user}/{tenant}/x' } });
+    deepEqual([hint, fix], ['did you mean "tenant"?', { value: 'tenant' }]);
+  });
+
+  it('offers no placeholder as certain that is one of several so near', async () => {
+    const config = { client_max_rate: 1, strategy: 'param', key: 'tenants' };
+    const { hint, fix } = await mistakeOf(config, { endpoint: { endpoint: '/{tenant1}/{tenant2}' } });
+    deepEqual([hint, fix], ['did you mean "tenant1"?', undefined]);
+  });
+
+  it('offers a strategy for a mistyped one', async () => {
+    const { hint, fix } = await mistakeOf({ client_max_rate: 1, strategy: 'Params' });
+    deepEqual([hint, fix], ['did you mean "param"?', { value: 'param' }]);
+  });
+
+  for (const [endpoint, key] of [
+    ['/files/*', 'id'],
+    ['/files/{id}', 'wildcard'],
+  ] as const) {
+    it(`refuses the param ${key} of ${endpoint}`, async () => {
+      const config = { client_max_rate: 1, strategy: 'param', key };
+      equal((await mistakeOf(config, { endpoint: { endpoint } })).code, 'RATELIMIT_KEY');
+    });
+  }
+
+  it('is asked for where it is counted, of the client and then of all, by a process of several', async () => {
+    const { answers, asked, send, close } = await askingProcess({ ...byTenant, max_rate: 1 });
+    try {
+      equal(await send('x'), 500);
+      answers.wait = 5000;
+      equal(await send('x'), 429);
+      const name = `${plugin.name} {"endpoint":"/a","`;
+      const client = [`${name}key":"X-Tenant","method":"GET","of":"clients","strategy":"header"}`, 'x'];
+      deepEqual(asked, [client, [`${name}method":"GET","of":"all"}`, null], client]);
+    } finally {
+      await close();
+    }
+  });
+
+  it('sweeps nothing in a process that counts nothing', async () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      const { close } = await askingProcess(byTenant);
+      doesNotThrow(() => mock.timers.tick(60_000));
+      await close();
+    } finally {
+      mock.timers.reset();
+    }
+  });
+});
