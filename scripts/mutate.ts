@@ -32,10 +32,10 @@ function finish(words: string): void {
   console.log(`\n${summaryOf(tried, readEquivalents())}\n${words}`);
 }
 
-const late = setTimeout(() => {
-  finish(`after ${values.minutes} minutes, not all of them tried`);
-  process.kill(process.pid, 'SIGTERM');
-}, Number(values.minutes) * 60_000);
+// A run that is ended early tells what it has found until then.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => finish('not all of them tried'));
+
+const late = setTimeout(() => process.kill(process.pid, 'SIGTERM'), Number(values.minutes) * 60_000);
 
 const stryker = new Stryker({
   mutate: [path.endsWith('.ts') ? path : `${path}/**/*.ts`],
