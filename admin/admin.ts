@@ -1,11 +1,11 @@
 import type { AdminSettings } from '#contract';
-import type { Gateway } from '#kernel';
+import type { Operations } from '#kernel';
 import type { Operating } from './operating/operating.ts';
 import type { Operation } from './operation.ts';
 
 /** What the operations of the admin API work with. */
 export interface Admin {
-  readonly gateway: Gateway;
+  readonly gateway: Operations;
   /** As the serving configuration sets it. */
   readonly settings: AdminSettings;
   /** Every operation there is, to be described. */

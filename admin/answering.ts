@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type Koa from 'koa';
 import { ConfigErrors, GatewayError, type Log } from '#contract';
-import { type Gateway, recordOf, toRefusal } from '#kernel';
+import { type Operations, recordOf, toRefusal } from '#kernel';
 import { Problem } from './problem.ts';
 import { type ProblemDocument, problemDocument, refusalDocument } from './problem-document.ts';
 
 const requestIds = new WeakMap<Koa.Context, string>();
 
 /** What every answer carries. A client may name its request itself. */
-function commonHeaders({ status }: Gateway, ctx: Koa.Context): void {
+function commonHeaders({ status }: Operations, ctx: Koa.Context): void {
   const given = ctx.get('x-request-id');
   const requestId = /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomUUID();
   requestIds.set(ctx, requestId);
@@ -21,7 +21,7 @@ function commonHeaders({ status }: Gateway, ctx: Koa.Context): void {
 }
 
 /** Answers with what went wrong: refusals and problems as they are, anything else as a fault of ours. */
-export function answerProblem(ctx: Koa.Context, gateway: Gateway, log: Log, error: unknown): void {
+export function answerProblem(ctx: Koa.Context, gateway: Operations, log: Log, error: unknown): void {
   const document = documentOf(ctx, gateway, log, error);
   ctx.status = document.status;
   if (error instanceof Problem) ctx.set({ ...error.headers });
@@ -30,7 +30,7 @@ export function answerProblem(ctx: Koa.Context, gateway: Gateway, log: Log, erro
   ctx.body = JSON.stringify(document);
 }
 
-function documentOf(ctx: Koa.Context, gateway: Gateway, log: Log, error: unknown): ProblemDocument {
+function documentOf(ctx: Koa.Context, gateway: Operations, log: Log, error: unknown): ProblemDocument {
   const { revision } = gateway.status;
   const request = { instance: ctx.path, requestId: requestIds.get(ctx), revision };
   if (error instanceof Problem) return problemDocument(error.slug, error.message, { ...request, ...error.members });
@@ -52,13 +52,13 @@ const waitingSlugs: Readonly<Record<string, 'reload-in-progress' | 'draining'>> 
 };
 
 /** The attempt that failed so. */
-function attemptOf({ control }: Gateway, error: unknown): { readonly attempt?: number } {
-  const attempt = control.attempts.endedBy(error);
+function attemptOf({ attempts }: Operations, error: unknown): { readonly attempt?: number } {
+  const attempt = attempts.endedBy(error);
   return attempt === undefined ? {} : { attempt };
 }
 
 /** The outermost step of every request. */
-export function answering(gateway: Gateway, log: Log): Koa.Middleware {
+export function answering(gateway: Operations, log: Log): Koa.Middleware {
   return async (ctx, next) => {
     commonHeaders(gateway, ctx);
     try {

@@ -1,11 +1,11 @@
-import type { Applied, Gateway } from '#kernel';
+import type { Applied, Operations } from '#kernel';
 import type { JsonSchema } from './operation.ts';
 import { guardSchema, issueSchema, listOf, mapOf, objectOf, oneOf, orNull, text, whole } from './schemas.ts';
 
 /** What a change did, as clients read it. */
-export function appliedBody(applied: Applied, { crew, control }: Gateway): object {
+export function appliedBody(applied: Applied, { processes, attempts }: Operations): object {
   const { result, revision, previous, hash, attempt, durationMs, phases, changes, rebound, issues } = applied;
-  const workers = crew?.workers.length ?? 1;
+  const workers = processes.workers.length;
   return {
     result,
     revision,
@@ -19,7 +19,7 @@ export function appliedBody(applied: Applied, { crew, control }: Gateway): objec
     // What would need one cannot be written in a configuration.
     requiresRestart: [],
     warnings: issues,
-    guard: control.attempts.get(attempt)?.guard ?? null,
+    guard: attempts.get(attempt)?.guard ?? null,
     workers: { prepared: result === 'unchanged' ? 0 : workers, committed: result === 'applied' ? workers : 0 },
   };
 }

@@ -102,7 +102,7 @@ export async function applyChange(
     return;
   }
   const outcome = await applied;
-  if (gateway.control.attempts.get(outcome.attempt)?.guard) ctx.set('Location', attemptAt(outcome.attempt));
+  if (gateway.attempts.get(outcome.attempt)?.guard) ctx.set('Location', attemptAt(outcome.attempt));
   ctx.set('ETag', outcome.result === 'dry_run' ? currentEtag(gateway) : etagOf(outcome));
   ctx.body = appliedBody(outcome, gateway);
 }

@@ -5,14 +5,11 @@ import {
   type Examined,
   endpointId,
   type FindPlace,
-  type Gateway,
+  type Operations,
   placesIn,
   pointerOnly,
   type Snapshot,
-  secretsKnownTo,
 } from '#kernel';
-import { examineSnapshot } from './examining.ts';
-import { processesOf } from './processes.ts';
 import { anything, flag, listOf, objectOf, objectWith, oneOf, place, text, whole } from './schemas.ts';
 import { isRevealing } from './shown.ts';
 
@@ -23,16 +20,16 @@ export interface Side {
 }
 
 /** @param reading also read the files that it names. @throws Refusal with every mistake. */
-export async function sideOf(gateway: Gateway, snapshot: Snapshot, reading = false): Promise<Side> {
-  return { snapshot, examined: await examineSnapshot(gateway, snapshot, reading) };
+export async function sideOf(gateway: Operations, snapshot: Snapshot, reading = false): Promise<Side> {
+  return { snapshot, examined: await gateway.examine(snapshot, reading) };
 }
 
 /** How one configuration differs from another, as a request may see it. */
-export function compare(ctx: Koa.Context, gateway: Gateway, from: Side, to: Side): ConfigDiff {
+export function compare(ctx: Koa.Context, gateway: Operations, from: Side, to: Side): ConfigDiff {
   const sides = { from: placerOf(from), to: placerOf(to) };
   return diffConfigs(from.examined.config, to.examined.config, {
-    ...(!isRevealing(ctx) && { isSecret: secretsKnownTo(gateway.registry) }),
-    componentSchema: (namespace, level) => gateway.registry.place(namespace, level)?.schema,
+    ...(!isRevealing(ctx) && { isSecret: gateway.components.isSecret }),
+    componentSchema: (namespace, level) => gateway.components.schemaAt(namespace, level),
     places: (pointer, side) => sides[side](pointer),
   });
 }
@@ -47,8 +44,8 @@ function placerOf({ snapshot: { document }, examined }: Side): FindPlace {
 }
 
 /** Streams under way that end when the difference is applied to what serves: those of endpoints that change or go. */
-export function streamsAffected(gateway: Gateway, { endpoints: { changed, removed } }: ConfigDiff): number {
-  const { streamsByEndpoint } = processesOf(gateway);
+export function streamsAffected(gateway: Operations, { endpoints: { changed, removed } }: ConfigDiff): number {
+  const { streamsByEndpoint } = gateway.processes;
   const affected = new Set([...changed, ...removed].map(endpointId));
   return [...affected].reduce((sum, endpoint) => sum + (streamsByEndpoint.get(endpoint) ?? 0), 0);
 }

@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import type { Gateway } from '#kernel';
+import type { Operations } from '#kernel';
 import { Problem } from './problem.ts';
 
 /** A revision and its fingerprint. */
@@ -14,7 +14,7 @@ export function etagOf({ revision, hash }: Revised): string {
 }
 
 /** The tag of what serves. */
-export function currentEtag({ status }: Gateway): string {
+export function currentEtag({ status }: Operations): string {
   return etagOf(status);
 }
 
@@ -25,7 +25,7 @@ function lists(header: string, etag: string, weakly: boolean): boolean {
 }
 
 /** True when the client has what serves already: it is to be told 304. */
-export function hasCurrent(ctx: Koa.Context, gateway: Gateway): boolean {
+export function hasCurrent(ctx: Koa.Context, gateway: Operations): boolean {
   const header = ctx.get('if-none-match');
   return header !== '' && lists(header, currentEtag(gateway), true);
 }

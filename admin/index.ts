@@ -1,4 +1,4 @@
-import type { Gateway, RunningAdmin, StartAdminOptions } from '#kernel';
+import type { Operations, RunningAdmin, StartAdminOptions } from '#kernel';
 import type { Admin } from './admin.ts';
 import { createApp } from './app.ts';
 import { openOperating } from './operating/operating.ts';
@@ -13,7 +13,7 @@ import { createTokenSource } from './tokens/token-source.ts';
  * is a warning.
  * @throws GatewayError ADMIN_LISTEN when the port that was asked for cannot be had, or would be open to others without TLS.
  */
-export async function startAdmin(gateway: Gateway, options: StartAdminOptions): Promise<RunningAdmin> {
+export async function startAdmin(gateway: Operations, options: StartAdminOptions): Promise<RunningAdmin> {
   const { listen, stop, ...tokenOptions } = options;
   const log = gateway.log.at('[ADMIN]');
   const admin: Admin = {
@@ -21,7 +21,7 @@ export async function startAdmin(gateway: Gateway, options: StartAdminOptions): 
     operations: [...changing, ...reading],
     operating: openOperating(gateway),
     get settings() {
-      return settingsOf(gateway.generations.current.runtime);
+      return settingsOf(gateway.serving.admin);
     },
     stop,
   };
@@ -40,15 +40,14 @@ export async function startAdmin(gateway: Gateway, options: StartAdminOptions): 
     admin.operating.close();
     throw error;
   }
-  const { participants } = gateway.control;
-  participants.push(port);
+  const leave = gateway.join(port);
   if (port.address !== null) log.info(`the admin API is at ${port.address}`);
   return {
     get address() {
       return port.address;
     },
     async close() {
-      participants.splice(participants.indexOf(port), 1);
+      leave();
       admin.operating.close();
       await port.close();
     },

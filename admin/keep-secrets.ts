@@ -3,11 +3,10 @@ import {
   ConfigText,
   canonicalData,
   editDocument,
-  type Gateway,
   type IsSecret,
   joinPointer,
+  type Operations,
   parseDocument,
-  secretsKnownTo,
 } from '#kernel';
 
 const MASK = '***';
@@ -23,7 +22,7 @@ interface Kept {
  * configuration that serves, as it was written or as it is shown. Layout and comments stay.
  * @throws ConfigErrors for what cannot be parsed.
  */
-export function keepSecrets(given: ConfigText, gateway: Gateway): ConfigText {
+export function keepSecrets(given: ConfigText, gateway: Operations): ConfigText {
   if (!given.text.includes(MASK)) return given;
   const document = parseDocument(given.text, `configuration.${given.format}`);
   const kept = secretsKept(document.data as Data, gateway);
@@ -31,9 +30,8 @@ export function keepSecrets(given: ConfigText, gateway: Gateway): ConfigText {
   return new ConfigText(editDocument(document, changes).text, given.format);
 }
 
-function secretsKept(data: Data, { control, config, registry }: Gateway): Kept[] {
-  const isSecret = secretsKnownTo(registry);
-  const written = control.current.snapshot.data as Data;
+function secretsKept(data: Data, { serving, config, components: { isSecret } }: Operations): Kept[] {
+  const written = serving.snapshot.data as Data;
   const kept = new Map<string, Kept>();
   for (const current of [canonicalData(config), written]) {
     for (const found of maskedIn(data, current, '', isSecret)) kept.set(found.pointer, found);

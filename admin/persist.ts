@@ -1,10 +1,10 @@
 import { ConfigError } from '#contract';
-import { contentHash, draftFile, type Gateway, type Participant, Refusal } from '#kernel';
+import { contentHash, draftFile, type Operations, type Participant, Refusal } from '#kernel';
 import { formatOfFile } from './formats.ts';
 import { Problem } from './problem.ts';
 
 /** The file that the gateway reads its configuration from. @throws Problem bad-request where there is none. */
-export function mainFile({ control: { source } }: Gateway): string {
+export function mainFile({ source }: Operations): string {
   if (typeof source === 'string') return source;
   throw new Problem('bad-request', 'persist=file: the configuration does not come from a file');
 }
@@ -21,7 +21,7 @@ export function demandFormatOf(file: string, format: string): void {
  * when nothing else can refuse it any more.
  * @throws Refusal from `prepare` and `seal` when the file cannot be written; it is then as it was.
  */
-export function persistence(gateway: Gateway, file: string): Participant {
+export function persistence(gateway: Operations, file: string): Participant {
   return {
     async prepare({ snapshot: { text } }) {
       const draft = await orRefusal(file, draftFile(file, text));

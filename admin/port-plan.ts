@@ -1,7 +1,5 @@
 import { type AdminAddress, type AdminSettings, adminSchema, isObject, parseAdminAddress } from '#contract';
-import { adminSettings, compileSchema, type Next } from '#kernel';
-
-type Runtime = Next['runtime'];
+import { compileSchema, type ServingConfiguration } from '#kernel';
 
 const defaults: AdminSettings = {
   ...(compileSchema(adminSchema)({}, '').value as Omit<AdminSettings, 'pem'>),
@@ -9,8 +7,8 @@ const defaults: AdminSettings = {
 };
 
 /** How a configuration sets the admin port; the defaults where it says nothing. */
-export function settingsOf(runtime: Runtime): AdminSettings {
-  return adminSettings(runtime) ?? defaults;
+export function settingsOf(settings: AdminSettings | undefined): AdminSettings {
+  return settings ?? defaults;
 }
 
 /** Where the admin port is to be. */
@@ -29,9 +27,12 @@ export class PlanError extends Error {}
  * @param given on the command line or in the environment: stronger than the configuration.
  * @throws PlanError for an address that is none, or open to others without TLS.
  */
-export function planPort(runtime: Runtime, given: string | undefined): PortPlan {
-  const settings = settingsOf(runtime);
-  const configured = runtime.config.extra_config['admin/api'];
+export function planPort(
+  { config, admin }: Pick<ServingConfiguration, 'config' | 'admin'>,
+  given: string | undefined,
+): PortPlan {
+  const settings = settingsOf(admin);
+  const configured = config.extra_config['admin/api'];
   const isConfigured = given === undefined && isObject(configured) && Object.hasOwn(configured, 'listen');
   const listen = given ?? settings.listen;
   const address = parseAdminAddress(listen);

@@ -1,5 +1,5 @@
 import { ConfigError, GatewayError, type Log } from '#contract';
-import { bindTrouble, type Gateway, type Next, type Participant, type Ready, Refusal } from '#kernel';
+import { adminSettings, bindTrouble, type Next, type Operations, type Participant, type Ready, Refusal } from '#kernel';
 import type { Answer } from './app.ts';
 import { PlanError, type PortPlan, planPort } from './port-plan.ts';
 import { type Entrance, openEntrance } from './server/entrance.ts';
@@ -11,7 +11,7 @@ const AT = '/extra_config/admin~1api/listen';
 const GRACE_MS = 2_000;
 
 export interface AdminPortOptions {
-  readonly gateway: Gateway;
+  readonly gateway: Operations;
   /** The address of the command line or the environment. */
   readonly listen: string | undefined;
   readonly answer: Answer;
@@ -55,7 +55,7 @@ export class AdminPort implements Participant {
   async open(): Promise<void> {
     const { gateway, listen } = this.#options;
     try {
-      const plan = planPort(gateway.generations.current.runtime, listen);
+      const plan = planPort(gateway.serving, listen);
       // The first connection may come before the address is known to everybody.
       this.#speak(plan.settings.pem);
       await this.#use(plan, (await this.#openFor(plan)).entrance);
@@ -75,7 +75,7 @@ export class AdminPort implements Participant {
 
   async #prepare({ runtime, snapshot }: Next): Promise<{ plan: PortPlan; opening: Opening }> {
     try {
-      const plan = planPort(runtime, this.#options.listen);
+      const plan = planPort({ config: runtime.config, admin: adminSettings(runtime) }, this.#options.listen);
       return { plan, opening: await this.#openFor(plan) };
     } catch (error) {
       const isPlan = error instanceof PlanError;

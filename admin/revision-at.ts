@@ -1,4 +1,4 @@
-import { ConfigText, type Gateway, type Revision, type RevisionSummary, readSnapshot, type Snapshot } from '#kernel';
+import { ConfigText, type Operations, type Revision, type RevisionSummary, readSnapshot, type Snapshot } from '#kernel';
 import { Problem } from './problem.ts';
 
 /** @throws Problem not-found for a revision there never was, gone for one that was pruned. */
@@ -9,12 +9,12 @@ export function demandFound<T extends RevisionSummary>(found: T | 'pruned' | und
 }
 
 /** A revision in the history, with its content. @throws Problem as `demandFound`. */
-export async function revisionAt({ revisions }: Gateway, number: number): Promise<Revision> {
+export async function revisionAt({ revisions }: Operations, number: number): Promise<Revision> {
   return demandFound(await revisions.get(number), number);
 }
 
 /** The content of a revision, parsed. @throws Problem as `demandFound`. */
-export async function snapshotOf(gateway: Gateway, number: number): Promise<Snapshot> {
+export async function snapshotOf(gateway: Operations, number: number): Promise<Snapshot> {
   const { text, format } = await revisionAt(gateway, number);
   return readSnapshot(new ConfigText(text, format));
 }

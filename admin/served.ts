@@ -1,4 +1,4 @@
-import { type FindPlace, type Gateway, normalize, placesIn, pointerOnly, type Served, type Snapshot } from '#kernel';
+import { type FindPlace, normalize, type Operations, placesIn, pointerOnly, type Served, type Snapshot } from '#kernel';
 
 /** What serves, and where its parts are written. */
 export interface ServedNow {
@@ -15,13 +15,10 @@ export interface ServedNow {
 const origins = new WeakMap<Snapshot, ServedNow['origin']>();
 
 /** Looks at the serving configuration. */
-export function servedNow({ generations, control }: Gateway): ServedNow {
-  const { router, runtime, destinations } = generations.current;
-  const { snapshot } = control.current;
-  const { config, compiled } = runtime;
+export function servedNow({ serving }: Operations): ServedNow {
+  const { snapshot, ...served } = serving;
   const writtenPlace = snapshot.document ? placesIn(snapshot.document) : pointerOnly;
   const origin = (pointer: string): string => originOf(snapshot)(pointer);
-  const served = { config, compiled, router, destinations };
   return { served, snapshot, origin, writtenPlace, place: (pointer) => writtenPlace(origin(pointer)) };
 }
 

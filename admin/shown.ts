@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { Data } from '#contract';
-import { type Gateway, maskSecrets, secretsKnownTo } from '#kernel';
+import { maskSecrets, type Operations } from '#kernel';
 import { demandScope } from './caller.ts';
 import { queryFlag } from './query.ts';
 
@@ -12,6 +12,11 @@ export function isRevealing(ctx: Koa.Context): boolean {
 }
 
 /** A configuration, or what stands at a pointer in it, as a request may see it: secrets are `***` unless revealed. */
-export function shown(ctx: Koa.Context, { registry }: Pick<Gateway, 'registry'>, data: Data, pointer = ''): Data {
-  return isRevealing(ctx) ? data : maskSecrets(data, pointer, secretsKnownTo(registry));
+export function shown(
+  ctx: Koa.Context,
+  { components }: Pick<Operations, 'components'>,
+  data: Data,
+  pointer = '',
+): Data {
+  return isRevealing(ctx) ? data : maskSecrets(data, pointer, components.isSecret);
 }

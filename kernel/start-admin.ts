@@ -1,4 +1,4 @@
-import type { Gateway } from './index.ts';
+import type { Operations } from './index.ts';
 
 /** What the command line and the environment say about the admin port. */
 export interface StartAdminOptions {
@@ -22,4 +22,4 @@ export interface RunningAdmin {
 }
 
 /** Opens the admin port of a gateway that listens. @throws GatewayError when it must be had and cannot. */
-export type StartAdmin = (gateway: Gateway, options: StartAdminOptions) => Promise<RunningAdmin>;
+export type StartAdmin = (gateway: Operations, options: StartAdminOptions) => Promise<RunningAdmin>;

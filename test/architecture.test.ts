@@ -16,6 +16,7 @@ const rooms = [
   'inspect',
   'control',
   'workers',
+  'gateway',
   'testing',
   'cli',
 ];
@@ -34,12 +35,11 @@ const roots: Readonly<Record<string, readonly string[]>> = {
     'inspect',
     'control',
     'workers',
-    'kernel/gateway.ts',
+    'gateway',
     'kernel/start-admin.ts',
     'kernel/version.ts',
   ],
-  'kernel/gateway.ts': ['contract', 'logging', 'registry', 'runtime', 'control', 'workers'],
-  'kernel/start-admin.ts': ['kernel/gateway.ts', 'kernel/index.ts'],
+  'kernel/start-admin.ts': ['kernel/index.ts'],
   'kernel/sluice.ts': ['contract', 'kernel/index.ts', 'plugins/index.ts'],
   'kernel/bin.ts': ['cli', 'kernel/index.ts', 'kernel/sluice.ts', 'plugins/index.ts', 'admin/index.ts'],
 };

@@ -92,7 +92,7 @@ async function check(spec: Case, backends: Record<string, CannedBackend>): Promi
     }
     for (const code of expect.warnings ?? []) {
       ok(
-        gateway.warnings.some((warning) => warning.code === code),
+        gateway.status.warnings.some((warning) => warning.code === code),
         `no warning ${code}`,
       );
     }

@@ -1,4 +1,4 @@
-import { type Gateway, latencyBands, statusClasses } from '#kernel';
+import { latencyBands, type Operations, statusClasses } from '#kernel';
 import { type Metric, type Sample, writeValue } from './exposition.ts';
 
 /** Bounds of the histogram in milliseconds: at each, latencies are counted apart, so that no call is guessed. */
@@ -7,8 +7,8 @@ const BOUNDS_MS = [
 ];
 
 /** What the endpoints of the serving configuration have served; those never called are left out. */
-export function endpointMetrics({ generations }: Pick<Gateway, 'generations'>): Metric[] {
-  const called = generations.current.runtime.compiled.routes
+export function endpointMetrics({ serving }: Pick<Operations, 'serving'>): Metric[] {
+  const called = serving.compiled.routes
     .filter(({ traffic }) => traffic.calls > 0)
     .map(({ endpoint, traffic }) => ({ labels: { method: endpoint.method, endpoint: endpoint.endpoint }, traffic }));
   return [
@@ -47,7 +47,7 @@ export function endpointMetrics({ generations }: Pick<Gateway, 'generations'>): 
   ];
 }
 
-type Route = Gateway['generations']['current']['runtime']['compiled']['routes'][number];
+type Route = Operations['serving']['compiled']['routes'][number];
 
 /** Classes that were never answered are left out. */
 function byClass(labels: NonNullable<Sample['labels']>, statuses: Route['traffic']['statuses']): Sample[] {

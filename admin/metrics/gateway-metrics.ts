@@ -1,6 +1,6 @@
 import type { MemoryUse, WorkerInfo } from '#kernel';
 import type { Admin } from '../admin.ts';
-import { processesOf, workersOf } from '../processes.ts';
+import { workersOf } from '../processes.ts';
 import type { Metric, Sample } from './exposition.ts';
 
 /** What became of changes of configuration (hot-reload rule 29). */
@@ -43,7 +43,7 @@ export function reloadMetrics({ gateway, operating }: Admin): Metric[] {
 
 /** What the configurations alive hold, and the processes that serve them. */
 export function processMetrics(admin: Admin): Metric[] {
-  const { held, leaked, aborted } = processesOf(admin.gateway);
+  const { held, leaked, aborted } = admin.gateway.processes;
   const states = held.map(({ state }) => state);
   const workers = workersOf(admin);
   // A process that is only beginning has told nothing yet.

@@ -1,8 +1,8 @@
 import type { Encoding, EndpointConfig } from '#contract';
-import type { Gateway } from '#kernel';
+import type { Operations } from '#kernel';
 import { type OpenApi, type OpenApiOperation, type OpenApiParameter, operationIdOf, pathsOf } from './document.ts';
 
-type Route = Gateway['generations']['current']['runtime']['compiled']['routes'][number];
+type Route = Operations['serving']['compiled']['routes'][number];
 
 /** Answers what nothing else does: it has no path of its own. */
 const CATCH_ALL = '/__catchall';
@@ -13,8 +13,8 @@ const describedElsewhere = new Set(['accept', 'content-type', 'authorization']);
 const text = { type: 'string' } as const;
 
 /** Describes the API that clients are served. */
-export function describeServed({ generations }: Pick<Gateway, 'generations'>): OpenApi {
-  const { config, compiled, id } = generations.current.runtime;
+export function describeServed({ serving, status }: Pick<Operations, 'serving' | 'status'>): OpenApi {
+  const { config, compiled } = serving;
   const spelled = new Map<string, string>();
   const operations = compiled.routes
     .filter(({ endpoint }) => endpoint.endpoint !== CATCH_ALL)
@@ -24,7 +24,7 @@ export function describeServed({ generations }: Pick<Gateway, 'generations'>): O
     });
   return {
     openapi: '3.1.0',
-    info: { title: config.name || 'API', version: String(id) },
+    info: { title: config.name || 'API', version: String(status.revision) },
     paths: pathsOf(operations),
   };
 }

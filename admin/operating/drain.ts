@@ -1,5 +1,4 @@
-import type { Gateway, Timers } from '#kernel';
-import { processesOf } from '../processes.ts';
+import type { Operations, Timers } from '#kernel';
 
 /** Sends clients elsewhere while everything that comes is still answered. */
 export interface Drain {
@@ -11,11 +10,11 @@ export interface Drain {
 /** Pause between two looks at what is in flight: workers tell every second. */
 const LOOK_MS = 1_500;
 
-export function createDrain(gateway: Gateway, timers: Timers): Drain {
-  const { events } = gateway;
+export function createDrain(gateway: Operations, timers: Timers): Drain {
+  const { events, processes } = gateway;
   /** Calls off the next look; null when nothing is waited for. */
   let cancel: (() => void) | null = null;
-  const inFlight = () => processesOf(gateway).held.reduce((sum, { requests }) => sum + requests, 0);
+  const inFlight = () => processes.held.reduce((sum, { requests }) => sum + requests, 0);
 
   const finish = (result: 'idle' | 'resumed'): void => {
     cancel?.();
@@ -31,14 +30,14 @@ export function createDrain(gateway: Gateway, timers: Timers): Drain {
 
   return {
     start() {
-      if (processesOf(gateway).closing) return;
-      processesOf(gateway).setClosing(true);
+      if (processes.closing) return;
+      processes.setClosing(true);
       events.emit('drain.started', { requests: inFlight() });
       wait();
     },
     resume() {
-      if (!processesOf(gateway).closing) return;
-      processesOf(gateway).setClosing(false);
+      if (!processes.closing) return;
+      processes.setClosing(false);
       if (cancel) finish('resumed');
     },
     close: () => cancel?.(),

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Gateway, GatewayEvent, Timers } from '#kernel';
+import type { GatewayEvent, Operations, Timers } from '#kernel';
 import { appliedBody } from '../applied-body.ts';
 import { attemptProblem } from '../problem-document.ts';
 
@@ -24,7 +24,7 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 
 const HEARTBEAT_MS = 15_000;
 
-export function openEventStreams(gateway: Gateway, timers: Timers): EventStreams {
+export function openEventStreams(gateway: Operations, timers: Timers): EventStreams {
   const endings = new Set<() => void>();
   return {
     open(wish) {
@@ -72,12 +72,12 @@ export function openEventStreams(gateway: Gateway, timers: Timers): EventStreams
   };
 }
 
-function frame(event: GatewayEvent, gateway: Gateway): string {
+function frame(event: GatewayEvent, gateway: Operations): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(viewOf(event, gateway))}\n\n`;
 }
 
 /** What the API answers elsewhere, too, is told as it is there. */
-function viewOf({ type, data }: GatewayEvent, gateway: Gateway): unknown {
+function viewOf({ type, data }: GatewayEvent, gateway: Operations): unknown {
   if (type === 'reload.succeeded') return appliedBody(data, gateway);
   if (type === 'reload.failed') return attemptProblem(data);
   return data;

@@ -1,5 +1,5 @@
 import type { LogLevel } from '#contract';
-import type { Gateway, Timers } from '#kernel';
+import type { Operations, Timers } from '#kernel';
 
 /** A level of the application log that stands above the configured one for a while. */
 export interface LogLevelOverride {
@@ -13,23 +13,19 @@ export interface LogLevelOverride {
   close(): void;
 }
 
-export function openLogLevelOverride(gateway: Gateway, timers: Timers): LogLevelOverride {
-  const { log, generations, events } = gateway;
+export function openLogLevelOverride(gateway: Operations, timers: Timers): LogLevelOverride {
+  const { log, events } = gateway;
   let active: { readonly level: LogLevel; readonly endsAt: number; cancel(): void } | null = null;
 
-  const apply = (level: LogLevel): void => {
-    log.level = level;
-    gateway.crew?.setLogLevel(level);
-  };
   const end = (): void => {
     if (!active) return;
     active.cancel();
     active = null;
-    apply(generations.current.logging.application.level);
+    gateway.setLogLevel(null);
   };
   // A configuration brings its own level wherever it begins to serve.
   const unsubscribe = events.subscribe({ types: ['reload.succeeded', 'worker.up'] }, () => {
-    if (active) apply(active.level);
+    if (active) gateway.setLogLevel(active.level);
   });
 
   return {
@@ -43,7 +39,7 @@ export function openLogLevelOverride(gateway: Gateway, timers: Timers): LogLevel
       end();
       if (ttlMs === 0) return;
       active = { level, endsAt: timers.now() + ttlMs, cancel: timers.after(ttlMs, end) };
-      apply(level);
+      gateway.setLogLevel(level);
     },
     close() {
       unsubscribe();

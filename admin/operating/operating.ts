@@ -1,4 +1,4 @@
-import { type Gateway, systemTimers, type Timers } from '#kernel';
+import { type Operations, systemTimers, type Timers } from '#kernel';
 import { createDrain, type Drain } from './drain.ts';
 import { type EventStreams, openEventStreams } from './event-streams.ts';
 import { type LogLevelOverride, openLogLevelOverride } from './log-level-override.ts';
@@ -17,7 +17,7 @@ export interface Operating {
 }
 
 /** Begins to watch a gateway. */
-export function openOperating(gateway: Gateway, timers: Timers = systemTimers): Operating {
+export function openOperating(gateway: Operations, timers: Timers = systemTimers): Operating {
   const parts = {
     reloads: countReloads(gateway),
     loopLag: watchLoopLag(timers),

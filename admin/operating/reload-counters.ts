@@ -1,4 +1,4 @@
-import type { Attempt, Gateway, Trigger } from '#kernel';
+import type { Attempt, Operations, Trigger } from '#kernel';
 
 /** How often changes of one kind ended in one way. */
 export interface ReloadCount {
@@ -20,7 +20,7 @@ export interface ReloadCounters {
 }
 
 /** Counts from the start of the gateway, or from as far back as its events are remembered. */
-export function countReloads({ events, control }: Pick<Gateway, 'events' | 'control'>): ReloadCounters {
+export function countReloads({ events, attempts }: Pick<Operations, 'events' | 'attempts'>): ReloadCounters {
   const counts = new Map<string, ReloadCount>();
   let last: Attempt | null = null;
   let lastSuccessAt: number | null = null;
@@ -35,7 +35,7 @@ export function countReloads({ events, control }: Pick<Gateway, 'events' | 'cont
   const close = events.subscribe({ after: 0, types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
     // A success is told as what it did, a failure as its attempt.
     if (type === 'reload.failed') count(data);
-    else if (type === 'reload.succeeded') count(control.attempts.get(data.attempt));
+    else if (type === 'reload.succeeded') count(attempts.get(data.attempt));
   });
   return {
     get counts() {

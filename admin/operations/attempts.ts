@@ -41,7 +41,7 @@ export const listAttempts: Operation = {
     200: jsonAnswer('A page.', objectOf('AttemptPage', { attempts: listOf(attemptSchema), cursor: orNull(text) })),
   },
   handle(ctx, { gateway }) {
-    const { items, cursor } = pageOf(ctx, gateway.control.attempts.list, ({ id }) => String(id));
+    const { items, cursor } = pageOf(ctx, gateway.attempts.list, ({ id }) => String(id));
     ctx.body = { attempts: items.map(view), cursor };
   },
 };
@@ -56,7 +56,7 @@ export const readAttempt: Operation = {
   problems: ['not-found'],
   handle(ctx, { gateway }) {
     const id = pathNumber(ctx, 'id');
-    const attempt = gateway.control.attempts.get(id);
+    const attempt = gateway.attempts.get(id);
     if (!attempt) throw new Problem('not-found', `attempt ${id} is not remembered`);
     ctx.body = view(attempt);
   },

@@ -29,6 +29,6 @@ export const audit: Operation = {
   handle(ctx, { gateway }) {
     const { served, snapshot, origin, writtenPlace } = servedNow(gateway);
     const audited = { config: served.config, document: snapshot.data, origin };
-    ctx.body = auditConfig(audited, { available: new Set(gateway.registry.namespaces), place: writtenPlace });
+    ctx.body = auditConfig(audited, { available: new Set(gateway.components.names), place: writtenPlace });
   },
 };

@@ -1,6 +1,5 @@
-import { audit, placesIn, pointerOnly, readSnapshot, secretsKnownTo, toIssues } from '#kernel';
+import { audit, hashOfExamined, placesIn, pointerOnly, readSnapshot, toIssues } from '#kernel';
 import { acceptedConfigs, readConfigBody } from '../body.ts';
-import { examineSnapshot, hashOfExamined } from '../examining.ts';
 import type { Operation } from '../operation.ts';
 import { configProblems } from '../problem.ts';
 import { queryFlag, queryWord } from '../query.ts';
@@ -47,7 +46,7 @@ export const check: Operation = {
     const { gateway } = admin;
     const level = queryWord(ctx, 'level', levels);
     const isAudited = queryFlag(ctx, 'audit');
-    const snapshot = await readSnapshot((await readConfigBody(ctx, admin)) ?? gateway.control.source);
+    const snapshot = await readSnapshot((await readConfigBody(ctx, admin)) ?? gateway.source);
     const { document, data } = snapshot;
     const odd = document?.warnings ?? [];
     if (level === 'syntax') {
@@ -55,10 +54,10 @@ export const check: Operation = {
       ctx.body = { valid: true, hash: null, endpoints: 0, backends: 0, namespaces: {}, warnings, audit: [] };
       return;
     }
-    const examined = await examineSnapshot(gateway, snapshot, level === 'full', gateway.control.overrides);
+    const examined = await gateway.examine(snapshot, level === 'full', true);
     const { config, origin, warnings } = examined;
     const place = document ? placesIn(document) : pointerOnly;
-    const available = new Set(gateway.registry.namespaces);
+    const available = new Set(gateway.components.names);
     const { stats, recommendations } = audit({ config, document: data, origin }, { available, place });
     ctx.body = {
       valid: true,
@@ -66,7 +65,7 @@ export const check: Operation = {
       endpoints: stats.endpoints,
       backends: stats.backends,
       namespaces: stats.components,
-      warnings: toIssues(document, [...odd, ...warnings], 'warning', secretsKnownTo(gateway.registry)),
+      warnings: toIssues(document, [...odd, ...warnings], 'warning', gateway.components.isSecret),
       audit: isAudited ? recommendations : [],
     };
   },

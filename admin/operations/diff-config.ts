@@ -39,7 +39,7 @@ export const diffConfig: Operation = {
     const against = queryNumber(ctx, 'against', { least: 1, whole: true });
     const isFull = queryWord(ctx, 'level', levels) === 'full';
     const given = await demandConfigBody(ctx, admin);
-    const before = against === undefined ? gateway.control.current.snapshot : await snapshotOf(gateway, against);
+    const before = against === undefined ? gateway.serving.snapshot : await snapshotOf(gateway, against);
     const to = await sideOf(gateway, await readSnapshot(keepSecrets(given, gateway)), isFull);
     const difference = compare(ctx, gateway, await sideOf(gateway, before), to);
     ctx.body = { ...difference, streamsAffected: against === undefined ? streamsAffected(gateway, difference) : 0 };

@@ -1,5 +1,4 @@
 import type { Operation } from '../operation.ts';
-import { processesOf } from '../processes.ts';
 import { jsonAnswer, listOf, objectOf, oneOf, whole } from '../schemas.ts';
 
 const generation = objectOf('Generation', {
@@ -17,6 +16,6 @@ export const generations: Operation = {
   summary: 'List the configuration that serves and those before it that still have requests.',
   answers: { 200: jsonAnswer('Newest first.', objectOf('Generations', { generations: listOf(generation) })) },
   handle(ctx, { gateway }) {
-    ctx.body = { generations: processesOf(gateway).held };
+    ctx.body = { generations: gateway.processes.held };
   },
 };

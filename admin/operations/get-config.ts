@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import { type Data, isObject } from '#contract';
-import { canonicalData, type Gateway, parsePointer } from '#kernel';
+import { canonicalData, type Operations, parsePointer } from '#kernel';
 import { currentEtag, hasCurrent } from '../etag.ts';
 import type { Operation } from '../operation.ts';
 import { revealParameter } from '../parameters.ts';
@@ -65,13 +65,13 @@ export const getConfig: Operation = {
 };
 
 /** The very text, comments and all; undefined when it is of another type. */
-function asWritten({ control }: Gateway, mediaType: string): string | undefined {
-  const { format, text: written } = control.current.snapshot;
+function asWritten({ serving }: Operations, mediaType: string): string | undefined {
+  const { format, text: written } = serving.snapshot;
   return mediaType === `application/${format}` ? written : undefined;
 }
 
-function printedPart(ctx: Koa.Context, gateway: Gateway, form: string, pointer: string, mediaType: string): string {
-  const data = form === 'effective' ? canonicalData(gateway.config) : (gateway.control.current.snapshot.data as Data);
+function printedPart(ctx: Koa.Context, gateway: Operations, form: string, pointer: string, mediaType: string): string {
+  const data = form === 'effective' ? canonicalData(gateway.config) : (gateway.serving.snapshot.data as Data);
   return printers[mediaType]!(shown(ctx, gateway, valueAt(data, pointer), pointer));
 }
 

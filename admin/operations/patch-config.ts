@@ -38,7 +38,7 @@ export const patchConfig: Operation = {
     const { bytes, mediaType } = await demandBody(ctx, admin, accepts);
     const patch = parseJson(decodeText(bytes, 'patch.json'), 'patch.json');
     await replaceConfig(ctx, admin, 'json', () => {
-      const config = patched(mediaType, admin.gateway.control.current.snapshot.data as Data, patch);
+      const config = patched(mediaType, admin.gateway.serving.snapshot.data as Data, patch);
       if (!isObject(config)) throw new Problem('bad-request', 'what is left is not an object');
       return keepSecrets(new ConfigText(`${JSON.stringify(config, null, 2)}\n`, 'json'), admin.gateway);
     });

@@ -1,6 +1,4 @@
-import { listPlugins } from '#kernel';
 import type { Operation } from '../operation.ts';
-import { processesOf } from '../processes.ts';
 import { jsonAnswer, listOf, objectOf, oneOf, orNull, placeSchema, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 
@@ -26,7 +24,7 @@ export const plugins: Operation = {
   answers: { 200: jsonAnswer('By name.', objectOf('Plugins', { plugins: listOf(plugin) })) },
   async handle(ctx, { gateway }) {
     const { served, place: find } = servedNow(gateway);
-    const alive = processesOf(gateway).held.length;
-    ctx.body = { plugins: await listPlugins(gateway.registry, served, alive, find) };
+    const alive = gateway.processes.held.length;
+    ctx.body = { plugins: await gateway.components.list(served, alive, find) };
   },
 };

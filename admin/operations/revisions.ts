@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { Data } from '#contract';
-import { ConfigText, type Gateway, type Revision, type RevisionSummary, readSnapshot } from '#kernel';
+import { ConfigText, type Operations, type Revision, type RevisionSummary, readSnapshot } from '#kernel';
 import { compare, differenceSchema, sideOf } from '../comparing.ts';
 import type { Operation, Parameter } from '../operation.ts';
 import { pageOf, pageParameters } from '../paging.ts';
@@ -112,27 +112,27 @@ const pin = (method: 'PUT' | 'DELETE', pinned: boolean, summary: string): Operat
 export const pinRevision = pin('PUT', true, 'Keep a revision, however many come after it.');
 export const unpinRevision = pin('DELETE', false, 'Let a revision be pruned again.');
 
-function view({ status }: Gateway, summary: RevisionSummary): object {
+function view({ status }: Operations, summary: RevisionSummary): object {
   const { number, hash, at, source, actor, message, result, reason, pinned, format, files } = summary;
   const active = number === status.revision;
   return { number, hash, at, source, actor, message, result, reason, pinned, format, files, active };
 }
 
-async function viewWithContent(ctx: Koa.Context, gateway: Gateway, revision: Revision): Promise<object> {
+async function viewWithContent(ctx: Koa.Context, gateway: Operations, revision: Revision): Promise<object> {
   return { ...view(gateway, revision), ...(await contentOf(ctx, gateway, revision)) };
 }
 
 /** The text as it was when secrets may be seen; else its data, as YAML or JSON, for comments may hold anything. */
 async function contentOf(
   ctx: Koa.Context,
-  { registry }: Gateway,
+  { components }: Operations,
   { text: content, format }: Revision,
 ): Promise<object> {
   if (isRevealing(ctx)) return { content };
   const { data } = await readSnapshot(new ConfigText(content, format));
   // An old one may name components that nothing which serves does.
-  await registry.load(registry.namespaces);
-  const masked = shown(ctx, { registry }, data as Data);
+  await components.load();
+  const masked = shown(ctx, { components }, data as Data);
   if (format === 'yaml') return { content: printYaml(masked) };
   return { content: `${JSON.stringify(masked, null, 2)}\n`, format: 'json' };
 }

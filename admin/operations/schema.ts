@@ -1,4 +1,4 @@
-import { completeSchema, componentSchema, nearest } from '#kernel';
+import { nearest } from '#kernel';
 import type { Answer, Operation } from '../operation.ts';
 import { Problem } from '../problem.ts';
 import { documentOf, jsonAnswer } from '../schemas.ts';
@@ -17,7 +17,7 @@ export const schema: Operation = {
   summary: 'Print the JSON Schema of the configuration, as `sluice schema` does.',
   answers,
   async handle(ctx, { gateway }) {
-    ctx.body = await completeSchema(gateway.registry);
+    ctx.body = await gateway.components.schema();
   },
 };
 
@@ -37,11 +37,11 @@ export const schemaOfComponent: Operation = {
   ],
   answers,
   problems: ['not-found'],
-  async handle(ctx, { gateway: { registry } }) {
+  async handle(ctx, { gateway: { components } }) {
     const namespace = (ctx['params'] as { readonly namespace: string }).namespace;
-    const found = await componentSchema(registry, namespace);
+    const found = await components.schemaOf(namespace);
     if (!found) {
-      const near = nearest(namespace, registry.namespaces);
+      const near = nearest(namespace, components.names);
       const hint = near === undefined || near === namespace ? '' : `; did you mean ${near}?`;
       throw new Problem('not-found', `no component named ${namespace} has a configuration${hint}`);
     }

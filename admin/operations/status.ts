@@ -1,7 +1,6 @@
-import { type Gateway, version } from '#kernel';
+import { type Operations, version } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { attemptProblem } from '../problem-document.ts';
-import { processesOf } from '../processes.ts';
 import {
   flag,
   guardSchema,
@@ -53,8 +52,8 @@ export const status: Operation = {
     ),
   },
   async handle(ctx, { gateway }) {
-    const { control, crew, startedAt, status: serving, watcher } = gateway;
-    const drift = await control.hasDrifted();
+    const { processes, source, startedAt, status: serving, watcher } = gateway;
+    const drift = await gateway.hasDrifted();
     ctx.body = {
       product: 'Sluice',
       version,
@@ -63,13 +62,13 @@ export const status: Operation = {
       revision: serving.revision,
       hash: serving.hash,
       source: sourceOf(gateway),
-      sourceFile: typeof control.source === 'string' ? control.source : null,
+      sourceFile: typeof source === 'string' ? source : null,
       drift,
-      converged: crew?.converged ?? true,
-      workers: crew?.workers.length ?? 1,
+      converged: processes.converged,
+      workers: processes.workers.length,
       endpoints: gateway.config.endpoints.length,
       lastReload: lastReloadOf(gateway),
-      guard: gateway.guard.state,
+      guard: gateway.guard,
       watch: { enabled: watcher !== null, files: 0, mode: null, ...watcher?.status },
       requiresRestart: [],
     };
@@ -77,20 +76,20 @@ export const status: Operation = {
 };
 
 /** Degraded is what serves although it is not what was wanted: the last good configuration, or too few workers. */
-function stateOf(gateway: Gateway): string {
-  if (processesOf(gateway).closing) return 'draining';
-  const isResumed = gateway.control.current.trigger === 'resume';
-  const lacksWorkers = gateway.crew?.workers.some(({ state }) => state !== 'up') ?? false;
+function stateOf({ processes, serving }: Operations): string {
+  if (processes.closing) return 'draining';
+  const isResumed = serving.trigger === 'resume';
+  const lacksWorkers = processes.workers.some(({ state }) => state !== 'up');
   return isResumed || lacksWorkers ? 'degraded' : 'serving';
 }
 
 /** As the history tells it; what is not recorded there was brought by whatever asked for it. */
-function sourceOf({ revisions, control, status: { revision } }: Gateway): string {
-  return revisions.list().find(({ number }) => number === revision)?.source ?? control.current.trigger;
+function sourceOf({ revisions, serving, status: { revision } }: Operations): string {
+  return revisions.list().find(({ number }) => number === revision)?.source ?? serving.trigger;
 }
 
-function lastReloadOf({ control }: Gateway): object | null {
-  const last = control.attempts.list.find(({ dryRun, result }) => !dryRun && result !== 'running');
+function lastReloadOf({ attempts }: Operations): object | null {
+  const last = attempts.list.find(({ dryRun, result }) => !dryRun && result !== 'running');
   if (!last) return null;
   const { id, result, trigger, at, durationMs } = last;
   return { attempt: id, result, trigger, at, durationMs, problem: attemptProblem(last) };

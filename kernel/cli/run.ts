@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { ConfigErrors, GatewayError } from '#contract';
 import type { RunningAdmin } from '../index.ts';
-import { type Gateway, startGateway, version, type WorkerOptions } from '../index.ts';
+import { type Operations, startGateway, version, type WorkerOptions } from '../index.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import type { Command, CommandContext } from './command.ts';
 import { type Flags, readArguments } from './flags.ts';
@@ -69,7 +69,7 @@ export const run: Command = {
     const file = requireFile(values.config);
     const port = parsePort(values.port);
     const directory = stateDirectory(env, values['state-dir']);
-    let gateway: Gateway | null = null;
+    let gateway: Operations | null = null;
     let admin: RunningAdmin | null = null;
     try {
       gateway = await startGateway(catalogue, file, {
@@ -113,8 +113,8 @@ export const run: Command = {
 };
 
 /** Once, not at every reload. */
-function tellMissingLogging({ generations, log }: Gateway): void {
-  if (generations.current.logging.configured) return;
+function tellMissingLogging({ serving, log }: Operations): void {
+  if (serving.logging.configured) return;
   log.error(
     `[SERVICE: Logging] telemetry/logging has no configuration: lines from ${log.level} on go to standard output`,
   );
@@ -137,7 +137,7 @@ function parseWorkers(text: string, { program }: CommandContext): WorkerOptions 
  * Waits for SIGTERM, SIGINT or `stop`; a second signal ends the process at once. SIGHUP reads the configuration again.
  */
 function awaitEnd(
-  gateway: Gateway,
+  gateway: Operations,
   { stderr, signals, exit }: CommandContext,
 ): { readonly ended: Promise<void>; stop(reason: string): void } {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
@@ -145,7 +145,7 @@ function awaitEnd(
   const stop = (reason: string): void => {
     if (stopping) return;
     stopping = true;
-    void gateway.countInFlight().then((count) => {
+    void gateway.processes.countInFlight().then((count) => {
       stderr.write(`${reason}: waiting for ${count} request${count === 1 ? '' : 's'} in flight\n`);
     });
     resolve();

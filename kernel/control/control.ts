@@ -39,6 +39,8 @@ export class Control {
   readonly participants: Participant[] = [];
   /** Told of every change that was applied, or found to serve already, before it is answered; of dry runs nothing. */
   readonly onDone: ((change: Change, applied: Applied) => Promise<void> | void)[] = [];
+  /** Told how every attempt ended, dry runs included, before whoever asked for it is; null when it was refused. */
+  readonly onSettled: ((attempt: Attempt, applied: Applied | null) => void)[] = [];
   readonly #options: ControlOptions;
   readonly #turnstile = new Turnstile();
   #source: Source;
@@ -151,6 +153,7 @@ export class Control {
       const { durationMs, phases: spent, revision } = attempt;
       const applied = { ...outcome, revision, attempt: attempt.id, durationMs, phases: spent };
       if (!change.dryRun) for (const tell of this.onDone) await tell(change, applied);
+      for (const tell of this.onSettled) tell(attempt, applied);
       events.emit('reload.succeeded', { ...applied, warnings: [], issues: briefly(applied.issues) });
       return applied;
     } catch (error) {
@@ -158,6 +161,7 @@ export class Control {
       const thrown = refusal.slug === 'internal' ? error : refusal;
       this.attempts.fail(attempt, refusal, thrown);
       end('failed');
+      for (const tell of this.onSettled) tell(attempt, null);
       events.emit('reload.failed', attempt);
       throw thrown;
     }

@@ -29,7 +29,7 @@ export async function followFiles(
     await control.apply({ trigger: 'watch', source }).catch(() => {});
   };
   const watcher = watchFiles({ log: telling(log.at('[WATCH]'), events), onChange: follow });
-  events.subscribe({ types: ['reload.succeeded', 'reload.failed'] }, () => void watcher.watch(control.filesRead));
+  control.onSettled.push(() => void watcher.watch(control.filesRead));
   await watcher.watch(control.filesRead);
   return watcher;
 }

@@ -1,15 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigError } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import type { ApplicationLog } from '../logging/index.ts';
 import { build } from '../runtime/build.ts';
-import type { Cell } from '../runtime/cell.ts';
 import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import type { Phases } from '../runtime/phases.ts';
 import type { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { createServing, type Serving, type ServingOptions } from '../server/serving.ts';
+import { ServingCell } from '../server/serving-cell.ts';
 import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
 import { type PortChange, PublicPort } from './public-port.ts';
 import { reloadSettings } from './reload-settings.ts';
@@ -56,7 +55,7 @@ export interface HeldGeneration {
  */
 export class Generations {
   readonly #options: GenerationsOptions;
-  readonly #cell: Cell<Serving | null> = { current: null };
+  readonly #cell = new ServingCell();
   readonly #draining = new Set<Draining>();
   readonly #ending = new Set<Promise<unknown>>();
   readonly #streams = new Streams();
@@ -65,13 +64,12 @@ export class Generations {
   #closing = false;
   readonly #port: PublicPort;
   #aborted = 0;
-  #requests = 0;
   #onDrained: (() => void)[] = [];
 
   constructor(options: GenerationsOptions) {
     this.#options = options;
     this.#leakGuard = createLeakGuard({ log: options.log });
-    this.#port = new PublicPort({ serve: this.serve, log: options.log });
+    this.#port = new PublicPort({ serve: this.#cell.serve, log: options.log });
   }
 
   /** What serves. Only to be asked for after the first commit. */
@@ -134,7 +132,7 @@ export class Generations {
 
   /** Requests taken so far. */
   get requests(): number {
-    return this.#requests;
+    return this.#cell.requests;
   }
 
   /** What another process may do with a shared value: as the configuration it serves says, else as the present one does. */
@@ -242,10 +240,9 @@ export class Generations {
   }
 
   /** Answers one request by what serves now. */
-  readonly serve = (message: IncomingMessage, response: ServerResponse): void => {
-    this.#requests++;
-    this.current.serve(message, response);
-  };
+  get serve(): ServingCell['serve'] {
+    return this.#cell.serve;
+  }
 
   /** Opens the port. @param known as of `PublicPort.open`. @throws GatewayError LISTEN_FAILED. */
   listen(known: number | null = null): Promise<{ host: string; port: number }> {

@@ -2,15 +2,15 @@ import type { Log } from '#contract';
 import { issueLine } from '../config/index.ts';
 import type { Attempt } from './attempts.ts';
 import type { Applied } from './change.ts';
-import type { EventLog } from './event-log.ts';
+import type { Control } from './control.ts';
 
 /** What the log says of every change that was applied or refused; of the first, its warnings alone. */
-export function tellOutcome(events: EventLog, log: Log): void {
+export function tellOutcome(control: Control, log: Log): void {
   let refused = false;
-  events.subscribe({ types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
-    if (type === 'reload.failed') tellFailure(data, log);
-    else if (type === 'reload.succeeded') tellSuccess(data, refused, log);
-    refused = type === 'reload.failed';
+  control.onSettled.push((attempt, applied) => {
+    if (applied) tellSuccess(applied, refused, log);
+    else tellFailure(attempt, log);
+    refused = !applied;
   });
 }
 

@@ -3,6 +3,7 @@ import { type Normalized, normalizeInSlices } from '../config/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type BuildContext, ConfigBuild } from './config-build.ts';
+import { hashOf, takeFingerprint } from './fingerprint.ts';
 import { Keeper } from './keeper.ts';
 import { Mirrors } from './mirrors.ts';
 import type { Phases } from './phases.ts';
@@ -101,6 +102,11 @@ export async function examine(
   } finally {
     await configBuild.dispose();
   }
+}
+
+/** What a configuration's hash would be if it served. */
+export async function hashOfExamined({ config, files }: Examined): Promise<string> {
+  return hashOf(await takeFingerprint(config), files);
 }
 
 /** A process of its own, for a configuration that is only looked at. */

@@ -18,7 +18,7 @@ describe('changing the configuration over the admin API', () => {
   function hold() {
     const began = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    one.gateway.control.participants.push({
+    one.gateway.join({
       async prepare() {
         began.resolve();
         await release.promise;
@@ -30,7 +30,7 @@ describe('changing the configuration over the admin API', () => {
 
   /** Lets the next changes fail before their swap. */
   function fail(error: Error): void {
-    one.gateway.control.participants.push({ prepare: () => Promise.reject(error) });
+    one.gateway.join({ prepare: () => Promise.reject(error) });
   }
 
   it('tells what it did', async () => {

@@ -97,7 +97,7 @@ describe('connections to an admin port that closes', function () {
     const one = await openAdmin();
     let isPrepared = false;
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    one.gateway.control.participants.push({
+    one.gateway.join({
       async prepare() {
         isPrepared = true;
         await released;

@@ -126,7 +126,7 @@ describe('the admin API and the file of the configuration', () => {
 
     it('is refused, done by nobody, when the file cannot be replaced in the last moment', async () => {
       let aborted = 0;
-      one.gateway.control.participants.push({
+      one.gateway.join({
         prepare: async () => ({
           async seal() {
             rmSync(file);
@@ -178,14 +178,14 @@ describe('the admin API and the file of the configuration', () => {
   it('is not taken for a change when it was written by the API', async () => {
     await one.gateway.watch();
     await put(config('/b'), '?persist=file');
-    const attempts = one.gateway.control.attempts.list.length;
+    const attempts = one.gateway.attempts.list.length;
     const told = Promise.withResolvers<void>();
     one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => told.resolve());
     // A change of another's is noticed by the same look at the file.
     writeFileSync(file, JSON.stringify(config('/c')));
     await told.promise;
-    equal(one.gateway.control.attempts.list.length, attempts + 1);
-    equal(one.gateway.control.attempts.list[0]!.trigger, 'watch');
+    equal(one.gateway.attempts.list.length, attempts + 1);
+    equal(one.gateway.attempts.list[0]!.trigger, 'watch');
   });
 });
 
@@ -197,7 +197,7 @@ describe('a configuration that could not be written to its file', () => {
     const one = await openAdmin(file);
     await one.gateway.watch();
     // A directory cannot be replaced by a file.
-    one.gateway.control.participants.push({
+    const leave = one.gateway.join({
       prepare: async () => ({
         async seal() {
           rmSync(file);
@@ -208,7 +208,7 @@ describe('a configuration that could not be written to its file', () => {
       }),
     });
     const { status } = await one.ask('/v1/config?persist=file', { method: 'PUT', body: config('/b') });
-    one.gateway.control.participants.pop();
+    leave();
     rmdirSync(file);
     writeFileSync(file, JSON.stringify(config('/b')));
     await until(() => one.gateway.config.endpoints[0]!.endpoint === '/b');

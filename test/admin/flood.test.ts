@@ -67,7 +67,7 @@ describe('a flood of wrong tokens from one address', function () {
   });
 
   it('is not noticed by those who call the gateway', async () => {
-    const { port } = one.gateway.generations.address!;
+    const port = one.gateway.processes.port!;
     const own = new Agent({ keepAlive: true });
     let isFlooding = true;
     const flooding = flood().finally(() => (isFlooding = false));

@@ -38,7 +38,7 @@ describe('a change sent twice with one key', () => {
   it('is refused twice for the same reason', async () => {
     const [first, second] = [await put({ version: 3, endpoints: 1 }), await put({ version: 3, endpoints: 1 })];
     deepEqual([first.status, second.body], [422, first.body]);
-    equal(one.gateway.control.attempts.list.length, 2);
+    equal(one.gateway.attempts.list.length, 2);
   });
 
   it('is made twice with two keys', async () => {
@@ -58,7 +58,7 @@ describe('a change sent twice with one key', () => {
   it('may be tried again when it was not tried', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
-    one.gateway.control.participants.push({
+    one.gateway.join({
       async prepare() {
         began.resolve();
         await promise;

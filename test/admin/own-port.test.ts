@@ -94,7 +94,7 @@ describe('the admin port as a backend', function () {
     const { url } = await redirecting();
     one = await openAdmin(over(url), { gateway: { workers: { count: 2, program, args: [] } } });
     const { gateway, admin } = one;
-    const { port } = gateway.generations.address ?? (await gateway.listen());
+    const port = gateway.processes.port ?? (await gateway.listen()).port;
     const to = encodeURIComponent(`http://${admin.address}/metrics`);
     const statuses = async () => {
       const answers = Array.from({ length: 8 }, () =>
@@ -103,9 +103,11 @@ describe('the admin port as a backend', function () {
       return (await Promise.all(answers)).map(({ status }) => status);
     };
     deepEqual(await statuses(), Array(8).fill(500));
-    const pids = gateway.crew!.workers.map(({ pid }) => pid!);
+    const pids = gateway.processes.workers.map(({ pid }) => pid!);
     for (const pid of pids) process.kill(pid, 'SIGKILL');
-    await until(() => gateway.crew!.converged && gateway.crew!.workers.every(({ pid }) => !pids.includes(pid!)));
+    await until(
+      () => gateway.processes.converged && gateway.processes.workers.every(({ pid }) => !pids.includes(pid!)),
+    );
     deepEqual(await statuses(), Array(8).fill(500));
   });
 });

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { partsOf } from '../support/gateway.ts';
 import { holdChange } from '../support/held-change.ts';
 import { type Ask, config, openAdmin, type TestAdmin } from './support.ts';
 
@@ -50,7 +51,7 @@ describe('patching the configuration that serves', () => {
   });
 
   it('changes what the changes before it have made', async () => {
-    const held = holdChange(one.gateway);
+    const held = holdChange(partsOf(one.gateway).control);
     const first = patch(merge, { name: 'new' }, { 'if-match': '*' });
     await held.reached;
     const second = patch(merge, { timeout: '3s' }, { 'if-match': '*' });

@@ -7,7 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { AdminPort } from '../../admin/port.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../support/certificates.ts';
 import { freePort } from '../support/conditions.ts';
-import { startGateway } from '../support/gateway.ts';
+import { partsOf, startGateway } from '../support/gateway.ts';
 import { askAt, config, openAdmin, type TestAdmin } from './support.ts';
 
 const withAdmin = (settings: object) => ({ ...config(), extra_config: { 'admin/api': settings } });
@@ -112,7 +112,7 @@ describe('the admin port', () => {
       const { address } = one.admin;
       await one.admin.close();
       await rejects(askAt(address!, '/live'), { code: 'ECONNREFUSED' });
-      equal(one.gateway.control.participants.length, 0);
+      equal(partsOf(one.gateway).control.participants.length, 0);
     });
   });
 
@@ -204,7 +204,7 @@ describe('the admin port', () => {
       handoverMs: 1,
     });
     await port.open();
-    gateway.control.participants.push(port);
+    gateway.join(port);
     await gateway.reload(withAdmin({ listen: 'localhost:0' }));
     const [old, present] = opened as [string, string];
     while (await isOpen(old)) await new Promise(setImmediate);

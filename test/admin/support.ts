@@ -3,10 +3,10 @@ import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:htt
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { RunningAdmin, StartAdminOptions } from '#kernel';
+import type { Operations, RunningAdmin, StartAdminOptions } from '#kernel';
 import { startAdmin } from '../../admin/index.ts';
-import { createGateway, type Gateway, type GatewayOptions } from '../../kernel/sluice.ts';
-import { rememberingSinks } from '../support/gateway.ts';
+import type { GatewayOptions } from '../../kernel/sluice.ts';
+import { openGateway, rememberingSinks } from '../support/gateway.ts';
 
 /** Token of every test gateway, with every scope. */
 export const TOKEN = 'the-token-of-tests';
@@ -33,7 +33,7 @@ export interface Answered {
 
 /** A gateway with an admin port on a free port. */
 export interface TestAdmin {
-  readonly gateway: Gateway;
+  readonly gateway: Operations;
   readonly admin: RunningAdmin;
   readonly stateDirectory: string;
   /** Lines of the application log so far. */
@@ -65,7 +65,7 @@ export async function openAdmin(
   const stateDirectory = mkdtempSync(join(tmpdir(), 'sluice-admin-'));
   const sinks = rememberingSinks();
   const giveBack = () => rmSync(stateDirectory, { recursive: true, force: true });
-  const gateway = await createGateway(source as string, { port: 0, sinks, ...gatewayOptions });
+  const gateway = await openGateway(source as string, { port: 0, sinks, ...gatewayOptions });
   try {
     await gateway.listen();
     const given = { listen: '127.0.0.1:0', token: TOKEN, stateDirectory, stop() {}, ...adminOptions };

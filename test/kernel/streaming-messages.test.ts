@@ -2,7 +2,8 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { ConfigErrors, getKey, type MessageHook, Reply } from '#contract';
-import type { Gateway } from '../../kernel/index.ts';
+import type { Operations } from '#kernel';
+
 import { frame } from '../plugins/encoding/frames.ts';
 import { type Answering, rememberingSinks, startBackend, type TestBackend } from '../support/gateway.ts';
 import { type Acts, startPlugged } from '../support/plugged.ts';
@@ -39,7 +40,7 @@ const hooked: Acts = {
 
 describe('messages of a stream', () => {
   let backend: TestBackend;
-  let gateway: Gateway;
+  let gateway: Operations;
   let port: number;
   let lines: readonly string[];
   let answer: Answering;
@@ -299,6 +300,6 @@ describe('messages of a stream', () => {
 
   it('are warned of where the service would cut them', async () => {
     gateway = await startPlugged({ ...endpoint('sse', { timeout: '1h' }), write_timeout: '10s' }, hooked);
-    ok(gateway.warnings.some(({ code }) => code === 'TIMEOUT_CUT'));
+    ok(gateway.status.warnings.some(({ code }) => code === 'TIMEOUT_CUT'));
   });
 });

@@ -184,11 +184,11 @@ describe('streaming', () => {
       it('counts as in flight until its end, and then writes the access log', async () => {
         await start(endpoint(output));
         const [client, source] = await open();
-        equal(gateway.status.calls, 1);
+        equal(gateway.status.streams, 1);
         ok(!lines.some((line) => line.includes('/s"') && line.includes('200')));
         source.end();
         await client.ended();
-        await eventually(() => gateway.status.calls === 0);
+        await eventually(() => gateway.status.streams === 0);
         await eventually(() => lines.some((line) => /200/.test(line) && line.includes('/s')));
       });
 

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createGateway, type Gateway, type GatewayOptions } from '../../kernel/sluice.ts';
+import type { Operations } from '#kernel';
+import type { RunningGateway } from '../../kernel/gateway/start-gateway.ts';
+import { createGateway, type GatewayOptions } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
 /** A backend for tests: a real server on a free port that remembers what it was asked. */
@@ -66,8 +68,18 @@ export function json(body: unknown, status = 200): Answering {
 }
 
 /** A gateway that writes no logs and, when it listens, takes a free port. `version` need not be written. */
-export function startGateway(config: object, options: GatewayOptions = {}): Promise<Gateway> {
-  return createGateway({ version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });
+export function startGateway(config: object, options: GatewayOptions = {}): Promise<Operations> {
+  return openGateway({ version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });
+}
+
+/** The parts behind a gateway, for tests of how they work together. */
+export function partsOf(gateway: Operations): RunningGateway {
+  return gateway as RunningGateway;
+}
+
+/** As `createGateway`, with all that the admin port works with. */
+export function openGateway(...given: Parameters<typeof createGateway>): Promise<Operations> {
+  return createGateway(...given) as Promise<Operations>;
 }
 
 /** Sinks that remember every line, for tests about logs. */

@@ -1,5 +1,5 @@
 import type { Change } from '#kernel';
-import type { Gateway } from '../../kernel/sluice.ts';
+import type { Control } from '../../kernel/control/control.ts';
 import { until } from './conditions.ts';
 
 export interface HeldChange {
@@ -10,8 +10,8 @@ export interface HeldChange {
   release(): void;
 }
 
-/** Holds up the next change of a gateway on its way, so that others are asked for behind it. */
-export function holdChange({ control }: Pick<Gateway, 'control'>): HeldChange {
+/** Holds up the next change on its way, so that others are asked for behind it. */
+export function holdChange(control: Control): HeldChange {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const asked: Change[] = [];

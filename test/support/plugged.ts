@@ -1,6 +1,6 @@
 import type { AtBackend, AtEndpoint, AtService, Catalogue, Plugin } from '#contract';
 import { atBackend, atEndpoint, atService, definePlugin } from '#contract';
-import { type Gateway, type GatewayOptions, startGateway } from '../../kernel/index.ts';
+import { type GatewayOptions, type Operations, startGateway } from '../../kernel/index.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 
@@ -12,7 +12,7 @@ export interface Acts {
 }
 
 /** A gateway with one more component, `test`, whose configuration `{ "act": name }` picks what it does. */
-export function startPlugged(config: object, acts: Acts, options: GatewayOptions = {}): Promise<Gateway> {
+export function startPlugged(config: object, acts: Acts, options: GatewayOptions = {}): Promise<Operations> {
   const schema = {
     type: 'object',
     properties: { act: { type: 'string', description: 'What to do.', default: '' } },
@@ -34,7 +34,11 @@ export function startPlugged(config: object, acts: Acts, options: GatewayOptions
 }
 
 /** A gateway with plugins more than this release has. */
-export function startWith(plugins: readonly Plugin[], config: object, options: GatewayOptions = {}): Promise<Gateway> {
+export function startWith(
+  plugins: readonly Plugin[],
+  config: object,
+  options: GatewayOptions = {},
+): Promise<Operations> {
   const more = Object.fromEntries(plugins.map((plugin) => [plugin.name, async () => ({ plugin })]));
   const plugged: Catalogue = { ...catalogue, plugins: { ...catalogue.plugins, ...more } };
   return startGateway(plugged, { version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });

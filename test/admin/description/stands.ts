@@ -49,7 +49,7 @@ export const stands = {
     const { one } = stand;
     join(one, () => promise);
     const changed = one.ask('/v1/config', { method: 'PUT', body: config('/z') });
-    await until(() => one.gateway.control.busy);
+    await until(() => one.gateway.attempts.list[0]!.result === 'running');
     return {
       one,
       async close() {
@@ -90,5 +90,5 @@ function join({ gateway }: TestAdmin, prepared: () => Promise<void>): void {
       return { commit() {}, abort() {} };
     },
   };
-  gateway.control.participants.push(participant);
+  gateway.join(participant);
 }

@@ -3,15 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Gateway, GatewayEvent } from '../../../kernel/index.ts';
-import { createGateway } from '../../../kernel/sluice.ts';
+import type { Operations } from '#kernel';
+import type { GatewayEvent } from '../../../kernel/index.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
-import { json, startBackend, startGateway } from '../../support/gateway.ts';
+import { json, openGateway, startBackend, startGateway } from '../../support/gateway.ts';
 import { eventually, openStream, type StreamedResponse } from '../../support/stream-client.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
 describe('GET /v1/events', () => {
-  let gateway: Gateway;
+  let gateway: Operations;
   let admin: ReadingPort;
   let stream: StreamedResponse | null;
 
@@ -176,7 +176,7 @@ describe('GET /v1/events', () => {
 });
 
 describe('what components and the watcher tell', () => {
-  const heard = (gateway: Gateway, type: string): GatewayEvent[] => {
+  const heard = (gateway: Operations, type: string): GatewayEvent[] => {
     const events: GatewayEvent[] = [];
     gateway.events.subscribe({ types: [type] }, (event) => events.push(event));
     return events;
@@ -208,7 +208,7 @@ describe('what components and the watcher tell', () => {
     const home = await mkdtemp(join(tmpdir(), 'events-'));
     const file = join(home, 'gateway.json');
     await writeFile(file, '{ "version": 3, "endpoints": [] }');
-    const gateway = await createGateway(file, { port: 0, sinks: silentSinks });
+    const gateway = await openGateway(file, { port: 0, sinks: silentSinks });
     const events = heard(gateway, 'watch.error');
     await gateway.watch();
     await rm(file);

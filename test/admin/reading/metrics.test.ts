@@ -1,7 +1,8 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { silentSinks } from '#contract';
+import type { Operations } from '#kernel';
 import { writeExposition } from '../../../admin/metrics/exposition.ts';
-import type { Gateway } from '../../../kernel/index.ts';
+
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { eventually } from '../../support/stream-client.ts';
 import { openReading, type ReadingPort } from './support.ts';
@@ -37,7 +38,7 @@ describe('the text format of Prometheus', () => {
 
 describe('GET /metrics', () => {
   let backend: TestBackend;
-  let gateway: Gateway;
+  let gateway: Operations;
   let admin: ReadingPort;
   let port: number;
 
@@ -70,7 +71,7 @@ describe('GET /metrics', () => {
   const call = async (path: string) => {
     await (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).text();
     // The call is counted when its connection has been told of the end.
-    await eventually(() => gateway.generations.calls === 0);
+    await eventually(() => gateway.status.calls === 0);
   };
 
   it('is told in the text format', async () => {
@@ -169,7 +170,7 @@ describe('GET /metrics', () => {
   });
 
   it('puts every latency into the buckets it does not exceed', async () => {
-    const { traffic } = gateway.generations.current.runtime.compiled.routes[0]!;
+    const { traffic } = gateway.serving.compiled.routes[0]!;
     for (const latencyMs of [0.5, 3, 3, 700, 900_000]) traffic.record(latencyMs, 200);
     const all = await series();
     const bucket = (le: string) =>
@@ -182,7 +183,7 @@ describe('GET /metrics', () => {
   });
 
   it('adds latencies up exactly', async () => {
-    const { traffic } = gateway.generations.current.runtime.compiled.routes[0]!;
+    const { traffic } = gateway.serving.compiled.routes[0]!;
     for (const latencyMs of [0.25, 9.75, 1_000]) traffic.record(latencyMs, 200);
     equal(await value('gateway_endpoint_duration_seconds_sum{method="GET",endpoint="/a"}'), 1.01);
   });
@@ -224,7 +225,7 @@ describe('GET /metrics', () => {
     await call('/a');
     deepEqual([await value(name('/', '2xx')), await value(name('/bad', '5xx'))], [2, 1]);
     await gateway.reload(config());
-    await eventually(() => gateway.generations.draining.length === 0);
+    await eventually(() => gateway.status.draining === 0);
     deepEqual([await value(name('/', '2xx')), await value(name('/bad', '5xx'))], [2, undefined]);
   });
 
@@ -239,7 +240,7 @@ describe('GET /metrics', () => {
     await eventually(() => silent.requests.length === 1);
     aborting.abort();
     await left;
-    await eventually(() => gateway.generations.calls === 0);
+    await eventually(() => gateway.status.calls === 0);
     const labels = 'method="GET",endpoint="/a"';
     equal(await value(`gateway_endpoint_responses_total{${labels},status_class="499"}`), 1);
     equal(await value(`gateway_endpoint_errors_total{${labels}}`), 0);

@@ -1,11 +1,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import type { Operations } from '#kernel';
 import { reading } from '../../../admin/operations/reading.ts';
-import type { Gateway } from '../../../kernel/index.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
 describe('descriptions in OpenAPI', () => {
-  let gateway: Gateway;
+  let gateway: Operations;
   let admin: ReadingPort;
 
   const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];

@@ -1,5 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import type { Gateway, GatewayEvent } from '../../../kernel/index.ts';
+import type { Operations } from '#kernel';
+import type { GatewayEvent } from '../../../kernel/index.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { eventually } from '../../support/stream-client.ts';
 import { openReading, type ReadingPort } from './support.ts';
@@ -8,7 +9,7 @@ describe('operating the process', () => {
   const sinks = rememberingSinks();
   let release: () => void;
   let backend: TestBackend;
-  let gateway: Gateway;
+  let gateway: Operations;
   let admin: ReadingPort;
   let port: number;
 
@@ -127,7 +128,7 @@ describe('operating the process', () => {
       await other.listen();
       await its.send('POST', '/v1/drain');
       await other.reload({ version: 3, listen_ip: '127.0.0.1', endpoints: [] });
-      const { port: moved } = other.generations.address!;
+      const { port: moved } = other.processes;
       equal((await fetch(`http://127.0.0.1:${moved}/`)).headers.get('connection'), 'close');
       await its.close();
       await other.close();
@@ -159,7 +160,7 @@ describe('operating the process', () => {
       equal(events.length, 1);
       release();
       await (await call).text();
-      await eventually(() => gateway.generations.calls === 0);
+      await eventually(() => gateway.status.calls === 0);
       admin.timers.advance(1_500);
       deepEqual([events[1]!.type, events[1]!.data], ['drain.finished', { result: 'idle' }]);
     });

@@ -2,14 +2,14 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Gateway } from '../../../kernel/index.ts';
-import { createGateway } from '../../../kernel/sluice.ts';
+import type { Operations } from '#kernel';
 import { silentSinks } from '../../../kernel/testing/index.ts';
+import { openGateway } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
 describe('what is published', () => {
   let home: string;
-  let gateway: Gateway;
+  let gateway: Operations;
   let admin: ReadingPort;
 
   const backend = { host: ['http://127.0.0.1:9'], url_pattern: '/up' };
@@ -29,7 +29,7 @@ describe('what is published', () => {
     home = await mkdtemp(join(tmpdir(), 'routes-'));
     const file = join(home, 'gateway.json');
     await writeFile(file, JSON.stringify(config, null, 2));
-    gateway = await createGateway(file, { port: 0, sinks: silentSinks });
+    gateway = await openGateway(file, { port: 0, sinks: silentSinks });
     admin = await openReading(gateway);
   });
 

@@ -2,18 +2,18 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigText, type Gateway } from '../../../kernel/index.ts';
-import { createGateway } from '../../../kernel/sluice.ts';
+import type { Operations } from '#kernel';
+import { ConfigText } from '../../../kernel/index.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { version } from '../../../kernel/version.ts';
-import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { json, openGateway, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
 describe('GET /v1/status', () => {
   let backend: TestBackend;
   let home: string;
   let file: string;
-  let gateway: Gateway;
+  let gateway: Operations;
   let admin: ReadingPort;
 
   const config = (path = '/a') => ({
@@ -28,7 +28,7 @@ describe('GET /v1/status', () => {
     home = await mkdtemp(join(tmpdir(), 'status-'));
     file = join(home, 'gateway.json');
     await write(config());
-    gateway = await createGateway(file, { port: 0, sinks: silentSinks });
+    gateway = await openGateway(file, { port: 0, sinks: silentSinks });
     await gateway.listen();
     admin = await openReading(gateway);
   });
@@ -136,10 +136,10 @@ describe('GET /v1/status of a gateway that resumed its last good configuration',
   it('is degraded', async () => {
     const home = await mkdtemp(join(tmpdir(), 'status-'));
     const options = { port: 0, sinks: silentSinks, revisionDirectory: home };
-    const first = await createGateway({ version: 3, endpoints: [] }, options);
+    const first = await openGateway({ version: 3, endpoints: [] }, options);
     await first.listen();
     await first.close();
-    const gateway = await createGateway({ version: 3, endpoints: 7 } as never, { ...options, resumeLastGood: true });
+    const gateway = await openGateway({ version: 3, endpoints: 7 } as never, { ...options, resumeLastGood: true });
     const admin = await openReading(gateway);
     equal((await admin.ask('/v1/status')).body.state, 'degraded');
     await admin.close();

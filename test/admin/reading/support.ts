@@ -3,11 +3,12 @@ import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { adminSchema } from '#contract';
+import type { Operations } from '#kernel';
 import type { Admin } from '../../../admin/admin.ts';
 import { answering } from '../../../admin/answering.ts';
 import { openOperating } from '../../../admin/operating/operating.ts';
 import { reading } from '../../../admin/operations/reading.ts';
-import type { Gateway } from '../../../kernel/index.ts';
+
 import { handTimers } from '../../support/hand-timers.ts';
 
 export interface Answered {
@@ -34,7 +35,7 @@ export interface ReadingPort {
   close(): Promise<void>;
 }
 
-export async function openReading(gateway: Gateway): Promise<ReadingPort> {
+export async function openReading(gateway: Operations): Promise<ReadingPort> {
   const timers = handTimers();
   const operating = openOperating(gateway, timers);
   const settings = { max_body: adminSchema.properties.max_body.default } as Admin['settings'];

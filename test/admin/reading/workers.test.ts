@@ -1,13 +1,14 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import type { Gateway, GatewayEvent } from '../../../kernel/index.ts';
+import type { Operations } from '#kernel';
+import type { GatewayEvent } from '../../../kernel/index.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { eventually } from '../../support/stream-client.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
 describe('the admin operations of a gateway with workers', () => {
   let backend: TestBackend;
-  let gateway: Gateway;
+  let gateway: Operations;
   let admin: ReadingPort;
   let port: number;
 

@@ -123,7 +123,7 @@ describe('a guarded change', () => {
   it('is not taken back over one that is on its way when it gets worse', async () => {
     await apply(config(bad), guarded);
     await send(30);
-    const held = holdChange({ control });
+    const held = holdChange(control);
     const mended = apply(config(good, { name: 'mended' }));
     await held.reached;
     timers.advance(1_000);
@@ -138,7 +138,7 @@ describe('a guarded change', () => {
   it('is taken back when the one on its way is refused', async () => {
     await apply(config(bad), guarded);
     await send(30);
-    const held = holdChange({ control });
+    const held = holdChange(control);
     const refused = rejects(apply(config(good), { participant: { prepare: () => Promise.reject(new Error('no')) } }));
     await held.reached;
     timers.advance(1_000);

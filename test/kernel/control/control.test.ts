@@ -2,18 +2,18 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Operations } from '#kernel';
 import { ConfigText, type GatewayEvent, type Refusal } from '#kernel';
-import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
-import { createGateway } from '../../../kernel/sluice.ts';
+import type { GatewayOptions } from '../../../kernel/sluice.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { makeCertificates } from '../../support/certificates.ts';
 import { freePort } from '../../support/conditions.ts';
-import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { json, openGateway, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
 describe('changes of configuration', () => {
   let backend: TestBackend;
   let directory: string;
-  const gateways: Gateway[] = [];
+  const gateways: Operations[] = [];
 
   beforeEach(async () => {
     backend = await startBackend(json({ ok: true }));
@@ -33,7 +33,7 @@ describe('changes of configuration', () => {
     ...more,
   });
 
-  async function start(source: object, options: GatewayOptions = {}): Promise<Gateway> {
+  async function start(source: object, options: GatewayOptions = {}): Promise<Operations> {
     const gateway = await startGateway(source, options);
     gateways.push(gateway);
     return gateway;
@@ -42,10 +42,10 @@ describe('changes of configuration', () => {
   async function startFile(
     source: object | string,
     options: GatewayOptions = {},
-  ): Promise<{ gateway: Gateway; file: string }> {
+  ): Promise<{ gateway: Operations; file: string }> {
     const file = join(directory, 'gateway.json');
     await writeFile(file, typeof source === 'string' ? source : JSON.stringify(source));
-    const gateway = await createGateway(file, { port: 0, sinks: silentSinks, ...options });
+    const gateway = await openGateway(file, { port: 0, sinks: silentSinks, ...options });
     gateways.push(gateway);
     return { gateway, file };
   }
@@ -71,7 +71,7 @@ describe('changes of configuration', () => {
     await writeFile(file, JSON.stringify(Object.fromEntries(Object.entries(config()).reverse()), null, 4));
     const applied = await gateway.reload();
     equal(applied.result, 'unchanged');
-    deepEqual(gateway.status, { revision: 1, hash, calls: 0, draining: 0 });
+    deepEqual(gateway.status, { revision: 1, hash, warnings: [], calls: 0, streams: 0, draining: 0 });
   });
 
   it('make a new revision of the same when forced', async () => {
@@ -131,7 +131,7 @@ describe('changes of configuration', () => {
 
   it('that have begun to serve are told as applied, and kept, though one who takes part fails to follow', async () => {
     const gateway = await start(config());
-    gateway.control.participants.push({
+    gateway.join({
       prepare: async () => ({
         commit() {
           throw new Error('the disk is full');
@@ -177,7 +177,7 @@ describe('changes of configuration', () => {
       throw new Error('another revision serves');
     };
     await rejects(gateway.apply({ trigger: 'api', source: config({ name: 'x' }), provided }), /another revision/);
-    deepEqual(gateway.control.attempts.list.length, 1);
+    deepEqual(gateway.attempts.list.length, 1);
   });
 
   it('that are refused say at which step, with every place', async () => {
@@ -194,7 +194,7 @@ describe('changes of configuration', () => {
       );
       return true;
     });
-    const [last] = gateway.control.attempts.list;
+    const [last] = gateway.attempts.list;
     equal(last!.result, 'failed');
     equal(last!.revision, 1);
   });
@@ -264,10 +264,10 @@ describe('changes of configuration', () => {
       await first.close();
       await writeFile(file, '{');
       const options = { port: 0, sinks: silentSinks, revisionDirectory };
-      const second = await createGateway(file, { ...options, resumeLastGood: true });
+      const second = await openGateway(file, { ...options, resumeLastGood: true });
       gateways.push(second);
       equal(second.config.name, 'good');
-      equal(second.control.current.trigger, 'resume');
+      equal(second.serving.trigger, 'resume');
       await writeFile(file, JSON.stringify(config({ name: 'mended' })));
       await second.reload();
       equal(second.config.name, 'mended');

@@ -2,9 +2,10 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type LogMessage, silentLog } from '#contract';
+import type { Operations } from '#kernel';
 import { createLeakGuard, type LeakGuard } from '../../../kernel/control/leak-guard.ts';
-import type { Gateway } from '../../../kernel/index.ts';
-import { startGateway } from '../../support/gateway.ts';
+
+import { partsOf, startGateway } from '../../support/gateway.ts';
 import { eventually } from '../../support/stream-client.ts';
 
 const MINUTE_MS = 60_000;
@@ -142,7 +143,7 @@ describe('the leak guard of a process', () => {
 
 describe('a replaced configuration', () => {
   const realNow = performance.now;
-  let gateway: Gateway;
+  let gateway: Operations;
 
   beforeEach(async () => {
     gateway = await startGateway({ endpoints: [] });
@@ -160,18 +161,18 @@ describe('a replaced configuration', () => {
     });
 
   it('leaves the memory', async () => {
-    const ref = new WeakRef(gateway.generations.current.runtime);
+    const ref = new WeakRef(partsOf(gateway).generations.current.runtime);
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
     await collectedUntil(() => ref.deref() === undefined);
-    equal(gateway.generations.leaked, 0);
+    equal(gateway.processes.leaked, 0);
   });
 
   it('is told of when something holds on to it', async () => {
-    const { runtime } = gateway.generations.current;
+    const { runtime } = partsOf(gateway).generations.current;
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
-    await eventually(() => gateway.generations.draining.length === 0);
+    await eventually(() => gateway.status.draining === 0);
     performance.now = () => realNow.call(performance) + MINUTE_MS;
-    await collectedUntil(() => gateway.generations.leaked === 1);
+    await collectedUntil(() => gateway.processes.leaked === 1);
     equal(runtime.id, 1);
   });
 });

@@ -1,11 +1,11 @@
 import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
-import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
-import { createGateway } from '../../../kernel/sluice.ts';
+import type { Operations } from '#kernel';
+import type { GatewayOptions } from '../../../kernel/sluice.ts';
 import { freePort } from '../../support/conditions.ts';
-import { rememberingSinks } from '../../support/gateway.ts';
+import { openGateway, rememberingSinks } from '../../support/gateway.ts';
 
 describe('the port of a gateway', () => {
-  let gateway: Gateway | null = null;
+  let gateway: Operations | null = null;
   const sinks = rememberingSinks();
 
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe('the port of a gateway', () => {
   });
 
   async function start(port: number, options: GatewayOptions = {}): Promise<number> {
-    gateway = await createGateway(config(port), { sinks, ...options });
+    gateway = await openGateway(config(port), { sinks, ...options });
     return (await gateway.listen()).port;
   }
 
@@ -51,7 +51,7 @@ describe('the port of a gateway', () => {
     it('stays what it is while other things change', async () => {
       const port = await start(0);
       const { rebound } = await gateway!.reload(config(0, { name: 'other' }));
-      deepEqual([rebound, gateway!.generations.address!.port], [[], port]);
+      deepEqual([rebound, gateway!.processes.port], [[], port]);
       equal(await isOpen(port), true);
     });
 
@@ -65,7 +65,7 @@ describe('the port of a gateway', () => {
     it('is another one after one that was asked for', async () => {
       const first = await start(await freePort());
       const { rebound } = await gateway!.reload(config(0));
-      const { port } = gateway!.generations.address!;
+      const port = gateway!.processes.port!;
       notEqual(port, first);
       deepEqual(rebound, [`127.0.0.1:${port}`]);
       deepEqual([await isOpen(port), await isOpen(first)], [true, false]);
@@ -86,7 +86,7 @@ describe('the port of a gateway', () => {
 
   it('that is taken ends the start, with the reason in the words of the system', async () => {
     const port = await start(0);
-    const second = await createGateway(config(port), { sinks });
+    const second = await openGateway(config(port), { sinks });
     const refused = await second.listen().then(
       () => '',
       (error: Error) => error.message,

@@ -2,8 +2,9 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { atEndpoint, definePlugin } from '#contract';
+import type { Operations } from '#kernel';
 import { ConfigText } from '#kernel';
-import type { Gateway } from '../../../kernel/sluice.ts';
+
 import { until } from '../../support/conditions.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
@@ -12,7 +13,7 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 describe('what is remembered of changes', () => {
-  let gateway: Gateway;
+  let gateway: Operations;
   afterEach(() => gateway.close());
 
   const config = (components: object, more: object = {}) => ({
@@ -80,7 +81,7 @@ describe('what is remembered of changes', () => {
       () => 0,
       ({ issues }: { issues: readonly unknown[] }) => issues.length,
     );
-    const { problem } = gateway.control.attempts.list[0]!;
+    const { problem } = gateway.attempts.list[0]!;
     deepEqual([problem!.issues.length, problem!.issues.length + problem!.hidden], [200, told]);
   });
 });

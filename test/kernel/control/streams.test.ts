@@ -1,13 +1,14 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import type { Gateway } from '../../../kernel/sluice.ts';
+import type { Operations } from '#kernel';
+
 import { until } from '../../support/conditions.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { openStream, type StreamedResponse } from '../../support/stream-client.ts';
 
 describe('streams over reloads', () => {
   let backend: TestBackend;
-  let gateway: Gateway;
+  let gateway: Operations;
   let port: number;
   /** The backend's ends of the streams. */
   let sources: ServerResponse[];
@@ -65,25 +66,25 @@ describe('streams over reloads', () => {
       const stream = await listenTo(path);
       for (let seconds = 1; seconds <= 20; seconds++)
         await gateway.reload(config({ other: { timeout: `${seconds}s` } }));
-      await until(() => gateway.generations.draining.length === 0);
+      await until(() => gateway.status.draining === 0);
       sources[0]!.write('data: {"second":true}\n\n');
       await stream.until('second');
-      equal(gateway.generations.streams, 1);
+      equal(gateway.status.streams, 1);
     });
   }
 
   it('counts a stream before and after a reload', async () => {
     await listenTo('/events');
-    equal(gateway.generations.streams, 1);
+    equal(gateway.status.streams, 1);
     await gateway.reload(config({ other: { timeout: '7s' } }));
-    equal(gateway.generations.streams, 1);
+    equal(gateway.status.streams, 1);
   });
 
   it('ends a stream in order, a while after its endpoint has changed', async () => {
     const stream = await listenTo('/events');
     await gateway.reload(config({ stream: { timeout: '2h' } }));
     equal(await stream.ended(), true);
-    await until(() => gateway.generations.streams === 0);
+    await until(() => gateway.status.streams === 0);
     await until(() => sources[0]!.destroyed);
   });
 
@@ -141,8 +142,8 @@ describe('requests of a replaced configuration', () => {
     await until(() => backend.requests.length === 1);
     await gateway.reload(config('two'));
     equal((await response).status, 503);
-    await until(() => gateway.generations.draining.length === 0);
-    equal(gateway.generations.aborted, 1);
+    await until(() => gateway.status.draining === 0);
+    equal(gateway.processes.aborted, 1);
     await gateway.close();
     await backend.close();
   });
@@ -163,13 +164,16 @@ describe('requests of a replaced configuration', () => {
     await until(() => backend.requests.length === 1);
     await gateway.reload(config('two'));
     deepEqual(
-      gateway.generations.draining.map(({ runtime }) => [runtime.id, runtime.calls]),
-      [[1, 1]],
+      gateway.processes.held.map(({ revision, requests }) => [revision, requests]),
+      [
+        [2, 0],
+        [1, 1],
+      ],
     );
     release();
     deepEqual(await (await response).json(), { late: true });
-    await until(() => gateway.generations.draining.length === 0);
-    equal(gateway.generations.aborted, 0);
+    await until(() => gateway.status.draining === 0);
+    equal(gateway.processes.aborted, 0);
     await gateway.close();
     await backend.close();
   });

@@ -2,17 +2,17 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Operations } from '#kernel';
 import { ConfigText } from '#kernel';
-import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
 import { makeCertificates } from '../../support/certificates.ts';
 import { until } from '../../support/conditions.ts';
-import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { json, openGateway, partsOf, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { holdChange } from '../../support/held-change.ts';
 
 describe('a gateway that watches its file', () => {
   let folder: string;
   let backend: TestBackend;
-  let gateway: Gateway | null = null;
+  let gateway: Operations | null = null;
   const sinks = rememberingSinks();
 
   const config = (path: string): string =>
@@ -40,7 +40,7 @@ describe('a gateway that watches its file', () => {
   });
 
   const start = async (file: string): Promise<void> => {
-    gateway = await createGateway(file, { port: 0, sinks });
+    gateway = await openGateway(file, { port: 0, sinks });
     await gateway.watch();
   };
 
@@ -59,7 +59,7 @@ describe('a gateway that watches its file', () => {
   it('applies what was saved between its start and the watch', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
-    gateway = await createGateway(file, { port: 0, sinks });
+    gateway = await openGateway(file, { port: 0, sinks });
     writeFileSync(file, config('/two'));
     await gateway.watch();
     await until(() => serves('/two'));
@@ -93,7 +93,7 @@ describe('a gateway that watches its file', () => {
     const withTls = (path: string) => JSON.stringify({ ...JSON.parse(config(path)), tls });
     writeFileSync(file, withTls('/file'));
     await start(file);
-    const held = holdChange(gateway!);
+    const held = holdChange(partsOf(gateway!).control);
     const applied = gateway!.apply({ trigger: 'api', source: new ConfigText(withTls('/text'), 'json') });
     await held.reached;
     writeFileSync(one.privateKey, two.privateKeyPem);

@@ -1,6 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { atBackend, atService, type ConfigErrors, definePlugin, type PipeConfig, pipeSchema } from '#contract';
-import type { Gateway } from '../../../kernel/index.ts';
+import type { Operations } from '#kernel';
+
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
@@ -21,7 +22,7 @@ const workflow = definePlugin({
 
 describe('a pipe inside a component', () => {
   let backend: TestBackend;
-  let gateway: Gateway | undefined;
+  let gateway: Operations | undefined;
 
   before(async () => {
     backend = await startBackend(({ target }, response) => {
@@ -86,7 +87,7 @@ describe('a pipe inside a component', () => {
 
   it('is found by those who list what is served', async () => {
     gateway = await start(endpoint(nested({ endpoint: '/w', backend: [{ url_pattern: '/y' }] })));
-    const [route] = gateway.generations.current.runtime.compiled.routes;
+    const [route] = gateway.serving.compiled.routes;
     deepEqual(
       route!.nested.map(({ pointer, config }) => [pointer, config.endpoint]),
       [['/endpoints/0/backend/0/extra_config/test~1workflow', '/w']],
@@ -124,7 +125,7 @@ describe('a pipe inside a component', () => {
     );
     equal(steps[0], steps[1]);
     equal(steps[2], 3000);
-    equal(gateway.generations.current.runtime.compiled.nested.length, 1);
+    equal(gateway.serving.compiled.nested.length, 1);
   });
 
   describe('with mistakes', () => {

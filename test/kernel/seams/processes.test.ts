@@ -1,7 +1,8 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { get, request } from 'node:http';
 import { atService, definePlugin, type MirrorParts, type Role } from '#contract';
-import type { Gateway } from '../../../kernel/index.ts';
+import type { Operations } from '#kernel';
+
 import { Mirrors } from '../../../kernel/runtime/mirrors.ts';
 import { stand } from '../../../kernel/testing/index.ts';
 import { until } from '../../support/conditions.ts';
@@ -11,7 +12,7 @@ const text = { type: 'object', properties: { say: { type: 'string', description:
 
 describe('work that goes on while a configuration serves', () => {
   const log: string[] = [];
-  let gateway: Gateway | undefined;
+  let gateway: Operations | undefined;
 
   const consumer = definePlugin({
     name: 'test/consumer',
@@ -104,7 +105,7 @@ describe('a port of a plugin', () => {
       ],
     });
   const ports: { readonly port: number }[] = [];
-  let gateway: Gateway | undefined;
+  let gateway: Operations | undefined;
 
   afterEach(async () => {
     await gateway?.close();

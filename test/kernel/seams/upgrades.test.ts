@@ -16,7 +16,8 @@ import {
   refuse,
   type Upgrade,
 } from '#contract';
-import type { Gateway } from '../../../kernel/index.ts';
+import type { Operations } from '#kernel';
+
 import { stand } from '../../../kernel/testing/index.ts';
 import { type Certificates, makeCertificates } from '../../support/certificates.ts';
 import { until } from '../../support/conditions.ts';
@@ -37,7 +38,7 @@ function shouting(connection: Duplex, head: Buffer): void {
 
 describe('a connection that goes on in another protocol', () => {
   let backend: TestBackend;
-  let gateway: Gateway | undefined;
+  let gateway: Operations | undefined;
   let port: number;
   let lines: string[];
   let outcomes: Outcome[];
@@ -161,7 +162,7 @@ describe('a connection that goes on in another protocol', () => {
     await client.until((received) => received.endsWith('hello\n'));
     return client;
   };
-  const streams = (): number => gateway!.generations.streams;
+  const streams = (): number => gateway!.status.streams;
 
   it('goes through the whole pipe', async () => {
     await start();
@@ -174,7 +175,7 @@ describe('a connection that goes on in another protocol', () => {
     ok(!/content-length|transfer-encoding|completed/i.test(client.received));
     client.write('abc');
     await client.until((received) => received.endsWith('ABC'));
-    deepEqual([streams(), gateway!.generations.calls], [1, 0]);
+    deepEqual([streams(), gateway!.status.calls], [1, 0]);
   });
 
   it('has the bytes that came behind the request', async () => {
@@ -269,7 +270,7 @@ describe('a connection that goes on in another protocol', () => {
     await start();
     const client = await shouted();
     for (const timeout of ['3s', '4s', '5s']) await gateway!.reload(config({ other: { timeout } }));
-    await until(() => gateway!.generations.draining.length === 0);
+    await until(() => gateway!.status.draining === 0);
     client.write('abc');
     await client.until((received) => received.endsWith('ABC'));
     equal(streams(), 1);
@@ -327,7 +328,7 @@ describe('a connection that goes on in another protocol', () => {
     await until(() => backend.requests.some(({ target }) => target === '/slow'));
     early.socket.resetAndDestroy();
     await once(early.socket, 'close');
-    await until(() => gateway!.generations.inFlight === 0);
+    await until(() => gateway!.status.calls + gateway!.status.streams === 0);
   });
 
   it('is closed when its component fails at it', async () => {

@@ -1,7 +1,8 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type AccessRecord, before as hook } from '#contract';
-import type { Gateway } from '../../../kernel/index.ts';
+import type { Operations } from '#kernel';
+
 import type { Route } from '../../../kernel/pipeline/route.ts';
 import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
@@ -11,7 +12,7 @@ import { openRaw, sendRaw } from './raw.ts';
 
 describe('the access log', () => {
   let backend: TestBackend;
-  let gateway: Gateway;
+  let gateway: Operations;
   let port: number;
   let lines: string[];
   let answer: (response: ServerResponse) => void;
@@ -108,7 +109,7 @@ describe('the access log', () => {
     await until(() => backend.requests.length === 1);
     client.socket.destroy();
     match((await logged(1))[0]!, /\| 499 \|.*"\/x"$/);
-    const [, { traffic }] = gateway.generations.current.runtime.compiled.routes as [Route, Route];
+    const [, { traffic }] = gateway.serving.compiled.routes as [Route, Route];
     deepEqual([traffic.calls, traffic.errors], [1, 0]);
   });
 
@@ -193,7 +194,7 @@ describe('what the access log is given', () => {
 
 describe('a request body', () => {
   let backend: TestBackend;
-  let gateway: Gateway;
+  let gateway: Operations;
   let port: number;
 
   before(async () => {

@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import type { Gateway } from '../../../kernel/sluice.ts';
+import type { Operations } from '#kernel';
+
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
 
@@ -10,7 +11,7 @@ const at = (line: string, pattern = line.split(' ')[1]!): object => {
 
 describe('/__catchall', () => {
   let backend: TestBackend;
-  let gateway: Gateway | null = null;
+  let gateway: Operations | null = null;
   let port: number;
 
   before(async () => {
@@ -89,7 +90,10 @@ describe('/__catchall', () => {
       { host: [backend.url], endpoints: [{ ...all, output_encoding: 'json', input_headers: ['A'] }] },
       { sinks },
     );
-    ok(gateway.warnings.length > 0 || sinks.lines.some((line) => /ERROR|WARN/.test(line)), JSON.stringify(sinks.lines));
+    ok(
+      gateway.status.warnings.length > 0 || sinks.lines.some((line) => /ERROR|WARN/.test(line)),
+      JSON.stringify(sinks.lines),
+    );
   });
 
   it('answers HEAD with the length the backend told', async () => {

@@ -1,11 +1,12 @@
 import { equal, rejects } from 'node:assert/strict';
 import { ConfigErrors } from '#contract';
-import type { Gateway } from '../../../kernel/sluice.ts';
+import type { Operations } from '#kernel';
+
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
 describe('the client’s address', () => {
   let backend: TestBackend;
-  let gateway: Gateway;
+  let gateway: Operations;
 
   before(async () => {
     backend = await startBackend(json({}));
@@ -89,7 +90,7 @@ describe('the client’s address', () => {
   it('is warned of when proxies are trusted in vain, and refused when one is no address', async () => {
     for (const router of [{ forwarded_by_client_ip: true }, { trusted_proxies: ['10.0.0.1'] }]) {
       gateway = await startGateway({ extra_config: { router } });
-      equal(gateway.warnings.length > 0, true, JSON.stringify(router));
+      equal(gateway.status.warnings.length > 0, true, JSON.stringify(router));
     }
     for (const entry of ['localhost', 'fe80::1%eth0', '10.0.0.0/33', '10.0.0.0/', '1.2.3', 'fd00::/129']) {
       const faulty = startGateway({

@@ -1,14 +1,15 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Gateway } from '../../../kernel/sluice.ts';
+import type { Operations } from '#kernel';
+
 import { startGateway } from '../../support/gateway.ts';
 import { Secure } from './secure.ts';
 
 describe('TLS of the service towards its backends', () => {
   let secure: Secure;
   let backend: ReturnType<typeof createServer>;
-  let gateway: Gateway | undefined;
+  let gateway: Operations | undefined;
   let host: string[];
   before(async () => {
     secure = new Secure();
@@ -51,7 +52,7 @@ describe('TLS of the service towards its backends', () => {
   it('takes the old allow_insecure_connections, with a warning', async () => {
     deepEqual(await statuses({ allow_insecure_connections: true }), [200, 200]);
     deepEqual(
-      gateway!.warnings.map(({ code, pointer }) => [code, pointer]),
+      gateway!.status.warnings.map(({ code, pointer }) => [code, pointer]),
       [['CONFIG_OLD_FIELD', '/allow_insecure_connections']],
     );
   });

@@ -89,7 +89,7 @@ describe('clear-text HTTP/2', () => {
     const { gateway, port } = await secure.listen({ extra_config: { router: { use_h2c: true } } });
     equal((await ask(secure.session(port, 'http'), { ':path': '/a' })).body, '{"a":1}');
     deepEqual(
-      gateway.warnings.map(({ code, pointer }) => [code, pointer]),
+      gateway.status.warnings.map(({ code, pointer }) => [code, pointer]),
       [['CONFIG_OLD_FIELD', '/extra_config/router/use_h2c']],
     );
   });
@@ -98,7 +98,7 @@ describe('clear-text HTTP/2', () => {
     const { gateway, port } = await secure.listen({ ...secure.tls(), use_h2c: true });
     equal((await ask(secure.session(port), { ':path': '/a' })).body, '{"a":1}');
     equal(
-      gateway.warnings.some(({ code }) => code === 'TLS_H2C'),
+      gateway.status.warnings.some(({ code }) => code === 'TLS_H2C'),
       true,
     );
   });

@@ -107,7 +107,9 @@ describe('mutual TLS', () => {
     const warned = async (fields: object) => {
       const gateway = await startGateway(secure.tls({ enable_mtls: true, ...fields }));
       await gateway.close();
-      return gateway.warnings.map(({ code, pointer }) => [code, pointer]).filter(([code]) => code !== 'TLS_EXPIRY');
+      return gateway.status.warnings
+        .map(({ code, pointer }) => [code, pointer])
+        .filter(([code]) => code !== 'TLS_EXPIRY');
     };
     deepEqual(await warned({}), [['TLS_CLIENTS_PUBLIC', '/tls/enable_mtls']]);
     deepEqual(await warned({ disable_system_ca_pool: true }), [['TLS_CLIENTS_NOBODY', '/tls/ca_certs']]);

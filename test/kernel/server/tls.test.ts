@@ -152,7 +152,7 @@ describe('TLS', () => {
     const { gateway, port } = await secure.listen({ tls: { public_key, private_key } });
     equal(await secure.get(port), 200);
     equal(
-      gateway.warnings.some(({ code, pointer }) => code === 'CONFIG_OLD_FIELD' && pointer === '/tls/public_key'),
+      gateway.status.warnings.some(({ code, pointer }) => code === 'CONFIG_OLD_FIELD' && pointer === '/tls/public_key'),
       true,
     );
   });
@@ -276,8 +276,8 @@ describe('TLS', () => {
 
   it('warns of a certificate that ends within two weeks', async () => {
     const gateway = await startGateway(secure.tls());
-    equal(gateway.warnings[0]!.code, 'TLS_EXPIRY');
-    equal(gateway.warnings[0]!.pointer, '/tls/keys/0/public_key');
+    equal(gateway.status.warnings[0]!.code, 'TLS_EXPIRY');
+    equal(gateway.status.warnings[0]!.pointer, '/tls/keys/0/public_key');
     await gateway.close();
   });
 

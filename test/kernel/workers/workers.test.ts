@@ -1,9 +1,16 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import type { WorkerInfo } from '#kernel';
-import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
+import type { Operations, Participant, WorkerInfo } from '#kernel';
+import type { GatewayOptions } from '../../../kernel/sluice.ts';
 import { freePort, until } from '../../support/conditions.ts';
-import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import {
+  json,
+  partsOf,
+  rememberingSinks,
+  startBackend,
+  startGateway,
+  type TestBackend,
+} from '../../support/gateway.ts';
 
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
@@ -25,7 +32,7 @@ describe('workers', function () {
     config: object,
     count = 2,
     options: GatewayOptions = {},
-  ): Promise<{ gateway: Gateway; url: string }> {
+  ): Promise<{ gateway: Operations; url: string }> {
     const gateway = await startGateway(config, { workers: { count, program, args: [] }, ...options });
     open.push(gateway);
     const { port } = await gateway.listen();
@@ -39,8 +46,8 @@ describe('workers', function () {
   it('serve, and the process that decides does not', async () => {
     const { gateway, url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }))] });
     deepEqual(await (await fetch(`${url}/a`)).json(), { ok: 1 });
-    equal(gateway.generations.requests, 0);
-    equal(gateway.generations.address, null);
+    equal(partsOf(gateway).generations.requests, 0);
+    equal(partsOf(gateway).generations.address, null);
   });
 
   it('all serve another configuration once the change is answered', async () => {
@@ -54,9 +61,9 @@ describe('workers', function () {
       }),
     );
     deepEqual([...new Set(answers)], [2]);
-    await until(() => gateway.crew!.converged);
+    await until(() => gateway.processes.converged);
     deepEqual(
-      gateway.crew!.workers.map(({ revision, state }) => ({ revision, state })),
+      gateway.processes.workers.map(({ revision, state }) => ({ revision, state })),
       Array(3).fill({ revision: 2, state: 'up' }),
     );
   });
@@ -110,10 +117,10 @@ describe('workers', function () {
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
     await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
-    const [first] = gateway.crew!.workers;
+    const [first] = gateway.processes.workers;
     process.kill(first!.pid!, 'SIGKILL');
     await until(() => {
-      const [now] = gateway.crew!.workers;
+      const [now] = gateway.processes.workers;
       return now!.pid !== first!.pid && now!.state === 'up' && now!.revision === 2;
     });
     for (let at = 0; at < 6; at++) {
@@ -126,9 +133,9 @@ describe('workers', function () {
     const config = { listen_ip: '127.0.0.1', port: 0, endpoints: [] };
     const { gateway, url } = await start(config);
     await gateway.reload({ version: 3, name: 'other', ...config });
-    const before = gateway.crew!.workers.map(({ pid }) => pid!);
+    const before = gateway.processes.workers.map(({ pid }) => pid!);
     for (const pid of before) process.kill(pid, 'SIGKILL');
-    await until(() => gateway.crew!.workers.every(({ pid, state }) => state === 'up' && !before.includes(pid!)));
+    await until(() => gateway.processes.workers.every(({ pid, state }) => state === 'up' && !before.includes(pid!)));
     for (let at = 0; at < 6; at++) {
       equal((await fetch(`${url}/__health`, { headers: { connection: 'close' } })).status, 200);
     }
@@ -137,12 +144,12 @@ describe('workers', function () {
   it('that die between getting ready and changing over hold up the answer until others serve in their place', async () => {
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
-    const [first] = gateway.crew!.workers;
-    gateway.control.participants.unshift({
+    const [first] = gateway.processes.workers;
+    partsOf(gateway).control.participants.unshift({
       prepare: async () => ({ commit: () => void process.kill(first!.pid!, 'SIGKILL'), abort() {} }),
     });
     await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
-    const [now] = gateway.crew!.workers;
+    const [now] = gateway.processes.workers;
     ok(now!.pid !== first!.pid);
     equal(now!.state, 'up');
     for (let at = 0; at < 6; at++) {
@@ -158,7 +165,7 @@ describe('workers', function () {
     it(`that die when they are ready, and ${when} when the others change over, serve the same when it is answered`, async () => {
       const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
       const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
-      const crew = gateway.crew!;
+      const crew = gateway.processes;
       const [first] = crew.workers;
       around(gateway, {
         async prepared() {
@@ -182,18 +189,18 @@ describe('workers', function () {
     const sinks = rememberingSinks();
     const workers = { count: 1, program: failing, args: [] };
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] }, 1, { workers, sinks });
-    const [first] = gateway.crew!.workers;
+    const [first] = gateway.processes.workers;
     await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
     deepEqual(await (await fetch(`${url}/a`)).json(), { of: 2 });
-    equal(gateway.crew!.workers[0]!.pid, first!.pid);
+    equal(gateway.processes.workers[0]!.pid, first!.pid);
     ok(sinks.lines.some((line) => /ERROR.*worker 1 did not switch to the new revision.*the swap failed/.test(line)));
   });
 
   it('that die while they get ready refuse the change for all', async () => {
     const one = await backend({ of: 1 });
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
-    const [first] = gateway.crew!.workers;
-    gateway.control.participants.unshift({
+    const [first] = gateway.processes.workers;
+    partsOf(gateway).control.participants.unshift({
       prepare: async () => {
         process.kill(first!.pid!, 'SIGKILL');
         return { commit() {}, abort() {} };
@@ -201,7 +208,7 @@ describe('workers', function () {
     });
     await rejects(gateway.reload({ version: 3, name: 'x', endpoints: [endpoint('/a', one)] }), { slug: 'timeout' });
     equal(gateway.status.revision, 1);
-    await until(() => gateway.crew!.converged && gateway.crew!.workers[0]!.pid !== first!.pid);
+    await until(() => gateway.processes.converged && gateway.processes.workers[0]!.pid !== first!.pid);
     equal((await fetch(`${url}/a`)).status, 200);
   });
 
@@ -224,9 +231,9 @@ describe('workers', function () {
     deepEqual([await send(), await send(), await send()], [200, 200, 200]);
     await gateway.reload({ version: 3, name: 'other', ...config });
     deepEqual([await send()], [200]);
-    const [first] = gateway.crew!.workers;
+    const [first] = gateway.processes.workers;
     process.kill(first!.pid!, 'SIGKILL');
-    await until(() => gateway.crew!.workers[0]!.pid !== first!.pid && gateway.crew!.converged);
+    await until(() => gateway.processes.workers[0]!.pid !== first!.pid && gateway.processes.converged);
     deepEqual([await send(), await send()], [200, 429]);
   });
 
@@ -250,10 +257,10 @@ describe('workers', function () {
   it('tell what they have served', async () => {
     const { gateway, url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }))] });
     for (let at = 0; at < 5; at++) await (await fetch(`${url}/a`)).text();
-    const [route] = gateway.generations.current.runtime.compiled.routes;
+    const [route] = gateway.serving.compiled.routes;
     await until(() => route!.traffic.calls === 5);
     equal(
-      gateway.crew!.workers.reduce((sum, { requests }) => sum + requests, 0),
+      gateway.processes.workers.reduce((sum, { requests }) => sum + requests, 0),
       5,
     );
   });
@@ -265,10 +272,10 @@ describe('workers', function () {
     });
     open.push(slow);
     const { gateway, url } = await start({ endpoints: [endpoint('/a', slow, { timeout: '20s' })] });
-    const pids = gateway.crew!.workers.map(({ pid }) => pid!);
+    const pids = gateway.processes.workers.map(({ pid }) => pid!);
     const response = fetch(`${url}/a`);
     await until(() => answer !== undefined);
-    equal(await gateway.countInFlight(), 1);
+    equal(await gateway.processes.countInFlight(), 1);
     const closed = gateway.close();
     answer!();
     deepEqual(await (await response).json(), { late: true });
@@ -279,12 +286,12 @@ describe('workers', function () {
 
 /** Does something between the steps that the workers of a gateway go through together. */
 function around(
-  gateway: Gateway,
+  gateway: Operations,
   { prepared, committing }: Partial<Record<'prepared' | 'committing', () => Promise<void>>>,
 ) {
-  const { participants } = gateway.control;
-  const crew = gateway.crew!;
-  participants[participants.indexOf(crew)] = {
+  const { participants } = partsOf(gateway).control;
+  const [crew] = participants as [Participant];
+  participants[0] = {
     async prepare(next) {
       const ready = await crew.prepare(next);
       await prepared?.();

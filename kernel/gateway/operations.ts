@@ -1,0 +1,68 @@
+import type { AdminSettings, ListenAddress, LogLevel } from '#contract';
+import type { Attempts } from '../control/attempts.ts';
+import type { Applied, Change, Current } from '../control/change.ts';
+import type { EventLog } from '../control/event-log.ts';
+import type { GuardState } from '../control/guard-state.ts';
+import type { Participant } from '../control/participant.ts';
+import type { RevisionStore } from '../control/revision-store.ts';
+import type { Snapshot, Source } from '../control/snapshot.ts';
+import type { Components } from '../inspect/components.ts';
+import type { Served } from '../inspect/served.ts';
+import type { ApplicationLog, JoinedLogging } from '../logging/index.ts';
+import type { Examined } from '../runtime/build.ts';
+import type { Watcher } from '../runtime/watch/index.ts';
+import type { Gateway } from './gateway.ts';
+import type { ServingProcesses } from './serving-processes.ts';
+
+/** A gateway with what its admin port and its command work with. */
+export interface Operations extends Gateway {
+  /** When it was started, in milliseconds since 1970. */
+  readonly startedAt: number;
+  /** True from the moment it was told to close. */
+  readonly ending: boolean;
+  readonly log: ApplicationLog;
+  readonly events: EventLog;
+  readonly serving: ServingConfiguration;
+  /** Where the serving configuration came from, and where the next one is read. */
+  readonly source: Source;
+  /** The last changes of configuration, failed ones too. */
+  readonly attempts: Pick<Attempts, 'list' | 'get' | 'endedBy'>;
+  /** The history of configurations. */
+  readonly revisions: RevisionStore;
+  /** The guard that watches, or how the last one ended; null when there was none. */
+  readonly guard: GuardState | null;
+  /** Null while no files are watched. */
+  readonly watcher: Watcher | null;
+  readonly components: Components;
+  readonly processes: ServingProcesses;
+  /**
+   * Applies a change; see `Control.apply`.
+   * @throws Refusal with every mistake; the old configuration then serves on, untouched.
+   */
+  apply(change: Change): Promise<Applied>;
+  /**
+   * Looks at a configuration and keeps nothing.
+   * @param reading also read the files that it names.
+   * @param asStarted with what the command line adds to every configuration.
+   * @throws Refusal with every mistake.
+   */
+  examine(snapshot: Snapshot, reading: boolean, asStarted?: boolean): Promise<Examined>;
+  /** As of `Control.hasDrifted`. */
+  hasDrifted(): Promise<boolean>;
+  /** Lets somebody take part in every change from now on. @returns ends that. */
+  join(participant: Participant): () => void;
+  /** Sets the lowest level that every process logs, until its next configuration; null for the configured one. */
+  setLogLevel(level: LogLevel | null): void;
+  /**
+   * From now on no connection of a component, in no worker, leads to an address where the gateway itself listens. Resolves
+   * when that is so, with what allows it again.
+   */
+  deny(address: ListenAddress): Promise<() => void>;
+}
+
+/** What serves now, and how it was asked for. */
+export interface ServingConfiguration extends Served, Pick<Current, 'snapshot' | 'trigger'> {
+  /** How it sets the admin port; undefined when it says nothing. */
+  readonly admin: AdminSettings | undefined;
+  readonly logging: JoinedLogging;
+}

@@ -1,0 +1,77 @@
+import type { LogSinks } from '#contract';
+import type { Generations, HeldGeneration } from '../control/generations.ts';
+import type { WorkerInfo } from '../workers/crew.ts';
+import { memoryUse } from '../workers/memory-use.ts';
+import type { ServingProcesses } from './serving-processes.ts';
+
+/** This process, which serves by itself. */
+export class OwnProcess implements ServingProcesses {
+  readonly converged = true;
+  readonly serving = true;
+  readonly #generations: Generations;
+  readonly #sinks: LogSinks;
+  readonly #startedAt: number;
+
+  /** @param startedAt in milliseconds since 1970. */
+  constructor(generations: Generations, sinks: LogSinks, startedAt: number) {
+    this.#generations = generations;
+    this.#sinks = sinks;
+    this.#startedAt = startedAt;
+  }
+
+  /** Who looks after its event loop knows how late it is. */
+  get workers(): readonly WorkerInfo[] {
+    const { current, requests, calls, streams } = this.#generations;
+    return [
+      {
+        id: 1,
+        pid: process.pid,
+        state: 'up',
+        revision: current.runtime.id,
+        uptimeMs: Date.now() - this.#startedAt,
+        requests,
+        calls,
+        streams,
+        loopLagMs: 0,
+        lostLines: this.#sinks.lost,
+        ...memoryUse(),
+      },
+    ];
+  }
+
+  get port(): number | null {
+    return this.#generations.address?.port ?? null;
+  }
+
+  get closing(): boolean {
+    return this.#generations.closing;
+  }
+
+  get held(): readonly HeldGeneration[] {
+    return this.#generations.held;
+  }
+
+  get aborted(): number {
+    return this.#generations.aborted;
+  }
+
+  get leaked(): number {
+    return this.#generations.leaked;
+  }
+
+  get streamsByEndpoint(): ReadonlyMap<string, number> {
+    return this.#generations.streamsByEndpoint;
+  }
+
+  listen(): Promise<{ host: string; port: number }> {
+    return this.#generations.listen();
+  }
+
+  async countInFlight(): Promise<number> {
+    return this.#generations.inFlight;
+  }
+
+  setClosing(closing: boolean): void {
+    this.#generations.setClosing(closing);
+  }
+}

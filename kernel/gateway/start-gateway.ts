@@ -1,0 +1,271 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
+import {
+  type Catalogue,
+  ConfigErrors,
+  type DeniedAddresses,
+  type ListenAddress,
+  type LogLevel,
+  type ServiceConfig,
+} from '#contract';
+import { issueLine, toIssues } from '../config/index.ts';
+import type { Attempts } from '../control/attempts.ts';
+import type { Applied, Change } from '../control/change.ts';
+import { ChangeGuard } from '../control/change-guard.ts';
+import { Control } from '../control/control.ts';
+import { type Engine, openEngine } from '../control/engine.ts';
+import { createEventLog, type EventLog } from '../control/event-log.ts';
+import { followFiles } from '../control/follow-files.ts';
+import type { GatewayOptions } from '../control/gateway-options.ts';
+import type { Generations } from '../control/generations.ts';
+import type { GuardState } from '../control/guard-state.ts';
+import type { Participant } from '../control/participant.ts';
+import { recordRevisions, recordStart } from '../control/record-revisions.ts';
+import { toRefusal } from '../control/refusal.ts';
+import { adminSettings, KEPT_REVISIONS } from '../control/reload-settings.ts';
+import { openRevisionStore, type RevisionStore } from '../control/revision-store.ts';
+import { ConfigText, type Snapshot, type Source } from '../control/snapshot.ts';
+import { tellOutcome } from '../control/tell-outcome.ts';
+import { type Components, componentsOf } from '../inspect/components.ts';
+import type { ApplicationLog } from '../logging/index.ts';
+import type { Registry } from '../registry/registry.ts';
+import { type Examined, examine } from '../runtime/build.ts';
+import type { Mirrors } from '../runtime/mirrors.ts';
+import type { Watcher } from '../runtime/watch/index.ts';
+import type { Crew } from '../workers/crew.ts';
+import type { GatewayStatus } from './gateway.ts';
+import type { Operations, ServingConfiguration } from './operations.ts';
+import { OwnProcess } from './own-process.ts';
+
+/** Longest wait for the history to reach the disk when a gateway closes, in milliseconds. */
+const HISTORY_MS = 5_000;
+
+/** Starts a gateway over a catalogue of plugins. @throws ConfigErrors with every mistake of the configuration. */
+export async function startGateway(
+  catalogue: Catalogue,
+  source: Source,
+  options: GatewayOptions = {},
+): Promise<Operations> {
+  const events = createEventLog();
+  const engine = openEngine(catalogue, { ...options, events, role: options.workers ? 'owner' : 'alone' });
+  const keep = () => adminSettings(engine.generations.current.runtime)?.revisions ?? KEPT_REVISIONS;
+  const revisions = await openRevisionStore(options.revisionDirectory ?? null, keep, engine.log);
+  const gateway = new RunningGateway({ ...engine, events }, revisions, source, options);
+  try {
+    await gateway.start();
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+  return gateway;
+}
+
+/** The parts of a gateway, put together. Others know its interfaces only. */
+export class RunningGateway implements Operations {
+  readonly startedAt = Date.now();
+  readonly control: Control;
+  readonly generations: Generations;
+  readonly events: EventLog;
+  readonly log: ApplicationLog;
+  readonly revisions: RevisionStore;
+  readonly components: Components;
+  readonly #registry: Registry;
+  readonly #guard: ChangeGuard;
+  readonly #options: GatewayOptions;
+  readonly #mirrors: Mirrors;
+  readonly #denied: DeniedAddresses;
+  readonly #own: OwnProcess;
+  #crew: Crew | null = null;
+  #watcher: Watcher | null = null;
+  #closing: Promise<void> | null = null;
+  /** The history's first entry on its way. */
+  #recording: Promise<void> | null = null;
+
+  constructor(
+    { log, registry, generations, mirrors, denied, events }: Engine & { readonly events: EventLog },
+    revisions: RevisionStore,
+    source: Source,
+    options: GatewayOptions,
+  ) {
+    const { port, debug } = options;
+    this.events = events;
+    this.log = log;
+    this.revisions = revisions;
+    this.components = componentsOf(registry);
+    this.#registry = registry;
+    this.generations = generations;
+    this.#own = new OwnProcess(generations, registry.services.sinks, this.startedAt);
+    this.#mirrors = mirrors;
+    this.#denied = denied;
+    this.#options = options;
+    const overrides = { ...(port !== undefined && { port }), ...(debug !== undefined && { debug }) };
+    const { isSecret } = this.components;
+    const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });
+    this.control = control;
+    tellOutcome(control, log);
+    recordRevisions(control, generations, revisions);
+    this.#guard = new ChangeGuard({ control, generations, revisions, events, log });
+  }
+
+  async start(): Promise<void> {
+    const { workers, port, debug = false, resumeLastGood = false } = this.#options;
+    if (workers) {
+      const { Crew } = await import('../workers/crew.ts');
+      const { events, log } = this;
+      const settings = { port: port ?? null, debug };
+      const shared = { generations: this.generations, mirrors: this.#mirrors, denied: this.#denied };
+      this.#crew = new Crew({ ...workers, settings, ...shared, events, log });
+      this.join(this.#crew);
+    }
+    try {
+      await this.apply({ trigger: 'start' });
+    } catch (error) {
+      if (!resumeLastGood || !(error instanceof ConfigErrors)) throw error;
+      await this.#resume(error);
+    }
+  }
+
+  /** @param refusal of the configuration that was to be started. */
+  async #resume(refusal: ConfigErrors): Promise<void> {
+    const revision = await this.revisions.lastGood();
+    if (!revision) throw refusal;
+    const { text, format, number } = revision;
+    const message = `the configuration was refused, resuming revision ${number}`;
+    await this.apply({ trigger: 'resume', source: new ConfigText(text, format), message });
+    for (const issue of toRefusal(refusal, 'read', null).issues) this.log.error(`${message}: ${issueLine(issue)}`);
+  }
+
+  get config(): ServiceConfig {
+    return this.generations.current.runtime.config;
+  }
+
+  get status(): GatewayStatus {
+    const { id, hash } = this.generations.current.runtime;
+    const { warnings } = this.control.current;
+    const { calls, streams, draining } = this.generations;
+    // A primary serves, too, what is asked of it without a socket.
+    const workers = this.#crew?.workers ?? [];
+    return {
+      revision: id,
+      hash,
+      warnings,
+      calls: workers.reduce((sum, worker) => sum + worker.calls, calls),
+      streams: workers.reduce((sum, worker) => sum + worker.streams, streams),
+      draining: draining.length,
+    };
+  }
+
+  get serving(): ServingConfiguration {
+    const { router, runtime, destinations, logging } = this.generations.current;
+    const { config, compiled } = runtime;
+    const { snapshot, trigger } = this.control.current;
+    return { config, compiled, router, destinations, snapshot, trigger, logging, admin: adminSettings(runtime) };
+  }
+
+  get source(): Source {
+    return this.control.source;
+  }
+
+  get attempts(): Attempts {
+    return this.control.attempts;
+  }
+
+  get guard(): GuardState | null {
+    return this.#guard.state;
+  }
+
+  get processes(): Crew | OwnProcess {
+    return this.#crew ?? this.#own;
+  }
+
+  get ending(): boolean {
+    return this.#closing !== null;
+  }
+
+  get watcher(): Watcher | null {
+    return this.#watcher;
+  }
+
+  apply(change: Change): Promise<Applied> {
+    return this.control.apply(change);
+  }
+
+  reload(source?: Source): Promise<Applied> {
+    return this.apply({ trigger: 'api', source });
+  }
+
+  async examine({ data, document }: Snapshot, reading: boolean, asStarted = false): Promise<Examined> {
+    const examined = await examine(data, asStarted ? this.control.overrides : {}, this.#registry, reading);
+    const { errors, warnings, phase } = examined;
+    if (errors.length === 0) return examined;
+    const { isSecret } = this.components;
+    const refusal = toRefusal(new ConfigErrors(errors), phase, document, isSecret);
+    refusal.warnings = toIssues(document, [...(document?.warnings ?? []), ...warnings], 'warning', isSecret);
+    throw refusal;
+  }
+
+  hasDrifted(): Promise<boolean> {
+    return this.control.hasDrifted();
+  }
+
+  join(participant: Participant): () => void {
+    const { participants } = this.control;
+    participants.push(participant);
+    return () => void participants.splice(participants.indexOf(participant), 1);
+  }
+
+  setLogLevel(level: LogLevel | null): void {
+    const next = level ?? this.generations.current.logging.application.level;
+    this.log.level = next;
+    this.#crew?.setLogLevel(next);
+  }
+
+  async deny(address: ListenAddress): Promise<() => void> {
+    const allow = this.#denied.deny(address);
+    await this.#crew?.shareDenied();
+    return () => {
+      allow();
+      void this.#crew?.shareDenied();
+    };
+  }
+
+  async watch(): Promise<void> {
+    if (typeof this.source !== 'string') return;
+    this.#watcher ??= await followFiles(this.control, this.generations, this.events, this.log);
+  }
+
+  async listen(): Promise<{ host: string; port: number }> {
+    const address = await this.processes.listen();
+    this.log.info(`Listening on port: ${address.port}`);
+    this.#recording ??= recordStart(this.control, this.generations, this.revisions);
+    return address;
+  }
+
+  async inject(request: InjectOptions | string): Promise<Response> {
+    // Loaded when first used: a gateway that serves the network needs it never.
+    const { inject } = await import('light-my-request');
+    return inject(this.generations.serve as DispatchFunc, request);
+  }
+
+  async #historyKept(): Promise<void> {
+    await this.#recording;
+    await this.revisions.settled;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    // Who asks whether it is ready is told at once that it is not any more.
+    this.processes.setClosing(true);
+    this.#guard.stop();
+    await this.#watcher?.close();
+    await this.control.close();
+    await this.#crew?.close();
+    await this.generations.close();
+    await Promise.race([this.#historyKept(), delay(HISTORY_MS, undefined, { ref: false })]);
+    await this.#registry.close();
+  }
+}

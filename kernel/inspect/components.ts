@@ -1,0 +1,43 @@
+import type { Level, Namespace, Schema } from '#contract';
+import type { IsSecret, JsonSchema } from '../config/index.ts';
+import { type CompleteSchema, completeSchema, componentSchema } from '../pipeline/complete-schema.ts';
+import type { Registry } from '../registry/registry.ts';
+import { secretsKnownTo } from '../registry/secrets.ts';
+import type { FindPlace } from './place.ts';
+import { listPlugins, type PluginView } from './plugins.ts';
+import type { Served } from './served.ts';
+
+/** The components that a configuration may name. */
+export interface Components {
+  /** Aliases included. */
+  readonly names: readonly Namespace[];
+  /** What is not to be shown of a configuration. */
+  readonly isSecret: IsSecret;
+  /** Loads every plugin: until then, what the schemas of those that are not used mark as secret is not known. */
+  load(): Promise<void>;
+  /** The JSON Schema of a whole configuration. */
+  schema(): Promise<CompleteSchema>;
+  /** The JSON Schema of one component; undefined when none of that name has a configuration. */
+  schemaOf(namespace: Namespace): Promise<JsonSchema | undefined>;
+  /** What a component that is loaded may be given at a level. */
+  schemaAt(namespace: Namespace, level: Level): Schema | undefined;
+  /** As of `listPlugins`. */
+  list(
+    served: Pick<Served, 'config' | 'compiled'>,
+    generations: number,
+    place?: FindPlace,
+  ): Promise<readonly PluginView[]>;
+}
+
+/** The components of a registry. */
+export function componentsOf(registry: Registry): Components {
+  return {
+    names: registry.namespaces,
+    isSecret: secretsKnownTo(registry),
+    load: () => registry.load(registry.namespaces),
+    schema: () => completeSchema(registry),
+    schemaOf: (namespace) => componentSchema(registry, namespace),
+    schemaAt: (namespace, level) => registry.place(namespace, level)?.schema,
+    list: (served, generations, place) => listPlugins(registry, served, generations, place),
+  };
+}
