@@ -29,6 +29,7 @@ export function compare(ctx: Koa.Context, gateway: Operations, from: Side, to: S
   const sides = { from: placerOf(from), to: placerOf(to) };
   return diffConfigs(from.examined.config, to.examined.config, {
     ...(!isRevealing(ctx) && { isSecret: gateway.components.isSecret }),
+    known: gateway.components.known,
     componentSchema: (namespace, level) => gateway.components.schemaAt(namespace, level),
     places: (pointer, side) => sides[side](pointer),
   });

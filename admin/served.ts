@@ -15,18 +15,18 @@ export interface ServedNow {
 const origins = new WeakMap<Snapshot, ServedNow['origin']>();
 
 /** Looks at the serving configuration. */
-export function servedNow({ serving }: Operations): ServedNow {
+export function servedNow({ serving, components }: Operations): ServedNow {
   const { snapshot, ...served } = serving;
   const writtenPlace = snapshot.document ? placesIn(snapshot.document) : pointerOnly;
-  const origin = (pointer: string): string => originOf(snapshot)(pointer);
+  const origin = (pointer: string): string => originOf(snapshot, components.known)(pointer);
   return { served, snapshot, origin, writtenPlace, place: (pointer) => writtenPlace(origin(pointer)) };
 }
 
 /** Old names are only known after the document was read again: that is done once. */
-function originOf(snapshot: Snapshot): ServedNow['origin'] {
+function originOf(snapshot: Snapshot, known: Operations['components']['known']): ServedNow['origin'] {
   let origin = origins.get(snapshot);
   if (!origin) {
-    ({ origin } = normalize(snapshot.data, { env: process.env }));
+    ({ origin } = normalize(snapshot.data, { env: process.env, known }));
     origins.set(snapshot, origin);
   }
   return origin;

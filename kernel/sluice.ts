@@ -31,10 +31,9 @@ function withPlugins(base: Catalogue, plugins: readonly Plugin[]): Catalogue {
   const services = new Map(Object.entries(base.services));
   for (const plugin of plugins) {
     const load = async () => ({ plugin });
-    for (const name of [plugin.name, ...(plugin.aliases ?? [])]) {
-      if (all.has(name)) throw new GatewayError('PLUGIN_NAME', `there is a plugin named "${name}" already`);
-      all.set(name, load);
-    }
+    const { name } = plugin;
+    if (all.has(name)) throw new GatewayError('PLUGIN_NAME', `there is a plugin named "${name}" already`);
+    all.set(name, load);
     for (const name of Object.keys(plugin.provides ?? {})) services.set(name, load);
   }
   return { ...base, plugins: Object.fromEntries(all), services: Object.fromEntries(services) };

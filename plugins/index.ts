@@ -1,4 +1,5 @@
 import type { Catalogue, Manifest } from '#contract';
+import { compatibility } from './compatibility.ts';
 import { order } from './order.ts';
 
 /** Every namespace and the module that brings it. The path is the namespace; aliases name the same module again. */
@@ -41,6 +42,7 @@ export const catalogue: Catalogue = {
   plugins,
   services: {},
   order,
+  compatibility,
   always: ['server/health', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',
 };

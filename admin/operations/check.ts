@@ -58,7 +58,10 @@ export const check: Operation = {
     const { config, origin, warnings } = examined;
     const place = document ? placesIn(document) : pointerOnly;
     const available = new Set(gateway.components.names);
-    const { stats, recommendations } = audit({ config, document: data, origin }, { available, place });
+    const { stats, recommendations } = audit(
+      { config, document: data, origin },
+      { available, place, known: gateway.components.known },
+    );
     ctx.body = {
       valid: true,
       hash: await hashOfExamined(examined),

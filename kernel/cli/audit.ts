@@ -8,6 +8,7 @@ import {
   type Severity,
   severities,
 } from '../inspect/index.ts';
+import { Registry } from '../registry/registry.ts';
 import { acceptFile, configFlag, requireFile } from './accepted-file.ts';
 import { toSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
@@ -16,6 +17,7 @@ import { cannotRead } from './file-errors.ts';
 import { type Flags, oneOf, readArguments } from './flags.ts';
 import { showPlace } from './show-place.ts';
 import { isColoured, type Terminal } from './terminal.ts';
+import { toolServices } from './tool-services.ts';
 import { UsageError } from './usage-error.ts';
 import { colourVariables, configVariables } from './variables.ts';
 
@@ -78,9 +80,12 @@ export const audit: Command = {
     }
     const { document, config, origin } = accepted;
     const place = placesIn(document);
-    const available = new Set(Object.keys(context.catalogue.plugins));
+    const registry = new Registry(context.catalogue, toolServices());
+    await registry.load(registry.namespaces);
+    const available = new Set(registry.namespaces);
     const audited = { config, document: document.data, origin };
-    const report = auditConfig(audited, { available, ignore, severities: wanted, place });
+    const report = auditConfig(audited, { available, ignore, severities: wanted, place, known: registry });
+    await registry.close();
     try {
       context.stdout.write(print(report));
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { Catalogue, ServiceConfig } from '#contract';
-import { type ConfigDiff, type Document, diffConfigs, normalize } from '../config/index.ts';
+import { type ConfigDiff, type Document, diffConfigs } from '../config/index.ts';
 import { placesIn } from '../inspect/index.ts';
-import { loadPlugins } from '../pipeline/namespaces.ts';
+import { loadNamed } from '../registry/named.ts';
 import { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
 import { acceptFile, formatFlag, isJson } from './accepted-file.ts';
@@ -64,20 +64,19 @@ interface Side {
 
 /** @returns null, its mistakes printed, for a file that is not valid. */
 async function readSide(file: string, context: CommandContext): Promise<Side | null> {
-  const accepted = await acceptFile(file, context, false);
-  return accepted && { document: accepted.document, ...normalize(accepted.document.data) };
+  return acceptFile(file, context, false);
 }
 
 async function compare(from: Side, to: Side, catalogue: Catalogue): Promise<ConfigDiff> {
   const registry = new Registry(catalogue, toolServices());
-  await loadPlugins(from.config, registry);
-  await loadPlugins(to.config, registry);
+  for (const { document } of [from, to]) await loadNamed(document.data, registry);
   const sides = {
     from: { ...from, place: placesIn(from.document) },
     to: { ...to, place: placesIn(to.document) },
   };
   const result = diffConfigs(from.config, to.config, {
     isSecret: secretsKnownTo(registry),
+    known: registry,
     componentSchema: (namespace, level) => registry.place(namespace, level)?.schema,
     places(renewed, side) {
       const { origin, place } = sides[side];

@@ -3,11 +3,13 @@ import {
   type Document,
   editDocument,
   formatOf,
+  type Migration,
   planMigration,
   readDocument,
   replaceFile,
   withoutEffect,
 } from '../config/index.ts';
+import { loadNamed } from '../registry/named.ts';
 import { Registry } from '../registry/registry.ts';
 import { examine } from '../runtime/build.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
@@ -72,9 +74,20 @@ async function migrateFile(file: string, context: CommandContext): Promise<Docum
   }
 }
 
+/** Asks the plugins that a document names how their fields were called. */
+async function planned({ data }: Document, catalogue: Catalogue): Promise<Migration> {
+  const registry = new Registry(catalogue, toolServices());
+  try {
+    await loadNamed(data, registry);
+    return planMigration(data as DataObject, registry);
+  } finally {
+    await registry.close();
+  }
+}
+
 /** @throws ConfigErrors with everything that cannot be migrated. */
 async function migrateDocument(given: Document, { catalogue, stderr }: CommandContext): Promise<Document> {
-  const { changes, problems } = planMigration(given.data as DataObject);
+  const { changes, problems } = await planned(given, catalogue);
   if (problems.length > 0) throw new ConfigErrors(problems);
   const renewed = editDocument(given, changes);
   const { document, lines, left } = await silenced(renewed, catalogue);

@@ -1,4 +1,5 @@
 import type { AgentConfig, ServiceConfig } from '#contract';
+import type { KnownPlugins } from './known-plugins.ts';
 import { completePipe } from './pipes.ts';
 import type { Report } from './report.ts';
 import type { Structure } from './structure.ts';
@@ -11,13 +12,18 @@ type Draft<T> = { -readonly [K in keyof T]: T[K] };
  *
  * Code: AGENT_NAME.
  */
-export function completeAgents(service: ServiceConfig, structure: Structure, report: Report): void {
+export function completeAgents(
+  service: ServiceConfig,
+  structure: Structure,
+  known: KnownPlugins,
+  report: Report,
+): void {
   const names = new Map<string, number>();
   for (const [index, agent] of service.async_agent.entries()) {
     const pointer = `/async_agent/${index}`;
     if (!structure.isSound(pointer)) continue;
     complete(agent, index, service);
-    const { errors, warnings } = completePipe(agent, pointer, { service, timeout: agent.timeout });
+    const { errors, warnings } = completePipe(agent, pointer, { service, known, timeout: agent.timeout });
     for (const error of errors) report.error(error.code, error.pointer, error.message, error);
     for (const warning of warnings) report.warn(warning.code, warning.pointer, warning.message, warning);
     const first = names.get(agent.name);

@@ -1,5 +1,6 @@
 import { type Data, type DataObject, isObject } from '#contract';
-import { COMPONENTS_WITH_OLD_FIELDS, OLD_COMPONENT_FIELDS, OLD_FIELDS, renamedNamespace } from './old-names.ts';
+import type { KnownPlugins } from './known-plugins.ts';
+import { OLD_FIELDS, renamedNamespace } from './old-names.ts';
 import { createOrigin, type Origin } from './origin.ts';
 import { joinPointer } from './pointer.ts';
 import { showValue } from './problem.ts';
@@ -12,7 +13,7 @@ import type { Report } from './report.ts';
  * Codes: CONFIG_VERSION; CONFIG_CONFLICT when an old and a new name of one thing stand side by side, which for namespaces
  * is a warning: the new one wins; a warning CONFIG_OLD_NAME for an old namespace in a document of version 3.
  */
-export function modernize(document: DataObject, report: Report): Origin {
+export function modernize(document: DataObject, known: KnownPlugins, report: Report): Origin {
   const origin = createOrigin();
   const { version } = document;
   const isOld = version === 2;
@@ -29,7 +30,8 @@ export function modernize(document: DataObject, report: Report): Origin {
   const renew = (holder: Data | undefined, pointer: string): void => {
     if (!isObject(holder)) return;
     if (isOld) renameKeys(holder, pointer, (key) => getOwn(OLD_FIELDS, key), origin, report.error);
-    if (isObject(holder['extra_config'])) renewComponents(holder['extra_config'], pointer, isOld, origin, report);
+    if (isObject(holder['extra_config']))
+      renewComponents(holder['extra_config'], pointer, isOld, origin, known, report);
   };
   renew(document, '');
   for (const list of ['endpoints', 'async_agent']) {
@@ -52,7 +54,14 @@ export function tellOldVersion({ version }: DataObject, report: Report): void {
   report.warn('CONFIG_OLD_VERSION', '/version', 'version 2 is old: it is read as version 3', { hint });
 }
 
-function renewComponents(components: DataObject, holder: string, isOld: boolean, origin: Origin, report: Report): void {
+function renewComponents(
+  components: DataObject,
+  holder: string,
+  isOld: boolean,
+  origin: Origin,
+  known: KnownPlugins,
+  report: Report,
+): void {
   const pointer = `${holder}/extra_config`;
   for (const key of Object.keys(components)) if (/^[@$_#]/.test(key)) delete components[key];
   const tellOld = (key: string, name: string) =>
@@ -65,13 +74,15 @@ function renewComponents(components: DataObject, holder: string, isOld: boolean,
         fix: { key: name },
       },
     );
-  renameKeys(components, pointer, renamedNamespace, origin, report.warn, isOld ? undefined : tellOld);
+  const renamed = (key: string) => renamedNamespace(key, known.compatibility);
+  renameKeys(components, pointer, renamed, origin, report.warn, isOld ? undefined : tellOld);
   if (!isOld) return;
   for (const namespace of Object.keys(components)) {
     const component = components[namespace];
-    if (!COMPONENTS_WITH_OLD_FIELDS.has(namespace) || !isObject(component)) continue;
+    const { oldFields } = known.plugin(namespace) ?? {};
+    if (!oldFields || !isObject(component)) continue;
     const inner = joinPointer(pointer, namespace);
-    renameKeys(component, inner, (key) => getOwn(OLD_COMPONENT_FIELDS, key), origin, report.error);
+    renameKeys(component, inner, (key) => getOwn(oldFields, key), origin, report.error);
   }
 }
 

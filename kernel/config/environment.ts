@@ -1,7 +1,7 @@
-import { type DataObject, type Schema, serviceSchema } from '#contract';
+import { type DataObject, isObject, type Schema, serviceSchema } from '#contract';
 import { isTooLong, LONGEST_DURATION, readDuration } from './duration.ts';
 import { showValue } from './problem.ts';
-import type { Report } from './report.ts';
+import { createReport, type Report } from './report.ts';
 import { compileSchema } from './validate.ts';
 
 /** Prefixes of the variables, the stronger first. */
@@ -43,6 +43,14 @@ export function applyEnvironment(
     }
     if (errors.length === 0) document[field] = value;
   }
+}
+
+/** The root of a document as it is once the environment is over it; of what cannot be read nothing is told. */
+export function underEnvironment(data: unknown, environment: Readonly<Record<string, string | undefined>>): unknown {
+  if (!isObject(data)) return data;
+  const document: DataObject = { ...data };
+  applyEnvironment(document, environment, createReport());
+  return document;
 }
 
 /** Kubernetes sets such variables for every Service of a namespace, named after it. */

@@ -17,19 +17,16 @@ export { mendText } from './edit/mend-text.ts';
 export { type Migration, planMigration } from './edit/migration.ts';
 export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
 export { withoutEffect } from './edit/without-effect.ts';
+export { underEnvironment } from './environment.ts';
 export { shownHost } from './hosts.ts';
 export { type Issue, type RelatedIssue, toIssues } from './issue.ts';
 export { issueLine } from './issue-line.ts';
+export { isRaw, isUnread, type KnownPlugins, meaningsOf, nothingKnown } from './known-plugins.ts';
 export { type Document, decodeText, formatOf, parseDocument, parseJson, readDocument } from './load.ts';
 export { type Normalized, type NormalizeOptions, normalize, normalizeInSlices, untold } from './normalize.ts';
-export { knownNamespaces, notSupportedYet, supportedBeside } from './not-supported.ts';
-export { renamedNamespace } from './old-names.ts';
-export {
-  oldNamespaceSchemas,
-  withOldComponentFields,
-  withOldFields,
-  withVersionTwo,
-} from './old-schema.ts';
+export { notSupportedYet, supportedBeside } from './not-supported.ts';
+export { oldNamesOf, presentName } from './old-names.ts';
+export { oldNamespaceSchemas, withOldFields, withOldNames, withVersionTwo } from './old-schema.ts';
 export { type PathSegment, parseSegment, readSegment } from './path-segment.ts';
 export { completePipe, type FoundPipe, mayHoldPipes, pipesIn } from './pipes.ts';
 export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer, valueAt } from './pointer.ts';

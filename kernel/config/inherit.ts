@@ -1,7 +1,8 @@
-import type { BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
+import { type BackendConfig, type EndpointConfig, PASSING, type ServiceConfig } from '#contract';
 import { cleanHost, hostHint, shownHost } from './hosts.ts';
+import { isRaw, type KnownPlugins } from './known-plugins.ts';
 import type { Report } from './report.ts';
-import { CATCHALL, routeName, STREAMS } from './rules/rule.ts';
+import { CATCHALL, routeName } from './rules/rule.ts';
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -19,6 +20,13 @@ export function completeService(service: Draft<ServiceConfig>, options: { port?:
   service.dns_cache_ttl ||= DEFAULT_DNS_CACHE_MS;
 }
 
+/** What an endpoint takes what it leaves open from. */
+interface AroundEndpoint {
+  readonly service: ServiceConfig;
+  readonly known: KnownPlugins;
+  readonly clean: HostCleaner;
+}
+
 /**
  * Fills in what an endpoint and its backends take from the service. A duration of zero is one that is not set. Changes
  * the endpoint.
@@ -28,8 +36,7 @@ export function completeService(service: Draft<ServiceConfig>, options: { port?:
 export function completeEndpoint(
   endpoint: Draft<EndpointConfig>,
   pointer: string,
-  service: ServiceConfig,
-  clean: HostCleaner,
+  { service, known, clean }: AroundEndpoint,
   report: Report,
 ): void {
   endpoint.timeout ||= service.timeout;
@@ -41,7 +48,7 @@ export function completeEndpoint(
     backend.method ??= endpoint.endpoint === CATCHALL ? '' : endpoint.method;
     if (backend.timeout === 0) delete backend.timeout;
     if (!backend.url_pattern.startsWith('/')) backend.url_pattern = `/${backend.url_pattern}`;
-    if (STREAMS.has(endpoint.output_encoding)) backend.encoding = endpoint.output_encoding;
+    if (isRaw(endpoint.output_encoding, known)) backend.encoding = endpoint.output_encoding;
     if (backend.host === undefined || backend.host.length === 0) backend.host = service.host;
     else if (!backend.disable_host_sanitize) backend.host = clean(backend.host, `${pointer}/backend/${index}/host`);
   });
@@ -77,10 +84,10 @@ function forceCatchall(endpoint: Draft<EndpointConfig>, pointer: string, report:
   };
   const isOther = (names: readonly string[]) => names.length > 0 && !(names.length === 1 && names[0] === '*');
   const output = endpoint.output_encoding as string | undefined;
-  force('output_encoding', output !== undefined && output !== 'no-op', '"no-op"');
+  force('output_encoding', output !== undefined && output !== PASSING, JSON.stringify(PASSING));
   force('input_headers', isOther(endpoint.input_headers), '["*"]');
   force('input_query_strings', isOther(endpoint.input_query_strings), '["*"]');
-  endpoint.output_encoding = 'no-op';
+  endpoint.output_encoding = PASSING;
   endpoint.input_headers = ['*'];
   endpoint.input_query_strings = ['*'];
 }

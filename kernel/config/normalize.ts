@@ -4,6 +4,7 @@ import { cloneData, deepFreeze } from './clone.ts';
 import { modernize, tellOldVersion } from './compatibility.ts';
 import { applyEnvironment } from './environment.ts';
 import { completeEndpoint, completeService, createHostCleaner } from './inherit.ts';
+import { type KnownPlugins, nothingKnown } from './known-plugins.ts';
 import { parentPointer, parsePointer, valueAt } from './pointer.ts';
 import { showValue } from './problem.ts';
 import { createReport } from './report.ts';
@@ -23,6 +24,8 @@ export interface NormalizeOptions {
   readonly debug?: boolean;
   /** Environment variables that may override fields of the root. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The plugins that the document names, loaded. Default: none. */
+  readonly known?: KnownPlugins;
 }
 
 export interface Normalized {
@@ -67,23 +70,24 @@ export async function normalizeInSlices(data: unknown, options: NormalizeOptions
 
 /** Yields wherever the work may be interrupted. */
 function* normalizing(data: unknown, options: NormalizeOptions): Generator<undefined, Normalized, undefined> {
+  const { known = nothingKnown } = options;
   const report = createReport();
   if (!isObject(data)) {
     report.error('SCHEMA_TYPE', '', `the document must be an object, found ${showValue(data)}`);
     return { ...normalize({ version: 3 }), errors: report.errors };
   }
-  checkSecrets(data, report);
+  checkSecrets(data, known, report);
   yield;
   const document: DataObject = cloneData(data);
   applyEnvironment(document, options.env ?? {}, report);
-  const unresolved = unresolvedIn(document);
+  const unresolved = unresolvedIn(document, known);
   yield;
   tellOldVersion(document, report);
-  const origin = modernize(document, report);
+  const origin = modernize(document, known, report);
   settleTransport(document, origin, report);
   yield;
   const written = (pointer: string) => valueAt(data, parsePointer(origin.pointer(pointer)));
-  const structure = checkStructure(document, origin, report, written);
+  const structure = checkStructure(document, origin, known, report, written);
   yield;
   const service = document as unknown as ServiceConfig;
   const rules = createReport(origin);
@@ -93,10 +97,10 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   document['host'] = isHostWrong ? [UNKNOWN_HOST] : [...clean(service.host, '/host')];
   for (const [index, endpoint] of service.endpoints.entries()) {
     const pointer = `/endpoints/${index}`;
-    if (structure.isSound(pointer)) completeEndpoint(endpoint, pointer, service, clean, rules);
+    if (structure.isSound(pointer)) completeEndpoint(endpoint, pointer, { service, known, clean }, rules);
   }
-  completeAgents(service, structure, rules);
-  yield* checkService(service, structure, rules, written);
+  completeAgents(service, structure, known, rules);
+  yield* checkService(service, structure, known, rules, written);
   yield;
   const errors = [...report.errors, ...untold(rules.errors, report.errors)];
   return {

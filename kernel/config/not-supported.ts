@@ -1,38 +1,5 @@
-import { ConfigError, type Data } from '#contract';
+import { type Compatibility, ConfigError, type Data } from '#contract';
 import { OLD_FIELDS } from './old-names.ts';
-
-/**
- * Namespaces of the compatible product. Which of them this gateway has is for the registry to say: this list is looked
- * at only for those it does not have.
- */
-const NAMESPACES: ReadonlySet<string> = new Set([
-  ...['ai/llm', 'ai/mcp', 'ai/classifiers', 'ai/providers', 'ai/router', 'ai/semantic-cache'],
-  ...['async/amqp', 'async/kafka'],
-  ...['auth/api-keys', 'auth/aws-sigv4', 'auth/basic', 'auth/client-credentials', 'auth/gcp', 'auth/jose', 'auth/ntlm'],
-  ...['auth/revoker', 'auth/signer', 'auth/validator'],
-  ...['backend/amqp/consumer', 'backend/amqp/producer', 'backend/conditional', 'backend/graphql', 'backend/grpc'],
-  ...['backend/http', 'backend/http/client', 'backend/lambda', 'backend/pubsub/publisher', 'backend/pubsub/subscriber'],
-  ...['backend/pubsub/publisher/kafka', 'backend/pubsub/subscriber/kafka', 'backend/soap', 'backend/static-filesystem'],
-  ...['documentation/openapi', 'documentation/postman', 'governance/processors', 'governance/quota', 'grpc'],
-  ...[
-    'modifier/body-generator',
-    'modifier/jmespath',
-    'modifier/lua-backend',
-    'modifier/lua-endpoint',
-    'modifier/lua-proxy',
-  ],
-  ...['modifier/martian', 'modifier/request-body-extractor', 'modifier/request-body-extractor/early'],
-  ...['modifier/request-body-generator', 'modifier/response-body', 'modifier/response-body-generator'],
-  ...['modifier/response-headers', 'plugin/http-client', 'plugin/http-server', 'plugin/middleware'],
-  ...['plugin/req-resp-modifier', 'proxy', 'qos/circuit-breaker', 'qos/http-cache', 'qos/ratelimit/proxy'],
-  ...['qos/ratelimit/router', 'qos/ratelimit/router/redis', 'qos/ratelimit/service', 'qos/ratelimit/service/redis'],
-  ...['qos/ratelimit/tiered', 'redis', 'router', 'security/bot-detector', 'security/cors', 'security/http'],
-  ...['security/policies', 'server/static-filesystem', 'server/virtualhost', 'telemetry/ganalytics', 'telemetry/gelf'],
-  ...['telemetry/influx', 'telemetry/instana', 'telemetry/logging', 'telemetry/logstash', 'telemetry/metrics'],
-  ...['telemetry/moesif', 'telemetry/newrelic', 'telemetry/opencensus', 'telemetry/opentelemetry'],
-  ...['telemetry/opentelemetry-security', 'validation/cel', 'validation/json-schema'],
-  ...['validation/response-json-schema', 'websocket', 'workflow'],
-]);
 
 /**
  * For a namespace that no plugin brings: the refusal that names it, when the compatible product has it.
@@ -43,9 +10,10 @@ export function notSupportedYet(
   namespace: string,
   pointer: string,
   supported: readonly string[],
+  { namespaces, successors }: Compatibility,
 ): ConfigError | undefined {
-  if (!NAMESPACES.has(namespace)) return undefined;
-  const successor = SUCCESSORS[namespace];
+  if (!namespaces.includes(namespace)) return undefined;
+  const successor = successors[namespace];
   const isThere = successor !== undefined && supported.includes(successor);
   const hint = isThere
     ? `it is an old component: "${successor}" took its place`
@@ -61,23 +29,6 @@ export function supportedBeside(namespace: string, supported: readonly string[])
     if (beside.length > 0) return `supported in ${family}: ${beside.join(', ')}`;
   }
   return undefined;
-}
-
-/** Components of older releases, and what took their place. */
-const SUCCESSORS: Readonly<Record<string, string>> = {
-  'modifier/body-generator': 'modifier/request-body-generator',
-  'telemetry/ganalytics': 'telemetry/opentelemetry',
-  'telemetry/influx': 'telemetry/opentelemetry',
-  'telemetry/instana': 'telemetry/opentelemetry',
-  'telemetry/opencensus': 'telemetry/opentelemetry',
-};
-
-/** The namespaces of the compatible product. */
-export const knownNamespaces: Iterable<string> = NAMESPACES;
-
-/** True for a namespace of the compatible product. */
-export function isNamespace(name: string): boolean {
-  return NAMESPACES.has(name);
 }
 
 /** What fields of the compatible product mean when they are absent; the same value written out changes nothing. */

@@ -1,11 +1,5 @@
 import { type Kind, knownFields } from './not-supported.ts';
-import {
-  COMPONENTS_WITH_OLD_FIELDS,
-  OLD_COMPONENT_FIELDS,
-  OLD_FIELDS,
-  type OldNames,
-  oldNamespaces,
-} from './old-names.ts';
+import { OLD_FIELDS, type OldNames } from './old-names.ts';
 import { DEFINITIONS, type JsonSchema } from './schema.ts';
 
 const INERT = {
@@ -28,19 +22,11 @@ export function withOldFields(kind: Kind, schema: JsonSchema): JsonSchema {
   return kind === 'router' ? filled : withOldNames(filled, OLD_FIELDS);
 }
 
-/** Adds to the public schema of a component the names its fields had in version 2. */
-export function withOldComponentFields(namespace: string, schema: JsonSchema): JsonSchema {
-  return COMPONENTS_WITH_OLD_FIELDS.has(namespace) ? withOldNames(schema, OLD_COMPONENT_FIELDS) : schema;
-}
-
 /** Patterns of the old names of a namespace, each with a schema that says so and leads to the present one. */
-export function oldNamespaceSchemas(namespace: string, reference: JsonSchema): Schemas {
+export function oldNamespaceSchemas(namespace: string, oldNames: readonly string[], reference: JsonSchema): Schemas {
   const description = `Old name of "${namespace}".`;
   return Object.fromEntries(
-    oldNamespaces(namespace).map((name) => [
-      `^github[._]com/${name}$`,
-      { description, deprecated: true, allOf: [reference] },
-    ]),
+    oldNames.map((name) => [`^github[._]com/${name}$`, { description, deprecated: true, allOf: [reference] }]),
   );
 }
 
@@ -56,13 +42,20 @@ export function withVersionTwo(root: JsonSchema, definitions: Schemas): JsonSche
   };
 }
 
-function withOldNames(schema: JsonSchema, names: OldNames): JsonSchema {
+/** The schemas of fields by the names they had in version 2. */
+const oldFields = new WeakSet<JsonSchema>();
+
+/** Adds to the public schema of an object the names its fields had in version 2. */
+export function withOldNames(schema: JsonSchema, names: OldNames): JsonSchema {
   const properties = schema['properties'] as Schemas;
   const old = Object.entries(names).filter(([, name]) => Object.hasOwn(properties, name));
   if (old.length === 0) return schema;
   const fields = old.map(([key, name]) => {
     const { default: _default, ...field } = properties[name]!;
-    return [key, { ...field, title: key, description: `Old name of "${name}", of version 2.`, deprecated: true }];
+    const description = `Old name of "${name}", of version 2.`;
+    const oldField: JsonSchema = { ...field, title: key, description, deprecated: true };
+    oldFields.add(oldField);
+    return [key, oldField];
   });
   const { required = [], ...rest } = schema as { required?: string[] };
   const isRenamed = (name: string) => old.some(([, present]) => present === name);
@@ -94,15 +87,10 @@ function withoutOldNames(schema: JsonSchema, definitions: Schemas): JsonSchema |
   }
   const found = ['properties', 'patternProperties'].flatMap((keyword) => {
     const inner = Object.entries((schema[keyword] ?? {}) as Schemas).flatMap(([key, field]) => {
-      const refusal = isOldName(key, field) ? false : withoutOldNames(field, definitions);
+      const refusal = oldFields.has(field) ? false : withoutOldNames(field, definitions);
       return refusal === undefined ? [] : [[key, refusal] as const];
     });
     return inner.length > 0 ? [[keyword, Object.fromEntries(inner)] as const] : [];
   });
   return found.length > 0 ? { type: 'object', ...Object.fromEntries(found) } : undefined;
-}
-
-function isOldName(key: string, field: JsonSchema): boolean {
-  const isKnown = Object.hasOwn(OLD_FIELDS, key) || Object.hasOwn(OLD_COMPONENT_FIELDS, key);
-  return isKnown && field['deprecated'] === true;
 }

@@ -9,6 +9,7 @@ import {
   type ServiceConfig,
 } from '#contract';
 import { completeEndpoint, createHostCleaner } from './inherit.ts';
+import type { KnownPlugins } from './known-plugins.ts';
 import { escapePointer } from './pointer.ts';
 import { createReport } from './report.ts';
 import { checkPipeRules } from './rules/index.ts';
@@ -62,6 +63,7 @@ export function pipesIn(schema: Schema, value: unknown, pointer = ''): FoundPipe
 /** What stands around a pipe. */
 export interface AroundPipe {
   readonly service: ServiceConfig;
+  readonly known: KnownPlugins;
   /** Of the endpoint around it, in milliseconds; the service's where there is none. */
   readonly timeout: number;
 }
@@ -73,7 +75,7 @@ export interface AroundPipe {
 export function completePipe(
   pipe: PipeConfig,
   pointer: string,
-  { service, timeout }: AroundPipe,
+  { service, known, timeout }: AroundPipe,
 ): { readonly errors: readonly ConfigError[]; readonly warnings: readonly ConfigError[] } {
   const report = createReport();
   const own: { -readonly [K in keyof EndpointConfig]: EndpointConfig[K] } = pipe;
@@ -81,7 +83,7 @@ export function completePipe(
   own.input_headers = [];
   own.input_query_strings = [];
   const around = { ...service, timeout, cache_ttl: 0, output_encoding: 'json' };
-  completeEndpoint(own, pointer, around, createHostCleaner(report), report);
-  checkPipeRules(pipe, pointer, service, report);
+  completeEndpoint(own, pointer, { service: around, known, clean: createHostCleaner(report) }, report);
+  checkPipeRules(pipe, pointer, service, known, report);
   return report;
 }

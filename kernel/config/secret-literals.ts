@@ -1,10 +1,11 @@
 import { type Data, type DataObject, isObject, type Schema } from '#contract';
-import { renamedNamespace } from './old-names.ts';
+import { cloneData } from './clone.ts';
+import { hasFreeKeys, type KnownPlugins } from './known-plugins.ts';
 import { fieldName, joinPointer } from './pointer.ts';
 import type { Stretch } from './position.ts';
 import { innerSchemas } from './schema.ts';
-import { isApiKey } from './secret.ts';
-import { hasFreeKeys, holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
+import { holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
+import { compileSchema } from './validate.ts';
 
 /** A secret that is written into a configuration as it is. */
 export interface SecretLiteral {
@@ -21,10 +22,10 @@ type Path = (string | number)[];
 type HoldsSecret = (path: Path) => boolean;
 
 /**
- * Every secret in clear of a configuration: passwords and tokens of components, API keys that are not kept as hashes,
- * passwords in addresses, private keys.
+ * Every secret in clear of a configuration: passwords and tokens of components, passwords in
+ * addresses, private keys.
  */
-export function secretLiterals(configuration: object): SecretLiteral[] {
+export function secretLiterals(configuration: object, known: KnownPlugins): SecretLiteral[] {
   const found: SecretLiteral[] = [];
   const path: Path = [];
   const byName = new Map<string, boolean>();
@@ -38,20 +39,14 @@ export function secretLiterals(configuration: object): SecretLiteral[] {
     }
     return answer;
   };
-  const isNamedSoOrKey: HoldsSecret = (at) => isNamedSo(at) || isApiKey(at);
 
   const visitEach = (value: DataObject, holds: HoldsSecret | null): void => {
     const isComponents = path.at(-1) === 'extra_config';
     for (const key in value) {
       path.push(key);
-      visit(value[key]!, isComponents ? fieldsOf(renamedNamespace(key) ?? key, value[key]!) : holds);
+      visit(value[key]!, isComponents ? (hasFreeKeys(key, known) ? null : isNamedSo) : holds);
       path.pop();
     }
-  };
-  const fieldsOf = (namespace: string, settings: Data): HoldsSecret | null => {
-    if (hasFreeKeys(namespace)) return null;
-    const isPlain = isObject(settings) && (settings['hash'] ?? 'plain') === 'plain';
-    return namespace === 'auth/api-keys' && isPlain ? isNamedSoOrKey : isNamedSo;
   };
   /** @param holds null outside of components, where no name tells. */
   const visit = (value: Data, holds: HoldsSecret | null): void => {
@@ -90,10 +85,11 @@ function literalOf(
 export function markedLiterals(schema: Schema, settings: Data, pointer: string): SecretLiteral[] {
   const found: SecretLiteral[] = [];
   if (!hasMarks(schema)) return found;
+  const form = formOf(schema, settings);
   const visit = (value: Data, path: readonly string[]): void => {
     if (typeof value === 'string') {
       const isTold = holdsSecret(path.at(-1) ?? '') || isAddress(value) || privateKeyIn(value);
-      if (isTold || isReference(value) || !isMarked(schema, path)) return;
+      if (isTold || isReference(value) || !isMarked(form, path)) return;
       const at = joinPointer(pointer, ...path);
       found.push({ pointer: at, what: `'${fieldName(at)}'` });
     } else if (Array.isArray(value) || isObject(value)) {
@@ -102,6 +98,13 @@ export function markedLiterals(schema: Schema, settings: Data, pointer: string):
   };
   visit(settings, []);
   return found;
+}
+
+/** Of several forms of a component the one it is written in: a key that is kept as a hash is no secret. */
+function formOf(schema: Schema, settings: Data): Schema {
+  if (!('anyOf' in schema)) return schema;
+  const isWrittenSo = (form: Schema) => compileSchema(form)(cloneData(settings), '').errors.length === 0;
+  return schema.anyOf.find(isWrittenSo) ?? schema;
 }
 
 /** True when the schema says of a value, or of what holds it, that it is a secret. @param steps that lead to the value. */

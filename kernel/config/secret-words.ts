@@ -15,14 +15,6 @@ const addressWithPassword = /[\w+.-]+:\/\/[^/?#\s"']*:[^/?#\s"']*@/g;
 const passwordInAddress = /:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/;
 const secretText = new RegExp(`${keyBegins.source}|^[\\w+.-]+:\\/\\/[^/?#\\s]*:[^/?#\\s]*@`);
 
-/** Components in which any key may be data. */
-const freeForm: ReadonlySet<string> = new Set([
-  'proxy',
-  'router',
-  'validation/json-schema',
-  'validation/response-json-schema',
-]);
-
 /** True for the name of a field whose value had better not be shown. */
 export function mayHoldSecret(name: string): boolean {
   return telling.test(name);
@@ -40,11 +32,6 @@ export function isPathOfSecret(name: string, text: string): boolean {
 /** True for the name of a field of a component that holds a secret itself. */
 export function holdsSecret(name: string): boolean {
   return holding.test(name);
-}
-
-/** True when the keys in a component are data: they say nothing about what they hold. */
-export function hasFreeKeys(namespace: string): boolean {
-  return freeForm.has(namespace);
 }
 
 /** True for a text that is a secret wherever it stands: a private key, an address with a password in it. */

@@ -1,8 +1,9 @@
 import { ConfigError, type Data, type DataObject, isObject, routerSchema, type Schema, serviceSchema } from '#contract';
 import { cloneData } from './clone.ts';
+import type { KnownPlugins } from './known-plugins.ts';
 import { methodHint, methodsHint } from './method-hint.ts';
 import { hasField, placeOf } from './misplaced.ts';
-import { isNamespace, judgeField, type Kind, kindOf } from './not-supported.ts';
+import { judgeField, type Kind, kindOf } from './not-supported.ts';
 import type { Origin } from './origin.ts';
 import { parentPointer, parsePointer, valueAt } from './pointer.ts';
 import { hinted, type Report } from './report.ts';
@@ -37,14 +38,20 @@ interface ObjectSchema {
  *
  * Codes: those of the validator, CONFIG_NOT_SUPPORTED, ROUTE_NO_BACKEND.
  */
-export function checkStructure(document: DataObject, origin: Origin, report: Report, written: Written): Structure {
+export function checkStructure(
+  document: DataObject,
+  origin: Origin,
+  known: KnownPlugins,
+  report: Report,
+  written: Written,
+): Structure {
   const unsound = new Set<string>();
   const check = (schema: Schema, value: unknown, pointer: string) => {
     const { value: checked, errors, lacking } = compileSchema(schema)(value, pointer);
     for (const place of lacking) markUnsound(unsound, place);
     for (const error of errors) {
       if (!HARMLESS.has(error.code)) markUnsound(unsound, error.pointer);
-      const restated = restate(error, document, written);
+      const restated = restate(error, document, known, written);
       if (restated) report.errors.push(moved(restated, origin));
     }
     return checked;
@@ -81,9 +88,14 @@ function markUnsound(unsound: Set<string>, pointer: string): void {
 }
 
 /** Puts an error of the schema in the words of the field. @returns undefined when a rule says it better, or none is. */
-function restate(error: ConfigError, document: DataObject, written: Written): ConfigError | undefined {
+function restate(
+  error: ConfigError,
+  document: DataObject,
+  known: KnownPlugins,
+  written: Written,
+): ConfigError | undefined {
   const steps = parsePointer(error.pointer);
-  if (error.code === 'SCHEMA_UNKNOWN_KEY') return restateUnknown(error, steps, document, written);
+  if (error.code === 'SCHEMA_UNKNOWN_KEY') return restateUnknown(error, steps, document, known, written);
   const isEndpointField = steps.length === 3 && steps[0] === 'endpoints';
   if (isEndpointField && steps[2] === 'endpoint' && error.code === 'SCHEMA_PATTERN') return undefined;
   if (isEndpointField && steps[2] === 'backend' && error.code === 'SCHEMA_RANGE') {
@@ -102,6 +114,7 @@ function restateUnknown(
   error: ConfigError,
   steps: readonly string[],
   document: DataObject,
+  known: KnownPlugins,
   written: Written,
 ): ConfigError | undefined {
   const kind = kindOf(steps.slice(0, -1));
@@ -110,7 +123,7 @@ function restateUnknown(
   const value = valueAt(document, steps);
   const verdict = judgeField(kind, key, value);
   if (key === 'methods' && Array.isArray(value)) return hinted(error, methodsHint(value));
-  if (verdict === 'unknown') return misplaced(error, key, kind);
+  if (verdict === 'unknown') return misplaced(error, key, kind, known);
   if (verdict === 'without effect') {
     delete (valueAt(document, steps.slice(0, -1)) as DataObject)[key];
     return undefined;
@@ -122,14 +135,14 @@ function restateUnknown(
 }
 
 /** A key that no field of its object is meant by: one of another object, or a component. */
-function misplaced(error: ConfigError, key: string, kind: Kind): ConfigError {
+function misplaced(error: ConfigError, key: string, kind: Kind, { compatibility }: KnownPlugins): ConfigError {
   if (error.fix) return error;
   const place = placeOf(key, kind);
   if (place) {
     const message = `'${key}' belongs to ${place.belongs}, not to ${place.not}`;
     return new ConfigError(error.code, error.pointer, message, { hint: `move it to ${place.belongs}` });
   }
-  if (!isNamespace(key)) return error;
+  if (!compatibility.namespaces.includes(key)) return error;
   return new ConfigError(error.code, error.pointer, `'${key}' is a component: it belongs in 'extra_config'`, {
     hint: `"extra_config": {"${key}": ...}`,
   });

@@ -1,9 +1,8 @@
 import { ConfigError, type Data, type DataObject, isObject } from '#contract';
 import { variableFor } from './environment.ts';
-import { renamedNamespace } from './old-names.ts';
+import { hasFreeKeys, type KnownPlugins } from './known-plugins.ts';
 import { joinPointer } from './pointer.ts';
 import { hinted } from './report.ts';
-import { hasFreeKeys } from './secret-words.ts';
 import { fillingHint } from './template.ts';
 
 const VARIABLE = '\\$\\{[A-Za-z_]\\w*(?::?[-=?+][^{}]*)?\\}|\\$[A-Z][A-Z\\d_]+\\b';
@@ -26,7 +25,7 @@ type Path = (string | number)[];
  *
  * Codes: warnings CONFIG_VARIABLE, CONFIG_INCLUDE.
  */
-export function unresolvedIn(document: DataObject): ConfigError[] {
+export function unresolvedIn(document: DataObject, known: KnownPlugins): ConfigError[] {
   const found: ConfigError[] = [];
   const path: Path = [];
   const visitText = (text: string, inComponent: boolean): void => {
@@ -53,7 +52,7 @@ export function unresolvedIn(document: DataObject): ConfigError[] {
         if (isMeant) found.push(included(key, joinPointer('', ...path, key)));
         continue;
       }
-      if (key === 'mapping' || (isComponents && hasFreeKeys(renamedNamespace(key) ?? key))) continue;
+      if (key === 'mapping' || (isComponents && hasFreeKeys(key, known))) continue;
       path.push(key);
       visit(inner, inComponent || isComponents);
       path.pop();

@@ -12,6 +12,10 @@ export interface Encoding {
   readonly streams?: true;
   /** A raw encoding whose 200 answers are a row of messages that components may look into. */
   readonly messages?: Messages;
+  /** The one field it writes, and nothing else of the data. */
+  readonly writesField?: string;
+  /** The field under which it reads what is not an object. */
+  readonly readsField?: string;
   /** Reads a backend's body. `asCollection` is the backend's `is_collection`. @returns null for an explicit nothing. @throws Error with the parser's text. */
   decode?(bytes: Uint8Array, asCollection: boolean): DataObject | null;
   /** Writes the client's body. `accept` is the client's `Accept` header. */

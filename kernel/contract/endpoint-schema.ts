@@ -11,6 +11,9 @@ export const extraConfig = {
 } as const;
 
 /** One upstream call of an endpoint. */
+/** The encoding in which an answer passes as the backend gave it; `/__catchall` always has it. */
+export const PASSING = 'no-op';
+
 export const backendSchema = {
   type: 'object',
   title: 'Backend',

@@ -7,6 +7,7 @@ export { anyCase } from './any-case.ts';
 export { PayloadTooLarge, RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call, type CallHost, type Cancellation, type Outcome } from './call.ts';
+export * from './catalogue.ts';
 export {
   type ClientRequest,
   changed,
@@ -21,7 +22,7 @@ export { DeniedAddresses, type ListenAddress } from './denied-addresses.ts';
 export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
-export { backendSchema, endpointSchema } from './endpoint-schema.ts';
+export { backendSchema, endpointSchema, PASSING } from './endpoint-schema.ts';
 export * from './errors.ts';
 export { fileTrouble, unreadableFile } from './file-trouble.ts';
 export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';

@@ -156,14 +156,44 @@ export type Place =
 
 export type Level = Place['at'];
 
+/**
+ * What the configuration of a component means for the service, the endpoint or the backend it stands in, told before it
+ * is attached. Fields are named by their pointers in it, as in `/sequential`.
+ */
+export interface Meaning {
+  /** The field by which backends are called one after another: addresses may hold `{resp0_field}` of earlier answers. */
+  readonly sequence?: string;
+  /** What addresses may hold as `{JWT.name}` is there. */
+  readonly claims?: true;
+  /** The field that works on decoded data only, and is missed where there is none. */
+  readonly filter?: string;
+  /** Equal keys of several answers are joined: neither is lost. */
+  readonly joins?: true;
+  /** The backend's answer is no part of the response, or only where another one's is not. */
+  readonly apart?: true;
+  /** Where the admin port of this gateway listens, and the field that says so. */
+  readonly admin?: { readonly listen: string; readonly field: string };
+}
+
 /** A plugin: data first, functions last. */
 export interface Plugin {
   readonly name: Namespace;
   /** One sentence for the reference. */
   readonly description: string;
-  /** Other names the configuration may use. */
-  readonly aliases?: readonly Namespace[];
   readonly places?: readonly Place[];
+  /** Names that fields of its configuration had in version 2, each with the present one. */
+  readonly oldFields?: { readonly [name: string]: string };
+  /** Keys of its configuration are data: they say nothing about what they hold, such as whether it is a secret. */
+  readonly freeKeys?: true;
+  /** Headers it sets on requests to backends: a client's header that looks like one of them (`_` or `.` for `-`) is dropped. */
+  readonly sets?: readonly string[];
+  /**
+   * What it never changes: `requests`, the headers and parameters that backends get, or `data`, what they answer. Default:
+   * nothing is known, so that nothing is told of what looks unused.
+   */
+  readonly leaves?: readonly ('requests' | 'data')[];
+  /** What its configuration means for what stands beside it. It may have mistakes: it is not validated yet. */
+  readonly meaning?: (config: Readonly<DataObject>, level: Level) => Meaning;
   /** Attaches to every service, without a namespace in its configuration; only for plugins that `Catalogue.always` names. */
   readonly always?: (site: Site<undefined>) => AtService;
   readonly encodings?: readonly Encoding[];
@@ -215,24 +245,3 @@ export function atAgent<const S extends Schema>(
 ): Place {
   return { at: 'agent', schema, attach: attach as unknown as (site: AgentSite<never>) => AtAgent };
 }
-
-/** Namespace to the module that brings it, loaded when a configuration first uses it. */
-export type Manifest = Readonly<Record<Namespace, () => Promise<{ readonly plugin: Plugin }>>>;
-
-/** Where everything that can be named in a configuration, or asked for as a service, comes from. */
-export interface Catalogue {
-  readonly plugins: Manifest;
-  /** Service name to the plugin that provides it. */
-  readonly services: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }>>>;
-  readonly order: Order;
-  /** Plugins that are attached to every service, without a namespace in its configuration. */
-  readonly always?: readonly Namespace[];
-  /** The plugin whose protocol serves backends that no other protocol claims. */
-  readonly defaultProtocol: Namespace;
-}
-
-/** The phases of a request in which wraps have an order. */
-export type Phase = 'router' | 'request' | 'endpoint' | 'proxy' | 'backend' | 'transport';
-
-/** For each phase the namespaces that stand in it, outermost first. */
-export type Order = Readonly<Record<Phase, readonly Namespace[]>>;

@@ -3,6 +3,7 @@ import type { ClientRequest } from './client-request.ts';
 import type { AgentConfig, BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
 import type { Data, DataObject } from './data.ts';
 import type { DeniedAddresses } from './denied-addresses.ts';
+import type { Encoding } from './encoding.ts';
 import type { ConfigError, ConfigErrorOptions } from './errors.ts';
 import type { HeaderBag } from './headers.ts';
 import type { Log } from './log.ts';
@@ -98,6 +99,11 @@ export interface Site<Config> {
   readonly role: Role;
   /** A field of the service, with its default. */
   setting<K extends Setting>(name: K): ServiceConfig[K];
+  /**
+   * What there is of an encoding that the configuration names, as in `endpoint.output_encoding` or `backend.encoding`: with
+   * a `raw` one nothing is decoded. Undefined for one that there is not.
+   */
+  encoding(name: string): Encoding | undefined;
   /** A service of the process: the kernel's own, or one the plugin names in `needs`. */
   use<K extends keyof Services>(name: K): Services[K];
   /**

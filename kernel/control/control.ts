@@ -97,7 +97,7 @@ export class Control {
       const { textHash, data } = await readSnapshot(this.#source);
       const files = new ReadFiles();
       if (textHash === this.current.snapshot.textHash) return !hasSameFiles(this.#serving, files);
-      const { config, errors } = await readConfig(data, this.#options.overrides);
+      const { config, errors } = await readConfig(data, this.#options.overrides, this.#options.generations.registry);
       return errors.length > 0 || !isSame(this.#serving, await takeFingerprint(config), files);
     } catch {
       return true;
@@ -175,7 +175,7 @@ export class Control {
     trial.snapshot = snapshot;
     await slices.next();
     phases.enter('validate');
-    const normalized = await readConfig(snapshot.data, overrides);
+    const normalized = await readConfig(snapshot.data, overrides, generations.registry);
     await slices.next();
     const before = this.#current && this.#serving;
     // One with mistakes is the same as nothing: preparing it tells them all.

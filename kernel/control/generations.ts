@@ -72,6 +72,10 @@ export class Generations {
     this.#port = new PublicPort({ serve: this.#cell.serve, log: options.log });
   }
 
+  get registry(): GenerationsOptions['registry'] {
+    return this.#options.registry;
+  }
+
   /** What serves. Only to be asked for after the first commit. */
   get current(): Serving {
     return this.#cell.current!;

@@ -1,5 +1,5 @@
 import type { Level, Namespace, Schema } from '#contract';
-import type { IsSecret, JsonSchema } from '../config/index.ts';
+import type { IsSecret, JsonSchema, KnownPlugins } from '../config/index.ts';
 import { type CompleteSchema, completeSchema, componentSchema } from '../pipeline/complete-schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
@@ -9,10 +9,11 @@ import type { Served } from './served.ts';
 
 /** The components that a configuration may name. */
 export interface Components {
-  /** Aliases included. */
   readonly names: readonly Namespace[];
   /** What is not to be shown of a configuration. */
   readonly isSecret: IsSecret;
+  /** What those that are loaded say of themselves. */
+  readonly known: KnownPlugins;
   /** Loads every plugin: until then, what the schemas of those that are not used mark as secret is not known. */
   load(): Promise<void>;
   /** The JSON Schema of a whole configuration. */
@@ -33,6 +34,7 @@ export interface Components {
 export function componentsOf(registry: Registry): Components {
   return {
     names: registry.namespaces,
+    known: registry,
     isSecret: secretsKnownTo(registry),
     load: () => registry.load(registry.namespaces),
     schema: () => completeSchema(registry),

@@ -1,5 +1,5 @@
 import type { Namespace, ServiceConfig } from '#contract';
-import { joinPointer } from '../config/index.ts';
+import { joinPointer, oldNamesOf } from '../config/index.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type FindPlace, type Place, pointerOnly } from './place.ts';
@@ -43,7 +43,7 @@ export async function listPlugins(
   const named = Map.groupBy(registry.namespaces, (namespace) => registry.plugin(namespace)!);
   const uses = Map.groupBy(usesOf(config, compiled.routes), ({ namespace }) => registry.plugin(namespace));
   const views = [...named].map(([plugin, namespaces]): PluginView => {
-    const { name, description, aliases = [] } = plugin;
+    const { name, description } = plugin;
     const used = uses.get(plugin) ?? [];
     const traffic = standingIn(used, compiled.routes).map((route) => route.traffic);
     return {
@@ -53,7 +53,7 @@ export async function listPlugins(
       version: registry.services.version,
       file: null,
       hash: null,
-      namespaces: [...new Set([...namespaces, ...aliases])],
+      namespaces: [...namespaces, ...namespaces.flatMap((namespace) => writtenNames(namespace, registry))],
       places: used.map(({ pointer }) => place(pointer)),
       instances: used.length * generations,
       calls: traffic.reduce((sum, { calls }) => sum + calls, 0),
@@ -61,6 +61,11 @@ export async function listPlugins(
     };
   });
   return views.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The old names of a namespace as configurations have them. */
+function writtenNames(namespace: Namespace, { compatibility }: Registry): string[] {
+  return oldNamesOf(namespace, compatibility).map((name) => `github.com/${name}`);
 }
 
 /** A place where a configuration names a plugin, or is served by it. */

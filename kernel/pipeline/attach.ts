@@ -23,7 +23,8 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
 
 /** Fills in what the pipes of a component leave open. @returns false when one of them has mistakes. */
 function completePipes(build: Build, { schema }: Place, value: unknown, { pointer, endpoint }: Stance): boolean {
-  const around = { service: build.config, timeout: endpoint?.timeout ?? build.config.timeout };
+  const { config: service, known } = build;
+  const around = { service, known, timeout: endpoint?.timeout ?? build.config.timeout };
   let isSound = true;
   for (const { pointer: at, value: pipe, rules } of pipesIn(schema, value)) {
     const { errors, warnings } = completePipe(pipe as unknown as PipeConfig, pointer + at, around);

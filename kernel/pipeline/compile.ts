@@ -16,7 +16,7 @@ import { type CompiledAgent, compileAgent } from './agent.ts';
 import { attach, collecting } from './attach.ts';
 import type { Attached } from './attachments.ts';
 import { compileEndpoint } from './endpoint.ts';
-import { findPlugins, loadPlugins } from './namespaces.ts';
+import { findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { byDependency, Offers } from './offers.ts';
 import { gatewayAgent } from './request.ts';
@@ -42,11 +42,10 @@ export interface Compiled {
 }
 
 /**
- * Compiles every endpoint. Mistakes are collected in `build.errors`, all of them; with any, the result must not serve.
+ * Compiles every endpoint. The plugins that the configuration names are loaded. Mistakes are collected in `build.errors`, all of them; with any, the result must not serve.
  */
 export async function compile(build: Build, registry: Registry): Promise<Compiled> {
   const { config, services } = build;
-  await loadPlugins(config, registry);
   const service: Attached<AtService>[] = [];
   const offers = new Offers();
   const nested: NestedPipe[] = [];

@@ -11,11 +11,12 @@ import {
   closedObject,
   DEFINITIONS,
   type JsonSchema,
+  oldNamesOf,
   oldNamespaceSchemas,
   recursiveSchemas,
   toPublicSchema,
-  withOldComponentFields,
   withOldFields,
+  withOldNames,
   withVersionTwo,
 } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -94,6 +95,7 @@ function recursiveDefinitions(registry: Registry, namespaces: readonly Namespace
 interface Component {
   readonly level: Level;
   readonly namespace: Namespace;
+  readonly oldNames: readonly string[];
   /** Among the definitions. */
   readonly key: string;
   readonly schema: JsonSchema;
@@ -103,14 +105,21 @@ interface Component {
 function componentsOf(registry: Registry): Component[] {
   const router = withOldFields('router', toPublicSchema(routerSchema));
   const found: Component[] = [
-    { level: 'service', namespace: 'router', key: definitionKey('service', 'router'), schema: router },
+    {
+      level: 'service',
+      namespace: 'router',
+      oldNames: oldNamesOf('router', registry.compatibility),
+      key: definitionKey('service', 'router'),
+      schema: router,
+    },
   ];
   for (const namespace of registry.namespaces) {
     for (const { at: level, schema } of registry.plugin(namespace)!.places ?? []) {
       const { description } = registry.plugin(namespace)!;
       const described = { title: namespace, description, ...toPublicSchema(schema) };
-      const complete = withOldComponentFields(namespace, described);
-      found.push({ level, namespace, key: definitionKey(level, namespace), schema: complete });
+      const complete = withOldNames(described, registry.plugin(namespace)!.oldFields ?? {});
+      const oldNames = oldNamesOf(namespace, registry.compatibility);
+      found.push({ level, namespace, oldNames, key: definitionKey(level, namespace), schema: complete });
     }
   }
   return found;
@@ -153,9 +162,9 @@ function completeAgent(agent: JsonSchema, backend: JsonSchema, components: reado
 function extraAt(levels: readonly Level[], components: readonly Component[]): JsonSchema {
   const here = components
     .filter(({ level }) => levels.includes(level))
-    .map(({ namespace, key }) => ({ namespace, reference: { $ref: `${DEFINITIONS}${key}` } }));
+    .map(({ namespace, oldNames, key }) => ({ namespace, oldNames, reference: { $ref: `${DEFINITIONS}${key}` } }));
   const object = closedObject(Object.fromEntries(here.map(({ namespace, reference }) => [namespace, reference])));
-  const old = here.map(({ namespace, reference }) => oldNamespaceSchemas(namespace, reference));
+  const old = here.map(({ namespace, oldNames, reference }) => oldNamespaceSchemas(namespace, oldNames, reference));
   return { ...object, patternProperties: Object.assign({}, object['patternProperties'], ...old) };
 }
 

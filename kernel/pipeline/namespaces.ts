@@ -1,15 +1,5 @@
-import {
-  ConfigError,
-  type Data,
-  findNear,
-  isObject,
-  type Level,
-  type Namespace,
-  type Place,
-  type Plugin,
-  type ServiceConfig,
-} from '#contract';
-import { joinPointer, mayHoldPipes, notSupportedYet, pipesIn, supportedBeside } from '../config/index.ts';
+import { ConfigError, type Data, findNear, type Level, type Namespace, type Place, type Plugin } from '#contract';
+import { joinPointer, notSupportedYet, supportedBeside } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Build } from './site.ts';
 
@@ -19,48 +9,6 @@ export interface Found {
   readonly place: Place;
   readonly config: Data;
   readonly pointer: string;
-}
-
-/**
- * Loads every plugin a configuration names: its components, encodings and discoveries, and those named in the pipes that
- * components hold.
- */
-export async function loadPlugins(config: ServiceConfig, registry: Registry): Promise<void> {
-  const { defaultProtocol, always = [] } = registry.catalogue;
-  const names = new Set<Namespace>([defaultProtocol, ...always]);
-  // A plugin that was loaded tells where pipes stand, and those may name others.
-  for (let loaded = 0; names.size > loaded; ) {
-    loaded = names.size;
-    await registry.load(names);
-    addNames(config, registry, names);
-  }
-}
-
-/** An endpoint, or a pipe that was not checked yet. */
-type Fields = { readonly [field: string]: unknown };
-
-function addNames(config: ServiceConfig, registry: Registry, names: Set<Namespace>): void {
-  const addComponents = (extra: unknown): void => {
-    if (!isObject(extra)) return;
-    for (const namespace in extra) {
-      names.add(namespace);
-      for (const { schema } of registry.plugin(namespace)?.places ?? []) {
-        if (mayHoldPipes(schema)) for (const { value } of pipesIn(schema, extra[namespace])) addPipe(value, 'json');
-      }
-    }
-  };
-  const addPipe = ({ output_encoding: output, backend, extra_config: extra }: Fields, inherited: string): void => {
-    names.add(`encoding/${output ?? inherited}`);
-    addComponents(extra);
-    for (const { encoding, sd, extra_config: own } of Array.isArray(backend) ? backend.filter(isObject) : []) {
-      names.add(`encoding/${encoding ?? 'json'}`);
-      names.add(`discovery/${sd ?? 'static'}`);
-      addComponents(own);
-    }
-  };
-  addComponents(config.extra_config);
-  for (const agent of config.async_agent) addPipe(agent, 'json');
-  for (const endpoint of config.endpoints) addPipe(endpoint, config.output_encoding);
 }
 
 /**
@@ -115,7 +63,7 @@ function unknownNamespace(
     );
   }
   const supported = [...registry.namespaces.filter((name) => !/^(?:encoding|discovery)\//.test(name)), 'router'];
-  const unsupported = notSupportedYet(namespace, pointer, supported);
+  const unsupported = notSupportedYet(namespace, pointer, supported, registry.compatibility);
   if (unsupported) return unsupported;
   const belonging = registry.plugin(namespace) && /^(encoding|discovery)\/(.+)$/.exec(namespace);
   if (belonging) {

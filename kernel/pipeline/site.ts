@@ -24,7 +24,7 @@ import {
   type Site,
   type Step,
 } from '#contract';
-import { parsePointer, valueAt } from '../config/index.ts';
+import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import type { Hold } from './hold.ts';
 import type { Offers } from './offers.ts';
 
@@ -37,6 +37,8 @@ type Asked = Data | Uint8Array;
 export interface Build {
   readonly config: ServiceConfig;
   readonly services: Services;
+  /** What the plugins of the gateway say of themselves. */
+  readonly known: KnownPlugins;
   readonly role: Role;
   readonly errors: ConfigError[];
   readonly warnings: ConfigError[];
@@ -111,6 +113,10 @@ class PlaceSite implements Site<unknown> {
     this.index = stance.index;
     this.agent = stance.agent;
     this.run = stance.run;
+  }
+
+  get encoding(): Site<unknown>['encoding'] {
+    return (name) => this.#build.known.encoding(name);
   }
 
   get role(): Role {

@@ -1,8 +1,19 @@
-import type { Catalogue, Discovery, Encoding, Level, Namespace, Place, Plugin, Services } from '#contract';
+import type {
+  Catalogue,
+  Compatibility,
+  Discovery,
+  Encoding,
+  Level,
+  Namespace,
+  Place,
+  Plugin,
+  Services,
+} from '#contract';
+import { type KnownPlugins, nothingKnown } from '../config/index.ts';
 import { type Container, createProcessContainer, provideService } from './container.ts';
 
 /** Namespace to plugin, loaded when first asked for and kept for the life of the process. */
-export class Registry {
+export class Registry implements KnownPlugins {
   readonly catalogue: Catalogue;
   readonly #container: Container;
   readonly #loaded = new Map<Namespace, Plugin>();
@@ -16,6 +27,10 @@ export class Registry {
   get namespaces(): readonly Namespace[] {
     const { plugins, always = [] } = this.catalogue;
     return Object.keys(plugins).filter((name) => !always.includes(name));
+  }
+
+  get compatibility(): Compatibility {
+    return this.catalogue.compatibility ?? nothingKnown.compatibility;
   }
 
   /** What plugins are handed as `site.services`. */

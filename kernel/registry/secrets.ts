@@ -1,4 +1,4 @@
-import { type IsSecret, isMarked, isSecret, isTelling, parsePointer, renamedNamespace } from '../config/index.ts';
+import { type IsSecret, isMarked, isSecret, isTelling, parsePointer, presentName } from '../config/index.ts';
 import type { Registry } from './registry.ts';
 
 /**
@@ -14,6 +14,6 @@ function isMarkedField(registry: Registry, pointer: string): boolean {
   const steps = parsePointer(pointer);
   const at = steps.lastIndexOf('extra_config') + 1;
   const name = steps[at] ?? '';
-  const places = registry.plugin(renamedNamespace(name) ?? name)?.places ?? [];
+  const places = registry.plugin(presentName(name, registry.compatibility))?.places ?? [];
   return places.some(({ schema }) => isMarked(schema, steps.slice(at + 1)));
 }

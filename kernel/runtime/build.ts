@@ -1,6 +1,7 @@
 import { ConfigError, ConfigErrors, GatewayError, type ServiceConfig } from '#contract';
-import { type Normalized, normalizeInSlices } from '../config/index.ts';
+import { type Normalized, normalizeInSlices, underEnvironment } from '../config/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
+import { loadNamed } from '../registry/named.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type BuildContext, ConfigBuild } from './config-build.ts';
 import { hashOf, takeFingerprint } from './fingerprint.ts';
@@ -27,9 +28,11 @@ export interface Built {
 /** Longest time for all warm-ups of one build, in milliseconds. */
 const WARM_UP_MS = 10_000;
 
-/** The document with the environment and the command line over it, checked and completed. */
-export function readConfig(data: unknown, overrides: Overrides): Promise<Normalized> {
-  return normalizeInSlices(data, { ...overrides, env: process.env });
+/** The document with the environment and the command line over it, checked and completed; its plugins are loaded. */
+export async function readConfig(data: unknown, overrides: Overrides, registry: Registry): Promise<Normalized> {
+  const { env } = process;
+  await loadNamed(underEnvironment(data, env), registry);
+  return normalizeInSlices(data, { ...overrides, env, known: registry });
 }
 
 /**
@@ -89,7 +92,7 @@ export async function examine(
   registry: Registry,
   reading: boolean,
 ): Promise<Examined> {
-  const normalized = await readConfig(data, overrides);
+  const normalized = await readConfig(data, overrides, registry);
   const { config, origin } = normalized;
   const named = new NamedFiles();
   const files = reading ? new ReadFiles() : named;

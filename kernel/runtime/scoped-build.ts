@@ -13,6 +13,7 @@ import {
   type Step,
 } from '#contract';
 import type { Build } from '../pipeline/site.ts';
+import type { Registry } from '../registry/registry.ts';
 import { bindTrouble } from './bind-trouble.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
 import type { EndpointHold } from './endpoint-hold.ts';
@@ -38,6 +39,10 @@ export class ScopedBuild implements Build {
 
   get services(): Services {
     return this.#whole.context.registry.services;
+  }
+
+  get known(): Registry {
+    return this.#whole.context.registry;
   }
 
   get role(): Role {

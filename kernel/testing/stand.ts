@@ -43,6 +43,8 @@ export interface Surroundings {
   readonly next?: Step<PipeRequest>;
   /** For an endpoint with several backends; `next` is then not used. */
   readonly backends?: readonly Step<PipeRequest>[];
+  /** Others that are there, such as encodings that its configuration or its endpoint names. */
+  readonly plugins?: readonly Plugin[];
   /** What other plugins offer it. */
   readonly offers?: readonly Offer[];
   /** Default: alone. */
@@ -142,7 +144,7 @@ async function standUp(
   const whole = new ConfigBuild(normalized, new ReadFiles(), context, 0);
   const build = new ScopedBuild(whole, whole.scope);
   const { registry } = context;
-  await registry.load([plugin.name]);
+  await registry.load(registry.namespaces);
   const endpoint = testEndpoint(around);
   const place = plugin.places?.find((candidate) => candidate.at === level);
   if (!place) throw new Error(`"${plugin.name}" has no place at ${level} level`);

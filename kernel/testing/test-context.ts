@@ -21,9 +21,9 @@ const patterns = createPatterns();
 const systemClock: Clock = { now: () => performance.now() };
 
 /** What the plugin's configuration is built with, for as long as it stands. */
-export function testContext(plugin: Plugin, { services, role = 'alone' }: Surroundings): BuildContext {
+export function testContext(plugin: Plugin, { plugins = [], services, role = 'alone' }: Surroundings): BuildContext {
   const catalogue: Catalogue = {
-    plugins: { [plugin.name]: async () => ({ plugin }) },
+    plugins: Object.fromEntries([plugin, ...plugins].map((each) => [each.name, async () => ({ plugin: each })])),
     services: Object.fromEntries(Object.keys(plugin.provides ?? {}).map((name) => [name, async () => ({ plugin })])),
     order: { router: [], request: [], endpoint: [], proxy: [], backend: [], transport: [] },
     defaultProtocol: plugin.name,

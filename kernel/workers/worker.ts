@@ -80,10 +80,8 @@ class Worker {
     this.#wanted = order;
     const { data } = parseDocument(text, file);
     const { debug } = this.#settings;
-    const normalized = await readConfig(data, {
-      debug,
-      ...(this.#settings.port !== null && { port: this.#settings.port }),
-    });
+    const overrides = { debug, ...(this.#settings.port !== null && { port: this.#settings.port }) };
+    const normalized = await readConfig(data, overrides, this.#engine.registry);
     if (normalized.errors.length > 0) throw new ConfigErrors(normalized.errors);
     const { generations } = this.#engine;
     const prepared = await generations.prepare(normalized, new ReadFiles(files), revision, new Phases());

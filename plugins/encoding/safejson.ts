@@ -15,5 +15,5 @@ function decode(bytes: Uint8Array): DataObject {
 export const plugin = definePlugin({
   name: 'encoding/safejson',
   description: 'Reads any JSON value: arrays become the key collection, scalars the key content.',
-  encodings: [{ name: 'safejson', decode }],
+  encodings: [{ name: 'safejson', readsField: 'content', decode }],
 });

@@ -23,5 +23,5 @@ function passes(bytes: Uint8Array): Passed | null {
 export const plugin = definePlugin({
   name: 'encoding/string',
   description: 'Reads the whole body as the text under the key content, and writes that text alone.',
-  encodings: [{ name: 'string', decode, encode, passes }],
+  encodings: [{ name: 'string', writesField: 'content', readsField: 'content', decode, encode, passes }],
 });

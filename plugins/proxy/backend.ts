@@ -1,5 +1,5 @@
 import type { AtBackend, BackendSite, Infer } from '#contract';
-import { passesBytes } from './backends.ts';
+import { isRaw, passesBytes } from './backends.ts';
 import { compileFlatmap } from './flatmap.ts';
 import type { backendProxySchema } from './schema.ts';
 
@@ -11,25 +11,26 @@ type BackendProxySite = BackendSite<Infer<typeof backendProxySchema>>;
  * @throws ConfigError PROXY_SHADOW_RAW, PROXY_FLATMAP_ARGS.
  */
 export function attachBackend(site: BackendProxySite): AtBackend {
-  const { config, backend, endpoint } = site;
+  const { config, backend } = site;
   const shape = config.flatmap_filter && compileFlatmap(config.flatmap_filter, site);
-  const isRaw = backend.encoding === 'no-op' || passesBytes(endpoint);
-  if (shape && isRaw) {
+  const raw = isRaw(site, backend) || passesBytes(site);
+  if (shape && raw) {
     site.warn('PROXY_IDLE', '/flatmap_filter', 'flatmap_filter does nothing on a body that is handed on unread');
   }
   return {
-    ...(shape && !isRaw && { shape, readsData: true }),
+    ...(shape && !raw && { shape, readsData: true }),
     ...attachShadow(site),
   };
 }
 
-function attachShadow({ config, endpoint, fault, warn }: BackendProxySite): Pick<AtBackend, 'shadow'> {
+function attachShadow(site: BackendProxySite): Pick<AtBackend, 'shadow'> {
+  const { config, endpoint, fault, warn } = site;
   const { shadow, shadow_timeout: timeoutMs = 0 } = config;
   if (!shadow) {
     if (timeoutMs > 0) warn('PROXY_IDLE', '/shadow_timeout', 'shadow_timeout does nothing without shadow');
     return {};
   }
-  if (passesBytes(endpoint)) {
+  if (passesBytes(site)) {
     throw fault(
       'PROXY_SHADOW_RAW',
       '/shadow',

@@ -1,11 +1,8 @@
-import { type BackendConfig, type EndpointConfig, getKey, isObject } from '#contract';
-
-/** The name of this namespace in older configurations. */
-export const oldName = 'github.com/devopsfaith/krakend/proxy';
+import { type BackendConfig, type EndpointConfig, type EndpointSite, getKey, isObject } from '#contract';
 
 /** True for a backend that only gets a copy of the traffic. */
 export function isShadow(backend: BackendConfig): boolean {
-  const options = backend.extra_config['proxy'] ?? backend.extra_config[oldName];
+  const options = backend.extra_config['proxy'];
   return isObject(options) && getKey(options, 'shadow') === true;
 }
 
@@ -15,8 +12,11 @@ export function answeringBackends(endpoint: EndpointConfig): readonly BackendCon
 }
 
 /** True when the endpoint hands bytes on unread, so that there is no data to work on. */
-export function passesBytes(endpoint: EndpointConfig): boolean {
-  return rawOutputs.has(endpoint.output_encoding);
+export function passesBytes({ endpoint, encoding }: EndpointSite<unknown>): boolean {
+  return encoding(endpoint.output_encoding)?.raw === true;
 }
 
-const rawOutputs = new Set(['no-op', 'streaming', 'sse', 'ndjson', 'eventstream']);
+/** True when the answer of a backend is not decoded. */
+export function isRaw({ encoding }: EndpointSite<unknown>, backend: BackendConfig): boolean {
+  return encoding(backend.encoding)?.raw === true;
+}

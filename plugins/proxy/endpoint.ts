@@ -1,5 +1,5 @@
 import { type AtEndpoint, type BackendConfig, type EndpointSite, type Infer, mergeShallow, paramKey } from '#contract';
-import { answeringBackends, passesBytes } from './backends.ts';
+import { answeringBackends, isRaw, passesBytes } from './backends.ts';
 import { combiners } from './combiner.ts';
 import { compileFlatmap } from './flatmap.ts';
 import type { endpointProxySchema } from './schema.ts';
@@ -21,11 +21,11 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
   const { max_payload: maxBytes, decompress_gzip: inflate } = config;
   const backends = answeringBackends(endpoint);
   warnOfIdleOptions(site, backends.length);
-  const isMerged = backends.length > 1 && !passesBytes(endpoint);
+  const isMerged = backends.length > 1 && !passesBytes(site);
   const propagated = compilePropagated(site, backends);
   const combine = isMerged ? combiners[config.combiner] : undefined;
   const shape = config.flatmap_filter && compileFlatmap(config.flatmap_filter, site);
-  if (config.static && passesBytes(endpoint)) {
+  if (config.static && passesBytes(site)) {
     const message = `static data needs a decoded reply, and output_encoding is ${endpoint.output_encoding}`;
     throw site.fault('PROXY_STATIC_RAW', '/static', message, { related: [`${endpointPointer(site)}/output_encoding`] });
   }
@@ -37,7 +37,7 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
       isMerged && {
         gather: sequential({
           budgetMs: CHAIN_SHARE * endpoint.timeout,
-          links: backends.map(({ encoding }, at): Link => ({ raw: encoding === 'no-op', propagated: propagated[at]! })),
+          links: backends.map((backend, at): Link => ({ raw: isRaw(site, backend), propagated: propagated[at]! })),
           combine: combine ?? mergeShallow,
         }),
       }),
@@ -52,7 +52,7 @@ function warnOfIdleOptions(site: EndpointProxySite, answering: number): void {
   for (const option of ['force_sandboxed_request', 'strategy'] as const) {
     if (config[option] !== undefined) idle(option, 'is accepted for compatibility and does nothing');
   }
-  if (answering > 1 && !passesBytes(endpoint)) return;
+  if (answering > 1 && !passesBytes(site)) return;
   const reason = answering > 1 ? `does nothing on ${endpoint.output_encoding}` : 'does nothing with a single backend';
   if (config.flatmap_filter) idle('flatmap_filter', reason);
   if (config.combiner !== 'default') idle('combiner', reason);
@@ -86,16 +86,20 @@ function compilePropagated(site: EndpointProxySite, backends: readonly BackendCo
     const at = Number(digits);
     const backend = backends[at];
     if (!backend) throw refuse(pointer, `${name}: the endpoint has no backend ${at}; the first one is 0`);
-    const isRaw = backend.encoding === 'no-op';
-    if (field === undefined && !isRaw) {
+    const raw = isRaw(site, backend);
+    if (field === undefined && !raw) {
       throw refuse(
         pointer,
         `${name} is the whole body, which is kept only when backend ${at} has the encoding no-op`,
         at,
       );
     }
-    if (field !== undefined && isRaw) {
-      throw refuse(pointer, `${name}: backend ${at} has the encoding no-op, so its answer has no fields`, at);
+    if (field !== undefined && raw) {
+      throw refuse(
+        pointer,
+        `${name}: backend ${at} has the encoding ${backend.encoding}, so its answer has no fields`,
+        at,
+      );
     }
     if (at === backends.length - 1) {
       site.warn('PROXY_IDLE', pointer, `${name}: no backend comes after backend ${at}`);

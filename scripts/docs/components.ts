@@ -1,6 +1,6 @@
-import type { Namespace, Order, Plugin } from '#contract';
+import type { Compatibility, Namespace, Order, Plugin } from '#contract';
 import type { JsonSchema } from '../../kernel/config/index.ts';
-import { oldNamespaces } from '../../kernel/config/old-names.ts';
+import { oldNamesOf } from '../../kernel/config/old-names.ts';
 import { type CompleteSchema, definitionKey } from '../../kernel/pipeline/complete-schema.ts';
 import type { Registry } from '../../kernel/registry/registry.ts';
 import { endpoint, service, withComponent, withDiscovery } from './examples.ts';
@@ -18,7 +18,7 @@ export function componentTopics({ definitions }: CompleteSchema, registry: Regis
       notes: [
         ...placeNotes(namespace, plugin),
         ...orderNotes(plugin, registry.catalogue.order),
-        ...oldNotes(namespace),
+        ...oldNotes(namespace, registry.compatibility),
       ],
       objects: forms.map(({ at, schema }) => ({ heading: `At ${at} level`, schema })),
       examples: [
@@ -79,7 +79,7 @@ function orderNotes({ name }: Plugin, order: Order): string[] {
   return rows.length > 0 ? ['## Run order', table(['Phase', 'Outermost first'], rows)] : [];
 }
 
-function oldNotes(namespace: Namespace): string[] {
-  const names = oldNamespaces(namespace).map((name) => code(`github.com/${name}`));
+function oldNotes(namespace: Namespace, compatibility: Compatibility): string[] {
+  const names = oldNamesOf(namespace, compatibility).map((name) => code(`github.com/${name}`));
   return names.length > 0 ? [`Old name, also with ${code('github_com')}: ${names.join(', ')}.`] : [];
 }

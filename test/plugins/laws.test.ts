@@ -1,4 +1,4 @@
-import { deepEqual, doesNotThrow, fail, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, doesNotThrow, equal, fail, match, ok, rejects } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { ConfigErrors, type Discovery, type Level, type Phase, type Plugin, type Schema } from '#contract';
 import { compileSchema } from '../../kernel/config/index.ts';
@@ -54,14 +54,11 @@ const plugins = await Promise.all(
 
 describe('every plugin', () => {
   for (const { namespace, plugin } of plugins) {
-    const { name, aliases, description, places = [], encodings = [], discoveries = [] } = plugin;
+    const { name, description, places = [], encodings = [], discoveries = [] } = plugin;
     describe(namespace, () => {
       it('tells in one sentence what it does', () => match(description, /^[A-Z].*\.$/));
 
-      if (name !== namespace) {
-        it('is an alias that its plugin knows', () => ok(aliases?.includes(namespace), `${name} does not name it`));
-        return;
-      }
+      it('is named as its place in the manifest', () => equal(name, namespace));
 
       it('stands in the file its name says', () => ok(fileOf(name), `no file for ${name}`));
 

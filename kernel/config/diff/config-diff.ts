@@ -1,4 +1,5 @@
 import type { Data } from '#contract';
+import type { KnownPlugins } from '../known-plugins.ts';
 import type { IsSecret } from '../secret.ts';
 import type { Effect } from './effect.ts';
 import type { ComponentSchema } from './effective-document.ts';
@@ -61,6 +62,8 @@ export interface DiffOptions {
   readonly places?: (pointer: string, side: Side) => Place;
   /** Which values are shown as `***`, in `patch` too. Default: none. */
   readonly isSecret?: IsSecret;
+  /** Which encodings there are. Default: none is known. */
+  readonly known?: KnownPlugins;
   /** Lets components be compared by what they mean; without it they are compared as they are written. */
   readonly componentSchema?: ComponentSchema;
 }

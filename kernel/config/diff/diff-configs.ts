@@ -1,4 +1,5 @@
 import type { Data, DataObject, ServiceConfig } from '#contract';
+import { type KnownPlugins, nothingKnown } from '../known-plugins.ts';
 import { compareData, type Difference } from './compare.ts';
 import type { ConfigChange, ConfigDiff, DiffOptions, PatchOperation, RouteName, Side } from './config-diff.ts';
 import { type Effect, endpointEffect, serviceEffect } from './effect.ts';
@@ -31,13 +32,13 @@ interface Found {
  * backends by position. Takes time that grows with their size.
  */
 export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: DiffOptions = {}): ConfigDiff {
-  const { places = () => ({}), isSecret, componentSchema } = options;
+  const { places = () => ({}), isSecret, componentSchema, known = nothingKnown } = options;
   const old = effectiveDocument(from, componentSchema);
   const renewed = effectiveDocument(to, componentSchema);
   const service = { before: old.service, after: renewed.service };
   const matches = matchRoutes(old.routes, renewed.routes).map((match) => ({
     ...match,
-    found: compareRoutes(match, service),
+    found: compareRoutes(match, service, known),
   }));
   const found = [...compareServices(old.service, renewed.service), ...matches.flatMap((match) => match.found)];
   const mask = (value: Data, pointer: string): Data => (isSecret ? maskSecrets(value, pointer, isSecret) : value);
@@ -85,7 +86,7 @@ function compareServices(old: DataObject, renewed: DataObject): Found[] {
   }));
 }
 
-function compareRoutes(match: Match, service: Change<DataObject>): Found[] {
+function compareRoutes(match: Match, service: Change<DataObject>, known: KnownPlugins): Found[] {
   const { before, after, at } = match;
   const holder = { from: `/endpoints/${before?.index}`, to: `/endpoints/${after?.index}` };
   const canonical = `/endpoints/${before ? at.from : at.to}`;
@@ -93,9 +94,10 @@ function compareRoutes(match: Match, service: Change<DataObject>): Found[] {
     difference,
     holder,
     canonical,
-    effect: endpointEffect(before?.data),
+    effect: endpointEffect(before?.data, known),
     route: routeName(match),
-    isInherited: before && after ? isInherited(difference, service, { before: before.data, after: after.data }) : false,
+    isInherited:
+      before && after ? isInherited(difference, service, { before: before.data, after: after.data }, known) : false,
   }));
 }
 

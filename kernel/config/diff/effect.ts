@@ -1,5 +1,5 @@
 import type { DataObject } from '#contract';
-import { STREAMS } from '../rules/rule.ts';
+import { isRaw, type KnownPlugins } from '../known-plugins.ts';
 
 /**
  * What a reload does for a change: it swaps the configuration; opens or adjusts the listener; also ends open streams of
@@ -23,6 +23,6 @@ export function serviceEffect(pointer: string): Effect {
 }
 
 /** @param endpoint as it was: only what served can have open streams. */
-export function endpointEffect(endpoint: DataObject | undefined): Effect {
-  return STREAMS.has(String(endpoint?.['output_encoding'])) ? 'stream' : 'swap';
+export function endpointEffect(endpoint: DataObject | undefined, known: KnownPlugins): Effect {
+  return isRaw(String(endpoint?.['output_encoding']), known) ? 'stream' : 'swap';
 }

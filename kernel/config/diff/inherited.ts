@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Data, type DataObject, getKey } from '#contract';
-import { STREAMS } from '../rules/rule.ts';
+import { isRaw, type KnownPlugins } from '../known-plugins.ts';
 import type { Difference } from './compare.ts';
 
 /** Before and after the change. */
@@ -17,7 +17,12 @@ const backendEncoding = /^\/backend\/\d+\/encoding$/;
  * True for a difference of an endpoint that follows from another one, and is told there: the service has changed in the
  * same way, or a stream has come or gone, which its backends are read as.
  */
-export function isInherited(difference: Difference, service: Change<DataObject>, route: Change<DataObject>): boolean {
+export function isInherited(
+  difference: Difference,
+  service: Change<DataObject>,
+  route: Change<DataObject>,
+  known: KnownPlugins,
+): boolean {
   const { op, pointer } = difference;
   if (op !== 'replace') return false;
   const [, ofEndpoint, ofBackend] = inherited.exec(pointer) ?? [];
@@ -25,7 +30,7 @@ export function isInherited(difference: Difference, service: Change<DataObject>,
   if (field !== undefined)
     return has(service.before, field, difference.from) && has(service.after, field, difference.to);
   const outputs = [route.before, route.after].map(({ output_encoding: name }) => String(name));
-  return backendEncoding.test(pointer) && outputs[0] !== outputs[1] && outputs.some((name) => STREAMS.has(name));
+  return backendEncoding.test(pointer) && outputs[0] !== outputs[1] && outputs.some((name) => isRaw(name, known));
 }
 
 function has(object: DataObject, field: string, value: Data): boolean {

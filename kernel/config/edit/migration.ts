@@ -1,6 +1,7 @@
 import { type ConfigError, type Data, type DataObject, isObject } from '#contract';
 import { cloneData } from '../clone.ts';
 import { modernize } from '../compatibility.ts';
+import type { KnownPlugins } from '../known-plugins.ts';
 import type { Origin } from '../origin.ts';
 import { joinPointer, parsePointer, valueAt } from '../pointer.ts';
 import { createReport } from '../report.ts';
@@ -15,13 +16,13 @@ export interface Migration {
 }
 
 /** Plans the migration of a document, which may be of version 2, or of version 3 with old names. */
-export function planMigration(data: DataObject): Migration {
+export function planMigration(data: DataObject, known: KnownPlugins): Migration {
   const document = cloneData(data);
   const isOld = document['version'] === 2;
   // Old fields are renamed in version 2 only; in version 3 they would be refused.
   if (document['version'] === 3) document['version'] = 2;
   const report = createReport();
-  const origin = modernize(document, report);
+  const origin = modernize(document, known, report);
   // An old namespace beside the present one has no effect, nor has an old field in version 3.
   const isIdle = ({ code }: ConfigError) => code === 'CONFIG_CONFLICT' && !isOld;
   const idle = [...report.errors.filter(isIdle), ...report.warnings];

@@ -1,6 +1,7 @@
 import type { BackendConfig, EndpointConfig } from '#contract';
+import { type KnownPlugins, leavesAlone } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
-import { type EndpointRule, isPassive } from './rule.ts';
+import type { EndpointRule } from './rule.ts';
 
 /** Names that are headers and nothing else. */
 const HEADERS_ONLY =
@@ -15,13 +16,13 @@ const OWN_HEADERS =
  *
  * Codes: warnings FORWARD_HEADER_AS_QUERY, FORWARD_TWICE, FORWARD_NEVER.
  */
-export const forwardedSlips: EndpointRule = (endpoint, pointer, _service, report) => {
+export const forwardedSlips: EndpointRule = (endpoint, pointer, _service, report, _written, known) => {
   checkLists(endpoint, pointer, report);
   endpoint.backend.forEach((backend, index) => {
     const at = `${pointer}/backend/${index}`;
     checkLists(backend, at, report);
     for (const field of ['input_headers', 'input_query_strings'] as const) {
-      if (backend[field].length > 0) checkReach(field, endpoint, backend, pointer, at, report);
+      if (backend[field].length > 0) checkReach(field, endpoint, backend, pointer, at, known, report);
     }
   });
 };
@@ -55,10 +56,12 @@ function checkReach(
   backend: BackendConfig,
   pointer: string,
   at: string,
+  known: KnownPlugins,
   report: Report,
 ): void {
   const passed = endpoint[field];
-  if (passed.includes('*') || ![endpoint, backend].every(({ extra_config: extra }) => isPassive(extra))) return;
+  const isChanged = [endpoint, backend].some(({ extra_config: extra }) => !leavesAlone(extra, 'requests', known));
+  if (passed.includes('*') || isChanged) return;
   const isHeaders = field === 'input_headers';
   const form = (name: string) => (isHeaders ? name.toLowerCase() : name);
   const reaching = new Set(passed.map(form));

@@ -1,4 +1,5 @@
 import type { EndpointConfig, ServiceConfig } from '#contract';
+import type { KnownPlugins } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
 import type { Structure } from '../structure.ts';
 import { dnsCacheTtl } from './dns-cache-ttl.ts';
@@ -39,8 +40,15 @@ const pipeRules: readonly EndpointRule[] = [singleBackend, placeholders, urlPatt
 const serviceRules: readonly ServiceRule[] = [listenAddress, dnsCacheTtl, serverTls, clientTls, trustedProxies];
 
 /** Checks a pipe inside a component: what is written in it is not known by its place. */
-export function checkPipeRules(pipe: EndpointConfig, pointer: string, service: ServiceConfig, report: Report): void {
-  for (const rule of [...pipeRules, adminAddress(service)]) rule(pipe, pointer, service, report, () => undefined);
+export function checkPipeRules(
+  pipe: EndpointConfig,
+  pointer: string,
+  service: ServiceConfig,
+  known: KnownPlugins,
+  report: Report,
+): void {
+  const rules = [...pipeRules, adminAddress(service, known)];
+  for (const rule of rules) rule(pipe, pointer, service, report, () => undefined, known);
 }
 
 /**
@@ -50,13 +58,14 @@ export function checkPipeRules(pipe: EndpointConfig, pointer: string, service: S
 export function* checkService(
   service: ServiceConfig,
   structure: Structure,
+  known: KnownPlugins,
   report: Report,
   written: Written,
 ): Generator<undefined, void, undefined> {
   for (const rule of serviceRules) rule(service, report);
   const healthPath = service.router.disable_health ? undefined : service.router.health_path;
   const pathOptions = { disableRest: service.disable_rest === true, healthPath };
-  const rules = [...endpointRules, ownAddress(service), adminAddress(service)];
+  const rules = [...endpointRules, ownAddress(service), adminAddress(service, known)];
   const routes: Route[] = [];
   let isSound = true;
   for (const [index, endpoint] of service.endpoints.entries()) {
@@ -69,7 +78,7 @@ export function* checkService(
       isSound = false;
       continue;
     }
-    for (const rule of rules) rule(endpoint, pointer, service, report, written);
+    for (const rule of rules) rule(endpoint, pointer, service, report, written, known);
     yield;
   }
   if (isSound) serviceTimeouts(service, report);

@@ -1,4 +1,6 @@
-import { adminSchema, type BackendConfig, getKey, isObject, parseAdminAddress, type ServiceConfig } from '#contract';
+import { adminSchema, type BackendConfig, parseAdminAddress, type ServiceConfig } from '#contract';
+import { type KnownPlugins, meaningsOf } from '../known-plugins.ts';
+import { joinPointer } from '../pointer.ts';
 import type { Report } from '../report.ts';
 import { type Listening, leadsTo } from './leads-to.ts';
 import { type EndpointRule, routeName } from './rule.ts';
@@ -25,11 +27,11 @@ export function ownAddress(service: ServiceConfig): EndpointRule {
  *
  * Code: ADMIN_BACKEND; for hosts of the root it is told once.
  */
-export function adminAddress(service: ServiceConfig): EndpointRule {
-  const settings = getKey(service.extra_config, 'admin/api');
-  const written = isObject(settings) ? getKey(settings, 'listen') : undefined;
-  const listen = typeof written === 'string' ? written : adminSchema.properties.listen.default;
-  const address = parseAdminAddress(listen);
+export function adminAddress(service: ServiceConfig, known: KnownPlugins): EndpointRule {
+  const [told] = meaningsOf(service.extra_config, 'service', known).flatMap(({ namespace, meaning: { admin } }) =>
+    admin ? [{ listen: admin.listen, pointer: joinPointer('/extra_config', namespace) + admin.field }] : [],
+  );
+  const address = parseAdminAddress(told?.listen ?? adminSchema.properties.listen.default);
   if (address?.kind !== 'tcp') return () => {};
   const listening = { address: address.host, port: address.port };
   return hostRule(listening, (report, place, host, _backend, route) => {
@@ -38,8 +40,8 @@ export function adminAddress(service: ServiceConfig): EndpointRule {
       place,
       `${host} is the admin port of this gateway: ${route} would open it to clients`,
       {
-        hint: 'if the admin API is elsewhere, or off, say so in admin/api, listen',
-        related: written === undefined ? [] : ['/extra_config/admin~1api/listen'],
+        hint: 'if the admin API is elsewhere, or off, say where it listens',
+        related: told ? [told.pointer] : [],
       },
     );
     return true;

@@ -1,7 +1,8 @@
-import { type BackendConfig, type EndpointConfig, findNear, getKey } from '#contract';
+import { type BackendConfig, type EndpointConfig, findNear } from '#contract';
+import { type KnownPlugins, leavesAlone, meaningsOf } from '../known-plugins.ts';
+import { joinPointer } from '../pointer.ts';
 import type { Report } from '../report.ts';
 import { type EndpointRule, routeName, type Written } from './rule.ts';
-import { isSequential } from './single-backend.ts';
 
 /** Braces around quotes are literal text, such as JSON in a query string. */
 const PLACEHOLDER = /\{([^{}"]*)\}/g;
@@ -11,19 +12,24 @@ const PLACEHOLDER = /\{([^{}"]*)\}/g;
  *
  * Code: ROUTE_PLACEHOLDER.
  */
-export const placeholders: EndpointRule = (endpoint, pointer, _service, report, written) => {
+export const placeholders: EndpointRule = (endpoint, pointer, _service, report, written, known) => {
   let variables: ReadonlySet<string> | undefined;
   endpoint.backend.forEach((backend, index) => {
     const at = `${pointer}/backend/${index}`;
     if (backend.url_pattern.includes('{')) {
       variables ??= variablesOf(endpoint.endpoint);
-      checkText(backend.url_pattern, `${at}/url_pattern`, { endpoint, pointer, index, variables, written }, report);
+      checkText(
+        backend.url_pattern,
+        `${at}/url_pattern`,
+        { endpoint, pointer, index, variables, written, known },
+        report,
+      );
     }
     if (!backend.disable_host_sanitize) return;
     backend.host.forEach((host, position) => {
       if (!host.includes('{')) return;
       variables ??= variablesOf(endpoint.endpoint);
-      checkText(host, `${at}/host/${position}`, { endpoint, pointer, index, variables, written }, report);
+      checkText(host, `${at}/host/${position}`, { endpoint, pointer, index, variables, written, known }, report);
     });
   });
 };
@@ -35,6 +41,7 @@ interface Place {
   readonly index: number;
   readonly variables: ReadonlySet<string>;
   readonly written: Written;
+  readonly known: KnownPlugins;
 }
 
 /** What is wrong with a placeholder. */
@@ -68,14 +75,12 @@ function checkText(text: string, pointer: string, place: Place, report: Report):
 }
 
 /** @returns undefined for a placeholder that can be filled. */
-function judge(name: string, { endpoint, pointer, index, variables }: Place): Fault | undefined {
+function judge(name: string, place: Place): Fault | undefined {
+  const { variables } = place;
   if (variables.has(name)) return undefined;
   const response = /^resp(\d+)_(.+)$/.exec(name);
-  if (response) return judgeAnswer(Number(response[1]), response[2]!, endpoint, pointer, index);
-  if (/^JWT\..+$/.test(name)) {
-    const isValidated = getKey(endpoint.extra_config, 'auth/validator') !== undefined;
-    return isValidated ? undefined : { reason: 'claims need auth/validator on the endpoint', related: [pointer] };
-  }
+  if (response) return judgeAnswer(Number(response[1]), response[2]!, place);
+  if (/^JWT\..+$/.test(name)) return judgeClaim(place);
   if (/^input_(?:headers|query_strings)\..+$/.test(name)) return undefined;
   const near = findNear(name, variables);
   if (near) {
@@ -86,22 +91,32 @@ function judge(name: string, { endpoint, pointer, index, variables }: Place): Fa
   return { hint: declared ? `the endpoint declares ${declared}` : "declare it in the endpoint's path" };
 }
 
-function judgeAnswer(
-  source: number,
-  field: string,
-  endpoint: EndpointConfig,
-  pointer: string,
-  index: number,
-): Fault | undefined {
-  const sequential = `${pointer}/extra_config/proxy/sequential`;
-  if (!isSequential(endpoint)) {
+/** Of a component that is not known nothing can be told. */
+function judgeClaim({ endpoint, pointer, known }: Place): Fault | undefined {
+  const { values } = known.compatibility;
+  const isGiven = Object.keys(endpoint.extra_config).some((name) => !known.plugin(name));
+  if (isGiven || meaningsOf(endpoint.extra_config, 'endpoint', known).some(({ meaning }) => meaning.claims)) {
+    return undefined;
+  }
+  return { reason: `claims need ${values?.claims ?? 'a check of tokens'} on the endpoint`, related: [pointer] };
+}
+
+function judgeAnswer(source: number, field: string, { endpoint, pointer, index, known }: Place): Fault | undefined {
+  const told = meaningsOf(endpoint.extra_config, 'endpoint', known).find(({ meaning }) => meaning.sequence);
+  if (!told) {
+    const { earlier } = known.compatibility.values ?? {};
+    const namespace = earlier?.field.split('.')[0] ?? '';
+    const isThere = Object.hasOwn(endpoint.extra_config, namespace);
     return {
-      reason: 'answers of other backends need proxy.sequential',
-      hint: '"extra_config": {"proxy": {"sequential": true}} on the endpoint',
-      related: [getKey(endpoint.extra_config, 'proxy') === undefined ? pointer : `${pointer}/extra_config/proxy`],
+      reason: `answers of other backends need ${earlier?.field ?? 'backends that are called one after another'}`,
+      ...(earlier && { hint: earlier.hint }),
+      related: [isThere ? joinPointer(pointer, 'extra_config', namespace) : pointer],
     };
   }
-  if (source < index) return judgeField(field, endpoint.backend[source]!, `${pointer}/backend/${source}`, source);
+  const sequential = joinPointer(pointer, 'extra_config', told.namespace) + told.meaning.sequence;
+  if (source < index) {
+    return judgeField(field, endpoint.backend[source]!, `${pointer}/backend/${source}`, source, known);
+  }
   if (source >= endpoint.backend.length) {
     const last = endpoint.backend.length - 1;
     return { reason: `there is no backend ${source}: the last one is ${last}`, related: [sequential] };
@@ -113,9 +128,15 @@ function judgeAnswer(
 }
 
 /** What a backend's own filter drops is not there for later ones. Where names change, nothing can be told. */
-function judgeField(field: string, backend: BackendConfig, at: string, source: number): Fault | undefined {
+function judgeField(
+  field: string,
+  backend: BackendConfig,
+  at: string,
+  source: number,
+  known: KnownPlugins,
+): Fault | undefined {
   const { allow = [], mapping = {}, group, extra_config: extra } = backend;
-  if (allow.length === 0 || group || Object.keys(mapping).length > 0 || getKey(extra, 'proxy') !== undefined) {
+  if (allow.length === 0 || group || Object.keys(mapping).length > 0 || !leavesAlone(extra, 'data', known)) {
     return undefined;
   }
   const isKept = allow.some((path) => path === field || path.startsWith(`${field}.`) || field.startsWith(`${path}.`));

@@ -1,4 +1,5 @@
 import type { EndpointConfig, ServiceConfig } from '#contract';
+import type { KnownPlugins } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
 
 /** What the document says at a pointer; undefined for a value that is inherited or a default. */
@@ -11,6 +12,7 @@ export type EndpointRule = (
   service: ServiceConfig,
   report: Report,
   written: Written,
+  known: KnownPlugins,
 ) => void;
 
 /** Looks at the whole service. */
@@ -29,18 +31,3 @@ export function placesOf(field: string, pointer: string, written: Written): read
 
 /** The endpoint that takes whatever no other one matches. */
 export const CATCHALL = '/__catchall';
-
-/** Outputs that carry one backend's answer as it arrives. */
-export const STREAMS: ReadonlySet<string> = new Set(['no-op', 'streaming', 'sse', 'ndjson', 'eventstream']);
-
-/** Encodings whose bodies are never decoded. */
-export const UNREAD: ReadonlySet<string> = new Set(['no-op', 'streaming']);
-
-/** Components that change neither requests nor data; `proxy` changes data only. */
-const PASSIVE = /^(?:proxy$|backend\/http|qos\/|security\/|telemetry\/|validation\/|documentation\/)/;
-
-/** True when no component sets headers or parameters. */
-export function isPassive(extra: Readonly<Record<string, unknown>>): boolean {
-  for (const namespace in extra) if (!PASSIVE.test(namespace)) return false;
-  return true;
-}

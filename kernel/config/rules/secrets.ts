@@ -1,4 +1,5 @@
 import { ConfigError, type DataObject } from '#contract';
+import type { KnownPlugins } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
 import { type SecretLiteral, secretLiterals } from '../secret-literals.ts';
 
@@ -7,8 +8,8 @@ import { type SecretLiteral, secretLiterals } from '../secret-literals.ts';
  *
  * Code: a warning, SECRET_LITERAL.
  */
-export function checkSecrets(document: DataObject, report: Report): void {
-  for (const literal of secretLiterals(document)) report.warnings.push(secretWarning(literal));
+export function checkSecrets(document: DataObject, known: KnownPlugins, report: Report): void {
+  for (const literal of secretLiterals(document, known)) report.warnings.push(secretWarning(literal));
 }
 
 /** The warning of a secret in clear. */

@@ -1,7 +1,8 @@
 import type { BackendConfig } from '#contract';
+import { isUnread } from '../known-plugins.ts';
 import { joinPointer } from '../pointer.ts';
 import type { Report } from '../report.ts';
-import { type EndpointRule, placesOf, UNREAD, type Written } from './rule.ts';
+import { type EndpointRule, placesOf, type Written } from './rule.ts';
 
 /** What is done to a decoded answer. */
 const FIELDS = ['target', 'allow', 'deny', 'mapping', 'group', 'is_collection'] as const;
@@ -11,17 +12,17 @@ const FIELDS = ['target', 'allow', 'deny', 'mapping', 'group', 'is_collection'] 
  *
  * Codes: warnings SHAPE_UNREAD, SHAPE_ALLOW_DENY, SHAPE_EMPTY, SHAPE_MAPPING, SHAPE_PATH.
  */
-export const shaping: EndpointRule = (endpoint, pointer, _service, report, written) => {
+export const shaping: EndpointRule = (endpoint, pointer, _service, report, written, known) => {
   endpoint.backend.forEach((backend, index) => {
     const at = `${pointer}/backend/${index}`;
-    const isUnread = UNREAD.has(backend.encoding);
-    if (isUnread && backend.encoding !== endpoint.output_encoding && endpoint.backend.length === 1) {
+    const unread = isUnread(backend.encoding, known);
+    if (unread && backend.encoding !== endpoint.output_encoding && endpoint.backend.length === 1) {
       const message = `the answer is always empty: encoding "${backend.encoding}" never decodes what is read here`;
       report.warn('SHAPE_EMPTY', `${at}/encoding`, message, { related: unreadAt(backend, at, pointer, written) });
     }
     tellDropped(backend, at, report);
     tellPaths(backend, at, report);
-    if (isUnread) {
+    if (unread) {
       const [first, ...others] = FIELDS.filter((field) => isSet(backend[field]));
       if (first === undefined) return;
       const message = `'${first}' has no effect: encoding "${backend.encoding}" never decodes the answer`;

@@ -1,4 +1,5 @@
 import type { Namespace, ServiceConfig } from '#contract';
+import { type KnownPlugins, nothingKnown } from '../../config/index.ts';
 import { type FindPlace, type Place, pointerOnly } from '../place.ts';
 import { authenticationRules } from './authentication.ts';
 import { deprecatedRules } from './deprecated.ts';
@@ -68,6 +69,8 @@ export interface AuditOptions {
   readonly severities?: ReadonlySet<Severity>;
   readonly place?: FindPlace;
   readonly files?: Files;
+  /** The plugins that the configuration names, loaded. Default: none. */
+  readonly known?: KnownPlugins;
 }
 
 const MAX_INSTANCES = 50;
@@ -77,8 +80,8 @@ const MAX_INSTANCES = 50;
  * these rules, with all it holds.
  */
 export function audit({ config, document, origin = same }: Audited, options: AuditOptions = {}): AuditReport {
-  const { place = pointerOnly, files = localFiles } = options;
-  const summary = summarize(config, files);
+  const { place = pointerOnly, files = localFiles, known = nothingKnown } = options;
+  const summary = summarize(config, files, known);
   const found = new Map<string, ReadonlySet<string>>();
   const rules = auditRules.filter((rule) => isWanted(rule, options));
   for (const { id, find } of rules) {

@@ -1,7 +1,15 @@
-import { secretLiterals } from '../../config/index.ts';
+import { markedLiterals, secretLiterals } from '../../config/index.ts';
 import type { Summary } from './summary.ts';
 
-/** Secrets that stand in the configuration as they are. */
-export function literalSecrets({ config }: Summary): string[] {
-  return secretLiterals(config).map(({ pointer }) => pointer.replace(/^\/router(?=\/)/, '/extra_config/router'));
+/** Secrets that stand in the configuration as they are, by their names, their texts, and what schemas say of them. */
+export function literalSecrets({ config, components, known }: Summary): string[] {
+  const marked = components.flatMap(({ namespace, level, settings, pointer }) =>
+    (known.plugin(namespace)?.places ?? [])
+      .filter(({ at }) => at === level)
+      .flatMap(({ schema }) => markedLiterals(schema, settings, pointer)),
+  );
+  const named = secretLiterals(config, known).map(({ pointer }) =>
+    pointer.replace(/^\/router(?=\/)/, '/extra_config/router'),
+  );
+  return [...named, ...marked.map(({ pointer }) => pointer)];
 }

@@ -1,5 +1,5 @@
 import { type Data, type DataObject, type EndpointConfig, isObject, type ServiceConfig } from '#contract';
-import { joinPointer } from '../../config/index.ts';
+import { joinPointer, type KnownPlugins } from '../../config/index.ts';
 import type { Files } from './files.ts';
 
 export type Level = 'service' | 'endpoint' | 'backend' | 'agent';
@@ -30,10 +30,11 @@ export interface Summary {
   readonly backendCount: number;
   readonly components: readonly Component[];
   readonly files: Files;
+  readonly known: KnownPlugins;
 }
 
 /** The components and parts of a configuration, in order of declaration. */
-export function summarize(config: ServiceConfig, files: Files): Summary {
+export function summarize(config: ServiceConfig, files: Files, known: KnownPlugins): Summary {
   const root = config as unknown as DataObject;
   const endpoints = partsOf<EndpointConfig>(config.endpoints, '/endpoints');
   const agents = partsOf<DataObject>(root['async_agent'], '/async_agent');
@@ -49,7 +50,7 @@ export function summarize(config: ServiceConfig, files: Files): Summary {
   }
   const components = holders.flatMap(([level, part]) => componentsOf(level, part));
   const backendCount = holders.filter(([level]) => level === 'backend').length;
-  return { config, root, endpoints, agents, backendCount, components, files };
+  return { config, root, endpoints, agents, backendCount, components, files, known };
 }
 
 function partsOf<T>(list: unknown, pointer: string): Part<T>[] {

@@ -23,6 +23,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'backend/http',
   description: "Gives the client a failed backend's status: as data beside the rest or as the status of the response.",
+  leaves: ['requests', 'data'],
   places: [
     atBackend(schema, (site) => {
       const { return_error_details: alias, return_error_code: passesCode } = site.config;
@@ -33,7 +34,7 @@ export const plugin = definePlugin({
         throw site.fault('HTTP_ERRORS_NONE', '', 'return_error_details or return_error_code is missing');
       }
       const { endpoint, backend } = site;
-      if (isPassedThrough(endpoint, backend)) {
+      if (isPassedThrough(site)) {
         site.warn('HTTP_ERRORS_RAW', '', "backend/http has no effect: the backend's own answer goes to the client");
         return {};
       }

@@ -1,11 +1,8 @@
-import { type BackendConfig, type EndpointConfig, getKey, isObject } from '#contract';
-
-/** Output encodings under which status and body go to the client as the backend gave them. */
-const rawOutputs = new Set(['no-op', 'streaming', 'sse', 'ndjson', 'eventstream']);
+import { type BackendSite, type EndpointConfig, getKey, isObject } from '#contract';
 
 /** True when the backend's answer is not decoded, so that no failure can be made of its status. */
-export function isPassedThrough(endpoint: EndpointConfig, backend: BackendConfig): boolean {
-  return rawOutputs.has(endpoint.output_encoding) || backend.encoding === 'no-op';
+export function isPassedThrough({ endpoint, backend, encoding }: BackendSite<unknown>): boolean {
+  return [endpoint.output_encoding, backend.encoding].some((name) => encoding(name)?.raw);
 }
 
 /** True when a backend declared before the given one puts its errors under the same name. */

@@ -24,6 +24,7 @@ const plainForms = ['qos/circuit-breaker', 'github.com/devopsfaith/krakend-circu
 export const plugin = definePlugin({
   name: 'qos/circuit-breaker/http',
   description: 'Stops calling a backend that keeps answering with other statuses than the valid ones.',
+  leaves: ['requests', 'data'],
   places: [
     atBackend(schema, (site) => {
       if (plainForms.some((name) => Object.hasOwn(site.backend.extra_config, name))) {

@@ -8,7 +8,8 @@ import { breakerSchema, guard } from './guard.ts';
 export const plugin = definePlugin({
   name: 'qos/circuit-breaker',
   description: 'Stops calling a backend that keeps failing.',
-  aliases: ['github.com/devopsfaith/krakend-circuitbreaker/gobreaker'],
+  oldFields: { maxErrors: 'max_errors', logStatusChange: 'log_status_change' },
+  leaves: ['requests', 'data'],
   places: [
     atBackend(breakerSchema, (site) => {
       const backend = guard(site, (reply) => reply.errors.length === 0);

@@ -8,7 +8,8 @@ import { type RequestLimitConfig, requestLimit, requestLimitSchema } from '../li
 export const plugin = definePlugin({
   name: 'qos/ratelimit/router',
   description: 'Limits how many requests an endpoint accepts from all clients together and from each of them.',
-  aliases: ['github.com/devopsfaith/krakend-ratelimit/juju/router'],
+  oldFields: { maxRate: 'max_rate', clientMaxRate: 'client_max_rate' },
+  leaves: ['requests', 'data'],
   places: [
     atEndpoint(requestLimitSchema, (site) => {
       refuseUnknownParam(site);

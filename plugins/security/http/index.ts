@@ -23,7 +23,7 @@ const alias = 'github_com/devopsfaith/krakend-httpsecure';
 export const plugin = definePlugin({
   name,
   description: 'Checks the host, redirects to HTTPS and sends security headers.',
-  aliases: [alias],
+  leaves: ['requests', 'data'],
   places: [
     atService(schema, (site) => {
       const decide = prepare(site);

@@ -9,6 +9,7 @@ const name = 'telemetry/logging';
 export const plugin = definePlugin({
   name,
   description: 'Chooses level, format and destination of the application, access and backend logs.',
+  leaves: ['requests', 'data'],
   places: [
     atService(serviceSchema, (site) => attachService(site, name)),
     atBackend(backendSchema, (site) => {

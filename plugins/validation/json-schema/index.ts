@@ -21,6 +21,8 @@ const schema = {
 export const plugin = definePlugin({
   name: 'validation/json-schema',
   description: 'Validates the JSON body of requests before any backend is called.',
+  freeKeys: true,
+  leaves: ['requests', 'data'],
   places: [
     atEndpoint(schema, (site) => {
       const validator = compileValidator(site.config, site);

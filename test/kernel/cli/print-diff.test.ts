@@ -1,7 +1,8 @@
 import { equal } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { printDiff } from '../../../kernel/cli/print-diff.ts';
-import { diffConfigs, normalize } from '../../../kernel/config/index.ts';
+import { diffConfigs } from '../../../kernel/config/index.ts';
+import { normalize } from '../../support/known.ts';
 
 describe('a printed difference', () => {
   const printed = (isTTY: boolean, env: NodeJS.ProcessEnv = {}): string => {

@@ -1,8 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { type NormalizeOptions, normalize } from '../../../kernel/config/index.ts';
+import type { NormalizeOptions } from '../../../kernel/config/index.ts';
+import { normalize } from '../../support/known.ts';
 
 const backend = { url_pattern: '/', host: ['http://h'] };
-const validator = 'github.com/devopsfaith/krakend-jose/validator';
+const limiter = 'github.com/devopsfaith/krakend-ratelimit/juju/router';
 
 describe('a file of version 2', () => {
   const old = (fields: object, backendFields: object = {}) =>
@@ -26,8 +27,8 @@ describe('a file of version 2', () => {
       deepEqual(old({}, { [before]: ['x'] }).config.endpoints[0]!.backend[0]![now], ['x']));
   }
   it('renames the fields of its components', () => {
-    const { config } = old({ extra_config: { [validator]: { 'jwk-url': 'u', 'propagate-claims': [] } } });
-    deepEqual(config.endpoints[0]!.extra_config, { 'auth/validator': { jwk_url: 'u', propagate_claims: [] } });
+    const { config } = old({ extra_config: { [limiter]: { maxRate: 1, clientMaxRate: 2 } } });
+    deepEqual(config.endpoints[0]!.extra_config, { 'qos/ratelimit/router': { max_rate: 1, client_max_rate: 2 } });
   });
   it('keeps the data of other components', () => {
     const { config } = old({ extra_config: { 'proxy/x': { maxRate: 1 } } });

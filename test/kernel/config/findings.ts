@@ -1,9 +1,10 @@
 import type { ConfigError } from '#contract';
-import { normalize } from '../../../kernel/config/index.ts';
+import type { NormalizeOptions } from '../../../kernel/config/index.ts';
+import { normalize } from '../../support/known.ts';
 
 /** Everything that is said of a document under one code; fields that are undefined are left out of it. */
-export function findings(document: object, code: string): readonly ConfigError[] {
-  const { errors, warnings } = normalize(JSON.parse(JSON.stringify(document)));
+export function findings(document: object, code: string, options: NormalizeOptions = {}): readonly ConfigError[] {
+  const { errors, warnings } = normalize(JSON.parse(JSON.stringify(document)), options);
   return [...errors, ...warnings].filter((found) => found.code === code);
 }
 

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigErrors } from '#contract';
-import { normalize, type PlacedError, parseDocument, readDocument } from '../../../kernel/config/index.ts';
+import { type PlacedError, parseDocument, readDocument } from '../../../kernel/config/index.ts';
+import { normalize } from '../../support/known.ts';
 
 const failure = (text: string, file: string): PlacedError => {
   try {

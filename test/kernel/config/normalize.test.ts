@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import type { Data } from '#contract';
-import { type NormalizeOptions, normalize, notSupportedYet, parseDocument } from '../../../kernel/config/index.ts';
+import { type NormalizeOptions, notSupportedYet, parseDocument } from '../../../kernel/config/index.ts';
+import { known, normalize } from '../../support/known.ts';
 
 const backend = { url_pattern: '/', host: ['http://h'] };
 const accept = (document: unknown, options?: NormalizeOptions) => {
@@ -250,8 +251,11 @@ describe('the router', () => {
 
 describe('a namespace nobody has', () => {
   it('is refused by name when the compatible product has it', () => {
-    equal(notSupportedYet('telemetry/instana', '/x', [])?.message, "'telemetry/instana' is not supported yet");
+    equal(
+      notSupportedYet('telemetry/instana', '/x', [], known.compatibility)?.message,
+      "'telemetry/instana' is not supported yet",
+    );
   });
   it('is left to others when it is known nowhere', () =>
-    equal(notSupportedYet('telemetry/nothing', '/x', []), undefined));
+    equal(notSupportedYet('telemetry/nothing', '/x', [], known.compatibility), undefined));
 });

@@ -1,5 +1,5 @@
 import { deepEqual } from 'node:assert/strict';
-import { normalize } from '../../../kernel/config/index.ts';
+import { normalize } from '../../support/known.ts';
 
 /** A mistake: what it is, the fragment that holds it, where it is reported, in which words, and what to write instead. */
 export type Row = readonly [title: string, fragment: unknown, pointer: string, message: string, hint?: string];

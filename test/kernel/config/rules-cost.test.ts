@@ -1,6 +1,6 @@
 import { deepEqual, ok } from 'node:assert/strict';
-import { normalize } from '../../../kernel/config/index.ts';
 import { cost } from '../../support/cost.ts';
+import { normalize } from '../../support/known.ts';
 
 /** A service of that size without a mistake. */
 function large(endpoints: number): object {

@@ -1,4 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import { definePlugin } from '#contract';
+import { known } from '../../support/known.ts';
 import { backends, finding, findings, pointedAt, service } from './findings.ts';
 
 describe('two parts of one group', () => {
@@ -15,7 +17,14 @@ describe('two parts of one group', () => {
   });
   it('are no conflict when one is a shadow, or has a condition', () => {
     deepEqual(pair({}, { extra_config: { proxy: { shadow: true } } }), []);
-    deepEqual(pair({}, { extra_config: { 'backend/conditional': {} } }), []);
+    const plugin = definePlugin({
+      name: 'test/else',
+      description: 'Is called else.',
+      meaning: () => ({ apart: true }),
+    });
+    const withElse = { plugin: () => plugin, encoding: () => undefined, compatibility: known.compatibility };
+    const parts = backends([{ group: 'a' }, { group: 'a', extra_config: { 'test/else': {} } }]);
+    deepEqual(findings(parts, 'MERGE_GROUP', { known: withElse }), []);
   });
 });
 

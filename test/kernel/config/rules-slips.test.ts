@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { parseExact } from '#contract';
-import { compileSchema, normalize } from '../../../kernel/config/index.ts';
+import { compileSchema } from '../../../kernel/config/index.ts';
+import { normalize } from '../../support/known.ts';
 import { backends, finding, findings, pointedAt, service } from './findings.ts';
 
 describe('a mistyped key', () => {

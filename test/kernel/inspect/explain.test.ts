@@ -268,6 +268,7 @@ describe('explainRequest', () => {
     const plugin = definePlugin({
       name: 'auth/validator',
       description: 'Stands where a validator would.',
+      meaning: () => ({ claims: true }),
       places: [atEndpoint({ type: 'object' }, () => ({}))],
     });
     const plugins = { ...catalogue.plugins, 'auth/validator': async () => ({ plugin }) };

@@ -5,10 +5,11 @@ import { formats } from '../../../kernel/cli/formats/index.ts';
 import { printConfig } from '../../../kernel/cli/print-config.ts';
 import { findingsOf } from '../../../kernel/cli/report.ts';
 import { toolServices } from '../../../kernel/cli/tool-services.ts';
-import { type IsSecret, maskSecrets, normalize, parseDocument, toIssues } from '../../../kernel/config/index.ts';
+import { type IsSecret, maskSecrets, parseDocument, toIssues } from '../../../kernel/config/index.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
 import { secretsKnownTo } from '../../../kernel/registry/secrets.ts';
 import { catalogue } from '../../../plugins/index.ts';
+import { normalize } from '../../support/known.ts';
 
 const CLIENT = '/endpoints/0/backend/0/extra_config/backend~1http~1client';
 const PROXY = `${CLIENT}/proxy_address`;

@@ -31,6 +31,7 @@ describe('a value that workers share', () => {
         ],
       },
       {},
+      registry,
     );
     const use = async (revision: number) => {
       const prepared = await generations.prepare(normalized, new ReadFiles(), revision, new Phases());

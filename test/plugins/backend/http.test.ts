@@ -1,9 +1,10 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { BackendError, type EndpointConfig, HeaderBag, Reply } from '#contract';
-import { type Surroundings, stand } from '../../../kernel/testing/index.ts';
+import type { Surroundings } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/backend/http/index.ts';
 import { sharesAlias } from '../../../plugins/backend/http/placement.ts';
+import { stand } from '../../support/stand.ts';
 
 const answers =
   (status: number, body: string | Uint8Array, headers: string[] = []) =>

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { type DataObject, parseExact, printJson } from '#contract';
-import { stand } from '../../../kernel/testing/stand.ts';
 import { plugin } from '../../../plugins/proxy/index.ts';
+import { stand } from '../../support/stand.ts';
 import { answers, backendConfig, over, refusal } from './around.ts';
 
 async function merged(combiner: string, ...parts: readonly string[]): Promise<string> {

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { stand } from '../../../kernel/testing/stand.ts';
 import { plugin } from '../../../plugins/proxy/index.ts';
+import { stand } from '../../support/stand.ts';
 import { answers, backendConfig, operations, over, refusal } from './around.ts';
 
 const standing = (...lines: readonly string[]) => stand(plugin, 'backend', { flatmap_filter: operations(lines) });

@@ -10,8 +10,8 @@ import {
   type Step,
   silentLog,
 } from '#contract';
-import { stand } from '../../../kernel/testing/stand.ts';
 import { plugin } from '../../../plugins/proxy/index.ts';
+import { stand } from '../../support/stand.ts';
 import { answers, backendConfig, messages, noting, over, refusal, skipped } from './around.ts';
 
 type Backend = Step<PipeRequest>;

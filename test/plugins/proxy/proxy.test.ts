@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { stand } from '../../../kernel/testing/stand.ts';
 import { plugin } from '../../../plugins/proxy/index.ts';
+import { stand } from '../../support/stand.ts';
 import { answers, over, refusal } from './around.ts';
 
 const two = over([answers('{}'), answers('{}')]);
@@ -14,10 +14,6 @@ describe('proxy', () => {
       deepEqual((await stand(plugin, 'endpoint', config, two)).attached, {});
     }
     for (const config of [{}, { shadow: false }]) deepEqual((await stand(plugin, 'backend', config)).attached, {});
-  });
-
-  it('has an older name', () => {
-    deepEqual(plugin.aliases, ['github.com/devopsfaith/krakend/proxy']);
   });
 
   it('refuses unknown keys', async () => {

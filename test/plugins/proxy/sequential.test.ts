@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { BackendError, type PipeRequest, Reply, refuse, type Step } from '#contract';
-import { stand } from '../../../kernel/testing/stand.ts';
 import { plugin } from '../../../plugins/proxy/index.ts';
+import { stand } from '../../support/stand.ts';
 import { answers, backendConfig, messages, noting, over, skipped } from './around.ts';
 
 type Backend = Step<PipeRequest>;

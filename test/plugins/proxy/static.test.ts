@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ByteStream, CallError, type DataObject, HeaderBag, Reply, refuse } from '#contract';
-import { stand } from '../../../kernel/testing/stand.ts';
 import { plugin } from '../../../plugins/proxy/index.ts';
+import { stand } from '../../support/stand.ts';
 import { refusal } from './around.ts';
 
 type Make = () => Reply;

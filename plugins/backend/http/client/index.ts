@@ -41,6 +41,7 @@ async function buffered(client: HttpClient, request: PipeRequest, call: Call): P
 export const plugin = definePlugin({
   name: 'backend/http/client',
   description: 'Gives a backend an HTTP client of its own: TLS, proxy and redirects.',
+  leaves: ['requests', 'data'],
   places: [
     atBackend(httpClientSchema, (site) => ({
       protocol: { call: httpStep(httpClient(site)), schemes: ['http', 'https'] },

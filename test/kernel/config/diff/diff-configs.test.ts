@@ -6,14 +6,14 @@ import {
   type DiffOptions,
   diffConfigs,
   isSecret,
-  normalize,
 } from '../../../../kernel/config/index.ts';
 import { cost } from '../../../support/cost.ts';
+import { known, normalize } from '../../../support/known.ts';
 import { applyPatch } from './apply-patch.ts';
 
 const config = (fields: DataObject) => normalize({ version: 3, host: ['http://h'], ...fields }).config;
 const diff = (from: DataObject, to: DataObject, options?: DiffOptions): ConfigDiff =>
-  diffConfigs(config(from), config(to), options);
+  diffConfigs(config(from), config(to), { known, ...options });
 
 const endpoint = (path: string, fields: DataObject = {}): DataObject => ({
   endpoint: path,

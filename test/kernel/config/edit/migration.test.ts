@@ -1,10 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { DataObject } from '#contract';
-import { editDocument, normalize, parseDocument, planMigration } from '../../../../kernel/config/index.ts';
+import { editDocument, parseDocument, planMigration } from '../../../../kernel/config/index.ts';
+import { known, normalize } from '../../../support/known.ts';
 
 const migrate = (text: string, file: string): string => {
   const document = parseDocument(text, file);
-  return editDocument(document, planMigration(document.data as DataObject).changes).text;
+  return editDocument(document, planMigration(document.data as DataObject, known).changes).text;
 };
 
 const old: DataObject = {
@@ -61,7 +62,7 @@ describe('a migration', () => {
 
   it('finds nothing to do in what it made', () => {
     const migrated = JSON.parse(migrate(JSON.stringify(old), 'a.json'));
-    deepEqual(planMigration(migrated).changes, []);
+    deepEqual(planMigration(migrated, known).changes, []);
   });
 
   it('renames old fields in version 3 too', () => {
@@ -93,7 +94,7 @@ describe('a migration', () => {
   });
 
   it('tells of an old field beside its present name', () => {
-    const { problems } = planMigration({ version: 2, endpoints: [{ headers_to_pass: [], input_headers: [] }] });
+    const { problems } = planMigration({ version: 2, endpoints: [{ headers_to_pass: [], input_headers: [] }] }, known);
     deepEqual(
       problems.map(({ code, pointer }) => [code, pointer]),
       [['CONFIG_CONFLICT', '/endpoints/0/headers_to_pass']],
@@ -113,7 +114,7 @@ describe('a migration', () => {
 
   it('tells of a version that is none', () => {
     deepEqual(
-      planMigration({ version: 1 }).problems.map(({ code }) => code),
+      planMigration({ version: 1 }, known).problems.map(({ code }) => code),
       ['CONFIG_VERSION'],
     );
   });
@@ -188,7 +189,7 @@ describe('a migration', () => {
         tls: null,
         extra_config: { router: { use_h2c: false } },
       };
-      deepEqual(planMigration(data).changes, []);
+      deepEqual(planMigration(data, known).changes, []);
     });
   });
 });

@@ -41,7 +41,7 @@ async function askingProcess(config: object) {
   const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
   const endpoints = [{ endpoint: '/a', backend, extra_config: { [plugin.name]: config } }];
   const prepared = await generations.prepare(
-    await readConfig({ version: 3, endpoints }, {}),
+    await readConfig({ version: 3, endpoints }, {}, registry),
     new ReadFiles(),
     1,
     new Phases(),

@@ -1,0 +1,40 @@
+import type { Namespace, Plugin } from './plugin.ts';
+
+/** Namespace to the module that brings it, loaded when a configuration first uses it. */
+export type Manifest = Readonly<Record<Namespace, () => Promise<{ readonly plugin: Plugin }>>>;
+
+/** Where everything that can be named in a configuration, or asked for as a service, comes from. */
+export interface Catalogue {
+  readonly plugins: Manifest;
+  /** Service name to the plugin that provides it. */
+  readonly services: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }>>>;
+  readonly order: Order;
+  readonly compatibility?: Compatibility;
+  /** Plugins that are attached to every service, without a namespace in its configuration. */
+  readonly always?: readonly Namespace[];
+  /** The plugin whose protocol serves backends that no other protocol claims. */
+  readonly defaultProtocol: Namespace;
+}
+
+/** Names in configurations that were made for older releases, or for more than this one can do. */
+export interface Compatibility {
+  /** Namespaces of the compatible product: one that no plugin brings is refused as not supported yet. */
+  readonly namespaces: readonly Namespace[];
+  /** Old names of namespaces, without `github.com/` or `github_com/`, and the present ones. */
+  readonly oldNamespaces: { readonly [name: string]: Namespace };
+  /** Components of older releases, and what took their place. */
+  readonly successors: { readonly [name: Namespace]: Namespace };
+  /** What gives addresses of backends their values, to be told where one is used without it. */
+  readonly values?: {
+    /** Of `{resp0_field}`. */
+    readonly earlier: { readonly field: string; readonly hint: string };
+    /** Of `{JWT.name}`: the component. */
+    readonly claims: Namespace;
+  };
+}
+
+/** The phases of a request in which wraps have an order. */
+export type Phase = 'router' | 'request' | 'endpoint' | 'proxy' | 'backend' | 'transport';
+
+/** For each phase the namespaces that stand in it, outermost first. */
+export type Order = Readonly<Record<Phase, readonly Namespace[]>>;

@@ -1,0 +1,45 @@
+import { isObject, type Namespace, PASSING } from '#contract';
+import { presentName } from '../config/index.ts';
+import type { Registry } from './registry.ts';
+
+/**
+ * Loads every plugin that a document names, of any version, and however deep: its components, encodings and discoveries,
+ * those of what its components hold, and those that are always there.
+ */
+export async function loadNamed(document: unknown, registry: Registry): Promise<void> {
+  const { defaultProtocol, always = [] } = registry.catalogue;
+  const names = new Set<Namespace>([
+    defaultProtocol,
+    ...always,
+    'encoding/json',
+    `encoding/${PASSING}`,
+    'discovery/static',
+  ]);
+  addNames(document, names);
+  await registry.load([...names].map((name) => presentName(name, registry.compatibility)));
+}
+
+/** Fields whose values are names of plugins of a family. */
+const families: Readonly<Record<string, string>> = {
+  encoding: 'encoding',
+  output_encoding: 'encoding',
+  sd: 'discovery',
+};
+
+/** More is found than the names: a word that is data loads a plugin for nothing, or is no name at all. */
+function addNames(value: unknown, names: Set<Namespace>): void {
+  if (Array.isArray(value)) {
+    for (const item of value) addNames(item, names);
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const key in value) {
+    const inner = value[key];
+    if (typeof inner === 'string') {
+      if (Object.hasOwn(families, key)) names.add(`${families[key]}/${inner}`);
+      continue;
+    }
+    if (key === 'extra_config' && isObject(inner)) for (const name in inner) names.add(name);
+    addNames(inner, names);
+  }
+}
