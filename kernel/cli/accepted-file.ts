@@ -1,13 +1,11 @@
 import { ConfigErrors, type ServiceConfig } from '#contract';
-import { type Document, readDocument } from '../config/index.ts';
+import type { Document } from '../config/index.ts';
 import { placesIn, type Served, servedBy } from '../inspect/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
-import { Registry } from '../registry/registry.ts';
-import { examine } from '../runtime/build.ts';
 import type { CommandContext } from './command.ts';
 import { type Flag, oneOf } from './flags.ts';
 import { printErrors } from './report.ts';
-import { toolServices } from './tool-services.ts';
+import { withTools } from './tools.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Of every command that reads a configuration file. */
@@ -41,19 +39,15 @@ interface Accepted {
  * @param reading also read the files that it names. @returns null for a file with mistakes.
  */
 export async function acceptFile(file: string, context: CommandContext, reading: boolean): Promise<Accepted | null> {
-  const registry = new Registry(context.catalogue, toolServices());
   try {
-    const document = await readDocument(file);
-    const { config, compiled, errors, origin } = await examine(document.data, {}, registry, reading);
+    const { errors, ...accepted } = await withTools(context.catalogue, (tools) => tools.examineFile(file, reading));
     if (errors.length > 0) throw new ConfigErrors(errors);
-    return { document, config, compiled, origin };
+    return accepted;
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
     context.stderr.write('ERROR parsing the configuration file:\n');
     await printErrors(context, file, error.errors);
     return null;
-  } finally {
-    await registry.close();
   }
 }
 

@@ -1,8 +1,5 @@
 import { type Catalogue, ConfigErrors, type ServiceConfig } from '#contract';
-import { readDocument, UnreadableError } from '../config/index.ts';
-import { Registry } from '../registry/registry.ts';
-import { secretsKnownTo } from '../registry/secrets.ts';
-import { examine } from '../runtime/build.ts';
+import { UnreadableError } from '../config/index.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import type { Command } from './command.ts';
 import { fixByExamining } from './fix.ts';
@@ -15,7 +12,7 @@ import { type Checked, checkWithRunning } from './remote/check-running.ts';
 import type { AdminClient } from './remote/client.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
 import { findingsOf, printFindings } from './report.ts';
-import { toolServices } from './tool-services.ts';
+import { withTools } from './tools.ts';
 import { UsageError } from './usage-error.ts';
 import { colourVariables, configVariables, tokenVariables } from './variables.ts';
 
@@ -170,23 +167,18 @@ async function inspect(
   { file, catalogue, isReading, schema }: Inspection,
   client: AdminClient | null,
 ): Promise<Inspected> {
-  const registry = new Registry(catalogue, toolServices());
   try {
-    const document = await readDocument(file);
-    if (client) {
-      // Its components say what no excerpt may show.
-      await examine(document.data, {}, registry, false);
-      return await checkWithRunning(client, document, isReading, secretsKnownTo(registry));
-    }
-    const { config, errors, warnings, unread } = await examine(document.data, {}, registry, isReading);
-    const violations = schema === undefined ? [] : await lintAgainst(schema, document.data);
-    const all = [...document.warnings, ...warnings];
-    const findings = findingsOf(file, document, [...errors, ...violations], all, secretsKnownTo(registry));
-    return { findings, config, unread };
+    return await withTools(catalogue, async ({ examineFile, isSecret }) => {
+      // With a gateway that looks at it, this only finds what no excerpt may show.
+      const { document, config, errors, warnings, unread } = await examineFile(file, isReading && !client);
+      if (client) return checkWithRunning(client, document, isReading, isSecret);
+      const violations = schema === undefined ? [] : await lintAgainst(schema, document.data);
+      const all = [...document.warnings, ...warnings];
+      const findings = findingsOf(file, document, [...errors, ...violations], all, isSecret);
+      return { findings, config, unread };
+    });
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
     return { findings: findingsOf(file, error instanceof UnreadableError ? error : null, error.errors) };
-  } finally {
-    await registry.close();
   }
 }

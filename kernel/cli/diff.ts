@@ -1,16 +1,14 @@
-import type { Catalogue, ServiceConfig } from '#contract';
+import type { ServiceConfig } from '#contract';
 import { type ConfigDiff, type Document, diffConfigs } from '../config/index.ts';
 import { placesIn } from '../inspect/index.ts';
 import { loadNamed } from '../registry/named.ts';
-import { Registry } from '../registry/registry.ts';
-import { secretsKnownTo } from '../registry/secrets.ts';
 import { acceptFile, formatFlag, isJson } from './accepted-file.ts';
 import type { Command, CommandContext } from './command.ts';
 import { type Flags, readArguments } from './flags.ts';
 import { printDiff } from './print-diff.ts';
 import { remoteFlags } from './remote/connect.ts';
 import { diffRevisions, diffWithRunning } from './remote/diff-running.ts';
-import { toolServices } from './tool-services.ts';
+import { type Tools, withTools } from './tools.ts';
 import { UsageError } from './usage-error.ts';
 import { adminVariables, colourVariables } from './variables.ts';
 
@@ -43,7 +41,7 @@ export const diff: Command = {
     if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), remote, context);
     const [from, to] = await Promise.all(positionals.map((file) => readSide(file, context)));
     if (!from || !to) return TROUBLE;
-    const result = await compare(from, to, context.catalogue);
+    const result = await withTools(context.catalogue, (tools) => compare(from, to, tools));
     if (asJson) context.stdout.write(`${JSON.stringify(result)}\n`);
     else printDiff(context, result);
     return result.equal ? 0 : 1;
@@ -67,15 +65,14 @@ async function readSide(file: string, context: CommandContext): Promise<Side | n
   return acceptFile(file, context, false);
 }
 
-async function compare(from: Side, to: Side, catalogue: Catalogue): Promise<ConfigDiff> {
-  const registry = new Registry(catalogue, toolServices());
+async function compare(from: Side, to: Side, { registry, isSecret }: Tools): Promise<ConfigDiff> {
   for (const { document } of [from, to]) await loadNamed(document.data, registry);
   const sides = {
     from: { ...from, place: placesIn(from.document) },
     to: { ...to, place: placesIn(to.document) },
   };
-  const result = diffConfigs(from.config, to.config, {
-    isSecret: secretsKnownTo(registry),
+  return diffConfigs(from.config, to.config, {
+    isSecret,
     known: registry,
     componentSchema: (namespace, level) => registry.place(namespace, level)?.schema,
     places(renewed, side) {
@@ -84,6 +81,4 @@ async function compare(from: Side, to: Side, catalogue: Catalogue): Promise<Conf
       return { ...place(pointer), pointer };
     },
   });
-  await registry.close();
-  return result;
 }

@@ -1,11 +1,9 @@
 import { type ConfigError, ConfigErrors } from '#contract';
 import { type Document, mendText, parseDocument, readDocument, replaceFile, UnreadableError } from '../config/index.ts';
-import { Registry } from '../registry/registry.ts';
-import { examine } from '../runtime/build.ts';
 import type { CommandContext } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
 import { describeChange, mendDocument } from './mend-document.ts';
-import { toolServices } from './tool-services.ts';
+import { withTools } from './tools.ts';
 
 /**
  * Makes good what an examination knows how to make good, and writes the file once when all is done. What cannot be
@@ -67,17 +65,19 @@ export async function fixByExamining(
   { catalogue, stderr }: CommandContext,
   reading: boolean,
 ): Promise<void> {
-  const registry = new Registry(catalogue, toolServices());
-  const find = async (document: Document) => {
-    const { errors, warnings } = await examine(document.data, {}, registry, reading);
-    return [...errors, ...warnings];
-  };
   try {
-    await fixFile(file, find, (line) => stderr.write(line));
+    await withTools(catalogue, (tools) =>
+      fixFile(
+        file,
+        async ({ data }) => {
+          const { errors, warnings } = await tools.examine(data, reading);
+          return [...errors, ...warnings];
+        },
+        (line) => stderr.write(line),
+      ),
+    );
   } catch (error) {
     if (error instanceof ConfigErrors) return;
     stderr.write(`${cannotWrite(file, error)}\n`);
-  } finally {
-    await registry.close();
   }
 }

@@ -1,4 +1,4 @@
-import { type Catalogue, ConfigErrors, type DataObject } from '#contract';
+import { ConfigErrors, type DataObject } from '#contract';
 import {
   type Document,
   editDocument,
@@ -10,15 +10,13 @@ import {
   withoutEffect,
 } from '../config/index.ts';
 import { loadNamed } from '../registry/named.ts';
-import { Registry } from '../registry/registry.ts';
-import { examine } from '../runtime/build.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import type { Command, CommandContext } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
 import { type Flags, readArguments } from './flags.ts';
 import { describeChange, type MendedDocument, mendDocument } from './mend-document.ts';
 import { printErrors } from './report.ts';
-import { toolServices } from './tool-services.ts';
+import { type Tools, withTools } from './tools.ts';
 import { UsageError } from './usage-error.ts';
 import { colourVariables } from './variables.ts';
 
@@ -75,22 +73,17 @@ async function migrateFile(file: string, context: CommandContext): Promise<Docum
 }
 
 /** Asks the plugins that a document names how their fields were called. */
-async function planned({ data }: Document, catalogue: Catalogue): Promise<Migration> {
-  const registry = new Registry(catalogue, toolServices());
-  try {
-    await loadNamed(data, registry);
-    return planMigration(data as DataObject, registry);
-  } finally {
-    await registry.close();
-  }
+async function planned({ data }: Document, { registry }: Tools): Promise<Migration> {
+  await loadNamed(data, registry);
+  return planMigration(data as DataObject, registry);
 }
 
 /** @throws ConfigErrors with everything that cannot be migrated. */
 async function migrateDocument(given: Document, { catalogue, stderr }: CommandContext): Promise<Document> {
-  const { changes, problems } = await planned(given, catalogue);
+  const { changes, problems } = await withTools(catalogue, (tools) => planned(given, tools));
   if (problems.length > 0) throw new ConfigErrors(problems);
   const renewed = editDocument(given, changes);
-  const { document, lines, left } = await silenced(renewed, catalogue);
+  const { document, lines, left } = await withTools(catalogue, (tools) => silenced(renewed, tools));
   for (const change of changes) stderr.write(describeChange(given, change));
   for (const line of lines) stderr.write(line);
   if (left > 0) stderr.write(`${count(left)} left: sluice check says which\n`);
@@ -98,26 +91,21 @@ async function migrateDocument(given: Document, { catalogue, stderr }: CommandCo
 }
 
 /** What has no effect in the compatible product becomes a comment. */
-async function silenced(given: Document, catalogue: Catalogue): Promise<MendedDocument & { readonly left: number }> {
-  const registry = new Registry(catalogue, toolServices());
+async function silenced(given: Document, tools: Tools): Promise<MendedDocument & { readonly left: number }> {
   const reasons = new Map<string, string>();
   let left = 0;
   const find = async ({ data }: Document) => {
-    const { errors } = await examine(data, {}, registry, false);
+    const { errors } = await tools.examine(data, false);
     left = errors.length;
     const found = withoutEffect(errors, data as DataObject);
     for (const { pointer, message } of found) reasons.set(pointer, message);
     return found;
   };
-  try {
-    const mended = await mendDocument(given, find, (document, change) => {
-      const line = describeChange(document, change).trimEnd();
-      return `${line}, for KrakenD ignores it: ${reasons.get(change.pointer)}\n`;
-    });
-    return { ...mended, left };
-  } finally {
-    await registry.close();
-  }
+  const mended = await mendDocument(given, find, (document, change) => {
+    const line = describeChange(document, change).trimEnd();
+    return `${line}, for KrakenD ignores it: ${reasons.get(change.pointer)}\n`;
+  });
+  return { ...mended, left };
 }
 
 function count(mistakes: number): string {

@@ -1,8 +1,7 @@
 import { completeSchema, componentSchema } from '../pipeline/complete-schema.ts';
-import { Registry } from '../registry/registry.ts';
 import type { Command } from './command.ts';
 import { type Flags, readArguments } from './flags.ts';
-import { toolServices } from './tool-services.ts';
+import { type Tools, withTools } from './tools.ts';
 import { UsageError, unknownWord } from './usage-error.ts';
 
 const flags = {
@@ -19,18 +18,15 @@ export const schema: Command = {
     const { values, positionals } = readArguments(args, flags, true);
     const [namespace, ...others] = positionals;
     if (others.length > 0) throw new UsageError(`one namespace at a time, not also ${others.join(', ')}`);
-    const registry = new Registry(catalogue, toolServices());
-    try {
-      const printed = namespace === undefined ? await completeSchema(registry) : await ofComponent(registry, namespace);
-      stdout.write(`${JSON.stringify(printed, null, values.pretty ? 2 : 0)}\n`);
-      return 0;
-    } finally {
-      await registry.close();
-    }
+    const printed = await withTools(catalogue, ({ registry }) =>
+      namespace === undefined ? completeSchema(registry) : ofComponent(registry, namespace),
+    );
+    stdout.write(`${JSON.stringify(printed, null, values.pretty ? 2 : 0)}\n`);
+    return 0;
   },
 };
 
-async function ofComponent(registry: Registry, namespace: string): Promise<object> {
+async function ofComponent(registry: Tools['registry'], namespace: string): Promise<object> {
   const found = await componentSchema(registry, namespace);
   if (found) return found;
   if (!registry.namespaces.includes(namespace)) throw unknownWord('namespace', namespace, registry.namespaces);
