@@ -81,4 +81,5 @@ export {
   type TlsProtocolOptions,
   tlsProtocol,
 } from './tls-options.ts';
+export type { TakeToken, TokenPool } from './token-pool.ts';
 export type { Upgrade } from './upgrade.ts';

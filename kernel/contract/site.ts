@@ -12,6 +12,7 @@ import type { PipeRequest, Reply } from './message.ts';
 import type { Pattern, Patterns } from './pattern.ts';
 import type { Port } from './port.ts';
 import type { Step } from './step.ts';
+import type { TakeToken, TokenPool } from './token-pool.ts';
 
 /** Time, so that tests can hold it. */
 export interface Clock {
@@ -134,6 +135,13 @@ export interface Site<Config> {
     use: (value: T, asked: Asked) => Answer,
     close?: (value: T) => void | Promise<void>,
   ): (asked: Asked) => Answer | Promise<Answer>;
+  /**
+   * Tokens of which there is one supply for all workers: the way to hold a limit that every request asks for. A worker takes
+   * them in batches, and gives back after a tenth of a second, or at the end of its configuration, what it has not used. There
+   * are never more given out than the pool gives; one batch a worker may lie unused for that moment.
+   * @param key as of `keep`.
+   */
+  lease<T>(key: Data, pool: TokenPool<T>): TakeToken;
   /** A kept value of which every process has a copy: for what every request looks at and few change. */
   mirror<T, Change extends Data | Uint8Array>(key: Data, parts: MirrorParts<T, Change>): Mirror<T, Change>;
   /**

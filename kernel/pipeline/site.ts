@@ -23,6 +23,8 @@ import {
   type Services,
   type Site,
   type Step,
+  type TakeToken,
+  type TokenPool,
 } from '#contract';
 import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import type { Hold } from './hold.ts';
@@ -52,6 +54,7 @@ export interface Build {
     use: (value: T, asked: Asked) => Asked,
     close?: (value: T) => void | Promise<void>,
   ): (asked: Asked) => Asked | Promise<Asked>;
+  lease<T>(owner: string, key: Data, pool: TokenPool<T>): TakeToken;
   mirror<T, Change extends Asked>(owner: string, key: Data, parts: MirrorParts<T, Change>): Mirror<T, Change>;
   listen(owner: string, pointer: string, host: string | undefined, port: number, handler: PortHandler): OpenPort;
   start(run: Run, where: 'owner' | 'each'): void;
@@ -167,6 +170,10 @@ class PlaceSite implements Site<unknown> {
   get share(): Site<unknown>['share'] {
     return (key, open, use, close) =>
       this.#build.share(this.#plugin.name, key, open, use as never, close) as (asked: Asked) => never;
+  }
+
+  get lease(): Site<unknown>['lease'] {
+    return (key, pool) => this.#build.lease(this.#plugin.name, key, pool);
   }
 
   get mirror(): Site<unknown>['mirror'] {

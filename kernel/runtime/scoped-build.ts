@@ -11,6 +11,8 @@ import {
   type ServiceConfig,
   type Services,
   type Step,
+  type TakeToken,
+  type TokenPool,
 } from '#contract';
 import type { Build } from '../pipeline/site.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -18,6 +20,7 @@ import { bindTrouble } from './bind-trouble.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
 import type { EndpointHold } from './endpoint-hold.ts';
 import { type Holder, keptId } from './keeper.ts';
+import { type AskForTokens, answerLease, Leases } from './leases.ts';
 import { PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
 import type { Scope } from './scope.ts';
@@ -90,6 +93,19 @@ export class ScopedBuild implements Build {
     const run = (asked: Asked) => use(value, asked);
     this.#whole.shared.set(id, run);
     return run;
+  }
+
+  lease<T>(owner: string, key: Data, pool: TokenPool<T>): TakeToken {
+    const close = pool.close && ((value: T) => pool.close!(value));
+    const answer = answerLease(pool) as unknown as (value: T, asked: Asked) => Asked;
+    const ask = this.share(owner, key, pool.open, answer, close) as unknown as AskForTokens;
+    if (this.#whole.context.ask) {
+      const leases = new Leases(ask, pool.batch, this.services.clock);
+      this.defer(() => leases.close());
+      return (of = '') => leases.take(of);
+    }
+    const value = this.keep(owner, key, pool.open, close);
+    return (of = '') => pool.take(value, of);
   }
 
   mirror<T, Change extends Asked>(owner: string, key: Data, parts: MirrorParts<T, Change>): Mirror<T, Change> {

@@ -27,7 +27,7 @@ import type { EndpointContext } from '../pipeline/attachments.ts';
 import { nesting } from '../pipeline/nested.ts';
 import { Offers } from '../pipeline/offers.ts';
 import type { Build } from '../pipeline/site.ts';
-import { type BuildContext, ConfigBuild } from '../runtime/config-build.ts';
+import { type Asked, type BuildContext, ConfigBuild } from '../runtime/config-build.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { Scope } from '../runtime/scope.ts';
 import { ScopedBuild } from '../runtime/scoped-build.ts';
@@ -47,8 +47,10 @@ export interface Surroundings {
   readonly plugins?: readonly Plugin[];
   /** What other plugins offer it. */
   readonly offers?: readonly Offer[];
-  /** Default: alone. */
+  /** Default: alone, or a worker where `owner` is given. */
   readonly role?: Role;
+  /** The same plugin in the role of the owner: what stands here is one of its workers, and asks it for what they share. */
+  readonly owner?: Stand;
   readonly service?: Partial<ServiceConfig>;
   readonly endpoint?: Partial<EndpointConfig>;
   readonly backend?: Partial<BackendConfig>;
@@ -85,6 +87,8 @@ export interface Standing {
   readonly build: Build;
   readonly ports: readonly number[];
   readonly health: ReadonlyMap<string, () => Data>;
+  /** What workers ask for, by the name of the value. */
+  readonly shared: ReadonlyMap<string, (asked: Asked) => Asked>;
 }
 
 /**
@@ -92,9 +96,9 @@ export interface Standing {
  * @throws ConfigErrors when the configuration is refused.
  */
 export async function stand(plugin: Plugin, place: Level, config: unknown, around: Surroundings = {}): Promise<Stand> {
-  const context = testContext(plugin, around);
+  const context = testContext(plugin, around, async (owner, id, asked) => owned.get(owner)!(id, asked));
   let standing = await standUp(plugin, place, config, around, context);
-  return {
+  const self: Stand = {
     send: (request) => sendTo(standing, place, request, around),
     async connect(request) {
       const reply = await sendTo(standing, place, request, around);
@@ -126,7 +130,12 @@ export async function stand(plugin: Plugin, place: Level, config: unknown, aroun
       return { kept: context.keeper.size, deferred: standing.scope.size };
     },
   };
+  owned.set(self, (id, asked) => standing.shared.get(id)!(asked));
+  return self;
 }
+
+/** What each stand answers its workers. */
+const owned = new WeakMap<Stand, (id: string, asked: Asked) => Asked>();
 
 function rethrow(error: unknown): never {
   throw error;
@@ -167,7 +176,7 @@ async function standUp(
     ...(level === 'backend' && { backend: endpoint.backend[0]!, index: 0 }),
     ...(level === 'agent' && { agent: testAgent(around), run: runNext(around) }),
   };
-  const { scope, starts, ports, health } = whole;
+  const { scope, starts, ports, health, shared } = whole;
   const { errors, warnings, warmups } = build;
   try {
     const handed = attach<AtService & AtEndpoint & AtBackend>(build, plugin, place, copyData(raw as Data), stance);
@@ -177,7 +186,15 @@ async function standUp(
     const running = new AbortController();
     for (const { run } of starts) void run(running.signal);
     scope.defer(() => running.abort());
-    return { attached, scope, warnings, build, health, ports: [...ports.values()].map(({ port }) => port.port) };
+    return {
+      attached,
+      scope,
+      warnings,
+      build,
+      health,
+      shared,
+      ports: [...ports.values()].map(({ port }) => port.port),
+    };
   } catch (error) {
     await scope.dispose(rethrow);
     throw error;

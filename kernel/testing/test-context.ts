@@ -10,18 +10,22 @@ import {
 } from '#contract';
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
-import type { BuildContext } from '../runtime/config-build.ts';
+import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import { Keeper } from '../runtime/keeper.ts';
 import { Mirrors } from '../runtime/mirrors.ts';
-import type { Surroundings } from './stand.ts';
+import type { Stand, Surroundings } from './stand.ts';
 
 /** One for all that is stood: expressions are compiled once. */
 const patterns = createPatterns();
 
 const systemClock: Clock = { now: () => performance.now() };
 
+/** Asks another stand for a shared value. */
+export type AskOwner = (owner: Stand, id: string, asked: Asked) => Promise<Asked>;
+
 /** What the plugin's configuration is built with, for as long as it stands. */
-export function testContext(plugin: Plugin, { plugins = [], services, role = 'alone' }: Surroundings): BuildContext {
+export function testContext(plugin: Plugin, around: Surroundings, ask: AskOwner): BuildContext {
+  const { plugins = [], services, role, owner } = around;
   const catalogue: Catalogue = {
     plugins: Object.fromEntries([plugin, ...plugins].map((each) => [each.name, async () => ({ plugin: each })])),
     services: Object.fromEntries(Object.keys(plugin.provides ?? {}).map((name) => [name, async () => ({ plugin })])),
@@ -38,5 +42,11 @@ export function testContext(plugin: Plugin, { plugins = [], services, role = 'al
     version: '0.0.0',
     ...services,
   } as Services);
-  return { registry, keeper: new Keeper(), mirrors: new Mirrors(), role };
+  return {
+    registry,
+    keeper: new Keeper(),
+    mirrors: new Mirrors(),
+    role: role ?? (owner ? 'worker' : 'alone'),
+    ...(owner && { ask: (_revision, id, asked) => ask(owner, id, asked) }),
+  };
 }

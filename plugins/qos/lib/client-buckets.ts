@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Bucket, fullBucket, type Limit, take } from './token-bucket.ts';
+import { type Bucket, fullBucket, giveBack, type Limit, take, takeMore } from './token-bucket.ts';
 
 interface ClientBucket extends Bucket {
   /** When the client was last seen, in milliseconds of the clock. */
@@ -41,12 +41,29 @@ export class ClientBuckets {
    * @returns 0 when a token was taken, else the milliseconds until there is one.
    */
   take(identity: string, limit: Limit, idleMs: number, now: number): number {
-    const key = identity.length > MAX_IDENTITY_LENGTH ? hash('sha256', identity, 'base64url') : identity;
+    const key = keyOf(identity);
     const index = shardOf(key);
     const bucket = this.#shards[index]?.get(key) ?? this.#admit(key, index, now);
     if (now - bucket.usedAt >= idleMs) bucket.at = Number.NEGATIVE_INFINITY;
     bucket.usedAt = now;
     return take(bucket, limit, now);
+  }
+
+  /** As of `takeMore` of a bucket. */
+  takeMore(identity: string, most: number): number {
+    const bucket = this.#find(identity);
+    return bucket ? takeMore(bucket, most) : 0;
+  }
+
+  /** Puts back tokens of a client that were not used; those of a forgotten one are lost. */
+  giveBack(identity: string, limit: Limit, tokens: number): void {
+    const bucket = this.#find(identity);
+    if (bucket) giveBack(bucket, limit, tokens);
+  }
+
+  #find(identity: string): ClientBucket | undefined {
+    const key = keyOf(identity);
+    return this.#shards[shardOf(key)]?.get(key);
   }
 
   /** Forgets the clients not seen for `idleMs`, a slice at a time so that no request waits. */
@@ -94,6 +111,10 @@ export class ClientBuckets {
       this.#size--;
     }
   }
+}
+
+function keyOf(identity: string): string {
+  return identity.length > MAX_IDENTITY_LENGTH ? hash('sha256', identity, 'base64url') : identity;
 }
 
 /** The ends of identities differ most. */

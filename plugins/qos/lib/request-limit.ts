@@ -14,7 +14,7 @@ import {
 } from '#contract';
 import { ClientBuckets } from './client-buckets.ts';
 import { identifyBy, type Strategy, strategies } from './client-identity.ts';
-import { fullBucket, type Limit, limitOf, take } from './token-bucket.ts';
+import { batchOf, fullBucket, giveBack, type Limit, limitOf, take, takeMore } from './token-bucket.ts';
 
 /** A limit on requests: for everybody together, for each client, or both. */
 export const requestLimitSchema = {
@@ -129,18 +129,33 @@ export function requestLimit(
 
   const all = rate ? limitOf(rate, every, config.capacity) : null;
   const takeFromAll =
-    all && site.share({ ...place, of: 'all' }, fullBucket, (bucket) => take(bucket, all, clock.now()));
+    all &&
+    site.lease(
+      { ...place, of: 'all' },
+      {
+        open: fullBucket,
+        take: (bucket) => take(bucket, all, clock.now()),
+        takeMore,
+        giveBack: (bucket, tokens) => giveBack(bucket, all, tokens),
+        batch: batchOf(all),
+      },
+    );
   if (all) log.debug(`[Ratelimit] Rate ${rate} every ${every}ms, capacity ${all.capacity}`);
-  const admitAll = () => (takeFromAll ? settle(takeFromAll(null), all, 503, allLimited) : undefined);
+  const admitAll = () => (takeFromAll ? settle(takeFromAll(), all, 503, allLimited) : undefined);
 
   const each = clientRate && strategy ? limitOf(clientRate, every, config.client_capacity) : null;
   if (!each || !strategy) return all && admitAll;
   const identify = identifyBy(strategy, key);
   const idleMs = every > IDLE_MS ? every * (1 + Math.random() / 4) : IDLE_MS;
-  const takeFromClient = site.share(
+  const takeFromClient = site.lease(
     { ...place, of: 'clients', strategy, key },
-    () => new ClientBuckets(),
-    (clients, identity: string) => clients.take(identity, each, idleMs, clock.now()),
+    {
+      open: () => new ClientBuckets(),
+      take: (clients, identity) => clients.take(identity, each, idleMs, clock.now()),
+      takeMore: (clients, most, identity) => clients.takeMore(identity, most),
+      giveBack: (clients, tokens, identity) => clients.giveBack(identity, each, tokens),
+      batch: batchOf(each),
+    },
   );
   sweep(site, { ...place, of: 'clients', strategy, key }, idleMs, config.cleanup_period);
   log.debug(`[Ratelimit] Client rate ${clientRate} every ${every}ms, capacity ${each.capacity}, by ${strategy} ${key}`);

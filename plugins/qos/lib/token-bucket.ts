@@ -50,3 +50,26 @@ export function take(bucket: Bucket, limit: Limit, now: number): number {
   bucket.tokens = tokens - 1;
   return 0;
 }
+
+/** Takes at most so many more, right after a `take` that got one. @returns how many. */
+export function takeMore(bucket: Bucket, most: number): number {
+  const taken = Math.min(most, bucket.tokens);
+  bucket.tokens -= taken;
+  return taken;
+}
+
+/** Puts back tokens that were not used; what the bucket has no room for is lost. */
+export function giveBack(bucket: Bucket, limit: Limit, tokens: number): void {
+  bucket.tokens = Math.min(bucket.tokens + tokens, limit.capacity);
+}
+
+/** Longest time of refills that one worker takes at once, in milliseconds. */
+const BATCH_MS = 100;
+
+/**
+ * The tokens that one worker takes at once: a tenth of the capacity, at most what 100 ms of the rate give, at least 1. A
+ * limit of less than 20 a second is asked for token by token.
+ */
+export function batchOf({ capacity, refillMs }: Limit): number {
+  return Math.max(1, Math.floor(Math.min(capacity / 10, BATCH_MS / refillMs)));
+}

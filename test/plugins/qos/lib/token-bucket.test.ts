@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { fullBucket, limitOf, take } from '../../../../plugins/qos/lib/token-bucket.ts';
+import { batchOf, fullBucket, giveBack, limitOf, take, takeMore } from '../../../../plugins/qos/lib/token-bucket.ts';
 
 describe('token bucket', () => {
   it('derives the capacity from the rate of one second', () => {
@@ -68,5 +68,24 @@ describe('token bucket', () => {
     const limit = limitOf(1e-300, 1000, 0);
     equal(take(bucket, limit, 0), 0);
     equal(take(bucket, limit, 1e9) > 0, true);
+  });
+
+  it('gives several at once, never more than it holds, and takes back no more than it has room for', () => {
+    const bucket = fullBucket();
+    const limit = limitOf(1, 600_000, 10);
+    equal(take(bucket, limit, 0), 0);
+    deepEqual([takeMore(bucket, 4), takeMore(bucket, 20), takeMore(bucket, 1)], [4, 5, 0]);
+    giveBack(bucket, limit, 3);
+    equal(takeMore(bucket, 20), 3);
+    giveBack(bucket, limit, 50);
+    equal(takeMore(bucket, 20), 10);
+  });
+
+  it('is taken from in batches of a tenth of the capacity, at most 100 ms of the rate, at least 1', () => {
+    equal(batchOf(limitOf(1000, 1000, 0)), 100);
+    equal(batchOf(limitOf(1000, 1000, 50)), 5);
+    equal(batchOf(limitOf(50, 1000, 1000)), 5);
+    equal(batchOf(limitOf(19, 1000, 0)), 1);
+    equal(batchOf(limitOf(1, 60_000, 1)), 1);
   });
 });
