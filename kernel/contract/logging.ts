@@ -100,15 +100,18 @@ export interface AccessRecord {
   readonly call: Call | null;
 }
 
-/** What a service-level plugin does with the logs of its configuration; what several plugins say adds up. */
+/**
+ * What a service-level plugin does with the logs of its configuration. Outputs and access logs of several plugins add up; of
+ * what one alone can decide, two that do are refused.
+ */
 export interface Logging {
-  /** Lines below it are not even made. Of several plugins the first to say so decides. */
+  /** Lines below it are not even made. */
   readonly level?: LogLevel;
   /** Replace the kernel's own way of writing the application log, together with those of other plugins. */
   readonly outputs?: readonly LogOutput[];
   /** Replaces the format of every output that is not `fixed`. */
   readonly format?: LogFormat;
-  /** Writes the access log instead of the built-in line. */
+  /** Writes the access log instead of the built-in line, besides those of other plugins. What it throws is logged. */
   readonly access?: (record: AccessRecord) => void;
   /** Where the built-in access line goes. Default: standard output. */
   readonly accessSink?: LogSink;

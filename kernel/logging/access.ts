@@ -1,4 +1,11 @@
-import { type AccessRecord, escapeControls, type LogSink, type LogSinks, type RouterOptions } from '#contract';
+import {
+  type AccessRecord,
+  escapeControls,
+  type Log,
+  type LogSink,
+  type LogSinks,
+  type RouterOptions,
+} from '#contract';
 import type { JoinedLogging } from './join.ts';
 import { printDuration, secondStamp } from './timestamp.ts';
 
@@ -12,13 +19,28 @@ export function createAccessWriter(
   router: Pick<RouterOptions, 'disable_access_log' | 'logger_skip_paths'>,
   logging: JoinedLogging,
   sinks: LogSinks,
+  log: Log,
 ): AccessWriter | null {
   if (router.disable_access_log) return null;
-  const write = logging.access ?? builtIn(logging.accessSink ?? sinks.stdout);
+  const { access, accessSink = sinks.stdout } = logging;
+  const write = access.length > 0 ? together(access, log) : builtIn(accessSink);
   if (router.logger_skip_paths.length === 0) return write;
   const skipped = new Set(router.logger_skip_paths);
   return (record) => {
     if (!skipped.has(record.path)) write(record);
+  };
+}
+
+/** One after another; one that fails takes nothing from the others. */
+function together(writers: readonly AccessWriter[], log: Log): AccessWriter {
+  return (record) => {
+    for (const write of writers) {
+      try {
+        write(record);
+      } catch (error) {
+        log.error(() => `access log: ${error instanceof Error ? error.stack : String(error)}`);
+      }
+    }
   };
 }
 

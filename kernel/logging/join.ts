@@ -3,7 +3,9 @@ import type { LogSettings } from './log.ts';
 import { secondStamp } from './timestamp.ts';
 
 /** What all plugins of one configuration say about logs, as one. */
-export interface JoinedLogging extends Pick<Logging, 'access' | 'accessSink'> {
+export interface JoinedLogging extends Pick<Logging, 'accessSink'> {
+  /** Who writes the access log, in order; nobody for the built-in line. */
+  readonly access: readonly NonNullable<Logging['access']>[];
   readonly application: LogSettings;
   /** False when no plugin said anything about the application log: the kernel's own way is used. */
   readonly configured: boolean;
@@ -17,13 +19,13 @@ export function joinLogging(
 ): JoinedLogging {
   let level: Logging['level'];
   let format: Logging['format'];
-  let access: Logging['access'];
+  const access: NonNullable<Logging['access']>[] = [];
   let accessSink: Logging['accessSink'];
   let outputs: LogOutput[] | undefined;
   for (const logging of attached) {
     level ??= logging.level;
     format ??= logging.format;
-    access ??= logging.access;
+    if (logging.access) access.push(logging.access);
     accessSink ??= logging.accessSink;
     if (logging.outputs) outputs = [...(outputs ?? []), ...logging.outputs];
   }
@@ -37,7 +39,7 @@ export function joinLogging(
         : chosen,
     },
     configured: level !== undefined || outputs !== undefined,
-    ...(access && { access }),
+    access,
     ...(accessSink && { accessSink }),
   };
 }

@@ -15,6 +15,7 @@ import type { Registry } from '../registry/registry.ts';
 import { type CompiledAgent, compileAgent } from './agent.ts';
 import { attach, collecting } from './attach.ts';
 import type { Attached } from './attachments.ts';
+import { onlyClaim } from './claims.ts';
 import { compileEndpoint } from './endpoint.ts';
 import { findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
@@ -71,6 +72,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     offers.add(plugin, handed.offers);
     service.push({ plugin, at: handed, pointer });
   }
+  refuseRivals(build, service);
   const routes: Route[] = [];
   const slices = new Slices();
   for (const [index, endpoint] of config.endpoints.entries()) {
@@ -95,6 +97,16 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
       .flatMap(({ head }) => head ?? []),
     service: sortByOrder(service, registry.catalogue.order, 'router'),
   };
+}
+
+/** What one component of the service alone may decide. */
+function refuseRivals(build: Build, service: readonly Attached<AtService>[]): void {
+  onlyClaim(build, service, 'reload', 'decide how configurations are replaced');
+  onlyClaim(build, service, 'admin', 'set the admin port');
+  const logging = service.flatMap(({ at, ...rest }) => (at.logging ? [{ ...rest, at: at.logging }] : []));
+  onlyClaim(build, logging, 'level', 'set the level of the application log');
+  onlyClaim(build, logging, 'format', 'decide the format of the application log');
+  onlyClaim(build, logging, 'accessSink', 'decide where the access log goes');
 }
 
 /** A path that a plugin answers is no endpoint's. Code: ROUTE_COLLISION. */

@@ -69,7 +69,7 @@ export async function createServing(
     sinks,
     defaultLevel,
   );
-  const access = createAccessWriter(config.router, logging, sinks);
+  const access = createAccessWriter(config.router, logging, sinks, log);
   return {
     runtime,
     router,

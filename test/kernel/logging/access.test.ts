@@ -1,5 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { type AccessRecord, HeaderBag, type LogSinks } from '#contract';
+import { type AccessRecord, HeaderBag, type LogSinks, silentLog } from '#contract';
 import { accessLine } from '../../../kernel/logging/access.ts';
 import { createAccessWriter, joinLogging } from '../../../kernel/logging/index.ts';
 import { printDuration } from '../../../kernel/logging/timestamp.ts';
@@ -28,7 +28,7 @@ function written(router: { disable_access_log: boolean; logger_skip_paths: strin
   const lines: string[] = [];
   const sink = { terminal: false, lost: 0, write: (line: string) => void lines.push(line) };
   const sinks: LogSinks = { stdout: sink, stderr: sink, lost: 0, open: () => ({ ...sink, close() {} }) };
-  const write = createAccessWriter(router, joinLogging([], sinks), sinks);
+  const write = createAccessWriter(router, joinLogging([], sinks), sinks, silentLog);
   for (const one of records) write?.(one);
   return lines;
 }

@@ -51,7 +51,7 @@ async function gateway(
   const joined = joinLogging([gate.attached.logging ?? {}], memory.sinks);
   log.configure(joined.application);
   const router = { disable_access_log: false, logger_skip_paths: [], ...options.router };
-  const access = createAccessWriter(router, joined, memory.sinks);
+  const access = createAccessWriter(router, joined, memory.sinks, log);
   return { ...memory, gate, log, access: (record: AccessRecord) => access?.(record), time };
 }
 
