@@ -26,6 +26,7 @@ export { backendSchema, endpointSchema, PASSING } from './endpoint-schema.ts';
 export * from './errors.ts';
 export { fileTrouble, unreadableFile } from './file-trouble.ts';
 export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
+export { type HttpAttempt, type HttpOptions, type HttpSigner, httpSigners } from './http.ts';
 export { mayLoseDigits, parseExact, printJson } from './json.ts';
 export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';
 export * from './logging.ts';

@@ -6,6 +6,7 @@ import type { DataObject } from './data.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
 import type { HeaderBag } from './headers.ts';
+import type { HttpOptions } from './http.ts';
 import type { Logging } from './logging.ts';
 import type { PipeRequest } from './message.ts';
 import type { Offer, Port } from './port.ts';
@@ -175,6 +176,9 @@ export interface Meaning {
   readonly admin?: { readonly listen: string; readonly field: string };
 }
 
+/** Where an HTTP client is made. */
+export type HttpSite = Site<never> & Partial<Pick<BackendSite<never>, 'backend'>>;
+
 /** A plugin: data first, functions last. */
 export interface Plugin {
   readonly name: Namespace;
@@ -202,6 +206,11 @@ export interface Plugin {
   readonly provides?: { readonly [K in keyof Services]?: (services: Services) => Services[K] };
   /** Services its attachments use besides the kernel's own; they are made ready before the first `attach`. */
   readonly needs?: readonly (keyof Services)[];
+  /**
+   * For `Catalogue.defaultProtocol`: makes the client that `Site.http` gives. Endpoint and backend are there where the place
+   * has them; `config` is what its own namespace says there.
+   */
+  readonly http?: (site: HttpSite, options: HttpOptions) => Step<PipeRequest>;
   /** Ports at which its attachments may offer something: those who take from them are attached later. */
   readonly offers?: readonly Port<unknown>[];
   /** Ports its attachments take from. */

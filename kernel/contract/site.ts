@@ -6,6 +6,7 @@ import type { DeniedAddresses } from './denied-addresses.ts';
 import type { Encoding } from './encoding.ts';
 import type { ConfigError, ConfigErrorOptions } from './errors.ts';
 import type { HeaderBag } from './headers.ts';
+import type { HttpOptions } from './http.ts';
 import type { Log } from './log.ts';
 import type { LogSinks } from './logging.ts';
 import type { PipeRequest, Reply } from './message.ts';
@@ -181,6 +182,12 @@ export interface Site<Config> {
    * @param at relative to the configuration, as in `/tools/0/workflow`.
    */
   pipe(at: string): Step<PipeRequest>;
+  /**
+   * The gateway's HTTP client, as a step that sends a request to its `origin` and `target` and answers with the raw reply:
+   * with the connections, TLS, proxy and redirects that the backend and the service say, and signed by what `httpSigners`
+   * offer here, a port that its plugin names in `takes`.
+   */
+  http(options?: HttpOptions): Step<PipeRequest>;
   /**
    * Answers a request as the gateway does for a client, by the endpoint it matches, with everything that stands around
    * that endpoint. One call may go through eight endpoints so; the next is refused with 508.

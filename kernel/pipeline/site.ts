@@ -8,6 +8,7 @@ import {
   type Data,
   type DataObject,
   type EndpointConfig,
+  httpSigners,
   type Log,
   type Mirror,
   type MirrorParts,
@@ -28,6 +29,7 @@ import {
 } from '#contract';
 import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import type { Hold } from './hold.ts';
+import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';
 
 type Dispose = () => void | Promise<void>;
@@ -63,6 +65,8 @@ export interface Build {
   /** As of `Site`; may be taken out of the build. Throws an `UnreadFile` where only the document is examined. */
   readonly read: (path: string) => Uint8Array;
   readonly dispatch: Step<ClientRequest>;
+  /** The plugin that reaches backends over HTTP. */
+  readonly defaultProtocol: Plugin;
   defer(dispose: Dispose): void;
   /** The same build for one endpoint: what it acquires is held for as long as the endpoint has streams. */
   forEndpoint(): { readonly build: Build; readonly hold: Hold };
@@ -211,6 +215,18 @@ class PlaceSite implements Site<unknown> {
       const pipe = valueAt(this.config, parsePointer(at)) as PipeConfig | undefined;
       if (!Array.isArray(pipe?.backend)) throw new Error(`plugin "${this.#plugin.name}" has no pipe at ${at}`);
       return this.#stance.compilePipe(pipe!, this.pointer + at);
+    };
+  }
+
+  get http(): Site<unknown>['http'] {
+    return (options = {}) => {
+      const plugin = this.#build.defaultProtocol;
+      if (!plugin.http) throw new Error(`plugin "${plugin.name}" makes no HTTP client`);
+      // Signers are attached before those who name them.
+      this.take(httpSigners);
+      const config = configOfHttp(plugin, this.backend);
+      const site = new PlaceSite(this.#build, plugin, config, this.#stance);
+      return plugin.http(site as unknown as Site<never>, options);
     };
   }
 

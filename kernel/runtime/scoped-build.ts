@@ -5,6 +5,7 @@ import {
   type Mirror,
   type MirrorParts,
   type OpenPort,
+  type Plugin,
   type PortHandler,
   type Role,
   type Run,
@@ -71,6 +72,11 @@ export class ScopedBuild implements Build {
   get dispatch(): Step<ClientRequest> {
     const { dispatcher } = this.#whole;
     return (request, call) => dispatcher.dispatch!(request, call);
+  }
+
+  get defaultProtocol(): Plugin {
+    const { registry } = this.#whole.context;
+    return registry.plugin(registry.catalogue.defaultProtocol)!;
   }
 
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T {

@@ -6,6 +6,8 @@ import {
   Call,
   type ClientRequest,
   HeaderBag,
+  type HttpSigner,
+  httpSigners,
   type Level,
   makeRequest,
   PipeRequest,
@@ -17,9 +19,11 @@ import {
 import { fold } from '../pipeline/fold.ts';
 import { parallel } from '../pipeline/merge.ts';
 import type { Standing, Surroundings } from './stand.ts';
+import { signing } from './test-http.ts';
 import { type TestRequest, testRequest } from './test-request.ts';
 
-function answerOk(): Reply {
+/** What stands inside a plugin when a test says nothing else. */
+export function answerOk(): Reply {
   return Reply.data({ ok: true });
 }
 
@@ -39,7 +43,12 @@ export async function sendTo(
     const request = new PipeRequest(client, client.params, client.query, client.headers.copy(), client.body);
     if (place === 'backend') {
       const wraps = [attached.backend, attached.transport].filter((wrap) => wrap !== undefined);
-      return await fold(wraps, attached.protocol?.call ?? next)(request, call);
+      const signers = (attached.offers ?? []).filter(({ port }) => port.name === httpSigners.name);
+      const http = signing(
+        signers.map(({ value }) => value as HttpSigner),
+        next,
+      );
+      return await fold(wraps, attached.protocol?.call ?? http)(request, call);
     }
     const gathered = around.backends
       ? (attached.gather?.over(around.backends) ??

@@ -13,7 +13,9 @@ import { Registry } from '../registry/registry.ts';
 import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import { Keeper } from '../runtime/keeper.ts';
 import { Mirrors } from '../runtime/mirrors.ts';
+import { answerOk } from './send.ts';
 import type { Stand, Surroundings } from './stand.ts';
+import { testHttp } from './test-http.ts';
 
 /** One for all that is stood: expressions are compiled once. */
 const patterns = createPatterns();
@@ -26,11 +28,12 @@ export type AskOwner = (owner: Stand, id: string, asked: Asked) => Promise<Asked
 /** What the plugin's configuration is built with, for as long as it stands. */
 export function testContext(plugin: Plugin, around: Surroundings, ask: AskOwner): BuildContext {
   const { plugins = [], services, role, owner } = around;
+  const http = plugin.http ? plugin : testHttp(around.next ?? answerOk);
   const catalogue: Catalogue = {
-    plugins: Object.fromEntries([plugin, ...plugins].map((each) => [each.name, async () => ({ plugin: each })])),
+    plugins: Object.fromEntries([http, plugin, ...plugins].map((each) => [each.name, async () => ({ plugin: each })])),
     services: Object.fromEntries(Object.keys(plugin.provides ?? {}).map((name) => [name, async () => ({ plugin })])),
     order: { router: [], request: [], endpoint: [], proxy: [], backend: [], transport: [] },
-    defaultProtocol: plugin.name,
+    defaultProtocol: http.name,
   };
   const registry = new Registry(catalogue, {
     clock: systemClock,

@@ -101,7 +101,15 @@ describe('backend/http/client: connections to addresses that requests name', () 
       denied: new DeniedAddresses(),
     });
     closers.push(() => transport.close());
-    const common = { transport, followsRedirects: true, resendsBody: false, asksGzip: false, headerTimeoutMs: 0 };
+    const common = {
+      transport,
+      followsRedirects: true,
+      resendsBody: false,
+      buffersBody: false,
+      signers: null,
+      asksGzip: false,
+      headerTimeoutMs: 0,
+    };
     for (const [number, isPassing] of [true, false].entries()) {
       const request = pipeRequest({ origin: origin(number) });
       await textOf(await exchange({ ...common, isPassing }, request, new Call(), null));

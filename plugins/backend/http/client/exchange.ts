@@ -10,18 +10,15 @@ import {
   type PipeRequest,
   Reply,
 } from '#contract';
+import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
 import { bodyFailure, failureOf, malformed } from './failure.ts';
 import { headerRecord, Incoming, Outgoing } from './headers.ts';
 import type { HttpClient, Payload } from './http-client.ts';
 import { Inflater, takeGzip } from './inflate.ts';
 import type { Lane } from './lane.ts';
 import { type Hop, isRedirect, nextHop, repeatsBody } from './redirect.ts';
-
-/** Bytes of a body that nobody wants which are read so that its connection can be used again. */
-const MAX_DISCARDED_BYTES = 64 * 1024;
-
-/** How long such a body may take, in milliseconds. */
-const MAX_DISCARD_MS = 1000;
+import { signed } from './sign.ts';
+import { idempotent, isBodiless, isInterim } from './status.ts';
 
 const WAITING = 0;
 const ANSWERING = 1;
@@ -87,7 +84,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
       return;
     }
     this.#cancellation = this.#call.onCancel((reason) => this.giveUp(reason));
-    if (this.#state === WAITING) this.#dispatch(this.#lane.dispatcher, this.#lane);
+    if (this.#state === WAITING) this.#attempt(this.#lane.dispatcher, this.#lane);
   }
 
   /** The call is given up. */
@@ -181,9 +178,21 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
     this.#over(bodyFailed ? bodyFailure(error) : failureOf(error, this.origin, this.#lane?.proxied));
   }
 
-  #dispatch(dispatcher: Dispatcher, lane: Lane): void {
+  /** Sends the request, signed anew. @returns a promise where signers are waited for. */
+  #attempt(dispatcher: Dispatcher, lane: Lane): void | Promise<void> {
+    const { signers } = this.#client;
+    if (signers === null) return this.#dispatch(dispatcher, lane, this.headers);
+    return signed(this, signers, this.#payload, this.#call).then(
+      (headers) => {
+        if (this.#state === WAITING) this.#dispatch(dispatcher, lane, headers);
+      },
+      (error: Error) => this.#over(failureOf(error, this.origin)),
+    );
+  }
+
+  #dispatch(dispatcher: Dispatcher, lane: Lane, headers: HeaderBag): void {
     const client = this.#client;
-    const outgoing = new Outgoing(this.headers, client.asksGzip && this.method !== 'HEAD');
+    const outgoing = new Outgoing(headers, client.asksGzip && this.method !== 'HEAD');
     const { list } = outgoing;
     this.#asksGzip = outgoing.asksGzip;
     const payload = this.#payload;
@@ -245,8 +254,9 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
     this.#controller = null;
     this.#disarm();
     const single = lane.once();
-    this.#dispatch(single ?? lane.dispatcher, lane);
-    void single?.close();
+    const sent = this.#attempt(single ?? lane.dispatcher, lane);
+    if (sent) void sent.then(() => single?.close());
+    else void single?.close();
   }
 
   /** Reads the rest of the answer for nobody, but not for long. */
@@ -285,16 +295,3 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
     this.#timer = null;
   }
 }
-
-/** True for the answers that come before the one that counts; no other protocol is ever asked for. */
-function isInterim(status: number): boolean {
-  return status >= 100 && status < 200 && status !== 101;
-}
-
-/** True for an answer without a body, whatever its headers say. */
-function isBodiless(status: number): boolean {
-  return status === 204 || status === 205 || status === 304;
-}
-
-/** Methods that may be sent twice to the same effect as once. */
-const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { HttpSigner } from '#contract';
 import type { Transport } from './transport.ts';
 
 /** How one backend is called. */
@@ -7,6 +8,10 @@ export interface HttpClient {
   readonly followsRedirects: boolean;
   /** A body is sent again where a redirect asks for it. */
   readonly resendsBody: boolean;
+  /** A body is read into memory before it is sent. */
+  readonly buffersBody: boolean;
+  /** Outermost first; null for none. */
+  readonly signers: readonly HttpSigner[] | null;
   /** Ask for gzip where the request says nothing of encodings, and inflate it. */
   readonly asksGzip: boolean;
   /** Longest wait from the request sent to the headers of the answer, in milliseconds; 0 for no limit. */

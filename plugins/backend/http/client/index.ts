@@ -1,4 +1,13 @@
-import { atBackend, type Call, type CallError, definePlugin, type PipeRequest, Reply, type Step } from '#contract';
+import {
+  atBackend,
+  type Call,
+  type CallError,
+  definePlugin,
+  httpSigners,
+  type PipeRequest,
+  Reply,
+  type Step,
+} from '#contract';
 import { exchange } from './exchange.ts';
 import { bodyFailure } from './failure.ts';
 import type { HttpClient, Payload } from './http-client.ts';
@@ -13,7 +22,7 @@ function httpStep(client: HttpClient): Step<PipeRequest> {
     if (call.reason) return Reply.failed(call.reason as CallError);
     const { body } = request;
     if (body === null || body.length === 0) return exchange(client, request, call, null);
-    if (client.resendsBody) return buffered(client, request, call);
+    if (client.buffersBody) return buffered(client, request, call);
     let payload: Payload;
     try {
       payload = body.take();
@@ -42,6 +51,8 @@ export const plugin = definePlugin({
   name: 'backend/http/client',
   description: 'Gives a backend an HTTP client of its own: TLS, proxy and redirects.',
   leaves: ['requests', 'data'],
+  takes: [httpSigners],
+  http: (site, options) => httpStep(httpClient(site, options)),
   places: [
     atBackend(httpClientSchema, (site) => ({
       protocol: { call: httpStep(httpClient(site)), schemes: ['http', 'https'] },

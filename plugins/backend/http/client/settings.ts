@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type BackendSite, clientTlsSchema, type Infer, type Schema, type Site } from '#contract';
+import {
+  type BackendSite,
+  clientTlsSchema,
+  type HttpOptions,
+  httpSigners,
+  type Infer,
+  type Schema,
+  type Site,
+} from '#contract';
 import type { HttpClient } from './http-client.ts';
 import type { TransportSettings } from './lane.ts';
 import { isProxyAddress, PROXY_ADDRESS_PATTERN, proxyEnvironment } from './proxy.ts';
@@ -35,6 +43,9 @@ export const httpClientSchema = {
 
 export type HttpClientConfig = Infer<typeof httpClientSchema>;
 
+/** Where a client is made; without a backend its requests name any address. */
+type ClientSite = Site<HttpClientConfig> & Partial<Pick<BackendSite<HttpClientConfig>, 'backend'>>;
+
 const DEFAULT_KEEP_ALIVE_MS = 15_000;
 const DEFAULT_FALLBACK_MS = 300;
 const DEFAULT_MAX_IDLE_PER_HOST = 250;
@@ -44,36 +55,39 @@ const MAX_PASSING_IDLE_MS = 60_000;
  * The client of one backend, on connections kept for all backends with equal settings.
  * @throws ConfigError `HTTP_PROXY_ADDRESS`, and those of `prepareTls`.
  */
-export function httpClient(site: BackendSite<HttpClientConfig>): HttpClient {
+export function httpClient(site: ClientSite, { tls, followsRedirects }: HttpOptions = {}): HttpClient {
   const { config, setting } = site;
   if (config.proxy_address !== undefined && !isProxyAddress(config.proxy_address)) {
     throw site.fault('HTTP_PROXY_ADDRESS', '/proxy_address', 'proxy_address is no address with scheme, host and port', {
       hint: 'write it as http://host:port, https://host:port or socks5://host:port',
     });
   }
+  const signers = site.takeAll(httpSigners);
   return {
-    transport: transport(site, tlsOf(site)),
-    followsRedirects: !config.no_redirect,
+    transport: transport(site, tls ? prepareTls(site, tls.settings, tls.at) : tlsOf(site)),
+    followsRedirects: followsRedirects ?? !config.no_redirect,
     resendsBody: config.send_body_on_redirect,
+    buffersBody: config.send_body_on_redirect || signers.some(({ readsBody }) => readsBody),
+    signers: signers.length > 0 ? signers : null,
     asksGzip: !setting('disable_compression'),
     headerTimeoutMs: setting('response_header_timeout'),
     isPassing: isPassing(site),
   };
 }
 
-/** True when a host of the backend is made of values of the request. */
-function isPassing({ backend }: BackendSite<HttpClientConfig>): boolean {
-  return backend.host.some((host) => host.includes('{'));
+/** True when a host is made of values of the request, or is not the configuration's at all. */
+function isPassing({ backend }: ClientSite): boolean {
+  return !backend || backend.host.some((host) => host.includes('{'));
 }
 
-function tlsOf(site: BackendSite<HttpClientConfig>): PreparedTls | null {
+function tlsOf(site: ClientSite): PreparedTls | null {
   const { config } = site;
   if (config.client_tls) return prepareTls(site, config.client_tls);
   const shared = site.setting('client_tls');
   return shared ? prepareSharedTls(site, shared) : null;
 }
 
-function transport(site: BackendSite<HttpClientConfig>, tls: PreparedTls | null): Transport {
+function transport(site: ClientSite, tls: PreparedTls | null): Transport {
   const { setting } = site;
   const plain = {
     dial: {

@@ -38,16 +38,17 @@ export function standardTls(): TlsClient {
 /**
  * Reads and checks a backend's own `client_tls` object. Codes: `CLIENT_TLS_FILE`, `CLIENT_TLS_VERSION`,
  * `CLIENT_TLS_CIPHER`, `CLIENT_TLS_INVALID`; a warning `CLIENT_TLS_CERTS`.
+ * @param pointer of the object in the site's configuration.
  * @throws ConfigError naming the file, version or number that is wrong.
  */
-export function prepareTls(site: Site<unknown>, config: ClientTls): PreparedTls {
+export function prepareTls(site: Site<unknown>, config: ClientTls, pointer = '/client_tls'): PreparedTls {
   const prepared = prepare(site.read, config, (kind, at, message, cause) =>
-    site.fault(`CLIENT_TLS_${kind}`, `/client_tls${at}`, message, { cause }),
+    site.fault(`CLIENT_TLS_${kind}`, pointer + at, message, { cause }),
   );
   if (config.client_certs.length > 1) {
     site.warn(
       'CLIENT_TLS_CERTS',
-      '/client_tls/client_certs',
+      `${pointer}/client_certs`,
       'of several certificates with the same kind of key only the first is offered',
     );
   }

@@ -1,0 +1,38 @@
+import type { Call } from './call.ts';
+import type { HeaderBag } from './headers.ts';
+import { definePort, type Port } from './port.ts';
+import type { ClientTls } from './tls.ts';
+
+/** A request as it is about to be sent: the first of a call, one that follows a redirect, or one that is sent once more. */
+export interface HttpAttempt {
+  readonly method: string;
+  /** As in `https://host:port`. */
+  readonly origin: string;
+  /** Encoded path and query. */
+  readonly target: string;
+  /** Of this attempt alone: nothing that was signed for another one is in them. A signer may change them. */
+  readonly headers: HeaderBag;
+  /** Null without a body, and where no signer reads it. */
+  readonly body: Uint8Array | null;
+  /** Redirects that were followed before. */
+  readonly redirects: number;
+}
+
+/** Signs what is sent to backends. */
+export interface HttpSigner {
+  /** `attempt.body` has the body, which is kept in memory for it. Default: a body streams through unseen. */
+  readonly readsBody?: true;
+  /** Called for every attempt. What it throws, a `BackendError` best, fails the call. */
+  sign(attempt: HttpAttempt, call: Call): void | Promise<void>;
+}
+
+/** Signers of the HTTP requests of a place: whatever is called there over HTTP goes through all of them, outermost first. */
+export const httpSigners: Port<HttpSigner> = definePort('http signers');
+
+/** How a component calls over HTTP, where it is not as its place does. */
+export interface HttpOptions {
+  /** TLS, in the place of that of the backend or of the service. @param at pointer of it in the component's configuration. */
+  readonly tls?: { readonly settings: ClientTls; readonly at: string };
+  /** Default: as the backend says, else true. */
+  readonly followsRedirects?: boolean;
+}

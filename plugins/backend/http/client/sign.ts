@@ -1,0 +1,16 @@
+import type { Call, HeaderBag, HttpSigner } from '#contract';
+import type { Payload } from './http-client.ts';
+import type { Hop } from './redirect.ts';
+
+/** The headers of one attempt, signed by everyone in turn. The hop keeps its own, which no signature is in. */
+export async function signed(
+  { method, origin, target, headers, hops }: Hop,
+  signers: readonly HttpSigner[],
+  payload: Payload,
+  call: Call,
+): Promise<HeaderBag> {
+  const body = payload instanceof Uint8Array ? payload : null;
+  const attempt = { method, origin, target, headers: headers.copy(), body, redirects: hops };
+  for (const signer of signers) await signer.sign(attempt, call);
+  return attempt.headers;
+}

@@ -1,0 +1,247 @@
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import {
+  atBackend,
+  atEndpoint,
+  BackendError,
+  ConfigErrors,
+  clientTlsSchema,
+  definePlugin,
+  HeaderBag,
+  type HttpSigner,
+  httpSigners,
+  makeRequest,
+  offer,
+  PipeRequest,
+  Query,
+  Reply,
+  RequestBody,
+  refuse,
+} from '#contract';
+import type { Gateway } from '../../../kernel/index.ts';
+import { stand } from '../../../kernel/testing/index.ts';
+import { startBackend, type TestBackend } from '../../support/gateway.ts';
+import { startWith } from '../../support/plugged.ts';
+
+/** Signs address and body of every request with a shared key, as cloud providers want it. */
+const signer = definePlugin({
+  name: 'test/signer',
+  description: 'Signs requests to a backend.',
+  offers: [httpSigners],
+  places: [
+    atBackend(
+      { type: 'object', properties: { key: { type: 'string', description: 'Key.', default: 'k' } } },
+      ({ config: { key } }) => {
+        const signing: HttpSigner = {
+          readsBody: true,
+          async sign({ method, origin, target, headers, body, redirects }) {
+            if (key === 'expired') throw new BackendError('TEST_SIGNER', 'the key has expired');
+            const text = `${method} ${new URL(origin).host}${target} ${Buffer.from(body ?? []).toString()}`;
+            headers.set('X-Signature', createHmac('sha256', key).update(text).digest('hex'));
+            headers.append('X-Attempt', String(redirects));
+          },
+        };
+        return { offers: [offer(httpSigners, signing)] };
+      },
+    ),
+  ],
+});
+
+/** Asks a GraphQL server: the query stands in the configuration, its variables are those of the path. */
+const graphql = definePlugin({
+  name: 'test/graphql',
+  description: 'Asks a GraphQL server.',
+  takes: [httpSigners],
+  places: [
+    atBackend(
+      { type: 'object', properties: { query: { type: 'string', description: 'Query.', default: '' } } },
+      ({ config: { query }, http }) => {
+        const send = http();
+        return {
+          protocol: {
+            schemes: ['http', 'https'],
+            call(request, call) {
+              request.method = 'POST';
+              request.headers.set('Content-Type', 'application/json');
+              request.body = RequestBody.of(JSON.stringify({ query, variables: request.params }));
+              return send(request, call);
+            },
+          },
+        };
+      },
+    ),
+  ],
+});
+
+/** Lets requests in for as long as an address says so. */
+const gatekeeper = definePlugin({
+  name: 'test/gatekeeper',
+  description: 'Asks a service whether to let a request in.',
+  takes: [httpSigners],
+  places: [
+    atEndpoint(
+      {
+        type: 'object',
+        properties: {
+          url: { type: 'string', description: 'Whom to ask.', default: '' },
+          tls: { ...clientTlsSchema, description: 'TLS.' },
+        },
+      },
+      ({ config: { url, tls }, http }) => {
+        const ask = http({ followsRedirects: false, ...(tls && { tls: { settings: tls, at: '/tls' } }) });
+        return {
+          endpoint: (next) => async (request, call) => {
+            const question = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag(), null);
+            const { origin, pathname } = new URL(url);
+            Object.assign(question, { origin, target: pathname });
+            const { status } = await ask(question, call);
+            return status === 200 ? next(request, call) : refuse(403);
+          },
+        };
+      },
+    ),
+  ],
+});
+
+describe("the gateway's HTTP client in the hands of a component", () => {
+  let backend: TestBackend;
+  let gateway: Gateway | undefined;
+  const seen: { target: string; signature: unknown; attempt: unknown; body: string }[] = [];
+
+  before(async () => {
+    backend = await startBackend(({ method, target, headers, body }, response) => {
+      const { 'x-signature': signature, 'x-attempt': attempt } = headers;
+      seen.push({ target: `${method} ${target}`, signature, attempt, body: body.toString() });
+      if (target === '/moved') response.writeHead(307, { location: '/here' }).end();
+      else if (target === '/no') response.writeHead(302, { location: '/yes' }).end();
+      else response.setHeader('content-type', 'application/json').end('{"data":{"a":1}}');
+    });
+  });
+  after(() => backend.close());
+  beforeEach(() => {
+    seen.length = 0;
+  });
+  afterEach(() => gateway?.close());
+
+  const start = async (extra: object, target = '/graphql', endpoint: object = {}) => {
+    const one = { host: [backend.url], url_pattern: target, extra_config: extra };
+    gateway = await startWith([signer, graphql, gatekeeper], {
+      endpoints: [{ endpoint: '/a/{id}', backend: [one], ...endpoint }],
+    });
+  };
+  const ask = async () => (await gateway!.inject({ url: '/a/7' })).statusCode;
+
+  const expected = (method: string, target: string, body = '') =>
+    createHmac('sha256', 'k')
+      .update(`${method} ${new URL(backend.url).host}${target} ${body}`)
+      .digest('hex');
+
+  it('asks in the way of another protocol', async () => {
+    await start({ 'test/graphql': { query: '{ a }' } });
+    const { body } = await gateway!.inject({ url: '/a/7' });
+    deepEqual(JSON.parse(body), { data: { a: 1 } });
+    deepEqual(seen, [
+      {
+        target: 'POST /graphql',
+        signature: undefined,
+        attempt: undefined,
+        body: '{"query":"{ a }","variables":{"Id":"7"}}',
+      },
+    ]);
+  });
+
+  it('is signed by whoever signs there, with the body that is sent, in whatever order they are written', async () => {
+    await start({ 'test/graphql': { query: '{ a }' }, 'test/signer': {} });
+    equal(await ask(), 200);
+    equal(seen[0]!.signature, expected('POST', '/graphql', seen[0]!.body));
+  });
+
+  it('signs the requests of an ordinary backend, too', async () => {
+    await start({ 'test/signer': {} });
+    equal(await ask(), 200);
+    equal(seen[0]!.signature, expected('GET', '/graphql'));
+  });
+
+  it('signs each request anew that follows a redirect, and sends nothing of the signature before', async () => {
+    await start(
+      {
+        'test/graphql': { query: '{ a }' },
+        'test/signer': {},
+        'backend/http/client': { send_body_on_redirect: true },
+      },
+      '/moved',
+    );
+    equal(await ask(), 200);
+    const [first, second] = seen;
+    deepEqual([first!.target, second!.target], ['POST /moved', 'POST /here']);
+    deepEqual([first!.attempt, second!.attempt], ['0', '1']);
+    equal(first!.signature, expected('POST', '/moved', first!.body));
+    equal(second!.signature, expected('POST', '/here', first!.body));
+  });
+
+  it('fails the call when it cannot be signed', async () => {
+    await start({ 'test/signer': { key: 'expired' } });
+    equal(await ask(), 500);
+    deepEqual(seen, []);
+  });
+
+  it('is used as the backend says: redirects', async () => {
+    await start({ 'test/graphql': {}, 'backend/http/client': { no_redirect: true } }, '/moved');
+    equal(await ask(), 500);
+    equal(seen.length, 1);
+  });
+
+  it('asks any address for a component that stands in no backend, as it says itself', async () => {
+    await start({}, '/graphql', { extra_config: { 'test/gatekeeper': { url: `${backend.url}/no` } } });
+    equal(await ask(), 403);
+    await gateway!.reload({
+      version: 3,
+      endpoints: [
+        {
+          endpoint: '/a/{id}',
+          backend: [{ host: [backend.url], url_pattern: '/' }],
+          extra_config: { 'test/gatekeeper': { url: `${backend.url}/yes` } },
+        },
+      ],
+    });
+    equal(await ask(), 200);
+    deepEqual(
+      seen.map(({ target }) => target),
+      ['GET /no', 'GET /yes', 'GET /'],
+    );
+  });
+
+  it('tells of mistakes in TLS settings at the place of the component', async () => {
+    const tls = { ca_certs: ['/no/such.pem'] };
+    const refused = start({}, '/', { extra_config: { 'test/gatekeeper': { url: 'https://x', tls } } });
+    await rejects(refused, (error: ConfigErrors) => {
+      const [first] = error.errors;
+      deepEqual(
+        [first!.code, first!.pointer],
+        ['CLIENT_TLS_FILE', '/endpoints/0/extra_config/test~1gatekeeper/tls/ca_certs/0'],
+      );
+      return error instanceof ConfigErrors;
+    });
+  });
+
+  it('is refused to a plugin that does not name the signers it takes', async () => {
+    const careless = { ...graphql, name: 'test/careless', takes: [] };
+    await rejects(stand(careless, 'backend', {}), /does not name the port "http signers" in "takes"/);
+  });
+
+  it('can be tried without a socket', async () => {
+    const bodies: string[] = [];
+    const next = async (request: PipeRequest) => {
+      bodies.push(Buffer.from(await request.body!.bytes()).toString());
+      return Reply.data({ a: request.headers.get('x-signature')! });
+    };
+    const offers = [offer(httpSigners, { sign: ({ headers }) => headers.set('X-Signature', 'mine') })];
+    const gate = await stand(graphql, 'backend', { query: '{ a }' }, { next, offers });
+    deepEqual((await gate.send('GET /')).data, { a: 'mine' });
+    match(bodies[0]!, /\{ a \}/);
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+    const alone = await stand(signer, 'backend', {}, { next, backend: {} });
+    match(String((await alone.send({ method: 'POST', body: 'x' })).data!['a']), /^[0-9a-f]{64}$/);
+    deepEqual(await alone.close(), { kept: 0, deferred: 0 });
+  });
+});
