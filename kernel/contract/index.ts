@@ -17,6 +17,12 @@ export {
   type RequestChanges,
 } from './client-request.ts';
 export * from './config.ts';
+export {
+  type BackendConnection,
+  type ConnectionObserver,
+  type ConnectionTimes,
+  connectionObservers,
+} from './connections.ts';
 export * from './data.ts';
 export { DeniedAddresses, type ListenAddress } from './denied-addresses.ts';
 export { discard } from './discard.ts';
@@ -32,6 +38,16 @@ export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';
 export * from './logging.ts';
 export { mergeShallow } from './merge.ts';
 export { PipeRequest, paramKey, Reply } from './message.ts';
+export {
+  type Counter,
+  type Histogram,
+  type InstrumentOptions,
+  type Meter,
+  type MeterAttributes,
+  meterOf,
+  meters,
+  type UpDownCounter,
+} from './meter.ts';
 export { findNear, type Near, nearest } from './nearest.ts';
 export { type Pattern, PatternError, PatternLimit, type Patterns } from './pattern.ts';
 export { pemTrouble } from './pem-trouble.ts';

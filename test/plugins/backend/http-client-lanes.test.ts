@@ -107,6 +107,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
       resendsBody: false,
       buffersBody: false,
       signers: null,
+      observers: null,
       asksGzip: false,
       headerTimeoutMs: 0,
     };

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
-import { BackendError, type DeniedAddresses } from '#contract';
+import { BackendError, type ConnectionTimes, type DeniedAddresses } from '#contract';
 import type { TlsClient } from './tls.ts';
 
 /** How connections are made. Times in milliseconds. */
@@ -18,7 +18,8 @@ const HANDSHAKE_MS = 10_000;
 
 /** Where it is noted that the request being written is the first on its connection. */
 export interface FreshMark {
-  fresh: boolean;
+  /** How long the connection took to open; set only while it is handed its first requests. */
+  fresh: ConnectionTimes | null;
 }
 
 /**
@@ -52,14 +53,17 @@ export function connector(
         socket.destroy();
         return callback(deniedError(options.hostname), null);
       }
-      mark.fresh = true;
+      mark.fresh = times();
       try {
         callback(...result);
       } finally {
-        mark.fresh = false;
+        mark.fresh = null;
       }
     };
+    let times = unknownTimes;
+    const start = performance.now();
     const socket: unknown = connect(options, settled);
+    if (socket instanceof Socket) times = timing(socket, start, secure);
     if (socket instanceof Socket) limit(socket, dial.timeoutMs, secure, options.hostname);
   };
 }
@@ -68,6 +72,27 @@ export function connector(
 export function deniedError(host: string): BackendError {
   return new BackendError('BACKEND_DENIED', `backend ${host}: the gateway does not call its own admin port`);
 }
+
+/** Notes when a socket has its address and its connection. @returns what tells the times once it can be used. */
+function timing(socket: Socket, start: number, secure: boolean): () => ConnectionTimes {
+  let found = start;
+  let connected = 0;
+  socket.once('lookup', () => {
+    found = performance.now();
+  });
+  if (secure) {
+    socket.once('connect', () => {
+      connected = performance.now();
+    });
+  }
+  return () => {
+    const now = performance.now();
+    if (!secure) connected = now;
+    return { dnsMs: found - start, connectMs: connected - found, tlsMs: now - connected };
+  };
+}
+
+const unknownTimes = (): ConnectionTimes => ({ dnsMs: 0, connectMs: 0, tlsMs: 0 });
 
 function limit(socket: Socket, dialMs: number, secure: boolean, host: string): void {
   let timer: NodeJS.Timeout | undefined;

@@ -11,11 +11,13 @@ import {
   Reply,
 } from '#contract';
 import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
+import { dispatchOptions } from './dispatch-options.ts';
 import { bodyFailure, failureOf, malformed } from './failure.ts';
-import { headerRecord, Incoming, Outgoing } from './headers.ts';
+import { Incoming, Outgoing } from './headers.ts';
 import type { HttpClient, Payload } from './http-client.ts';
 import { Inflater, takeGzip } from './inflate.ts';
 import type { Lane } from './lane.ts';
+import { Observation } from './observe.ts';
 import { type Hop, isRedirect, nextHop, repeatsBody } from './redirect.ts';
 import { signed } from './sign.ts';
 import { idempotent, isBodiless, isInterim } from './status.ts';
@@ -62,6 +64,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   #reused = false;
   #retried = false;
   #discardedBytes = 0;
+  #observation: Observation | null = null;
 
   constructor(client: HttpClient, request: PipeRequest, call: Call, payload: Payload, resolve: (reply: Reply) => void) {
     this.#client = client;
@@ -107,7 +110,8 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    this.#reused = !this.#lane!.fresh;
+    this.#reused = this.#lane!.fresh === null;
+    if (this.#observation !== null) this.#observation.sent(this.#lane!, this.origin);
     if (this.#state === DONE) controller.abort(this.#reason ?? new errors.RequestAbortedError());
   }
 
@@ -120,6 +124,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
 
   onResponseStarted(): void {
     this.#answered = true;
+    if (this.#observation !== null) this.#observation.answered();
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
@@ -193,27 +198,12 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   #dispatch(dispatcher: Dispatcher, lane: Lane, headers: HeaderBag): void {
     const client = this.#client;
     const outgoing = new Outgoing(headers, client.asksGzip && this.method !== 'HEAD');
-    const { list } = outgoing;
     this.#asksGzip = outgoing.asksGzip;
+    this.#observation = client.observers && new Observation(client.observers, this.#request, this.#call);
     const payload = this.#payload;
-    if (payload !== null && !(payload instanceof Uint8Array)) {
-      const length = this.#request.body?.length;
-      if (length !== undefined) list.push('Content-Length', String(length));
-    }
-    dispatcher.dispatch(
-      {
-        origin: this.origin,
-        path: this.target,
-        method: this.method,
-        headers: lane.proxied ? headerRecord(list) : list,
-        body: payload,
-        // A connection is told to close when there are already as many as are worth keeping.
-        reset: client.transport.crowded(lane) ? true : undefined,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      },
-      this,
-    );
+    // A connection is told to close when there are already as many as are worth keeping.
+    const isLast = client.transport.crowded(lane);
+    dispatcher.dispatch(dispatchOptions(this, outgoing.list, payload, this.#request.body?.length, lane, isLast), this);
   }
 
   /** Goes where a redirect leads. @returns false when the redirect is itself the answer. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { HttpSigner } from '#contract';
+import type { ConnectionObserver, HttpSigner } from '#contract';
 import type { Transport } from './transport.ts';
 
 /** How one backend is called. */
@@ -12,6 +12,8 @@ export interface HttpClient {
   readonly buffersBody: boolean;
   /** Outermost first; null for none. */
   readonly signers: readonly HttpSigner[] | null;
+  /** Who sees how requests get their connections; null for nobody. */
+  readonly observers: readonly ConnectionObserver[] | null;
   /** Ask for gzip where the request says nothing of encodings, and inflate it. */
   readonly asksGzip: boolean;
   /** Longest wait from the request sent to the headers of the answer, in milliseconds; 0 for no limit. */

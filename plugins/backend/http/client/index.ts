@@ -2,6 +2,7 @@ import {
   atBackend,
   type Call,
   type CallError,
+  connectionObservers,
   definePlugin,
   httpSigners,
   type PipeRequest,
@@ -51,7 +52,7 @@ export const plugin = definePlugin({
   name: 'backend/http/client',
   description: 'Gives a backend an HTTP client of its own: TLS, proxy and redirects.',
   leaves: ['requests', 'data'],
-  takes: [httpSigners],
+  takes: [httpSigners, connectionObservers],
   http: (site, options) => httpStep(httpClient(site, options)),
   places: [
     atBackend(httpClientSchema, (site) => ({

@@ -1,5 +1,5 @@
 import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import type { DeniedAddresses } from '#contract';
+import type { ConnectionTimes, DeniedAddresses } from '#contract';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
 import { refusing } from './refusing.ts';
@@ -41,8 +41,7 @@ export class Lane implements FreshMark {
   readonly proxied: boolean;
   /** Calls on their way. */
   active = 0;
-  /** True only while a new connection is handed its first requests. */
-  fresh = false;
+  fresh: ConnectionTimes | null = null;
   #options: Client.Options;
 
   constructor(address: string, settings: TransportSettings) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type BackendSite,
   clientTlsSchema,
+  connectionObservers,
   type HttpOptions,
   httpSigners,
   type Infer,
@@ -63,12 +64,14 @@ export function httpClient(site: ClientSite, { tls, followsRedirects }: HttpOpti
     });
   }
   const signers = site.takeAll(httpSigners);
+  const observers = site.takeAll(connectionObservers);
   return {
     transport: transport(site, tls ? prepareTls(site, tls.settings, tls.at) : tlsOf(site)),
     followsRedirects: followsRedirects ?? !config.no_redirect,
     resendsBody: config.send_body_on_redirect,
     buffersBody: config.send_body_on_redirect || signers.some(({ readsBody }) => readsBody),
     signers: signers.length > 0 ? signers : null,
+    observers: observers.length > 0 ? observers : null,
     asksGzip: !setting('disable_compression'),
     headerTimeoutMs: setting('response_header_timeout'),
     isPassing: isPassing(site),

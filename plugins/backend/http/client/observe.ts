@@ -1,0 +1,42 @@
+import type { BackendConnection, Call, ConnectionObserver, PipeRequest } from '#contract';
+import type { Lane } from './lane.ts';
+
+/** One request on its way, seen by observers. */
+export class Observation {
+  readonly #observers: readonly ConnectionObserver[];
+  readonly #request: PipeRequest;
+  readonly #call: Call;
+  #since = performance.now();
+
+  constructor(observers: readonly ConnectionObserver[], request: PipeRequest, call: Call) {
+    this.#observers = observers;
+    this.#request = request;
+    this.#call = call;
+  }
+
+  /** It is sent now. */
+  sent(lane: Lane, origin: string): void {
+    const now = performance.now();
+    const waitMs = now - this.#since;
+    this.#since = now;
+    const reused = lane.proxied ? undefined : lane.fresh === null;
+    const connection: BackendConnection = { origin, waitMs, reused, opened: lane.fresh };
+    this.#tell((observer) => observer.connected(connection, this.#request, this.#call));
+  }
+
+  /** Its answer begins now. */
+  answered(): void {
+    const ms = performance.now() - this.#since;
+    this.#tell((observer) => observer.answered?.(ms, this.#request, this.#call));
+  }
+
+  #tell(tell: (observer: ConnectionObserver) => void): void {
+    for (const observer of this.#observers) {
+      try {
+        tell(observer);
+      } catch (error) {
+        this.#call.log.error(() => `connection observer: ${error instanceof Error ? error.stack : String(error)}`);
+      }
+    }
+  }
+}
