@@ -33,9 +33,9 @@ async function askingProcess(config: object) {
   const { generations, registry } = openEngine(catalogue, {
     sinks: silentSinks,
     events: createEventLog(),
-    ask: async (_revision, id, identity) => {
-      asked.push([id, identity]);
-      return answers.wait;
+    ask: async (_revision, id, question) => {
+      asked.push([id, question]);
+      return [answers.wait > 0 ? 0 : 1, answers.wait];
     },
   });
   const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
@@ -188,8 +188,8 @@ describe('a limit on requests', () => {
       answers.wait = 5000;
       equal(await send('x'), 429);
       const name = `${plugin.name} {"endpoint":"/a","`;
-      const client = [`${name}key":"X-Tenant","method":"GET","of":"clients","strategy":"header"}`, 'x'];
-      deepEqual(asked, [client, [`${name}method":"GET","of":"all"}`, null], client]);
+      const client = [`${name}key":"X-Tenant","method":"GET","of":"clients","strategy":"header"}`, ['x', 1]];
+      deepEqual(asked, [client, [`${name}method":"GET","of":"all"}`, ['', 1]], client]);
     } finally {
       await close();
     }
