@@ -1,25 +1,107 @@
 import type { Order } from '#contract';
 
 /**
- * The order of plugins in each phase, outermost first: the outermost sees the request first and the reply last. A plugin
- * of another make says where it stands with `outside` or `inside`.
+ * The order of plugins in each phase, outermost first: the outermost sees the request first and the reply last. Every
+ * name that a configuration may use and that has a place of its own stands here, also of those that are still to come. A
+ * plugin of another make says where it stands with `outside` or `inside`.
  */
 export const order: Order = {
   router: ['security/http', 'telemetry/logging'],
-  request: ['security/http'],
-  endpoint: [
+  request: [
+    // What measures sees everything, refusals included.
+    'telemetry/opentelemetry',
+    'telemetry/newrelic',
+    'telemetry/metrics',
+    'telemetry/moesif',
+    // Preflights are answered before anything else may refuse them, and no refusal lacks the headers of CORS.
+    'security/cors',
+    'plugin/http-server',
     'security/http',
-    // The limiter stands inside authentication: requests that are refused for their credentials spend nothing.
+    'security/bot-detector',
+    // Before any credentials are looked at, and after those who say where a request comes from.
+    'qos/ratelimit/service',
+    'qos/ratelimit/service/redis',
+    'qos/ratelimit/tiered',
+    'modifier/request-body-extractor',
+    'modifier/lua-endpoint',
+    'modifier/response-headers',
+    // Another path: immediately before the endpoint is looked for.
+    'server/virtualhost',
+    'server/static-filesystem',
+    'grpc',
+  ],
+  endpoint: [
+    'telemetry/opentelemetry',
+    'telemetry/newrelic',
+    'security/cors',
+    'security/http',
+    'security/bot-detector',
+    'modifier/response-headers',
+    'modifier/request-body-extractor/early',
+    'auth/api-keys',
+    'auth/basic',
+    'auth/validator',
+    // Replaces what the backend answered by tokens: outside of scripts and limits.
+    'auth/signer',
+    'security/policies',
+    'modifier/lua-endpoint',
+    // The limiters stand inside authentication: requests that are refused for their credentials spend nothing.
+    'qos/ratelimit/tiered',
     'qos/ratelimit/router',
+    'qos/ratelimit/router/redis',
+    'governance/quota',
+    'websocket',
+    'ai/mcp',
   ],
   proxy: [
-    // The body is validated before anything is spent on backends; static data is added to what they answered.
+    'telemetry/opentelemetry',
+    'telemetry/newrelic',
+    'telemetry/metrics',
+    'modifier/request-body-extractor',
+    'modifier/lua-proxy',
+    'security/policies',
+    'validation/cel',
+    // The body is validated before anything is spent on backends.
     'validation/json-schema',
+    // The last word on the data: outside of everything that makes it.
+    'validation/response-json-schema',
+    'modifier/response-body-generator',
+    'modifier/response-body',
+    'modifier/jmespath',
+    'plugin/middleware',
+    'plugin/req-resp-modifier',
+    'modifier/request-body-generator',
+    'modifier/body-generator',
+    'workflow',
+    // Static data is added to what the backends answered.
     'proxy',
   ],
-  // The breaker stands outermost: whatever fails inside it, limiter and scripts included, counts.
   backend: [
+    'backend/conditional',
+    // What builds the request does so before anybody looks at it.
+    'backend/graphql',
+    'backend/soap',
+    // Scripts and plugins of the operator's are none of the breaker's business.
+    'plugin/middleware',
+    'plugin/req-resp-modifier',
+    'telemetry/opentelemetry',
+    'telemetry/newrelic',
+    'telemetry/metrics',
+    // Whatever fails inside the breaker, limiter and scripts included, counts.
     'qos/circuit-breaker',
+    'qos/ratelimit/proxy',
+    'governance/quota',
+    'modifier/lua-backend',
+    'security/policies',
+    'validation/cel',
+    'validation/response-json-schema',
+    'modifier/response-body-generator',
+    'modifier/response-body',
+    'modifier/jmespath',
+    'modifier/request-body-generator',
+    'modifier/body-generator',
+    'workflow',
+    'ai/llm',
     'proxy',
     // The log sees what the backend answered, decoded, before anything else changes it.
     'telemetry/logging',
@@ -27,8 +109,18 @@ export const order: Order = {
   transport: [
     // Failures turned into data by return_error_details are seen by the plain breaker, outside the decoder.
     'backend/http',
+    'modifier/martian',
+    'plugin/http-client',
+    // What is fresh is answered without credentials, log or breaker.
+    'qos/http-cache',
+    'telemetry/opentelemetry',
     // The log sees what the backend really answered.
     'telemetry/logging',
     'qos/circuit-breaker/http',
+    // Signatures cover everything that is sent: innermost.
+    'auth/client-credentials',
+    'auth/gcp',
+    'auth/ntlm',
+    'auth/aws-sigv4',
   ],
 };

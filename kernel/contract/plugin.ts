@@ -27,6 +27,11 @@ export interface Stand {
   readonly readsData?: true | 'optional';
   /** The attachment may answer without calling what it wraps; what it hides is reported by name. */
   readonly terminal?: true;
+  /**
+   * Headers it sets on requests to backends, as in `['X-Role']`. Some backends take `X_Role` for that: of a client such a
+   * look-alike (`_` or `.` for `-`) is dropped. To take the client's own `X-Role` away is for whoever sets it.
+   */
+  readonly sets?: readonly string[];
   /** What other plugins may take; its plugin names every port in `offers`. */
   readonly offers?: readonly Offer[];
 }
@@ -189,8 +194,6 @@ export interface Plugin {
   readonly oldFields?: { readonly [name: string]: string };
   /** Keys of its configuration are data: they say nothing about what they hold, such as whether it is a secret. */
   readonly freeKeys?: true;
-  /** Headers it sets on requests to backends: a client's header that looks like one of them (`_` or `.` for `-`) is dropped. */
-  readonly sets?: readonly string[];
   /**
    * What it never changes: `requests`, the headers and parameters that backends get, or `data`, what they answer. Default:
    * nothing is known, so that nothing is told of what looks unused.

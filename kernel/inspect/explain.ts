@@ -109,7 +109,7 @@ export async function explainRequest(
     host: message.headers.host ?? '',
     body,
   });
-  const entering = compileRequest(route.endpoint, gatewayAgent(version))(client);
+  const entering = compileRequest(route.endpoint, gatewayAgent(version), route.sets)(client);
   const pointer = joinPointer('/endpoints', config.endpoints.indexOf(route.endpoint), 'backend');
   const forwarded = route.endpoint.backend.map((backend, index) => ({
     ...forward(route, backend, index, entering, client),
@@ -195,7 +195,7 @@ function forward(
     encoding: output.raw ? output.name : backend.encoding,
     shadow: stages.some(({ as }) => as === 'shadow'),
     stages,
-    clientHeaders: first ? headerPassages(client, endpoint, backend, first, used.headers) : [],
+    clientHeaders: first ? headerPassages(client, route, backend, first, used.headers) : [],
     clientQuery: first ? queryPassages(client, endpoint, first, used.parameters) : [],
     patternQueryLost: first !== undefined && first.query.size > 0 && /\?./.test(backend.url_pattern),
     refused,

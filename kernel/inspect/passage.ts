@@ -7,7 +7,8 @@ import {
   type PipeRequest,
 } from '#contract';
 import { parsePlaceholder, splitPlaceholders } from '../pipeline/placeholder.ts';
-import { bodyHeaders, connectionNames, isTwin, ownHeaders } from '../pipeline/request.ts';
+import { bodyHeaders, connectionNames, isLookAlike, ownHeaders } from '../pipeline/request.ts';
+import type { Route } from '../pipeline/route.ts';
 
 /** Whether something of the client's request reaches a backend, as it came or in the address. */
 export interface Passage {
@@ -24,6 +25,7 @@ interface Case {
   readonly connection: ReadonlySet<string> | null;
   readonly listed: ReadonlySet<string>;
   readonly backend: BackendConfig;
+  readonly sets: ReadonlySet<string>;
 }
 
 /** Why a header does not pass, the strongest reason first. */
@@ -33,13 +35,12 @@ const headerReasons: readonly (readonly [applies: (found: Case) => boolean, why:
   [({ name, connection }) => connection?.has(name) === true, 'Connection names it'],
   [({ name, hasBody }) => bodyHeaders.has(name) && !hasBody, 'it describes a body, and there is none'],
   [({ name, listed }) => !listed.has('*') && !listed.has(name), 'not in input_headers of the endpoint'],
-  [({ name, listed }) => listed.has('*') && isLookAlike(name), 'some backends take it for a header the gateway sets'],
+  [
+    ({ name, listed, sets }) => listed.has('*') && isLookAlike(name, sets),
+    'some backends take it for a header the gateway or a component sets',
+  ],
   [({ backend }) => backend.input_headers.length > 0, 'not in input_headers of the backend'],
 ];
-
-function isLookAlike(name: string): boolean {
-  return /[_.]/.test(name) && isTwin(name.replace(/[_.]/g, '-'));
-}
 
 /** What of the client's request stands in the address of a backend. @param withQuery whether the pattern's query is sent. */
 export function usedInAddress(
@@ -58,12 +59,12 @@ export function usedInAddress(
 /** Each header of the client's, and whether it is in what was sent. @param used names of those in the address. */
 export function headerPassages(
   client: ClientRequest,
-  endpoint: EndpointConfig,
+  { endpoint, sets }: Pick<Route, 'endpoint' | 'sets'>,
   backend: BackendConfig,
   sent: PipeRequest,
   used: ReadonlySet<string>,
 ): Passage[] {
-  const given = { connection: connectionNames(client.headers.list), hasBody: client.body !== null, backend };
+  const given = { connection: connectionNames(client.headers.list), hasBody: client.body !== null, backend, sets };
   const listed = new Set(endpoint.input_headers.map((name) => name.toLowerCase()));
   const names = new Set([...client.headers].map(([name]) => name.toLowerCase()));
   return [...names].map((name) => {

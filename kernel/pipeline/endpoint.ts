@@ -23,7 +23,7 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
   const log = context.log.at(`[ENDPOINT: ${endpoint.endpoint}]`);
   const pipe = compilePipe(context, endpoint, pointer, log);
   if (!pipe) return undefined;
-  const { step, output, attached, endpointPhase, maxPayloadBytes, stages } = pipe;
+  const { step, output, attached, endpointPhase, maxPayloadBytes, stages, sets } = pipe;
   return {
     endpoint,
     output,
@@ -32,11 +32,12 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
     traffic,
     handle: foldAnswering(
       endpointPhase.map(({ at }) => at.endpoint!),
-      enterPipe(compileRequest(endpoint, context.agent), step),
+      enterPipe(compileRequest(endpoint, context.agent, sets), step),
     ),
     depth: endpointPhase.length + 1,
     maxPayloadBytes,
     stages,
+    sets,
     nested,
     upgrades: upgradesOf(attached),
     inflate: Boolean(build.config.router.decompress_gzip) || attached.some(({ at }) => at.payload?.inflate),

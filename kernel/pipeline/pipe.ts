@@ -8,6 +8,7 @@ import {
   type Log,
   type PipeRequest,
   Reply,
+  type Stand,
   type Step,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
@@ -42,6 +43,8 @@ export interface CompiledPipe {
   /** Longest request body in bytes; 0 for no limit. */
   readonly maxPayloadBytes: number;
   readonly stages: PipeStages;
+  /** Headers that components set on requests to backends, in lower case. */
+  readonly sets: ReadonlySet<string>;
 }
 
 /** Compiles a pipe; undefined when it has mistakes, which are in `build.errors`. */
@@ -109,11 +112,19 @@ export function compilePipe(
     attached,
     endpointPhase,
     maxPayloadBytes,
+    sets: headersSet([...context.service, ...everything]),
     stages: {
       around: stagesAround(endpointPhase, proxyPhase, attached, regular.length > 1, output.messages !== undefined),
       backends: backends.map((backend) => backend.stages),
     },
   };
+}
+
+const noHeaders: ReadonlySet<string> = new Set();
+
+function headersSet(attached: readonly Attached<Stand>[]): ReadonlySet<string> {
+  const names = attached.flatMap(({ at }) => at.sets ?? []);
+  return names.length === 0 ? noHeaders : new Set(names.map((name) => name.toLowerCase()));
 }
 
 function onlyShadows(backends: readonly AttachedBackend[], pointer: string): ConfigError {

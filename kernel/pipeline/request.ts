@@ -21,7 +21,7 @@ export const ownHeaders: ReadonlySet<string> = new Set([
 /** Headers that describe the body and go with it. */
 export const bodyHeaders: ReadonlySet<string> = new Set(['content-type', 'content-encoding']);
 
-/** Headers a component or the gateway sets and that a look-alike (`_` or `.` for `-`) could shadow at a backend. */
+/** Headers of the gateway's that a look-alike (`_` or `.` for `-`) could shadow at a backend. */
 const guardedTwins = new Set([
   ...ownHeaders,
   ...bodyHeaders,
@@ -41,9 +41,14 @@ export function gatewayAgent(version: string): string {
  * from the client's.
  *
  * @param agent the gateway's own `User-Agent`.
+ * @param sets headers that components set, in lower case.
  */
-export function compileRequest(endpoint: EndpointConfig, agent: string): (client: ClientRequest) => PipeRequest {
-  const pickHeaders = compileHeaders(endpoint.input_headers);
+export function compileRequest(
+  endpoint: EndpointConfig,
+  agent: string,
+  sets: ReadonlySet<string>,
+): (client: ClientRequest) => PipeRequest {
+  const pickHeaders = compileHeaders(endpoint.input_headers, sets);
   const pickQuery = compileQuery(endpoint.input_query_strings);
   return (client) => {
     const headers = new HeaderBag();
@@ -61,9 +66,9 @@ export function compileRequest(endpoint: EndpointConfig, agent: string): (client
 type PickHeaders = (from: readonly string[], to: string[]) => boolean;
 
 /** Copies the listed headers; answers whether the client's `User-Agent` was among them. */
-function compileHeaders(names: readonly string[]): PickHeaders {
+function compileHeaders(names: readonly string[], sets: ReadonlySet<string>): PickHeaders {
   if (names.length === 0) return () => false;
-  if (names.includes('*')) return copyAll;
+  if (names.includes('*')) return (from, to) => copyAll(from, to, sets);
   const listed = new Set(names.map((name) => name.toLowerCase()));
   for (const name of listed) if (isHopByHop(name) || ownHeaders.has(name) || bodyHeaders.has(name)) listed.delete(name);
   if (listed.size === 0) return () => false;
@@ -85,22 +90,27 @@ function copyNamed(from: readonly string[], to: string[], names: ReadonlySet<str
   return copied;
 }
 
-function copyAll(from: readonly string[], to: string[]): boolean {
+function copyAll(from: readonly string[], to: string[], sets: ReadonlySet<string>): boolean {
   const connection = connectionNames(from);
   let agent = false;
   for (let at = 0; at < from.length; at += 2) {
     const lower = from[at]!.toLowerCase();
     if (isHopByHop(lower) || ownHeaders.has(lower) || bodyHeaders.has(lower) || connection?.has(lower)) continue;
-    if (/[_.]/.test(lower) && isTwin(lower.replace(/[_.]/g, '-'))) continue;
+    if (isLookAlike(lower, sets)) continue;
     if (lower === 'user-agent') agent = true;
     to.push(canonicalHeaderName(lower), from[at + 1]!);
   }
   return agent;
 }
 
-/** A name that some backends take for that of a header the gateway or a component sets (decision 24). */
-export function isTwin(name: string): boolean {
-  return guardedTwins.has(name) || isHopByHop(name);
+/**
+ * True for a name that some backends take for that of a header the gateway or a component sets.
+ * @param name in lower case. @param sets what components set, in lower case.
+ */
+export function isLookAlike(name: string, sets: ReadonlySet<string>): boolean {
+  if (!/[_.]/.test(name)) return false;
+  const meant = name.replace(/[_.]/g, '-');
+  return guardedTwins.has(meant) || sets.has(meant) || isHopByHop(meant);
 }
 
 /** The header names that `Connection` declares to be of this hop only; null for none. */

@@ -25,6 +25,8 @@ export interface Route {
   readonly traffic: EndpointTraffic;
   /** What the pipe was folded from. */
   readonly stages: PipeStages;
+  /** Headers that components set on requests to its backends, in lower case. */
+  readonly sets: ReadonlySet<string>;
   /** The pipes that its components hold. */
   readonly nested: readonly NestedPipe[];
 }

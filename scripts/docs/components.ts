@@ -1,4 +1,4 @@
-import type { Compatibility, Namespace, Order, Plugin } from '#contract';
+import type { Compatibility, Namespace, Plugin } from '#contract';
 import type { JsonSchema } from '../../kernel/config/index.ts';
 import { oldNamesOf } from '../../kernel/config/old-names.ts';
 import { type CompleteSchema, definitionKey } from '../../kernel/pipeline/complete-schema.ts';
@@ -17,7 +17,7 @@ export function componentTopics({ definitions }: CompleteSchema, registry: Regis
       description: plugin.description,
       notes: [
         ...placeNotes(namespace, plugin),
-        ...orderNotes(plugin, registry.catalogue.order),
+        ...orderNotes(plugin, registry),
         ...oldNotes(namespace, registry.compatibility),
       ],
       objects: forms.map(({ at, schema }) => ({ heading: `At ${at} level`, schema })),
@@ -69,8 +69,9 @@ function placeNotes(namespace: Namespace, { places = [], encodings = [], discove
 }
 
 /** Every phase it has a part in, with what stands around it there. */
-function orderNotes({ name }: Plugin, order: Order): string[] {
+function orderNotes({ name }: Plugin, { catalogue: { order }, namespaces }: Registry): string[] {
   const rows = Object.entries(order)
+    .map(([phase, names]) => [phase, names.filter((other) => namespaces.includes(other))] as const)
     .filter(([, names]) => names.includes(name))
     .map(([phase, names]) => [
       code(phase),

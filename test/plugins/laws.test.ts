@@ -102,3 +102,15 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
     deepEqual(await standing.close(), { kept: 0, deferred: 0 });
   });
 }
+
+describe('the table of the order', () => {
+  const known = new Set([...Object.keys(catalogue.plugins), ...catalogue.compatibility!.namespaces]);
+  for (const [phase, names] of Object.entries(catalogue.order)) {
+    it(`names what there is or will be in the phase ${phase}, each once`, () => {
+      deepEqual(
+        names.filter((name, at) => !known.has(name) || names.indexOf(name) !== at),
+        [],
+      );
+    });
+  }
+});

@@ -198,7 +198,7 @@ describe('explainRequest', () => {
     it('of a look-alike under *', async () => {
       const headers = [['X_Forwarded_For', '1']] as const;
       const { forwarded } = await explain(one({ input_headers: ['*'] }), { method: 'GET', target: '/e', headers });
-      equal(forwarded[0]!.clientHeaders[0]!.why, 'some backends take it for a header the gateway sets');
+      equal(forwarded[0]!.clientHeaders[0]!.why, 'some backends take it for a header the gateway or a component sets');
     });
 
     it('of parameters', async () => {
