@@ -46,6 +46,7 @@ export { contentHash } from './runtime/content-hash.ts';
 export { endpointId } from './runtime/fingerprint.ts';
 export { systemTimers, type Timers } from './runtime/watch/timers.ts';
 export { socketAddress } from './server/client-ip.ts';
+export { handConnection, watchTimeouts } from './server/internals.ts';
 export type { RunningAdmin, StartAdmin, StartAdminOptions } from './start-admin.ts';
 export { version } from './version.ts';
 export type { WorkerInfo } from './workers/crew.ts';

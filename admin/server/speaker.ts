@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { AdminPem } from '#contract';
+import { handConnection, watchTimeouts } from '#kernel';
 import type { Answer } from '../app.ts';
 
 /** Speaks HTTP, with or without TLS, on connections that come to it. */
@@ -30,11 +31,10 @@ export function createSpeaker(answer: Answer, pem: AdminPem | null): Speaker {
   const server: Server = pem
     ? createTlsServer({ ...limits, ...tlsOptions(pem) }, answer)
     : createServer(limits, answer);
-  // Node watches over the timeouts of connections from here on.
-  server.emit('listening');
+  watchTimeouts(server);
   return {
     pem,
-    take: (socket) => void server.emit('connection', socket),
+    take: (socket) => handConnection(server, socket),
     drain: () => server.closeIdleConnections(),
     // The port is not its own: closing only ends the watch.
     close: () => void server.close(() => {}),

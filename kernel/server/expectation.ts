@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { beforeFirstRead, forgetFirstRead } from './internals.ts';
 
 /**
  * For a request with `Expect: 100-continue`: the client is told to go on when somebody first reads the body. An answer
@@ -7,17 +8,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export function deferContinue(message: IncomingMessage, response: ServerResponse): void {
   const keepAlive = response.shouldKeepAlive;
   response.shouldKeepAlive = false;
-  message._read = (size) => {
-    forgoContinue(message);
-    if (!response.headersSent) {
-      response.shouldKeepAlive = keepAlive;
-      response.writeContinue();
-    }
-    message._read(size);
-  };
+  beforeFirstRead(message, () => {
+    if (response.headersSent) return;
+    response.shouldKeepAlive = keepAlive;
+    response.writeContinue();
+  });
 }
 
 /** The answer is decided on: nobody is told to go on any more, whoever reads the body. */
 export function forgoContinue(message: IncomingMessage): void {
-  Reflect.deleteProperty(message, '_read');
+  forgetFirstRead(message);
 }

@@ -13,6 +13,7 @@ import { abandon } from './carrier.ts';
 import { deferContinue } from './expectation.ts';
 import { isLength } from './framing.ts';
 import { connections, Http2Request, Http2Response } from './http2-messages.ts';
+import { handConnection } from './internals.ts';
 
 /** Serves connections that speak HTTP/2, encrypted or not. */
 export interface Http2 {
@@ -82,7 +83,7 @@ export function createHttp2(
       // Read now, it is still known when the client has left.
       void (socket as Socket).remoteAddress;
       taken = socket;
-      server.emit('connection', socket);
+      handConnection(server, socket);
     },
     adjust(next) {
       limits = next;

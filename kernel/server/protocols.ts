@@ -5,6 +5,7 @@ import type { ServerTls } from '../runtime/tls.ts';
 import { asksForHttp2, tellProtocol, upgrade } from './h2c.ts';
 import { createHttp1, type Http1 } from './http1.ts';
 import { createHttp2 } from './http2.ts';
+import { decideUpgrades, handConnection, watchTimeouts } from './internals.ts';
 import { SwitchingResponse } from './switching-response.ts';
 import { createHandshakes, type Handshakes } from './tls.ts';
 import { protocolOf } from './upgrade.ts';
@@ -85,7 +86,7 @@ class Dispatch implements Protocols {
 
   #hand(socket: Socket, isHttp2: boolean): void {
     if (isHttp2) this.#http2.take(socket);
-    else this.#http1.server.emit('connection', socket);
+    else handConnection(this.#http1.server, socket);
   }
 
   #shakeHands(tls: ServerTls): Handshakes {
@@ -95,11 +96,12 @@ class Dispatch implements Protocols {
   #createHttp1(): Http1 {
     const http1 = createHttp1(this.#config, this.#serve);
     const { server } = http1;
-    Object.assign(server, {
-      shouldUpgradeCallback: (message: IncomingMessage) =>
+    decideUpgrades(
+      server,
+      (message) =>
         (this.#switchesToHttp2(message) || protocolOf(message, this.#upgrades) !== null) &&
         http1.isFree(message.socket),
-    });
+    );
     server.on('upgrade', (message, socket: Socket, head) => {
       if (!this.#switchesToHttp2(message)) {
         const response = new SwitchingResponse(message, socket, head, protocolOf(message, this.#upgrades)!);
@@ -113,8 +115,7 @@ class Dispatch implements Protocols {
         this.#http2.take(socket);
       });
     });
-    // Node watches over the timeouts of connections from here on.
-    server.emit('listening');
+    watchTimeouts(server);
     return http1;
   }
 

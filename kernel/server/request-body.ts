@@ -4,6 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { CallError, RequestBody } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import { ClientBody } from './client-body.ts';
+import { beforeFirstRead } from './internals.ts';
 import { PassingBytes } from './passing-bytes.ts';
 
 /** Longest inflated request body when no limit is set, in bytes (decision 23). */
@@ -55,12 +56,7 @@ function inflated(source: Readable): Readable {
     destroy: (error, done) => done(error === null || error instanceof CallError ? error : invalidGzip()),
   });
   output.on('error', ignored);
-  const read = output._read;
-  output._read = (size) => {
-    output._read = read;
-    pipeline(source, createGunzip(), output, ignored);
-    read.call(output, size);
-  };
+  beforeFirstRead(output, () => pipeline(source, createGunzip(), output, ignored));
   return output;
 }
 

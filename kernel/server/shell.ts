@@ -4,6 +4,7 @@ import Koa from 'koa';
 import type { Log } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
 import { type Carrier, carried } from './carrier.ts';
+import { answerByKoa } from './internals.ts';
 import { compressReply, headersOn, takeHeaders } from './koa-reply.ts';
 
 /** An error as Koa's `context.throw` makes it, or any other. */
@@ -62,7 +63,7 @@ export class Shell extends Koa {
     (context.req as Carrier)[carried]?.settleBody(context.body instanceof Stream);
     const packing = this.#gzips ? compressReply(context) : undefined;
     const { statusCode } = context.res;
-    return koaHandler.call(this, context, async () => {
+    return answerByKoa.call(this, context, async () => {
       context.res.statusCode = statusCode;
       await packing;
       showHead(context);
@@ -94,7 +95,3 @@ function refusalOf(error: Refusal): { status: number; text: string } | null {
 function hasLeft(message: IncomingMessage): boolean {
   return message.destroyed && !message.complete;
 }
-
-/** Part of Koa that its types leave out. */
-const koaHandler = (Koa.prototype as unknown as { handleRequest(context: Koa.Context, run: Composed): Promise<void> })
-  .handleRequest;

@@ -3,6 +3,7 @@ import { createServer, type TLSSocket } from 'node:tls';
 import type { Log } from '#contract';
 import type { ServerTls } from '../runtime/tls.ts';
 import { readFirst } from './first-bytes.ts';
+import { handConnection, useContext } from './internals.ts';
 import { endPolitely, refusal } from './refusal.ts';
 
 /** Shakes hands with clients. */
@@ -34,8 +35,7 @@ export function createHandshakes(
     ALPNProtocols: ['h2', 'http/1.1'],
     handshakeTimeout: waitMs || HANDSHAKE_MS,
   });
-  // The context Node makes by itself from the options leaves `allowPartialTrustChain` out.
-  Object.assign(server, { _sharedCreds: tls.context });
+  useContext(server, tls.context);
   server.on('secureConnection', (socket) => {
     pending.delete(endsOf(socket));
     socket.on('error', ignored);
@@ -64,7 +64,7 @@ export function createHandshakes(
       readFirst(socket, waitMs || HANDSHAKE_MS, (bytes) => {
         const isPlain = beginsRequest(bytes);
         if (isPlain === undefined) return null;
-        return { bytes, done: () => (isPlain ? refusePlain(socket) : server.emit('connection', socket)) };
+        return { bytes, done: () => (isPlain ? refusePlain(socket) : handConnection(server, socket)) };
       });
     },
     abort() {

@@ -1,0 +1,133 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, connect, createServer as createPort, type Server as Port } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { connect as connectTls, createSecureContext, createServer as createTlsServer } from 'node:tls';
+import Koa from 'koa';
+import {
+  answerByKoa,
+  beforeFirstRead,
+  decideUpgrades,
+  forgetFirstRead,
+  handConnection,
+  useContext,
+  watchTimeouts,
+} from '../../../kernel/server/internals.ts';
+import { makeCertificates } from '../../support/certificates.ts';
+
+describe('what is used of Node.js and Koa beyond their documentation', () => {
+  const open: Port[] = [];
+  afterEach(() => {
+    for (const port of open.splice(0)) port.close();
+  });
+
+  /** A port that hands its connections on. */
+  async function portTo(take: (socket: import('node:net').Socket) => void): Promise<number> {
+    const port = createPort(take).listen(0, '127.0.0.1');
+    open.push(port);
+    await once(port, 'listening');
+    return (port.address() as AddressInfo).port;
+  }
+
+  it('an HTTP server answers on connections that it is handed, and ends those that are late', async () => {
+    const limits = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 5 };
+    const server = createServer(limits, (_message, response) => response.end('hi'));
+    watchTimeouts(server);
+    const port = await portTo((socket) => handConnection(server, socket));
+    const [response] = (await once(request({ port, host: '127.0.0.1', agent: false }).end(), 'response')) as [
+      IncomingMessage,
+    ];
+    equal((await response.toArray()).join(''), 'hi');
+    const late = connect(port, '127.0.0.1').on('error', () => {});
+    late.write('GET / HTTP/1.1\r\n');
+    const [head] = (await once(late, 'data')) as [Buffer];
+    equal(head.toString().split('\r\n')[0], 'HTTP/1.1 408 Request Timeout');
+    late.destroy();
+    server.close();
+  });
+
+  it('an HTTP server hands out the connections that are to go on in another protocol, and no others', async () => {
+    const server = createServer((_message, response) => response.end('answered'));
+    decideUpgrades(server, ({ url }) => url === '/other');
+    server.on('upgrade', (_message, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'));
+    const port = await portTo((socket) => handConnection(server, socket));
+    const ask = async (path: string) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n`);
+      const [head] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      return head.toString().split(' ')[1];
+    };
+    deepEqual([await ask('/other'), await ask('/')], ['101', '200']);
+    server.closeAllConnections();
+  });
+
+  it('a TLS server speaks with the context that it is given', async () => {
+    const certificates = makeCertificates();
+    const authority = certificates.authority('authority');
+    const { certificatePem: cert, privateKeyPem: key } = certificates.issue('given', authority);
+    const server = createTlsServer({}, (socket) => socket.end());
+    useContext(server, createSecureContext({ cert, key }));
+    const port = await portTo((socket) => handConnection(server, socket));
+    const client = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(client, 'secureConnect');
+    equal(client.getPeerCertificate().subject.CN, 'given');
+    client.destroy();
+    certificates.remove();
+  });
+
+  it('a stream tells when it is first read from, and reads on as before', async () => {
+    const stream = new PassThrough();
+    let reads = 0;
+    beforeFirstRead(stream, () => {
+      reads++;
+      stream.end('ab');
+    });
+    equal(reads, 0);
+    equal((await stream.toArray()).join(''), 'ab');
+    equal(reads, 1);
+  });
+
+  it('a request tells when its body is first read, unless that is called off', async () => {
+    const seen: string[] = [];
+    const server = createServer(async (message, response) => {
+      const { url } = message;
+      beforeFirstRead(message, () => seen.push(url!));
+      if (url === '/off') forgetFirstRead(message);
+      seen.push(`${url} ${(await message.toArray()).join('')}`);
+      response.end();
+    }).listen(0, '127.0.0.1');
+    open.push(server);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    for (const path of ['/told', '/off']) {
+      const asking = request({ port, path, host: '127.0.0.1', method: 'POST', agent: false });
+      asking.end('body');
+      const [response] = (await once(asking, 'response')) as [IncomingMessage];
+      response.resume();
+      await once(response, 'end');
+    }
+    deepEqual(seen, ['/told', '/told body', '/off body']);
+  });
+
+  it('Koa answers from what was left on a context', async () => {
+    class Through extends Koa {
+      handleRequest(context: Koa.Context, run: (context: Koa.Context) => Promise<void>): Promise<void> {
+        return answerByKoa.call(this, context, run);
+      }
+    }
+    const app = new Through();
+    app.use((context) => {
+      context.body = { by: 'koa' };
+    });
+    const server = app.listen(0, '127.0.0.1');
+    open.push(server);
+    await once(server, 'listening');
+    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
+      headers: { connection: 'close' },
+    });
+    deepEqual(await response.json(), { by: 'koa' });
+    ok(response.headers.get('content-type')!.startsWith('application/json'));
+  });
+});
