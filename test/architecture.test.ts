@@ -101,6 +101,11 @@ describe('architecture', () => {
     equal([...found].sort().join(), [...rooms].sort().join());
   });
 
+  it('says its rules instead of citing them by number', () => {
+    const citing = files.filter((file) => /\b(?:decision|rules?) \d/i.test(readFileSync(file, 'utf8')));
+    equal(citing.join('\n'), '');
+  });
+
   it('keeps every file under 300 lines', () => {
     const long = [...files, ...globSync('scripts/**/*.ts')].filter(
       (file) => readFileSync(file, 'utf8').split('\n').length > 301,

@@ -3,7 +3,7 @@ import type { Admin } from '../admin.ts';
 import { workersOf } from '../processes.ts';
 import type { Metric, Sample } from './exposition.ts';
 
-/** What became of changes of configuration (hot-reload rule 29). */
+/** What became of changes of configuration. */
 export function reloadMetrics({ gateway, operating }: Admin): Metric[] {
   const { lastSucceeded, lastSuccessAt, counts, lastPhases } = operating.reloads;
   const { revision, hash } = gateway.status;

@@ -48,7 +48,7 @@ function compilePattern(source: string): Pattern {
   }
 }
 
-/** Longest schema that is fetched, in bytes (decision 23). */
+/** Longest schema that is fetched, in bytes. */
 const SCHEMA_LIMIT_BYTES = 1024 * 1024;
 
 async function download(address: string): Promise<string> {

@@ -63,7 +63,7 @@ function significantDigits(source: string): number {
 }
 
 /**
- * Parses JSON without changing a number: those that JavaScript cannot hold become `RawNumber`s (decision 7). The slow
+ * Parses JSON without changing a number: those that JavaScript cannot hold become `RawNumber`s. The slow
  * way is taken only for texts in which a cheap scan finds a number that long.
  * @throws SyntaxError as `JSON.parse` does.
  */

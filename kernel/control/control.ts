@@ -31,7 +31,7 @@ const nothing: EndpointChanges = { added: [], changed: [], removed: [] };
 
 /**
  * Decides what serves: takes changes one at a time from whoever asks, and lets each go through the same steps. A change
- * that fails at any of them leaves what serves untouched (hot-reload rules 4 and 12 to 22).
+ * that fails at any of them leaves what serves untouched.
  */
 export class Control {
   readonly attempts = new Attempts();

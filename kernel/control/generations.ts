@@ -223,7 +223,7 @@ export class Generations {
     this.#options.log.warning(`revision ${id}: ${requests} aborted, replaced for longer than drain_timeout: ${names}`);
   }
 
-  /** Waits until fewer than `limit` replaced configurations have requests left (hot-reload rule 1). */
+  /** Waits until fewer than `limit` replaced configurations have requests left. */
   async room(limit: number): Promise<void> {
     while (this.#draining.size >= limit) {
       await new Promise<void>((resolve) => {

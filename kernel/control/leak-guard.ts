@@ -12,7 +12,7 @@ export interface LeakGuardOptions {
   readonly follow?: FollowCollections;
 }
 
-/** Notices configurations that were given back and yet stay in memory (hot-reload rule 21). */
+/** Notices configurations that were given back and yet stay in memory. */
 export interface LeakGuard {
   /** Expects a configuration, given back, to be collected. */
   expectGone(disposed: object, revision: number): void;

@@ -20,7 +20,7 @@ export class ConfigText {
 /** A configuration: the path of its file, its text, or the object it would hold. */
 export type Source = string | ConfigText | object;
 
-/** The document of one attempt, in memory: later steps, and other processes, see just this (hot-reload rule 12). */
+/** The document of one attempt, in memory: later steps, and other processes, see just this. */
 export interface Snapshot {
   readonly source: Source;
   /** The path of the file, or a name for a text without one. */

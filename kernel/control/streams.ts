@@ -11,7 +11,7 @@ interface Held {
 
 /**
  * Streams whose configuration has been replaced. One goes on for as long as the serving configuration has its endpoint
- * unchanged; else it is ended in order after a while (hot-reload rules 23 and 24).
+ * unchanged; else it is ended in order after a while.
  */
 export class Streams {
   readonly #held = new Map<Hold, Held>();

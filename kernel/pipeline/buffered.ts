@@ -4,7 +4,7 @@ import { CancelledError, type PipeRequest, Reply, type Step, toCallError } from 
  * Reads a request body into memory once, so that every call inside can send all of it.
  *
  * @param unlessMeasured leave bodies alone whose length is known: against one that is not known the payload limit must be
- * held before a backend hears of the request (proxy rule 19).
+ * held before a backend hears of the request.
  */
 export function buffered(next: Step<PipeRequest>, unlessMeasured = false): Step<PipeRequest> {
   return (request, call) => {

@@ -15,7 +15,7 @@ import {
   toCallError,
 } from '#contract';
 
-/** Longest decoded body of one backend, in bytes (decision 23). */
+/** Longest decoded body of one backend, in bytes. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
 
 const inflate = promisify(gunzip);

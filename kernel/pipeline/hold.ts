@@ -8,7 +8,7 @@ export interface Stream {
 
 /**
  * What keeps one endpoint of one configuration alive. A stream holds its endpoint, not the whole configuration, which may
- * retire around it (hot-reload rule 24).
+ * retire around it.
  */
 export interface Hold {
   /** Streams under way. */

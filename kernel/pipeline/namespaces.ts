@@ -13,7 +13,7 @@ export interface Found {
 
 /**
  * The plugins of one `extra_config`. A namespace that nobody registered, or that does nothing at this level, is a
- * configuration error (configuration rule 11).
+ * configuration error.
  *
  * Codes: NAMESPACE_LEVEL, NAMESPACE_UNKNOWN, CONFIG_NOT_SUPPORTED.
  */

@@ -22,7 +22,7 @@ type Part = (request: PipeRequest, call: Call) => string | undefined;
 type Encode = (value: string) => string | undefined;
 
 /**
- * Compiles `url_pattern` (forwarding rules 12 to 17). The pattern's own query is sent only when no parameter is
+ * Compiles `url_pattern`. The pattern's own query is sent only when no parameter is
  * forwarded.
  *
  * @param wildcard the endpoint ends in `/*`: what it matched is put behind the path.

@@ -184,7 +184,7 @@ function withoutBytes(step: Step<PipeRequest>): Step<PipeRequest> {
   };
 }
 
-/** Refuses a request that lacks what any of several backends needs before one of them is called (forwarding rule 17). */
+/** Refuses a request that lacks what any of several backends needs before one of them is called. */
 function demanding(meets: ReturnType<typeof compileDemands>, next: Step<PipeRequest>): Step<PipeRequest> {
   if (!meets) return next;
   return (request, call) => (meets(request, call) ? next(request, call) : Reply.failed(missingValue()));

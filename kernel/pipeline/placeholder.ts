@@ -6,7 +6,7 @@ export type Placeholder =
   | { readonly from: 'header'; readonly name: string; readonly position: number }
   | { readonly from: 'query'; readonly name: string; readonly position: number };
 
-/** Reads what stands between the braces (forwarding rules 14 to 17). Anything unknown is a path variable's name. */
+/** Reads what stands between the braces. Anything unknown is a path variable's name. */
 export function parsePlaceholder(text: string): Placeholder {
   const earlier = /^resp(\d+)_(.+)$/.exec(text);
   if (earlier) return { from: 'earlier', index: Number(earlier[1]), path: earlier[2]!.split('.') };

@@ -42,7 +42,7 @@ export function createRendering(router: RouterOptions, version: string): Renderi
   };
 }
 
-/** Turns the reply of an endpoint into what the client is written (merging rules 9 to 13, error rules 1 to 10). */
+/** Turns the reply of an endpoint into what the client is written. */
 export function render(reply: Reply, route: Route, request: ClientRequest, rendering: Rendering): Answer {
   const bare = reply.data === null && reply.body === null;
   if (bare && reply.errors.length > 0) return renderError(reply, rendering);
@@ -90,7 +90,7 @@ export function renderPlain(reply: Reply, rendering: Rendering): Answer {
   return { status: reply.status, headers, body };
 }
 
-/** A failure or a refusal: its text where error messages are returned, else nothing (error rules 1 to 4). */
+/** A failure or a refusal: its text where error messages are returned, else nothing. */
 export function renderError(reply: Reply, rendering: Rendering): Answer {
   const headers = reply.headers.list;
   const { errors } = reply;

@@ -138,7 +138,7 @@ function compileQuery(names: readonly string[]): (client: ClientRequest) => Quer
 }
 
 /**
- * Compiles a backend's own lists, the second filter (forwarding rules 9 and 11). `[]` filters nothing, `[""]` drops
+ * Compiles a backend's own lists, the second filter. `[]` filters nothing, `[""]` drops
  * everything; what describes the body stays with it.
  */
 export function compileBackendFilter(

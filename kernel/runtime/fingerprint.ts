@@ -42,7 +42,7 @@ function servicePrint({ endpoints: _, ...service }: ServiceConfig): string {
   return hash('sha256', canonicalJson(service as unknown as Data), 'base64url');
 }
 
-/** SHA-256 of a configuration and of every file it names (hot-reload rule 1). The order of endpoints means nothing. */
+/** SHA-256 of a configuration and of every file it names. The order of endpoints means nothing. */
 export function hashOf({ service, endpoints }: Fingerprint, files: readonly FileRead[]): string {
   const sum = createHash('sha256').update(service);
   for (const id of [...endpoints.keys()].sort()) sum.update(`\n${id} ${endpoints.get(id)}`);

@@ -1,4 +1,4 @@
-/** The steps of a reload, in their order (hot-reload rules 12 to 19). */
+/** The steps of a reload, in their order. */
 export type Phase = 'read' | 'validate' | 'build' | 'warmup' | 'prepare' | 'swap';
 
 /** How long each step of one attempt took. */

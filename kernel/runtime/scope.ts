@@ -29,7 +29,7 @@ export class Scope {
   }
 }
 
-/** Longest wait for one disposer, in milliseconds (hot-reload rule 21). */
+/** Longest wait for one disposer, in milliseconds. */
 const DISPOSE_MS = 5_000;
 
 function soon(disposed: Promise<void>): Promise<void> {

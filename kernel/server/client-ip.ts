@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { addressFamily, addressMatcher, type RouterOptions } from '#contract';
 
 /**
- * Compiles how the client's address is found (routing rule 13): the socket's, unless that is a trusted proxy; then the
+ * Compiles how the client's address is found: the socket's, unless that is a trusted proxy; then the
  * first address from the right of a proxy header that is no trusted proxy itself.
  */
 export function compileClientIp(router: RouterOptions): (message: IncomingMessage) => string {

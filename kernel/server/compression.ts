@@ -5,7 +5,7 @@ import { ByteStream } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
 import { acceptsGzip } from './accepts-gzip.ts';
 
-/** Shorter bodies are not worth it (decision 20). */
+/** Shorter bodies are not worth it. */
 const SMALLEST_BYTES = 1024;
 
 /** Half the time of the default level, for a few per cent more bytes. */
@@ -16,7 +16,7 @@ const streamTypes = /^(?:text\/event-stream|application\/(?:x-ndjson|vnd\.amazon
 const gzipWhole = promisify(gzip);
 
 /**
- * True when a response may and should be compressed for a client that wants it (routing rule 15). What comes as a stream
+ * True when a response may and should be compressed for a client that wants it. What comes as a stream
  * is never held back by it.
  */
 export function isCompressible(status: number, headers: readonly string[], body: Answer['body']): boolean {

@@ -4,7 +4,7 @@ import { abandon } from './carrier.ts';
 import { inspectHead } from './framing.ts';
 import { endPolitely, refusal } from './refusal.ts';
 
-/** Pipelined requests that may wait on one connection (decision 23). */
+/** Pipelined requests that may wait on one connection. */
 const PIPELINE_LIMIT = 100;
 
 /** What the connections of one listener share; it may change while they live. */
@@ -18,7 +18,7 @@ export interface ConnectionRules {
 
 /**
  * One HTTP/1 connection. Its requests are served one after another, however many were sent at once: so what follows a
- * refusal never runs (decision 26), and a refusal comes only after the answers before it.
+ * refusal never runs, and a refusal comes only after the answers before it.
  */
 export class Connection {
   readonly #socket: Socket;

@@ -11,7 +11,7 @@ export function isLength(text: string): boolean {
 const authority = /^[\w.\-:[\]%~!$&'()*+,;=]*$/;
 
 /**
- * Looks at what the parser lets through and another reader of the same bytes could read differently (decision 26):
+ * Looks at what the parser lets through and another reader of the same bytes could read differently:
  * versions without framing rules, unknown transfer codings, more than one `Host`.
  *
  * @returns the status to refuse with, 0 for a sound head.

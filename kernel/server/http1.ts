@@ -90,7 +90,7 @@ export function createHttp1(
   };
 }
 
-/** The server's limits, in milliseconds and bytes; timeouts of 0 are none (service-settings rule 3). */
+/** The server's limits, in milliseconds and bytes; timeouts of 0 are none. */
 function limits(config: ServiceConfig) {
   const { read_timeout: whole, read_header_timeout: head, idle_timeout: idle, max_header_bytes: headerBytes } = config;
   return {

@@ -7,7 +7,7 @@ import { ClientBody } from './client-body.ts';
 import { beforeFirstRead } from './internals.ts';
 import { PassingBytes } from './passing-bytes.ts';
 
-/** Longest inflated request body when no limit is set, in bytes (decision 23). */
+/** Longest inflated request body when no limit is set, in bytes. */
 export const INFLATED_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -25,7 +25,7 @@ export function receiveBody(message: IncomingMessage, response: ServerResponse, 
   return new ClientBody(message, response, keepBytes > 0 ? new PassingBytes(message, keepBytes) : null);
 }
 
-/** A client's body under an endpoint's limits (proxy rules 19 and 20). */
+/** A client's body under an endpoint's limits. */
 export function limitBody(
   source: ClientBody,
   message: IncomingMessage,

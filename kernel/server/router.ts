@@ -232,7 +232,7 @@ function rawRemainder(path: string, segments: number): string {
   return separator.lastIndex === 0 ? '' : path.slice(separator.lastIndex);
 }
 
-/** Routing rule 9: a value that still holds escapes, or what would end the path, could name another resource. */
+/** A value that still holds escapes, or what would end the path, could name another resource. */
 function encodedTwice(params: Params, remainder: string | undefined): string | undefined {
   for (const key in params) {
     const value = key === 'Wildcard' ? (remainder ?? '') : params[key]!;

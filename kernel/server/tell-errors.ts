@@ -1,6 +1,6 @@
 import type { Log, Reply } from '#contract';
 
-/** One ERROR line for each thing that failed; a fault of ours with its stack (error rule 12). */
+/** One ERROR line for each thing that failed; a fault of ours with its stack. */
 export function tellErrors(reply: Reply, log: Log, several: boolean): void {
   for (const [index, error] of reply.errors.entries()) {
     const lead = several ? `Error #${index}: ` : '';

@@ -41,7 +41,7 @@ export interface WorkerInfo extends MemoryUse {
 
 /**
  * The processes that serve under a primary. The primary reads and builds every configuration itself first; then all workers
- * get ready from what it read, and only when every one is, all change over (hot-reload rules 25 and 26).
+ * get ready from what it read, and only when every one is, all change over.
  */
 export class Crew implements Participant, SeatOwner {
   readonly log: Log;
