@@ -10,7 +10,10 @@ export type AdminScope = (typeof adminScopes)[number];
 export const adminSchema = {
   type: 'object',
   title: 'Admin API',
-  examples: [{ listen: '127.0.0.1:9180', disable_write: true }],
+  examples: [
+    { listen: '127.0.0.1:9180', disable_write: true },
+    { listen: 'unix:/run/sluice/admin.sock', allowed_ips: ['10.0.0.0/8'] },
+  ],
   properties: {
     listen: {
       type: 'string',

@@ -1,4 +1,4 @@
-import { deepEqual, doesNotThrow, equal, fail, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, doesNotThrow, equal, match, ok, rejects } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { ConfigErrors, type Discovery, type Level, type Phase, type Plugin, type Schema } from '#contract';
 import { compileSchema } from '../../kernel/config/index.ts';
@@ -6,25 +6,7 @@ import { stand } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { standDiscovery } from '../support/discovery.ts';
 
-/** For every place of every plugin a configuration that is good; the law about them fails for a place without one. */
-const good: Readonly<Record<string, Partial<Record<Level, unknown>>>> = {
-  'admin/api': { service: { disable_write: true, allowed_ips: ['10.0.0.0/8'] } },
-  'admin/reload': { service: { drain_timeout: '1m' } },
-  'backend/http': { backend: { return_error_details: 'alias' } },
-  'backend/http/client': { backend: { no_redirect: true } },
-  proxy: {
-    endpoint: { static: { strategy: 'always', data: { a: 1 } } },
-    backend: { flatmap_filter: [{ type: 'del', args: ['a'] }] },
-  },
-  'qos/circuit-breaker': { backend: { interval: 60, timeout: 10, max_errors: 1 } },
-  'qos/circuit-breaker/http': { backend: { interval: 60, timeout: 10, max_errors: 1, valid_status_codes: [200] } },
-  'qos/ratelimit/router': { endpoint: { max_rate: 10, client_max_rate: 1, strategy: 'ip' } },
-  'security/http': { service: { frame_deny: true }, endpoint: { content_type_nosniff: true } },
-  'telemetry/logging': { service: { level: 'INFO' }, backend: { backend: { prefix: 'x' } } },
-  'validation/json-schema': { endpoint: { type: 'object', required: ['name'] } },
-};
-
-const phases: readonly Phase[] = ['router', 'endpoint', 'proxy', 'backend', 'transport'];
+const phases: readonly Phase[] = ['router', 'request', 'endpoint', 'proxy', 'backend', 'transport'];
 
 /** Fields without a description, as paths. */
 function undescribed(schema: Schema, path: string): string[] {
@@ -93,14 +75,27 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
 
   it('refuses a configuration that is no object', () => rejects(stand(plugin, at, 'nonsense'), ConfigErrors));
 
-  it('takes a good configuration twice over, has its place in the order of its phases, and gives everything back', async () => {
-    const config = good[name]?.[at] ?? fail(`no good configuration for ${name} at ${at}`);
-    const standing = await stand(plugin, at, config);
-    const unordered = phases.filter((phase) => phase in standing.attached && !catalogue.order[phase].includes(name));
-    deepEqual(unordered, []);
-    await standing.reload(config);
-    deepEqual(await standing.close(), { kept: 0, deferred: 0 });
+  it('shows configurations that are good for it, which differ', () => {
+    const examples = examplesOf(schema);
+    ok(examples.length > 0, `the schema of ${name} at ${at} has no "examples"`);
+    deepEqual(new Set(examples.map((example) => JSON.stringify(example))).size, examples.length);
   });
+
+  for (const [index, example] of examplesOf(schema).entries()) {
+    it(`takes its example ${index + 1} twice over, has its place in the order of its phases, and gives everything back`, async () => {
+      const standing = await stand(plugin, at, example, { endpoint: { method: 'POST' } });
+      deepEqual(standing.warnings, []);
+      const unordered = phases.filter((phase) => phase in standing.attached && !catalogue.order[phase].includes(name));
+      deepEqual(unordered, []);
+      await standing.reload(example);
+      deepEqual(await standing.close(), { kept: 0, deferred: 0 });
+    });
+  }
+}
+
+/** The configurations of the reference, which are those of the laws. */
+function examplesOf(schema: Schema): readonly unknown[] {
+  return schema.examples ?? [];
 }
 
 describe('the table of the order', () => {

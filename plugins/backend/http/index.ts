@@ -5,7 +5,7 @@ import { errorCode, errorDetails } from './status-failure.ts';
 const schema = {
   type: 'object',
   title: 'Backend errors',
-  examples: [{ return_error_details: 'users' }],
+  examples: [{ return_error_details: 'users' }, { return_error_code: true }],
   properties: {
     return_error_details: {
       type: 'string',

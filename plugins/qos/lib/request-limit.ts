@@ -20,7 +20,11 @@ import { batchOf, fullBucket, giveBack, type Limit, limitOf, take, takeMore } fr
 export const requestLimitSchema = {
   type: 'object',
   title: 'Request limit',
-  examples: [{ max_rate: 500, client_max_rate: 10, strategy: 'ip', every: '1s' }],
+  examples: [
+    { max_rate: 500, client_max_rate: 10, strategy: 'ip', every: '1s' },
+    { max_rate: 500 },
+    { client_max_rate: 100, every: '1m', strategy: 'header', key: 'X-Api-Key' },
+  ],
   properties: {
     max_rate: {
       type: 'number',
