@@ -4,7 +4,14 @@ import { existsSync } from 'node:fs';
 const besides: Readonly<Record<string, readonly string[]>> = {
   'kernel/contract': ['test/kernel/pipeline/**/*.test.ts'],
   'kernel/pipeline': [
+    'test/kernel/seams/**/*.test.ts',
     'test/kernel/server/{compression,middleware,head,access}*.test.ts',
+    'test/kernel/control/{traffic,guard}.test.ts',
+    'test/kernel/config/rules-*.test.ts',
+    'test/kernel/inspect/*.test.ts',
+    'test/kernel/cli/schema*.test.ts',
+    'test/kernel/streaming*.test.ts',
+    'test/plugins/discovery/**/*.test.ts',
     'test/plugins/proxy/**/*.test.ts',
     'test/specs.test.ts',
   ],
@@ -12,8 +19,17 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   'plugins/qos': ['test/specs.test.ts'],
 };
 
-/** The variable that tells the runner which tests there are, as globs with commas between them. */
-export const testFilesVariable = 'MUTATE_TESTS';
+const variable = 'MUTATE_TESTS';
+
+/** Tells the processes that run tests which there are, as globs. */
+export function tellTests(globs: readonly string[]): void {
+  process.env[variable] = JSON.stringify(globs);
+}
+
+/** The globs that were told. */
+export function toldTests(): string[] {
+  return JSON.parse(process.env[variable]!);
+}
 
 /** The globs of the tests that belong to a room, or to one file of it. @throws Error for a room without tests. */
 export function testsOf(path: string): string[] {

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import type { Tried } from '../../scripts/mutate/collector.ts';
 import { readEquivalents } from '../../scripts/mutate/equivalents.ts';
-import { testsOf } from '../../scripts/mutate/rooms.ts';
+import { tellTests, testsOf, toldTests } from '../../scripts/mutate/rooms.ts';
 import { summaryOf } from '../../scripts/mutate/summary.ts';
 
 describe('faults put into the code', () => {
@@ -45,6 +45,11 @@ describe('faults put into the code', () => {
     ok(testsOf('kernel/pipeline/merge.ts').includes('test/kernel/pipeline/**/*.test.ts'));
     ok(testsOf('kernel/config/diff').includes('test/kernel/config/diff/**/*.test.ts'));
     throws(() => testsOf('nowhere/at/all.ts'), /no tests in test\/nowhere/);
+  });
+
+  it('are looked for with the tests that the processes which run them are told, braces and all', () => {
+    tellTests(['test/{a,b}.test.ts', 'test/c.test.ts']);
+    deepEqual(toldTests(), ['test/{a,b}.test.ts', 'test/c.test.ts']);
   });
 
   it('are looked for with tests that are there', () => {
