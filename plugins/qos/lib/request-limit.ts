@@ -228,7 +228,7 @@ function strategyOf(site: Site<unknown>, config: RequestLimitConfig, pointer: st
   if (!strategy) {
     if (written !== '' || config.client_max_rate) {
       const message = written === '' ? 'client_max_rate needs a strategy' : `"${written}" is not a strategy`;
-      const near = written === '' ? undefined : findNear(written, strategies);
+      const near = findNear(written, strategies);
       throw site.fault('RATELIMIT_STRATEGY', `${pointer}/strategy`, message, {
         hint: near ? `did you mean "${near.name}"?` : `write one of ${strategies.join(', ')}`,
         fix: near?.isSure ? { value: near.name } : undefined,
