@@ -49,7 +49,7 @@ export function parallel(
         finish();
       };
       const cancellation = part.onCancel((reason) => {
-        for (let at = 0; at < backends.length && open > 0; at++) {
+        for (let at = 0; at < backends.length; at++) {
           if (replies[at] === undefined) receive(at, Reply.failed(toCallError(reason)));
         }
       });
@@ -100,7 +100,7 @@ export function mergeReplies(
     if (!reply.complete) complete = false;
     if (reply.complete === null || reply.failed) failed++;
     else if (reply.data) parts.push(reply.data);
-    if (reply.body) discard(reply.body);
+    discard(reply.body);
   }
   if (failed > 0 && failed === replies.length - skipped) return Reply.failed(...errors);
   const merged = Reply.data(combine(parts), complete && skipped < replies.length);

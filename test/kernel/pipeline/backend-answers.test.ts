@@ -1,0 +1,60 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { type BackendConfig, BackendError, HeaderBag, Reply } from '#contract';
+import { BackendAnswers, backendNames, countAnswers } from '../../../kernel/pipeline/backend-answers.ts';
+import { statusClasses } from '../../../kernel/pipeline/status-counts.ts';
+import { newCall, pipeRequest } from './requests.ts';
+
+/** What was counted, by backend and class, as in `a 2xx: 1`. */
+function counted(answers: BackendAnswers): string[] {
+  return Array.from(answers, ([name, counts]) =>
+    counts.snapshot().flatMap((count, at) => (count === 0 ? [] : [`${name} ${statusClasses[at]}: ${count}`])),
+  ).flat();
+}
+
+describe('the name of a backend among those of its endpoint', () => {
+  it('is its method and pattern, with a number from the second of that name on', () => {
+    const backends = [
+      ['GET', '/a'],
+      ['POST', '/a'],
+      ['GET', '/a'],
+      ['GET', '/b'],
+      ['GET', '/a'],
+    ].map(([method, url_pattern]) => ({ method, url_pattern }) as BackendConfig);
+    deepEqual(backendNames(backends), ['GET /a', 'POST /a', 'GET /a#2', 'GET /b', 'GET /a#3']);
+  });
+});
+
+describe('the answers of backends', () => {
+  it('are counted by their status, and that there was none', async () => {
+    const answers = new BackendAnswers();
+    const replies = [
+      () => Reply.raw(204, new HeaderBag(), null),
+      async () => Reply.raw(201, new HeaderBag(), null),
+      () => Reply.failed(new BackendError('BACKEND_STATUS', 'no', { upstreamStatus: 404 })),
+      () => Reply.failed(new BackendError('BACKEND_CONNECT', 'refused')),
+    ];
+    const step = countAnswers(answers, 'a', () => replies.shift()!());
+    deepEqual(counted(answers), []);
+    const statuses: number[] = [];
+    while (replies.length > 0) statuses.push((await step(pipeRequest(), newCall())).status);
+    deepEqual(statuses, [204, 201, 500, 500]);
+    deepEqual(counted(answers), ['a none: 1', 'a 2xx: 2', 'a 4xx: 1']);
+  });
+
+  it('are kept while any configuration has the backend, and forgotten after it', () => {
+    const answers = new BackendAnswers();
+    const [first, second] = [answers.hold(['a', 'b']), answers.hold(['b'])];
+    for (const name of ['a', 'b']) answers.of(name).record(200);
+    first();
+    deepEqual(counted(answers), ['b 2xx: 1']);
+    equal(answers.of('b'), answers.of('b'));
+    second();
+    deepEqual(counted(answers), []);
+  });
+
+  it('may be given back before there were any', () => {
+    const answers = new BackendAnswers();
+    answers.hold(['a'])();
+    deepEqual(counted(answers), []);
+  });
+});

@@ -1,0 +1,292 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import {
+  type BackendConfig,
+  CallError,
+  type Data,
+  type DataObject,
+  type Encoding,
+  type EndpointConfig,
+  HeaderBag,
+  type HostList,
+  makeRequest,
+  PipeRequest,
+  Query,
+  Reply,
+  type Step,
+  silentLog,
+} from '#contract';
+import { type BackendParts, compileBackend } from '../../../kernel/pipeline/backend.ts';
+import { newCall } from './requests.ts';
+
+const json: Encoding = {
+  name: 'json',
+  decode: (bytes, asCollection) => {
+    const data = JSON.parse(Buffer.from(bytes).toString()) as Data;
+    return asCollection ? { collection: data } : (data as DataObject);
+  },
+  passes: (bytes) => ({ contentType: 'application/json', body: bytes, empty: false }),
+};
+const raw: Encoding = { name: 'no-op', raw: true };
+
+interface Given extends Partial<Omit<BackendParts, 'endpoint' | 'backend' | 'hosts' | 'protocol'>> {
+  readonly endpoint?: Partial<EndpointConfig>;
+  readonly backend?: Partial<BackendConfig>;
+  readonly hosts?: string[] | null;
+  readonly answers?: 'data';
+  readonly call?: Step<PipeRequest>;
+}
+
+const bytes = (text: string, status = 200) => Reply.raw(status, new HeaderBag(), Buffer.from(text));
+
+/** A backend's pipe, and what its protocol was asked. */
+function backendOf({
+  endpoint,
+  backend,
+  hosts = ['http://a:1'],
+  answers,
+  call = () => bytes('{"a":1}'),
+  ...more
+}: Given) {
+  const asked: PipeRequest[] = [];
+  const list: HostList | null = hosts && { current: hosts, fixed: true };
+  const step = compileBackend({
+    endpoint: { endpoint: '/x', timeout: 60_000, concurrent_calls: 1, ...endpoint } as EndpointConfig,
+    backend: {
+      url_pattern: '/p',
+      method: 'GET',
+      host: hosts ?? [],
+      input_headers: [],
+      input_query_strings: [],
+      ...backend,
+    } as BackendConfig,
+    log: silentLog,
+    backendWraps: [],
+    transportWraps: [],
+    protocol: {
+      ...(answers && { answers }),
+      call: (request, own) => {
+        asked.push(request);
+        return call(request, own);
+      },
+    },
+    hosts: list,
+    customShape: undefined,
+    messageHooks: [],
+    encoding: json,
+    output: json,
+    unread: false,
+    alone: true,
+    ...more,
+  });
+  return { step, asked };
+}
+
+function request({ params = {}, query = '', headers = [] as string[], method = 'GET' } = {}) {
+  const client = makeRequest({ params, method, headers: new HeaderBag(headers) });
+  return new PipeRequest(client, params, Query.parse(query), new HeaderBag(headers), null);
+}
+
+async function send(given: Given, sent = request()) {
+  const { step, asked } = backendOf(given);
+  const reply = await step(sent, newCall());
+  const addresses = asked.map(({ origin, target }) => `${origin} ${target}`);
+  return { reply, asked, addresses, sent, codes: reply.errors.map(({ code }) => code) };
+}
+
+describe('the request to a backend', () => {
+  it('goes to its host, by its method, to its path', async () => {
+    const { addresses, asked } = await send({ backend: { method: 'POST' } });
+    deepEqual([addresses, asked[0]!.method], [['http://a:1 /p'], 'POST']);
+  });
+
+  it("has the request's own method where the backend has none", async () => {
+    equal((await send({ backend: { method: '' as never } }, request({ method: 'PUT' }))).asked[0]!.method, 'PUT');
+  });
+
+  for (const [host, address] of [
+    ['http://a:1/v1', 'http://a:1 /v1/p'],
+    ['http://a:1/v1/', 'http://a:1 /v1/p'],
+    ['http://a:1/', 'http://a:1 /p'],
+    ['http://a:1/v1//w', 'http://a:1 /v1//w/p'],
+  ] as const) {
+    it(`goes below the path of its host ${host}`, async () => {
+      deepEqual((await send({ hosts: [host] })).addresses, [address]);
+    });
+  }
+
+  it('fills the placeholders of the host that was picked, and of no other', async () => {
+    const { step, asked } = backendOf({ hosts: ['http://{id}:1/v', 'http://b:2'] });
+    for (let times = 0; times < 4; times++) await step(request({ params: { Id: 'a' } }), newCall());
+    deepEqual(new Set(asked.map(({ origin, target }) => origin + target)), new Set(['http://a:1/v/p', 'http://b:2/p']));
+  });
+
+  it('is not sent without what its host or its path needs', async () => {
+    for (const given of [{ hosts: ['http://{id}:1'] }, { backend: { url_pattern: '/{id}' } }]) {
+      const { reply, asked, codes } = await send(given);
+      deepEqual([reply.status, codes, asked.length], [400, ['REQUEST_VALUE_MISSING'], 0]);
+    }
+  });
+
+  it('is not sent to an address that is none', async () => {
+    const { asked, codes } = await send({ hosts: ['http://{id}:1'] }, request({ params: { Id: 'a b' } }));
+    deepEqual([codes, asked.length], [['BACKEND_ADDRESS'], 0]);
+  });
+
+  it('is sent to a fixed address as it is written', async () => {
+    deepEqual((await send({ hosts: ['http://a b:1'] })).addresses, ['http://a b:1 /p']);
+  });
+
+  it('is not sent while there is no host', async () => {
+    const { asked, codes } = await send({ hosts: [] });
+    deepEqual([codes, asked.length], [['BACKEND_NO_HOSTS'], 0]);
+  });
+
+  it('has what its lists let through, with a host and without one', async () => {
+    const backend = { input_headers: ['X-A'], input_query_strings: ['a'] };
+    for (const hosts of [['http://a:1'], null]) {
+      const sent = request({ query: 'a=1&b=2', headers: ['X-A', '1', 'X-B', '2'] });
+      const { asked } = await send({ hosts, backend }, sent);
+      deepEqual([[...asked[0]!.headers], asked[0]!.target], [[['X-A', '1']], '/p?a=1']);
+    }
+    const unfiltered = await send({ hosts: null }, request({ headers: ['X-B', '2'] }));
+    deepEqual([...unfiltered.asked[0]!.headers], [['X-B', '2']]);
+  });
+
+  for (const [endpoint, target] of [
+    ['/x/*', '/p/rest'],
+    ['/__catchall', '/p/rest'],
+    ['/*/x', '/p'],
+    ['/x', '/p'],
+  ] as const) {
+    it(`has the path ${target} where the endpoint is ${endpoint} and a rest was matched`, async () => {
+      const { asked } = await send({ endpoint: { endpoint } }, request({ params: { Wildcard: 'rest' } }));
+      equal(asked[0]!.target, target);
+    });
+  }
+
+  it('is a copy where others are made from it too', async () => {
+    for (const [given, isCopy] of [
+      [{}, false],
+      [{ alone: false }, true],
+      [{ endpoint: { concurrent_calls: 2 } }, true],
+    ] as const) {
+      const { sent, asked } = await send(given);
+      deepEqual([sent.target === '', asked[0] !== sent], [isCopy, isCopy]);
+    }
+  });
+
+  it('is sent as often as the endpoint says, once where nothing is decoded', async () => {
+    const endpoint = { concurrent_calls: 3 };
+    deepEqual([(await send({ endpoint })).asked.length, (await send({ endpoint, output: raw })).asked.length], [3, 1]);
+  });
+});
+
+describe('the time of a backend', () => {
+  const never = (): Promise<Reply> => new Promise(() => {});
+  const timeOf = async (endpointMs: number, backendMs: number | undefined): Promise<number[]> => {
+    const deadlines: number[] = [];
+    const { step } = backendOf({
+      endpoint: { timeout: endpointMs },
+      backend: { timeout: backendMs } as Partial<BackendConfig>,
+      call: (_request, call) => {
+        deadlines.push(call.deadline - performance.now());
+        return bytes('{}');
+      },
+    });
+    const whole = newCall(60_000);
+    await step(request(), whole);
+    whole.finish();
+    return deadlines;
+  };
+
+  it('is its own timeout where that is shorter than that of the endpoint', async () => {
+    const [own] = await timeOf(50_000, 10_000);
+    ok(own! > 9000 && own! <= 10_000, String(own));
+  });
+
+  it('is that of the call otherwise', async () => {
+    for (const backendMs of [undefined, 0, 50_000, 55_000]) {
+      const [left] = await timeOf(50_000, backendMs);
+      ok(left! > 59_000, `${backendMs}: ${left}`);
+    }
+  });
+
+  it('is shared by its concurrent calls, three quarters of the shorter timeout', async () => {
+    for (const [endpointMs, backendMs] of [
+      [40, undefined],
+      [60_000, 40],
+    ] as const) {
+      const { step } = backendOf({
+        endpoint: { timeout: endpointMs, concurrent_calls: 2 },
+        backend: { timeout: backendMs } as Partial<BackendConfig>,
+        call: never,
+      });
+      const reply = await step(request(), newCall());
+      deepEqual(
+        reply.errors.map(({ code }) => code),
+        ['CALL_DEADLINE'],
+      );
+    }
+  });
+});
+
+describe('what becomes of the answer of a backend', () => {
+  const backend = { mapping: { a: 'b' } };
+
+  it('is decoded and shaped', async () => {
+    deepEqual((await send({ backend })).reply.data, { b: 1 });
+    deepEqual((await send({ backend: { is_collection: true } })).reply.data, { collection: { a: 1 } });
+  });
+
+  it('passes undecoded where nobody looks at it and it is written as it came', async () => {
+    const passed = await send({ unread: true });
+    deepEqual([passed.reply.data, String(passed.reply.body)], [null, '{"a":1}']);
+    const others: Given[] = [
+      {},
+      { unread: true, alone: false },
+      { unread: true, backend },
+      { unread: true, output: { ...json, name: 'other' } },
+    ];
+    for (const given of others) ok((await send(given)).reply.data !== null, JSON.stringify(given));
+    const { passes: _, ...unproven } = json;
+    ok((await send({ unread: true, encoding: unproven, output: unproven })).reply.data !== null);
+  });
+
+  it('is shaped where the protocol answers with data, which is not decoded', async () => {
+    const call = () => Reply.data({ a: 1 });
+    deepEqual((await send({ answers: 'data', backend, call })).reply.data, { b: 1 });
+    deepEqual((await send({ answers: 'data', backend, call, output: raw })).reply.data, { a: 1 });
+    deepEqual((await send({ answers: 'data', call })).reply.data, { a: 1 });
+    deepEqual((await send({ backend, call })).reply.data, { a: 1 });
+    equal((await send({ answers: 'data', backend, call: () => Reply.data(null) })).reply.data, null);
+  });
+
+  it('is empty data where its encoding is raw and the endpoint is written otherwise', async () => {
+    for (const call of [() => bytes('x'), async () => bytes('x')]) {
+      const { reply } = await send({ encoding: raw, call });
+      deepEqual([reply.data, String(reply.body)], [{}, 'x']);
+    }
+    const decoded = await send({ encoding: raw, call: () => Reply.data({ a: 1 }) });
+    deepEqual(decoded.reply.data, { a: 1 });
+    const failed = await send({ encoding: raw, call: () => Reply.failed(new CallError('TEST', 'it broke')) });
+    equal(failed.reply.data, null);
+  });
+
+  it('is its own, whatever it is, where the endpoint is written raw', async () => {
+    const { reply } = await send({ output: raw, call: () => bytes('no', 404) });
+    deepEqual([reply.status, String(reply.body)], [404, 'no']);
+  });
+
+  it('is counted between the transport wraps and the protocol', async () => {
+    const seen: string[] = [];
+    const wrap =
+      (name: string) =>
+      (next: Step<PipeRequest>): Step<PipeRequest> =>
+      (own, call) => {
+        seen.push(name);
+        return next(own, call);
+      };
+    await send({ backendWraps: [wrap('backend')], transportWraps: [wrap('transport')], counting: wrap('counting') });
+    deepEqual(seen, ['backend', 'transport', 'counting']);
+  });
+});

@@ -1,0 +1,122 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { BackendError, ByteStream, type Encoding, HeaderBag, type Log, Reply, refuse, silentLog } from '#contract';
+import { type Decoding, decoded } from '../../../kernel/pipeline/decode.ts';
+import { newCall, pipeRequest } from './requests.ts';
+
+const json: Encoding = { name: 'json', decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) };
+
+/** What becomes of an answer. */
+async function read(raw: Reply, decoding: Partial<Decoding> = {}, origin = 'http://a:1', call = newCall()) {
+  const warnings: string[] = [];
+  const log: Log = { ...silentLog, warning: (line) => void warnings.push(String(line)) };
+  const all = { encoding: json, asCollection: false, shape: null, pass: false, name: 'GET /p', log, ...decoding };
+  const request = pipeRequest();
+  request.origin = origin;
+  request.target = '/p?q';
+  const reply = await decoded(all, () => raw)(request, call);
+  return { reply, warnings, errors: reply.errors.map((error) => [error.code, error.message]) };
+}
+
+const answer = (body: Reply['body'], headers: string[] = [], status = 200) =>
+  Reply.raw(status, new HeaderBag(headers), body);
+
+describe('the decoding of an answer', () => {
+  it('leaves data, refusals and failures as they are', async () => {
+    const failed = answer(Buffer.from('{}'));
+    failed.errors = [new BackendError('TEST', 'it broke')];
+    const data = Reply.data({ a: 1 });
+    data.status = 404;
+    for (const raw of [data, refuse(204), failed]) equal((await read(raw)).reply, raw);
+  });
+
+  it('fails on every status but 200 and 201, and tells it', async () => {
+    for (const status of [200, 201]) deepEqual((await read(answer(Buffer.from('{}'), [], status))).reply.data, {});
+    const { reply, warnings, errors } = await read(answer(null, [], 404));
+    deepEqual(errors, [['BACKEND_STATUS', 'invalid status code 404 [GET /p]: http://a:1/p?q']]);
+    deepEqual([warnings, reply.upstreamStatus], [['Status: 404'], 404]);
+  });
+
+  it('tells no user and password of the address', async () => {
+    for (const [origin, shown] of [
+      ['http://me:secret@a:1', 'http://a:1'],
+      ['https://me@b@a:1', 'https://a:1'],
+    ] as const) {
+      const { errors } = await read(answer(null, [], 500), {}, origin);
+      ok(errors[0]![1]!.endsWith(`: ${shown}/p?q`), errors[0]![1]);
+    }
+  });
+
+  it('drops the body of another status', async () => {
+    const told: string[] = [];
+    const body = new ByteStream({ cancel: (reason) => void told.push(reason.message) });
+    await read(answer(body, [], 500));
+    body.write(Buffer.alloc(70_000));
+    deepEqual(told, ['context canceled']);
+  });
+
+  it('unpacks gzip, whatever its letter case', async () => {
+    const packed = gzipSync('{"a":1}');
+    deepEqual((await read(answer(packed, ['Content-Encoding', 'GZIP']))).reply.data, { a: 1 });
+  });
+
+  it('fails on bytes that are no gzip though they are said to be', async () => {
+    const { errors } = await read(answer(Buffer.from('{}'), ['Content-Encoding', 'gzip']));
+    deepEqual(errors, [['BACKEND_BODY', 'incorrect header check']]);
+  });
+
+  it('fails on a body that unpacks to more than it may be', async () => {
+    const packed = gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1, 32));
+    const { errors } = await read(answer(packed, ['Content-Encoding', 'gzip']));
+    equal(errors[0]![0], 'BACKEND_BODY');
+  });
+
+  it('fails with the error of the parser, and with its cause', async () => {
+    const { reply, errors } = await read(answer(Buffer.from('no')));
+    equal(errors[0]![0], 'BACKEND_BODY');
+    ok(errors[0]![1]!.startsWith('Unexpected token'));
+    ok(reply.errors[0]!.cause instanceof SyntaxError);
+    const own = new BackendError('BACKEND_OWN', 'it says so itself');
+    const decode = () => {
+      throw own;
+    };
+    equal((await read(answer(Buffer.from('')), { encoding: { name: 'own', decode } })).reply.errors[0], own);
+  });
+
+  it('fails when the body breaks off, and with the end of the call when that is why', async () => {
+    const broken = new ByteStream();
+    const reading = read(answer(broken));
+    broken.fail(new Error('reset'));
+    deepEqual((await reading).errors, [['BACKEND_BODY', 'reset']]);
+    const left = new ByteStream();
+    const call = newCall();
+    const leaving = read(answer(left), {}, undefined, call);
+    call.cancel();
+    left.fail(new Error('reset'));
+    deepEqual((await leaving).errors, [['CALL_CANCELLED', 'context canceled']]);
+  });
+
+  it('is complete unless there is nothing, and shaped', async () => {
+    const shape = (data: object) => ({ shaped: data as never });
+    const { reply } = await read(answer(Buffer.from('{}')), { shape });
+    deepEqual([reply.data, reply.complete], [{ shaped: {} }, true]);
+    const nothing = await read(answer(Buffer.from('null')), { shape });
+    deepEqual([nothing.reply.data, nothing.reply.complete], [null, false]);
+  });
+
+  it('is left out for bytes that are proven, which are complete unless they hold nothing', async () => {
+    const passing = (empty: boolean): Encoding => ({
+      ...json,
+      passes: (bytes) => (bytes.length === 0 ? null : { contentType: 'text/x', body: bytes, empty }),
+    });
+    const { reply } = await read(answer(Buffer.from('{}'), [], 201), { encoding: passing(false), pass: true });
+    deepEqual(
+      [reply.status, [...reply.headers], reply.complete, reply.data],
+      [200, [['Content-Type', 'text/x']], true, null],
+    );
+    const empty = await read(answer(Buffer.from('{}')), { encoding: passing(true), pass: true });
+    equal(empty.reply.complete, false);
+    const unproven = await read(answer(null), { encoding: { ...passing(true), decode: () => ({ a: 1 }) }, pass: true });
+    deepEqual(unproven.reply.data, { a: 1 });
+  });
+});

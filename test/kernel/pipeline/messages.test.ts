@@ -1,0 +1,258 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import {
+  BackendError,
+  ByteStream,
+  Call,
+  CallError,
+  type DataObject,
+  HeaderBag,
+  type Log,
+  type Messages,
+  Reply,
+  silentLog,
+} from '#contract';
+import { type Looking, withMessages } from '../../../kernel/pipeline/messages.ts';
+import { until } from '../../support/conditions.ts';
+import { pipeRequest } from './requests.ts';
+
+/** One message is one JSON text a line; `!` breaks the framing, and so does an end within a line. */
+const lines: Messages = {
+  contentType: 'text/lines',
+  open(each, emit) {
+    let rest = '';
+    return {
+      write(chunk) {
+        rest += Buffer.from(chunk);
+        if (rest.includes('!')) throw new CallError('FRAME', 'a broken frame');
+        const parts = rest.split('\n');
+        rest = parts.pop()!;
+        for (const part of parts) {
+          const data = each ? each(JSON.parse(part) as DataObject) : (JSON.parse(part) as DataObject);
+          if (data) emit(Buffer.from(`${JSON.stringify(data)}\n`));
+        }
+      },
+      end() {
+        if (rest !== '') throw new CallError('FRAME', 'an open frame');
+      },
+    };
+  },
+};
+
+/** A stream, and what its maker is told. */
+function stream() {
+  const told: string[] = [];
+  const body = new ByteStream({
+    resume: () => void told.push('resume'),
+    cancel: (reason) => void told.push(`cancel: ${reason.message}`),
+  });
+  return { body, told };
+}
+
+/** The answer of a backend, taken apart and put together. */
+function taken(reply: Reply, looking: Partial<Looking> = {}) {
+  const warnings: string[] = [];
+  const log: Log = { ...silentLog, warning: (line) => void warnings.push(String(line)) };
+  const request = pipeRequest();
+  const made = withMessages({ messages: lines, shape: null, hooks: [], ...looking }, () => reply)(
+    request,
+    new Call(log),
+  ) as Reply;
+  return { reply: made, warnings, request };
+}
+
+const answer = (body: Reply['body'], headers: string[] = [], status = 200) =>
+  Reply.raw(status, new HeaderBag(headers), body);
+
+/** What a reader gets: its bytes, and how they end. A reader that is full takes one chunk. */
+function read(body: Reply['body'], isFull = false) {
+  const got: string[] = [];
+  (body as ByteStream).flow({
+    write: (chunk) => {
+      got.push(String(Buffer.from(chunk)));
+      return !isFull;
+    },
+    end: () => void got.push('end'),
+    fail: (error) => void got.push(`fail: ${error.message}`),
+  });
+  return got;
+}
+
+function whole(...chunks: string[]): ByteStream {
+  const { body } = stream();
+  for (const chunk of chunks) body.write(Buffer.from(chunk));
+  body.end();
+  return body;
+}
+
+describe('the messages of an answer', () => {
+  it('are those of bytes that came at once, too', () => {
+    deepEqual(read(taken(answer(Buffer.from('{"a":1}\n'))).reply.body), ['{"a":1}\n', 'end']);
+  });
+
+  it('are not looked for in another status, in a failure and where there is no body', () => {
+    const failed = answer(whole('x'));
+    failed.errors = [new BackendError('TEST', 'it broke')];
+    for (const reply of [answer(whole('x'), [], 201), failed, answer(null)]) {
+      const { body } = reply;
+      equal(taken(reply).reply.body, body);
+      equal(reply.headers.has('content-type'), false);
+    }
+  });
+
+  it('are not looked for in bytes that nobody can unpack, which are read to their end and dropped', () => {
+    const { body, told } = stream();
+    const { reply } = taken(answer(body, ['Content-Encoding', 'constructor']));
+    deepEqual(
+      reply.errors.map(({ code, message }) => [code, message]),
+      [['BACKEND_ENCODING', 'backend: unknown Content-Encoding "constructor"']],
+    );
+    body.write(Buffer.alloc(70_000));
+    deepEqual(told, ['cancel: context canceled']);
+  });
+
+  it('are read as they are under the encodings that change nothing', () => {
+    for (const name of ['identity', ' Identity ', '']) {
+      deepEqual(read(taken(answer(whole('{"a":1}\n'), ['Content-Encoding', name])).reply.body), ['{"a":1}\n', 'end']);
+    }
+  });
+
+  it('go by every hook until one drops them', () => {
+    const seen: unknown[] = [];
+    const { reply } = taken(answer(whole('{"a":1}\n{"a":2}\n')), {
+      hooks: [
+        (data) => (data['a'] === 1 ? null : data),
+        (data) => {
+          seen.push(data);
+          return data;
+        },
+      ],
+    });
+    deepEqual([read(reply.body), seen], [['{"a":2}\n', 'end'], [{ a: 2 }]]);
+  });
+
+  it('that a hook fails on are told of once', () => {
+    const { reply, warnings } = taken(answer(whole('{}\n{}\n')), {
+      hooks: [
+        () => {
+          throw new Error('cannot work on that');
+        },
+      ],
+    });
+    deepEqual([read(reply.body), warnings], [['end'], ['message dropped: cannot work on that']]);
+  });
+
+  it('are not missed in an answer without bytes, and in one whose messages were all dropped', () => {
+    for (const [reply, looking] of [
+      [answer(whole()), {}],
+      [answer(whole('{}\n')), { hooks: [() => null] }],
+    ] as const) {
+      const { reply: made, warnings } = taken(reply, looking);
+      deepEqual([read(made.body), warnings], [['end'], []]);
+    }
+  });
+
+  it('come no faster than the client takes them', () => {
+    const { body, told } = stream();
+    const { reply } = taken(answer(body));
+    read(reply.body, true);
+    equal(body.write(Buffer.from('{"a":')), true);
+    equal(body.write(Buffer.from('1}\n')), false);
+    deepEqual(told, []);
+    (reply.body as ByteStream).resume();
+    deepEqual(told, ['resume']);
+  });
+
+  it('are not wanted any more when the client leaves', () => {
+    const { body, told } = stream();
+    const { reply } = taken(answer(body));
+    read(reply.body);
+    (reply.body as ByteStream).cancel(new Error('left'));
+    deepEqual(told, ['cancel: left']);
+  });
+
+  it('break off where the framing does, and the rest is not wanted', () => {
+    const { body, told } = stream();
+    const { reply } = taken(answer(body));
+    const got = read(reply.body);
+    body.write(Buffer.from('{"a":1}\n'));
+    body.write(Buffer.from('!'));
+    deepEqual([got, told], [['{"a":1}\n', 'fail: a broken frame'], ['cancel: a broken frame']]);
+  });
+
+  it('break off once in bytes that are all there', () => {
+    const { reply, warnings } = taken(answer(whole('!', '{"a":1}\n')));
+    deepEqual([read(reply.body), warnings], [['fail: a broken frame'], []]);
+  });
+
+  it('break off where the bytes end within one', () => {
+    deepEqual(read(taken(answer(whole('{"a":'))).reply.body), ['fail: an open frame']);
+  });
+
+  it('break off where the bytes do', () => {
+    const { body } = stream();
+    const { reply } = taken(answer(body));
+    const got = read(reply.body);
+    body.fail(new Error('reset'));
+    deepEqual(got, ['fail: reset']);
+  });
+});
+
+describe('the packed bytes of an answer', () => {
+  const packed = (body: ByteStream) => taken(answer(body, ['Content-Encoding', 'X-GZIP'])).reply.body as ByteStream;
+  const text = `${JSON.stringify({ a: 'x'.repeat(200_000) })}\n`;
+
+  it('are unpacked, and no faster than the client takes them', async () => {
+    const { body } = stream();
+    const output = packed(body);
+    let got = 0;
+    let ended = false;
+    output.flow({
+      write(chunk) {
+        got += chunk.length;
+        setImmediate(() => output.resume());
+        return false;
+      },
+      end: () => {
+        ended = true;
+      },
+      fail() {},
+    });
+    for (let times = 0; times < 20; times++) body.write(gzipSync(text));
+    body.end();
+    await until(() => ended);
+    equal(got, 20 * text.length);
+  });
+
+  it('are asked for again when those before are unpacked', async () => {
+    const { body, told } = stream();
+    const got = read(packed(body));
+    const bytes = gzipSync(Buffer.from(Array.from({ length: 40_000 }, (_, at) => `{"a":${at * 7919}}\n`).join('')));
+    equal(body.write(bytes), false);
+    await until(() => told.includes('resume'));
+    body.end();
+    await until(() => got.at(-1) === 'end');
+  });
+
+  it('are not wanted any more when the client leaves', () => {
+    const { body, told } = stream();
+    packed(body).cancel(new Error('left'));
+    deepEqual(told, ['cancel: left']);
+  });
+
+  it('are not wanted any more when they are not what they should be', async () => {
+    const { body, told } = stream();
+    const got = read(packed(body));
+    body.write(Buffer.from('no gzip at all'));
+    await until(() => told.length > 0);
+    deepEqual(got, ['fail: backend: body is not valid x-gzip: incorrect header check']);
+    deepEqual(told, ['cancel: backend: body is not valid x-gzip: incorrect header check']);
+  });
+
+  it('break off where they do', () => {
+    const { body } = stream();
+    const got = read(packed(body));
+    body.fail(new Error('reset'));
+    deepEqual(got, ['fail: reset']);
+  });
+});

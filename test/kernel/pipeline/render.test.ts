@@ -1,0 +1,228 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { ByteStream, CallError, type Encoding, HeaderBag, makeRequest, Reply, refuse } from '#contract';
+import { type Answer, createRendering, render, renderPlain } from '../../../kernel/pipeline/render.ts';
+import type { Route } from '../../../kernel/pipeline/route.ts';
+
+const rendering = { version: 'Version 1', errorMessages: false };
+const telling = { ...rendering, errorMessages: true };
+
+const text: Encoding = {
+  name: 'text',
+  encode: (data, accept) => ({ contentType: `text/${accept ?? 'plain'}`, body: JSON.stringify(data) }),
+};
+const raw: Encoding = { name: 'raw', raw: true };
+const streaming: Encoding = { name: 'streaming', raw: true, streams: true };
+
+/** What a client is written of a reply: status, headers, body. */
+function written(reply: Reply, { output = text, ttlMs = 0, told = rendering, headers = [] as string[] } = {}) {
+  const route = { output, endpoint: { cache_ttl: ttlMs } } as Route;
+  return shown(render(reply, route, makeRequest({ headers: new HeaderBag(headers) }), told));
+}
+
+function shown({ status, headers, body }: Answer) {
+  const pairs = Array.from({ length: headers.length / 2 }, (_, at) => `${headers[2 * at]}: ${headers[2 * at + 1]}`);
+  return [status, ...pairs, body];
+}
+
+const data = (complete: boolean | null = true, value: object = { a: 1 }): Reply => {
+  const reply = Reply.data(value as never);
+  reply.complete = complete;
+  return reply;
+};
+const failure = (...errors: CallError[]): Reply => Reply.failed(...errors);
+const broken = new CallError('TEST', 'it broke');
+
+describe('the answer of a decoded endpoint', () => {
+  it('is the data in its encoding, which knows what the client accepts', () => {
+    deepEqual(written(data()), [
+      200,
+      'Content-Type: text/plain',
+      'X-Gateway: Version 1',
+      'X-Gateway-Completed: true',
+      '{"a":1}',
+    ]);
+    equal(written(data(), { headers: ['Accept', 'x'] })[1], 'Content-Type: text/x');
+  });
+
+  it('keeps a type that a component has said', () => {
+    const reply = data();
+    reply.headers.set('Content-Type', 'text/own');
+    deepEqual(written(reply).slice(1, 3), ['Content-Type: text/own', 'X-Gateway: Version 1']);
+  });
+
+  it('is complete only with data that has a key', () => {
+    equal(written(data(true, {})).at(-2), 'X-Gateway-Completed: false');
+    equal(written(data(false)).at(-2), 'X-Gateway-Completed: false');
+    equal(written(Reply.data(null, true)).at(-2), 'X-Gateway-Completed: false');
+  });
+
+  it('does not tell whether it is complete where nothing was to be completed', () => {
+    deepEqual(written(data(null)), [200, 'Content-Type: text/plain', 'X-Gateway: Version 1', '{"a":1}']);
+  });
+
+  it('may be kept by caches when it is complete, and says so once', () => {
+    const ttlMs = 61_999;
+    equal(written(data(), { ttlMs }).at(-2), 'Cache-Control: public, max-age=61');
+    equal(written(data(false), { ttlMs }).at(-2), 'X-Gateway-Completed: false');
+    const reply = data();
+    reply.headers.set('Cache-Control', 'no-store');
+    deepEqual(
+      written(reply, { ttlMs }).filter((part) => String(part).startsWith('Cache-Control')),
+      ['Cache-Control: no-store'],
+    );
+  });
+
+  it('is the bytes of a component where there are some instead of data', () => {
+    const reply = Reply.raw(201, new HeaderBag(['X-A', '1']), Buffer.from('bytes'));
+    reply.complete = true;
+    deepEqual(written(reply, { ttlMs: 1000 }), [
+      201,
+      'X-A: 1',
+      'X-Gateway: Version 1',
+      'X-Gateway-Completed: true',
+      'Cache-Control: public, max-age=1',
+      Buffer.from('bytes'),
+    ]);
+    reply.complete = null;
+    equal(written(reply).at(-2), 'X-Gateway: Version 1');
+  });
+
+  it('is the data where there are bytes too', () => {
+    const reply = data();
+    reply.body = Buffer.from('bytes');
+    equal(written(reply).at(-1), '{"a":1}');
+    reply.errors = [broken];
+    equal(written(reply).at(-1), '{"a":1}');
+  });
+
+  it('has no body when it is a refusal or a status that is none of success', () => {
+    deepEqual(written(refuse(204)), [204, 'X-Gateway: Version 1', null]);
+    const moved = new Reply(300);
+    moved.complete = false;
+    deepEqual(written(moved), [300, 'X-Gateway: Version 1', 'X-Gateway-Completed: false', null]);
+  });
+});
+
+describe('the answer of a raw endpoint', () => {
+  it("is the backend's own, with its status and without its word for the gateway's headers", () => {
+    const headers = new HeaderBag(['X-Gateway', 'other', 'X-Gateway-Completed', 'true', 'Content-Length', '5']);
+    const reply = Reply.raw(404, headers, Buffer.from('bytes'));
+    reply.complete = true;
+    deepEqual(written(reply, { output: raw }), [
+      404,
+      'Content-Length: 5',
+      'X-Gateway: Version 1',
+      'X-Gateway-Completed: false',
+      Buffer.from('bytes'),
+    ]);
+    reply.complete = null;
+    equal(written(reply, { output: raw }).at(-2), 'X-Gateway: Version 1');
+  });
+
+  it('is written as a stream without a length only where that is its way, of a success that comes as a stream', () => {
+    const answerOf = (output: Encoding, status: number, body: Reply['body']): Answer =>
+      render(
+        Reply.raw(status, new HeaderBag(['Content-Length', '5']), body),
+        { output } as Route,
+        makeRequest({}),
+        rendering,
+      );
+    const stream = new ByteStream();
+    const answer = answerOf(streaming, 200, stream);
+    deepEqual([answer.raw, answer.streams, answer.body, answer.status], [true, true, stream, 200]);
+    equal(answer.headers.includes('Content-Length'), false);
+    for (const [output, status, body] of [
+      [raw, 200, stream],
+      [streaming, 201, stream],
+      [streaming, 200, Buffer.from('bytes')],
+    ] as const) {
+      const other = answerOf(output, status, body);
+      deepEqual([other.raw, 'streams' in other], [true, false]);
+      equal(other.headers.includes('Content-Length'), true);
+    }
+  });
+});
+
+describe('the answer to a failure', () => {
+  it('has no body where error texts are not returned', () => {
+    deepEqual(written(failure(broken)), [500, 'X-Gateway: Version 1', 'X-Gateway-Completed: false', null]);
+    deepEqual(written(failure(broken), { output: raw }), written(failure(broken)));
+  });
+
+  it('does not tell whether it is complete when it is a refusal', () => {
+    deepEqual(written(refuse(401, { error: broken })), [401, 'X-Gateway: Version 1', null]);
+  });
+
+  it('has the texts of its errors as a body where they are returned', () => {
+    deepEqual(written(failure(broken, new CallError('TEST', 'twice')), { told: telling }), [
+      500,
+      'Content-Type: text/plain; charset=utf-8',
+      'X-Gateway: Version 1',
+      'X-Gateway-Completed: false',
+      'it broke\ntwice',
+    ]);
+  });
+
+  it('has the text and the type that its only error brings', () => {
+    const view = { status: 422, body: '{}', contentType: 'application/json' };
+    const own = new CallError('TEST', 'it broke', { view });
+    deepEqual(written(failure(own), { told: telling }).slice(0, 2), [422, 'Content-Type: application/json']);
+    equal(written(failure(own), { told: telling }).at(-1), '{}');
+    equal(written(failure(own, broken), { told: telling }).at(-1), 'it broke\nit broke');
+  });
+
+  it('has no body and no type where its text is empty', () => {
+    const silent = new CallError('TEST', 'it broke', { view: { status: 429, body: '' } });
+    deepEqual(written(failure(silent), { told: telling }), [
+      429,
+      'X-Gateway: Version 1',
+      'X-Gateway-Completed: false',
+      null,
+    ]);
+  });
+});
+
+describe('an answer that no endpoint gave', () => {
+  const plain = (reply: Reply) => shown(renderPlain(reply, rendering));
+
+  it('is its data as JSON', () => {
+    deepEqual(plain(data()), [
+      200,
+      'Content-Type: application/json; charset=utf-8',
+      'X-Gateway: Version 1',
+      'X-Gateway-Completed: true',
+      '{"a":1}',
+    ]);
+    const typed = data(null);
+    typed.headers.set('Content-Type', 'application/own+json');
+    deepEqual(plain(typed), [200, 'Content-Type: application/own+json', 'X-Gateway: Version 1', '{"a":1}']);
+  });
+
+  it('is its bytes, and nothing where it has none', () => {
+    const reply = Reply.raw(200, new HeaderBag(), Buffer.from('bytes'));
+    reply.errors = [broken];
+    reply.complete = null;
+    deepEqual(plain(reply), [200, 'X-Gateway: Version 1', Buffer.from('bytes')]);
+    deepEqual(plain(refuse(204)), [204, 'X-Gateway: Version 1', null]);
+  });
+
+  it('is its data though something failed', () => {
+    const reply = data(false);
+    reply.errors = [broken];
+    equal(plain(reply).at(-1), '{"a":1}');
+  });
+
+  it('has no body when it failed', () => {
+    deepEqual(plain(failure(broken)), [500, 'X-Gateway: Version 1', 'X-Gateway-Completed: false', null]);
+    equal(shown(renderPlain(failure(broken), telling)).at(-1), 'it broke');
+  });
+});
+
+describe('what all answers have in common', () => {
+  it('is the version, unless that is hidden, and whether error texts are returned', () => {
+    const router = { hide_version_header: false, return_error_msg: true } as never;
+    deepEqual(createRendering(router, '1.2.3'), { version: 'Version 1.2.3', errorMessages: true });
+    const hidden = { hide_version_header: true, return_error_msg: false } as never;
+    deepEqual(createRendering(hidden, '1.2.3'), { version: 'Version undefined', errorMessages: false });
+  });
+});

@@ -1,0 +1,151 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { HeaderBag, makeRequest, PipeRequest, Query, RequestBody } from '#contract';
+import { compileBackendFilter, compileRequest, connectionNames, isTwin } from '../../../kernel/pipeline/request.ts';
+
+interface Sent {
+  readonly headers?: string[];
+  readonly search?: string;
+  readonly body?: RequestBody;
+}
+
+/** What is let through of a request, by an endpoint's lists. */
+function forwarded(lists: { headers?: string[]; queries?: string[] }, { headers = [], search = '', body }: Sent) {
+  const endpoint = { input_headers: lists.headers ?? [], input_query_strings: lists.queries ?? [] };
+  const client = makeRequest({
+    headers: new HeaderBag(headers),
+    search,
+    ip: '9.9.9.9',
+    host: 'api.test',
+    body: body ?? null,
+  });
+  const { headers: bag, query } = compileRequest(endpoint as never, 'Agent')(client);
+  return { headers: [...bag].map((pair) => pair.join(': ')), query: String(query) };
+}
+
+const own = ['X-Forwarded-For: 9.9.9.9', 'X-Forwarded-Host: api.test'];
+const plain = ['User-Agent: Agent', ...own];
+
+describe('what an endpoint lets through of the headers', () => {
+  it("is nothing by default: only the gateway's own headers are sent", () => {
+    deepEqual(forwarded({}, { headers: ['X-A', '1', 'User-Agent', 'me'] }).headers, plain);
+  });
+
+  it('is what it lists, whatever the letter case', () => {
+    deepEqual(forwarded({ headers: ['x-a'] }, { headers: ['X-B', '2', 'X-A', '1'] }).headers, ['X-A: 1', ...plain]);
+  });
+
+  it("is the client's User-Agent where that is listed and there, and then the gateway tells itself otherwise", () => {
+    const headers = ['X-A', '1', 'user-agent', 'me'];
+    const via = ['X-Forwarded-Via: Agent', ...own];
+    deepEqual(forwarded({ headers: ['User-Agent'] }, { headers }).headers, ['User-Agent: me', ...via]);
+    deepEqual(forwarded({ headers: ['*'] }, { headers }).headers, ['X-A: 1', 'User-Agent: me', ...via]);
+    for (const list of [['User-Agent', 'X-A'], ['*']]) {
+      deepEqual(forwarded({ headers: list }, { headers: ['X-A', '1'] }).headers, ['X-A: 1', ...plain]);
+    }
+    deepEqual(forwarded({ headers: ['User-Agent'] }, { headers: ['X-A', '1'] }).headers, plain);
+  });
+
+  it('is never a header that is the own word of the gateway or of the connection, listed or under *', () => {
+    const headers = ['Host', 'x', 'X-Forwarded-For', '1.1.1.1', 'TE', 'trailers', 'Content-Length', '1'];
+    for (const list of [['Host', 'X-Forwarded-For', 'TE', 'Content-Length'], ['X-Forwarded-For', 'X-B'], ['*']]) {
+      deepEqual(forwarded({ headers: list }, { headers }).headers, plain);
+    }
+  });
+
+  it('is never what the client says to be of its connection only', () => {
+    const headers = ['Connection', 'x-a , X-B', 'X-A', '1', 'X-B', '2', 'X-C', '3'];
+    deepEqual(forwarded({ headers: ['X-A', 'X-B', 'X-C'] }, { headers }).headers, ['X-C: 3', ...plain]);
+    deepEqual(forwarded({ headers: ['*'] }, { headers }).headers, ['X-C: 3', ...plain]);
+  });
+
+  it('is under * no header that some take for one of those the gateway sets', () => {
+    const headers = ['X_Forwarded.For', '1', 'Transfer_Encoding', 'x', 'Content.Type', 'x', 'X_A.b', '2'];
+    deepEqual(forwarded({ headers: ['*'] }, { headers }).headers, ['X_a.b: 2', ...plain]);
+    deepEqual(['authorization', 'te', 'x-a'].map(isTwin), [true, true, false]);
+  });
+
+  it('is what describes a body, with the body only', () => {
+    const headers = ['Content-Type', 'text/x', 'Content-Encoding', 'gzip'];
+    const described = ['Content-Type: text/x', 'Content-Encoding: gzip'];
+    for (const list of [[], ['Content-Type'], ['*']]) {
+      deepEqual(forwarded({ headers: list }, { headers, body: RequestBody.of('x') }).headers, [...plain, ...described]);
+      deepEqual(forwarded({ headers: list }, { headers }).headers, plain);
+    }
+  });
+});
+
+describe('the headers that a connection declares as its own', () => {
+  for (const [headers, names] of [
+    [[], null],
+    [['Upgradeable', 'x'], null],
+    [['Keep-Alive', 'x'], null],
+    [['Connection', 'keep-alive', 'X-A', 'connection'], null],
+    [['connection', 'Close'], null],
+    [
+      ['CONNECTION', 'close, X-A', 'Connection', ' x-b '],
+      ['close', 'x-a', 'x-b'],
+    ],
+  ] as const) {
+    it(`are ${names?.join(', ') ?? 'none'} of ${JSON.stringify(headers)}`, () => {
+      const found = connectionNames(headers);
+      deepEqual(found && [...found], names);
+    });
+  }
+});
+
+describe('what an endpoint lets through of the query', () => {
+  it('is nothing by default, what it lists, or everything under *', () => {
+    const search = 'b=1&a=2&b=3';
+    deepEqual(
+      [[], ['b'], ['b', 'c'], ['*'], ['a', '*']].map((queries) => forwarded({ queries }, { search }).query),
+      ['', 'b=1&b=3', 'b=1&b=3', 'a=2&b=1&b=3', 'a=2&b=1&b=3'],
+    );
+    deepEqual(
+      [[], ['b'], ['*']].map((queries) => forwarded({ queries }, {}).query),
+      ['', '', ''],
+    );
+  });
+
+  it("can be changed without the client's own noticing", () => {
+    const client = makeRequest({ search: 'a=1' });
+    const { query } = compileRequest({ input_headers: [], input_query_strings: ['*'] } as never, 'Agent')(client);
+    query.set('a', '2');
+    equal(client.query.get('a'), '1');
+  });
+});
+
+describe("a backend's own lists", () => {
+  const request = (body: RequestBody | null = null) => {
+    const headers = new HeaderBag(['X-A', '1', 'X-B', '2', 'Content-Type', 'text/x']);
+    return new PipeRequest(makeRequest({}), {}, Query.parse('a=1&b=2'), headers, body);
+  };
+
+  it('filter nothing when they are empty', () => {
+    deepEqual(compileBackendFilter([], []), { headers: null, query: null });
+  });
+
+  it('keep what they name, and what describes a body where there is one', () => {
+    const { headers, query } = compileBackendFilter(['x-A'], ['b']);
+    const [without, withBody] = [request(), request(RequestBody.of('x'))];
+    headers!(without);
+    headers!(withBody);
+    deepEqual(
+      [...without.headers].map(([name]) => name),
+      ['X-A'],
+    );
+    deepEqual(
+      [...withBody.headers].map(([name]) => name),
+      ['X-A', 'Content-Type'],
+    );
+    query!(without);
+    equal(String(without.query), 'b=2');
+  });
+
+  it('drop everything when they name the empty name', () => {
+    const { headers, query } = compileBackendFilter([''], ['']);
+    const all = request();
+    headers!(all);
+    query!(all);
+    deepEqual([[...all.headers], String(all.query)], [[], '']);
+  });
+});

@@ -1,0 +1,90 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { ByteStream, type Call, HeaderBag, Reply } from '#contract';
+import { withTimeout } from '../../../kernel/pipeline/with-timeout.ts';
+import { newCall, pipeRequest } from './requests.ts';
+
+/** A body under a deadline of its own, as its maker and its reader see it. */
+async function timed(answer: (reply: Reply) => Reply | Promise<Reply> = (reply) => reply) {
+  const told: string[] = [];
+  const body = new ByteStream({
+    resume: () => void told.push('resume'),
+    cancel: (reason) => void told.push(`cancel: ${reason.message}`),
+  });
+  let own!: Call;
+  const step = withTimeout(60_000, (_request, call) => {
+    own = call;
+    return answer(Reply.raw(200, new HeaderBag(), body));
+  });
+  const around = newCall();
+  const reply = await step(pipeRequest(), around);
+  const output = reply.body as ByteStream;
+  const got: string[] = [];
+  let isFull = false;
+  const flow = () =>
+    output.flow({
+      write: (chunk) => {
+        got.push(String(Buffer.from(chunk)));
+        return !isFull;
+      },
+      end: () => void got.push('end'),
+      fail: (error) => void got.push(`fail: ${error.message}`),
+    });
+  return {
+    body,
+    output,
+    told,
+    got,
+    flow,
+    fill: () => {
+      isFull = true;
+    },
+    /** A call that is over does not hear of the end of the one around it. */
+    isOver: () => {
+      around.cancel(new Error('late'));
+      return own.reason === null;
+    },
+  };
+}
+
+describe('a step with a deadline of its own', () => {
+  it('stays under it while bytes are coming', async () => {
+    const { isOver, body, flow, told } = await timed();
+    flow();
+    body.write(Buffer.from('a'));
+    equal(isOver(), false);
+    deepEqual(told, []);
+    body.end();
+  });
+
+  it('is over with the last of the bytes, in whatever way they end', async () => {
+    for (const answer of [undefined, async (reply: Reply) => reply]) {
+      const ended = await timed(answer);
+      ended.flow();
+      ended.body.write(Buffer.from('a'));
+      ended.body.end();
+      deepEqual([ended.got, ended.isOver()], [['a', 'end'], true]);
+    }
+    const broken = await timed();
+    broken.flow();
+    broken.body.fail(new Error('reset'));
+    deepEqual([broken.got, broken.isOver()], [['fail: reset'], true]);
+    const left = await timed();
+    left.output.cancel(new Error('left'));
+    deepEqual([left.told, left.isOver()], [['cancel: left'], true]);
+  });
+
+  it('takes bytes no faster than their reader does', async () => {
+    const { body, output, told, flow, fill } = await timed();
+    flow();
+    fill();
+    equal(body.write(Buffer.from('a')), false);
+    output.resume();
+    deepEqual(told, ['resume']);
+    body.end();
+  });
+
+  it('is over at once with an answer without such bytes', async () => {
+    const { isOver } = await timed(() => Reply.data({}));
+    equal(isOver(), true);
+  });
+});
