@@ -23,6 +23,7 @@ import { onlyClaim } from './claims.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
 import { byDependency, Offers } from './offers.ts';
+import { Reads } from './reads.ts';
 import { type Build, type CompilePipe, createSite, type Stance } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
 import { isUnread } from './unread-file.ts';
@@ -33,6 +34,7 @@ export interface Attached<A> {
   readonly at: A;
   /** Where its configuration stands. */
   readonly pointer: string;
+  readonly reads: Reads;
 }
 
 /** What every endpoint of one build shares. */
@@ -63,15 +65,18 @@ export function attachEndpoint(
   const stance = { log, endpoint, offers, compilePipe: context.compilePipe };
   const found = findPlugins(build, registry, endpoint.extra_config, 'endpoint', pointer);
   for (const { plugin, place, config, pointer: at } of byDependency(found)) {
-    const handed = attach<AtEndpoint>(build, plugin, place, config, { ...stance, pointer: at });
+    const reads = new Reads(build.reads);
+    const handed = attach<AtEndpoint>(build, plugin, place, config, { ...stance, pointer: at, reads });
     if (!handed) continue;
     offers.add(plugin, handed.offers);
-    attached.push({ plugin, at: handed, pointer: at });
+    attached.push({ plugin, at: handed, pointer: at, reads });
   }
   for (const { plugin, at, pointer: origin } of context.service) {
-    const site = createSite(build, plugin, undefined, { ...stance, pointer });
-    const handed = collecting(build, origin, () => at.eachEndpoint?.(site));
-    if (handed) attached.push({ plugin, at: handed, pointer: origin });
+    if (!at.eachEndpoint) continue;
+    const reads = new Reads(build.reads);
+    const site = createSite(build, plugin, undefined, { ...stance, pointer, reads });
+    const handed = collecting(build, origin, () => at.eachEndpoint!(site));
+    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads });
   }
   return attached;
 }
@@ -108,15 +113,18 @@ export function attachBackend(
   let mayBeReached = false;
   const found = findPlugins(build, registry, backend.extra_config, 'backend', pointer);
   for (const { plugin, place, config, pointer: at } of byDependency(found)) {
-    const handed = attach<AtBackend>(build, plugin, place, config, { ...stance, pointer: at });
+    const reads = new Reads(build.reads);
+    const handed = attach<AtBackend>(build, plugin, place, config, { ...stance, pointer: at, reads });
     offers.add(plugin, handed?.offers);
-    if (handed) attached.push({ plugin, at: handed, pointer: at });
+    if (handed) attached.push({ plugin, at: handed, pointer: at, reads });
     else mayBeReached ||= isUnread(build.errors.at(-1));
   }
   for (const { plugin, at, pointer: origin } of context.service) {
-    const site = createSite(build, plugin, undefined, { ...stance, pointer });
-    const handed = collecting(build, origin, () => at.eachBackend?.(site));
-    if (handed) attached.push({ plugin, at: handed, pointer: origin });
+    if (!at.eachBackend) continue;
+    const reads = new Reads(build.reads);
+    const site = createSite(build, plugin, undefined, { ...stance, pointer, reads });
+    const handed = collecting(build, origin, () => at.eachBackend!(site));
+    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads });
   }
   const protocol = findProtocol(context, attached, pointer, stance, output);
   if (!protocol?.hostless && !mayBeReached && backend.host.length === 0) {

@@ -20,6 +20,7 @@ import { compileEndpoint } from './endpoint.ts';
 import { findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { byDependency, Offers } from './offers.ts';
+import { Reads } from './reads.ts';
 import { gatewayAgent } from './request.ts';
 import type { Route } from './route.ts';
 import { type Build, createSite } from './site.ts';
@@ -55,22 +56,21 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
   for (const name of registry.catalogue.always ?? []) {
     const plugin = registry.plugin(name)!;
     const log = services.log.at(`[SERVICE: ${name}]`);
-    const site = createSite(build, plugin, undefined, { pointer: '', log, offers, compilePipe: context.compilePipe });
+    const reads = new Reads(build.reads);
+    const { compilePipe } = context;
+    const site = createSite(build, plugin, undefined, { pointer: '', log, offers, compilePipe, reads });
     const handed = collecting(build, '', () => plugin.always?.(site as unknown as Site<undefined>));
-    if (handed) service.push({ plugin, at: handed, pointer: '' });
+    if (handed) service.push({ plugin, at: handed, pointer: '', reads });
   }
   const found = findPlugins(build, registry, config.extra_config, 'service', '');
   for (const { plugin, place, config: raw, pointer } of byDependency(found)) {
     const log = services.log.at(`[SERVICE: ${plugin.name}]`);
-    const handed = attach<AtService>(build, plugin, place, raw, {
-      pointer,
-      log,
-      offers,
-      compilePipe: context.compilePipe,
-    });
+    const reads = new Reads(build.reads);
+    const { compilePipe } = context;
+    const handed = attach<AtService>(build, plugin, place, raw, { pointer, log, offers, compilePipe, reads });
     if (!handed) continue;
     offers.add(plugin, handed.offers);
-    service.push({ plugin, at: handed, pointer });
+    service.push({ plugin, at: handed, pointer, reads });
   }
   refuseRivals(build, service);
   const routes: Route[] = [];

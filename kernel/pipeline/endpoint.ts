@@ -30,6 +30,7 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
     log,
     hold,
     traffic,
+    reads: build.reads,
     handle: foldAnswering(
       endpointPhase.map(({ at }) => at.endpoint!),
       enterPipe(compileRequest(endpoint, context.agent, sets), step),

@@ -2,6 +2,7 @@ import type { ClientRequest, Encoding, EndpointConfig, Log, PipeRequest, Reply, 
 import type { EndpointTraffic } from './endpoint-traffic.ts';
 import type { Hold } from './hold.ts';
 import type { NestedPipe } from './nested.ts';
+import type { Reads } from './reads.ts';
 import type { PipeStages } from './stages.ts';
 
 /** One published endpoint, ready to be called. Everything about it was decided when the configuration was compiled. */
@@ -23,6 +24,8 @@ export interface Route {
   readonly hold: Hold;
   /** What it has served, under every configuration that had it. */
   readonly traffic: EndpointTraffic;
+  /** What everything attached to it and to its backends asked for; more may be asked for later. */
+  readonly reads: Reads;
   /** What the pipe was folded from. */
   readonly stages: PipeStages;
   /** Headers that components set on requests to its backends, in lower case. */

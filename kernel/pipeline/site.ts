@@ -31,6 +31,7 @@ import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import type { Hold } from './hold.ts';
 import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';
+import type { Reads } from './reads.ts';
 
 type Dispose = () => void | Promise<void>;
 
@@ -67,6 +68,8 @@ export interface Build {
   readonly dispatch: Step<ClientRequest>;
   /** The plugin that reaches backends over HTTP. */
   readonly defaultProtocol: Plugin;
+  /** What all attachments of this scope asked for. */
+  readonly reads: Reads;
   defer(dispose: Dispose): void;
   /** The same build for one endpoint: what it acquires is held for as long as the endpoint has streams. */
   forEndpoint(): { readonly build: Build; readonly hold: Hold };
@@ -83,6 +86,8 @@ export interface Stance {
   readonly agent?: AgentConfig;
   readonly run?: AgentSite<unknown>['run'];
   readonly offers: Offers;
+  /** Notes what the attachment asks for. Default: only the build does. */
+  readonly reads?: Reads;
   /** Compiles the pipe that stands at a pointer. */
   readonly compilePipe: CompilePipe;
 }
@@ -107,11 +112,13 @@ class PlaceSite implements Site<unknown> {
   readonly #build: Build;
   readonly #plugin: Plugin;
   readonly #stance: Stance;
+  readonly #reads: Reads;
 
   constructor(build: Build, plugin: Plugin, config: unknown, stance: Stance) {
     this.#build = build;
     this.#plugin = plugin;
     this.#stance = stance;
+    this.#reads = stance.reads ?? build.reads;
     this.config = config;
     this.pointer = stance.pointer;
     this.log = stance.log;
@@ -123,7 +130,10 @@ class PlaceSite implements Site<unknown> {
   }
 
   get encoding(): Site<unknown>['encoding'] {
-    return (name) => this.#build.known.encoding(name);
+    return (name) => {
+      this.#reads.note('encodings', name);
+      return this.#build.known.encoding(name);
+    };
   }
 
   get role(): Role {
@@ -131,6 +141,7 @@ class PlaceSite implements Site<unknown> {
   }
 
   get dispatch(): Step<ClientRequest> {
+    this.#reads.noteGateway();
     return this.#build.dispatch;
   }
 
@@ -147,24 +158,39 @@ class PlaceSite implements Site<unknown> {
   }
 
   get read(): Site<unknown>['read'] {
-    return this.#build.read;
+    return (path) => {
+      this.#reads.note('files', path);
+      return this.#build.read(path);
+    };
   }
 
   // Functions that `attach` can take out of the site, made when it does.
   get setting(): Site<unknown>['setting'] {
-    return (name) => this.#build.config[name];
+    return (name) => {
+      this.#reads.note('settings', name);
+      return this.#build.config[name];
+    };
   }
 
   get use(): Site<unknown>['use'] {
-    return (name) => this.#build.services[name];
+    return (name) => {
+      this.#reads.note('services', name);
+      return this.#build.services[name];
+    };
   }
 
   get take(): Site<unknown>['take'] {
-    return (port) => this.#stance.offers.take(this.#plugin, port);
+    return (port) => {
+      this.#reads.note('ports', port.name);
+      return this.#stance.offers.take(this.#plugin, port);
+    };
   }
 
   get takeAll(): Site<unknown>['takeAll'] {
-    return (port) => this.#stance.offers.takeAll(this.#plugin, port);
+    return (port) => {
+      this.#reads.note('ports', port.name);
+      return this.#stance.offers.takeAll(this.#plugin, port);
+    };
   }
 
   get keep(): Site<unknown>['keep'] {
@@ -197,6 +223,7 @@ class PlaceSite implements Site<unknown> {
   }
 
   get reports(): Site<unknown>['reports'] {
+    this.#reads.noteGateway();
     return this.#build.reports;
   }
 

@@ -15,6 +15,7 @@ import {
   type TakeToken,
   type TokenPool,
 } from '#contract';
+import { Reads } from '../pipeline/reads.ts';
 import type { Build } from '../pipeline/site.ts';
 import type { Registry } from '../registry/registry.ts';
 import { bindTrouble } from './bind-trouble.ts';
@@ -30,6 +31,7 @@ import type { Scope } from './scope.ts';
 export class ScopedBuild implements Build {
   readonly #whole: ConfigBuild;
   readonly #scope: Scope;
+  readonly reads = new Reads();
   #holder: Holder | null = null;
 
   constructor(whole: ConfigBuild, scope: Scope) {

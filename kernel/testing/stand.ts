@@ -26,6 +26,7 @@ import { attach } from '../pipeline/attach.ts';
 import type { EndpointContext } from '../pipeline/attachments.ts';
 import { nesting } from '../pipeline/nested.ts';
 import { Offers } from '../pipeline/offers.ts';
+import type { Reads } from '../pipeline/reads.ts';
 import type { Build } from '../pipeline/site.ts';
 import { type Asked, type BuildContext, ConfigBuild } from '../runtime/config-build.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
@@ -75,6 +76,8 @@ export interface Stand {
   readonly ports: readonly number[];
   /** What it tells the health endpoint, by name. */
   readonly health: ReadonlyMap<string, () => Data>;
+  /** What it asked its site for, by name, up to now. */
+  readonly reads: Reads;
   /** Retires the plugin. @returns what it did not give back; both must be 0. */
   close(): Promise<{ kept: number; deferred: number }>;
 }
@@ -120,6 +123,9 @@ export async function stand(plugin: Plugin, place: Level, config: unknown, aroun
     },
     get ports() {
       return standing.ports;
+    },
+    get reads() {
+      return standing.build.reads;
     },
     get health() {
       return standing.health;

@@ -5,6 +5,7 @@ import { compileSchema } from '../../kernel/config/index.ts';
 import { stand } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { standDiscovery } from '../support/discovery.ts';
+import { underUnrelatedChanges } from '../support/unrelated-changes.ts';
 
 const phases: readonly Phase[] = ['router', 'request', 'endpoint', 'proxy', 'backend', 'transport'];
 
@@ -89,6 +90,12 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
       deepEqual(unordered, []);
       await standing.reload(example);
       deepEqual(await standing.close(), { kept: 0, deferred: 0 });
+    });
+
+    it(`answers the same with its example ${index + 1} whatever changes that it has not asked for`, async () => {
+      const { before, outliving, after } = await underUnrelatedChanges(plugin, at, example);
+      deepEqual(outliving, before);
+      deepEqual(after, before);
     });
   }
 }

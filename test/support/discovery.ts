@@ -15,6 +15,7 @@ import {
 } from '#contract';
 import { createPatterns } from '../../kernel/patterns/patterns.ts';
 import { Offers } from '../../kernel/pipeline/offers.ts';
+import { Reads } from '../../kernel/pipeline/reads.ts';
 import { type Build, createSite } from '../../kernel/pipeline/site.ts';
 import { Keeper } from '../../kernel/runtime/keeper.ts';
 import { Scope } from '../../kernel/runtime/scope.ts';
@@ -75,6 +76,7 @@ export async function standDiscovery(
       warmups,
       keep: holder.keep.bind(holder),
       defer: scope.defer.bind(scope),
+      reads: new Reads(),
     } as unknown as Build;
     const endpoint = { method: 'GET', endpoint: '/x' } as BackendSite<undefined>['endpoint'];
     const stance = {

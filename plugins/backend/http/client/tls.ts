@@ -20,6 +20,8 @@ export interface TlsClient {
 /** A `client_tls` object made ready: its files are read and found good. */
 export interface PreparedTls {
   readonly client: TlsClient;
+  /** The files it was made from. */
+  readonly paths: readonly string[];
   /** Differs whenever a setting or the content of a file differs. */
   readonly fingerprint: string;
 }
@@ -72,14 +74,18 @@ export function prepareSharedTls(site: Site<unknown>, config: ClientTls): Prepar
     shared.set(config, prepared);
   }
   if (prepared instanceof ConfigError) throw prepared;
+  // They are read already: whoever asks depends on them, too.
+  for (const path of prepared.paths) site.read(path);
   return prepared;
 }
 
 function prepare(readFile: Site<unknown>['read'], config: ClientTls, fault: TlsFault): PreparedTls {
   const files: string[] = [];
+  const paths: string[] = [];
   const read = (path: string, at: string): string => {
     const text = readPem(readFile, path, at, fault);
     files.push(text);
+    paths.push(path);
     return text;
   };
   const extra = config.ca_certs.map((path, index) => read(path, `/ca_certs/${index}`));
@@ -109,6 +115,7 @@ function prepare(readFile: Site<unknown>['read'], config: ClientTls, fault: TlsF
   };
   const secureContext = checked(fault, '', 'settings cannot be used', '', () => createSecureContext(options));
   return {
+    paths,
     client: { secureContext, rejectUnauthorized: !config.allow_insecure_connections },
     fingerprint: createHash('sha256')
       .update(JSON.stringify([config, files]))

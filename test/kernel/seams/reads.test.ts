@@ -1,0 +1,134 @@
+import { deepEqual, notDeepEqual } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after as afterReply, atBackend, atEndpoint, definePlugin, definePort, offer } from '#contract';
+import { openEngine } from '../../../kernel/control/engine.ts';
+import { createEventLog } from '../../../kernel/control/event-log.ts';
+import { readConfig } from '../../../kernel/runtime/build.ts';
+import { Phases } from '../../../kernel/runtime/phases.ts';
+import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
+import { silentSinks, stand } from '../../../kernel/testing/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { underUnrelatedChanges } from '../../support/unrelated-changes.ts';
+
+/** Of all backends together: read once, and noted for each. */
+const authority = 'test/corpus/files/shop.pem';
+
+const words = definePort<string>('test words');
+
+/** Asks its site for one of each. */
+const greeting = definePlugin({
+  name: 'test/greeting',
+  description: 'Greets with what a file says.',
+  takes: [words],
+  places: [
+    atEndpoint(
+      { type: 'object', properties: { file: { type: 'string', description: 'File.', default: '' } } },
+      ({ config: { file }, setting, use, read, take }) => {
+        const text = `${read(file)} ${setting('name')} ${take(words) ?? 'nobody'}`;
+        use('clock');
+        setting('name');
+        return { endpoint: afterReply((reply) => reply.headers.set('X-Greeting', text)) };
+      },
+    ),
+  ],
+});
+
+/** Asks when a request comes. */
+const careless = definePlugin({
+  name: 'test/careless',
+  description: 'Asks late.',
+  places: [
+    atBackend({ type: 'object', properties: {} }, (site) => ({
+      backend: afterReply((reply) => reply.headers.set('X-Timeout', String(site.setting('timeout')))),
+    })),
+  ],
+});
+
+describe('what an attachment asks its site for', () => {
+  let folder: string;
+  let file: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reads-'));
+    file = join(folder, 'hello.txt');
+    await writeFile(file, 'hello');
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('is recorded by name, each once', async () => {
+    const gate = await stand(greeting, 'endpoint', { file }, { offers: [offer(words, 'Ada')] });
+    const { settings, services, files, ports, gateway: whole } = gate.reads;
+    deepEqual(
+      { settings, services, files, ports, whole },
+      { settings: ['name'], services: ['clock'], files: [file], ports: ['test words'], whole: false },
+    );
+    await gate.close();
+  });
+
+  it('is recorded for each endpoint, with what its backends ask for', async () => {
+    const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+    const plugins = { ...catalogue.plugins, [greeting.name]: async () => ({ plugin: greeting }) };
+    const { generations, registry } = openEngine(
+      { ...catalogue, plugins },
+      { sinks: silentSinks, events: createEventLog() },
+    );
+    const document = {
+      version: 3,
+      client_tls: { ca_certs: [authority] },
+      endpoints: [
+        { endpoint: '/greeted', backend, extra_config: { 'test/greeting': { file } } },
+        { endpoint: '/plain', backend },
+      ],
+    };
+    const normalized = await readConfig(document, {}, registry);
+    const prepared = await generations.prepare(normalized, new ReadFiles(), 1, new Phases());
+    const [greeted, plain] = prepared.runtime.compiled.routes;
+    deepEqual(
+      [greeted!.reads.files, greeted!.reads.settings.includes('name'), greeted!.reads.settings.includes('client_tls')],
+      [[file, authority], true, true],
+    );
+    deepEqual(
+      [plain!.reads.files, plain!.reads.settings.includes('name'), plain!.reads.settings.includes('client_tls')],
+      [[authority], false, true],
+    );
+    await prepared.abort();
+    await registry.close();
+  });
+
+  it('is recorded when it is asked late, too', async () => {
+    const gate = await stand(careless, 'backend', {});
+    deepEqual(gate.reads.settings, []);
+    await gate.send('GET /');
+    deepEqual(gate.reads.settings, ['timeout']);
+    await gate.close();
+  });
+
+  it('tells what may change without another answer', async () => {
+    const { before, outliving, after } = await underUnrelatedChanges(greeting, 'endpoint', { file });
+    deepEqual(outliving, before);
+    deepEqual(after, before);
+  });
+
+  it('is found to be missing where a component looks behind its site', async () => {
+    let made = 0;
+    const counting = definePlugin({
+      name: 'test/counting',
+      description: 'Answers by what was attached last.',
+      places: [
+        atBackend({ type: 'object', properties: {} }, () => {
+          made += 1;
+          return { backend: afterReply((reply) => reply.headers.set('X-Made', String(made))) };
+        }),
+      ],
+    });
+    const { before, outliving } = await underUnrelatedChanges(counting, 'backend', {});
+    notDeepEqual(outliving, before);
+  });
+
+  it('is found to be missing where a component asks only when a request comes', async () => {
+    const { before, after } = await underUnrelatedChanges(careless, 'backend', {});
+    notDeepEqual(after, before);
+  });
+});

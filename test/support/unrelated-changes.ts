@@ -1,0 +1,66 @@
+import type { Level, Plugin, Reply, ServiceConfig } from '#contract';
+import { type Stand, type Surroundings, stand, type TestRequest } from '../../kernel/testing/index.ts';
+import { testService } from '../../kernel/testing/test-config.ts';
+
+/** What a plugin answers in a configuration, and in one where everything is another that it did not ask for. */
+export interface Compared {
+  readonly before: readonly unknown[];
+  /** Of what was attached before, once the other one is attached. */
+  readonly outliving: readonly unknown[];
+  /** Of what was attached in the other configuration. */
+  readonly after: readonly unknown[];
+}
+
+const requests: readonly TestRequest[] = [
+  'GET /',
+  { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Api-Key': 'a' }, body: '{"name":"Ada"}' },
+  { method: 'POST', headers: { Host: 'api.example.com' }, body: 'no JSON' },
+];
+
+/** Attaches a plugin in two configurations of the service that differ in all it has not asked for. */
+export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: unknown): Promise<Compared> {
+  // So much later each time that no limit remembers what was asked before.
+  const clock = { time: 0, now: () => clock.time };
+  const answersOf = async (gate: Stand) => {
+    clock.time += 86_400_000;
+    const answers: unknown[] = [];
+    for (const request of requests) answers.push(shown(await gate.send(request)));
+    return answers;
+  };
+  const around: Surroundings = { endpoint: { method: 'POST' }, services: { clock } };
+  const first = await stand(plugin, at, config, around);
+  // What it asks for later counts for nothing: it was attached with what it was told then.
+  const { settings } = first.reads;
+  const before = await answersOf(first);
+  const second = await stand(plugin, at, config, { ...around, service: allOthers(settings) });
+  const compared = { before, outliving: await answersOf(first), after: await answersOf(second) };
+  await second.close();
+  await first.close();
+  return compared;
+}
+
+/** A service in which every field but some has another value. */
+function allOthers(kept: readonly string[]): Partial<ServiceConfig> {
+  const own = ['$schema', 'version', 'endpoints', 'extra_config', ...kept];
+  const fields = Object.entries(testService()).filter(([name]) => !own.includes(name));
+  return Object.fromEntries(fields.map(([name, value]) => [name, another(value)]));
+}
+
+function another(value: unknown): unknown {
+  if (typeof value === 'number') return value + 1;
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'string') return `${value}x`;
+  return value;
+}
+
+function shown({ status, headers, data, body, complete, errors }: Reply): unknown {
+  const bytes = body instanceof Uint8Array ? Buffer.from(body).toString() : body;
+  return {
+    status,
+    headers: [...headers],
+    data,
+    bytes,
+    complete,
+    errors: errors.map(({ code, message }) => [code, message]),
+  };
+}
