@@ -140,7 +140,8 @@ export const compatibility: Compatibility = {
     'telemetry/instana': 'telemetry/opentelemetry',
     'telemetry/opencensus': 'telemetry/opentelemetry',
   },
-  values: {
+  remedies: {
+    joined: '"combiner": "deep" in extra_config.proxy',
     earlier: {
       field: 'proxy.sequential',
       hint: '"extra_config": {"proxy": {"sequential": true}} on the endpoint',

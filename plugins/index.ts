@@ -43,6 +43,7 @@ export const catalogue: Catalogue = {
   services: {},
   order,
   compatibility,
+  audit: () => import('./audit/index.ts'),
   always: ['server/health', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',
 };

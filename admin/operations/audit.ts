@@ -1,4 +1,5 @@
-import { audit as auditConfig, severities } from '#kernel';
+import { severities } from '#contract';
+import { audit as auditConfig } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { flag, jsonAnswer, listOf, mapOf, objectOf, oneOf, placeSchema, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
@@ -26,9 +27,15 @@ export const audit: Operation = {
       }),
     ),
   },
-  handle(ctx, { gateway }) {
+  async handle(ctx, { gateway }) {
     const { served, snapshot, origin, writtenPlace } = servedNow(gateway);
     const audited = { config: served.config, document: snapshot.data, origin };
-    ctx.body = auditConfig(audited, { available: new Set(gateway.components.names), place: writtenPlace });
+    const { components } = gateway;
+    const rules = await components.auditRules();
+    ctx.body = auditConfig(audited, rules, {
+      available: new Set(components.names),
+      place: writtenPlace,
+      known: components.known,
+    });
   },
 };

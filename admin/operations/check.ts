@@ -58,10 +58,12 @@ export const check: Operation = {
     const { config, origin, warnings } = examined;
     const place = document ? placesIn(document) : pointerOnly;
     const available = new Set(gateway.components.names);
-    const { stats, recommendations } = audit(
-      { config, document: data, origin },
-      { available, place, known: gateway.components.known },
-    );
+    const rules = isAudited ? await gateway.components.auditRules() : [];
+    const { stats, recommendations } = audit({ config, document: data, origin }, rules, {
+      available,
+      place,
+      known: gateway.components.known,
+    });
     ctx.body = {
       valid: true,
       hash: await hashOfExamined(examined),
@@ -69,7 +71,7 @@ export const check: Operation = {
       backends: stats.backends,
       namespaces: stats.components,
       warnings: toIssues(document, [...odd, ...warnings], 'warning', gateway.components.isSecret),
-      audit: isAudited ? recommendations : [],
+      audit: recommendations,
     };
   },
 };

@@ -1,9 +1,10 @@
+import type { Flag } from '#contract';
 import { ConfigErrors, type ServiceConfig } from '#contract';
 import type { Document } from '../config/index.ts';
 import { placesIn, type Served, servedBy } from '../inspect/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { CommandContext } from './command.ts';
-import { type Flag, oneOf } from './flags.ts';
+import { oneOf } from './flags.ts';
 import { printErrors } from './report.ts';
 import { withTools } from './tools.ts';
 import { UsageError } from './usage-error.ts';

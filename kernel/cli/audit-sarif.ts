@@ -1,4 +1,5 @@
-import type { AuditReport, Place, Severity } from '../inspect/index.ts';
+import type { Severity } from '#contract';
+import type { AuditReport, Place } from '../inspect/index.ts';
 import { version } from '../version.ts';
 
 const levels: Readonly<Record<Severity, string>> = { CRITICAL: 'error', HIGH: 'error', MEDIUM: 'warning', LOW: 'note' };

@@ -1,20 +1,14 @@
 import { readFileSync } from 'node:fs';
-import {
-  type AuditReport,
-  audit as auditConfig,
-  auditRules,
-  type Place,
-  placesIn,
-  type Severity,
-  severities,
-} from '../inspect/index.ts';
+import type { Flags } from '#contract';
+import { type Severity, severities } from '#contract';
+import { type AuditReport, audit as auditConfig, auditRules, type Place, placesIn } from '../inspect/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { acceptFile, configFlag, requireFile } from './accepted-file.ts';
 import { toSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
 import type { Command } from './command.ts';
 import { cannotRead } from './file-errors.ts';
-import { type Flags, oneOf, readArguments } from './flags.ts';
+import { oneOf, readArguments } from './flags.ts';
 import { showPlace } from './show-place.ts';
 import { isColoured, type Terminal } from './terminal.ts';
 import { toolServices } from './tool-services.ts';
@@ -74,17 +68,16 @@ export const audit: Command = {
     const ignore = new Set([...listOf(values.ignore), ...readIds(values['ignore-file'])]);
     const accepted = await acceptFile(file, context, false);
     if (!accepted) return REFUSED;
+    const registry = new Registry(context.catalogue, toolServices());
+    const rules = await auditRules(registry);
     for (const id of ignore) {
-      if (!auditRules.some((rule) => rule.id === id))
-        context.stderr.write(`WARNING there is no rule ${id} to ignore\n`);
+      if (!rules.some((rule) => rule.id === id)) context.stderr.write(`WARNING there is no rule ${id} to ignore\n`);
     }
     const { document, config, origin } = accepted;
     const place = placesIn(document);
-    const registry = new Registry(context.catalogue, toolServices());
-    await registry.load(registry.namespaces);
     const available = new Set(registry.namespaces);
     const audited = { config, document: document.data, origin };
-    const report = auditConfig(audited, { available, ignore, severities: wanted, place, known: registry });
+    const report = auditConfig(audited, rules, { available, ignore, severities: wanted, place, known: registry });
     await registry.close();
     try {
       context.stdout.write(print(report));

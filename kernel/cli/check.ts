@@ -1,9 +1,10 @@
+import type { Flags } from '#contract';
 import { type Catalogue, ConfigErrors, type ServiceConfig } from '#contract';
 import { UnreadableError } from '../config/index.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import type { Command } from './command.ts';
 import { fixByExamining } from './fix.ts';
-import { type Flags, oneOf, readArguments } from './flags.ts';
+import { oneOf, readArguments } from './flags.ts';
 import { printable } from './formats/excerpt.ts';
 import { type Findings, formats } from './formats/index.ts';
 import { lintAgainst } from './lint.ts';

@@ -1,7 +1,6 @@
 import type { EventEmitter } from 'node:events';
-import type { Catalogue } from '#contract';
+import type { Catalogue, Flags } from '#contract';
 import type { StartAdmin } from '../index.ts';
-import type { Flags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 import type { Variables } from './variables.ts';
 

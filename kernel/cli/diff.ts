@@ -1,10 +1,10 @@
-import type { ServiceConfig } from '#contract';
+import type { Flags, ServiceConfig } from '#contract';
 import { type ConfigDiff, type Document, diffConfigs } from '../config/index.ts';
 import { placesIn } from '../inspect/index.ts';
 import { loadNamed } from '../registry/named.ts';
 import { acceptFile, formatFlag, isJson } from './accepted-file.ts';
 import type { Command, CommandContext } from './command.ts';
-import { type Flags, readArguments } from './flags.ts';
+import { readArguments } from './flags.ts';
 import { printDiff } from './print-diff.ts';
 import { remoteFlags } from './remote/connect.ts';
 import { diffRevisions, diffWithRunning } from './remote/diff-running.ts';

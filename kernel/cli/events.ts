@@ -1,6 +1,7 @@
+import type { Flags } from '#contract';
 import { isObject } from '#contract';
 import type { Command, CommandContext } from './command.ts';
-import { type Flags, readArguments } from './flags.ts';
+import { readArguments } from './flags.ts';
 import { printable } from './formats/excerpt.ts';
 import { exitCodes } from './remote/answer.ts';
 import { converse, remoteFlags } from './remote/connect.ts';

@@ -1,8 +1,9 @@
+import type { Flags } from '#contract';
 import { type Considered, type Explanation, explainRequest, type Forwarded, type Match } from '../inspect/index.ts';
 import { configFlag, formatFlag, isJson, requireFile, serveFile } from './accepted-file.ts';
 import { alignColumns } from './columns.ts';
 import type { Command } from './command.ts';
-import { type Flags, readArguments } from './flags.ts';
+import { readArguments } from './flags.ts';
 import { showPlace } from './show-place.ts';
 import { UsageError } from './usage-error.ts';
 import { configVariables } from './variables.ts';

@@ -1,24 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { Flag, Flags } from '#contract';
 import { UsageError, unknownWord } from './usage-error.ts';
-
-/** A flag of a command: as Node.js parses it, with what its help says. */
-export interface Flag {
-  readonly type: 'string' | 'boolean';
-  /** One letter. */
-  readonly short?: string;
-  /** Counted, or listed, each time it is given. */
-  readonly multiple?: boolean;
-  /** A flag that is on by default is switched off by `--no-` before its name. */
-  readonly default?: string | boolean;
-  /** What stands for its value in the help. */
-  readonly value?: string;
-  /** What it does, in a sentence. */
-  readonly about: string;
-  /** What holds without it, where `default` does not say so. */
-  readonly otherwise?: string;
-}
-
-export type Flags = Readonly<Record<string, Flag>>;
 
 /** What a command was called with. */
 export type Arguments<F extends Flags> = ReturnType<

@@ -1,6 +1,7 @@
+import type { Flags } from '#contract';
 import { alignColumns } from './columns.ts';
 import type { Command } from './command.ts';
-import { type Flags, readArguments } from './flags.ts';
+import { readArguments } from './flags.ts';
 import { parseCount } from './parse-number.ts';
 import type { RevisionBody } from './remote/bodies.ts';
 import { converse, remoteFlags } from './remote/connect.ts';

@@ -8,6 +8,7 @@ import { commandHelp, overview, usageLine } from './help.ts';
 import { history } from './history.ts';
 import { migrate } from './migrate.ts';
 import { guardOutput } from './output.ts';
+import { pluginCommands } from './plugin-commands.ts';
 import { reload } from './reload.ts';
 import { rollback } from './rollback.ts';
 import { routes } from './routes.ts';
@@ -58,13 +59,14 @@ async function runCommand([first = 'help', ...rest]: readonly string[], context:
   const isTopic = first === 'help' || first === '-h' || first === '--help';
   const [asked, ...args] = isTopic ? rest : [first, ...rest];
   if (asked === undefined) {
-    stdout.write(overview(commands));
+    stdout.write(overview({ ...(await pluginCommands(context.catalogue)), ...commands }));
     return 0;
   }
   const name = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked;
-  const command = commandOf(name);
+  const brought = isOwn(name) ? {} : await pluginCommands(context.catalogue);
+  const command = commandOf(name, brought);
   if (!command) {
-    const { message } = unknownWord('command', asked, Object.keys({ ...commands, ...aliases }));
+    const { message } = unknownWord('command', asked, Object.keys({ ...commands, ...aliases, ...brought }));
     stderr.write(`${message}\n\nsluice help lists the commands.\n`);
     return USAGE;
   }
@@ -81,7 +83,11 @@ async function runCommand([first = 'help', ...rest]: readonly string[], context:
   }
 }
 
-function commandOf(name: string): Command | undefined {
-  const table = Object.hasOwn(hidden, name) ? hidden : commands;
-  return Object.hasOwn(table, name) ? table[name] : undefined;
+function isOwn(name: string): boolean {
+  return Object.hasOwn(hidden, name) || Object.hasOwn(commands, name);
+}
+
+function commandOf(name: string, brought: Readonly<Record<string, Command>>): Command | undefined {
+  const table = [hidden, commands, brought].find((known) => Object.hasOwn(known, name));
+  return table?.[name];
 }

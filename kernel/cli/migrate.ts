@@ -1,3 +1,4 @@
+import type { Flags } from '#contract';
 import { ConfigErrors, type DataObject } from '#contract';
 import {
   type Document,
@@ -13,7 +14,7 @@ import { loadNamed } from '../registry/named.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import type { Command, CommandContext } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
-import { type Flags, readArguments } from './flags.ts';
+import { readArguments } from './flags.ts';
 import { describeChange, type MendedDocument, mendDocument } from './mend-document.ts';
 import { printErrors } from './report.ts';
 import { type Tools, withTools } from './tools.ts';

@@ -1,6 +1,7 @@
+import type { Flags } from '#contract';
 import { readDuration } from '../config/index.ts';
 import type { Command } from './command.ts';
-import { type Flags, readArguments } from './flags.ts';
+import { readArguments } from './flags.ts';
 import { parseAmount } from './parse-number.ts';
 import { isRefusal } from './remote/answer.ts';
 import type { AppliedBody } from './remote/bodies.ts';

@@ -1,5 +1,6 @@
+import type { Flags } from '#contract';
 import type { Command } from './command.ts';
-import { type Flags, readArguments } from './flags.ts';
+import { readArguments } from './flags.ts';
 import { parseCount } from './parse-number.ts';
 import { changeFlags, changeHeaders } from './remote/change.ts';
 import { converse, remoteFlags } from './remote/connect.ts';

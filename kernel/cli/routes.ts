@@ -1,9 +1,10 @@
+import type { Flags } from '#contract';
 import { endpointSchema } from '#contract';
 import { listRoutes, type RouteView } from '../inspect/index.ts';
 import { configFlag, formatFlag, isJson, requireFile, serveFile } from './accepted-file.ts';
 import { alignColumns } from './columns.ts';
 import type { Command } from './command.ts';
-import { type Flags, oneOf, readArguments } from './flags.ts';
+import { oneOf, readArguments } from './flags.ts';
 import { showPlace } from './show-place.ts';
 import { unknownWord } from './usage-error.ts';
 import { configVariables } from './variables.ts';

@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os';
+import type { Flags } from '#contract';
 import { ConfigErrors, GatewayError } from '#contract';
 import type { RunningAdmin } from '../index.ts';
 import { type Operations, startGateway, version, type WorkerOptions } from '../index.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import type { Command, CommandContext } from './command.ts';
-import { type Flags, readArguments } from './flags.ts';
+import { readArguments } from './flags.ts';
 import { parseCount } from './parse-number.ts';
 import { printErrors } from './report.ts';
 import { revisionDirectory, stateDirectory } from './state-directory.ts';
@@ -116,7 +117,7 @@ export const run: Command = {
 function tellMissingLogging({ serving, log }: Operations): void {
   if (serving.logging.configured) return;
   log.error(
-    `[SERVICE: Logging] telemetry/logging has no configuration: lines from ${log.level} on go to standard output`,
+    `[SERVICE: Logging] no component of the configuration sets the log: lines from ${log.level} on go to standard output`,
   );
 }
 

@@ -1,6 +1,7 @@
+import type { Flags } from '#contract';
 import { completeSchema, componentSchema } from '../pipeline/complete-schema.ts';
 import type { Command } from './command.ts';
-import { type Flags, readArguments } from './flags.ts';
+import { readArguments } from './flags.ts';
 import { type Tools, withTools } from './tools.ts';
 import { UsageError, unknownWord } from './usage-error.ts';
 

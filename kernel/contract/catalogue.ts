@@ -1,3 +1,4 @@
+import type { AuditRule } from './audit.ts';
 import type { Namespace, Plugin } from './plugin.ts';
 
 /** Namespace to the module that brings it, loaded when a configuration first uses it. */
@@ -10,6 +11,8 @@ export interface Catalogue {
   readonly services: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }>>>;
   readonly order: Order;
   readonly compatibility?: Compatibility;
+  /** What the audit looks for, besides what plugins bring. */
+  readonly audit?: () => Promise<{ readonly rules: readonly AuditRule[] }>;
   /** Plugins that are attached to every service, without a namespace in its configuration. */
   readonly always?: readonly Namespace[];
   /** The plugin whose protocol serves backends that no other protocol claims. */
@@ -24,8 +27,10 @@ export interface Compatibility {
   readonly oldNamespaces: { readonly [name: string]: Namespace };
   /** Components of older releases, and what took their place. */
   readonly successors: { readonly [name: Namespace]: Namespace };
-  /** What gives addresses of backends their values, to be told where one is used without it. */
-  readonly values?: {
+  /** What to write for what is missing, in the words of this release's components. */
+  readonly remedies?: {
+    /** Of equal keys of several answers. */
+    readonly joined: string;
     /** Of `{resp0_field}`. */
     readonly earlier: { readonly field: string; readonly hint: string };
     /** Of `{JWT.name}`: the component. */

@@ -4,6 +4,7 @@ export { type AdminPem, type AdminScope, type AdminSettings, adminSchema, adminS
 export { type AdminAddress, adminTokenFile, parseAdminAddress } from './admin-address.ts';
 export { agentSchema } from './agent.ts';
 export { anyCase } from './any-case.ts';
+export * from './audit.ts';
 export { PayloadTooLarge, RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call, type CallHost, type Cancellation, type Outcome } from './call.ts';
@@ -16,6 +17,7 @@ export {
   type Params,
   type RequestChanges,
 } from './client-request.ts';
+export type { CommandCall, Flag, Flags, FlagValue, PluginCommand } from './command.ts';
 export * from './config.ts';
 export {
   type BackendConnection,
@@ -53,6 +55,7 @@ export { type Pattern, PatternError, PatternLimit, type Patterns } from './patte
 export { pemTrouble } from './pem-trouble.ts';
 export { type PipeConfig, pipeSchema } from './pipe.ts';
 export * from './plugin.ts';
+export { escapePointer, joinPointer } from './pointer.ts';
 export { definePort, type Offer, offer, type Port } from './port.ts';
 export type { Protocol } from './protocol.ts';
 export { encodePathSegment, encodeQueryPart, Query } from './query.ts';

@@ -1,7 +1,9 @@
 import type Koa from 'koa';
 import type { AdminSettings } from './admin.ts';
+import type { AuditRule } from './audit.ts';
 import type { Call } from './call.ts';
 import type { ClientRequest } from './client-request.ts';
+import type { PluginCommand } from './command.ts';
 import type { DataObject } from './data.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
@@ -192,6 +194,8 @@ export interface Plugin {
   readonly places?: readonly Place[];
   /** Names that fields of its configuration had in version 2, each with the present one. */
   readonly oldFields?: { readonly [name: string]: string };
+  /** Fields at the root by which it opens a port, as in `/listen`: to change one opens another. */
+  readonly opens?: readonly string[];
   /** Keys of its configuration are data: they say nothing about what they hold, such as whether it is a secret. */
   readonly freeKeys?: true;
   /**
@@ -199,6 +203,10 @@ export interface Plugin {
    * nothing is known, so that nothing is told of what looks unused.
    */
   readonly leaves?: readonly ('requests' | 'data')[];
+  /** What the audit looks for besides: where the component is missing, or is configured badly. */
+  readonly audit?: readonly AuditRule[];
+  /** Commands of the command line, by their names. */
+  readonly commands?: { readonly [name: string]: PluginCommand };
   /** What its configuration means for what stands beside it. It may have mistakes: it is not validated yet. */
   readonly meaning?: (config: Readonly<DataObject>, level: Level) => Meaning;
   /** Attaches to every service, without a namespace in its configuration; only for plugins that `Catalogue.always` names. */

@@ -1,8 +1,9 @@
-import type { Level, Namespace, Schema } from '#contract';
+import type { AuditRule, Level, Namespace, Schema } from '#contract';
 import type { IsSecret, JsonSchema, KnownPlugins } from '../config/index.ts';
 import { type CompleteSchema, completeSchema, componentSchema } from '../pipeline/complete-schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
+import { auditRules } from './audit/index.ts';
 import type { FindPlace } from './place.ts';
 import { listPlugins, type PluginView } from './plugins.ts';
 import type { Served } from './served.ts';
@@ -22,6 +23,8 @@ export interface Components {
   schemaOf(namespace: Namespace): Promise<JsonSchema | undefined>;
   /** What a component that is loaded may be given at a level. */
   schemaAt(namespace: Namespace, level: Level): Schema | undefined;
+  /** As of `auditRules`. */
+  auditRules(): Promise<readonly AuditRule[]>;
   /** As of `listPlugins`. */
   list(
     served: Pick<Served, 'config' | 'compiled'>,
@@ -40,6 +43,7 @@ export function componentsOf(registry: Registry): Components {
     schema: () => completeSchema(registry),
     schemaOf: (namespace) => componentSchema(registry, namespace),
     schemaAt: (namespace, level) => registry.place(namespace, level)?.schema,
+    auditRules: () => auditRules(registry),
     list: (served, generations, place) => listPlugins(registry, served, generations, place),
   };
 }

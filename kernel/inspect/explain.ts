@@ -8,6 +8,7 @@ import {
   type Encoding,
   HeaderBag,
   makeRequest,
+  PASSING,
   type PipeRequest,
   Reply,
   RequestBody,
@@ -138,7 +139,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Nothing is decoded: the answer is made up. */
-const undecoded: Encoding = { name: 'no-op', raw: true };
+const undecoded: Encoding = { name: PASSING, raw: true };
 
 /** Sends the request down the backend's own pipe, with a recorder in the place of its client. */
 function forward(

@@ -4,12 +4,8 @@ export {
   type AuditReport,
   audit,
   auditRules,
-  type Files,
   localFiles,
   type Recommendation,
-  type Rule,
-  type Severity,
-  severities,
 } from './audit/index.ts';
 export { type Explanation, explainRequest, type Forwarded, type SampleRequest } from './explain.ts';
 export { type Considered, type Match, type Matching, matchRoute } from './match.ts';

@@ -1,6 +1,8 @@
-import { isObject, type Namespace, PASSING } from '#contract';
+import { backendSchema, isObject, type Namespace, PASSING } from '#contract';
 import { presentName } from '../config/index.ts';
 import type { Registry } from './registry.ts';
+
+const { properties: fields } = backendSchema;
 
 /**
  * Loads every plugin that a document names, of any version, and however deep: its components, encodings and discoveries,
@@ -11,9 +13,9 @@ export async function loadNamed(document: unknown, registry: Registry): Promise<
   const names = new Set<Namespace>([
     defaultProtocol,
     ...always,
-    'encoding/json',
+    `encoding/${fields.encoding.default}`,
     `encoding/${PASSING}`,
-    'discovery/static',
+    `discovery/${fields.sd.default}`,
   ]);
   addNames(document, names);
   await registry.load([...names].map((name) => presentName(name, registry.compatibility)));

@@ -19,6 +19,7 @@ type ApiSite = Site<Omit<AdminSettings, 'pem'>>;
 export const plugin = definePlugin({
   name: 'admin/api',
   description: 'Says where the admin API listens, who may use it and what it allows.',
+  opens: ['/listen'],
   meaning: ({ listen }) => (typeof listen === 'string' ? { admin: { listen, field: '/listen' } } : {}),
   places: [
     atService(adminSchema, (site) => {

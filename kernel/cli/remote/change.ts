@@ -1,4 +1,4 @@
-import type { Flags } from '../flags.ts';
+import type { Flags } from '#contract';
 
 /** Flags of every command that changes what serves. */
 export const changeFlags = {

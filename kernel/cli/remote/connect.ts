@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import type { Flags } from '#contract';
 import { adminTokenFile } from '#contract';
 import { cannotRead } from '../file-errors.ts';
-import type { Flags } from '../flags.ts';
 import { printable } from '../formats/excerpt.ts';
 import { stateDirectory } from '../state-directory.ts';
 import type { Terminal } from '../terminal.ts';

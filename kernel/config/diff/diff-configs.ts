@@ -40,7 +40,7 @@ export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: Dif
     ...match,
     found: compareRoutes(match, service, known),
   }));
-  const found = [...compareServices(old.service, renewed.service), ...matches.flatMap((match) => match.found)];
+  const found = [...compareServices(old.service, renewed.service, known), ...matches.flatMap((match) => match.found)];
   const mask = (value: Data, pointer: string): Data => (isSecret ? maskSecrets(value, pointer, isSecret) : value);
 
   const toChange = ({ difference, holder, effect, route }: Found): ConfigChange => {
@@ -76,12 +76,12 @@ export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: Dif
   };
 }
 
-function compareServices(old: DataObject, renewed: DataObject): Found[] {
+function compareServices(old: DataObject, renewed: DataObject, known: KnownPlugins): Found[] {
   return compareData(old, renewed).map((difference) => ({
     difference,
     holder: { from: '', to: '' },
     canonical: '',
-    effect: serviceEffect(difference.pointer),
+    effect: serviceEffect(difference.pointer, known),
     isInherited: false,
   }));
 }

@@ -1,5 +1,6 @@
 import type { DataObject } from '#contract';
 import { isRaw, type KnownPlugins } from '../known-plugins.ts';
+import { joinPointer, parsePointer } from '../pointer.ts';
 
 /**
  * What a reload does for a change: it swaps the configuration; opens or adjusts the listener; also ends open streams of
@@ -13,13 +14,14 @@ const rebinds: readonly RegExp[] = [
   /^\/(?:read|read_header|write|idle)_timeout$/,
   /^\/tls(?:\/|$)/,
   /^\/extra_config\/router\/use_h2c$/,
-  // Components with a port of their own.
-  /^\/extra_config\/(?:telemetry|admin|grpc).*\/(?:port|listen|listen_ip|listen_address)$/,
 ];
 
 /** @param pointer of a field outside of the endpoints. */
-export function serviceEffect(pointer: string): Effect {
-  return rebinds.some((pattern) => pattern.test(pointer)) ? 'rebind' : 'swap';
+export function serviceEffect(pointer: string, known: KnownPlugins): Effect {
+  const [holder, namespace = '', ...steps] = parsePointer(pointer);
+  const opens = holder === 'extra_config' ? known.plugin(namespace)?.opens : undefined;
+  const isAddress = opens?.includes(joinPointer('', ...steps)) === true;
+  return isAddress || rebinds.some((pattern) => pattern.test(pointer)) ? 'rebind' : 'swap';
 }
 
 /** @param endpoint as it was: only what served can have open streams. */

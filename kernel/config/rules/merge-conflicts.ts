@@ -22,7 +22,7 @@ export const mergeConflicts: EndpointRule = (endpoint, pointer, _service, report
     if (meaningsOf(endpoint.extra_config, 'endpoint', known).some(({ meaning }) => meaning.joins)) return;
     const message = `backend ${first} writes the group "${group}" too: what this backend answers takes its place`;
     report.warn('MERGE_GROUP', `${pointer}/backend/${index}/group`, message, {
-      hint: 'a group of its own, or "combiner": "deep" in extra_config.proxy',
+      hint: ['a group of its own', known.compatibility.remedies?.joined].filter(Boolean).join(', or '),
       related: [`${pointer}/backend/${first}/group`],
     });
   });

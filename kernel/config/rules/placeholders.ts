@@ -93,18 +93,18 @@ function judge(name: string, place: Place): Fault | undefined {
 
 /** Of a component that is not known nothing can be told. */
 function judgeClaim({ endpoint, pointer, known }: Place): Fault | undefined {
-  const { values } = known.compatibility;
+  const { remedies } = known.compatibility;
   const isGiven = Object.keys(endpoint.extra_config).some((name) => !known.plugin(name));
   if (isGiven || meaningsOf(endpoint.extra_config, 'endpoint', known).some(({ meaning }) => meaning.claims)) {
     return undefined;
   }
-  return { reason: `claims need ${values?.claims ?? 'a check of tokens'} on the endpoint`, related: [pointer] };
+  return { reason: `claims need ${remedies?.claims ?? 'a check of tokens'} on the endpoint`, related: [pointer] };
 }
 
 function judgeAnswer(source: number, field: string, { endpoint, pointer, index, known }: Place): Fault | undefined {
   const told = meaningsOf(endpoint.extra_config, 'endpoint', known).find(({ meaning }) => meaning.sequence);
   if (!told) {
-    const { earlier } = known.compatibility.values ?? {};
+    const { earlier } = known.compatibility.remedies ?? {};
     const namespace = earlier?.field.split('.')[0] ?? '';
     const isThere = Object.hasOwn(endpoint.extra_config, namespace);
     return {

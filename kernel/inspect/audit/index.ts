@@ -1,31 +1,19 @@
-import type { Namespace, ServiceConfig } from '#contract';
+import type { AuditedFiles, AuditRule, AuditSubject, Namespace, ServiceConfig, Severity } from '#contract';
 import { type KnownPlugins, nothingKnown } from '../../config/index.ts';
+import type { Registry } from '../../registry/registry.ts';
 import { type FindPlace, type Place, pointerOnly } from '../place.ts';
-import { authenticationRules } from './authentication.ts';
-import { deprecatedRules } from './deprecated.ts';
-import { endpointRules } from './endpoints.ts';
-import { type Files, localFiles } from './files.ts';
-import { ownRules } from './own.ts';
-import type { Rule, Severity } from './rule.ts';
-import { securityRules } from './security.ts';
-import { type Summary, summarize } from './summary.ts';
-import { telemetryRules } from './telemetry.ts';
-import { trafficRules } from './traffic.ts';
+import { localFiles } from './files.ts';
+import { summarize } from './summary.ts';
 import { writtenAt } from './written.ts';
 
-export { type Files, localFiles } from './files.ts';
-export { type Rule, type Severity, severities } from './rule.ts';
+export { localFiles } from './files.ts';
 
-/** Every rule, in order of the ids. */
-export const auditRules: readonly Rule[] = [
-  ...authenticationRules,
-  ...securityRules,
-  ...trafficRules,
-  ...telemetryRules,
-  ...endpointRules,
-  ...deprecatedRules,
-  ...ownRules,
-];
+/** Every rule there is: those of the release, and those that plugins bring. Loads every plugin. */
+export async function auditRules(registry: Registry): Promise<readonly AuditRule[]> {
+  const own = (await registry.catalogue.audit?.())?.rules ?? [];
+  await registry.load(registry.namespaces);
+  return [...own, ...registry.namespaces.flatMap((name) => registry.plugin(name)?.audit ?? [])];
+}
 
 /** A rule that fired. */
 export interface Recommendation {
@@ -68,7 +56,7 @@ export interface AuditOptions {
   /** Default: all. */
   readonly severities?: ReadonlySet<Severity>;
   readonly place?: FindPlace;
-  readonly files?: Files;
+  readonly files?: AuditedFiles;
   /** The plugins that the configuration names, loaded. Default: none. */
   readonly known?: KnownPlugins;
 }
@@ -76,14 +64,18 @@ export interface AuditOptions {
 const MAX_INSTANCES = 50;
 
 /**
- * Holds a configuration against every rule. An object of the document with `"@audit-ignore": ["2.2.3"]` is left out of
+ * Holds a configuration against rules. An object of the document with `"@audit-ignore": ["2.2.3"]` is left out of
  * these rules, with all it holds.
  */
-export function audit({ config, document, origin = same }: Audited, options: AuditOptions = {}): AuditReport {
+export function audit(
+  { config, document, origin = same }: Audited,
+  all: readonly AuditRule[],
+  options: AuditOptions = {},
+): AuditReport {
   const { place = pointerOnly, files = localFiles, known = nothingKnown } = options;
   const summary = summarize(config, files, known);
   const found = new Map<string, ReadonlySet<string>>();
-  const rules = auditRules.filter((rule) => isWanted(rule, options));
+  const rules = all.filter((rule) => isWanted(rule, options));
   for (const { id, find } of rules) {
     const places = find(summary).map((pointer) => writtenAt(document, origin(pointer)));
     found.set(id, new Set(places.filter(({ ignored }) => !ignored.has(id)).map(({ pointer }) => pointer)));
@@ -97,7 +89,7 @@ export function audit({ config, document, origin = same }: Audited, options: Aud
   return { recommendations, stats: statsOf(summary) };
 }
 
-function isWanted({ id, severity, recommends }: Rule, { ignore, severities, available }: AuditOptions): boolean {
+function isWanted({ id, severity, recommends }: AuditRule, { ignore, severities, available }: AuditOptions): boolean {
   if (ignore?.has(id) || severities?.has(severity) === false) return false;
   return !recommends || !available || recommends.some((namespace) => available.has(namespace));
 }
@@ -106,7 +98,7 @@ function same(pointer: string): string {
   return pointer;
 }
 
-function statsOf({ endpoints, agents, backendCount, components }: Summary): AuditReport['stats'] {
+function statsOf({ endpoints, agents, backendCount, components }: AuditSubject): AuditReport['stats'] {
   const counts = new Map<string, number>();
   for (const { namespace } of components) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
   return {

@@ -130,12 +130,14 @@ describe('run', function () {
 
   it('writes INFO and above, with -d DEBUG too, and says once that nothing else was asked for', async () => {
     const missing = (level: string) =>
-      new RegExp(`ERROR: \\[SERVICE: Logging\\] telemetry/logging has no configuration: lines from ${level} on`);
+      new RegExp(
+        `ERROR: \\[SERVICE: Logging\\] no component of the configuration sets the log: lines from ${level} on`,
+      );
     await start('--admin', 'off');
     await gateway!.printed(missing('INFO'));
     folder.write('gateway.json', { ...service, echo_endpoint: true });
     await gateway!.printed(/INFO: now serving revision 2 /);
-    equal(gateway!.output.match(/no configuration/g)?.length, 1);
+    equal(gateway!.output.match(/sets the log/g)?.length, 1);
     await gateway!.stop();
     await start('--admin', 'off', '-d');
     await gateway!.printed(missing('DEBUG'));

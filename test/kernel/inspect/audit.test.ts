@@ -1,14 +1,16 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { parseDocument } from '../../../kernel/config/index.ts';
-import { type AuditOptions, type AuditReport, audit, placesIn } from '../../../kernel/inspect/index.ts';
+import { type AuditOptions, type AuditReport, audit, auditRules, placesIn } from '../../../kernel/inspect/index.ts';
 import { known, normalize } from '../../support/known.ts';
+
+const rules = await auditRules(known);
 
 const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
 const open = { endpoint: '/a', input_headers: ['*'], backend };
 
 function auditOf(document: object, options: AuditOptions = {}): AuditReport {
   const { config, origin } = normalize({ version: 3, ...document });
-  return audit({ config, document: { version: 3, ...document }, origin }, { known, ...options });
+  return audit({ config, document: { version: 3, ...document }, origin }, rules, { known, ...options });
 }
 
 function firedBy(report: AuditReport): string[] {
@@ -111,7 +113,7 @@ describe('audit', () => {
     const text = '{\n  "version": 3,\n  "debug_endpoint": true\n}';
     const document = parseDocument(text, 'gateway.json');
     const { config } = normalize(document.data);
-    const report = audit({ config, document: document.data }, { place: placesIn(document), known });
+    const report = audit({ config, document: document.data }, rules, { place: placesIn(document), known });
     const { instances } = report.recommendations.find(({ rule }) => rule === '5.1.2')!;
     deepEqual(instances, [{ pointer: '/debug_endpoint', file: 'gateway.json', line: 3, column: 3 }]);
   });

@@ -1,13 +1,22 @@
-import { type BackendConfig, type DataObject, type EndpointConfig, isObject } from '#contract';
-import { endpointsWhere, isCatchall, lacking, type Rule, setting } from './rule.ts';
-import type { Part } from './summary.ts';
+import {
+  type AuditedPart,
+  type AuditRule,
+  type BackendConfig,
+  type DataObject,
+  type EndpointConfig,
+  endpointsWhere,
+  isCatchall,
+  isObject,
+  lacking,
+  setting,
+} from '#contract';
 
 const SEQUENTIAL = 'extra_config/proxy/sequential';
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Chapters 5 and 6: how endpoints and agents are designed. */
-export const endpointRules: readonly Rule[] = [
+export const endpointRules: readonly AuditRule[] = [
   {
     id: '5.1.1',
     severity: 'LOW',
@@ -93,7 +102,7 @@ function writes({ method = 'GET', extra_config: components = {} }: Partial<Backe
  * True for a sequence that could as well be called at once: no call uses an answer of one before it, and none writes, so
  * that nothing depends on whether those before it succeeded.
  */
-function isNeedlessSequence({ config }: Part<EndpointConfig | DataObject>): boolean {
+function isNeedlessSequence({ config }: AuditedPart<EndpointConfig | DataObject>): boolean {
   const { extra_config: components, backend } = config as Partial<EndpointConfig>;
   const options = components?.['proxy'];
   if (!isObject(options) || options['sequential'] !== true || !Array.isArray(backend)) return false;

@@ -1,11 +1,19 @@
-import { isObject } from '#contract';
-import { endpointsWhere, has, isCatchall, lacking, type Rule, setting, using } from './rule.ts';
-import type { Summary } from './summary.ts';
+import {
+  type AuditRule,
+  type AuditSubject,
+  endpointsWhere,
+  has,
+  isCatchall,
+  isObject,
+  lacking,
+  setting,
+  using,
+} from '#contract';
 
 const insecure = 'allow_insecure_connections';
 
 /** Chapter 2: what is open that need not be. */
-export const securityRules: readonly Rule[] = [
+export const securityRules: readonly AuditRule[] = [
   {
     id: '2.1.1',
     severity: 'HIGH',
@@ -99,7 +107,7 @@ export const securityRules: readonly Rule[] = [
 ];
 
 /** The old place sets the new one too: only where it stands is told. */
-function h2c({ config }: Summary): string[] {
+function h2c({ config }: AuditSubject): string[] {
   if (config.router.use_h2c) return ['/extra_config/router/use_h2c'];
   return config.use_h2c ? ['/use_h2c'] : [];
 }

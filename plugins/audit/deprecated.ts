@@ -1,7 +1,7 @@
-import { injecting, type Rule, using } from './rule.ts';
+import { type AuditRule, injecting, using } from '#contract';
 
 /** Chapter 7: what has a better successor. */
-export const deprecatedRules: readonly Rule[] = [
+export const deprecatedRules: readonly AuditRule[] = [
   ...(
     [
       ['7.1.1', 'http-server', 'virtualhost', 'server/virtualhost'],
@@ -15,7 +15,7 @@ export const deprecatedRules: readonly Rule[] = [
       ['7.1.9', 'req-resp-modifier', 'response-schema-validator', 'validation/response-json-schema'],
     ] as const
   ).map(
-    ([id, kind, name, successor, named = `the ${successor} component`]): Rule => ({
+    ([id, kind, name, successor, named = `the ${successor} component`]): AuditRule => ({
       id,
       severity: 'HIGH',
       message: `Replace the deprecated plugin ${name} of plugin/${kind} by ${named}.`,
@@ -33,7 +33,7 @@ export const deprecatedRules: readonly Rule[] = [
       ['7.2.4', 'telemetry/influx'],
     ] as const
   ).map(
-    ([id, namespace]): Rule => ({
+    ([id, namespace]): AuditRule => ({
       id,
       severity: 'HIGH',
       message: `Replace the deprecated ${namespace} by telemetry/opentelemetry.`,

@@ -1,7 +1,7 @@
-import { has, injecting, lacking, type Rule, using } from './rule.ts';
+import { type AuditRule, has, injecting, lacking, using } from '#contract';
 
 /** Chapter 1: who may call. */
-export const authenticationRules: readonly Rule[] = [
+export const authenticationRules: readonly AuditRule[] = [
   {
     id: '1.1.1',
     severity: 'HIGH',

@@ -1,7 +1,7 @@
-import { endpointsWhere, has, injecting, lacking, type Rule, type Severity } from './rule.ts';
+import { type AuditRule, endpointsWhere, has, injecting, lacking, type Severity } from '#contract';
 
 /** Chapter 3: what keeps load and slowness in bounds. */
-export const trafficRules: readonly Rule[] = [
+export const trafficRules: readonly AuditRule[] = [
   {
     id: '3.1.1',
     severity: 'LOW',
@@ -34,7 +34,7 @@ export const trafficRules: readonly Rule[] = [
   slowerThan('3.3.4', 'CRITICAL', 60, []),
 ];
 
-function slowerThan(id: string, severity: Severity, seconds: number, yieldsTo: readonly string[]): Rule {
+function slowerThan(id: string, severity: Severity, seconds: number, yieldsTo: readonly string[]): AuditRule {
   return {
     id,
     severity,

@@ -1,19 +1,16 @@
-import { isObject } from '#contract';
-import { joinPointer } from '../../config/index.ts';
-import type { Files } from './files.ts';
-import type { Component, Summary } from './summary.ts';
+import { type AuditedComponent, type AuditedFiles, type AuditSubject, isObject, joinPointer } from '#contract';
 
 /** 256 bits. */
 const MIN_KEY_BYTES = 32;
 
 /** Components that take tokens anybody can make: unsigned ones, or signed with a key short enough to be guessed. */
-export function weakTokens({ components, files }: Summary): string[] {
+export function weakTokens({ components, files }: AuditSubject): string[] {
   return components
     .filter(({ namespace }) => namespace === 'auth/validator' || namespace === 'auth/signer')
     .flatMap((component) => weaknesses(component, files));
 }
 
-function weaknesses({ pointer, settings }: Component, files: Files): string[] {
+function weaknesses({ pointer, settings }: AuditedComponent, files: AuditedFiles): string[] {
   const { alg, jwk_local_path: path, secret_url: encrypted } = settings;
   if (typeof alg === 'string' && alg.toLowerCase() === 'none') return [joinPointer(pointer, 'alg')];
   const isReadable = typeof path === 'string' && encrypted === undefined;

@@ -1,7 +1,14 @@
-import { type Data, isObject } from '#contract';
-import { joinPointer } from '../../config/index.ts';
-import { has, lacking, type Rule, setting, using } from './rule.ts';
-import type { Summary } from './summary.ts';
+import {
+  type AuditRule,
+  type AuditSubject,
+  type Data,
+  has,
+  isObject,
+  joinPointer,
+  lacking,
+  setting,
+  using,
+} from '#contract';
 
 /** Each is a metrics system by its presence. InfluxDB is none: it stores what telemetry/metrics collects. */
 const metricsComponents = ['telemetry/metrics', 'telemetry/newrelic'];
@@ -11,7 +18,7 @@ const oldMetricsComponents = ['telemetry/instana', 'telemetry/ganalytics', 'tele
 const tracingComponents = ['telemetry/newrelic', 'telemetry/instana', 'telemetry/opencensus'];
 
 /** Chapter 4: what can be known of a running gateway. */
-export const telemetryRules: readonly Rule[] = [
+export const telemetryRules: readonly AuditRule[] = [
   {
     id: '4.1.1',
     severity: 'MEDIUM',
@@ -57,7 +64,7 @@ export const telemetryRules: readonly Rule[] = [
   },
 ];
 
-function metricsSystems(summary: Summary): string[] {
+function metricsSystems(summary: AuditSubject): string[] {
   return [
     ...using(metricsComponents, ['service'])(summary),
     ...exporters(summary, ['otlp', 'prometheus'], 'disable_metrics'),
@@ -65,7 +72,7 @@ function metricsSystems(summary: Summary): string[] {
 }
 
 /** Pointers of the OpenTelemetry exporters that do not have a switch set. */
-function exporters({ components }: Summary, families: readonly string[], offSwitch: string): string[] {
+function exporters({ components }: AuditSubject, families: readonly string[], offSwitch: string): string[] {
   return components
     .filter(({ namespace, level }) => namespace === 'telemetry/opentelemetry' && level === 'service')
     .flatMap(({ settings: { exporters: declared }, pointer }) =>

@@ -1,13 +1,12 @@
+import { type AuditRule, setting, using } from '#contract';
 import { isLoopback } from './loopback.ts';
-import { type Rule, setting, using } from './rule.ts';
-import { literalSecrets } from './secrets.ts';
 import { weakTokens } from './tokens.ts';
 
 const tokenComponents = ['auth/validator', 'auth/signer'];
 const everywhere: ReadonlySet<string> = new Set(['0.0.0.0/0', '::/0']);
 
 /** Chapter 8: what the compatible product does not look at. */
-export const ownRules: readonly Rule[] = [
+export const ownRules: readonly AuditRule[] = [
   {
     id: '8.1.1',
     severity: 'HIGH',
@@ -46,7 +45,7 @@ export const ownRules: readonly Rule[] = [
     id: '8.1.5',
     severity: 'HIGH',
     message: 'Keep secrets out of the configuration: put them in when the file is deployed.',
-    find: literalSecrets,
+    find: ({ secrets }) => secrets(),
   },
   {
     id: '8.2.1',

@@ -1,0 +1,20 @@
+import type { Catalogue, PluginCommand } from '#contract';
+import type { Command } from './command.ts';
+import { readArguments } from './flags.ts';
+
+/** The commands that plugins bring, by name. Loads every plugin. */
+export async function pluginCommands({ plugins }: Catalogue): Promise<Record<string, Command>> {
+  const loaded = await Promise.all(Object.values(plugins).map(async (load) => (await load()).plugin));
+  const commands = loaded.flatMap(({ commands = {} }) => Object.entries(commands));
+  return Object.fromEntries(commands.map(([name, command]) => [name, asCommand(command)]));
+}
+
+function asCommand(command: PluginCommand): Command {
+  return {
+    ...command,
+    run(args, { stdout, stderr, env }) {
+      const { values, positionals } = readArguments(args, command.flags, command.usage !== '');
+      return command.run({ values, positionals, stdout, stderr, env });
+    },
+  };
+}

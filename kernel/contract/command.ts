@@ -1,0 +1,44 @@
+/** A flag of a command: as Node.js parses it, with what its help says. */
+export interface Flag {
+  readonly type: 'string' | 'boolean';
+  /** One letter. */
+  readonly short?: string;
+  /** Counted, or listed, each time it is given. */
+  readonly multiple?: boolean;
+  /** A flag that is on by default is switched off by `--no-` before its name. */
+  readonly default?: string | boolean;
+  /** What stands for its value in the help. */
+  readonly value?: string;
+  /** What it does, in a sentence. */
+  readonly about: string;
+  /** What holds without it, where `default` does not say so. */
+  readonly otherwise?: string;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** What a flag was given: as often as it may be. */
+export type FlagValue = string | boolean | readonly (string | boolean)[] | undefined;
+
+/** What a command was called with, and where it writes. */
+export interface CommandCall {
+  readonly values: { readonly [flag: string]: FlagValue };
+  /** What was given besides flags. */
+  readonly positionals: readonly string[];
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A command of the command line that a plugin brings: `sluice NAME`, with its help. */
+export interface PluginCommand {
+  /** What it needs to be given besides flags, as the usage shows it. */
+  readonly usage: string;
+  /** One sentence for the list of commands. */
+  readonly summary: string;
+  /** What else its help says. */
+  readonly details?: string;
+  readonly flags: Flags;
+  /** @returns the exit code: 0 for done, 2 for a wrong call. */
+  run(call: CommandCall): Promise<number>;
+}

@@ -1,0 +1,106 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { atEndpoint, type Catalogue, definePlugin, lacking } from '#contract';
+import { main } from '../../../kernel/cli/main.ts';
+import type { Place } from '../../../kernel/inspect/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { createFolder, type Folder } from '../cli/command.ts';
+
+/** Locks endpoints, says how to make a key, and is missed where nothing is locked. */
+const locks = definePlugin({
+  name: 'test/locks',
+  description: 'Locks endpoints.',
+  places: [
+    atEndpoint(
+      { type: 'object', properties: { key: { type: 'string', description: 'Opens it.', secret: true, default: '' } } },
+      () => ({}),
+    ),
+  ],
+  audit: [
+    {
+      id: 'test/locks.missing',
+      severity: 'HIGH',
+      message: 'Lock an endpoint.',
+      find: lacking('/endpoints', ({ components }) => components.some(({ namespace }) => namespace === 'test/locks')),
+    },
+  ],
+  commands: {
+    key: {
+      usage: 'WORD',
+      summary: 'Make a key out of a word.',
+      flags: { loud: { type: 'boolean', default: false, about: 'In capitals.' } },
+      async run({ values, positionals: [word = ''], stdout }) {
+        stdout.write(`${values['loud'] ? word.toUpperCase() : word}\n`);
+        return word === '' ? 2 : 0;
+      },
+    },
+  },
+});
+
+const plugged: Catalogue = {
+  ...catalogue,
+  plugins: { ...catalogue.plugins, 'test/locks': async () => ({ plugin: locks }) },
+};
+
+async function sluice(...args: string[]) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const signals = { on: () => {}, once: () => {}, off: () => {} } as never;
+  const code = await main(args, { stdout, stderr, env: {}, signals, exit() {}, program: '', catalogue: plugged });
+  stdout.end();
+  stderr.end();
+  return { code, out: await text(stdout), err: await text(stderr) };
+}
+
+const document = (extra: object) => ({
+  version: 3,
+  endpoints: [{ endpoint: '/a', extra_config: extra, backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] }],
+});
+
+describe('what a plugin brings to the command line', () => {
+  let folder: Folder;
+  before(() => {
+    folder = createFolder();
+  });
+  after(() => folder.remove());
+
+  describe('a command', () => {
+    it('is called by its name, with its flags', async () => {
+      deepEqual(await sluice('key', 'abc', '--loud'), { code: 0, out: 'ABC\n', err: '' });
+    });
+    it('is among those that are listed, and has its help', async () => {
+      match((await sluice('help')).out, /^ +key +Make a key out of a word\.$/m);
+      const { out } = await sluice('help', 'key');
+      match(out, /^usage: sluice key WORD \[FLAGS\]$/m);
+      match(out, /--loud +In capitals\./);
+    });
+    it('is meant by names that are near', async () => {
+      match((await sluice('keyy')).err, /did you mean "key"/);
+    });
+    it('is told about flags it does not have', async () => {
+      const { code, err } = await sluice('key', '--lod');
+      equal(code, 2);
+      match(err, /--loud/);
+    });
+  });
+
+  describe('a rule of the audit', () => {
+    const recommended = async (extra: object) => {
+      const { out } = await sluice('audit', '-c', folder.write('a.json', document(extra)), '--format', 'json');
+      const { recommendations } = JSON.parse(out) as { recommendations: { rule: string; instances: Place[] }[] };
+      return recommendations;
+    };
+    const told = async (extra: object) => (await recommended(extra)).some(({ rule }) => rule === 'test/locks.missing');
+    it('is told where its component is missing', async () => equal(await told({}), true));
+    it('is silent where it is there', async () => equal(await told({ 'test/locks': {} }), false));
+    it('may be left out', async () => {
+      const file = folder.write('b.json', document({}));
+      equal((await sluice('audit', '-c', file, '--ignore', 'test/locks.missing')).err, '');
+    });
+    it('finds what the schema of a component marks as secret', async () => {
+      const found = await recommended({ 'test/locks': { key: 'opensesame' } });
+      const { instances } = found.find(({ rule }) => rule === '8.1.5')!;
+      equal(instances[0]!.pointer, '/endpoints/0/extra_config/test~1locks/key');
+    });
+  });
+});
