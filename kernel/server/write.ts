@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ByteStream, type Call, CancelledError, DeadlineError, type Reply } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
-import { announce, endWithTrailers, takesTrailers } from './trailers.ts';
+import { announce, endWithTrailers, takesTrailers, trailerFields } from './trailers.ts';
 
 /**
  * Writes an answer. A stream is written as it comes, no faster than the client takes it; a broken one breaks the
@@ -11,13 +11,18 @@ import { announce, endWithTrailers, takesTrailers } from './trailers.ts';
 export function writeAnswer(response: ServerResponse, answer: Answer, call: Call | null): (() => void) | null {
   const { status, headers, body } = answer;
   const trailers = takesTrailers(response, answer) ? answer.trailers! : null;
-  if (trailers) announce(response, answer);
-  if (isStreamed(answer)) return streamAnswer(response, answer, call, trailers);
+  if (isStreamed(answer)) {
+    const known = typeof trailers === 'function' || trailers === null ? [] : trailerFields(trailers).keys();
+    if (trailers) announce(response, headers, known);
+    return streamAnswer(response, answer, call, trailers);
+  }
   const whole = body instanceof ByteStream ? (body.collect(Number.POSITIVE_INFINITY) as Uint8Array) : body;
-  if (trailers) {
+  const fields = trailers && trailerFields(trailers, call?.log);
+  if (fields !== null && fields.size > 0) {
+    announce(response, headers, fields.keys());
     response.writeHead(status, headers);
     if (whole !== null && whole.length > 0) response.write(whole);
-    endWithTrailers(response, trailers, call?.log);
+    endWithTrailers(response, fields, call?.log);
   } else {
     writeWhole(response, status, headers, whole);
   }
@@ -83,7 +88,7 @@ function streamAnswer(
   body.flow({
     write: (chunk) => response.write(chunk),
     end: () => {
-      if (trailers) endWithTrailers(response, trailers, call?.log);
+      if (trailers) endWithTrailers(response, trailerFields(trailers, call?.log), call?.log);
       else response.end();
     },
     fail: cut,

@@ -134,3 +134,88 @@ describe('headers behind a body', () => {
     match(lines.join(''), /trailers left out/);
   });
 });
+
+describe('headers that a backend sends behind its body', () => {
+  let backend: TestBackend;
+  let gateway: Gateway;
+  let port: number;
+  let lines: string[];
+
+  before(async () => {
+    backend = await startBackend(({ target }, response) => {
+      if (target === '/whole') return response.writeHead(200, { 'Content-Length': 7 }).end('{"a":1}');
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.write('{"a":1}');
+      if (target === '/flood') {
+        response.addTrailers(Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`X-${at}`, 'a'.repeat(1000)])));
+      } else if (target === '/sums') {
+        response.addTrailers({ 'X-Checksum': 'abc', Connection: 'X-Hop', 'X-Hop': 'mine', 'X-Gateway': 'false' });
+      }
+      response.end();
+    });
+    const sinks = rememberingSinks();
+    ({ lines } = sinks);
+    const paths = ['sums', 'none', 'whole', 'flood'];
+    const one = (path: string) => [{ host: [backend.url], url_pattern: `/${path}` }];
+    gateway = await startWith(
+      [],
+      {
+        use_h2c: true,
+        endpoints: [
+          ...paths.map((path) => ({ endpoint: `/${path}`, output_encoding: 'no-op', backend: one(path) })),
+          { endpoint: '/decoded', backend: one('sums') },
+        ],
+      },
+      { sinks },
+    );
+    ({ port } = await gateway.listen());
+  });
+  after(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  const get = async (path: string, headers: Record<string, string> = { TE: 'trailers', Connection: 'TE' }) => {
+    const asking = request({ port, host: '127.0.0.1', path, headers, agent: false }).end();
+    const [message] = (await once(asking, 'response')) as [IncomingMessage];
+    equal(String(await buffer(message)), '{"a":1}');
+    return { headers: message.headers, trailers: message.rawTrailers };
+  };
+
+  it("pass through no-op to a client that asks for them, but for those of the connection and the gateway's own", async () => {
+    deepEqual((await get('/sums')).trailers, ['X-Checksum', 'abc']);
+  });
+
+  it('pass on over HTTP/2', async () => {
+    const session = connect(`http://127.0.0.1:${port}`);
+    const stream = session.request({ ':path': '/sums' });
+    const seen: IncomingHttpHeaders[] = [];
+    stream.on('trailers', (trailers) => seen.push(trailers));
+    equal(String(await buffer(stream)), '{"a":1}');
+    deepEqual(
+      seen.map((trailers) => trailers['x-checksum']),
+      ['abc'],
+    );
+    await new Promise<void>((resolve) => {
+      session.close(resolve);
+    });
+  });
+
+  it('are left out for a client that does not ask, and of an answer that is decoded', async () => {
+    deepEqual((await get('/sums', {})).trailers, []);
+    deepEqual((await get('/decoded')).trailers, []);
+  });
+
+  it('change nothing of an answer without any', async () => {
+    for (const path of ['/none', '/whole']) {
+      const { trailers, headers } = await get(path);
+      deepEqual([trailers, headers.trailer], [[], undefined]);
+    }
+    equal((await get('/whole')).headers['content-length'], '7');
+  });
+
+  it('are left out, and the log says so, when they are longer than 16 KiB', async () => {
+    deepEqual((await get('/flood')).trailers, []);
+    match(lines.join(''), /trailers of the backend left out: \d+ bytes, of 16384 at most/);
+  });
+});

@@ -21,6 +21,7 @@ import { Observation } from './observe.ts';
 import { type Hop, isRedirect, nextHop, repeatsBody } from './redirect.ts';
 import { signed } from './sign.ts';
 import { idempotent, isBodiless, isInterim } from './status.ts';
+import { readTrailers } from './trailers.ts';
 
 const WAITING = 0;
 const ANSWERING = 1;
@@ -65,6 +66,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   #retried = false;
   #discardedBytes = 0;
   #observation: Observation | null = null;
+  #trailers: HeaderBag | null = null;
 
   constructor(client: HttpClient, request: PipeRequest, call: Call, payload: Payload, resolve: (reply: Reply) => void) {
     this.#client = client;
@@ -130,7 +132,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (isInterim(status) || this.#state !== WAITING) return;
     this.#disarm();
-    const { list, fault } = new Incoming(controller.rawHeaders as unknown as Buffer[]);
+    const { list, fault, isChunked } = new Incoming(controller.rawHeaders as unknown as Buffer[]);
     const isKnown = status >= 200 && status <= 599;
     if (!isKnown || fault !== null) return this.#malformed(isKnown ? fault! : `status ${status}`);
     const bag = new HeaderBag(list);
@@ -150,7 +152,9 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
         this.#sink = body;
       }
     }
-    this.#resolve(Reply.raw(status, bag, body));
+    const reply = Reply.raw(status, bag, body);
+    if (isChunked && body !== null) reply.trailers = () => this.#trailers ?? new HeaderBag();
+    this.#resolve(reply);
     // The only one of the answers without a body that can bring one all the same.
     if (status === 205) this.#discard();
   }
@@ -166,8 +170,9 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
     }
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
     if (this.#state === DONE) return;
+    this.#trailers = readTrailers(controller?.rawTrailers, this.#call.log);
     this.#finish();
     this.#sink?.end();
   }

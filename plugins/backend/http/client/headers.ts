@@ -48,12 +48,15 @@ export class Incoming {
   readonly list: string[];
   /** What HTTP/1.1 does not allow about the length of the body; null for nothing. */
   readonly fault: string | null;
+  /** The body comes in chunks, and more fields may come behind it. */
+  readonly isChunked: boolean;
 
   /** @param raw names and values in turn. */
   constructor(raw: readonly Buffer[]) {
     const framing: Framing = { codings: null, fault: null };
     this.list = raw.length === 0 ? [] : readHeaders(raw, framing);
     const { codings, fault } = framing;
+    this.isChunked = codings !== null;
     this.fault = codings === null || codings.toLowerCase() === 'chunked' ? fault : 'unknown Transfer-Encoding';
   }
 }
