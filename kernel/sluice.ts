@@ -28,13 +28,10 @@ export async function createGateway(
 
 function withPlugins(base: Catalogue, plugins: readonly Plugin[]): Catalogue {
   const all = new Map(Object.entries(base.plugins));
-  const services = new Map(Object.entries(base.services));
   for (const plugin of plugins) {
-    const load = async () => ({ plugin });
     const { name } = plugin;
     if (all.has(name)) throw new GatewayError('PLUGIN_NAME', `there is a plugin named "${name}" already`);
-    all.set(name, load);
-    for (const name of Object.keys(plugin.provides ?? {})) services.set(name, load);
+    all.set(name, async () => ({ plugin }));
   }
-  return { ...base, plugins: Object.fromEntries(all), services: Object.fromEntries(services) };
+  return { ...base, plugins: Object.fromEntries(all) };
 }

@@ -40,7 +40,6 @@ const plugins: Manifest = {
 /** Everything this release can do. */
 export const catalogue: Catalogue = {
   plugins,
-  services: {},
   order,
   compatibility,
   audit: () => import('./audit/index.ts'),

@@ -4,11 +4,9 @@ import type { Namespace, Plugin } from './plugin.ts';
 /** Namespace to the module that brings it, loaded when a configuration first uses it. */
 export type Manifest = Readonly<Record<Namespace, () => Promise<{ readonly plugin: Plugin }>>>;
 
-/** Where everything that can be named in a configuration, or asked for as a service, comes from. */
+/** Where everything that can be named in a configuration comes from. */
 export interface Catalogue {
   readonly plugins: Manifest;
-  /** Service name to the plugin that provides it. */
-  readonly services: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }>>>;
   readonly order: Order;
   readonly compatibility?: Compatibility;
   /** What the audit looks for, besides what plugins bring. */

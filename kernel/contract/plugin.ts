@@ -14,7 +14,7 @@ import type { PipeRequest } from './message.ts';
 import type { Offer, Port } from './port.ts';
 import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
-import type { AgentSite, BackendSite, EndpointSite, Services, Site } from './site.ts';
+import type { AgentSite, BackendSite, EndpointSite, Site } from './site.ts';
 import type { Step, Wrap } from './step.ts';
 
 /** A name under `extra_config`, `encoding/<name>` or `discovery/<name>`; it is also the plugin's path below `plugins/`. */
@@ -213,10 +213,6 @@ export interface Plugin {
   readonly always?: (site: Site<undefined>) => AtService;
   readonly encodings?: readonly Encoding[];
   readonly discoveries?: readonly Discovery[];
-  /** Services for the whole process, each made at its first use. */
-  readonly provides?: { readonly [K in keyof Services]?: (services: Services) => Services[K] };
-  /** Services its attachments use besides the kernel's own; they are made ready before the first `attach`. */
-  readonly needs?: readonly (keyof Services)[];
   /**
    * For `Catalogue.defaultProtocol`: makes the client that `Site.http` gives. Endpoint and backend are there where the place
    * has them; `config` is what its own namespace says there.

@@ -1,15 +1,23 @@
+import type { Namespace } from './plugin.ts';
+
 /**
  * A typed place where one plugin hands something to another: checks of claims to the token validator, a pool of
  * connections to whatever counts in it. Compared by name.
  */
 export interface Port<T> {
   readonly name: string;
+  /** The component that offers here also where no configuration names it: it then stands at the root with its defaults. */
+  readonly from?: Namespace;
   /** Never set: carries the type. */
   readonly type?: T;
 }
 
-export function definePort<T>(name: string): Port<T> {
-  return Object.freeze({ name });
+/**
+ * @param options.from who offers here where nobody else does: an engine that needs no configuration.
+ * @example const celPort = definePort<CelEngine>('cel', { from: 'validation/cel' });
+ */
+export function definePort<T>(name: string, options: { readonly from?: Namespace } = {}): Port<T> {
+  return Object.freeze({ name, ...options });
 }
 
 /** Something handed over at a port. */

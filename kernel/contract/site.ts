@@ -30,10 +30,7 @@ export interface Events {
 /** Events that nobody follows. */
 export const silentEvents: Events = { emit() {} };
 
-/**
- * What is shared by the whole process, asked for by name. A plugin that `provides` a service adds its type here:
- * `declare module '#contract' { interface Services { redis: Redis } }`.
- */
+/** What the gateway itself has for the whole process, asked for by name. What plugins have for one another is at ports. */
 export interface Services {
   readonly clock: Clock;
   readonly log: Log;
@@ -106,7 +103,7 @@ export interface Site<Config> {
    * a `raw` one nothing is decoded. Undefined for one that there is not.
    */
   encoding(name: string): Encoding | undefined;
-  /** A service of the process: the kernel's own, or one the plugin names in `needs`. */
+  /** A service of the gateway's. */
   use<K extends keyof Services>(name: K): Services[K];
   /**
    * What was offered nearest: at this place, else at the endpoint around it, else at the service. Its plugin names the

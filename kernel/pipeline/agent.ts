@@ -21,7 +21,6 @@ import { attach } from './attach.ts';
 import type { EndpointContext } from './attachments.ts';
 import { findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
-import { Offers } from './offers.ts';
 import { compilePipe } from './pipe.ts';
 import type { PipeStages } from './stages.ts';
 
@@ -40,7 +39,7 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
   const pointer = `/async_agent/${index}`;
   const log = service.log.at(`[SERVICE: AsyncAgent][${agent.name}]`);
   const nested: NestedPipe[] = [];
-  const context = nesting({ ...service, build, offers: new Offers(service.offers) }, nested);
+  const context = nesting({ ...service, build, offers: service.offers.within() }, nested);
   const before = build.errors.length;
   const isDriver = (namespace: string) => registry.place(namespace, 'agent') !== undefined;
   const entries = Object.entries(agent.extra_config);

@@ -22,7 +22,7 @@ import { compileBackend } from './backend.ts';
 import { onlyClaim } from './claims.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
-import { byDependency, Offers } from './offers.ts';
+import { byDependency, type Offers } from './offers.ts';
 import { Reads } from './reads.ts';
 import { type Build, type CompilePipe, createSite, type Stance } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
@@ -106,7 +106,7 @@ export function attachBackend(
   const log = context.log.at(
     `[BACKEND: ${endpoint.method} ${endpoint.endpoint} -> ${backend.method} ${backend.url_pattern}][Client]`,
   );
-  const offers = new Offers(context.offers);
+  const offers = context.offers.within();
   const stance = { log, endpoint, backend, index, offers, compilePipe: context.compilePipe };
   const attached: Attached<AtBackend>[] = [];
   /** A component that waits for its files may be the one that reaches the backend. */

@@ -17,9 +17,9 @@ import { attach, collecting } from './attach.ts';
 import type { Attached } from './attachments.ts';
 import { onlyClaim } from './claims.ts';
 import { compileEndpoint } from './endpoint.ts';
-import { findPlugins } from './namespaces.ts';
+import { type Found, findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
-import { byDependency, Offers } from './offers.ts';
+import { type AttachDefault, byDependency, Offers } from './offers.ts';
 import { Reads } from './reads.ts';
 import { gatewayAgent } from './request.ts';
 import type { Route } from './route.ts';
@@ -44,12 +44,13 @@ export interface Compiled {
 }
 
 /**
- * Compiles every endpoint. The plugins that the configuration names are loaded. Mistakes are collected in `build.errors`, all of them; with any, the result must not serve.
+ * Compiles every endpoint. The plugins that the configuration names are loaded. Mistakes are collected in `build.errors`,
+ * all of them; with any, the result must not serve.
  */
 export async function compile(build: Build, registry: Registry): Promise<Compiled> {
   const { config, services } = build;
   const service: Attached<AtService>[] = [];
-  const offers = new Offers();
+  const offers = Offers.atRoot(registry.openScope(), (namespace) => attachDefault(namespace));
   const nested: NestedPipe[] = [];
   const agent = gatewayAgent(services.version);
   const context = nesting({ build, registry, service, offers, agent, log: services.log }, nested);
@@ -63,15 +64,24 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     if (handed) service.push({ plugin, at: handed, pointer: '', reads });
   }
   const found = findPlugins(build, registry, config.extra_config, 'service', '');
-  for (const { plugin, place, config: raw, pointer } of byDependency(found)) {
+  const attachService = ({ plugin, place, config: raw, pointer }: Found): void => {
     const log = services.log.at(`[SERVICE: ${plugin.name}]`);
     const reads = new Reads(build.reads);
     const { compilePipe } = context;
     const handed = attach<AtService>(build, plugin, place, raw, { pointer, log, offers, compilePipe, reads });
-    if (!handed) continue;
+    if (!handed) return;
     offers.add(plugin, handed.offers);
     service.push({ plugin, at: handed, pointer, reads });
-  }
+  };
+  const named = new Set(found.map(({ plugin }) => plugin));
+  const attachDefault: AttachDefault = (namespace) => {
+    const plugin = registry.plugin(namespace);
+    const place = registry.place(namespace, 'service');
+    if (!plugin || !place || named.has(plugin)) return;
+    named.add(plugin);
+    attachService({ plugin, place, config: {}, pointer: joinPointer('', 'extra_config', namespace) });
+  };
+  for (const each of byDependency(found)) attachService(each);
   refuseRivals(build, service);
   const routes: Route[] = [];
   const slices = new Slices();

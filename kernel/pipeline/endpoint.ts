@@ -4,7 +4,6 @@ import type { Attached, EndpointContext } from './attachments.ts';
 import { backendNames, countAnswers } from './backend-answers.ts';
 import { EndpointTraffic } from './endpoint-traffic.ts';
 import { type NestedPipe, nesting } from './nested.ts';
-import { Offers } from './offers.ts';
 import { compilePipe } from './pipe.ts';
 import { compileRequest } from './request.ts';
 import { enterPipe, type Route } from './route.ts';
@@ -18,7 +17,7 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
   const names = backendNames(endpoint.backend);
   build.defer(traffic.backends.hold(names));
   const counting: EndpointContext['counting'] = (at, next) => countAnswers(traffic.backends, names[at]!, next);
-  const context = nesting({ ...service, build, offers: new Offers(service.offers), counting }, nested);
+  const context = nesting({ ...service, build, offers: service.offers.within(), counting }, nested);
   const pointer = `/endpoints/${index}`;
   const log = context.log.at(`[ENDPOINT: ${endpoint.endpoint}]`);
   const pipe = compilePipe(context, endpoint, pointer, log);

@@ -1,6 +1,5 @@
 import { CallError, ConfigError, type EndpointConfig, type PipeRequest, Reply, type Step } from '#contract';
 import type { EndpointContext } from './attachments.ts';
-import { Offers } from './offers.ts';
 import { compilePipe } from './pipe.ts';
 import type { PipeStages } from './stages.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -37,7 +36,7 @@ function compileNested(
   nested: NestedPipe[],
 ): Step<PipeRequest> {
   const log = context.log.at(`[ENDPOINT: /__pipe${config.endpoint}]`);
-  const inner = { ...context, offers: new Offers(context.offers), counting: undefined };
+  const inner = { ...context, offers: context.offers.within(), counting: undefined };
   const pipe = compilePipe(inner, config, pointer, log);
   // Its mistakes are among those of the build: nothing of it will be called.
   if (!pipe) return unusable;

@@ -1,20 +1,39 @@
-import type { Offer, Plugin, Port } from '#contract';
+import type { Namespace, Offer, Plugin, Port } from '#contract';
+import { offerAt, offeredAt, openScope, type PlaceScope } from '../registry/container.ts';
+
+/** Attaches a component that nothing names to the root, with its defaults, for what it offers. */
+export type AttachDefault = (namespace: Namespace) => void;
 
 /** What plugins offer one another at one place and around it. */
 export class Offers {
-  readonly #around: Offers | null;
-  #here: Offer[] | null = null;
+  #scope: PlaceScope;
+  /** Whether the scope is of this place; it is opened with the first offer. */
+  #isOwn: boolean;
+  readonly #attachDefault: AttachDefault | undefined;
 
-  constructor(around: Offers | null = null) {
-    this.#around = around;
+  private constructor(scope: PlaceScope, isOwn: boolean, attachDefault: AttachDefault | undefined) {
+    this.#scope = scope;
+    this.#isOwn = isOwn;
+    this.#attachDefault = attachDefault;
+  }
+
+  /** At the root of a configuration. @param attachDefault for ports at which nobody offers anything. */
+  static atRoot(scope: PlaceScope, attachDefault?: AttachDefault): Offers {
+    return new Offers(scope, true, attachDefault);
+  }
+
+  /** At a place within this one. */
+  within(): Offers {
+    return new Offers(this.#scope, false, this.#attachDefault);
   }
 
   /** @throws Error when the plugin does not name a port it offers something at: others could be attached too early. */
   add(plugin: Plugin, offers: readonly Offer[] | undefined): void {
-    for (const made of offers ?? []) {
-      if (!names(plugin.offers, made.port)) throw undeclared(plugin, 'offers', made.port);
-      this.#here ??= [];
-      this.#here.push(made);
+    for (const { port, value } of offers ?? []) {
+      if (!names(plugin.offers, port)) throw undeclared(plugin, 'offers', port);
+      if (!this.#isOwn) this.#scope = openScope(this.#scope);
+      this.#isOwn = true;
+      offerAt(this.#scope, port.name, value);
     }
   }
 
@@ -24,13 +43,10 @@ export class Offers {
 
   takeAll<T>(plugin: Plugin, port: Port<T>): readonly T[] {
     if (!names(plugin.takes, port)) throw undeclared(plugin, 'takes', port);
-    return this.#all(port.name) as readonly T[];
-  }
-
-  #all(name: string): readonly unknown[] {
-    const around = this.#around ? this.#around.#all(name) : [];
-    if (!this.#here) return around;
-    return [...around, ...this.#here.filter(({ port }) => port.name === name).map(({ value }) => value)];
+    const offered = offeredAt(this.#scope, port.name) as readonly T[];
+    if (offered.length > 0 || port.from === undefined || !this.#attachDefault) return offered;
+    this.#attachDefault(port.from);
+    return offeredAt(this.#scope, port.name) as readonly T[];
   }
 }
 

@@ -14,24 +14,22 @@ export function createProcessContainer(catalogue: Catalogue, services: Services)
   return container;
 }
 
-/**
- * Loads the plugin that provides a service and registers the service: made once, disposed of with the container when it
- * has a `close` method.
- */
-export async function provideService(container: Container, catalogue: Catalogue, name: keyof Services): Promise<void> {
-  if (container.hasRegistration(name)) return;
-  const load = Object.hasOwn(catalogue.services, name) ? catalogue.services[name] : undefined;
-  if (!load) throw new Error(`no plugin provides the service "${name}"`);
-  const { plugin } = await load();
-  await Promise.all((plugin.needs ?? []).map((needed) => provideService(container, catalogue, needed)));
-  const make = plugin.provides?.[name] as ((services: Services) => object) | undefined;
-  if (!make) throw new Error(`plugin "${plugin.name}" does not provide the service "${name}"`);
-  container.register(
-    name,
-    asFunction((services: Services) => make(services))
-      .singleton()
-      .disposer((service: object) =>
-        'close' in service && typeof service.close === 'function' ? service.close() : undefined,
-      ),
-  );
+/** What is offered at one place of a configuration, by port: all of it, and all that is offered around it. */
+export type PlaceScope = AwilixContainer<Record<string, readonly unknown[]>>;
+
+/** A scope within a container, or within the place around it: what it has not itself is asked for there. */
+export function openScope(around: AwilixContainer): PlaceScope {
+  return around.createScope<Record<string, readonly unknown[]>>();
+}
+
+const keyOf = (port: string): string => `port:${port}`;
+
+/** Everything that was offered at a port, at a place and around it, outermost first. */
+export function offeredAt(place: AwilixContainer, port: string): readonly unknown[] {
+  return place.resolve<readonly unknown[] | undefined>(keyOf(port), { allowUnregistered: true }) ?? [];
+}
+
+/** Offers one thing more at a place. */
+export function offerAt(place: PlaceScope, port: string, value: unknown): void {
+  place.register(keyOf(port), asValue([...offeredAt(place, port), value]));
 }

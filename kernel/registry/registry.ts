@@ -10,7 +10,7 @@ import type {
   Services,
 } from '#contract';
 import { type KnownPlugins, nothingKnown } from '../config/index.ts';
-import { type Container, createProcessContainer, provideService } from './container.ts';
+import { type Container, createProcessContainer, openScope, type PlaceScope } from './container.ts';
 
 /** Namespace to plugin, loaded when first asked for and kept for the life of the process. */
 export class Registry implements KnownPlugins {
@@ -33,12 +33,17 @@ export class Registry implements KnownPlugins {
     return this.catalogue.compatibility ?? nothingKnown.compatibility;
   }
 
-  /** What plugins are handed as `site.services`. */
+  /** What plugins are handed by `site.use`. */
   get services(): Services {
     return this.#container.cradle;
   }
 
-  /** Loads the plugins of these namespaces, and the services they need; unknown ones are passed over. */
+  /** What one configuration's components offer one another. */
+  openScope(): PlaceScope {
+    return openScope(this.#container);
+  }
+
+  /** Loads the plugins of these namespaces, and those that offer what they take; unknown ones are passed over. */
   async load(namespaces: Iterable<Namespace>): Promise<void> {
     const missing = [...new Set(namespaces)].filter(
       (name) => Object.hasOwn(this.catalogue.plugins, name) && !this.#loaded.has(name),
@@ -46,8 +51,8 @@ export class Registry implements KnownPlugins {
     await Promise.all(
       missing.map(async (namespace) => {
         const plugin = await this.#container.resolve<Promise<Plugin>>(`plugin:${namespace}`);
-        await Promise.all((plugin.needs ?? []).map((name) => provideService(this.#container, this.catalogue, name)));
         this.#loaded.set(namespace, plugin);
+        await this.load((plugin.takes ?? []).flatMap(({ from }) => from ?? []));
       }),
     );
   }
@@ -78,7 +83,7 @@ export class Registry implements KnownPlugins {
     return this.#loaded.get(`discovery/${name}`)?.discoveries?.find((discovery) => discovery.name === name);
   }
 
-  /** Disposes of every service that was made. */
+  /** Disposes of what the process holds. */
   async close(): Promise<void> {
     await this.#container.dispose();
   }

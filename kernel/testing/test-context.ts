@@ -31,7 +31,6 @@ export function testContext(plugin: Plugin, around: Surroundings, ask: AskOwner)
   const http = plugin.http ? plugin : testHttp(around.next ?? answerOk);
   const catalogue: Catalogue = {
     plugins: Object.fromEntries([http, plugin, ...plugins].map((each) => [each.name, async () => ({ plugin: each })])),
-    services: Object.fromEntries(Object.keys(plugin.provides ?? {}).map((name) => [name, async () => ({ plugin })])),
     order: { router: [], request: [], endpoint: [], proxy: [], backend: [], transport: [] },
     defaultProtocol: http.name,
   };

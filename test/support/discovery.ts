@@ -1,3 +1,4 @@
+import { createContainer } from 'awilix';
 import {
   type BackendConfig,
   type BackendSite,
@@ -85,7 +86,7 @@ export async function standDiscovery(
       endpoint,
       backend: { ...backend, sd: discovery.name, ...fields },
       index: 0,
-      offers: new Offers(),
+      offers: Offers.atRoot(createContainer()),
       compilePipe: () => () => Reply.data({}),
     };
     const list = discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
