@@ -1,5 +1,5 @@
-import type { Format } from '#kernel';
-import { formatOfFile, formatOfType } from './formats.ts';
+import { type Format, formatNameOf } from '#kernel';
+import { formatOfType } from './formats.ts';
 import { Problem } from './problem.ts';
 
 /** A configuration as it came in a form. */
@@ -21,7 +21,7 @@ export async function singleFile(body: Uint8Array, contentType: string): Promise
     throw new Problem('bad-request', `a configuration is one file: ${names} cannot be included`);
   }
   const type = file.type.split(';')[0]!.trim();
-  const format = formatOfType(type) ?? formatOfFile(file.name);
+  const format = formatOfType(type) ?? formatNameOf(file.name);
   if (!format) throw new Problem('unsupported-media-type', `${JSON.stringify(file.name)} is not JSON, YAML or TOML`);
   return { format, bytes: await file.bytes() };
 }

@@ -1,6 +1,5 @@
 import { ConfigError } from '#contract';
-import { contentHash, draftFile, type Operations, type Participant, Refusal } from '#kernel';
-import { formatOfFile } from './formats.ts';
+import { contentHash, draftFile, formatNameOf, type Operations, type Participant, Refusal } from '#kernel';
 import { Problem } from './problem.ts';
 
 /** The file that the gateway reads its configuration from. @throws Problem bad-request where there is none. */
@@ -11,7 +10,7 @@ export function mainFile({ source }: Operations): string {
 
 /** @throws Problem bad-request when a text of this format cannot stand in the file. */
 export function demandFormatOf(file: string, format: string): void {
-  const wanted = formatOfFile(file) ?? 'json';
+  const wanted = formatNameOf(file) ?? 'json';
   if (format === wanted) return;
   throw new Problem('bad-request', `persist=file: ${file} is ${wanted}, the body is ${format}`);
 }

@@ -6,6 +6,7 @@ export {
   diffConfigs,
   draftFile,
   editDocument,
+  formatNameOf,
   type IsSecret,
   type Issue,
   joinPointer,

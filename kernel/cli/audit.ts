@@ -4,7 +4,7 @@ import { type Severity, severities } from '#contract';
 import { type AuditReport, audit as auditConfig, auditRules, type Place, placesIn } from '../inspect/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { acceptFile, configFlag, requireFile } from './accepted-file.ts';
-import { toSarif } from './audit-sarif.ts';
+import { auditAsSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
 import type { Command } from './command.ts';
 import { cannotRead } from './file-errors.ts';
@@ -120,7 +120,7 @@ const DEFAULT_TEMPLATE =
 
 const formats: Readonly<Record<string, (report: AuditReport) => string>> = {
   json: (report) => `${JSON.stringify(report)}\n`,
-  sarif: (report) => `${JSON.stringify(toSarif(report))}\n`,
+  sarif: auditAsSarif,
 };
 
 /** @throws UsageError for what is neither a format nor a template. */

@@ -22,7 +22,16 @@ export { shownHost } from './hosts.ts';
 export { type Issue, type RelatedIssue, toIssues } from './issue.ts';
 export { issueLine } from './issue-line.ts';
 export { isRaw, isUnread, type KnownPlugins, meaningsOf, nothingKnown } from './known-plugins.ts';
-export { type Document, decodeText, formatOf, parseDocument, parseJson, readDocument } from './load.ts';
+export {
+  type Document,
+  decodeText,
+  type FormatName,
+  formatNameOf,
+  formatOf,
+  parseDocument,
+  parseJson,
+  readDocument,
+} from './load.ts';
 export { type Normalized, type NormalizeOptions, normalize, normalizeInSlices, untold } from './normalize.ts';
 export { notSupportedYet, supportedBeside } from './not-supported.ts';
 export { oldNamesOf, presentName } from './old-names.ts';

@@ -32,12 +32,27 @@ export interface Document {
   locate(pointer: string, part: Part, range?: Stretch): Position | undefined;
 }
 
-/** How the text of a file is to be read; JSON where the extension tells nothing. */
-export function formatOf(file: string): Format {
-  return formats[extname(file).toLowerCase()] ?? json;
+/** How the text of a configuration is written. */
+export type FormatName = 'json' | 'yaml' | 'toml';
+
+/** How the text of a file is written, as its extension tells; undefined where it tells nothing. */
+export function formatNameOf(file: string): FormatName | undefined {
+  return names[extname(file).toLowerCase()];
 }
 
-const formats: Readonly<Record<string, Format>> = { '.yaml': yaml, '.yml': yaml, '.toml': toml };
+const names: Readonly<Record<string, FormatName>> = {
+  '.json': 'json',
+  '.yaml': 'yaml',
+  '.yml': 'yaml',
+  '.toml': 'toml',
+};
+
+/** How the text of a file is to be read; JSON where the extension tells nothing. */
+export function formatOf(file: string): Format {
+  return formats[formatNameOf(file) ?? 'json'];
+}
+
+const formats: Readonly<Record<FormatName, Format>> = { json, yaml, toml };
 
 /**
  * Reads a configuration file; the format follows from the extension, JSON where it tells nothing.

@@ -13,7 +13,11 @@ export function isAddressRange(text: string): boolean {
   return addressRange.test(text);
 }
 
-/** Tells whether an address, without a zone, is in one of the ranges. @param ranges each as of `isAddressRange`. */
+/**
+ * Tells whether an address, without a zone, is in one of the ranges; no other text is. IPv4 addresses written as IPv6 are
+ * known, too.
+ * @param ranges each as of `isAddressRange`.
+ */
 export function addressMatcher(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const range of ranges) {
@@ -22,5 +26,8 @@ export function addressMatcher(ranges: readonly string[]): (address: string) => 
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);
   }
-  return (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return (address) => {
+    const family = isIP(address);
+    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
 }

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { addressMatcher } from './address-range.ts';
 
 /** Where something listens, as a server tells it; every address of the machine as `0.0.0.0` or `::`. */
 export interface ListenAddress {
@@ -43,34 +43,18 @@ export class DeniedAddresses {
 }
 
 function leadsTo(address: string, denied: string): boolean {
+  const plain = withoutZone(address);
   // Who connects to no address in particular comes out at the machine itself.
-  return isIn(any, address) || (isIn(any, denied) ? isOwn(address) : isIn(listOf([denied]), address));
+  return isAny(plain) || (isAny(denied) ? isOwn(plain) : addressMatcher([withoutZone(denied)])(plain));
 }
 
 function isOwn(address: string): boolean {
   const known = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return isIn(loopback, address) || isIn(listOf(known.map((own) => own.address)), address);
+  return isLoopback(address) || addressMatcher(known.map((own) => withoutZone(own.address)))(address);
 }
 
-const any = listOf(['0.0.0.0', '::']);
-const loopback = listOf(['::1']);
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-
-function listOf(addresses: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const address of addresses.map(withoutZone)) list.addAddress(address, familyOf(address));
-  return list;
-}
-
-/** Knows IPv4 addresses written as IPv6, too. */
-function isIn(list: BlockList, address: string): boolean {
-  const plain = withoutZone(address);
-  return isIP(plain) !== 0 && list.check(plain, familyOf(plain));
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
-}
+const isAny = addressMatcher(['0.0.0.0', '::']);
+const isLoopback = addressMatcher(['127.0.0.0/8', '::1']);
 
 function withoutZone(address: string): string {
   return address.replace(/%.*$/, '');

@@ -33,6 +33,7 @@ export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } 
 export { backendSchema, endpointSchema, PASSING } from './endpoint-schema.ts';
 export * from './errors.ts';
 export { fileTrouble, unreadableFile } from './file-trouble.ts';
+export { gunzipBody } from './gunzip.ts';
 export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
 export { type HttpAttempt, type HttpOptions, type HttpSigner, httpSigners } from './http.ts';
 export { mayLoseDigits, parseExact, printJson } from './json.ts';

@@ -1,10 +1,9 @@
-import { extname } from 'node:path';
 import { copyData, type Data, isObject, printJson } from '#contract';
-import { type Document, parseDocument, readDocument } from '../config/index.ts';
+import { type Document, type FormatName, formatNameOf, parseDocument, readDocument } from '../config/index.ts';
 import { contentHash } from '../runtime/content-hash.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 
-export type Format = 'json' | 'yaml' | 'toml';
+export type Format = FormatName;
 
 /** The text of a configuration that came by other ways than a file. */
 export class ConfigText {
@@ -34,8 +33,6 @@ export interface Snapshot {
   readonly document: Document | null;
 }
 
-const formats: Readonly<Record<string, Format>> = { '.yaml': 'yaml', '.yml': 'yaml', '.toml': 'toml' };
-
 /**
  * Reads a source once.
  * @param onRead told of the file, also of one that cannot be read or parsed.
@@ -55,7 +52,7 @@ export async function readSnapshot(source: Source, onRead?: (file: FileRead) => 
 
 function ofDocument(source: Source, document: Document): Snapshot {
   const { file, text, data } = document;
-  const format = formats[extname(file).toLowerCase()] ?? 'json';
+  const format = formatNameOf(file) ?? 'json';
   return { source, file, format, data, text, textHash: contentHash(Buffer.from(text)), document };
 }
 

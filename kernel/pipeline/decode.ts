@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import {
   BackendError,
   ByteStream,
@@ -7,6 +5,7 @@ import {
   type DataObject,
   discard,
   type Encoding,
+  gunzipBody,
   HeaderBag,
   type Log,
   type PipeRequest,
@@ -17,8 +16,6 @@ import {
 
 /** Longest decoded body of one backend, in bytes. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
-
-const inflate = promisify(gunzip);
 
 /** What the decoder of one backend needs to know. */
 export interface Decoding {
@@ -85,9 +82,10 @@ function tellStatus(reply: Reply, log: Log): Reply {
 }
 
 function read(bytes: Uint8Array, raw: Reply, decoding: Decoding): Reply | Promise<Reply> {
-  if (raw.headers.get('content-encoding')?.toLowerCase() !== 'gzip') return parse(bytes, decoding);
-  return inflate(bytes, { maxOutputLength: BODY_LIMIT_BYTES }).then(
-    (inflated) => parse(inflated, decoding),
+  const plain = gunzipBody(bytes, raw.headers, BODY_LIMIT_BYTES);
+  if (!(plain instanceof Promise)) return parse(plain, decoding);
+  return plain.then(
+    (all) => parse(all, decoding),
     (error) => Reply.failed(toBackendError(error)),
   );
 }

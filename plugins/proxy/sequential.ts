@@ -1,12 +1,10 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import {
-  BackendError,
   type Call,
   type DataObject,
   discard,
   type Gather,
   getPath,
+  gunzipBody,
   type Log,
   type Params,
   type PipeRequest,
@@ -42,8 +40,6 @@ export interface SequentialOptions {
 
 /** Longest body that is read to be propagated whole. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
-
-const inflate = promisify(gunzip);
 
 /**
  * Calls backends one after another, each with a copy of the request that knows the replies before it. The first that
@@ -139,15 +135,12 @@ function readBody(reply: Reply, propagated: readonly Propagated[]): Reply | Prom
 
 /** A client that said which encodings it takes may have got the backend to answer in gzip. */
 function keepBytes(reply: Reply, bytes: Uint8Array): Reply | Promise<Reply> {
-  reply.body = bytes;
-  if (reply.headers.get('content-encoding')?.toLowerCase() !== 'gzip') return reply;
-  return inflate(bytes, { maxOutputLength: BODY_LIMIT_BYTES }).then(
-    (inflated) => {
-      reply.body = inflated;
-      return reply;
-    },
-    (cause) => Reply.failed(new BackendError('BACKEND_GZIP', 'backend: body is not valid gzip', { cause })),
-  );
+  const plain = gunzipBody(bytes, reply.headers, BODY_LIMIT_BYTES);
+  const keep = (body: Uint8Array): Reply => {
+    reply.body = body;
+    return reply;
+  };
+  return plain instanceof Promise ? plain.then(keep, asFailed) : keep(plain);
 }
 
 function textFrom(reply: Reply, { key, path }: Propagated, log: Log): string {

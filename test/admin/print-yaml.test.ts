@@ -9,7 +9,7 @@ describe('data printed as YAML', () => {
   it('has an entry a line', () => {
     equal(
       printYaml({ a: { b: [1, { c: 'x', d: [] }] }, e: {} }),
-      'a:\n  b:\n    - 1\n    - c: "x"\n      d: []\ne: {}\n',
+      'a:\n  b:\n    - 1\n    - c: x\n      d: []\ne: {}\n',
     );
   });
 
@@ -18,7 +18,7 @@ describe('data printed as YAML', () => {
   });
 
   it('is a line for what is no list and no object', () => {
-    equal(printYaml('x'), '"x"\n');
+    equal(printYaml('x'), 'x\n');
     equal(printYaml([]), '[]\n');
   });
 

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Issue, RelatedIssue } from '../../config/index.ts';
-import { version } from '../../version.ts';
+import type { Issue } from '../../config/index.ts';
 import type { Format } from './format.ts';
-import { pathFromHere } from './path.ts';
+import { printSarif, sarifLocation } from './sarif-log.ts';
 
 /** SARIF 2.1.0, for code scanning. */
 export const sarif: Format = {
@@ -13,18 +10,11 @@ export const sarif: Format = {
     const issues = [...errors, ...warnings];
     const codes = [...new Set(issues.map(({ code }) => code))].sort();
     const seen = new Map<string, number>();
-    const log = {
-      $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-      version: '2.1.0',
-      runs: [
-        {
-          tool: { driver: { name: 'Sluice', version, rules: codes.map(ruleOf) } },
-          columnKind: 'utf16CodeUnits',
-          results: issues.map((issue) => resultOf(issue, file, codes.indexOf(issue.code), seen)),
-        },
-      ],
-    };
-    return `${JSON.stringify(log, null, 2)}\n`;
+    return printSarif({
+      tool: 'Sluice',
+      rules: codes.map(ruleOf),
+      results: issues.map((issue) => resultOf(issue, file, codes.indexOf(issue.code), seen)),
+    });
   },
 };
 
@@ -41,35 +31,17 @@ function resultOf(issue: Issue, file: string, ruleIndex: number, seen: Map<strin
     ruleIndex,
     level: severity,
     message: { text: hint === undefined ? message : `${message}\nhint: ${hint}` },
-    locations: [locationOf(issue, file)],
+    locations: [sarifLocation({ file, ...issue })],
     ...(related.length > 0 && {
       relatedLocations: related.map((place, id) => ({
         id,
         message: { text: place.message ?? `see also ${place.pointer}` },
-        ...locationOf(place, file),
+        ...sarifLocation({ file, ...place }),
       })),
     }),
     partialFingerprints: { primaryLocationLineHash: fingerprint(`${code}\n${pointer}`, seen) },
     properties: { namespace, ...(value !== undefined && { value }), ...(hint !== undefined && { hint }) },
   };
-}
-
-function locationOf(place: Issue | RelatedIssue, file: string): object {
-  const { line = 1, column, endLine, endColumn, pointer } = place;
-  return {
-    physicalLocation: {
-      artifactLocation: artifact(place.file ?? file),
-      region: { startLine: line, ...(column !== undefined && { startColumn: column, endLine, endColumn }) },
-    },
-    logicalLocations: [{ fullyQualifiedName: pointer || '/' }],
-  };
-}
-
-function artifact(file: string): object {
-  const path = pathFromHere(file);
-  return path === undefined
-    ? { uri: pathToFileURL(resolve(file)).href }
-    : { uri: path.split('/').map(encodeURIComponent).join('/'), uriBaseId: '%SRCROOT%' };
 }
 
 /** The same for the same mistake wherever its line has moved to; counted where it is found more than once. */

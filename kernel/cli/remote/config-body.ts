@@ -1,14 +1,7 @@
-import { extname } from 'node:path';
+import { formatNameOf } from '../../config/index.ts';
 import type { AdminRequest } from './client.ts';
-
-const mediaTypes: Readonly<Record<string, string>> = {
-  '.yaml': 'application/yaml',
-  '.yml': 'application/yaml',
-  '.toml': 'application/toml',
-};
 
 /** The text of a configuration file as the body of a call. */
 export function configBody(file: string, text: string): Required<Pick<AdminRequest, 'headers' | 'body'>> {
-  const type = mediaTypes[extname(file).toLowerCase()] ?? 'application/json';
-  return { headers: { 'content-type': type }, body: text };
+  return { headers: { 'content-type': `application/${formatNameOf(file) ?? 'json'}` }, body: text };
 }

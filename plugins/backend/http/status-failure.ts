@@ -1,10 +1,9 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import {
   type BackendConfig,
   BackendError,
   type CallError,
   type DataObject,
+  gunzipBody,
   type PipeRequest,
   Reply,
   type Step,
@@ -14,8 +13,6 @@ import {
 
 /** Bytes of a failed answer's body that are read; more is a failed call. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-
-const inflate = promisify(gunzip);
 
 type Failed = (reply: Reply, request: PipeRequest) => Promise<Reply>;
 
@@ -60,12 +57,7 @@ async function bodyOf(reply: Reply): Promise<Uint8Array> {
   const { body } = reply;
   if (body === null) return new Uint8Array();
   const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BODY_BYTES);
-  if (bytes.length === 0 || reply.headers.get('content-encoding')?.toLowerCase() !== 'gzip') return bytes;
-  try {
-    return await inflate(bytes, { maxOutputLength: MAX_BODY_BYTES });
-  } catch (cause) {
-    throw new BackendError('BACKEND_GZIP', 'backend: body is not valid gzip', { upstreamStatus: reply.status, cause });
-  }
+  return gunzipBody(bytes, reply.headers, MAX_BODY_BYTES);
 }
 
 function statusError(

@@ -1,4 +1,5 @@
 import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
+import { pathToFileURL } from 'node:url';
 import { createFolder, type Folder, sluice } from './command.ts';
 
 const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
@@ -129,7 +130,7 @@ describe('audit', () => {
     equal(version, '2.1.0');
     const [{ ruleId, level, locations }] = runs[0].results;
     deepEqual([ruleId, level], ['3.3.4', 'error']);
-    equal(locations[0].physicalLocation.artifactLocation.uri, slow);
+    equal(locations[0].physicalLocation.artifactLocation.uri, pathToFileURL(slow).href);
     equal(locations[0].logicalLocations[0].fullyQualifiedName, '/endpoints/0/timeout');
   });
 

@@ -62,13 +62,13 @@ describe('the decoding of an answer', () => {
 
   it('fails on bytes that are no gzip though they are said to be', async () => {
     const { errors } = await read(answer(Buffer.from('{}'), ['Content-Encoding', 'gzip']));
-    deepEqual(errors, [['BACKEND_BODY', 'incorrect header check']]);
+    deepEqual(errors, [['BACKEND_GZIP', 'backend: body is not valid gzip: incorrect header check']]);
   });
 
   it('fails on a body that unpacks to more than it may be', async () => {
     const packed = gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1, 32));
     const { errors } = await read(answer(packed, ['Content-Encoding', 'gzip']));
-    equal(errors[0]![0], 'BACKEND_BODY');
+    equal(errors[0]![0], 'BACKEND_GZIP');
   });
 
   it('fails with the error of the parser, and with its cause', async () => {

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net';
-import { HOST_AND_PORT } from '#contract';
+import { isIP } from 'node:net';
+import { addressMatcher, HOST_AND_PORT, isAddressRange } from '#contract';
 
 /** Proxies named by the environment, as read when the configuration is built. */
 export interface ProxyEnvironment {
@@ -44,17 +44,10 @@ function withScheme(proxy: string): string {
   return proxy === '' || proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
+const isLoopbackAddress = addressMatcher(['127.0.0.0/8', '::1']);
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || listed(loopback, host);
-}
-
-function listed(list: BlockList, host: string): boolean {
-  const family = isIP(host);
-  return family !== 0 && list.check(host, family === 6 ? 'ipv6' : 'ipv4');
+  return host === 'localhost' || isLoopbackAddress(host);
 }
 
 function isExcepted(except: string, host: string, port: string): boolean {
@@ -75,10 +68,5 @@ function matches(entry: string, host: string, port: string): boolean {
 }
 
 function isInRange(entry: string, host: string): boolean {
-  const [network = '', bits = ''] = entry.split('/');
-  const family = isIP(network);
-  if (family === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 6 ? 128 : 32)) return false;
-  const range = new BlockList();
-  range.addSubnet(network, Number(bits), family === 6 ? 'ipv6' : 'ipv4');
-  return listed(range, host);
+  return isAddressRange(entry) && addressMatcher([entry])(host);
 }
