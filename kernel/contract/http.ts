@@ -35,4 +35,9 @@ export interface HttpOptions {
   readonly tls?: { readonly settings: ClientTls; readonly at: string };
   /** Default: as the backend says, else true. */
   readonly followsRedirects?: boolean;
+  /**
+   * One connection to each address for those who give the same name here, one request at a time: where who one is belongs to
+   * the connection. One that was lost is opened anew. Does not hold through a proxy. Default: the connections of the place.
+   */
+  readonly ownConnection?: string;
 }

@@ -7,6 +7,7 @@ import {
   ConfigErrors,
   clientTlsSchema,
   definePlugin,
+  discard,
   HeaderBag,
   type HttpSigner,
   httpSigners,
@@ -96,6 +97,32 @@ const gatekeeper = definePlugin({
             Object.assign(question, { origin, target: pathname });
             const { status } = await ask(question, call);
             return status === 200 ? next(request, call) : refuse(403);
+          },
+        };
+      },
+    ),
+  ],
+});
+
+/** Says who it is once for each connection, as NTLM does, and is known there from then on. */
+const handshake = definePlugin({
+  name: 'test/handshake',
+  description: 'Introduces itself to a backend.',
+  takes: [httpSigners],
+  places: [
+    atBackend(
+      { type: 'object', properties: { user: { type: 'string', description: 'Who.', default: 'ada' } } },
+      ({ config: { user }, http }) => {
+        const send = http({ ownConnection: user });
+        return {
+          protocol: {
+            async call(request, call) {
+              const reply = await send(request, call);
+              if (reply.status !== 401) return reply;
+              discard(reply.body);
+              request.headers.set('X-User', user);
+              return send(request, call);
+            },
           },
         };
       },
@@ -243,5 +270,39 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     const alone = await stand(signer, 'backend', {}, { next, backend: {} });
     match(String((await alone.send({ method: 'POST', body: 'x' })).data!['a']), /^[0-9a-f]{64}$/);
     deepEqual(await alone.close(), { kept: 0, deferred: 0 });
+  });
+});
+
+describe('a connection of its own for a component', () => {
+  let gateway: Gateway | undefined;
+  let backend: TestBackend;
+  const known = new Map<number, string>();
+  const seen: string[] = [];
+
+  before(async () => {
+    backend = await startBackend(({ headers, target }, response) => {
+      const port = response.socket!.remotePort!;
+      const { 'x-user': user } = headers;
+      if (user) known.set(port, String(user));
+      seen.push(`${target} ${known.get(port) ?? 'nobody'}`);
+      response.writeHead(known.has(port) ? 200 : 401, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  after(() => backend.close());
+  afterEach(() => gateway?.close());
+
+  it('keeps what was agreed on it, for those who name it alike and for nobody else', async () => {
+    const endpoint = (path: string, user: string) => ({
+      endpoint: path,
+      backend: [{ host: [backend.url], url_pattern: path, extra_config: { 'test/handshake': { user } } }],
+    });
+    gateway = await startWith([handshake], {
+      endpoints: [endpoint('/ada', 'ada'), endpoint('/ada/too', 'ada'), endpoint('/bob', 'bob')],
+    });
+    const ask = (url: string) => gateway!.inject({ url });
+    for (const url of ['/ada', '/bob', '/ada/too']) equal((await ask(url)).statusCode, 200);
+    deepEqual(seen, ['/ada nobody', '/ada ada', '/bob nobody', '/bob bob', '/ada/too ada']);
+    await Promise.all(Array.from({ length: 5 }, () => ask('/ada')));
+    equal(known.size, 2);
   });
 });

@@ -96,6 +96,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
       maxIdle: 0,
       keepAlive: true,
       proxy: undefined,
+      own: undefined,
       environment: { http: '', https: '', except: '' },
       tls: standardTls,
       denied: new DeniedAddresses(),

@@ -21,6 +21,8 @@ export interface TransportSettings {
   /** Proxy for every call; undefined for what the environment says. */
   readonly proxy: string | undefined;
   readonly environment: ProxyEnvironment;
+  /** Whose only connection it is; undefined for as many as it takes. */
+  readonly own: string | undefined;
   /** Asked for at the first encrypted connection. */
   readonly tls: () => TlsClient;
   /** Where no connection may lead. */
@@ -59,7 +61,8 @@ export class Lane implements FreshMark {
     this.proxied = proxy !== undefined;
     if (proxy === undefined) {
       this.#options.connect = connector(settings.dial, settings.denied, settings.tls, this);
-      this.dispatcher = new Pool(address, this.#options);
+      const connections = settings.own === undefined ? null : 1;
+      this.dispatcher = new Pool(address, { ...this.#options, connections });
     } else {
       this.dispatcher = proxied(proxy, this.#options, settings).compose(refusing(settings.denied, [proxy, address]));
     }

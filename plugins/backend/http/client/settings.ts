@@ -56,8 +56,9 @@ const MAX_PASSING_IDLE_MS = 60_000;
  * The client of one backend, on connections kept for all backends with equal settings.
  * @throws ConfigError `HTTP_PROXY_ADDRESS`, and those of `prepareTls`.
  */
-export function httpClient(site: ClientSite, { tls, followsRedirects }: HttpOptions = {}): HttpClient {
+export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpClient {
   const { config, setting } = site;
+  const { tls, followsRedirects } = options;
   if (config.proxy_address !== undefined && !isProxyAddress(config.proxy_address)) {
     throw site.fault('HTTP_PROXY_ADDRESS', '/proxy_address', 'proxy_address is no address with scheme, host and port', {
       hint: 'write it as http://host:port, https://host:port or socks5://host:port',
@@ -66,7 +67,7 @@ export function httpClient(site: ClientSite, { tls, followsRedirects }: HttpOpti
   const signers = site.takeAll(httpSigners);
   const observers = site.takeAll(connectionObservers);
   return {
-    transport: transport(site, tls ? prepareTls(site, tls.settings, tls.at) : tlsOf(site)),
+    transport: transport(site, tls ? prepareTls(site, tls.settings, tls.at) : tlsOf(site), options.ownConnection),
     followsRedirects: followsRedirects ?? !config.no_redirect,
     resendsBody: config.send_body_on_redirect,
     buffersBody: config.send_body_on_redirect || signers.some(({ readsBody }) => readsBody),
@@ -90,7 +91,7 @@ function tlsOf(site: ClientSite): PreparedTls | null {
   return shared ? prepareSharedTls(site, shared) : null;
 }
 
-function transport(site: ClientSite, tls: PreparedTls | null): Transport {
+function transport(site: ClientSite, tls: PreparedTls | null, own: string | undefined): Transport {
   const { setting } = site;
   const plain = {
     dial: {
@@ -104,6 +105,7 @@ function transport(site: ClientSite, tls: PreparedTls | null): Transport {
     maxIdle: setting('max_idle_connections'),
     keepAlive: !setting('disable_keep_alives'),
     proxy: site.config.proxy_address,
+    own,
     environment: proxyOfEnvironment(site),
   };
   const key = hashed(JSON.stringify([plain, tls?.fingerprint ?? null]));
