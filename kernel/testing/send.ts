@@ -6,8 +6,6 @@ import {
   Call,
   type ClientRequest,
   HeaderBag,
-  type HttpSigner,
-  httpSigners,
   type Level,
   makeRequest,
   PipeRequest,
@@ -19,7 +17,7 @@ import {
 import { fold } from '../pipeline/fold.ts';
 import { parallel } from '../pipeline/merge.ts';
 import type { Standing, Surroundings } from './stand.ts';
-import { signing } from './test-http.ts';
+import { calledOverHttp } from './test-http.ts';
 import { type TestRequest, testRequest } from './test-request.ts';
 
 /** What stands inside a plugin when a test says nothing else. */
@@ -36,19 +34,14 @@ export async function sendTo(
 ): Promise<Reply> {
   const { attached, build } = standing;
   const client = typeof given === 'object' && 'match' in given ? given : testRequest(given);
-  const next = around.next ?? answerOk;
+  const next = calledOverHttp(attached.offers, around.next ?? answerOk);
   const call = new Call(build.services.log, around.endpoint?.timeout ?? 2000);
   try {
     if (place === 'service') return await throughService(attached, client, next, call);
     const request = new PipeRequest(client, client.params, client.query, client.headers.copy(), client.body);
     if (place === 'backend') {
       const wraps = [attached.backend, attached.transport].filter((wrap) => wrap !== undefined);
-      const signers = (attached.offers ?? []).filter(({ port }) => port.name === httpSigners.name);
-      const http = signing(
-        signers.map(({ value }) => value as HttpSigner),
-        next,
-      );
-      return await fold(wraps, attached.protocol?.call ?? http)(request, call);
+      return await fold(wraps, attached.protocol?.call ?? next)(request, call);
     }
     const gathered = around.backends
       ? (attached.gather?.over(around.backends) ??

@@ -1,31 +1,47 @@
 import {
   atBackend,
+  type ConnectionObserver,
+  connectionObservers,
   definePlugin,
   type HttpSigner,
   httpSigners,
+  type Offer,
   type PipeRequest,
   type Plugin,
   type Step,
 } from '#contract';
 
-/** Stands in for HTTP: whatever is called is signed and answered by `next`. */
+/** Stands in for HTTP: whatever is called is signed, seen by observers, and answered by `next`. */
 export function testHttp(next: Step<PipeRequest>): Plugin {
+  const open: Plugin['http'] = (site) => calling(site.takeAll(httpSigners), site.takeAll(connectionObservers), next);
   return definePlugin({
     name: 'test/http',
     description: 'Answers in the place of backends.',
-    takes: [httpSigners],
-    http: (site) => signing(site.takeAll(httpSigners), next),
+    takes: [httpSigners, connectionObservers],
+    http: open,
     places: [
-      atBackend({ type: 'object', properties: {} }, (site) => ({
-        protocol: { call: signing(site.takeAll(httpSigners), next) },
-      })),
+      atBackend({ type: 'object', properties: {} }, (site) => ({ protocol: { call: open(site as never, {}) } })),
     ],
   });
 }
 
-/** A step that signs as the gateway's HTTP client does, once, before `next` sees the request. */
-export function signing(signers: readonly HttpSigner[], next: Step<PipeRequest>): Step<PipeRequest> {
-  if (signers.length === 0) return next;
+/** What stands inside a plugin under test, called as over HTTP: by what the plugin offers to it. */
+export function calledOverHttp(offers: readonly Offer[] = [], next: Step<PipeRequest>): Step<PipeRequest> {
+  const offered = (name: string) => offers.filter(({ port }) => port.name === name).map(({ value }) => value);
+  return calling(
+    offered(httpSigners.name) as HttpSigner[],
+    offered(connectionObservers.name) as ConnectionObserver[],
+    next,
+  );
+}
+
+/** Signs and tells observers as the gateway's HTTP client does, once, of a connection that took no time to open. */
+function calling(
+  signers: readonly HttpSigner[],
+  observers: readonly ConnectionObserver[],
+  next: Step<PipeRequest>,
+): Step<PipeRequest> {
+  if (signers.length + observers.length === 0) return next;
   return async (request, call) => {
     const { method, target, headers } = request;
     const origin = request.origin || 'http://backend.test';
@@ -33,6 +49,10 @@ export function signing(signers: readonly HttpSigner[], next: Step<PipeRequest>)
     const attempt = { method, origin, target, headers: headers.copy(), body, redirects: 0 };
     for (const signer of signers) await signer.sign(attempt, call);
     request.headers = attempt.headers;
-    return next(request, call);
+    const opened = { dnsMs: 0, connectMs: 0, tlsMs: 0 };
+    for (const observer of observers) observer.connected({ origin, waitMs: 0, reused: false, opened }, request, call);
+    const reply = await next(request, call);
+    for (const observer of observers) observer.answered?.(0, request, call);
+    return reply;
   };
 }

@@ -233,4 +233,11 @@ describe('an observer of connections to backends', () => {
     equal((await gateway!.inject({ url: '/0' })).statusCode, 200);
     equal(answered.length, 1);
   });
+
+  it('can be tried without a socket', async () => {
+    const gate = await stand(tracing, 'service', {});
+    equal((await gate.send('GET /')).status, 200);
+    deepEqual([seen.length, seen[0]!.reused, answered], [1, false, [0]]);
+    await gate.close();
+  });
 });
