@@ -2,9 +2,9 @@
 import { equal } from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import type { Data, DataObject } from '#contract';
+import { compileProof } from '../../../plugins/validation/json-schema/compiled.ts';
 import { examine } from '../../../plugins/validation/json-schema/evaluate.ts';
-import { compileProof } from '../../../plugins/validation/json-schema/proof.ts';
-import { readSchema } from '../../../plugins/validation/json-schema/read.ts';
+import { readSchema } from '../../../plugins/validation/json-schema/schema.ts';
 import { site } from './json-schema.ts';
 
 /** A repeatable source of chance (mulberry32). */

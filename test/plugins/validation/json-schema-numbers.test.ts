@@ -6,7 +6,7 @@ import {
   isWhole,
   type Numeric,
   numberKey,
-} from '../../../plugins/validation/json-schema/decimal.ts';
+} from '../../../plugins/validation/json-schema/numbers.ts';
 import { compileValidator } from '../../../plugins/validation/json-schema/validator.ts';
 import { site } from './json-schema.ts';
 

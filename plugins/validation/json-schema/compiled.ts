@@ -1,5 +1,9 @@
-import type { Data } from '#contract';
-import type { SchemaNode } from './node.ts';
+import { Ajv } from 'ajv';
+import { type Data, type DataObject, isObject } from '#contract';
+import { formats } from './drafts.ts';
+import { isMultiple } from './numbers.ts';
+import type { SchemaNode, SchemaSite } from './schema.ts';
+import { createIdentify, eachDuplicate, equals } from './values.ts';
 
 type JsonSchema = boolean | Record<string, unknown>;
 
@@ -7,7 +11,7 @@ type JsonSchema = boolean | Record<string, unknown>;
  * A schema as the code generator takes it: one draft for all, references resolved, and the keywords `distinct`, `unit`
  * and `oneEqual` for the rules it cannot be trusted with.
  */
-export function translate(root: SchemaNode): JsonSchema {
+function translate(root: SchemaNode): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
   const names = new Map<SchemaNode, string>();
   const refer = (target: SchemaNode): JsonSchema => {
@@ -109,4 +113,61 @@ function isScalar(value: Data): boolean {
 
 function present(keywords: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value != null));
+}
+
+/** True when a document without exact numbers is surely valid. */
+type Proof = (document: Data) => boolean;
+
+/**
+ * The fast way to accept a document: generated code. Only its yes counts; what it does not accept is examined.
+ *
+ * @returns null for schemas that generated code would misread (limits beyond JavaScript's numbers, keys named like parts
+ *   of the prototype).
+ */
+export function compileProof(
+  root: SchemaNode,
+  schema: DataObject,
+  { pattern }: Pick<SchemaSite, 'pattern'>,
+): Proof | null {
+  if (!isPlain(schema)) return null;
+  const ajv = new Ajv({
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    logger: false,
+    messages: false,
+    addUsedSchema: false,
+    formats: Object.fromEntries(formats),
+    code: { regExp: Object.assign((source: string) => pattern(source, ''), { code: '' }) },
+  });
+  ajv.addKeyword({ keyword: 'distinct', type: 'array', errors: false, validate: isDistinct });
+  ajv.addKeyword({ keyword: 'unit', type: 'number', errors: false, validate: isTimes });
+  ajv.addKeyword({ keyword: 'oneEqual', errors: false, validate: isAmong });
+  return ajv.compile(translate(root)) as Proof;
+}
+
+/** The generator's own rule compares every item with every other. */
+function isDistinct(_on: true, items: readonly Data[]): boolean {
+  let distinct = true;
+  eachDuplicate(items, createIdentify(), () => {
+    distinct = false;
+  });
+  return distinct;
+}
+
+/** The generator's own rule divides binary fractions, in which 0.3 is no multiple of 0.1. */
+function isTimes(unit: number, value: number): boolean {
+  return isMultiple(value, unit);
+}
+
+/** The generator's own rule calls `valueOf` of the document's objects, which may be anything. */
+function isAmong(lists: readonly (readonly Data[])[], value: Data): boolean {
+  return lists.every((choices) => choices.some((choice) => equals(value, choice)));
+}
+
+function isPlain(value: Data): boolean {
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (isObject(value)) return Object.entries(value).every(([key, child]) => isPlain(key) && isPlain(child));
+  if (typeof value === 'string') return !(value in Object.prototype);
+  return !JSON.isRawJSON(value);
 }

@@ -1,9 +1,8 @@
-import { type Data, type Pattern, printJson } from '#contract';
-import { equals } from './equality.ts';
-import { type Findings, locate, type Path } from './findings.ts';
-import { formats } from './formats.ts';
-import type { Kind } from './kind.ts';
-import type { SchemaReader } from './node.ts';
+import { type Data, isObject, type Pattern, printJson } from '#contract';
+import { formats } from './drafts.ts';
+import { type Findings, locate, type Path } from './evaluate.ts';
+import { compareNumbers, numberKey } from './numbers.ts';
+import { isNumeric, type Kind, type SchemaReader } from './schema.ts';
 
 export interface TypeRule {
   readonly names: readonly string[];
@@ -101,4 +100,66 @@ function isHighSurrogate(unit: number): boolean {
 
 function isLowSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xdc00;
+}
+
+/** Equality of JSON values: numbers by value, objects whatever the order of their keys. */
+export function equals(a: Data, b: Data): boolean {
+  if (a === b) return true;
+  if (isNumeric(a)) return isNumeric(b) && compareNumbers(a, b) === 0;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equals(item, b[index]!));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && equals(a[key]!, b[key]!));
+}
+
+/** Gives equal values the same number. Linear: each value is looked into once, however often it is asked for. */
+export type Identify = (value: Data) => number;
+
+export function createIdentify(): Identify {
+  // Texts never look like array indices, whose hashes anybody can make collide.
+  const numbers = new Map<string, number>();
+  const known = new Map<object, number>();
+  const numberOf = (text: string): number => {
+    const number = numbers.get(text) ?? numbers.size;
+    if (number === numbers.size) numbers.set(text, number);
+    return number;
+  };
+  const identify = (value: Data): number => {
+    if (typeof value === 'string') return numberOf('"' + value);
+    if (isNumeric(value)) return numberOf('#' + numberKey(value));
+    if (typeof value !== 'object' || value === null) return numberOf(`!${value}`);
+    const seen = known.get(value);
+    if (seen !== undefined) return seen;
+    const number = Array.isArray(value)
+      ? numberOf(`[${value.map(identify).join()}`)
+      : numberOf(
+          '{' +
+            Object.keys(value)
+              .sort()
+              .map((key) => `${numberOf('"' + key)}:${identify(value[key]!)}`)
+              .join(),
+        );
+    known.set(value, number);
+    return number;
+  };
+  return identify;
+}
+
+/** Calls back with the positions of each item and of the nearest equal one before it. */
+export function eachDuplicate(
+  items: readonly Data[],
+  identify: Identify,
+  found: (first: number, second: number) => void,
+): void {
+  if (items.length < 2) return;
+  const last = new Map<number, number>();
+  for (let index = 0; index < items.length; index += 1) {
+    const number = identify(items[index]!);
+    const first = last.get(number);
+    if (first !== undefined) found(first, index);
+    last.set(number, index);
+  }
 }
