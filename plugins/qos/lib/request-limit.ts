@@ -36,7 +36,8 @@ export const requestLimitSchema = {
     capacity: {
       type: 'integer',
       minimum: 0,
-      description: 'Largest burst of all clients together; 0 for the whole requests of one second, at least 1.',
+      description:
+        'Largest burst of all clients together; 0 for the whole requests of one second, at least 1. Of several workers each takes a tenth of it at once, at most the requests of 100 ms.',
       default: 0,
     },
     client_max_rate: {
@@ -48,7 +49,8 @@ export const requestLimitSchema = {
     client_capacity: {
       type: 'integer',
       minimum: 0,
-      description: 'Largest burst of one client; 0 for the whole requests of one second, at least 1.',
+      description:
+        'Largest burst of one client; 0 for the whole requests of one second, at least 1. Workers take it as capacity.',
       default: 0,
     },
     every: { type: 'duration', description: 'Period of both rates, at least 1s.', default: '1s', examples: ['1m'] },
