@@ -13,6 +13,7 @@ const besides: Readonly<Record<string, readonly string[]>> = {
     'test/kernel/streaming*.test.ts',
     'test/plugins/discovery/**/*.test.ts',
     'test/plugins/proxy/**/*.test.ts',
+    'test/corpus/broken.test.ts',
     'test/specs.test.ts',
   ],
   'kernel/server': ['test/specs.test.ts'],

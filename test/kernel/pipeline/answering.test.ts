@@ -54,6 +54,27 @@ describe('folded stages', () => {
     });
   }
 
+  it('keep a reply that a hook looks at for a while, and see it one after the other', async () => {
+    const slow = afterwards<ClientRequest>(async (reply) => {
+      await turn();
+      reply.headers.append('x', 'slow');
+    });
+    const first = new Reply(200);
+    const reply = await foldAnswering([mark('a'), slow, mark('b')], () => first)(request, new Call());
+    deepEqual([reply === first, marks(reply)], [true, ['b', 'slow', 'a']]);
+  });
+
+  it('let go of the body of a reply that a hook throws on', async () => {
+    const told: string[] = [];
+    const body = new ByteStream({ cancel: (reason) => void told.push(reason.message) });
+    const broken = afterwards<ClientRequest>(() => {
+      throw new CallError('TEST', 'broken');
+    });
+    const handle = foldAnswering([broken], () => Reply.raw(200, new HeaderBag(), body));
+    equal((await handle(request, new Call())).errors[0]!.code, 'TEST');
+    deepEqual(told, ['context canceled']);
+  });
+
   for (const [name, stages, passed] of [
     ['the innermost step', [mark('a'), mark('b')], ['b', 'a']],
     ['a stage in the middle', [mark('a'), mark('b'), hang, mark('c')], ['b', 'a']],

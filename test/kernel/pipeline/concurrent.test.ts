@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { type Call, CallError, type PipeRequest, Reply, type Step } from '#contract';
+import { ByteStream, type Call, CallError, HeaderBag, type PipeRequest, Reply, type Step } from '#contract';
 import { concurrently } from '../../../kernel/pipeline/concurrent.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
@@ -67,6 +67,58 @@ describe('concurrent calls', () => {
       () => Reply.data({ a: 1 }),
     );
     deepEqual((await concurrently(2, step, T)(pipeRequest(), newCall())).data, { a: 1 });
+  });
+
+  it('count one that throws, or whose promise is rejected, among the failed', async () => {
+    const { step } = oneByOne(
+      failed('one'),
+      () => {
+        throw new CallError('TEST', 'thrown');
+      },
+      () => Promise.reject(new CallError('TEST', 'rejected')),
+    );
+    const reply = await concurrently(3, step, T)(pipeRequest(), newCall());
+    deepEqual(
+      reply.errors.map(({ message }) => message),
+      ['rejected'],
+    );
+  });
+
+  it('are not made when the call is over before', async () => {
+    const call = newCall();
+    call.cancel();
+    const { step, calls } = oneByOne(never, never);
+    const { errors } = await concurrently(2, step, T)(pipeRequest(), call);
+    deepEqual([errors.map(({ message }) => message), calls.length], [['context canceled'], 0]);
+  });
+
+  it('use bytes as soon as they are there, and let them come though another answers too', async () => {
+    const late = Promise.withResolvers<Reply>();
+    const bytes = Reply.raw(200, new HeaderBag(), new ByteStream());
+    bytes.complete = false;
+    const { step, calls } = oneByOne(
+      () => bytes,
+      () => late.promise,
+    );
+    const call = newCall();
+    equal(await concurrently(2, step, T)(pipeRequest(), call), bytes);
+    late.resolve(Reply.data({ a: 1 }));
+    await late.promise;
+    const ends = [calls[0]!.reason];
+    call.cancel();
+    ends.push(calls[0]!.reason);
+    deepEqual(
+      ends.map((end) => end?.message),
+      [undefined, 'context canceled'],
+    );
+  });
+
+  it('are over with data: the winner hears of no end of the call', async () => {
+    const { step, calls } = oneByOne(() => Reply.data({ a: 1 }), never);
+    const call = newCall();
+    await concurrently(2, step, T)(pipeRequest(), call);
+    call.cancel();
+    equal(calls[0]!.reason, null);
   });
 
   it('each work on a request of their own', async () => {

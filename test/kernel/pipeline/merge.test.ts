@@ -97,6 +97,36 @@ describe('the merge of several backends', () => {
     equal(calls, 0);
   });
 
+  it('merges once, whatever comes late', async () => {
+    const slow = held();
+    const merges: unknown[] = [];
+    const call = newCall();
+    const combine = (parts: readonly object[]) => {
+      merges.push(parts);
+      return {};
+    };
+    const merged = parallel([slow.step, answer({ a: 1 })], combine, T)(pipeRequest(), call);
+    call.cancel();
+    deepEqual((await merged).complete, false);
+    slow.release(Reply.data({ b: 1 }));
+    await slow.step(pipeRequest(), call);
+    deepEqual(merges, [[{ a: 1 }]]);
+  });
+
+  it('has no part for a backend without data, and tells a refusal among the errors', () => {
+    const empty = Reply.data(null);
+    let parts: unknown;
+    const merged = mergeReplies([empty, refuse(403), Reply.data({ a: 1 })], (all) => {
+      parts = all;
+      return {};
+    });
+    deepEqual(parts, [{ a: 1 }]);
+    deepEqual(
+      merged.errors.map(({ code, message }) => [code, message]),
+      [['CALL_REFUSED', 'refused with status 403']],
+    );
+  });
+
   it('lets go of a body that the merge does not use', () => {
     let cancelled = 0;
     const body = new ByteStream({ cancel: () => cancelled++ });

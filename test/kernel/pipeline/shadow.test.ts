@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { Call, claimsSlot, Reply } from '#contract';
+import { ByteStream, Call, claimsSlot, HeaderBag, Reply, silentLog, traceSlot } from '#contract';
 import { withShadows } from '../../../kernel/pipeline/shadow.ts';
 import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
@@ -94,6 +94,54 @@ describe('a shadow backend', () => {
     );
     deepEqual((await step(request, call)).data, { marked: false });
     deepEqual(claims, [{ sub: 'me' }]);
+  });
+
+  it('is not there where there is none', () => {
+    const next = () => Reply.data({});
+    equal(withShadows([], next), next);
+  });
+
+  it('knows the trace, and nobody wants its body', async () => {
+    const call = newCall();
+    call.set(traceSlot, { traceId: 'a', spanId: 'b' });
+    const told: string[] = [];
+    const body = new ByteStream({ cancel: (reason) => void told.push(reason.message) });
+    let trace: unknown;
+    const step = withShadows(
+      [
+        {
+          timeoutMs: 60_000,
+          step: (_own, shadowCall) => {
+            trace = shadowCall.get(traceSlot);
+            return Reply.raw(200, new HeaderBag(), body);
+          },
+        },
+      ],
+      () => Reply.data({}),
+    );
+    await step(pipeRequest(), call);
+    await new Promise((resolve) => setImmediate(resolve));
+    deepEqual(trace, { traceId: 'a', spanId: 'b' });
+    body.write(Buffer.alloc(70_000));
+    deepEqual(told, ['context canceled']);
+  });
+
+  it('tells at DEBUG what it throws', async () => {
+    const lines: string[] = [];
+    const tell = (line: string | (() => string)) => void lines.push(typeof line === 'string' ? line : line());
+    const step = withShadows(
+      ['no error', new Error('oops')].map((thrown) => ({
+        timeoutMs: 1000,
+        step: () => {
+          throw thrown;
+        },
+      })),
+      () => Reply.data({}),
+    );
+    await step(pipeRequest(), new Call({ ...silentLog, debug: tell }));
+    await new Promise((resolve) => setImmediate(resolve));
+    equal(lines[0], '[Shadow] no error');
+    ok(/^\[Shadow\] Error: oops\n +at /.test(lines[1]!));
   });
 
   it('does no harm when it throws', async () => {

@@ -1,0 +1,35 @@
+import { deepEqual } from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Issue } from '../../kernel/config/index.ts';
+import { inspect } from './inspect.ts';
+
+/** A finding as `expected.json` has it: whole, or without a place where it is about the file. */
+type Expected = Pick<Issue, 'severity' | 'code' | 'line' | 'column' | 'endLine' | 'endColumn' | 'hint'>;
+
+const home = import.meta.dirname;
+const read = (path: string): string => readFileSync(path, 'utf8');
+
+describe('check -t, on files with the mistakes operators make', () => {
+  for (const folder of globSync(join(home, 'broken/*')).sort()) {
+    const manifest = JSON.parse(read(join(folder, 'expected.json'))) as Record<string, Expected[]>;
+    const topic = basename(folder);
+
+    it(`has every file of ${topic} in its expected.json`, () => {
+      const files = globSync('*', { cwd: folder }).filter((file) => file !== 'expected.json');
+      deepEqual(files.sort(), Object.keys(manifest).sort());
+    });
+
+    for (const [file, expected] of Object.entries(manifest)) {
+      it(`finds what is wrong with ${topic}/${file}, and nothing else`, async () => {
+        const issues = await inspect(read(join(folder, file)), file);
+        deepEqual(issues.map(shown).sort(), expected.map(shown).sort());
+      });
+    }
+  }
+});
+
+function shown({ severity, code, line, column, endLine, endColumn, hint }: Expected): string {
+  const place = line === undefined ? 'the file' : `${line}:${column}-${endLine}:${endColumn}`;
+  return `${place} ${severity} ${code}${hint === undefined ? '' : ` (${hint})`}`;
+}

@@ -1,0 +1,30 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import type { ConfigError, Plugin } from '#contract';
+import { onlyClaim } from '../../../kernel/pipeline/claims.ts';
+
+describe('what one component alone may bring', () => {
+  const attached = (name: string, at: { reload?: string }) => ({ plugin: { name } as Plugin, at, pointer: `/${name}` });
+  const claim = (...all: ReturnType<typeof attached>[]) => {
+    const errors: ConfigError[] = [];
+    const value = onlyClaim({ errors } as never, all, 'reload', 'decide');
+    return { value, errors: errors.map((error) => [error.code, error.pointer, error.message, error.related]) };
+  };
+
+  it('is that of the only one who brings it, or nothing', () => {
+    deepEqual(claim(attached('a', {}), attached('b', { reload: 'x' })), { value: 'x', errors: [] });
+    equal(claim(attached('a', {})).value, undefined);
+  });
+
+  it('is a mistake of each further one, which names the first', () => {
+    const all = ['a', 'b', 'c'].map((name) => attached(name, { reload: name }));
+    deepEqual(claim(...all), {
+      value: 'a',
+      errors: ['b', 'c'].map((name) => [
+        'PLUGINS_CONFLICT',
+        `/${name}`,
+        `"a" and "${name}" cannot both decide`,
+        ['/a'],
+      ]),
+    });
+  });
+});

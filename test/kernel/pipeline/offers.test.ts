@@ -1,0 +1,78 @@
+import { deepEqual, equal, throws } from 'node:assert/strict';
+import type { Plugin, Port } from '#contract';
+import { byDependency, Offers } from '../../../kernel/pipeline/offers.ts';
+
+const port = (name: string): Port<string> => ({ name });
+const offer = (name: string, value: string) => ({ port: port(name), value });
+
+function plugin(name: string, { offers = [] as string[], takes = undefined as string[] | undefined } = {}): Plugin {
+  return { name, description: '', offers: offers.map(port), ...(takes && { takes: takes.map(port) }) } as Plugin;
+}
+
+const giver = plugin('giver', { offers: ['key', 'door'] });
+const taker = plugin('taker', { takes: ['key'] });
+
+describe('what plugins offer one another', () => {
+  it('is found at the place and around it, the nearest last', () => {
+    const service = new Offers();
+    service.add(giver, [offer('key', 'outer'), offer('door', 'oak')]);
+    const endpoint = new Offers(service);
+    const backend = new Offers(endpoint);
+    backend.add(giver, [offer('key', 'inner'), offer('door', 'pine'), offer('key', 'inmost')]);
+    deepEqual(backend.takeAll(taker, port('key')), ['outer', 'inner', 'inmost']);
+    equal(backend.take(taker, port('key')), 'inmost');
+    equal(endpoint.take(taker, port('key')), 'outer');
+  });
+
+  it('may be nothing', () => {
+    const offers = new Offers();
+    offers.add(giver, undefined);
+    deepEqual([offers.take(taker, port('key')), offers.takeAll(taker, port('key'))], [undefined, []]);
+  });
+
+  it('is refused where the plugin does not name it', () => {
+    const offers = new Offers();
+    throws(
+      () => offers.add(taker, [offer('key', 'x')]),
+      /^Error: plugin "taker" does not name the port "key" in "offers"$/,
+    );
+    throws(() => offers.add(giver, [offer('bell', 'x')]), /"giver" does not name the port "bell" in "offers"/);
+    throws(() => offers.take(taker, port('door')), /"taker" does not name the port "door" in "takes"/);
+    throws(() => offers.take(giver, port('key')), /"giver" does not name the port "key" in "takes"/);
+  });
+});
+
+describe('the order in which plugins are attached', () => {
+  const order = (...plugins: Plugin[]) =>
+    byDependency(plugins.map((one) => ({ plugin: one }))).map((item) => item.plugin.name);
+
+  it('is that in which they are written, where nobody takes anything', () => {
+    const items = [plugin('b'), plugin('a')].map((one) => ({ plugin: one }));
+    equal(byDependency(items), items);
+  });
+
+  it('has those who offer before those who take, and no other moved', () => {
+    const last = plugin('last', { takes: ['bell'] });
+    const middle = plugin('middle', { takes: ['key'], offers: ['bell'] });
+    deepEqual(order(plugin('a'), last, plugin('b'), middle, giver, plugin('c')), [
+      'a',
+      'giver',
+      'middle',
+      'last',
+      'b',
+      'c',
+    ]);
+  });
+
+  it('is that in which they are written where each takes what another offers', () => {
+    const one = plugin('one', { takes: ['a'], offers: ['b'] });
+    const other = plugin('other', { takes: ['b'], offers: ['a'] });
+    deepEqual(
+      [order(one, other), order(other, one)],
+      [
+        ['other', 'one'],
+        ['one', 'other'],
+      ],
+    );
+  });
+});

@@ -1,0 +1,79 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import type { AtBackend, AtEndpoint, Plugin } from '#contract';
+import { type Stage, stagesAround, stagesOfBackend } from '../../../kernel/pipeline/stages.ts';
+
+const standing = <A>(name: string, at: A) => ({ plugin: { name } as Plugin, at });
+const shown = (stages: readonly Stage[]): string[] => stages.map(({ as, namespace }) => `${as} ${namespace}`);
+
+/** A part of an attachment; which one does not matter here. */
+const part = {} as never;
+
+describe('the stages around all backends', () => {
+  const attached = [
+    standing<AtEndpoint>('a', { payload: part, message: part, shape: part, combine: part }),
+    standing<AtEndpoint>('b', { shape: part, combine: part, message: part }),
+    standing<AtEndpoint>('c', { payload: part }),
+  ];
+  const endpoint = [standing<AtEndpoint>('e', {})];
+  const proxy = [standing<AtEndpoint>('p', {})];
+  const gathering = [
+    ...attached,
+    standing<AtEndpoint>('g', { gather: part }),
+    standing<AtEndpoint>('h', { gather: part }),
+  ];
+
+  it('are those of the request first, then the wraps', () => {
+    deepEqual(shown(stagesAround(endpoint, proxy, attached, false, false)), [
+      'payload a',
+      'payload c',
+      'endpoint e',
+      'proxy p',
+    ]);
+  });
+
+  it('end with the first shape and the first combination where answers are merged', () => {
+    deepEqual(shown(stagesAround([], [], attached, true, false)).slice(2), ['shape a', 'combine a']);
+  });
+
+  it('end with who gathers the answers instead of who combines them', () => {
+    deepEqual(shown(stagesAround([], [], gathering, true, false)).slice(2), ['shape a', 'gather g']);
+  });
+
+  it('have who looks at messages where there are some', () => {
+    deepEqual(shown(stagesAround([], proxy, attached, false, true)).slice(2), ['proxy p', 'message a', 'message b']);
+  });
+});
+
+describe('the stages of a backend', () => {
+  const attached = [
+    standing<AtBackend>('a', { shadow: part, message: part, shape: part }),
+    standing<AtBackend>('b', { shape: part }),
+  ];
+  const stagesOf = (reads: boolean, looks: boolean) =>
+    stagesOfBackend([standing('w', {})], [standing('t', {})], attached, 'http', reads, looks);
+
+  it('end with the protocol', () => {
+    deepEqual(shown(stagesOf(false, false)), ['shadow a', 'backend w', 'transport t', 'protocol http']);
+  });
+
+  it('have the first shape where answers are decoded', () => {
+    deepEqual(shown(stagesOf(true, false)), ['shadow a', 'backend w', 'shape a', 'transport t', 'protocol http']);
+  });
+
+  it('have who looks at messages, and the shape of them', () => {
+    deepEqual(shown(stagesOf(false, true)), [
+      'shadow a',
+      'backend w',
+      'message a',
+      'shape a',
+      'transport t',
+      'protocol http',
+    ]);
+  });
+
+  it('are the same objects where they are equal', () => {
+    const [one, other] = [stagesOf(true, true), stagesOf(true, true)];
+    for (const [at, stage] of one.entries()) equal(other[at], stage);
+    equal(Object.isFrozen(one[0]), true);
+  });
+});
