@@ -3,7 +3,12 @@ import type { ConfigError, Plugin } from '#contract';
 import { onlyClaim } from '../../../kernel/pipeline/claims.ts';
 
 describe('what one component alone may bring', () => {
-  const attached = (name: string, at: { reload?: string }) => ({ plugin: { name } as Plugin, at, pointer: `/${name}` });
+  const attached = (name: string, at: { reload?: string }) => ({
+    plugin: { name } as Plugin,
+    at,
+    pointer: `/${name}`,
+    reads: {} as never,
+  });
   const claim = (...all: ReturnType<typeof attached>[]) => {
     const errors: ConfigError[] = [];
     const value = onlyClaim({ errors } as never, all, 'reload', 'decide');

@@ -1,4 +1,5 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
+import { createContainer } from 'awilix';
 import type { Plugin, Port } from '#contract';
 import { byDependency, Offers } from '../../../kernel/pipeline/offers.ts';
 
@@ -14,10 +15,10 @@ const taker = plugin('taker', { takes: ['key'] });
 
 describe('what plugins offer one another', () => {
   it('is found at the place and around it, the nearest last', () => {
-    const service = new Offers();
+    const service = Offers.atRoot(createContainer());
     service.add(giver, [offer('key', 'outer'), offer('door', 'oak')]);
-    const endpoint = new Offers(service);
-    const backend = new Offers(endpoint);
+    const endpoint = service.within();
+    const backend = endpoint.within();
     backend.add(giver, [offer('key', 'inner'), offer('door', 'pine'), offer('key', 'inmost')]);
     deepEqual(backend.takeAll(taker, port('key')), ['outer', 'inner', 'inmost']);
     equal(backend.take(taker, port('key')), 'inmost');
@@ -25,13 +26,26 @@ describe('what plugins offer one another', () => {
   });
 
   it('may be nothing', () => {
-    const offers = new Offers();
+    const offers = Offers.atRoot(createContainer());
     offers.add(giver, undefined);
     deepEqual([offers.take(taker, port('key')), offers.takeAll(taker, port('key'))], [undefined, []]);
   });
 
+  it('is that of a component attached for it, where the port says whose and nobody offers it', () => {
+    const asked: string[] = [];
+    const service = Offers.atRoot(createContainer(), (namespace) => {
+      asked.push(namespace);
+      service.add(giver, [offer('key', 'default')]);
+    });
+    const backend = service.within();
+    equal(backend.take(taker, port('key')), undefined);
+    const keyOfGiver = { ...port('key'), from: 'giver' };
+    deepEqual([backend.take(taker, keyOfGiver), backend.take(taker, keyOfGiver)], ['default', 'default']);
+    deepEqual(asked, ['giver']);
+  });
+
   it('is refused where the plugin does not name it', () => {
-    const offers = new Offers();
+    const offers = Offers.atRoot(createContainer());
     throws(
       () => offers.add(taker, [offer('key', 'x')]),
       /^Error: plugin "taker" does not name the port "key" in "offers"$/,
