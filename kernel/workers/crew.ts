@@ -253,7 +253,7 @@ export class Crew implements Participant, SeatOwner {
   }
 
   onDown({ id, pid }: Seat, reason: string): void {
-    this.log.error(`worker ${id} (${pid}) died: ${reason}`);
+    this.log.error(`worker ${id}${pid === null ? '' : ` (${pid})`} died: ${reason}`);
     this.#events.emit('worker.down', { worker: id, pid, reason });
     this.#releaseRuntimes();
   }

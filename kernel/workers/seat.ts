@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster';
-import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError, type ListenAddress, type Log, type LogLevel } from '#contract';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
@@ -52,6 +51,8 @@ export class Seat {
   #deaths = 0;
   #pulse: Pulse | null = null;
   #up: PromiseWithResolvers<void> = Promise.withResolvers();
+  /** Resolves when the process has ended. */
+  #gone: PromiseWithResolvers<void> = Promise.withResolvers();
 
   constructor(id: number, owner: SeatOwner) {
     this.id = id;
@@ -80,11 +81,23 @@ export class Seat {
     return this.#up.promise;
   }
 
-  /** Starts a worker and brings it to the committed configuration. */
+  /** Starts a worker and brings it to the committed configuration; where the system has no process to give, later. */
   start(): void {
     this.#state = 'starting';
     this.#startedAt = Date.now();
+    this.#worker = null;
+    this.#channel = null;
+    this.#gone = Promise.withResolvers();
+    try {
+      this.#fork();
+    } catch (error) {
+      this.#onGone(`cannot be started: ${(error as Error).message}`);
+    }
+  }
+
+  #fork(): void {
     const worker = cluster.fork();
+    this.#worker = worker;
     const channel: Channel = new Channel(worker, {
       ready: () => this.#bringUp(channel),
       shared: (question: SharedQuestion) => this.#owner.answerShared(question),
@@ -96,11 +109,12 @@ export class Seat {
       },
       event: (happening: Happening) => this.#owner.onEvent(this, happening),
     });
-    this.#worker = worker;
     this.#channel = channel;
-    // Without a listener an error of the line would end the process; its end is told by `exit`.
-    worker.on('error', () => {});
-    worker.once('exit', (code, signal) => this.#onExit(channel, signal ?? `exit code ${code}`));
+    // An error of the line is followed by `exit`; that of a process which never was is all that is told of it.
+    worker.on('error', (error) => {
+      if (worker.process.pid === undefined) this.#onGone(`cannot be started: ${error.message}`);
+    });
+    worker.once('exit', (code, signal) => this.#onGone(signal ?? `exit code ${code}`));
   }
 
   async #bringUp(channel: Channel): Promise<void> {
@@ -121,21 +135,18 @@ export class Seat {
       this.#owner.onUp(this);
     } catch (error) {
       log.error(`worker ${this.id} failed to start: ${(error as Error).message}`);
-      this.#worker?.process.kill('SIGKILL');
+      this.#worker!.process.kill('SIGKILL');
     }
   }
 
-  #onExit(channel: Channel, reason: string): void {
-    channel.close();
-    if (channel !== this.#channel) return;
-    const wasUp = this.#state === 'up';
-    if (this.#state === 'stopping') {
-      this.#state = 'down';
-      return;
-    }
+  #onGone(reason: string): void {
+    this.#channel?.close();
+    this.#gone.resolve();
+    const before = this.#state;
     this.#state = 'down';
+    if (before === 'stopping') return;
     this.#pulse = null;
-    if (wasUp) this.#up = Promise.withResolvers();
+    if (before === 'up') this.#up = Promise.withResolvers();
     this.#deaths = Date.now() - this.#startedAt > STABLE_MS ? 0 : this.#deaths + 1;
     this.#owner.onDown(this, reason);
     const pauseMs = PAUSES_MS[Math.min(this.#deaths, PAUSES_MS.length - 1)]!;
@@ -157,12 +168,11 @@ export class Seat {
 
   /** A worker that keeps dying must not hold up the others for ever. */
   async #readySoon(): Promise<void> {
-    const late = new AbortController();
-    const timeout = delay(PREPARE_MS, undefined, { signal: late.signal }).then(() => {
-      throw new GatewayError('CHANNEL_TIMEOUT', `not started within ${PREPARE_MS} ms`);
-    });
-    await Promise.race([this.ready, timeout.catch(rethrowUnlessAborted)]);
-    late.abort();
+    const { promise, reject } = Promise.withResolvers<never>();
+    const late = setTimeout(() => {
+      reject(new GatewayError('CHANNEL_TIMEOUT', `not started within ${PREPARE_MS} ms`));
+    }, PREPARE_MS);
+    await Promise.race([this.ready, promise]).finally(() => clearTimeout(late));
   }
 
   /**
@@ -172,12 +182,11 @@ export class Seat {
    */
   async commit(revision: number): Promise<Committed | null> {
     if (this.#state === 'up') {
-      const channel = this.#channel!;
-      const asked = channel.ask('commit', revision, PREPARE_MS) as Promise<Committed>;
+      const asked = this.#channel!.ask('commit', revision, PREPARE_MS) as Promise<Committed>;
       const outcome = await asked.catch((error: Error) => error);
-      if (outcome instanceof Error) this.#bringUpAgain(channel, outcome.message);
+      if (outcome instanceof Error) this.#bringUpAgain(outcome.message);
       else if (outcome.revision === revision) return outcome;
-      else this.#bringUpAgain(channel, `it serves revision ${outcome.revision}`);
+      else this.#bringUpAgain(`it serves revision ${outcome.revision}`);
     }
     // Another one is on its way here, and comes up with what is committed.
     await this.#readySoon().catch((error: Error) => {
@@ -187,12 +196,12 @@ export class Seat {
   }
 
   /** A worker that has died meanwhile is replaced anyway, by one that comes up with what is committed. */
-  #bringUpAgain(channel: Channel, why: string): void {
-    if (this.#channel !== channel || this.#state !== 'up') return;
+  #bringUpAgain(why: string): void {
+    if (this.#state !== 'up') return;
     this.#owner.log.error(`worker ${this.id} did not switch to the new revision (${why}); trying again`);
     this.#state = 'starting';
     this.#up = Promise.withResolvers();
-    void this.#bringUp(channel);
+    void this.#bringUp(this.#channel!);
   }
 
   /** One that is being brought up gets ready for what is committed, not for what is given up here. */
@@ -238,16 +247,7 @@ export class Seat {
     const isGone = this.#state === 'down';
     this.#state = 'stopping';
     if (isGone) return;
-    const worker = this.#worker!;
-    const gone = new Promise<void>((resolve) => {
-      worker.once('exit', () => resolve());
-    });
-    if (worker.isDead()) return;
-    await this.#channel!.ask('stop').catch(() => {});
-    await gone;
+    await this.#channel?.ask('stop').catch(() => {});
+    await this.#gone.promise;
   }
-}
-
-function rethrowUnlessAborted(error: Error): void {
-  if (error.name !== 'AbortError') throw error;
 }

@@ -9,7 +9,7 @@ import { endpointId } from '../runtime/fingerprint.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Phases } from '../runtime/phases.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
-import { Channel } from './channel.ts';
+import { Channel, type Line } from './channel.ts';
 import { memoryUse } from './memory-use.ts';
 import type { Committed, MirrorMessage, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
 
@@ -24,12 +24,15 @@ const PULSE_MS = 1_000;
 export async function runWorker(catalogue: Catalogue, settings: WorkerSettings, sinks?: LogSinks): Promise<number> {
   // They go to the whole group of processes; the primary decides what they mean.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-  const worker = new Worker(catalogue, settings, sinks);
-  await worker.stopped;
+  await new Worker(process, catalogue, settings, sinks).stopped;
+  // The answer to the order gets a moment to leave.
+  setImmediate(() => delay(50).then(() => process.exit(0)));
   return 0;
 }
 
-class Worker {
+/** Serves what the other end of a line says. */
+export class Worker {
+  /** Resolves when it has been told to stop and has. */
   readonly stopped: Promise<void>;
   readonly #settings: WorkerSettings;
   readonly #channel: Channel;
@@ -42,7 +45,7 @@ class Worker {
   #pulseAt = performance.now();
   #pulse: NodeJS.Timeout | null = null;
 
-  constructor(catalogue: Catalogue, settings: WorkerSettings, sinks: LogSinks | undefined) {
+  constructor(line: Line, catalogue: Catalogue, settings: WorkerSettings, sinks: LogSinks | undefined) {
     this.#settings = settings;
     this.#engine = openEngine(catalogue, {
       debug: settings.debug,
@@ -53,7 +56,7 @@ class Worker {
     });
     const { promise, resolve } = Promise.withResolvers<void>();
     this.stopped = promise;
-    this.#channel = new Channel(process, {
+    this.#channel = new Channel(line, {
       prepare: (order: PrepareOrder) => this.#prepare(order),
       commit: (revision: number) => this.#commit(revision),
       abort: () => this.#abort(),
@@ -139,11 +142,10 @@ class Worker {
     this.#channel.tell('pulse', pulse);
   }
 
-  /** Answers what is under way; the answer to the order itself gets a moment to leave. */
+  /** Answers what is under way. */
   async #stop(): Promise<void> {
     if (this.#pulse) clearInterval(this.#pulse);
     await this.#engine.generations.close();
     await this.#engine.registry.close();
-    setImmediate(() => delay(50).then(() => process.exit(0)));
   }
 }

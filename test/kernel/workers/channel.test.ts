@@ -1,0 +1,210 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { ConfigError, ConfigErrors, GatewayError } from '#contract';
+import { Channel } from '../../../kernel/workers/channel.ts';
+import { arrival, joinedLines, type TestLine } from './lines.ts';
+
+describe('the channel between two processes', () => {
+  let near: TestLine;
+  let far: TestLine;
+  let asking: Channel;
+  let told: unknown[];
+  let answer: (payload: unknown) => unknown;
+
+  beforeEach(() => {
+    [near, far] = joinedLines();
+    told = [];
+    answer = (payload) => payload;
+    asking = new Channel(near, {});
+    new Channel(far, { note: (payload: unknown) => told.push(payload), ask: (payload: unknown) => answer(payload) });
+  });
+
+  const refusal = (asked: Promise<unknown>): Promise<Error> =>
+    asked.then(
+      () => Promise.reject(new Error('it was answered')),
+      (error) => error,
+    );
+
+  it('answers a question with what the other end gives, at once or later', async () => {
+    equal(await asking.ask('ask', 1), 1);
+    answer = async (payload) => ({ later: payload });
+    deepEqual(await asking.ask('ask', new Map([[1, new Uint8Array([2])]])), {
+      later: new Map([[1, new Uint8Array([2])]]),
+    });
+    answer = (payload) => payload;
+    equal(await asking.ask('ask'), null);
+  });
+
+  it('gives every question its own answer, in whatever order they come', async () => {
+    const answers: ((value: string) => void)[] = [];
+    answer = (payload) => new Promise((resolve) => answers.push(() => resolve(`to ${payload}`)));
+    const both = Promise.all([asking.ask('ask', 'one'), asking.ask('ask', 'two')]);
+    await arrival();
+    for (const give of answers.reverse()) give('');
+    deepEqual(await both, ['to one', 'to two']);
+  });
+
+  it('carries the messages of one turn together, in their order, and those of the next turn after them', async () => {
+    asking.tell('note', 1);
+    asking.tell('note');
+    equal(await asking.ask('ask', 3), 3);
+    asking.tell('note', 4);
+    await arrival();
+    deepEqual(told, [1, null, 4]);
+    deepEqual(near.sent, [
+      [
+        { name: 'note', payload: 1 },
+        { name: 'note', payload: null },
+        { name: 'ask', payload: 3, ask: 1 },
+      ],
+      [{ name: 'note', payload: 4 }],
+    ]);
+  });
+
+  it('answers nothing to what is only told, though it fails', async () => {
+    answer = () => {
+      throw new Error('no');
+    };
+    asking.tell('ask');
+    asking.tell('note', 1);
+    asking.tell('unknown');
+    await arrival();
+    deepEqual([told, far.sent], [[1], []]);
+  });
+
+  it('throws the mistakes of a configuration here that were found there, whole', async () => {
+    const whole = new ConfigError('ONE', '/a', 'wrong', {
+      hint: 'write b',
+      within: { start: 1, end: 2 },
+      related: ['/c'],
+    });
+    answer = () => Promise.reject(new ConfigErrors([whole, new ConfigError('TWO', '/b', 'missing')]));
+    const error = (await refusal(asking.ask('ask'))) as ConfigErrors;
+    ok(error instanceof ConfigErrors);
+    deepEqual(
+      error.errors.map(({ code, pointer, message, hint, within, related }) => ({
+        code,
+        pointer,
+        message,
+        hint,
+        within,
+        related,
+      })),
+      [
+        {
+          code: 'ONE',
+          pointer: '/a',
+          message: 'wrong',
+          hint: 'write b',
+          within: { start: 1, end: 2 },
+          related: ['/c'],
+        },
+        { code: 'TWO', pointer: '/b', message: 'missing', hint: undefined, within: undefined, related: [] },
+      ],
+    );
+  });
+
+  it('throws an error of the gateway with its code, and any other one with the stack from over there', async () => {
+    answer = () => {
+      throw new GatewayError('LISTEN_FAILED', 'taken');
+    };
+    const known = (await refusal(asking.ask('ask'))) as GatewayError;
+    deepEqual([known instanceof GatewayError, known.code, known.message], [true, 'LISTEN_FAILED', 'taken']);
+    answer = function overThere() {
+      throw new TypeError('a bug');
+    };
+    const other = await refusal(asking.ask('ask'));
+    equal(other.constructor, Error);
+    match(other.message, /^TypeError: a bug\n.*overThere/s);
+  });
+
+  it('takes no notice of messages that are none of its own, nor of answers that nobody waits for', async () => {
+    near.emit('message', { cmd: 'NODE_DEBUG_ENABLED' });
+    near.emit('message', [{ answer: 7, value: 1 }]);
+    near.emit('message', [{ answer: 7, error: { code: '', message: 'late' } }]);
+    equal(await asking.ask('ask', 1), 1);
+  });
+
+  it('loses what a broken line does not take', async () => {
+    near.trouble = new Error('EPIPE');
+    asking.tell('note', 1);
+    await arrival();
+    near.trouble = null;
+    asking.tell('note', 2);
+    await arrival();
+    deepEqual(told, [2]);
+  });
+
+  it('sends nothing in a process that has no line', async () => {
+    const alone = new Channel({ on: () => {} }, {});
+    alone.tell('note', 1);
+    await arrival();
+  });
+
+  describe('that closes', () => {
+    const closed = { code: 'CHANNEL_CLOSED', message: 'the process has ended' };
+
+    it('tells everybody who waits for an answer, and everybody who asks from then on', async () => {
+      answer = () => new Promise(() => {});
+      const waiting = [refusal(asking.ask('ask')), refusal(asking.ask('ask'))];
+      await arrival();
+      asking.close();
+      asking.close();
+      for (const error of await Promise.all(waiting)) {
+        deepEqual([(error as GatewayError).code, error.message], [closed.code, closed.message]);
+      }
+      await rejects(asking.ask('ask'), closed);
+    });
+
+    it('sends nothing any more, not even what has been said in the same turn', async () => {
+      asking.tell('note', 1);
+      asking.close();
+      asking.tell('note', 2);
+      void refusal(asking.ask('ask'));
+      await arrival();
+      deepEqual([near.sent, told], [[], []]);
+    });
+  });
+
+  describe('asked for an answer within a time', () => {
+    beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+    afterEach(() => mock.timers.reset());
+
+    it('gives up when the time is over, and takes no notice of the answer that comes late', async () => {
+      let give: ((value: number) => void) | undefined;
+      answer = () =>
+        new Promise((resolve) => {
+          give = resolve;
+        });
+      let error: GatewayError | undefined;
+      const asked = refusal(asking.ask('ask', null, 100)).then((refused) => {
+        error = refused as GatewayError;
+      });
+      mock.timers.tick(99);
+      await arrival();
+      equal(error, undefined);
+      mock.timers.tick(1);
+      await asked;
+      deepEqual([error!.code, error!.message], ['CHANNEL_TIMEOUT', 'no answer in 100 ms']);
+      give!(1);
+      await arrival();
+      answer = () => 2;
+      equal(await asking.ask('ask'), 2);
+    });
+
+    it('leaves no timer behind when the answer is in time', async () => {
+      const clear = mock.method(globalThis, 'clearTimeout');
+      equal(await asking.ask('ask', 1, 100), 1);
+      equal(await asking.ask('ask', 1), 1);
+      equal(clear.mock.callCount(), 1);
+      clear.mock.restore();
+    });
+
+    it('waits for ever when no time is given', async () => {
+      const timers = mock.method(globalThis, 'setTimeout');
+      await asking.ask('ask', 1);
+      equal(timers.mock.callCount(), 0);
+      timers.mock.restore();
+    });
+  });
+});

@@ -1,0 +1,234 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import cluster from 'node:cluster';
+import { mock } from 'node:test';
+import { arrival, TestProcess, turnsUntil } from './lines.ts';
+import { order, SeatStand } from './seats.ts';
+
+describe('the place of a worker', () => {
+  let stand: SeatStand;
+
+  beforeEach(() => {
+    stand = new SeatStand();
+  });
+  afterEach(() => stand.close());
+
+  it('is empty before its first worker', () => {
+    deepEqual([stand.seat.state, stand.seat.pid, stand.seat.uptimeMs, stand.seat.pulse], ['down', null, 0, null]);
+  });
+
+  it('has a worker that waits for the first configuration, and knows what is denied', async () => {
+    stand.seat.start();
+    mock.timers.tick(400);
+    deepEqual([stand.seat.state, stand.seat.pid, stand.seat.uptimeMs], ['starting', 100, 0]);
+    stand.last.channel.tell('ready');
+    await stand.seat.ready;
+    deepEqual(stand.last.orders, [['deny', stand.owner.denied]]);
+    deepEqual([stand.seat.state, stand.seat.uptimeMs, stand.told], ['up', 400, [['up', 7]]]);
+  });
+
+  it('brings a worker to what is committed, and lets it listen where the others do', async () => {
+    Object.assign(stand.owner, { committed: order(3), listens: true, port: 8080 });
+    await stand.up();
+    deepEqual(stand.last.orders, [
+      ['deny', stand.owner.denied],
+      ['prepare', order(3)],
+      ['commit', 3],
+      ['listen', 8080],
+    ]);
+  });
+
+  it('lets a worker listen only once the others do', async () => {
+    stand.owner.committed = order(3);
+    await stand.up();
+    deepEqual(stand.asked, ['deny', 'prepare', 'commit']);
+  });
+
+  it('goes on to what has been committed while it brought the worker up', async () => {
+    stand.owner.committed = order(3);
+    const { commit } = stand.answers;
+    stand.answer({
+      commit: (revision: number) => {
+        stand.owner.committed = order(4);
+        stand.answer({ commit: commit! });
+        return { revision, rebound: [], port: null };
+      },
+    });
+    await stand.up();
+    deepEqual(
+      stand.last.orders.filter(([name]) => name === 'prepare'),
+      [
+        ['prepare', order(3)],
+        ['prepare', order(4)],
+      ],
+    );
+    equal(stand.told.length, 1);
+  });
+
+  it('ends a worker that cannot serve what is committed, and starts another one', async () => {
+    stand.owner.committed = order(3);
+    const { commit } = stand.answers;
+    stand.answer({ commit: () => ({ revision: 0, rebound: [], port: null }) });
+    stand.seat.start();
+    stand.last.channel.tell('ready');
+    await turnsUntil(() => stand.seat.state === 'down');
+    deepEqual(stand.lines, ['worker 7 failed to start: it serves revision 0']);
+    deepEqual(stand.told, [['down', [7, 'SIGKILL']]]);
+    stand.answer({ commit: commit! });
+    mock.timers.tick(100);
+    stand.last.channel.tell('ready');
+    await stand.seat.ready;
+    equal(stand.processes.length, 2);
+  });
+
+  for (const late of ['deny', 'prepare', 'commit', 'listen']) {
+    it(`ends a worker that does not answer "${late}" in 30 seconds`, async () => {
+      Object.assign(stand.owner, { committed: order(3), listens: true });
+      stand.answer({ [late]: () => new Promise(() => {}) });
+      stand.seat.start();
+      stand.last.channel.tell('ready');
+      await turnsUntil(() => stand.asked.includes(late));
+      mock.timers.tick(29_999);
+      await arrival();
+      equal(stand.seat.state, 'starting');
+      mock.timers.tick(1);
+      await turnsUntil(() => stand.seat.state === 'down');
+      deepEqual(stand.lines, ['worker 7 failed to start: no answer in 30000 ms']);
+    });
+  }
+
+  it('starts a worker anew a little later each time, as long as they die young', async () => {
+    await stand.up();
+    for (const pauseMs of [100, 500, 2_000, 5_000, 5_000]) {
+      const before = stand.processes.length;
+      stand.last.end(1, null);
+      equal(stand.seat.state, 'down');
+      mock.timers.tick(pauseMs - 1);
+      equal(stand.processes.length, before);
+      mock.timers.tick(1);
+      deepEqual([stand.processes.length, stand.seat.state], [before + 1, 'starting']);
+    }
+    mock.timers.tick(10_001);
+    stand.last.end(null, 'SIGSEGV');
+    mock.timers.tick(1);
+    equal(stand.seat.state, 'starting');
+    mock.timers.tick(10_000);
+    stand.last.end(1, null);
+    mock.timers.tick(99);
+    equal(stand.seat.state, 'down');
+    mock.timers.tick(1);
+    equal(stand.seat.state, 'starting');
+    deepEqual(stand.told.slice(1, 2), [['down', [7, 'exit code 1']]]);
+    ok(stand.told.some(([, payload]) => String(payload) === '7,SIGSEGV'));
+  });
+
+  it('is not ready again until another worker is, and forgets what the dead one told', async () => {
+    await stand.up();
+    stand.last.channel.tell('pulse', { revision: 1 });
+    await turnsUntil(() => stand.seat.pulse !== null);
+    deepEqual(stand.told.at(-1), ['pulse', { revision: 1 }]);
+    stand.last.end(1, null);
+    equal(stand.seat.pulse, null);
+    let isReady = false;
+    void stand.seat.ready.then(() => {
+      isReady = true;
+    });
+    mock.timers.tick(100);
+    await arrival();
+    equal(isReady, false);
+    stand.last.end(1, null);
+    mock.timers.tick(500);
+    stand.last.channel.tell('ready');
+    await turnsUntil(() => isReady);
+  });
+
+  it('tries again when the system has no process to give', async () => {
+    stand.pid = undefined;
+    stand.seat.start();
+    stand.last.emit('error', new Error('spawn node EAGAIN'));
+    deepEqual(stand.told, [['down', [7, 'cannot be started: spawn node EAGAIN']]]);
+    equal(stand.seat.pid, null);
+    mock.method(cluster, 'fork', () => {
+      throw new Error('spawn node ENOMEM');
+    });
+    mock.timers.tick(100);
+    deepEqual(stand.told[1], ['down', [7, 'cannot be started: spawn node ENOMEM']]);
+    mock.method(cluster, 'fork', () => {
+      stand.processes.push(new TestProcess(101, stand.answers));
+      return stand.last;
+    });
+    mock.timers.tick(500);
+    stand.last.channel.tell('ready');
+    await stand.seat.ready;
+    equal(stand.seat.pid, 101);
+  });
+
+  it('leaves a worker alone whose line has an error: its end is what counts', async () => {
+    await stand.up();
+    stand.last.emit('error', new Error('EPIPE'));
+    equal(stand.seat.state, 'up');
+  });
+
+  it('answers what its worker asks', async () => {
+    await stand.up();
+    const { channel } = stand.last;
+    equal(await channel.ask('shared', { revision: 1, id: 'a', asked: 5 }), 'answer to 5');
+    equal(await channel.ask('snapshot', 'a'), 'all of a');
+    channel.tell('mirror', { id: 'a', change: 1 });
+    channel.tell('event', { type: 'breaker.changed', data: {} });
+    await arrival();
+    deepEqual(stand.told.slice(1), [
+      ['mirror', { id: 'a', change: 1 }],
+      ['event', [7, { type: 'breaker.changed', data: {} }]],
+    ]);
+  });
+
+  describe('that is given up', () => {
+    it('waits until its worker has ended, and stays empty', async () => {
+      await stand.up();
+      let isOver = false;
+      stand.answer({ stop: () => {} });
+      const stopped = stand.seat.stop().then(() => {
+        isOver = true;
+      });
+      equal(stand.seat.state, 'stopping');
+      await turnsUntil(() => stand.asked.includes('stop'));
+      await arrival();
+      equal(isOver, false);
+      stand.last.end(0, null);
+      await stopped;
+      mock.timers.tick(60_000);
+      deepEqual([stand.seat.state, stand.processes.length, stand.told.length], ['down', 1, 1]);
+    });
+
+    it('does not wait for a worker that dies over it, nor for one that is not there yet', async () => {
+      await stand.up();
+      stand.answer({ stop: () => stand.last.end(null, 'SIGKILL') });
+      await stand.seat.stop();
+      stand.seat.start();
+      stand.last.end(1, null);
+      await stand.seat.stop();
+      mock.timers.tick(60_000);
+      equal(stand.processes.length, 2);
+    });
+
+    it('does not count a worker that is being brought up meanwhile as one that serves', async () => {
+      let go: ((value: null) => void) | undefined;
+      stand.answer({
+        deny: () =>
+          new Promise((resolve) => {
+            go = resolve;
+          }),
+        stop: () => {},
+      });
+      stand.seat.start();
+      stand.last.channel.tell('ready');
+      await turnsUntil(() => go !== undefined);
+      const stopped = stand.seat.stop();
+      go!(null);
+      await arrival();
+      deepEqual([stand.seat.state, stand.told], ['stopping', []]);
+      stand.last.end(0, null);
+      await stopped;
+    });
+  });
+});

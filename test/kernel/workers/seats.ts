@@ -1,0 +1,82 @@
+import cluster, { type Worker } from 'node:cluster';
+import { mock } from 'node:test';
+import type { Log } from '#contract';
+import type { Handlers } from '../../../kernel/workers/channel.ts';
+import type { PrepareOrder } from '../../../kernel/workers/orders.ts';
+import { Seat, type SeatOwner } from '../../../kernel/workers/seat.ts';
+import { TestProcess, turnsUntil } from './lines.ts';
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** A configuration as it travels. */
+export function order(revision: number): PrepareOrder {
+  return { revision, file: 'gateway.json', text: '{}', files: [] };
+}
+
+/** A seat whose processes, timers and owner are a test's. */
+export class SeatStand {
+  readonly processes: TestProcess[] = [];
+  /** What the log has been told. */
+  readonly lines: string[] = [];
+  /** What the owner has been told. */
+  readonly told: (readonly unknown[])[] = [];
+  /** What the next process is asked is answered by these. */
+  answers: Handlers = {
+    commit: (revision: number) => ({ revision, rebound: [], port: null }),
+    stop: () => this.last.end(0, null),
+  };
+  /** Of the next process; undefined for one that the system does not start. */
+  pid: number | undefined = 100;
+  readonly owner: Mutable<SeatOwner>;
+  readonly seat: Seat;
+
+  constructor() {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
+    mock.method(cluster, 'fork', () => {
+      this.processes.push(new TestProcess(this.pid, this.answers));
+      return this.last as unknown as Worker;
+    });
+    const tell = (name: string) => (payload: unknown) => void this.told.push([name, payload]);
+    this.owner = {
+      log: { error: (line: string) => void this.lines.push(line) } as Log,
+      committed: null,
+      listens: false,
+      port: null,
+      denied: [{ address: '127.0.0.1', port: 1 }],
+      answerShared: ({ asked }) => `answer to ${asked}`,
+      mirrorSnapshot: (id) => `all of ${id}`,
+      onMirror: tell('mirror'),
+      onPulse: tell('pulse'),
+      onEvent: ({ id }, happening) => tell('event')([id, happening]),
+      onUp: ({ id }) => tell('up')(id),
+      onDown: ({ id }, reason) => tell('down')([id, reason]),
+    };
+    this.seat = new Seat(7, this.owner);
+  }
+
+  /** The process that was started last. */
+  get last(): TestProcess {
+    return this.processes.at(-1)!;
+  }
+
+  /** What it has been asked and told. */
+  get asked(): string[] {
+    return this.last.orders.map(([name]) => name);
+  }
+
+  /** Changes what is answered, by a process that runs, too. */
+  answer(more: Handlers): void {
+    Object.assign(this.answers, more);
+  }
+
+  async up(): Promise<void> {
+    this.seat.start();
+    this.last.channel.tell('ready');
+    await turnsUntil(() => this.seat.state === 'up');
+  }
+
+  close(): void {
+    mock.timers.reset();
+    mock.restoreAll();
+  }
+}
