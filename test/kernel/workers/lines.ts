@@ -37,10 +37,13 @@ export class TestProcess extends TestLine {
   /** The worker's own end. */
   readonly channel: Channel;
   readonly process: { pid: number | undefined; kill(signal: string): void };
+  /** What it answers. */
+  readonly answers: Record<string, Handlers[string]>;
 
   /** @param answers by the name of what is asked; null is the answer to anything else. */
   constructor(pid: number | undefined, answers: Handlers) {
     super();
+    this.answers = answers;
     this.process = { pid, kill: (signal) => this.end(null, signal) };
     const inside = new TestLine();
     inside.other = this;

@@ -1,0 +1,347 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import cluster, { type Worker } from 'node:cluster';
+import { mock } from 'node:test';
+import { atEndpoint, ConfigError, ConfigErrors, definePlugin, type Mirror } from '#contract';
+import type { Gateway, GatewayOptions } from '../../../kernel/index.ts';
+import type { Handlers } from '../../../kernel/workers/channel.ts';
+import type { Crew } from '../../../kernel/workers/crew.ts';
+import type { Pulse } from '../../../kernel/workers/orders.ts';
+import { until } from '../../support/conditions.ts';
+import { rememberingSinks } from '../../support/gateway.ts';
+import { startWith } from '../../support/plugged.ts';
+import { TestProcess } from './lines.ts';
+
+const nothing = { type: 'object', properties: {} } as const;
+
+const quiet: Pulse = {
+  revision: 1,
+  requests: 0,
+  calls: 0,
+  streams: 0,
+  streamsByEndpoint: new Map(),
+  held: [],
+  aborted: 0,
+  leaked: 0,
+  lostLines: 0,
+  loopLagMs: 0,
+  rssBytes: 0,
+  heapUsedBytes: 0,
+  traffic: [],
+};
+
+describe('the crew of workers', () => {
+  let processes: TestProcess[];
+  let answers: Handlers[];
+  let gateway: Gateway;
+  let crew: Crew;
+  let list: Mirror<string[], string>;
+  const sinks = rememberingSinks();
+
+  /** Has a list of which every process has a copy, and a count that the owner keeps. */
+  const shared = definePlugin({
+    name: 'test/shared',
+    description: 'Has values for all workers.',
+    places: [
+      atEndpoint(nothing, (site) => {
+        list = site.mirror<string[], string>('list', {
+          open: () => [],
+          apply: (value, change) => void value.push(change),
+          snapshot: (value) => value.join(),
+        });
+        site.share(
+          'count',
+          () => [0],
+          (value, asked: number) => (value[0]! += asked),
+        );
+        return {};
+      }),
+    ],
+  });
+
+  const config = (name: string) => ({
+    version: 3,
+    name,
+    endpoints: [
+      {
+        endpoint: '/a',
+        backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }],
+        extra_config: { 'test/shared': {} },
+      },
+      { endpoint: '/b', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] },
+    ],
+  });
+
+  beforeEach(async () => {
+    processes = [];
+    sinks.lines.splice(0);
+    answers = [{}, {}];
+    mock.method(cluster, 'setupPrimary', () => {});
+    mock.method(cluster, 'fork', () => {
+      const at = processes.length;
+      const started: TestProcess = new TestProcess(100 + at, {
+        commit: (revision: number) => ({ revision, rebound: [], port: null }),
+        listen: () => ({ host: '::', port: 8000 + at }),
+        inFlight: () => at + 1,
+        stop: () => started.end(0, null),
+        ...answers[at],
+      });
+      processes.push(started);
+      setImmediate(() => started.channel.tell('ready'));
+      return started as unknown as Worker;
+    });
+    await start();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    mock.restoreAll();
+  });
+
+  async function start(options: GatewayOptions = {}): Promise<void> {
+    const workers = { count: 2, program: '/the/program', args: ['worker'] };
+    gateway = await startWith([shared], config('one'), { workers, sinks, ...options });
+    crew = gateway.crew!;
+    await until(() => crew.workers.every(({ state }) => state === 'up'));
+  }
+
+  const asked = (name: string) =>
+    processes.map(({ orders }) => orders.flatMap(([found, payload]) => (found === name ? [payload] : [])));
+  /** Every worker tells something. */
+  async function pulse(...all: Partial<Pulse>[]): Promise<void> {
+    for (const [at, one] of all.entries()) processes[at]!.channel.tell('pulse', { ...quiet, ...one });
+    await processes.at(-1)!.channel.ask('snapshot', '');
+    await processes[0]!.channel.ask('snapshot', '');
+  }
+
+  it('runs its program with its arguments and its settings', async () => {
+    await gateway.close();
+    await start({ port: undefined as never, debug: true });
+    const setups = (cluster.setupPrimary as unknown as ReturnType<typeof mock.fn>).mock.calls;
+    deepEqual(
+      setups.map(({ arguments: [given] }) => given),
+      [
+        { port: 0, debug: false },
+        { port: null, debug: true },
+      ].map((settings) => ({
+        exec: '/the/program',
+        args: ['worker', JSON.stringify(settings)],
+        serialization: 'advanced',
+      })),
+    );
+  });
+
+  it('serves a configuration in all its workers', async () => {
+    deepEqual(asked('commit'), [[1], [1]]);
+    await gateway.reload(config('two'));
+    const [[first, second]] = asked('prepare') as [{ revision: number; text: string; file: string }[]];
+    deepEqual([first!.revision, second!.revision], [1, 2]);
+    equal(JSON.parse(second!.text).name, 'two');
+    deepEqual(asked('commit'), [
+      [1, 2],
+      [1, 2],
+    ]);
+    equal(crew.committed!.revision, 2);
+    deepEqual(asked('abort'), [[], []]);
+  });
+
+  it('gives a configuration up in all its workers when one of them refuses it', async () => {
+    const refusal = new ConfigErrors([new ConfigError('LISTENER_BIND', '/port', 'taken')]);
+    Object.assign(processes[1]!.answers, { prepare: () => Promise.reject(refusal) });
+    await rejects(gateway.reload(config('two')), /taken/);
+    deepEqual(
+      [asked('commit'), asked('abort')],
+      [
+        [[1], [1]],
+        [[null], [null]],
+      ],
+    );
+    equal(crew.committed!.revision, 1);
+  });
+
+  it('tells each address once that its workers have opened, and lets others listen at the new port', async () => {
+    for (const { answers: given } of processes) {
+      Object.assign(given, { commit: (revision: number) => ({ revision, rebound: [':1', ':2'], port: 1 }) });
+    }
+    deepEqual((await gateway.reload(config('two'))).rebound, [':1', ':2']);
+    equal(crew.port, 1);
+    for (const { answers: given } of processes) {
+      Object.assign(given, { commit: (revision: number) => ({ revision, rebound: [], port: null }) });
+    }
+    await gateway.reload(config('three'));
+    equal(crew.port, 1);
+  });
+
+  it('listens in all its workers', async () => {
+    deepEqual([crew.listens, crew.port], [false, null]);
+    deepEqual(await gateway.listen(), { host: '::', port: 8000 });
+    deepEqual([crew.listens, crew.port, asked('listen')], [true, 8000, [[null], [null]]]);
+    processes[0]!.end(1, null);
+    await until(() => processes.length === 3 && crew.serving && crew.workers[0]!.state === 'up');
+    deepEqual(asked('listen')[2], [8000]);
+  });
+
+  it('serves while one worker does, and has converged when all serve what is committed', async () => {
+    deepEqual([crew.serving, crew.converged], [true, false]);
+    await pulse({ revision: 1 }, { revision: 1 });
+    equal(crew.converged, true);
+    await pulse({ revision: 1 }, { revision: 0 });
+    equal(crew.converged, false);
+    await pulse({ revision: 1 }, { revision: 1 });
+    processes[0]!.end(1, null);
+    deepEqual([crew.serving, crew.converged], [true, false]);
+    processes[1]!.end(1, null);
+    deepEqual([crew.serving, crew.converged], [false, false]);
+  });
+
+  it('shows its workers, and nothing of what one has not told yet', async () => {
+    const told = { requests: 2, calls: 3, streams: 4, loopLagMs: 5, lostLines: 6, rssBytes: 7, heapUsedBytes: 8 };
+    await pulse({ revision: 9, ...told });
+    const [first, second] = crew.workers.map(({ uptimeMs, ...shown }) => {
+      ok(uptimeMs >= 0);
+      return shown;
+    });
+    deepEqual(first, { id: 1, pid: 100, state: 'up', revision: 9, ...told });
+    const none = Object.fromEntries(Object.keys(told).map((name) => [name, 0]));
+    deepEqual(second, { id: 2, pid: 101, state: 'up', revision: null, ...none });
+  });
+
+  it('adds up what its workers tell', async () => {
+    const none = { aborted: crew.aborted, leaked: crew.leaked, held: crew.held, streams: crew.streamsByEndpoint };
+    deepEqual(none, { aborted: 0, leaked: 0, held: [], streams: new Map() });
+    const held = (revision: number, state: 'current' | 'draining', ageMs: number) => ({
+      ...{ revision, state, ageMs },
+      ...{ requests: revision, streams: 10 },
+    });
+    await pulse(
+      {
+        ...{ aborted: 1, leaked: 2 },
+        held: [held(2, 'current', 5), held(1, 'draining', 9)],
+        streamsByEndpoint: new Map([['GET /a', 2]]),
+      },
+      {
+        ...{ aborted: 3, leaked: 4 },
+        held: [held(3, 'current', 1), held(2, 'draining', 7)],
+        streamsByEndpoint: new Map([
+          ['GET /a', 3],
+          ['GET /b', 1],
+        ]),
+      },
+    );
+    deepEqual([crew.aborted, crew.leaked], [4, 6]);
+    deepEqual(
+      [...crew.streamsByEndpoint],
+      [
+        ['GET /a', 5],
+        ['GET /b', 1],
+      ],
+    );
+    deepEqual(crew.held, [
+      { revision: 3, state: 'current', requests: 3, streams: 10, ageMs: 1 },
+      { revision: 2, state: 'current', requests: 4, streams: 20, ageMs: 7 },
+      { revision: 1, state: 'draining', requests: 1, streams: 10, ageMs: 9 },
+    ]);
+    equal(await crew.countInFlight(), 3);
+  });
+
+  it('counts the traffic of its workers as that of the gateway', async () => {
+    const delta = { calls: 2, errors: 1, latencyNs: 5, buckets: [], statuses: [0, 2, 0, 0, 0], backends: [] };
+    await pulse({
+      traffic: [
+        ['GET /a', delta],
+        ['GET /gone', delta],
+      ] as never,
+    });
+    const [a, b] = gateway.generations.current.runtime.compiled.routes;
+    deepEqual([a!.traffic.calls, a!.traffic.errors, b!.traffic.calls], [2, 1, 0]);
+  });
+
+  it('keeps what a configuration acquired until no worker serves it any more', async () => {
+    const draining = () => gateway.generations.draining.map(({ runtime }) => runtime.id);
+    const held = (revision: number, state: 'current' | 'draining') => ({
+      held: [{ revision, state, requests: 0, streams: 0, ageMs: 0 }],
+    });
+    await pulse(held(1, 'current'), held(1, 'current'));
+    await gateway.reload(config('two'));
+    await pulse(held(2, 'current'), held(1, 'draining'));
+    deepEqual(draining(), [1]);
+    await pulse(held(2, 'current'), held(2, 'current'));
+    await until(() => draining().length === 0);
+    await pulse(held(2, 'current'), held(2, 'current'));
+    await gateway.reload(config('three'));
+    deepEqual(draining(), [2]);
+    for (const one of processes.slice(0, 2)) one.end(1, null);
+    await until(() => draining().length === 0);
+  });
+
+  it('answers what its workers ask of shared values', async () => {
+    const [one] = processes;
+    const [id] = [...gateway.generations.current.runtime.shared.keys()].filter((name) => name.includes('count'));
+    equal(await one!.channel.ask('shared', { revision: 1, id, asked: 3 }), 3);
+    equal(await processes[1]!.channel.ask('shared', { revision: 1, id, asked: 3 }), 6);
+    await rejects(one!.channel.ask('shared', { revision: 1, id: 'x', asked: 3 }), {
+      code: 'SHARED_UNKNOWN',
+      message: 'no shared value x',
+    });
+  });
+
+  it('passes every change of a mirrored value on to all its workers', async () => {
+    list.change('mine');
+    await until(() => asked('mirror').every((changes) => changes.length === 1));
+    const [[{ id }]] = asked('mirror') as [[{ id: string }]];
+    processes[0]!.channel.tell('mirror', { id, change: 'theirs' });
+    await until(() => asked('mirror').every((changes) => changes.length === 2));
+    deepEqual(asked('mirror')[1], [
+      { id, change: 'mine' },
+      { id, change: 'theirs' },
+    ]);
+    deepEqual(list.value, ['mine', 'theirs']);
+    equal(await processes[0]!.channel.ask('snapshot', id), 'mine,theirs');
+    equal(await processes[0]!.channel.ask('snapshot', 'unknown'), undefined);
+  });
+
+  it('tells what happens to its workers and in them', async () => {
+    const told = (): unknown[][] => {
+      const found: unknown[][] = [];
+      const subscription = { after: 0, types: ['worker.*', 'breaker.*'] };
+      gateway.events.subscribe(subscription, ({ type, data }) => void found.push([type, data]))();
+      return found;
+    };
+    processes[1]!.channel.tell('event', { type: 'breaker.changed', data: { name: 'b' } });
+    await until(() => told().length === 3);
+    processes[0]!.end(null, 'SIGSEGV');
+    await until(() => told().length === 5);
+    deepEqual(told(), [
+      ['worker.up', { worker: 1, pid: 100 }],
+      ['worker.up', { worker: 2, pid: 101 }],
+      ['breaker.changed', { name: 'b', worker: 2 }],
+      ['worker.down', { worker: 1, pid: 100, reason: 'SIGSEGV' }],
+      ['worker.up', { worker: 1, pid: 102 }],
+    ]);
+    ok(sinks.lines.some((line) => /ERROR.*worker 1 \(100\) died: SIGSEGV/.test(line)));
+  });
+
+  it('tells its workers what is denied, which level is logged, and that connections are closed', async () => {
+    const allow = await gateway.deny({ address: '127.0.0.1', port: 5 });
+    deepEqual(asked('deny'), Array(2).fill([[], [{ address: '127.0.0.1', port: 5 }]]));
+    allow();
+    await until(() => asked('deny').every((all) => all.length === 3));
+    crew.setLogLevel('DEBUG');
+    crew.setClosing(true);
+    equal(crew.closing, true);
+    await until(() => asked('closing').every((all) => all.at(-1) === true));
+    deepEqual(asked('level'), [['DEBUG'], ['DEBUG']]);
+    processes[0]!.end(1, null);
+    await until(() => asked('closing')[2]?.[0] === true);
+    crew.setClosing(false);
+    equal(crew.closing, false);
+  });
+
+  it('ends with its workers', async () => {
+    await gateway.close();
+    deepEqual(asked('stop'), [[null], [null]]);
+    deepEqual(
+      crew.workers.map(({ state }) => state),
+      ['down', 'down'],
+    );
+    equal(gateway.generations.draining.length, 0);
+  });
+});

@@ -1,0 +1,331 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { atEndpoint, type Catalogue, type ConfigErrors, definePlugin, HeaderBag, Reply } from '#contract';
+import { Channel } from '../../../kernel/workers/channel.ts';
+import type { Committed, PrepareOrder, Pulse } from '../../../kernel/workers/orders.ts';
+import { Worker } from '../../../kernel/workers/worker.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { until } from '../../support/conditions.ts';
+import { rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { arrival, joinedLines } from './lines.ts';
+
+const nothing = { type: 'object', properties: { file: { type: 'string', description: 'A file.' } } } as const;
+
+/** Answers with what its file says, a value that every process has a copy of, and one that the owner keeps. */
+const parts = definePlugin({
+  name: 'test/parts',
+  description: 'Shows what a worker has.',
+  places: [
+    atEndpoint(nothing, (site) => {
+      const file = site.config.file === undefined ? '' : String(Buffer.from(site.read(site.config.file)));
+      const list = site.mirror<string[], string>('list', {
+        open: () => [],
+        apply: (value, change) => void value.push(change),
+        snapshot: (value) => value.join(),
+      });
+      const count = site.share(
+        'count',
+        () => [0],
+        (value, asked: number) => (value[0]! += asked),
+      );
+      return {
+        endpoint: () => async (request) => {
+          const change = request.headers.get('x-change');
+          if (change !== undefined) list.change(change);
+          const answer = JSON.stringify({ file, list: list.value, count: await count(2) });
+          return Reply.raw(200, new HeaderBag(['Content-Type', 'application/json']), Buffer.from(answer));
+        },
+      };
+    }),
+  ],
+});
+const plugged: Catalogue = {
+  ...catalogue,
+  plugins: { ...catalogue.plugins, [parts.name]: async () => ({ plugin: parts }) },
+};
+
+describe('what runs in the process of a worker', () => {
+  let backend: TestBackend;
+  let channel: Channel;
+  let worker: Worker;
+  let told: (readonly [name: string, payload: unknown])[];
+  let lines: string[];
+  let now: number | null;
+  let sockets: Socket[];
+  const { now: clock } = performance;
+
+  beforeEach(async () => {
+    sockets = [];
+    now = null;
+    performance.now = () => now ?? clock.call(performance);
+    backend = await startBackend(({ target }, response) => {
+      if (target === '/never') return;
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}');
+    });
+    begin();
+  });
+  afterEach(async () => {
+    performance.now = clock;
+    for (const socket of sockets) socket.destroy();
+    await channel.ask('stop');
+    await backend.close();
+  });
+
+  function begin(port: number | null = 0): void {
+    told = [];
+    const [inside, outside] = joinedLines();
+    const heard = (name: string, answer?: (payload: never) => unknown) => (payload: never) => {
+      told.push([name, payload]);
+      return answer?.(payload);
+    };
+    channel = new Channel(outside, {
+      ready: heard('ready'),
+      event: heard('event'),
+      pulse: heard('pulse'),
+      mirror: heard('mirror'),
+      shared: heard('shared', ({ asked }: { asked: number }) => asked * 10),
+      snapshot: heard('snapshot', () => 'old'),
+    });
+    const sinks = rememberingSinks();
+    ({ lines } = sinks);
+    worker = new Worker(inside, plugged, { port, debug: false }, sinks);
+  }
+
+  const endpoint = (path: string, more: object = {}) => ({
+    endpoint: path,
+    backend: [{ host: [backend.url], url_pattern: '/' }],
+    ...more,
+  });
+  const order = (revision: number, config: object = {}, files: PrepareOrder['files'] = []): PrepareOrder => ({
+    revision,
+    file: 'gateway.json',
+    text: JSON.stringify({ version: 3, listen_ip: '127.0.0.1', endpoints: [endpoint('/a')], ...config }),
+    files,
+  });
+  const commit = (revision: number) => channel.ask('commit', revision) as Promise<Committed>;
+  const serve = async (...given: Parameters<typeof order>): Promise<Committed> => {
+    await channel.ask('prepare', order(...given));
+    return commit(given[0]);
+  };
+  const listen = async (): Promise<string> => {
+    const { port } = (await channel.ask('listen')) as { port: number };
+    return `http://127.0.0.1:${port}`;
+  };
+  const get = (url: string, headers: Record<string, string> = {}) =>
+    fetch(url, { headers: { connection: 'close', ...headers } });
+  const pulses = () => told.flatMap(([name, payload]) => (name === 'pulse' ? [payload as Pulse] : []));
+
+  it('says when it is ready, and serves what it is told once it is told to change over', async () => {
+    await arrival();
+    deepEqual(told, [['ready', null]]);
+    deepEqual(await serve(4), { revision: 4, rebound: [], port: null });
+    const url = await listen();
+    deepEqual(await (await get(`${url}/a`)).json(), { ok: true });
+    await channel.ask('prepare', order(5, { endpoints: [endpoint('/b')] }));
+    equal((await get(`${url}/b`)).status, 404);
+    deepEqual(await commit(5), { revision: 5, rebound: [], port: Number(new URL(url).port) });
+    equal((await get(`${url}/b`)).status, 200);
+  });
+
+  it('goes on with what it serves when it has not got ready for what it is to change over to', async () => {
+    deepEqual(await commit(1), { revision: 0, rebound: [], port: null });
+    await serve(1);
+    await channel.ask('prepare', order(2));
+    deepEqual(await commit(3), { revision: 1, rebound: [], port: null });
+    deepEqual(await commit(2), { revision: 2, rebound: [], port: null });
+    deepEqual(await commit(2), { revision: 2, rebound: [], port: null });
+  });
+
+  it('refuses what is wrong with a configuration, and serves on', async () => {
+    await serve(1);
+    await rejects(channel.ask('prepare', order(2, { timeout: 'soon' })), (error: ConfigErrors) => {
+      deepEqual(
+        error.errors.map(({ pointer }) => pointer),
+        ['/timeout'],
+      );
+      return true;
+    });
+    deepEqual(await commit(2), { revision: 1, rebound: [], port: null });
+  });
+
+  it('does not get ready any more for what is given up, or followed by another', async () => {
+    await serve(1);
+    await channel.ask('prepare', order(2));
+    await channel.ask('abort');
+    equal((await commit(2)).revision, 1);
+    const first = channel.ask('prepare', order(3));
+    const second = channel.ask('prepare', order(4));
+    await Promise.all([first, second]);
+    equal((await commit(3)).revision, 1);
+    equal((await commit(4)).revision, 4);
+  });
+
+  it('opens the port of the configuration where the gateway was not given another one', async () => {
+    await channel.ask('stop');
+    begin(null);
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    server.close();
+    await once(server, 'close');
+    await serve(1, { port });
+    equal(await listen(), `http://127.0.0.1:${port}`);
+  });
+
+  it('reads the files it is sent, not those of the disk', async () => {
+    const config = { endpoints: [endpoint('/a', { extra_config: { 'test/parts': { file: '/none/at-all' } } })] };
+    await serve(1, config, [['/none/at-all', Buffer.from('sent')]]);
+    const { file } = (await (await get(`${await listen()}/a`)).json()) as { file: string };
+    equal(file, 'sent');
+  });
+
+  it('asks the owner of a shared value, in the name of the configuration that serves', async () => {
+    await serve(6, { endpoints: [endpoint('/a', { extra_config: { 'test/parts': {} } })] });
+    const { count } = (await (await get(`${await listen()}/a`)).json()) as { count: number };
+    equal(count, 20);
+    const questions = told.flatMap(([name, payload]) => (name === 'shared' ? [payload as { revision: number }] : []));
+    deepEqual(
+      questions.map(({ revision }) => revision),
+      [6],
+    );
+  });
+
+  it('has its copy of a mirrored value from the owner, and every change from there', async () => {
+    await serve(1, { endpoints: [endpoint('/a', { extra_config: { 'test/parts': {} } })] });
+    const url = await listen();
+    const list = async (headers = {}) => ((await (await get(`${url}/a`, headers)).json()) as { list: string[] }).list;
+    deepEqual(await list({ 'x-change': 'mine' }), ['old']);
+    const [change] = told.flatMap(([name, payload]) => (name === 'mirror' ? [payload as { id: string }] : []));
+    deepEqual(change, { id: change!.id, change: 'mine' });
+    channel.tell('mirror', { id: change!.id, change: 'theirs' });
+    await arrival();
+    deepEqual(await list(), ['old', 'theirs']);
+  });
+
+  it('tells what its components tell', async () => {
+    const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 1, name: 'b' } };
+    const broken = { host: ['http://127.0.0.1:1'], url_pattern: '/', extra_config: breaker };
+    await serve(1, { endpoints: [{ endpoint: '/a', backend: [broken] }] });
+    const url = await listen();
+    for (let at = 0; at < 3; at++) await get(`${url}/a`);
+    await until(() => told.some(([name]) => name === 'event'));
+    const event = told.find(([name]) => name === 'event')![1] as { type: string; data: { name: string } };
+    deepEqual([event.type, event.data.name], ['breaker.changed', 'b']);
+  });
+
+  it('counts and closes: requests under way are told, and connections closed when asked', async () => {
+    await serve(1, {
+      endpoints: [endpoint('/a'), endpoint('/never', { backend: [{ host: [backend.url], url_pattern: '/never' }] })],
+    });
+    const url = await listen();
+    const leaving = new AbortController();
+    const never = fetch(`${url}/never`, { signal: leaving.signal }).catch(() => null);
+    await until(async () => (await channel.ask('inFlight')) === 1);
+    leaving.abort();
+    await never;
+    await until(async () => (await channel.ask('inFlight')) === 0);
+    const kept = await fetch(`${url}/a`);
+    await kept.text();
+    ok(kept.headers.get('connection') !== 'close');
+    channel.tell('closing', true);
+    await arrival();
+    const closing = await fetch(`${url}/a`);
+    await closing.text();
+    equal(closing.headers.get('connection'), 'close');
+  });
+
+  it('leads nowhere that is denied', async () => {
+    await serve(1);
+    const url = await listen();
+    await channel.ask('deny', [{ address: '127.0.0.1', port: Number(new URL(backend.url).port) }]);
+    equal((await get(`${url}/a`)).status, 500);
+    await channel.ask('deny', []);
+    equal((await get(`${url}/a`)).status, 200);
+  });
+
+  it('logs from the level that it is told', async () => {
+    await serve(1, { endpoints: [{ endpoint: '/a', backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] }] });
+    const url = await listen();
+    const errors = () => lines.filter((line) => line.includes('ERROR')).length;
+    await get(`${url}/a`);
+    equal(errors(), 1);
+    channel.tell('level', 'CRITICAL');
+    await arrival();
+    await get(`${url}/a`);
+    equal(errors(), 1);
+  });
+
+  describe('its pulse', () => {
+    it('comes with every change of configuration', async () => {
+      await serve(1);
+      await serve(2);
+      await arrival();
+      deepEqual(
+        pulses().map(({ revision }) => revision),
+        [1, 2],
+      );
+    });
+
+    it('tells what has been served since the last one, and how the process is', async () => {
+      await serve(1, { endpoints: [endpoint('/a'), endpoint('/b')] });
+      const url = await listen();
+      for (let at = 0; at < 3; at++) await get(`${url}/a`);
+      await serve(2, { endpoints: [endpoint('/a'), endpoint('/b')] });
+      await until(() => pulses().some(({ traffic }) => traffic.length > 0));
+      const [pulse] = pulses().filter(({ traffic }) => traffic.length > 0);
+      deepEqual(
+        pulse!.traffic.map(([name, { calls }]) => [name, calls]),
+        [['GET /a', 3]],
+      );
+      ok(pulse!.requests >= 3 && pulse!.rssBytes > 1e6 && pulse!.heapUsedBytes > 1e6);
+      ok(pulse!.heapUsedBytes < pulse!.rssBytes * 2);
+      deepEqual([pulse!.calls, pulse!.streams, pulse!.lostLines, pulse!.aborted], [0, 0, 0, 0]);
+    });
+
+    it('comes every second, and tells how late the timers are', async () => {
+      let beat: (() => void) | undefined;
+      const { setInterval: every, clearInterval: end } = globalThis;
+      const timer = { unref: () => timer };
+      const ended: unknown[] = [];
+      globalThis.setInterval = ((run: () => void, ms: number) => {
+        if (ms !== 1000) return every(run, ms);
+        beat = run;
+        return timer;
+      }) as typeof setInterval;
+      globalThis.clearInterval = ((given: NodeJS.Timeout) => {
+        ended.push(given);
+        end(given);
+      }) as typeof clearInterval;
+      try {
+        now = 5_000;
+        await serve(1);
+        for (const at of [6_000, 7_300, 8_200]) {
+          now = at;
+          beat!();
+        }
+        await arrival();
+        deepEqual(
+          pulses()
+            .slice(1)
+            .map(({ loopLagMs }) => loopLagMs),
+          [0, 300, 0],
+        );
+        now = null;
+        await channel.ask('stop');
+        await worker.stopped;
+        ok(ended.includes(timer));
+      } finally {
+        Object.assign(globalThis, { setInterval: every, clearInterval: end });
+      }
+    });
+  });
+
+  it('is over when it is told to stop, with its port closed', async () => {
+    await serve(1);
+    const url = await listen();
+    await channel.ask('stop');
+    await worker.stopped;
+    await rejects(get(`${url}/a`));
+  });
+});
