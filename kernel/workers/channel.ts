@@ -46,7 +46,7 @@ export class Channel {
 
   /** Sends what needs no answer. What cannot be sent is lost. */
   tell(name: string, payload: unknown = null): void {
-    if (!this.#closed) this.#send({ name, payload });
+    this.#send({ name, payload });
   }
 
   /**

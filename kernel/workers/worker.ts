@@ -43,7 +43,7 @@ export class Worker {
   /** The revision that serves; 0 before the first. */
   #serving = 0;
   #pulseAt = performance.now();
-  #pulse: NodeJS.Timeout | null = null;
+  #pulse: NodeJS.Timeout | undefined;
 
   constructor(line: Line, catalogue: Catalogue, settings: WorkerSettings, sinks: LogSinks | undefined) {
     this.#settings = settings;
@@ -144,7 +144,7 @@ export class Worker {
 
   /** Answers what is under way. */
   async #stop(): Promise<void> {
-    if (this.#pulse) clearInterval(this.#pulse);
+    clearInterval(this.#pulse);
     await this.#engine.generations.close();
     await this.#engine.registry.close();
   }
