@@ -2,12 +2,13 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import cluster, { type Worker } from 'node:cluster';
 import { mock } from 'node:test';
 import { atEndpoint, ConfigError, ConfigErrors, definePlugin, type Mirror } from '#contract';
-import type { Gateway, GatewayOptions } from '../../../kernel/index.ts';
+import type { RunningGateway } from '../../../kernel/gateway/start-gateway.ts';
+import type { GatewayOptions } from '../../../kernel/index.ts';
 import type { Handlers } from '../../../kernel/workers/channel.ts';
 import type { Crew } from '../../../kernel/workers/crew.ts';
 import type { Pulse } from '../../../kernel/workers/orders.ts';
 import { until } from '../../support/conditions.ts';
-import { rememberingSinks } from '../../support/gateway.ts';
+import { partsOf, rememberingSinks } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 import { TestProcess } from './lines.ts';
 
@@ -32,7 +33,7 @@ const quiet: Pulse = {
 describe('the crew of workers', () => {
   let processes: TestProcess[];
   let answers: Handlers[];
-  let gateway: Gateway;
+  let gateway: RunningGateway;
   let crew: Crew;
   let list: Mirror<string[], string>;
   const sinks = rememberingSinks();
@@ -98,8 +99,8 @@ describe('the crew of workers', () => {
 
   async function start(options: GatewayOptions = {}): Promise<void> {
     const workers = { count: 2, program: '/the/program', args: ['worker'] };
-    gateway = await startWith([shared], config('one'), { workers, sinks, ...options });
-    crew = gateway.crew!;
+    gateway = partsOf(await startWith([shared], config('one'), { workers, sinks, ...options }));
+    crew = gateway.processes as Crew;
     await until(() => crew.workers.every(({ state }) => state === 'up'));
   }
 

@@ -1,7 +1,8 @@
 import { equal, match } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import type { Gateway } from '../../../kernel/index.ts';
+import type { RunningGateway } from '../../../kernel/gateway/start-gateway.ts';
 import { until } from '../../support/conditions.ts';
+import { partsOf } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 import { shout } from '../../support/shout.ts';
 import { openRaw, type RawClient } from '../server/raw.ts';
@@ -11,7 +12,7 @@ const program = fileURLToPath(new URL('../../support/worker-shouting.ts', import
 describe('a connection that goes on in another protocol in a worker', function () {
   // Workers are processes, which take their time to start on a busy machine.
   this.timeout(60_000);
-  let gateway: Gateway;
+  let gateway: RunningGateway;
   let port: number;
   const clients: RawClient[] = [];
 
@@ -32,7 +33,7 @@ describe('a connection that goes on in another protocol in a worker', function (
   });
 
   before(async () => {
-    gateway = await startWith([shout], config(), { workers: { count: 2, program, args: [] } });
+    gateway = partsOf(await startWith([shout], config(), { workers: { count: 2, program, args: [] } }));
     ({ port } = await gateway.listen());
   });
   after(() => gateway.close());
@@ -41,7 +42,7 @@ describe('a connection that goes on in another protocol in a worker', function (
     await until(() => streams() === 0);
   });
 
-  const streams = (): number => gateway.crew!.workers.reduce((sum, worker) => sum + worker.streams, 0);
+  const streams = (): number => gateway.processes.workers.reduce((sum, worker) => sum + worker.streams, 0);
 
   /** @returns the client, with the process that it has been switched in. */
   async function shouted(): Promise<{ client: RawClient; pid: number }> {
@@ -60,10 +61,10 @@ describe('a connection that goes on in another protocol in a worker', function (
   it('lives through a reload that leaves its endpoint alone, and is counted', async () => {
     const { client } = await shouted();
     await gateway.reload(config({ other: { timeout: '9s' } }));
-    await until(() => gateway.crew!.converged && gateway.generations.draining.length === 0);
+    await until(() => gateway.processes.converged && gateway.generations.draining.length === 0);
     await echoes(client, 'abc');
-    equal(await gateway.countInFlight(), 1);
-    await until(() => gateway.crew!.streamsByEndpoint.get('GET /shout') === 1);
+    equal(await gateway.processes.countInFlight(), 1);
+    await until(() => gateway.processes.streamsByEndpoint.get('GET /shout') === 1);
   });
 
   it('ends in order when its endpoint changes', async () => {
@@ -78,7 +79,7 @@ describe('a connection that goes on in another protocol in a worker', function (
     await until(() => streams() === 1);
     process.kill(pid, 'SIGKILL');
     match(await client.ended(), /hello from \d+\n$/);
-    await until(() => gateway.crew!.workers.every((worker) => worker.state === 'up' && worker.pid !== pid));
+    await until(() => gateway.processes.workers.every((worker) => worker.state === 'up' && worker.pid !== pid));
     await echoes((await shouted()).client, 'abc');
   });
 
