@@ -141,6 +141,21 @@ describe('the channel between two processes', () => {
     await arrival();
   });
 
+  it('leaves no timer behind when the answer is in time', async () => {
+    const clear = mock.method(globalThis, 'clearTimeout');
+    equal(await asking.ask('ask', 1, 100), 1);
+    equal(await asking.ask('ask', 1), 1);
+    equal(clear.mock.callCount(), 1);
+    clear.mock.restore();
+  });
+
+  it('waits for ever when no time is given', async () => {
+    const timers = mock.method(globalThis, 'setTimeout');
+    await asking.ask('ask', 1);
+    equal(timers.mock.callCount(), 0);
+    timers.mock.restore();
+  });
+
   describe('that closes', () => {
     const closed = { code: 'CHANNEL_CLOSED', message: 'the process has ended' };
 
@@ -190,21 +205,6 @@ describe('the channel between two processes', () => {
       await arrival();
       answer = () => 2;
       equal(await asking.ask('ask'), 2);
-    });
-
-    it('leaves no timer behind when the answer is in time', async () => {
-      const clear = mock.method(globalThis, 'clearTimeout');
-      equal(await asking.ask('ask', 1, 100), 1);
-      equal(await asking.ask('ask', 1), 1);
-      equal(clear.mock.callCount(), 1);
-      clear.mock.restore();
-    });
-
-    it('waits for ever when no time is given', async () => {
-      const timers = mock.method(globalThis, 'setTimeout');
-      await asking.ask('ask', 1);
-      equal(timers.mock.callCount(), 0);
-      timers.mock.restore();
     });
   });
 });

@@ -25,14 +25,15 @@ export class SeatStand {
     commit: (revision: number) => ({ revision, rebound: [], port: null }),
     stop: () => this.last.end(0, null),
   };
-  /** Of the next process; undefined for one that the system does not start. */
-  pid: number | undefined = 100;
+  /** Of the next process; undefined for one that the system does not start, null where it fails at once. */
+  pid: number | undefined | null = 100;
   readonly owner: Mutable<SeatOwner>;
   readonly seat: Seat;
 
   constructor() {
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
     mock.method(cluster, 'fork', () => {
+      if (this.pid === null) throw new Error('no memory');
       this.processes.push(new TestProcess(this.pid, this.answers));
       return this.last as unknown as Worker;
     });
