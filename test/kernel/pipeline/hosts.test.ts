@@ -1,0 +1,60 @@
+import { deepEqual } from 'node:assert/strict';
+import type { ConfigErrors } from '#contract';
+import { startGateway } from '../../support/gateway.ts';
+
+/** What is wrong with a backend: code, place below the backend, message, hint. */
+async function mistakes(backend: object): Promise<unknown[][]> {
+  const config = { endpoints: [{ endpoint: '/a/{id}', backend: [{ url_pattern: '/', ...backend }] }] };
+  try {
+    const gateway = await startGateway(config);
+    await gateway.close();
+    return [];
+  } catch (error) {
+    return (error as ConfigErrors).errors.map(({ code, pointer, message, hint }) => [
+      code,
+      pointer.replace('/endpoints/0/backend/0', ''),
+      message,
+      hint,
+    ]);
+  }
+}
+
+describe('the hosts of a backend that are taken as they are written', () => {
+  for (const host of ['http://a:1', 'HTTPS://a', '{id}', '{id}.test', 'http://{id}']) {
+    it(`may be ${host}`, async () => {
+      deepEqual(await mistakes({ host: [host], disable_host_sanitize: true }), []);
+    });
+  }
+
+  for (const [host, hint] of [
+    ['a:1', '"http://a:1"'],
+    ['a/{id}', '"http://a/{id}"'],
+    ['ftp://a', undefined],
+    ['svn+ssh2://a', undefined],
+  ]) {
+    it(`may not be ${host}`, async () => {
+      deepEqual(await mistakes({ host: ['http://a', host], disable_host_sanitize: true }), [
+        ['BACKEND_SCHEME', '/host/1', `host ${host} must begin with http:// or https://`, hint],
+      ]);
+    });
+  }
+});
+
+describe('the service discovery of a backend', () => {
+  it('is one that there is', async () => {
+    const host = ['http://a'];
+    deepEqual(await mistakes({ host, sd: 'statik' }), [
+      ['SD_UNKNOWN', '/sd', 'unknown service discovery "statik"', 'did you mean "static"?'],
+    ]);
+    const [[code, pointer, , hint]] = (await mistakes({ host, sd: 'telepathy' })) as [unknown[]];
+    deepEqual([code, pointer, /^one of .*\bdns\b.*, .*static/.test(String(hint))], ['SD_UNKNOWN', '/sd', true]);
+  });
+
+  it('gives hosts a scheme that the backend can be called over', async () => {
+    const backend = { host: ['a.test'], sd: 'dns', sd_scheme: 'ftp' };
+    deepEqual(
+      (await mistakes(backend)).map(([code, pointer]) => [code, pointer]),
+      [['BACKEND_SCHEME', '/sd_scheme']],
+    );
+  });
+});
