@@ -135,12 +135,6 @@ describe('the channel between two processes', () => {
     deepEqual(told, [2]);
   });
 
-  it('sends nothing in a process that has no line', async () => {
-    const alone = new Channel({ on: () => {} }, {});
-    alone.tell('note', 1);
-    await arrival();
-  });
-
   it('leaves no timer behind when the answer is in time', async () => {
     const clear = mock.method(globalThis, 'clearTimeout');
     equal(await asking.ask('ask', 1, 100), 1);

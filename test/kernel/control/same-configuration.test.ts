@@ -1,0 +1,57 @@
+import { equal } from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hasSameFiles, isSame } from '../../../kernel/control/same-configuration.ts';
+import type { Fingerprint } from '../../../kernel/runtime/fingerprint.ts';
+import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
+import type { Runtime } from '../../../kernel/runtime/runtime.ts';
+
+describe('a configuration is the same as the one that serves', () => {
+  let directory: string;
+  let path: string;
+  let serving: Runtime;
+
+  const print = (service: string, endpoints: Record<string, string>): Fingerprint => ({
+    service,
+    endpoints: new Map(Object.entries(endpoints)),
+  });
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'sluice-same-'));
+    path = join(directory, 'a');
+    await writeFile(path, 'one');
+    const files = new ReadFiles();
+    files.read(path);
+    serving = { fingerprint: print('s', { a: '1', b: '2' }), files: files.reads } as unknown as Runtime;
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  it('when the service, every endpoint and every file is', () => {
+    equal(isSame(serving, print('s', { b: '2', a: '1' }), new ReadFiles()), true);
+  });
+
+  for (const [what, other] of Object.entries({
+    'the service differs': print('t', { a: '1', b: '2' }),
+    'an endpoint differs': print('s', { a: '1', b: '3' }),
+    'an endpoint is missing': print('s', { a: '1' }),
+    'an endpoint is more': print('s', { a: '1', b: '2', c: '3' }),
+    'an endpoint is in the place of another': print('s', { a: '1', c: '2' }),
+  })) {
+    it(`no more when ${what}`, () => equal(isSame(serving, other, new ReadFiles()), false));
+  }
+
+  it('no more when a file has other content, or is gone', async () => {
+    const { fingerprint } = serving;
+    await writeFile(path, 'two');
+    equal(isSame(serving, fingerprint, new ReadFiles()), false);
+    equal(hasSameFiles(serving, new ReadFiles()), false);
+    await rm(path);
+    equal(hasSameFiles(serving, new ReadFiles()), false);
+  });
+
+  it('by the contents that have been read already', async () => {
+    await writeFile(path, 'two');
+    equal(hasSameFiles(serving, new ReadFiles([[path, Buffer.from('one')]])), true);
+  });
+});
