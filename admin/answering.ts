@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type Koa from 'koa';
-import { ConfigErrors, GatewayError, type Log } from '#contract';
-import { type Operations, recordOf, toRefusal } from '#kernel';
+import type { Log } from '#contract';
+import { ConfigErrors, GatewayError, type Operations, recordOf, toRefusal } from '#kernel';
 import { Problem } from './problem.ts';
 import { type ProblemDocument, problemDocument, refusalDocument } from './problem-document.ts';
 

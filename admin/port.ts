@@ -1,5 +1,14 @@
-import { ConfigError, GatewayError, type Log } from '#contract';
-import { adminSettings, bindTrouble, type Next, type Operations, type Participant, type Ready, Refusal } from '#kernel';
+import { ConfigError, type Log } from '#contract';
+import {
+  adminSettings,
+  bindTrouble,
+  GatewayError,
+  type Next,
+  type Operations,
+  type Participant,
+  type Ready,
+  Refusal,
+} from '#kernel';
 import type { Answer } from './app.ts';
 import { PlanError, type PortPlan, planPort } from './port-plan.ts';
 import { type Entrance, openEntrance } from './server/entrance.ts';

@@ -20,6 +20,13 @@ export {
   replaceFile,
   toIssues,
 } from './config/index.ts';
+export {
+  adminScopes,
+  adminTokenFile,
+  ConfigErrors,
+  GatewayError,
+  severities,
+} from './contract/internal.ts';
 export type { Attempt, AttemptResult, Trigger } from './control/attempts.ts';
 export type { Applied, Change, GuardWish } from './control/change.ts';
 export type { EventData, EventLog, EventType, GatewayEvent } from './control/event-log.ts';

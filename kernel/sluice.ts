@@ -1,9 +1,11 @@
-import { type Catalogue, type Configuration, GatewayError, type Plugin } from '#contract';
+import type { Catalogue, Configuration, Plugin } from '#contract';
 import { catalogue } from '../plugins/index.ts';
+import { GatewayError } from './contract/internal.ts';
 import { type ConfigText, type Gateway, type GatewayOptions, startGateway } from './index.ts';
 
 export type { Configuration } from '#contract';
-export { ConfigError, ConfigErrors } from '#contract';
+export { ConfigError } from '#contract';
+export { ConfigErrors } from './contract/internal.ts';
 export type { Applied, Gateway, GatewayOptions, Source } from './index.ts';
 
 /**

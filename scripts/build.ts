@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { imports } from './build-imports.ts';
 
 /** Builds `dist/`, what the published package runs: JavaScript and types, with its own names for `#contract` and `#kernel`, and the reference of every namespace. */
 rmSync('dist', { recursive: true, force: true });
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' });
-const imports = { '#contract': './kernel/contract/index.js', '#kernel': './kernel/index.js' };
 writeFileSync('dist/package.json', `${JSON.stringify({ type: 'module', imports }, null, 2)}\n`);
 chmodSync('dist/kernel/bin.js', 0o755);
 execFileSync(process.execPath, ['scripts/docs.ts'], { stdio: 'inherit' });

@@ -2,6 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import ts from 'typescript';
+import * as contract from '#contract';
 import { catalogue } from '../plugins/index.ts';
 
 /** Rooms of the kernel from left to right: each imports only to its left. */
@@ -136,6 +137,19 @@ describe('architecture', () => {
       );
     // A word of the configuration's own format: what its catch-all always has.
     deepEqual(named, ['kernel/contract/endpoint-schema.ts: no-op']);
+  });
+
+  it('exports to authors what some plugin uses, and no more', () => {
+    const texts = globSync(['plugins/**/*.ts', 'test/kernel/seams/*.ts']).map((file) => readFileSync(file, 'utf8'));
+    const imported = new Set(
+      texts
+        .flatMap((text) => [...text.matchAll(/import (?:type )?\{([^}]*)\} from '#contract';/g)])
+        .flatMap(([, names]) => names!.split(',').map((name) => name.replace(/ as .*/s, '').trim())),
+    );
+    deepEqual(
+      Object.keys(contract).filter((name) => !imported.has(name)),
+      [],
+    );
   });
 
   it('keeps every file under 300 lines', () => {

@@ -1,8 +1,10 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { imports } from '../scripts/build-imports.ts';
 
 const run = promisify(execFile);
 
@@ -32,6 +34,49 @@ describe('the package', function () {
       links.filter((target) => !files.includes(target)),
       [],
     );
+  });
+});
+
+describe('the types of the package', function () {
+  this.timeout(180_000);
+  let home: string;
+  before(() => {
+    home = mkdtempSync(join(tmpdir(), 'sluice-author-'));
+  });
+  after(() => rmSync(home, { recursive: true }));
+
+  /** What an author has who installed the package and the types of Node.js, and nothing else. */
+  const install = async (): Promise<void> => {
+    const installed = join(home, 'node_modules/sluice');
+    mkdirSync(join(installed, 'dist'), { recursive: true });
+    await run('tsc', [
+      '--project',
+      'tsconfig.build.json',
+      '--emitDeclarationOnly',
+      '--outDir',
+      join(installed, 'dist'),
+    ]);
+    writeFileSync(join(installed, 'dist/package.json'), JSON.stringify({ type: 'module', imports }));
+    copyFileSync('package.json', join(installed, 'package.json'));
+    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+    for (const name of [...Object.keys(dependencies), '@types/node']) {
+      const link = join(home, 'node_modules', name);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(resolve('node_modules', name), link);
+    }
+  };
+
+  it('let a plugin compile under strict settings that look into the declarations of libraries', async () => {
+    await install();
+    writeFileSync(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
+    const compilerOptions = {
+      ...{ target: 'es2024', lib: ['es2024', 'esnext'], module: 'nodenext', types: ['node'], noEmit: true },
+      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+    };
+    writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    copyFileSync('test/support/author/plugin.ts', join(home, 'plugin.ts'));
+    const { stdout } = await run('tsc', ['--project', home]).catch((error) => error);
+    equal(stdout, '');
   });
 });
 

@@ -1,7 +1,8 @@
 import { deepEqual, equal, fail, match, ok } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type ConfigError, ConfigErrors } from '#contract';
+import type { ConfigError } from '#contract';
+import { ConfigErrors } from '../kernel/contract/internal.ts';
 import { type Canned, type CannedBackend, startCanned } from './support/canned.ts';
 import { rememberingSinks, type SeenRequest, startGateway } from './support/gateway.ts';
 

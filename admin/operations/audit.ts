@@ -1,5 +1,4 @@
-import { severities } from '#contract';
-import { audit as auditConfig } from '#kernel';
+import { audit as auditConfig, severities } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { flag, jsonAnswer, listOf, mapOf, objectOf, oneOf, placeSchema, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';

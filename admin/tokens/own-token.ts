@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { adminTokenFile, type Log } from '#contract';
-import { makeDirectory } from '#kernel';
+import type { Log } from '#contract';
+import { adminTokenFile, makeDirectory } from '#kernel';
 import { tokenWithEveryScope } from './token-file.ts';
 import type { TokenEntry } from './tokens.ts';
 

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
-import { adminSchema, adminScopes, type Log } from '#contract';
-import { compileSchema, parseJson } from '#kernel';
+import { adminSchema, type Log } from '#contract';
+import { adminScopes, compileSchema, parseJson } from '#kernel';
 import { hashOfToken, type TokenEntry } from './tokens.ts';
 
 const validate = compileSchema(adminSchema.properties.tokens);

@@ -1,6 +1,6 @@
-import type { Flag } from '#contract';
-import { ConfigErrors, type ServiceConfig } from '#contract';
+import type { Flag, ServiceConfig } from '#contract';
 import type { Document } from '../config/index.ts';
+import { ConfigErrors } from '../contract/internal.ts';
 import { placesIn, type Served, servedBy } from '../inspect/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { CommandContext } from './command.ts';

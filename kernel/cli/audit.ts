@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Flags } from '#contract';
-import { type Severity, severities } from '#contract';
+import type { Flags, Severity } from '#contract';
+import { severities } from '../contract/internal.ts';
 import { type AuditReport, audit as auditConfig, auditRules, type Place, placesIn } from '../inspect/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { acceptFile, configFlag, requireFile } from './accepted-file.ts';

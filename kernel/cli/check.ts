@@ -1,6 +1,6 @@
-import type { Flags } from '#contract';
-import { type Catalogue, ConfigErrors, type ServiceConfig } from '#contract';
+import type { Catalogue, Flags, ServiceConfig } from '#contract';
 import { UnreadableError } from '../config/index.ts';
+import { ConfigErrors } from '../contract/internal.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import type { Command } from './command.ts';
 import { fixByExamining } from './fix.ts';

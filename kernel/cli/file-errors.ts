@@ -1,4 +1,4 @@
-import { fileTrouble } from '#contract';
+import { fileTrouble } from '../contract/internal.ts';
 
 /** That a file of the command line could not be read, and why. @param error what the file system threw. */
 export function cannotRead(path: string, error: unknown): string {

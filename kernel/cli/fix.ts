@@ -1,5 +1,6 @@
-import { type ConfigError, ConfigErrors } from '#contract';
+import type { ConfigError } from '#contract';
 import { type Document, mendText, parseDocument, readDocument, replaceFile, UnreadableError } from '../config/index.ts';
+import { ConfigErrors } from '../contract/internal.ts';
 import type { CommandContext } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
 import { describeChange, mendDocument } from './mend-document.ts';

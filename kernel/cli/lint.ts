@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ErrorObject } from 'ajv';
-import { ConfigError, fileTrouble, type Pattern, PatternError } from '#contract';
+import { ConfigError, type Pattern } from '#contract';
 import { joinPointer } from '../config/index.ts';
+import { fileTrouble, PatternError } from '../contract/internal.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type ConfigError, ConfigErrors } from '#contract';
+import type { ConfigError } from '#contract';
 import {
   type Change,
   type Document,
@@ -10,6 +10,7 @@ import {
   parentPointer,
   parsePointer,
 } from '../config/index.ts';
+import { ConfigErrors } from '../contract/internal.ts';
 
 /** Changes may make other mistakes visible, which may be mended too; a mend that brings back another ends here. */
 const MAX_ROUNDS = 5;

@@ -1,5 +1,4 @@
-import type { Flags } from '#contract';
-import { ConfigErrors, type DataObject } from '#contract';
+import type { DataObject, Flags } from '#contract';
 import {
   type Document,
   editDocument,
@@ -10,6 +9,7 @@ import {
   replaceFile,
   withoutEffect,
 } from '../config/index.ts';
+import { ConfigErrors } from '../contract/internal.ts';
 import { loadNamed } from '../registry/named.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import type { Command, CommandContext } from './command.ts';

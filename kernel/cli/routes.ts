@@ -1,5 +1,5 @@
 import type { Flags } from '#contract';
-import { endpointSchema } from '#contract';
+import { endpointSchema } from '../contract/internal.ts';
 import { listRoutes, type RouteView } from '../inspect/index.ts';
 import { configFlag, formatFlag, isJson, requireFile, serveFile } from './accepted-file.ts';
 import { alignColumns } from './columns.ts';

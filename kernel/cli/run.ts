@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Flags } from '#contract';
-import { ConfigErrors, GatewayError } from '#contract';
+import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import type { RunningAdmin } from '../index.ts';
 import { type Operations, startGateway, version, type WorkerOptions } from '../index.ts';
 import { configFlag, requireFile } from './accepted-file.ts';

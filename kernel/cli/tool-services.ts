@@ -1,4 +1,5 @@
-import { DeniedAddresses, type Services, silentEvents, silentLog, silentSinks } from '#contract';
+import type { Services } from '#contract';
+import { DeniedAddresses, silentEvents, silentLog, silentSinks } from '../contract/internal.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 import { version } from '../version.ts';
 

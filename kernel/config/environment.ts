@@ -1,4 +1,5 @@
-import { type DataObject, isObject, type Schema, serviceSchema } from '#contract';
+import { type DataObject, isObject, type Schema } from '#contract';
+import { serviceSchema } from '../contract/internal.ts';
 import { isTooLong, LONGEST_DURATION, readDuration } from './duration.ts';
 import { showValue } from './problem.ts';
 import { createReport, type Report } from './report.ts';

@@ -1,4 +1,5 @@
-import { type BackendConfig, type EndpointConfig, PASSING, type ServiceConfig } from '#contract';
+import type { BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
+import { PASSING } from '../contract/internal.ts';
 import { cleanHost, hostHint, shownHost } from './hosts.ts';
 import { isRaw, type KnownPlugins } from './known-plugins.ts';
 import type { Report } from './report.ts';

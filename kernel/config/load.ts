@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { ConfigError, ConfigErrors, type Data, fileTrouble, isObject } from '#contract';
+import { ConfigError, type Data, isObject } from '#contract';
+import { ConfigErrors, fileTrouble } from '../contract/internal.ts';
 import { conflictMarks } from './conflict-marks.ts';
 import { json } from './json-text.ts';
 import { locator } from './locator.ts';

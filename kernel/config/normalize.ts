@@ -1,4 +1,5 @@
-import { type ConfigError, type DataObject, isObject, type ServiceConfig, Slices } from '#contract';
+import { type ConfigError, type DataObject, isObject, type ServiceConfig } from '#contract';
+import { Slices } from '../contract/internal.ts';
 import { completeAgents } from './agents.ts';
 import { cloneData, deepFreeze } from './clone.ts';
 import { modernize, tellOldVersion } from './compatibility.ts';

@@ -1,4 +1,5 @@
-export { escapePointer, joinPointer } from '#contract';
+export { joinPointer } from '#contract';
+export { escapePointer } from '../contract/internal.ts';
 
 /** The keys of a JSON pointer, unescaped; the empty pointer has none. */
 export function parsePointer(pointer: string): string[] {

@@ -1,4 +1,5 @@
-import { ConfigError, type Data, type DataObject, isObject, routerSchema, type Schema, serviceSchema } from '#contract';
+import { ConfigError, type Data, type DataObject, isObject, type Schema } from '#contract';
+import { routerSchema, serviceSchema } from '../contract/internal.ts';
 import { cloneData } from './clone.ts';
 import type { KnownPlugins } from './known-plugins.ts';
 import { methodHint, methodsHint } from './method-hint.ts';

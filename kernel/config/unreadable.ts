@@ -1,4 +1,5 @@
-import { type ConfigError, ConfigErrors } from '#contract';
+import type { ConfigError } from '#contract';
+import { ConfigErrors } from '../contract/internal.ts';
 import { lineIndex, PlacedError } from './position.ts';
 import type { TextFault } from './text-format.ts';
 

@@ -1,24 +1,29 @@
-export { HOST_AND_PORT, LISTEN_ADDRESS_PATTERN } from './address-pattern.ts';
+export { HOST_AND_PORT } from './address-pattern.ts';
 export { addressFamily, addressMatcher, isAddressRange } from './address-range.ts';
-export { type AdminPem, type AdminScope, type AdminSettings, adminSchema, adminScopes } from './admin.ts';
-export { type AdminAddress, adminTokenFile, parseAdminAddress } from './admin-address.ts';
-export { agentSchema } from './agent.ts';
+export { type AdminPem, type AdminScope, type AdminSettings, adminSchema } from './admin.ts';
+export { type AdminAddress, parseAdminAddress } from './admin-address.ts';
 export { anyCase } from './any-case.ts';
-export * from './audit.ts';
-export { PayloadTooLarge, RequestBody } from './body.ts';
+export type {
+  AuditedComponent,
+  AuditedFiles,
+  AuditedPart,
+  AuditRule,
+  AuditSubject,
+  Severity,
+} from './audit.ts';
+export { RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call, type CallHost, type Cancellation, type Outcome } from './call.ts';
-export * from './catalogue.ts';
+export type * from './catalogue.ts';
 export {
   type ClientRequest,
-  changed,
   type FindEndpoint,
   makeRequest,
   type Params,
   type RequestChanges,
 } from './client-request.ts';
 export type { CommandCall, Flag, Flags, FlagValue, PluginCommand } from './command.ts';
-export * from './config.ts';
+export type * from './config.ts';
 export {
   type BackendConnection,
   type ConnectionObserver,
@@ -26,19 +31,38 @@ export {
   connectionObservers,
 } from './connections.ts';
 export * from './data.ts';
-export { DeniedAddresses, type ListenAddress } from './denied-addresses.ts';
+export type { DeniedAddresses, ListenAddress } from './denied-addresses.ts';
 export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
-export { backendSchema, endpointSchema, PASSING } from './endpoint-schema.ts';
-export * from './errors.ts';
-export { fileTrouble, unreadableFile } from './file-trouble.ts';
+export {
+  BackendError,
+  CallError,
+  CancelledError,
+  type ClientView,
+  ConfigError,
+  type ConfigErrorOptions,
+  type Fix,
+  toCallError,
+} from './errors.ts';
 export { gunzipBody } from './gunzip.ts';
 export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
 export { type HttpAttempt, type HttpOptions, type HttpSigner, httpSigners } from './http.ts';
 export { mayLoseDigits, parseExact, printJson } from './json.ts';
-export { type Log, type LogLevel, type LogMessage, silentLog } from './log.ts';
-export * from './logging.ts';
+export type { KoaContext, KoaMiddleware } from './koa.ts';
+export type { Log, LogLevel, LogMessage } from './log.ts';
+export {
+  type AccessRecord,
+  escapeControls,
+  type LogDestination,
+  type LogFormat,
+  type Logging,
+  type LogLine,
+  type LogOutput,
+  type LogSink,
+  type LogSinks,
+  traceSlot,
+} from './logging.ts';
 export { mergeShallow } from './merge.ts';
 export { PipeRequest, paramKey, Reply } from './message.ts';
 export {
@@ -52,50 +76,40 @@ export {
   type UpDownCounter,
 } from './meter.ts';
 export { findNear, type Near, nearest } from './nearest.ts';
-export { type Pattern, PatternError, PatternLimit, type Patterns } from './pattern.ts';
+export { type Pattern, PatternLimit, type Patterns } from './pattern.ts';
 export { pemTrouble } from './pem-trouble.ts';
 export { type PipeConfig, pipeSchema } from './pipe.ts';
 export * from './plugin.ts';
-export { escapePointer, joinPointer } from './pointer.ts';
+export { joinPointer } from './pointer.ts';
 export { definePort, type Offer, offer, type Port } from './port.ts';
 export type { Protocol } from './protocol.ts';
-export { encodePathSegment, encodeQueryPart, Query } from './query.ts';
-export { type RouterOptions, routerSchema } from './router-config.ts';
+export { Query } from './query.ts';
+export type { RouterOptions } from './router-config.ts';
 export type { Infer, PipeRules, Schema, Written } from './schema.ts';
-export {
-  type AgentMessage,
-  type AgentSite,
-  type BackendSite,
-  type Clock,
-  type EndpointSite,
-  type Events,
-  type Mirror,
-  type MirrorParts,
-  type OpenPort,
-  type PortHandler,
-  type Role,
-  type Run,
-  type Services,
-  type Setting,
-  type Site,
-  silentEvents,
+export type {
+  AgentMessage,
+  AgentSite,
+  BackendSite,
+  Clock,
+  EndpointSite,
+  Events,
+  Mirror,
+  MirrorParts,
+  OpenPort,
+  PortHandler,
+  Role,
+  Run,
+  Services,
+  Setting,
+  Site,
 } from './site.ts';
-export { Slices } from './slices.ts';
 export { claimsSlot, defineSlot, type Slot } from './slot.ts';
-export { type AfterHook, after, afterHook, before, refuse, type Step, type Wrap } from './step.ts';
+export { type AfterHook, after, before, refuse, type Step, type Wrap } from './step.ts';
 export type { ByteTap } from './taps.ts';
 export { textOf } from './text.ts';
-export {
-  type ClientTls,
-  clientTlsSchema,
-  type KeyFiles,
-  keyFilesOf,
-  type ServerTlsConfig,
-  serverTlsSchema,
-} from './tls.ts';
+export { type ClientTls, clientTlsSchema, type KeyFiles, type ServerTlsConfig } from './tls.ts';
 export {
   readPem,
-  speaksOld,
   systemAuthorities,
   type TlsFault,
   type TlsProtocol,

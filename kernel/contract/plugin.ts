@@ -1,4 +1,3 @@
-import type Koa from 'koa';
 import type { AdminSettings } from './admin.ts';
 import type { AuditRule } from './audit.ts';
 import type { Call } from './call.ts';
@@ -9,6 +8,7 @@ import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
 import type { HeaderBag } from './headers.ts';
 import type { HttpOptions } from './http.ts';
+import type { KoaMiddleware } from './koa.ts';
 import type { Logging } from './logging.ts';
 import type { PipeRequest } from './message.ts';
 import type { Offer, Port } from './port.ts';
@@ -80,7 +80,7 @@ export interface AtService extends Stand {
   /** Paths it answers itself. */
   readonly routes?: readonly OwnRoute[];
   /** Any Koa middleware; it stands around everything else and also sees requests that match no endpoint. */
-  readonly router?: Koa.Middleware;
+  readonly router?: KoaMiddleware;
   /**
    * The middleware looks at `ctx.body` or sets headers after `next`: replies are handed to Koa instead of being written
    * at once. Costs a few microseconds a request.

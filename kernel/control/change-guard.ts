@@ -1,4 +1,5 @@
-import { GatewayError, type Log } from '#contract';
+import type { Log } from '#contract';
+import { GatewayError } from '../contract/internal.ts';
 import { between, noTraffic } from '../pipeline/traffic-window.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
 import { systemTimers, type Timers } from '../runtime/watch/index.ts';

@@ -1,5 +1,6 @@
-import { type ConfigError, GatewayError, Slices } from '#contract';
+import type { ConfigError } from '#contract';
 import { type IsSecret, toIssues } from '../config/index.ts';
+import { GatewayError, Slices } from '../contract/internal.ts';
 import { type Overrides, readConfig } from '../runtime/build.ts';
 import { type EndpointChanges, endpointChanges, takeFingerprint } from '../runtime/fingerprint.ts';
 import { Phases } from '../runtime/phases.ts';

@@ -1,12 +1,5 @@
-import {
-  type Catalogue,
-  DeniedAddresses,
-  type Events,
-  type LogLevel,
-  type LogSinks,
-  type Role,
-  type Services,
-} from '#contract';
+import type { Catalogue, Events, LogLevel, LogSinks, Role, Services } from '#contract';
+import { DeniedAddresses } from '../contract/internal.ts';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';

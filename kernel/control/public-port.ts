@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ConfigError, ConfigErrors, GatewayError, type Log, type ServiceConfig } from '#contract';
+import { ConfigError, type Log, type ServiceConfig } from '#contract';
 import type { Normalized } from '../config/index.ts';
+import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type Listener, listen } from '../server/listener.ts';
 

@@ -1,5 +1,6 @@
-import { type ConfigError, ConfigErrors, flattenStack, GatewayError } from '#contract';
+import type { ConfigError } from '#contract';
 import { type Document, type IsSecret, type Issue, toIssues } from '../config/index.ts';
+import { ConfigErrors, flattenStack, GatewayError } from '../contract/internal.ts';
 import type { Phase } from '../runtime/phases.ts';
 
 /** What kind of thing went wrong, as the admin API names it. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '#contract';
+import { GatewayError } from '../contract/internal.ts';
 
 /** Lets one through at a time, in the order they came. */
 export class Turnstile {

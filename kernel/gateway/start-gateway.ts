@@ -1,14 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
-import {
-  type Catalogue,
-  ConfigErrors,
-  type DeniedAddresses,
-  type ListenAddress,
-  type LogLevel,
-  type ServiceConfig,
-} from '#contract';
+import type { Catalogue, ListenAddress, LogLevel, ServiceConfig } from '#contract';
 import { issueLine, toIssues } from '../config/index.ts';
+import { ConfigErrors, type DeniedAddresses } from '../contract/internal.ts';
 import type { Attempts } from '../control/attempts.ts';
 import type { Applied, Change } from '../control/change.ts';
 import { ChangeGuard } from '../control/change-guard.ts';

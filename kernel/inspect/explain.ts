@@ -8,13 +8,12 @@ import {
   type Encoding,
   HeaderBag,
   makeRequest,
-  PASSING,
   type PipeRequest,
   Reply,
   RequestBody,
-  silentLog,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
+import { PASSING, silentLog } from '../contract/internal.ts';
 import { compileBackend } from '../pipeline/backend.ts';
 import { compileRequest, gatewayAgent } from '../pipeline/request.ts';
 import type { Route } from '../pipeline/route.ts';

@@ -1,4 +1,5 @@
-import { type ConfigErrorOptions, PatternError } from '#contract';
+import type { ConfigErrorOptions } from '#contract';
+import { PatternError } from '../contract/internal.ts';
 import { compileProgram, loadEngine } from './engine.ts';
 
 /** What the engine says of an expression: the kind of mistake, and the part of the expression it names. */

@@ -1,4 +1,5 @@
-import { type Pattern, PatternError, type Patterns } from '#contract';
+import type { Pattern, Patterns } from '#contract';
+import { PatternError } from '../contract/internal.ts';
 import { CompiledPattern } from './compiled-pattern.ts';
 import { compileProgram } from './engine.ts';
 import { patternError } from './pattern-error.ts';

@@ -1,5 +1,6 @@
-import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plugin, unreadableFile } from '#contract';
+import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plugin } from '#contract';
 import { compileSchema, completePipe, joinPointer, markedLiterals, pipesIn, secretWarning } from '../config/index.ts';
+import { unreadableFile } from '../contract/internal.ts';
 import { ofOtherPlace } from './other-place.ts';
 import { type Build, createSite, type Stance } from './site.ts';
 

@@ -6,10 +6,10 @@ import {
   type Phase,
   type Plugin,
   type Site,
-  Slices,
   type Wrap,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
+import { Slices } from '../contract/internal.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type CompiledAgent, compileAgent } from './agent.ts';

@@ -1,12 +1,4 @@
-import {
-  backendSchema,
-  endpointSchema,
-  type Level,
-  type Namespace,
-  routerSchema,
-  type Schema,
-  serviceSchema,
-} from '#contract';
+import type { Level, Namespace, Schema } from '#contract';
 import {
   closedObject,
   DEFINITIONS,
@@ -19,6 +11,7 @@ import {
   withOldNames,
   withVersionTwo,
 } from '../config/index.ts';
+import { backendSchema, endpointSchema, routerSchema, serviceSchema } from '../contract/internal.ts';
 import type { Registry } from '../registry/registry.ts';
 
 type Schemas = Readonly<Record<string, JsonSchema>>;

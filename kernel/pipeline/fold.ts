@@ -1,4 +1,5 @@
-import { type AfterHook, afterHook, type Call, type Reply, type Step, type Wrap } from '#contract';
+import type { AfterHook, Call, Reply, Step, Wrap } from '#contract';
+import { afterHook } from '../contract/internal.ts';
 
 /** Folds wraps, outermost first, around the innermost step. Nothing to wrap costs nothing. */
 export function fold<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {

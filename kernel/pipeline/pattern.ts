@@ -2,8 +2,6 @@ import {
   type Call,
   claimsSlot,
   type Data,
-  encodePathSegment,
-  encodeQueryPart,
   getKey,
   getPath,
   isObject,
@@ -11,6 +9,7 @@ import {
   paramKey,
   textOf,
 } from '#contract';
+import { encodePathSegment, encodeQueryPart } from '../contract/internal.ts';
 import { type Placeholder, parsePlaceholder, splitPlaceholders } from './placeholder.ts';
 
 /** Makes the encoded path and query asked for on a backend; undefined when a value from the client is missing. */

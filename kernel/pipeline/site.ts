@@ -13,7 +13,6 @@ import {
   type Mirror,
   type MirrorParts,
   type OpenPort,
-  PatternError,
   type PipeConfig,
   type PipeRequest,
   type Plugin,
@@ -28,6 +27,7 @@ import {
   type TokenPool,
 } from '#contract';
 import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
+import { PatternError } from '../contract/internal.ts';
 import type { Hold } from './hold.ts';
 import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';

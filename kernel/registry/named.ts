@@ -1,5 +1,6 @@
-import { backendSchema, isObject, type Namespace, PASSING } from '#contract';
+import { isObject, type Namespace } from '#contract';
 import { presentName } from '../config/index.ts';
+import { backendSchema, PASSING } from '../contract/internal.ts';
 import type { Registry } from './registry.ts';
 
 const { properties: fields } = backendSchema;

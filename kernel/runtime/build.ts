@@ -1,5 +1,6 @@
-import { ConfigError, ConfigErrors, GatewayError, type ServiceConfig } from '#contract';
+import { ConfigError, type ServiceConfig } from '#contract';
 import { type Normalized, normalizeInSlices, underEnvironment } from '../config/index.ts';
+import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { loadNamed } from '../registry/named.ts';
 import type { Registry } from '../registry/registry.ts';

@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto';
-import { type Data, type EndpointConfig, type ServiceConfig, Slices } from '#contract';
+import type { Data, EndpointConfig, ServiceConfig } from '#contract';
 import { canonicalJson } from '../config/index.ts';
+import { Slices } from '../contract/internal.ts';
 import type { FileRead } from './watch/index.ts';
 
 /** What a configuration means, whatever the layout of its file. */

@@ -1,4 +1,5 @@
-import { type Log, type ServiceConfig, Slices } from '#contract';
+import type { Log, ServiceConfig } from '#contract';
+import { Slices } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { Acquired, Dispatcher } from './config-build.ts';
 import type { EndpointHold } from './endpoint-hold.ts';

@@ -3,7 +3,6 @@ import { createSecureContext, type SecureContext, type SecureContextOptions, typ
 import {
   ConfigError,
   type KeyFiles,
-  keyFilesOf,
   pemTrouble,
   readPem,
   type ServerTlsConfig,
@@ -11,6 +10,7 @@ import {
   type TlsFault,
   tlsProtocol,
 } from '#contract';
+import { keyFilesOf } from '../contract/internal.ts';
 
 /** TLS of the port under one configuration: its files are read and found good. */
 export interface ServerTls {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { CancelledError, PayloadTooLarge } from '#contract';
+import { CancelledError } from '#contract';
+import { PayloadTooLarge } from '../contract/internal.ts';
 import { forgoContinue } from './expectation.ts';
 import type { PassingBytes } from './passing-bytes.ts';
 import { endPolitely } from './refusal.ts';

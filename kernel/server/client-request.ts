@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import {
   type ClientRequest,
-  changed,
   type EndpointConfig,
   type FindEndpoint,
   HeaderBag,
@@ -11,6 +10,7 @@ import {
   type RequestBody,
   type RequestChanges,
 } from '#contract';
+import { changed } from '../contract/internal.ts';
 
 /** What the requests of one configuration have in common. */
 export interface RequestParts {

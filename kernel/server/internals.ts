@@ -42,8 +42,6 @@ export function forgetFirstRead(stream: Readable): void {
 }
 
 /** Koa's own way from a context to its answer, for an application that goes another way of its own. */
-export const answerByKoa = (
-  Koa.prototype as unknown as {
-    handleRequest(context: Koa.Context, run: (context: Koa.Context) => Promise<void>): Promise<void>;
-  }
+export const answerByKoa: (context: object, run: (context: never) => Promise<void>) => Promise<void> = (
+  Koa.prototype as unknown as { handleRequest: typeof answerByKoa }
 ).handleRequest;

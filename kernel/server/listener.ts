@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { GatewayError, type Log } from '#contract';
+import type { Log } from '#contract';
+import { GatewayError } from '../contract/internal.ts';
 import { bindTrouble } from '../runtime/bind-trouble.ts';
 import { createProtocols, type PortSettings } from './protocols.ts';
 

@@ -1,5 +1,6 @@
 import createFindMyWay, { type HTTPMethod, type Instance } from 'find-my-way';
-import { encodePathSegment, type Params, paramKey, type ServiceConfig, Slices } from '#contract';
+import { type Params, paramKey, type ServiceConfig } from '#contract';
+import { encodePathSegment, Slices } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
 import { cleanPath } from './clean-path.ts';
 import { Spelling } from './spelling.ts';

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { ByteStream, type Call, CancelledError, DeadlineError, type Reply } from '#contract';
+import { ByteStream, type Call, CancelledError, type Reply } from '#contract';
+import { DeadlineError } from '../contract/internal.ts';
 import type { Answer } from '../pipeline/render.ts';
 import { announce, endWithTrailers, takesTrailers, trailerFields } from './trailers.ts';
 

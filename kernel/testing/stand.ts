@@ -7,7 +7,6 @@ import {
   type BackendConfig,
   type ClientRequest,
   type ConfigError,
-  ConfigErrors,
   copyData,
   type Data,
   type EndpointConfig,
@@ -22,6 +21,7 @@ import {
   type Step,
 } from '#contract';
 import type { Normalized } from '../config/index.ts';
+import { ConfigErrors } from '../contract/internal.ts';
 import { attach } from '../pipeline/attach.ts';
 import type { EndpointContext } from '../pipeline/attachments.ts';
 import { nesting } from '../pipeline/nested.ts';

@@ -1,13 +1,6 @@
-import {
-  type AgentConfig,
-  agentSchema,
-  type BackendConfig,
-  type EndpointConfig,
-  routerSchema,
-  type ServiceConfig,
-  serviceSchema,
-} from '#contract';
+import type { AgentConfig, BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
 import { compileSchema } from '../config/index.ts';
+import { agentSchema, routerSchema, serviceSchema } from '../contract/internal.ts';
 import type { Surroundings } from './stand.ts';
 
 /** A service with every default, and what is given. */

@@ -1,13 +1,5 @@
-import {
-  type Catalogue,
-  type Clock,
-  DeniedAddresses,
-  type Plugin,
-  type Services,
-  silentEvents,
-  silentLog,
-  silentSinks,
-} from '#contract';
+import type { Catalogue, Clock, Plugin, Services } from '#contract';
+import { DeniedAddresses, silentEvents, silentLog, silentSinks } from '../contract/internal.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import type { Asked, BuildContext } from '../runtime/config-build.ts';

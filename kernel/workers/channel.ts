@@ -1,4 +1,5 @@
-import { ConfigError, ConfigErrors, GatewayError } from '#contract';
+import { ConfigError } from '#contract';
+import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 
 /** One end of a line to another process, as `process` and cluster workers have it. */
 export interface Line {

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
-import { type DeniedAddresses, GatewayError, type ListenAddress, type Log, type LogLevel } from '#contract';
+import type { ListenAddress, Log, LogLevel } from '#contract';
+import { type DeniedAddresses, GatewayError } from '../contract/internal.ts';
 import type { EventLog } from '../control/event-log.ts';
 import type { Generations, HeldGeneration } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';

@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
-import { GatewayError, type ListenAddress, type Log, type LogLevel } from '#contract';
+import type { ListenAddress, Log, LogLevel } from '#contract';
+import { GatewayError } from '../contract/internal.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Channel } from './channel.ts';

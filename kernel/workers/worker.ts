@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Catalogue, ConfigErrors, type ListenAddress, type LogLevel, type LogSinks } from '#contract';
+import type { Catalogue, ListenAddress, LogLevel, LogSinks } from '#contract';
 import { parseDocument } from '../config/index.ts';
+import { ConfigErrors } from '../contract/internal.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
 import { readConfig } from '../runtime/build.ts';

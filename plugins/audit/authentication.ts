@@ -1,4 +1,5 @@
-import { type AuditRule, has, injecting, lacking, using } from '#contract';
+import type { AuditRule } from '#contract';
+import { has, injecting, lacking, using } from './find.ts';
 
 /** Chapter 1: who may call. */
 export const authenticationRules: readonly AuditRule[] = [

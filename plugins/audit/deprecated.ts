@@ -1,4 +1,5 @@
-import { type AuditRule, injecting, using } from '#contract';
+import type { AuditRule } from '#contract';
+import { injecting, using } from './find.ts';
 
 /** Chapter 7: what has a better successor. */
 export const deprecatedRules: readonly AuditRule[] = [

@@ -4,12 +4,9 @@ import {
   type BackendConfig,
   type DataObject,
   type EndpointConfig,
-  endpointsWhere,
-  isCatchall,
   isObject,
-  lacking,
-  setting,
 } from '#contract';
+import { endpointsWhere, isCatchall, lacking, setting } from './find.ts';
 
 const SEQUENTIAL = 'extra_config/proxy/sequential';
 

@@ -1,4 +1,5 @@
-import { type AuditRule, setting, using } from '#contract';
+import type { AuditRule } from '#contract';
+import { setting, using } from './find.ts';
 import { isLoopback } from './loopback.ts';
 import { weakTokens } from './tokens.ts';
 

@@ -1,14 +1,5 @@
-import {
-  type AuditRule,
-  type AuditSubject,
-  endpointsWhere,
-  has,
-  isCatchall,
-  isObject,
-  lacking,
-  setting,
-  using,
-} from '#contract';
+import { type AuditRule, type AuditSubject, isObject } from '#contract';
+import { endpointsWhere, has, isCatchall, lacking, setting, using } from './find.ts';
 
 const insecure = 'allow_insecure_connections';
 

@@ -1,14 +1,5 @@
-import {
-  type AuditRule,
-  type AuditSubject,
-  type Data,
-  has,
-  isObject,
-  joinPointer,
-  lacking,
-  setting,
-  using,
-} from '#contract';
+import { type AuditRule, type AuditSubject, type Data, isObject, joinPointer } from '#contract';
+import { has, lacking, setting, using } from './find.ts';
 
 /** Each is a metrics system by its presence. InfluxDB is none: it stores what telemetry/metrics collects. */
 const metricsComponents = ['telemetry/metrics', 'telemetry/newrelic'];

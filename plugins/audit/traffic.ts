@@ -1,4 +1,5 @@
-import { type AuditRule, endpointsWhere, has, injecting, lacking, type Severity } from '#contract';
+import type { AuditRule, Severity } from '#contract';
+import { endpointsWhere, has, injecting, lacking } from './find.ts';
 
 /** Chapter 3: what keeps load and slowness in bounds. */
 export const trafficRules: readonly AuditRule[] = [

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
-import { GatewayError } from '#contract';
+import { GatewayError } from '../../kernel/contract/internal.ts';
 import type { GatewayOptions } from '../../kernel/sluice.ts';
 import { type Ask, config, openAdmin, type TestAdmin } from './support.ts';
 

@@ -2,7 +2,7 @@ import { equal, match, ok } from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { adminTokenFile } from '#contract';
+import { adminTokenFile } from '../../kernel/contract/internal.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
 const entry = (id: string, token: string, ...scopes: string[]) => ({ id, sha256: hash('sha256', token), scopes });

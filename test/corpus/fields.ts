@@ -1,5 +1,6 @@
-import { type Level, routerSchema, type Schema, serviceSchema } from '#contract';
+import type { Level, Schema } from '#contract';
 import { toolServices } from '../../kernel/cli/tool-services.ts';
+import { routerSchema, serviceSchema } from '../../kernel/contract/internal.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';
 import type { Path } from './printed.ts';

@@ -1,7 +1,7 @@
-import { ConfigErrors } from '#contract';
 import { findingsOf } from '../../kernel/cli/report.ts';
 import { toolServices } from '../../kernel/cli/tool-services.ts';
 import { type Issue, parseDocument, UnreadableError } from '../../kernel/config/index.ts';
+import { ConfigErrors } from '../../kernel/contract/internal.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
 import { examine } from '../../kernel/runtime/build.ts';
 import { catalogue } from '../../plugins/index.ts';

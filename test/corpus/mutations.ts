@@ -1,5 +1,5 @@
-import { backendSchema, endpointSchema, serviceSchema } from '#contract';
 import { cloneData } from '../../kernel/config/index.ts';
+import { backendSchema, endpointSchema, serviceSchema } from '../../kernel/contract/internal.ts';
 import { type Field, fieldsOf, levelsOf } from './fields.ts';
 import type { Path, Printed, Stretch } from './printed.ts';
 

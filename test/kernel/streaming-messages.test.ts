@@ -1,9 +1,9 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { ConfigErrors, getKey, type MessageHook, Reply } from '#contract';
+import { getKey, type MessageHook, Reply } from '#contract';
 import type { Operations } from '#kernel';
-
+import { ConfigErrors } from '../../kernel/contract/internal.ts';
 import { frame } from '../plugins/encoding/frames.ts';
 import { type Answering, rememberingSinks, startBackend, type TestBackend } from '../support/gateway.ts';
 import { type Acts, startPlugged } from '../support/plugged.ts';

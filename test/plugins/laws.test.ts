@@ -1,7 +1,8 @@
 import { deepEqual, doesNotThrow, equal, match, ok, rejects } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { ConfigErrors, type Discovery, type Level, type Phase, type Plugin, type Schema } from '#contract';
+import type { Discovery, Level, Phase, Plugin, Schema } from '#contract';
 import { compileSchema } from '../../kernel/config/index.ts';
+import { ConfigErrors } from '../../kernel/contract/internal.ts';
 import { stand } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { standDiscovery } from '../support/discovery.ts';

@@ -3,7 +3,6 @@ import {
   type BackendConfig,
   type BackendSite,
   type ConfigError,
-  DeniedAddresses,
   type Discovery,
   type HostList,
   type Log,
@@ -11,9 +10,8 @@ import {
   Reply,
   type ServiceConfig,
   type Services,
-  silentEvents,
-  silentLog,
 } from '#contract';
+import { DeniedAddresses, silentEvents, silentLog } from '../../kernel/contract/internal.ts';
 import { createPatterns } from '../../kernel/patterns/patterns.ts';
 import { Offers } from '../../kernel/pipeline/offers.ts';
 import { Reads } from '../../kernel/pipeline/reads.ts';

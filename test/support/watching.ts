@@ -2,7 +2,8 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Log, type LogMessage, silentLog } from '#contract';
+import type { Log, LogMessage } from '#contract';
+import { silentLog } from '../../kernel/contract/internal.ts';
 import {
   type FileRead,
   type Watcher,

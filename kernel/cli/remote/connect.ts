@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Flags } from '#contract';
-import { adminTokenFile } from '#contract';
+import { adminTokenFile } from '../../contract/internal.ts';
 import { cannotRead } from '../file-errors.ts';
 import { printable } from '../formats/excerpt.ts';
 import { stateDirectory } from '../state-directory.ts';

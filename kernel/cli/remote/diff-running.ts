@@ -1,5 +1,5 @@
-import { ConfigErrors } from '#contract';
 import { type ConfigDiff, type Document, readDocument } from '../../config/index.ts';
+import { ConfigErrors } from '../../contract/internal.ts';
 import { printDiff } from '../print-diff.ts';
 import { printErrors } from '../report.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,16 +1,5 @@
-import {
-  type BackendConfig,
-  backendSchema,
-  type Data,
-  type DataObject,
-  type EndpointConfig,
-  endpointSchema,
-  type Level,
-  routerSchema,
-  type Schema,
-  type ServiceConfig,
-  serviceSchema,
-} from '#contract';
+import type { BackendConfig, Data, DataObject, EndpointConfig, Level, Schema, ServiceConfig } from '#contract';
+import { backendSchema, endpointSchema, routerSchema, serviceSchema } from '../../contract/internal.ts';
 import { cloneData } from '../clone.ts';
 import { compileSchema } from '../validate.ts';
 import { printDuration } from './print-duration.ts';

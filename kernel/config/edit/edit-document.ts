@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError, ConfigErrors, type Data, type DataObject, type Fix, isObject, setKey } from '#contract';
+import { ConfigError, type Data, type DataObject, type Fix, isObject, setKey } from '#contract';
+import { ConfigErrors } from '../../contract/internal.ts';
 import { cloneData } from '../clone.ts';
 import { json } from '../json-text.ts';
 import { type Document, formatOf, parseDocument } from '../load.ts';

@@ -1,4 +1,5 @@
-import { backendSchema, ConfigError, type DataObject, endpointSchema, isObject, serviceSchema } from '#contract';
+import { ConfigError, type DataObject, isObject } from '#contract';
+import { backendSchema, endpointSchema, serviceSchema } from '../../contract/internal.ts';
 import { parentPointer, parsePointer, valueAt } from '../pointer.ts';
 import { commentKey } from './comment-key.ts';
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { LISTEN_ADDRESS_PATTERN } from '#contract';
+import { LISTEN_ADDRESS_PATTERN } from '../../contract/internal.ts';
 import type { ServiceRule } from './rule.ts';
 
 const form = new RegExp(LISTEN_ADDRESS_PATTERN);

@@ -1,12 +1,5 @@
-import {
-  ConfigError,
-  keyFilesOf,
-  type ServerTlsConfig,
-  speaksOld,
-  type TlsProtocol,
-  type TlsProtocolOptions,
-  tlsProtocol,
-} from '#contract';
+import { ConfigError, type ServerTlsConfig, type TlsProtocol, type TlsProtocolOptions, tlsProtocol } from '#contract';
+import { keyFilesOf, speaksOld } from '../../contract/internal.ts';
 import type { Report } from '../report.ts';
 import type { ServiceRule } from './rule.ts';
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { ConfigError, GatewayError } from '#contract';
+import { ConfigError } from '#contract';
 import { type Participant, Refusal } from '#kernel';
+import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { until } from '../../support/conditions.ts';
 import { config, openAdmin, type TestAdmin, type TestAdminOptions } from '../support.ts';
 

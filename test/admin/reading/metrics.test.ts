@@ -1,8 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { silentSinks } from '#contract';
 import type { Operations } from '#kernel';
 import { writeExposition } from '../../../admin/metrics/exposition.ts';
-
+import { silentSinks } from '../../../kernel/contract/internal.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { eventually } from '../../support/stream-client.ts';
 import { openReading, type ReadingPort } from './support.ts';

@@ -1,7 +1,8 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import { ConfigError, ConfigErrors, type DataObject, type Fix } from '#contract';
+import { ConfigError, type DataObject, type Fix } from '#contract';
 import { fixFile } from '../../../kernel/cli/fix.ts';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { createFolder, type Folder, sluice } from './command.ts';
 
 const mistake = (pointer: string, fix?: Fix) => new ConfigError('TEST', pointer, 'is wrong', { fix });

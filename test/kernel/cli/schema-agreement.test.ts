@@ -2,9 +2,10 @@
 import { equal, ok } from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
-import { ConfigErrors, type DataObject, getPath, setKey } from '#contract';
+import { type DataObject, getPath, setKey } from '#contract';
 import { toolServices } from '../../../kernel/cli/tool-services.ts';
 import { readDocument } from '../../../kernel/config/index.ts';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { completeSchema } from '../../../kernel/pipeline/complete-schema.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
 import { examine } from '../../../kernel/runtime/build.ts';

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { ConfigError, type ConfigErrorOptions, type ConfigErrors } from '#contract';
+import { ConfigError, type ConfigErrorOptions } from '#contract';
 import { type Issue, parseDocument, toIssues } from '../../../kernel/config/index.ts';
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 
 const texts: Readonly<Record<string, string>> = {
   'g.json': `{

@@ -2,8 +2,8 @@ import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigErrors } from '#contract';
 import { type PlacedError, parseDocument, readDocument } from '../../../kernel/config/index.ts';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { normalize } from '../../support/known.ts';
 
 const failure = (text: string, file: string): PlacedError => {

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import type { ConfigErrors, DataObject } from '#contract';
+import type { DataObject } from '#contract';
 import { type PlacedError, parseDocument } from '../../../kernel/config/index.ts';
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 
 const place = (text: string, file: string, pointer: string, part: 'key' | 'value') =>
   Object.values(parseDocument(text, file).locate(pointer, part) ?? {});

@@ -1,7 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { Ajv } from 'ajv';
-import { parseExact, type Schema, serviceSchema } from '#contract';
+import { parseExact, type Schema } from '#contract';
 import { compileSchema, toPublicSchema } from '../../../kernel/config/index.ts';
+import { serviceSchema } from '../../../kernel/contract/internal.ts';
 import { cost } from '../../support/cost.ts';
 
 const check = (schema: Schema, value: unknown, pointer = '/extra_config/a~1b') => compileSchema(schema)(value, pointer);

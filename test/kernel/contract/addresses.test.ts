@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { addressFamily, addressMatcher, adminTokenFile, isAddressRange, parseAdminAddress } from '#contract';
+import { addressFamily, addressMatcher, isAddressRange, parseAdminAddress } from '#contract';
+import { adminTokenFile } from '../../../kernel/contract/internal.ts';
 
 describe('an address', () => {
   for (const [text, family] of [

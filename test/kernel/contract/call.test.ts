@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Call, CancelledError, DeadlineError, defineSlot, type Log, type Outcome, silentLog } from '#contract';
+import { Call, CancelledError, defineSlot, type Log, type Outcome } from '#contract';
+import { DeadlineError, silentLog } from '../../../kernel/contract/internal.ts';
 import { until } from '../../support/conditions.ts';
 
 const user = defineSlot<string>('test user');

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
-import { DeniedAddresses } from '#contract';
+import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
 
 describe('denied addresses', () => {
   const denied = (address: string) => {

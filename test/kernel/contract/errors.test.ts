@@ -1,15 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import {
-  BackendError,
-  CallError,
-  CancelledError,
-  ConfigError,
-  ConfigErrors,
-  DeadlineError,
-  GatewayError,
-  GatewayFault,
-  toCallError,
-} from '#contract';
+import { BackendError, CallError, CancelledError, ConfigError, toCallError } from '#contract';
+import { ConfigErrors, DeadlineError, GatewayError, GatewayFault } from '../../../kernel/contract/internal.ts';
 
 describe('an error of the gateway', () => {
   it('has a code, the name of its class, and its cause only where there is one', () => {

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileTrouble, unreadableFile } from '#contract';
+import { fileTrouble, unreadableFile } from '../../../kernel/contract/internal.ts';
 
 const failure = (path: string): unknown => {
   try {

@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { encodePathSegment, Query } from '#contract';
+import { Query } from '#contract';
+import { encodePathSegment } from '../../../kernel/contract/internal.ts';
 
 describe('the parameters of a query', () => {
   it('are picked by name, however many values one of them has', () => {

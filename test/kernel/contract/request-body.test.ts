@@ -1,7 +1,8 @@
 import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { PayloadTooLarge, RequestBody } from '#contract';
+import { RequestBody } from '#contract';
+import { PayloadTooLarge } from '../../../kernel/contract/internal.ts';
 
 const from = (...pieces: string[]) => Readable.from(pieces.map((piece) => Buffer.from(piece)));
 

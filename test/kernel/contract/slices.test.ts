@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Slices } from '#contract';
+import { Slices } from '../../../kernel/contract/internal.ts';
 
 describe('long work in slices', () => {
   let now = 0;

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { afterHook, Call, after as lookingAfter, before as lookingBefore, Reply, refuse, type Step } from '#contract';
+import { Call, after as lookingAfter, before as lookingBefore, Reply, refuse, type Step } from '#contract';
+import { afterHook } from '../../../kernel/contract/internal.ts';
 
 const call = new Call();
 

@@ -1,13 +1,6 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict';
-import {
-  ConfigError,
-  keyFilesOf,
-  readPem,
-  type ServerTlsConfig,
-  speaksOld,
-  systemAuthorities,
-  tlsProtocol,
-} from '#contract';
+import { ConfigError, readPem, type ServerTlsConfig, systemAuthorities, tlsProtocol } from '#contract';
+import { keyFilesOf, speaksOld } from '../../../kernel/contract/internal.ts';
 
 type Protocol = Parameters<typeof tlsProtocol>[0];
 

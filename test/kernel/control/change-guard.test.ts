@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { type DispatchFunc, inject } from 'light-my-request';
-import { silentLog } from '#contract';
 import type { GuardState } from '#kernel';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import type { Applied, Change } from '../../../kernel/control/change.ts';
 import { ChangeGuard } from '../../../kernel/control/change-guard.ts';
 import { Control } from '../../../kernel/control/control.ts';

@@ -1,10 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type LogMessage, silentLog } from '#contract';
+import type { LogMessage } from '#contract';
 import type { Operations } from '#kernel';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import { createLeakGuard, type LeakGuard } from '../../../kernel/control/leak-guard.ts';
-
 import { partsOf, startGateway } from '../../support/gateway.ts';
 import { eventually } from '../../support/stream-client.ts';
 

@@ -2,7 +2,7 @@ import { deepEqual, equal, match } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { silentLog } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import { type RevisionFiles, revisionFiles } from '../../../kernel/control/revision-files.ts';
 import { createRevisionStore, openRevisionStore } from '../../../kernel/control/revision-store.ts';
 import { directories, revision, warned } from './revisions.ts';

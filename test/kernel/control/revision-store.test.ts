@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { silentLog } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import { openRevisionStore, type RevisionStore } from '../../../kernel/control/revision-store.ts';
 import { directories, revision, warned } from './revisions.ts';
 

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Log, type LogMessage, silentLog } from '#contract';
+import type { Log, LogMessage } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import type { Revision } from '../../../kernel/control/revision.ts';
 
 export function revision(number: number, changes: Partial<Revision> = {}): Revision {

@@ -1,5 +1,6 @@
-import { type Catalogue, ConfigErrors } from '#contract';
+import type { Catalogue } from '#contract';
 import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { type Served, servedBy } from '../../../kernel/inspect/index.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
 import { examine } from '../../../kernel/runtime/build.ts';

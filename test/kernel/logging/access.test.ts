@@ -1,5 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { type AccessRecord, HeaderBag, type LogSinks, silentLog } from '#contract';
+import { type AccessRecord, HeaderBag, type LogSinks } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import { accessLine } from '../../../kernel/logging/access.ts';
 import { createAccessWriter, joinLogging } from '../../../kernel/logging/index.ts';
 import { printDuration } from '../../../kernel/logging/timestamp.ts';

@@ -1,6 +1,7 @@
 import { equal, notEqual, ok, throws } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { type Pattern, PatternError, PatternLimit } from '#contract';
+import { type Pattern, PatternLimit } from '#contract';
+import { PatternError } from '../../../kernel/contract/internal.ts';
 import { createPatterns } from '../../../kernel/patterns/patterns.ts';
 
 describe('patterns', () => {

@@ -13,8 +13,8 @@ import {
   Query,
   Reply,
   type Step,
-  silentLog,
 } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import { type BackendParts, compileBackend } from '../../../kernel/pipeline/backend.ts';
 import { newCall } from './requests.ts';
 

@@ -1,15 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import {
-  before as ask,
-  Call,
-  DeadlineError,
-  after as look,
-  type PipeRequest,
-  Reply,
-  type Step,
-  silentLog,
-  type Wrap,
-} from '#contract';
+import { before as ask, Call, after as look, type PipeRequest, Reply, type Step, type Wrap } from '#contract';
+import { DeadlineError, silentLog } from '../../../kernel/contract/internal.ts';
 import { foldAnswering } from '../../../kernel/pipeline/answering.ts';
 import { fold, stagesOf } from '../../../kernel/pipeline/fold.ts';
 import { pipeRequest } from './requests.ts';

@@ -10,8 +10,8 @@ import {
   type Log,
   type Messages,
   Reply,
-  silentLog,
 } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import { type Looking, withMessages } from '../../../kernel/pipeline/messages.ts';
 import { until } from '../../support/conditions.ts';
 import { pipeRequest } from './requests.ts';

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { ByteStream, Call, claimsSlot, HeaderBag, Reply, silentLog, traceSlot } from '#contract';
+import { ByteStream, Call, claimsSlot, HeaderBag, Reply, traceSlot } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import { withShadows } from '../../../kernel/pipeline/shadow.ts';
 import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';

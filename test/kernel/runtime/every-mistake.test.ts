@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import { ConfigErrors } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
 import { rememberingSinks } from '../../support/gateway.ts';
 

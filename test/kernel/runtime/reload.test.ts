@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { ConfigErrors } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { createGateway, type Gateway } from '../../../kernel/sluice.ts';
 import { freePort } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';

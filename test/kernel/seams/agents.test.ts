@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { type AgentSite, atAgent, type ConfigErrors, definePlugin, HeaderBag, Reply } from '#contract';
+import { type AgentSite, atAgent, definePlugin, HeaderBag, Reply } from '#contract';
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../kernel/index.ts';
 import { stand } from '../../../kernel/testing/index.ts';
 import { until } from '../../support/conditions.ts';

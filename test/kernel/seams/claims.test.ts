@@ -6,11 +6,10 @@ import {
   atBackend,
   atEndpoint,
   atService,
-  ConfigErrors,
   definePlugin,
   Reply,
-  silentSinks,
 } from '#contract';
+import { ConfigErrors, silentSinks } from '../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../kernel/index.ts';
 import { until } from '../../support/conditions.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';

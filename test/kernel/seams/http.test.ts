@@ -4,7 +4,6 @@ import {
   atBackend,
   atEndpoint,
   BackendError,
-  ConfigErrors,
   clientTlsSchema,
   definePlugin,
   discard,
@@ -19,6 +18,7 @@ import {
   RequestBody,
   refuse,
 } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../kernel/index.ts';
 import { stand } from '../../../kernel/testing/index.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';

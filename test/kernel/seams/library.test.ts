@@ -1,14 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
-import {
-  after as afterReply,
-  atEndpoint,
-  BackendError,
-  CallError,
-  definePlugin,
-  GatewayError,
-  HeaderBag,
-  Reply,
-} from '#contract';
+import { after as afterReply, atEndpoint, BackendError, CallError, definePlugin, HeaderBag, Reply } from '#contract';
+import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { ConfigErrors, type Configuration, createGateway, type Gateway } from '../../../kernel/sluice.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { plugin as limiter } from '../../../plugins/qos/ratelimit/router.ts';

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { atBackend, atService, type ConfigErrors, definePlugin, type PipeConfig, pipeSchema } from '#contract';
+import { atBackend, atService, definePlugin, type PipeConfig, pipeSchema } from '#contract';
 import type { Operations } from '#kernel';
-
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 

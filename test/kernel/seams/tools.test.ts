@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { atEndpoint, type Catalogue, definePlugin, lacking } from '#contract';
+import { atEndpoint, type Catalogue, definePlugin } from '#contract';
 import { main } from '../../../kernel/cli/main.ts';
 import type { Place } from '../../../kernel/inspect/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
@@ -22,7 +22,7 @@ const locks = definePlugin({
       id: 'test/locks.missing',
       severity: 'HIGH',
       message: 'Lock an endpoint.',
-      find: lacking('/endpoints', ({ components }) => components.some(({ namespace }) => namespace === 'test/locks')),
+      find: ({ components }) => (components.some(({ namespace }) => namespace === 'test/locks') ? [] : ['/endpoints']),
     },
   ],
   commands: {

@@ -1,7 +1,6 @@
 import { equal, rejects } from 'node:assert/strict';
-import { ConfigErrors } from '#contract';
 import type { Operations } from '#kernel';
-
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
 describe('the client’s address', () => {

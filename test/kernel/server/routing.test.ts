@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
-import { ConfigErrors } from '#contract';
 import { parseSegment, readSegment } from '../../../kernel/config/index.ts';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { ask } from './ask.ts';

@@ -7,7 +7,7 @@ import {
 import { type RequestOptions, request } from 'node:https';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import type { ConfigErrors } from '#contract';
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
 import { type Answering, json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigErrors } from '#contract';
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { KeyPair } from '../../support/certificates.ts';
 import type { Answering } from '../../support/gateway.ts';
 import { ask, once, Secure } from './secure.ts';

@@ -1,5 +1,5 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
-import { ConfigErrors } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { ask } from './ask.ts';

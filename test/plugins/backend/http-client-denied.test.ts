@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createRawServer } from 'node:net';
-import { DeniedAddresses } from '#contract';
+import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
 import type { Stand } from '../../../kernel/testing/index.ts';
 import { Bench, errorOf, send, textOf } from './http-client.ts';
 

@@ -1,7 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Call, DeniedAddresses } from '#contract';
+import { Call } from '#contract';
+import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
 import type { Stand } from '../../../kernel/testing/index.ts';
 import { exchange } from '../../../plugins/backend/http/client/exchange.ts';
 import { standardTls } from '../../../plugins/backend/http/client/tls.ts';

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { type ByteStream, Call, CancelledError, DeadlineError, PayloadTooLarge, RequestBody } from '#contract';
+import { type ByteStream, Call, CancelledError, RequestBody } from '#contract';
+import { DeadlineError, PayloadTooLarge } from '../../../kernel/contract/internal.ts';
 import { until } from '../../support/conditions.ts';
 import { Bench, errorOf, send, textOf } from './http-client.ts';
 

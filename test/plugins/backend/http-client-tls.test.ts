@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type ServerOptions } from 'node:https';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import type { ConfigErrors, ServiceConfig } from '#contract';
+import type { ServiceConfig } from '#contract';
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
 import { Bench, errorOf, send, textOf } from './http-client.ts';
 

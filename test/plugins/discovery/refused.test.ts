@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import { type BackendConfig, type ConfigError, ConfigErrors, type Log, silentLog } from '#contract';
+import type { BackendConfig, ConfigError, Log } from '#contract';
+import { ConfigErrors, silentLog } from '../../../kernel/contract/internal.ts';
 import { plugin as dns } from '../../../plugins/discovery/dns.ts';
 import { plugin as shared } from '../../../plugins/discovery/dns-shared.ts';
 import { plugin as fixed } from '../../../plugins/discovery/static.ts';

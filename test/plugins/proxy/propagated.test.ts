@@ -1,15 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import {
-  BackendError,
-  ByteStream,
-  HeaderBag,
-  type PipeRequest,
-  Reply,
-  type Services,
-  type Step,
-  silentLog,
-} from '#contract';
+import { BackendError, ByteStream, HeaderBag, type PipeRequest, Reply, type Services, type Step } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
 import { plugin } from '../../../plugins/proxy/index.ts';
 import { stand } from '../../support/stand.ts';
 import { answers, backendConfig, messages, noting, over, refusal, skipped } from './around.ts';

@@ -3,7 +3,6 @@ import {
   type AccessRecord,
   BackendError,
   Call,
-  ConfigErrors,
   claimsSlot,
   HeaderBag,
   type LogDestination,
@@ -15,6 +14,7 @@ import {
   type Step,
   traceSlot,
 } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { createAccessWriter, createLog, joinLogging } from '../../../kernel/logging/index.ts';
 import { stand } from '../../../kernel/testing/index.ts';
 import { upstreamSlot } from '../../../plugins/telemetry/logging/access.ts';

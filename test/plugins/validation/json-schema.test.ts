@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { type Call, ConfigErrors, HeaderBag, PipeRequest, Query, Reply, RequestBody } from '#contract';
+import { type Call, HeaderBag, PipeRequest, Query, Reply, RequestBody } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { stand } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/validation/json-schema/index.ts';
 

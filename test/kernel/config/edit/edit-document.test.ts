@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
-import type { ConfigErrors } from '#contract';
 import { type Change, editDocument, parseDocument } from '../../../../kernel/config/index.ts';
+import type { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 
 const edit = (file: string, text: string, ...changes: Change[]): string =>
   editDocument(parseDocument(text, file), changes).text;

@@ -1,4 +1,5 @@
-import { BackendError, type Call, type Log, type PipeRequest, Reply, type Step, silentLog } from '#contract';
+import { BackendError, type Call, type Log, type PipeRequest, Reply, type Step } from '#contract';
+import { silentLog } from '../../../../kernel/contract/internal.ts';
 import { stand } from '../../../../kernel/testing/stand.ts';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/index.ts';
 

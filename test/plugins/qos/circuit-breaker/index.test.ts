@@ -1,5 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
-import { BackendError, CancelledError, DeadlineError, HeaderBag, type Log, Reply, silentLog } from '#contract';
+import { BackendError, CancelledError, HeaderBag, type Log, Reply } from '#contract';
+import { DeadlineError, silentLog } from '../../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../../kernel/sluice.ts';
 import { stand } from '../../../../kernel/testing/stand.ts';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/index.ts';

@@ -1,7 +1,8 @@
 import { deepEqual, doesNotThrow, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { type DispatchFunc, inject } from 'light-my-request';
-import { type ConfigErrors, type Log, silentLog } from '#contract';
+import type { Log } from '#contract';
+import { type ConfigErrors, silentLog } from '../../../../kernel/contract/internal.ts';
 import { openEngine } from '../../../../kernel/control/engine.ts';
 import { createEventLog } from '../../../../kernel/control/event-log.ts';
 import { readConfig } from '../../../../kernel/runtime/build.ts';

@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict';
-import { ConfigErrors, type Log, silentLog } from '#contract';
+import type { Log } from '#contract';
+import { ConfigErrors, silentLog } from '../../../../kernel/contract/internal.ts';
 import { stand } from '../../../../kernel/testing/stand.ts';
 import { plugin } from '../../../../plugins/security/http/index.ts';
 import { levels, to } from './fixture.ts';

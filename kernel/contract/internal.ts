@@ -1,0 +1,24 @@
+// What the gateway itself needs of these files, besides what authors of plugins do.
+export { LISTEN_ADDRESS_PATTERN } from './address-pattern.ts';
+export { adminScopes } from './admin.ts';
+export { adminTokenFile } from './admin-address.ts';
+export { agentSchema } from './agent.ts';
+export { severities } from './audit.ts';
+export { PayloadTooLarge } from './body.ts';
+export { changed } from './client-request.ts';
+export { serviceSchema } from './config.ts';
+export { DeniedAddresses } from './denied-addresses.ts';
+export { backendSchema, endpointSchema, PASSING } from './endpoint-schema.ts';
+export { ConfigErrors, DeadlineError, flattenStack, GatewayError, GatewayFault } from './errors.ts';
+export { fileTrouble, unreadableFile } from './file-trouble.ts';
+export { silentLog } from './log.ts';
+export { silentSinks } from './logging.ts';
+export { PatternError } from './pattern.ts';
+export { escapePointer } from './pointer.ts';
+export { encodePathSegment, encodeQueryPart } from './query.ts';
+export { routerSchema } from './router-config.ts';
+export { silentEvents } from './site.ts';
+export { Slices } from './slices.ts';
+export { afterHook } from './step.ts';
+export { keyFilesOf, serverTlsSchema } from './tls.ts';
+export { speaksOld } from './tls-options.ts';
