@@ -2,7 +2,7 @@ import type { AgentConfig, ServiceConfig } from '#contract';
 import type { KnownPlugins } from './known-plugins.ts';
 import { completePipe } from './pipes.ts';
 import type { Report } from './report.ts';
-import type { Structure } from './structure.ts';
+import type { Structure } from './schema/structure.ts';
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 

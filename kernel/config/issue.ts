@@ -1,8 +1,8 @@
 import { type ConfigError, type Data, type DataObject, isObject, setKey } from '#contract';
-import type { Document } from './load.ts';
 import { escapePointer, parentPointer, parsePointer } from './pointer.ts';
-import { type Part, PlacedError, type Position } from './position.ts';
-import { type IsSecret, isSecret } from './secret.ts';
+import { type IsSecret, isSecret } from './secrets/secret.ts';
+import type { Document } from './syntax/load.ts';
+import { type Part, PlacedError, type Position } from './syntax/position.ts';
 
 /** A place in a configuration file; lines and columns count from 1, columns in UTF-16 units, the end is exclusive. */
 interface InFile extends Partial<Position> {

@@ -8,7 +8,7 @@ import {
   type Namespace,
   type Plugin,
 } from '#contract';
-import { presentName } from './old-names.ts';
+import { presentName } from './compatibility/old-names.ts';
 
 /** What plugins say of themselves before any is attached. One that was not loaded is not known. */
 export interface KnownPlugins {

@@ -2,17 +2,17 @@ import { type ConfigError, type DataObject, isObject, type ServiceConfig } from 
 import { Slices } from '../contract/internal.ts';
 import { completeAgents } from './agents.ts';
 import { cloneData, deepFreeze } from './clone.ts';
-import { modernize, tellOldVersion } from './compatibility.ts';
-import { applyEnvironment } from './environment.ts';
+import { applyEnvironment } from './compatibility/environment.ts';
+import { modernize, tellOldVersion } from './compatibility/to-version-three.ts';
+import { settleTransport } from './compatibility/transport.ts';
 import { completeEndpoint, completeService, createHostCleaner } from './inherit.ts';
 import { type KnownPlugins, nothingKnown } from './known-plugins.ts';
 import { parentPointer, parsePointer, valueAt } from './pointer.ts';
-import { showValue } from './problem.ts';
 import { createReport } from './report.ts';
 import { checkService } from './rules/index.ts';
 import { checkSecrets } from './rules/secrets.ts';
-import { checkStructure, type Structure } from './structure.ts';
-import { settleTransport } from './transport.ts';
+import { showValue } from './schema/problem.ts';
+import { checkStructure, type Structure } from './schema/structure.ts';
 import { unresolvedIn, withUnresolved } from './unresolved.ts';
 
 /** Stands for hosts that are wrongly written, so that no backend is told it has none. */

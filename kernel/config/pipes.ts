@@ -13,7 +13,7 @@ import type { KnownPlugins } from './known-plugins.ts';
 import { escapePointer } from './pointer.ts';
 import { createReport } from './report.ts';
 import { checkPipeRules } from './rules/index.ts';
-import { innerSchemas } from './schema.ts';
+import { innerSchemas } from './schema/schema.ts';
 
 /** A pipe found in the configuration of a component. */
 export interface FoundPipe {

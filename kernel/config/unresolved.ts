@@ -1,9 +1,9 @@
 import { ConfigError, type Data, type DataObject, isObject } from '#contract';
-import { variableFor } from './environment.ts';
+import { variableFor } from './compatibility/environment.ts';
 import { hasFreeKeys, type KnownPlugins } from './known-plugins.ts';
 import { joinPointer } from './pointer.ts';
 import { hinted } from './report.ts';
-import { fillingHint } from './template.ts';
+import { fillingHint } from './syntax/template.ts';
 
 const VARIABLE = '\\$\\{[A-Za-z_]\\w*(?::?[-=?+][^{}]*)?\\}|\\$[A-Z][A-Z\\d_]+\\b';
 const anywhere = new RegExp(`${VARIABLE}|\\{\\{-?\\s*(?:[.$]|[a-z]\\w*\\s)[^{}]*\\}\\}`);

@@ -1,6 +1,6 @@
 import type { Compatibility, Namespace, Plugin } from '#contract';
+import { oldNamesOf } from '../../kernel/config/compatibility/old-names.ts';
 import type { JsonSchema } from '../../kernel/config/index.ts';
-import { oldNamesOf } from '../../kernel/config/old-names.ts';
 import { type CompleteSchema, definitionKey } from '../../kernel/pipeline/complete-schema.ts';
 import type { Registry } from '../../kernel/registry/registry.ts';
 import { endpoint, service, withComponent, withDiscovery } from './examples.ts';

@@ -1,6 +1,6 @@
-import { DURATION_PATTERN } from '../../kernel/config/duration.ts';
 import type { JsonSchema } from '../../kernel/config/index.ts';
-import { DURATION_WORDS } from '../../kernel/config/schema.ts';
+import { DURATION_PATTERN } from '../../kernel/config/schema/duration.ts';
+import { DURATION_WORDS } from '../../kernel/config/schema/schema.ts';
 import { code, plain, table, value } from './markdown.ts';
 
 type Schemas = Readonly<Record<string, JsonSchema>>;

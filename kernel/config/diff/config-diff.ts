@@ -1,6 +1,6 @@
 import type { Data } from '#contract';
 import type { KnownPlugins } from '../known-plugins.ts';
-import type { IsSecret } from '../secret.ts';
+import type { IsSecret } from '../secrets/secret.ts';
 import type { Effect } from './effect.ts';
 import type { ComponentSchema } from './effective-document.ts';
 

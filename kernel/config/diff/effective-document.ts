@@ -1,7 +1,7 @@
 import type { BackendConfig, Data, DataObject, EndpointConfig, Level, Schema, ServiceConfig } from '#contract';
 import { backendSchema, endpointSchema, routerSchema, serviceSchema } from '../../contract/internal.ts';
 import { cloneData } from '../clone.ts';
-import { compileSchema } from '../validate.ts';
+import { compileSchema } from '../schema/validate.ts';
 import { printDuration } from './print-duration.ts';
 
 /** The schema of a component at a level; undefined when there is none of that name. */

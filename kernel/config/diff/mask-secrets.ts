@@ -1,6 +1,6 @@
 import { type Data, isObject } from '#contract';
 import { joinPointer } from '../pointer.ts';
-import { type IsSecret, isSecret } from '../secret.ts';
+import { type IsSecret, isSecret } from '../secrets/secret.ts';
 
 /** What stands where a secret is. */
 const MASK = '***';

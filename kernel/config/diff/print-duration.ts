@@ -1,4 +1,4 @@
-import { readDuration } from '../duration.ts';
+import { readDuration } from '../schema/duration.ts';
 
 /** From the longest: the first unit in which a duration is a whole number is taken. */
 const UNITS: readonly (readonly [name: string, milliseconds: number])[] = [

@@ -1,5 +1,5 @@
 import type { Data } from '#contract';
-import type { Stretch } from '../position.ts';
+import type { Stretch } from '../syntax/position.ts';
 
 /** Knows where the literals of one text stand and how its format writes others in their place. */
 export interface Editor {

@@ -1,5 +1,5 @@
 import { printJson } from '#contract';
-import { json } from '../json-text.ts';
+import { json } from '../syntax/json-text.ts';
 import type { CreateEditor } from './editor.ts';
 import { fitsOneLine, gapBefore, type InlineStyle, indentAt, indentUnit, printInline } from './layout.ts';
 

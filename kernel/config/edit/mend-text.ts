@@ -1,6 +1,6 @@
-import { parseDocument } from '../load.ts';
-import type { Mend, PlacedError } from '../position.ts';
-import { UnreadableError } from '../unreadable.ts';
+import { parseDocument } from '../syntax/load.ts';
+import type { Mend, PlacedError } from '../syntax/position.ts';
+import { UnreadableError } from '../syntax/unreadable.ts';
 
 /** Of the mistakes on one line one is told at a time. */
 const MAX_ROUNDS = 20;

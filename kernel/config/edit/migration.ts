@@ -1,6 +1,6 @@
 import { type ConfigError, type Data, type DataObject, isObject } from '#contract';
 import { cloneData } from '../clone.ts';
-import { modernize } from '../compatibility.ts';
+import { modernize } from '../compatibility/to-version-three.ts';
 import type { KnownPlugins } from '../known-plugins.ts';
 import type { Origin } from '../origin.ts';
 import { joinPointer, parsePointer, valueAt } from '../pointer.ts';

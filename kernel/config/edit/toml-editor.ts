@@ -1,5 +1,5 @@
 import { type Data, isObject, printJson } from '#contract';
-import { type TomlPlace, tomlPlaces } from '../toml-places.ts';
+import { type TomlPlace, tomlPlaces } from '../syntax/toml-places.ts';
 import type { CreateEditor } from './editor.ts';
 import { fitsOneLine, type InlineStyle, indentAt, indentUnit, printInline } from './layout.ts';
 

@@ -1,5 +1,5 @@
 import { type Data, isObject, printJson } from '#contract';
-import { yaml } from '../yaml-text.ts';
+import { yaml } from '../syntax/yaml-text.ts';
 import type { CreateEditor } from './editor.ts';
 import { type InlineStyle, printInline } from './layout.ts';
 

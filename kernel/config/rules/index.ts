@@ -1,7 +1,7 @@
 import type { EndpointConfig, ServiceConfig } from '#contract';
 import type { KnownPlugins } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
-import type { Structure } from '../structure.ts';
+import type { Structure } from '../schema/structure.ts';
 import { dnsCacheTtl } from './dns-cache-ttl.ts';
 import { checkEndpointPath } from './endpoint-path.ts';
 import { forwardedNames } from './forwarded-names.ts';

@@ -1,7 +1,7 @@
 import { ConfigError, type DataObject } from '#contract';
 import type { KnownPlugins } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
-import { type SecretLiteral, secretLiterals } from '../secret-literals.ts';
+import { type SecretLiteral, secretLiterals } from '../secrets/secret-literals.ts';
 
 /**
  * Secrets are not written into the file. No message shows one.

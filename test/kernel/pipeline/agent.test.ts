@@ -1,9 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { type AgentSite, atAgent, atBackend, definePlugin, type PipeRequest, Reply } from '#contract';
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../kernel/index.ts';
 import { rememberingSinks } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
-import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 
 type Run = AgentSite<unknown>['run'];
 

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
-import { startGateway } from '../../support/gateway.ts';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { startGateway } from '../../support/gateway.ts';
 
 /** What is wrong with a backend: code, place below the backend, message, hint. */
 async function mistakes(backend: object): Promise<unknown[][]> {

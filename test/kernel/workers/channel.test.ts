@@ -1,9 +1,9 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ConfigError } from '#contract';
+import { ConfigErrors, GatewayError } from '../../../kernel/contract/internal.ts';
 import { Channel } from '../../../kernel/workers/channel.ts';
 import { arrival, joinedLines, type TestLine } from './lines.ts';
-import { ConfigErrors, GatewayError } from '../../../kernel/contract/internal.ts';
 
 describe('the channel between two processes', () => {
   let near: TestLine;

@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import cluster, { type Worker } from 'node:cluster';
 import { mock } from 'node:test';
 import { atEndpoint, ConfigError, definePlugin, type Mirror } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { RunningGateway } from '../../../kernel/gateway/start-gateway.ts';
 import type { GatewayOptions } from '../../../kernel/index.ts';
 import type { Handlers } from '../../../kernel/workers/channel.ts';
@@ -11,7 +12,6 @@ import { until } from '../../support/conditions.ts';
 import { partsOf, rememberingSinks } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 import { TestProcess } from './lines.ts';
-import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 
 const nothing = { type: 'object', properties: {} } as const;
 

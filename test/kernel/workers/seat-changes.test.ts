@@ -1,8 +1,8 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
+import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { arrival, turnsUntil } from './lines.ts';
 import { order, SeatStand } from './seats.ts';
-import { GatewayError } from '../../../kernel/contract/internal.ts';
 
 describe('the place of a worker, over changes', () => {
   let stand: SeatStand;

@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { atEndpoint, type Catalogue, definePlugin, HeaderBag, Reply } from '#contract';
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { Channel } from '../../../kernel/workers/channel.ts';
 import type { Committed, PrepareOrder, Pulse } from '../../../kernel/workers/orders.ts';
 import { Worker } from '../../../kernel/workers/worker.ts';
@@ -9,7 +10,6 @@ import { catalogue } from '../../../plugins/index.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { arrival, joinedLines } from './lines.ts';
-import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 
 const nothing = { type: 'object', properties: { file: { type: 'string', description: 'A file.' } } } as const;
 

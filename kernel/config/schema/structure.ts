@@ -1,14 +1,14 @@
 import { ConfigError, type Data, type DataObject, isObject, type Schema } from '#contract';
-import { routerSchema, serviceSchema } from '../contract/internal.ts';
-import { cloneData } from './clone.ts';
-import type { KnownPlugins } from './known-plugins.ts';
-import { methodHint, methodsHint } from './method-hint.ts';
-import { hasField, placeOf } from './misplaced.ts';
-import { judgeField, type Kind, kindOf } from './not-supported.ts';
-import type { Origin } from './origin.ts';
-import { parentPointer, parsePointer, valueAt } from './pointer.ts';
-import { hinted, type Report } from './report.ts';
-import type { Written } from './rules/rule.ts';
+import { routerSchema, serviceSchema } from '../../contract/internal.ts';
+import { cloneData } from '../clone.ts';
+import { methodHint, methodsHint } from '../compatibility/method-hint.ts';
+import { hasField, placeOf } from '../compatibility/misplaced.ts';
+import { judgeField, type Kind, kindOf } from '../compatibility/not-supported.ts';
+import type { KnownPlugins } from '../known-plugins.ts';
+import type { Origin } from '../origin.ts';
+import { parentPointer, parsePointer, valueAt } from '../pointer.ts';
+import { hinted, type Report } from '../report.ts';
+import type { Written } from '../rules/rule.ts';
 import { compileSchema } from './validate.ts';
 
 /** Codes of mistakes after which an object still has the shape its rules expect. */

@@ -1,6 +1,6 @@
+import { DEFINITIONS, type JsonSchema } from '../schema/schema.ts';
 import { type Kind, knownFields } from './not-supported.ts';
 import { OLD_FIELDS, type OldNames } from './old-names.ts';
-import { DEFINITIONS, type JsonSchema } from './schema.ts';
 
 const INERT = {
   description: 'Not supported yet: it may only say what its absence means.',

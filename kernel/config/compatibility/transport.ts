@@ -1,6 +1,6 @@
 import { type DataObject, isObject } from '#contract';
-import type { Origin } from './origin.ts';
-import type { Report } from './report.ts';
+import type { Origin } from '../origin.ts';
+import type { Report } from '../report.ts';
 
 /**
  * Brings the root fields of the transport into their present form: no object where there is `null`, and old places and

@@ -1,5 +1,5 @@
 import { isObject } from '#contract';
-import { joinPointer, parsePointer } from './pointer.ts';
+import { joinPointer, parsePointer } from '../pointer.ts';
 import { isPathOfSecret, isSecretText, mayHoldSecret } from './secret-words.ts';
 
 /** True when the value that stands at a pointer is not to be shown. */

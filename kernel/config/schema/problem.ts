@@ -1,7 +1,7 @@
 import { type ConfigErrorOptions, isObject } from '#contract';
+import { fieldName } from '../pointer.ts';
 import { isTooLong, LONGEST_DURATION } from './duration.ts';
 import { durationSlip, equivalent } from './equivalent.ts';
-import { fieldName } from './pointer.ts';
 
 /** A mistake found by a keyword, before it becomes a `ConfigError`. Pointers are relative to the validated value. */
 export interface Problem extends Omit<ConfigErrorOptions, 'cause'> {

@@ -1,9 +1,9 @@
 import { type DataObject, isObject, type Schema } from '#contract';
-import { serviceSchema } from '../contract/internal.ts';
-import { isTooLong, LONGEST_DURATION, readDuration } from './duration.ts';
-import { showValue } from './problem.ts';
-import { createReport, type Report } from './report.ts';
-import { compileSchema } from './validate.ts';
+import { serviceSchema } from '../../contract/internal.ts';
+import { createReport, type Report } from '../report.ts';
+import { isTooLong, LONGEST_DURATION, readDuration } from '../schema/duration.ts';
+import { showValue } from '../schema/problem.ts';
+import { compileSchema } from '../schema/validate.ts';
 
 /** Prefixes of the variables, the stronger first. */
 const PREFIXES = ['GATEWAY_', 'KRAKEND_'] as const;

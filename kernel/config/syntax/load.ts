@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { ConfigError, type Data, isObject } from '#contract';
-import { ConfigErrors, fileTrouble } from '../contract/internal.ts';
+import { ConfigErrors, fileTrouble } from '../../contract/internal.ts';
+import { parsePointer } from '../pointer.ts';
+import { showValue } from '../schema/problem.ts';
 import { conflictMarks } from './conflict-marks.ts';
 import { json } from './json-text.ts';
 import { locator } from './locator.ts';
-import { parsePointer } from './pointer.ts';
 import { lineIndex, type Part, PlacedError, type Position, type Stretch } from './position.ts';
-import { showValue } from './problem.ts';
 import { toldAsTemplates } from './template.ts';
 import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 import { toml } from './toml-text.ts';

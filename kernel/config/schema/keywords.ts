@@ -1,8 +1,8 @@
 import type { Ajv, FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js';
 import { type DataObject, findNear, isObject, type Schema } from '#contract';
+import { escapePointer, fieldName } from '../pointer.ts';
 import { readDuration } from './duration.ts';
-import { escapePointer, fieldName } from './pointer.ts';
 import { type Problem, wrongType } from './problem.ts';
 
 /** How a keyword tells problems to whoever translates the validator's errors. */

@@ -1,5 +1,5 @@
 import type { ConfigError } from '#contract';
-import { ConfigErrors } from '../contract/internal.ts';
+import { ConfigErrors } from '../../contract/internal.ts';
 import { lineIndex, PlacedError } from './position.ts';
 import type { TextFault } from './text-format.ts';
 

@@ -1,4 +1,4 @@
-import type { Stretch } from './position.ts';
+import type { Stretch } from '../syntax/position.ts';
 
 /** Names of fields that hold secrets, or may: broad, for masking. */
 const telling = /secret|password|passphrase|private|token|credential|api_?key/i;

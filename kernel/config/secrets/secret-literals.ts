@@ -1,11 +1,11 @@
 import { type Data, type DataObject, isObject, type Schema } from '#contract';
-import { cloneData } from './clone.ts';
-import { hasFreeKeys, type KnownPlugins } from './known-plugins.ts';
-import { fieldName, joinPointer } from './pointer.ts';
-import type { Stretch } from './position.ts';
-import { innerSchemas } from './schema.ts';
+import { cloneData } from '../clone.ts';
+import { hasFreeKeys, type KnownPlugins } from '../known-plugins.ts';
+import { fieldName, joinPointer } from '../pointer.ts';
+import { innerSchemas } from '../schema/schema.ts';
+import { compileSchema } from '../schema/validate.ts';
+import type { Stretch } from '../syntax/position.ts';
 import { holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
-import { compileSchema } from './validate.ts';
 
 /** A secret that is written into a configuration as it is. */
 export interface SecretLiteral {

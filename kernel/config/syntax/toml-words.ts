@@ -1,4 +1,4 @@
-import { readDuration } from './duration.ts';
+import { readDuration } from '../schema/duration.ts';
 import type { Stretch } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 

@@ -1,4 +1,4 @@
-import { backendSchema, endpointSchema, routerSchema, serviceSchema } from '../contract/internal.ts';
+import { backendSchema, endpointSchema, routerSchema, serviceSchema } from '../../contract/internal.ts';
 import type { Kind } from './not-supported.ts';
 
 const FIELDS: Readonly<Record<Kind, object>> = {

@@ -1,10 +1,10 @@
 import { type Data, type DataObject, isObject } from '#contract';
-import type { KnownPlugins } from './known-plugins.ts';
+import type { KnownPlugins } from '../known-plugins.ts';
+import { createOrigin, type Origin } from '../origin.ts';
+import { joinPointer } from '../pointer.ts';
+import type { Report } from '../report.ts';
+import { showValue } from '../schema/problem.ts';
 import { OLD_FIELDS, renamedNamespace } from './old-names.ts';
-import { createOrigin, type Origin } from './origin.ts';
-import { joinPointer } from './pointer.ts';
-import { showValue } from './problem.ts';
-import type { Report } from './report.ts';
 
 /**
  * Turns a document of any supported version into one of version 3, with namespaces by their present names and without

@@ -1,5 +1,5 @@
+import { parsePointer } from '../pointer.ts';
 import type { Document } from './load.ts';
-import { parsePointer } from './pointer.ts';
 import { type Finder, lineIndex, type Position, type Stretch } from './position.ts';
 import { withinLiteral } from './string-literal.ts';
 import type { Format } from './text-format.ts';

@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { ConfigError, type Data, type DataObject, findNear, isObject, type Near, type Schema } from '#contract';
-import { cloneData } from './clone.ts';
+import { cloneData } from '../clone.ts';
+import { fieldName, joinPointer, parentPointer, parsePointer } from '../pointer.ts';
 import { equivalent } from './equivalent.ts';
 import { addKeywords, type ProblemParams } from './keywords.ts';
-import { fieldName, joinPointer, parentPointer, parsePointer } from './pointer.ts';
 import { type Problem, showValue, typeName, wrongType } from './problem.ts';
 import { toJsonSchema } from './schema.ts';
 
