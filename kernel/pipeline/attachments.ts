@@ -20,6 +20,7 @@ import type { Registry } from '../registry/registry.ts';
 import { attach, collecting } from './attach.ts';
 import { compileBackend } from './backend.ts';
 import { onlyClaim } from './claims.ts';
+import { reportHidden } from './hidden.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
 import { byDependency, type Offers } from './offers.ts';
@@ -144,6 +145,7 @@ export function attachBackend(
     );
   const backendPhase = phase('backend');
   const transportPhase = phase('transport');
+  reportHidden(build, [...backendPhase, ...transportPhase]);
   const customShape = onlyClaim(build, attached, 'shape', 'reshape the answer of a backend');
   const claim = attached.find(({ at }) => at.protocol !== undefined && at.protocol === protocol);
   return {

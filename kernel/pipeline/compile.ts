@@ -17,6 +17,7 @@ import { attach, collecting } from './attach.ts';
 import type { Attached } from './attachments.ts';
 import { onlyClaim } from './claims.ts';
 import { compileEndpoint } from './endpoint.ts';
+import { reportHidden } from './hidden.ts';
 import { type Found, findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { type AttachDefault, byDependency, Offers } from './offers.ts';
@@ -83,6 +84,8 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
   };
   for (const each of byDependency(found)) attachService(each);
   refuseRivals(build, service);
+  const wrapping = service.filter(({ at }) => at.request !== undefined);
+  reportHidden(build, sortByOrder(wrapping, registry.catalogue.order, 'request'));
   const routes: Route[] = [];
   const slices = new Slices();
   for (const [index, endpoint] of config.endpoints.entries()) {

@@ -26,6 +26,7 @@ import { missingValue } from './backend.ts';
 import { buffered } from './buffered.ts';
 import { onlyClaim } from './claims.ts';
 import { fold } from './fold.ts';
+import { reportHidden } from './hidden.ts';
 import { mergeReplies, parallel } from './merge.ts';
 import { compileDemands } from './pattern.ts';
 import { type Shadow, withShadows } from './shadow.ts';
@@ -209,20 +210,6 @@ function refuseReaders(
       new ConfigError('ENDPOINT_NO_DATA', joinPointer(pointer, 'output_encoding'), message, {
         hint: `a decoded output such as "json", or no "${plugin.name}"`,
         related: [component],
-      }),
-    );
-  }
-}
-
-/** A wrap that may answer by itself hides what stands inside it: the operator is told what. */
-function reportHidden(build: Build, outermostFirst: readonly Attached<AtEndpoint>[]): void {
-  for (const [at, { plugin, at: stand, pointer }] of outermostFirst.entries()) {
-    const hidden = outermostFirst.slice(at + 1);
-    if (!stand.terminal || hidden.length === 0) continue;
-    const names = hidden.map((inner) => `"${inner.plugin.name}"`).join(', ');
-    build.warnings.push(
-      new ConfigError('PLUGIN_HIDDEN', pointer, `"${plugin.name}" answers by itself, so ${names} may never run`, {
-        related: hidden.map((inner) => inner.pointer),
       }),
     );
   }

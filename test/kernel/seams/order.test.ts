@@ -1,0 +1,90 @@
+import { deepEqual, match } from 'node:assert/strict';
+import { atBackend, atService, definePlugin, type Plugin, type Step } from '#contract';
+import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { sortByOrder } from '../../../kernel/registry/order.ts';
+import { Registry } from '../../../kernel/registry/registry.ts';
+import { examine } from '../../../kernel/runtime/build.ts';
+import { catalogue } from '../../../plugins/index.ts';
+
+const order = { router: [], request: [], endpoint: [], proxy: ['a', 'b'], backend: [], transport: [] };
+const named = (name: string, beside: Partial<Plugin> = {}) => definePlugin({ name, description: 'Stands.', ...beside });
+
+describe('plugins that the table of the order does not name', () => {
+  const sorted = (...plugins: Plugin[]) =>
+    sortByOrder(
+      plugins.map((plugin) => ({ plugin })),
+      order,
+      'proxy',
+    ).map(({ plugin }) => plugin.name);
+
+  it('stand beside the one they name', () => {
+    deepEqual(sorted(named('b'), named('x', { outside: 'b' }), named('y', { inside: 'a' }), named('a')), [
+      'a',
+      'x',
+      'y',
+      'b',
+    ]);
+  });
+  it('may name one that is not in the table either', () => {
+    const plugins = [
+      named('b'),
+      named('y', { outside: 'x' }),
+      named('x', { outside: 'b' }),
+      named('z', { inside: 'x' }),
+    ];
+    deepEqual(sorted(...plugins), ['y', 'x', 'z', 'b']);
+  });
+  it('stand innermost when they name nobody who is there, or one another', () => {
+    const plugins = [
+      named('x', { outside: 'y' }),
+      named('y', { outside: 'x' }),
+      named('z', { inside: 'n' }),
+      named('b'),
+    ];
+    deepEqual(sorted(...plugins)[0], 'b');
+  });
+});
+
+describe('a component that answers by itself', () => {
+  const nothing = { type: 'object', properties: {} } as const;
+  const pass = <R>(next: Step<R>): Step<R> => next;
+  const answering = definePlugin({
+    name: 'test/answering',
+    description: 'Answers by itself.',
+    places: [
+      atBackend(nothing, () => ({ terminal: true, backend: pass })),
+      atService(nothing, () => ({ terminal: true, request: pass })),
+    ],
+  });
+  const inner = definePlugin({
+    name: 'test/inner',
+    description: 'Stands inside.',
+    places: [atBackend(nothing, () => ({ transport: pass })), atService(nothing, () => ({ request: pass }))],
+  });
+  const both = { 'test/answering': {}, 'test/inner': {} };
+  const more = Object.fromEntries([answering, inner].map((plugin) => [plugin.name, async () => ({ plugin })]));
+  const plugged = { ...catalogue, plugins: { ...catalogue.plugins, ...more } };
+
+  const hidden = async (root: object, backend: object) => {
+    const backends = [{ host: ['http://127.0.0.1:9'], url_pattern: '/', extra_config: backend }];
+    const document = { version: 3, extra_config: root, endpoints: [{ endpoint: '/a', backend: backends }] };
+    const registry = new Registry(plugged, toolServices());
+    const { warnings } = await examine(document, {}, registry, false);
+    await registry.close();
+    return warnings.filter(({ code }) => code === 'PLUGIN_HIDDEN');
+  };
+
+  it('hides what stands inside it, which is told, around a backend', async () => {
+    const [warning] = await hidden({}, both);
+    match(warning!.message, /"test\/answering" answers by itself, so "test\/inner" may never run/);
+  });
+  it('hides it around everything, too', async () => {
+    deepEqual(
+      (await hidden(both, {})).map(({ pointer }) => pointer),
+      ['/extra_config/test~1answering'],
+    );
+  });
+  it('hides nothing where nothing stands inside it', async () => {
+    deepEqual(await hidden({}, { 'test/answering': {} }), []);
+  });
+});
