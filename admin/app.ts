@@ -12,7 +12,7 @@ import { createTokenGuard } from './guards/token.ts';
 import { createIdempotency } from './idempotency.ts';
 import type { Operation } from './operation.ts';
 import { Problem } from './problem.ts';
-import { serveOperation } from './serving.ts';
+import { serveOperation } from './serve-operation.ts';
 import type { Tokens } from './tokens/tokens.ts';
 
 /** Answers one request of the admin port. */

@@ -25,7 +25,7 @@ export function persistence(gateway: Operations, file: string): Participant {
     async prepare({ snapshot: { text } }) {
       const draft = await orRefusal(file, draftFile(file, text));
       return {
-        async seal() {
+        async precommit() {
           if (!draft) return;
           const { watcher } = gateway;
           const write = () => draft.commit();

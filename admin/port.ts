@@ -11,8 +11,8 @@ import {
 } from '#kernel';
 import type { Answer } from './app.ts';
 import { PlanError, type PortPlan, planPort } from './port-plan.ts';
-import { type Entrance, openEntrance } from './server/entrance.ts';
-import { createSpeaker, type Speaker } from './server/speaker.ts';
+import { createHttpServer, type HttpServer } from './server/http-server.ts';
+import { openSocketListener, type SocketListener } from './server/socket-listener.ts';
 
 const AT = '/extra_config/admin~1api/listen';
 
@@ -33,7 +33,7 @@ export interface AdminPortOptions {
 
 /** An entrance for a configuration that does not serve yet; null where there is to be none. */
 interface Opening {
-  readonly entrance: Entrance | null;
+  readonly entrance: SocketListener | null;
   /** Undoes what opening it has done. */
   giveBack(): void | Promise<void>;
 }
@@ -44,12 +44,12 @@ interface Opening {
  */
 export class AdminPort implements Participant {
   readonly #options: AdminPortOptions;
-  #entrance: Entrance | null = null;
+  #entrance: SocketListener | null = null;
   /** As it was asked for. */
   #listen: string | null = null;
-  #speaker: Speaker | null = null;
+  #speaker: HttpServer | null = null;
   /** Replaced, and to be closed soon; by the address that was asked for. */
-  readonly #leaving = new Map<string, { readonly entrance: Entrance; readonly timer: NodeJS.Timeout }>();
+  readonly #leaving = new Map<string, { readonly entrance: SocketListener; readonly timer: NodeJS.Timeout }>();
 
   constructor(options: AdminPortOptions) {
     this.#options = options;
@@ -107,7 +107,7 @@ export class AdminPort implements Participant {
       return { entrance, giveBack: () => this.#leave(listen, entrance) };
     }
     try {
-      const entrance = await openEntrance(
+      const entrance = await openSocketListener(
         address,
         (bound) => this.#options.gateway.deny(bound),
         (socket) => this.#speaker?.take(socket),
@@ -121,7 +121,7 @@ export class AdminPort implements Participant {
     }
   }
 
-  async #use({ settings: { pem }, listen }: PortPlan, entrance: Entrance | null): Promise<void> {
+  async #use({ settings: { pem }, listen }: PortPlan, entrance: SocketListener | null): Promise<void> {
     const [old, oldListen] = [this.#entrance, this.#listen];
     this.#entrance = entrance;
     if (entrance !== old) this.#listen = listen;
@@ -130,14 +130,14 @@ export class AdminPort implements Participant {
     if (entrance) await this.#options.onServing(entrance.address);
   }
 
-  #speak(pem: Speaker['pem']): void {
+  #speak(pem: HttpServer['pem']): void {
     const old = this.#speaker;
-    this.#speaker = createSpeaker(this.#options.answer, pem);
+    this.#speaker = createHttpServer(this.#options.answer, pem);
     old?.close();
   }
 
   /** Lets an address go on for a while: clients are still on it, and a rollback may want it again. */
-  #leave(listen: string, entrance: Entrance): void {
+  #leave(listen: string, entrance: SocketListener): void {
     const { handoverMs = 10_000 } = this.#options;
     const end = () => {
       this.#leaving.delete(listen);
@@ -166,6 +166,6 @@ export class AdminPort implements Participant {
   }
 }
 
-function isSamePem(speaker: Speaker | null, pem: Speaker['pem']): boolean {
+function isSamePem(speaker: HttpServer | null, pem: HttpServer['pem']): boolean {
   return speaker !== null && JSON.stringify(speaker.pem) === JSON.stringify(pem);
 }

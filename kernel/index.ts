@@ -28,7 +28,7 @@ export {
   severities,
 } from './contract/internal.ts';
 export type { Attempt, AttemptResult, Trigger } from './control/attempts.ts';
-export type { Applied, Change, GuardWish } from './control/change.ts';
+export type { Applied, Change, GuardRequest as GuardWish } from './control/change.ts';
 export type { EventData, EventLog, EventType, GatewayEvent } from './control/event-log.ts';
 export { eventTypes, isEventPattern } from './control/event-log.ts';
 export type { GatewayOptions, WorkerOptions } from './control/gateway-options.ts';
@@ -57,5 +57,5 @@ export { socketAddress } from './server/client-ip.ts';
 export { handConnection, watchTimeouts } from './server/internals.ts';
 export type { RunningAdmin, StartAdmin, StartAdminOptions } from './start-admin.ts';
 export { version } from './version.ts';
-export type { WorkerInfo } from './workers/crew.ts';
 export { type MemoryUse, memoryUse } from './workers/memory-use.ts';
+export type { WorkerInfo } from './workers/worker-pool.ts';

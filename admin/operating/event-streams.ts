@@ -4,7 +4,7 @@ import { appliedBody } from '../applied-body.ts';
 import { attemptProblem } from '../problem-document.ts';
 
 /** What a client wants to be told. */
-export interface Wish {
+export interface EventRequest {
   /** Id of the last event it knows; without it only what is to come. */
   readonly after?: number;
   /** As of `Subscription`. */
@@ -14,7 +14,7 @@ export interface Wish {
 /** Streams of server-sent events under way. */
 export interface EventStreams {
   /** Begins one. A reader that falls too far behind is cut off. */
-  open(wish: Wish): Readable;
+  open(wish: EventRequest): Readable;
   /** Ends all of them in order. */
   close(): void;
 }

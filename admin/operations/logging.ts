@@ -45,7 +45,7 @@ export const setLogging: Operation = {
   ),
   answers,
   async handle(ctx, admin) {
-    const { level, ttlMs } = parseWish(await demandJson(ctx, admin));
+    const { level, ttlMs } = parseRequest(await demandJson(ctx, admin));
     const { logLevel } = admin.operating;
     logLevel.set(level, ttlMs);
     ctx.body = view(logLevel);
@@ -57,7 +57,7 @@ function view({ level, leftMs }: LogLevelOverride): object {
 }
 
 /** @throws Problem bad-request. */
-function parseWish(body: unknown): { level: LogLevel; ttlMs: number } {
+function parseRequest(body: unknown): { level: LogLevel; ttlMs: number } {
   if (!isObject(body)) throw new Problem('bad-request', 'the body must be an object');
   const { level, ttl = DEFAULT_TTL, namespaces, ...unknown } = body;
   const [stranger] = Object.keys(unknown);

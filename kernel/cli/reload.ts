@@ -8,7 +8,7 @@ import type { AppliedBody } from './remote/bodies.ts';
 import { changeFlags, changeHeaders } from './remote/change.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
 import { describeChange } from './remote/describe-change.ts';
-import { awaitVerdict } from './remote/guard-verdict.ts';
+import { awaitDecision } from './remote/guard-decision.ts';
 import { readBody, showAnswer } from './remote/show.ts';
 import { UsageError } from './usage-error.ts';
 import { adminVariables } from './variables.ts';
@@ -60,7 +60,7 @@ export const reload: Command = {
       const code = showAnswer(context, answer, values.json, describeChange);
       const applied = isRefusal(answer.status) ? null : readBody<AppliedBody>(answer);
       if (durationMs === null || !applied || applied.result === 'dry_run') return code;
-      if (applied.guard) return awaitVerdict(client, context, applied.guard, durationMs);
+      if (applied.guard) return awaitDecision(client, context, applied.guard, durationMs);
       context.stderr.write(`no guard: revision ${applied.revision} has served longer than it, or is the first one\n`);
       return code;
     });

@@ -1,4 +1,4 @@
-import type { WorkerSettings } from '../workers/orders.ts';
+import type { WorkerSettings } from '../workers/messages.ts';
 import type { Command } from './command.ts';
 
 /** One of the processes of `run --workers`: it serves what the process that started it says. */

@@ -24,7 +24,13 @@ export { shownHost } from './hosts.ts';
 export { type Issue, type RelatedIssue, toIssues } from './issue.ts';
 export { issueLine } from './issue-line.ts';
 export { isRaw, isUnread, type KnownPlugins, meaningsOf, nothingKnown } from './known-plugins.ts';
-export { type Normalized, type NormalizeOptions, normalize, normalizeInSlices, untold } from './normalize.ts';
+export {
+  type Normalized,
+  type NormalizeOptions,
+  normalize,
+  normalizeCooperatively as normalizeInSlices,
+  untold,
+} from './normalize.ts';
 export { type PathSegment, parseSegment, readSegment } from './path-segment.ts';
 export { completePipe, type FoundPipe, mayHoldPipes, pipesIn } from './pipes.ts';
 export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer, valueAt } from './pointer.ts';

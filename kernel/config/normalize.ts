@@ -59,7 +59,7 @@ export function normalize(data: unknown, options: NormalizeOptions = {}): Normal
 }
 
 /** As `normalize`, in short slices, so that requests go on being served. */
-export async function normalizeInSlices(data: unknown, options: NormalizeOptions = {}): Promise<Normalized> {
+export async function normalizeCooperatively(data: unknown, options: NormalizeOptions = {}): Promise<Normalized> {
   const stretches = normalizing(data, options);
   const slices = new Slices();
   for (;;) {

@@ -18,7 +18,7 @@ export { escapePointer } from './pointer.ts';
 export { encodePathSegment, encodeQueryPart } from './query.ts';
 export { routerSchema } from './router-config.ts';
 export { silentEvents } from './site.ts';
-export { Slices } from './slices.ts';
 export { afterHook } from './step.ts';
 export { keyFilesOf, serverTlsSchema } from './tls.ts';
 export { speaksOld } from './tls-options.ts';
+export { YieldScheduler as Slices } from './yield-scheduler.ts';

@@ -21,7 +21,7 @@ import type { Step, Wrap } from './step.ts';
 export type Namespace = string;
 
 /** What an attachment tells the compiler about itself. */
-export interface Stand {
+export interface AttachmentTraits {
   /**
    * The attachment looks at a reply's data, so replies must be decoded. Refused where bytes pass undecoded, unless it
    * has a `message` hook and the output is one of messages. `optional`: it then finds no data and can do without.
@@ -68,7 +68,7 @@ export interface OwnRoute {
 }
 
 /** The whole service, before any endpoint is looked for. */
-export interface AtService extends Stand {
+export interface AtService extends AttachmentTraits {
   /**
    * Phase `request`: around everything that is answered, endpoints and the gateway's own paths, 404, 405 and redirects,
    * refusals, failures, timeouts and streams. It may answer by itself, and go on with another target, headers or body:
@@ -112,7 +112,7 @@ export interface Gather {
  */
 export type MessageHook = (data: DataObject, request: PipeRequest, call: Call) => DataObject | null;
 
-export interface AtEndpoint extends Stand {
+export interface AtEndpoint extends AttachmentTraits {
   /** The client's request, before the pipe. */
   readonly endpoint?: Wrap<ClientRequest>;
   /** The filtered request and the merged reply. */
@@ -134,7 +134,7 @@ export interface AtEndpoint extends Stand {
   readonly payload?: { readonly maxBytes?: number; readonly inflate?: boolean };
 }
 
-export interface AtBackend extends Stand {
+export interface AtBackend extends AttachmentTraits {
   /** One backend's request and its decoded, shaped reply. */
   readonly backend?: Wrap<PipeRequest>;
   /** One backend's request and its raw reply: real status, bytes not yet decoded. */
@@ -153,7 +153,7 @@ export interface AtBackend extends Stand {
  * The driver of an agent: speaks with a queue, and runs the agent's pipe for every message with `site.run`. What it does
  * begins with `site.start`.
  */
-export type AtAgent = Stand;
+export type AtAgent = AttachmentTraits;
 
 /** Where a namespace may stand, the schema of its configuration there, and what it attaches. */
 export type Place =

@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/internal.ts';
 import { between, noTraffic } from '../pipeline/traffic-window.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
 import { systemTimers, type Timers } from '../runtime/watch/index.ts';
-import type { Applied, Change, Current, GuardWish } from './change.ts';
+import type { Applied, Change, Current, GuardRequest } from './change.ts';
 import type { Control } from './control.ts';
 import type { EventLog, EventType } from './event-log.ts';
 import type { Generations } from './generations.ts';
@@ -80,14 +80,14 @@ export class ChangeGuard {
   }
 
   /** What the configuration itself asks for, where nobody could ask for it. */
-  #ownWish({ trigger }: Change): GuardWish | null {
+  #ownWish({ trigger }: Change): GuardRequest | null {
     if (trigger !== 'watch' && trigger !== 'signal') return null;
     const { guardMs } = reloadSettings(this.#options.generations.current.runtime);
     return guardMs > 0 ? { durationMs: guardMs } : null;
   }
 
   #watch(
-    { thresholds = defaultThresholds }: GuardWish,
+    { thresholds = defaultThresholds }: GuardRequest,
     leftMs: number,
     { revision, attempt }: Applied,
     replaced: Current,

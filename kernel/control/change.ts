@@ -30,7 +30,7 @@ export interface Change {
   /** Whether it goes into the history; true unless false. */
   readonly recorded?: boolean | undefined;
   /** Watches over it once it serves, and takes it back when endpoints get worse. */
-  readonly guard?: GuardWish | undefined;
+  readonly guard?: GuardRequest | undefined;
   /** Looks at what serves when the change's turn has come. @throws to give it up. */
   readonly provided?: ((serving: Runtime) => void) | undefined;
   /** Told the number of the attempt when it begins. */
@@ -38,7 +38,7 @@ export interface Change {
 }
 
 /** How long to watch over a change, and what counts as worse. */
-export interface GuardWish {
+export interface GuardRequest {
   readonly durationMs: number;
   readonly thresholds?: GuardThresholds | undefined;
 }

@@ -11,11 +11,11 @@ import { type Attempt, Attempts } from './attempts.ts';
 import type { Applied, Change, Current } from './change.ts';
 import type { EventLog } from './event-log.ts';
 import type { Generations } from './generations.ts';
+import { Mutex } from './mutex.ts';
 import { abortAll, commitAll, type Participant, type Ready } from './participant.ts';
 import { briefly, toRefusal } from './refusal.ts';
 import { hasSameFiles, isSame } from './same-configuration.ts';
 import { ConfigText, readSnapshot, type Snapshot, type Source } from './snapshot.ts';
-import { Turnstile } from './turnstile.ts';
 
 export interface ControlOptions {
   readonly generations: Generations;
@@ -43,7 +43,7 @@ export class Control {
   /** Told how every attempt ended, dry runs included, before whoever asked for it is; null when it was refused. */
   readonly onSettled: ((attempt: Attempt, applied: Applied | null) => void)[] = [];
   readonly #options: ControlOptions;
-  readonly #turnstile = new Turnstile();
+  readonly #turnstile = new Mutex();
   #source: Source;
   #revision: number;
   #closed = false;
@@ -85,7 +85,7 @@ export class Control {
 
   /** True while a change is being applied. */
   get busy(): boolean {
-    return this.#turnstile.taken;
+    return this.#turnstile.locked;
   }
 
   /**
@@ -111,7 +111,7 @@ export class Control {
    * fault of ours. The old configuration then serves on.
    */
   async apply(change: Change): Promise<Applied> {
-    const leave = await this.#turnstile.enter(change.waitMs ?? Number.POSITIVE_INFINITY);
+    const leave = await this.#turnstile.acquire(change.waitMs ?? Number.POSITIVE_INFINITY);
     try {
       if (this.#closed) throw new GatewayError('GATEWAY_CLOSED', 'the gateway is closing');
       if (this.#current) change.provided?.(this.#serving);
@@ -125,7 +125,7 @@ export class Control {
   /** Waits for the changes under way. No other one is taken. */
   async close(): Promise<void> {
     this.#closed = true;
-    const leave = await this.#turnstile.enter(Number.POSITIVE_INFINITY);
+    const leave = await this.#turnstile.acquire(Number.POSITIVE_INFINITY);
     leave();
   }
 
@@ -138,7 +138,7 @@ export class Control {
     const attempt = this.attempts.begin(change, this.#current ? this.#serving.id : 0);
     const startedAt = performance.now();
     const phases = new Phases((phase) => events.emit('reload.phase', { attempt: attempt.id, phase }));
-    const trial = new Trial(change, attempt, phases);
+    const trial = new RunningAttempt(change, attempt, phases);
     change.begun?.(attempt.id);
     events.emit('reload.started', { attempt: attempt.id, trigger: change.trigger });
     const end = (result: Attempt['result']): void => {
@@ -168,7 +168,7 @@ export class Control {
     }
   }
 
-  async #run(trial: Trial): Promise<Omit<Applied, 'revision' | 'attempt' | 'durationMs' | 'phases'>> {
+  async #run(trial: RunningAttempt): Promise<Omit<Applied, 'revision' | 'attempt' | 'durationMs' | 'phases'>> {
     const { change, phases, files } = trial;
     const { generations, overrides } = this.#options;
     const slices = new Slices();
@@ -235,7 +235,7 @@ export class Control {
 
   /** Gets everybody ready, or nobody: none has anything to give back when it throws. */
   async #prepareOthers(
-    { change, snapshot, files, phases }: Trial,
+    { change, snapshot, files, phases }: RunningAttempt,
     runtime: Runtime,
     participants: readonly Participant[],
   ): Promise<readonly Ready[]> {
@@ -247,7 +247,7 @@ export class Control {
     try {
       const refused = settled.find((outcome) => outcome.status === 'rejected');
       if (refused) throw refused.reason;
-      if (!change.dryRun) for (const one of ready) await one.seal?.();
+      if (!change.dryRun) for (const one of ready) await one.precommit?.();
       return ready;
     } catch (error) {
       await abortAll(ready);
@@ -260,7 +260,7 @@ export class Control {
 type Sourced = Change & { readonly source: Source };
 
 /** One attempt on its way. */
-class Trial {
+class RunningAttempt {
   readonly change: Sourced;
   readonly attempt: Attempt;
   readonly phases: Phases;

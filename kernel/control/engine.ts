@@ -4,8 +4,8 @@ import { type ApplicationLog, createLog, createSinks, joinLogging } from '../log
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import type { Ask } from '../runtime/config-build.ts';
-import { Keeper } from '../runtime/keeper.ts';
 import { Mirrors } from '../runtime/mirrors.ts';
+import { RefCountedCache } from '../runtime/ref-counted-cache.ts';
 import { version } from '../version.ts';
 import { Generations } from './generations.ts';
 
@@ -50,7 +50,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
     ...services,
     denied,
   } as Services);
-  const keeper = new Keeper();
+  const keeper = new RefCountedCache();
   const mirrors = new Mirrors();
   const own = { log, sinks, version, defaultLevel, ask };
   return { log, registry, generations: new Generations({ registry, keeper, mirrors, role, ...own }), mirrors, denied };

@@ -7,8 +7,8 @@ import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import type { Phases } from '../runtime/phases.ts';
 import type { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { createServing, type Serving, type ServingOptions } from '../server/serving.ts';
 import { ServingCell } from '../server/serving-cell.ts';
+import { createServingContext, type ServingContext, type ServingOptions } from '../server/serving-context.ts';
 import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
 import { type PortChange, PublicPort } from './public-port.ts';
 import { reloadSettings } from './reload-settings.ts';
@@ -38,7 +38,7 @@ export interface Draining {
 }
 
 /** A configuration that has requests or could get some, as the admin API shows it. */
-export interface HeldGeneration {
+export interface GenerationInfo {
   readonly revision: number;
   readonly state: 'current' | 'draining';
   /** In flight. */
@@ -77,7 +77,7 @@ export class Generations {
   }
 
   /** What serves. Only to be asked for after the first commit. */
-  get current(): Serving {
+  get current(): ServingContext {
     return this.#cell.current!;
   }
 
@@ -86,9 +86,9 @@ export class Generations {
   }
 
   /** The serving configuration, then those before it, newest first. */
-  get held(): readonly HeldGeneration[] {
+  get held(): readonly GenerationInfo[] {
     const now = Date.now();
-    const hold = ({ id, calls, streams }: Runtime, state: HeldGeneration['state'], servedFrom: number) => ({
+    const hold = ({ id, calls, streams }: Runtime, state: GenerationInfo['state'], servedFrom: number) => ({
       revision: id,
       state,
       requests: calls,
@@ -166,7 +166,7 @@ export class Generations {
     const { runtime, warnings } = await build(normalized, files, this.#options, id, phases);
     try {
       await nextTurn();
-      const serving = await createServing(runtime, this.#options);
+      const serving = await createServingContext(runtime, this.#options);
       const port = await this.#port.prepare(runtime, normalized.origin);
       return {
         runtime,
@@ -183,7 +183,7 @@ export class Generations {
     }
   }
 
-  #swap(serving: Serving, port: PortChange): { rebound: readonly string[] } {
+  #swap(serving: ServingContext, port: PortChange): { rebound: readonly string[] } {
     const old = this.#cell.current;
     this.#options.log.configure(serving.logging.application);
     this.#cell.current = serving;

@@ -21,7 +21,7 @@ const NOTICEABLE_MS = 50;
  * latency with nothing.
  * @returns why it is worse; null when it is not.
  */
-export function judge(before: TrafficWindow, after: TrafficWindow, thresholds = defaultThresholds): string | null {
+export function evaluate(before: TrafficWindow, after: TrafficWindow, thresholds = defaultThresholds): string | null {
   if (after.calls < thresholds.minimumCalls) return null;
   return moreErrors(before, after, thresholds) ?? slower(before, after, thresholds);
 }
@@ -109,7 +109,7 @@ function worst(endpoints: Iterable<GuardedEndpoint>, thresholds: GuardThresholds
   let first: string | null = null;
   let others = 0;
   for (const { key, before, after } of endpoints) {
-    const reason = judge(before, after, thresholds);
+    const reason = evaluate(before, after, thresholds);
     if (reason === null) continue;
     if (first === null) first = `${key}: ${reason}`;
     else others++;

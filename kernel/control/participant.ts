@@ -19,7 +19,7 @@ export interface Ready {
    * run.
    * @throws ConfigErrors to give the change up; `abort` follows.
    */
-  seal?(): Promise<void>;
+  precommit?(): Promise<void>;
   /** Resolves when the participant has changed over, with the addresses it opened in the place of others. */
   commit(): Rebound | Promise<Rebound>;
   abort(): void | Promise<void>;

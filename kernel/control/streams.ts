@@ -1,5 +1,5 @@
-import type { Hold } from '../pipeline/hold.ts';
 import type { Route } from '../pipeline/route.ts';
+import type { StreamLease } from '../pipeline/stream-lease.ts';
 import { endpointId, endpointPrint } from '../runtime/fingerprint.ts';
 
 interface Held {
@@ -14,7 +14,7 @@ interface Held {
  * unchanged; else it is ended in order after a while.
  */
 export class Streams {
-  readonly #held = new Map<Hold, Held>();
+  readonly #held = new Map<StreamLease, Held>();
 
   /** Takes the streams of a replaced configuration and looks at all of them again. @param drainMs how long changed ones go on. */
   follow(replaced: readonly Route[], serving: readonly Route[], drainMs: number): void {
@@ -43,7 +43,7 @@ export class Streams {
   /** Streams that go on, by endpoint. @param serving routes that serve, whose streams count too. */
   byEndpoint(serving: readonly Route[]): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    const count = (id: string, { streams }: Hold): void => {
+    const count = (id: string, { streams }: StreamLease): void => {
       if (streams > 0) counts.set(id, (counts.get(id) ?? 0) + streams);
     };
     for (const { endpoint, hold } of serving) count(endpointId(endpoint), hold);

@@ -1,7 +1,7 @@
 import type { LogSinks } from '#contract';
-import type { Generations, HeldGeneration } from '../control/generations.ts';
-import type { WorkerInfo } from '../workers/crew.ts';
+import type { GenerationInfo, Generations } from '../control/generations.ts';
 import { memoryUse } from '../workers/memory-use.ts';
+import type { WorkerInfo } from '../workers/worker-pool.ts';
 import type { ServingProcesses } from './serving-processes.ts';
 
 /** This process, which serves by itself. */
@@ -47,7 +47,7 @@ export class OwnProcess implements ServingProcesses {
     return this.#generations.closing;
   }
 
-  get held(): readonly HeldGeneration[] {
+  get held(): readonly GenerationInfo[] {
     return this.#generations.held;
   }
 

@@ -1,5 +1,5 @@
-import type { HeldGeneration } from '../control/generations.ts';
-import type { WorkerInfo } from '../workers/crew.ts';
+import type { GenerationInfo } from '../control/generations.ts';
+import type { WorkerInfo } from '../workers/worker-pool.ts';
 
 /** The processes that serve: this one, or its workers. Figures are of all of them together, those of workers a moment old. */
 export interface ServingProcesses {
@@ -13,7 +13,7 @@ export interface ServingProcesses {
   /** True while connections are closed after their answer, so that clients go elsewhere. */
   readonly closing: boolean;
   /** The serving configuration, then those before it that still have requests, newest first. */
-  readonly held: readonly HeldGeneration[];
+  readonly held: readonly GenerationInfo[];
   /** Requests given up because their configuration had been replaced for too long. */
   readonly aborted: number;
   /** Replaced configurations that were given back and stay in memory nevertheless. */

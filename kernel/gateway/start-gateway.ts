@@ -13,20 +13,20 @@ import { followFiles } from '../control/follow-files.ts';
 import type { GatewayOptions } from '../control/gateway-options.ts';
 import type { Generations } from '../control/generations.ts';
 import type { GuardState } from '../control/guard-state.ts';
+import { logOutcome } from '../control/log-outcome.ts';
 import type { Participant } from '../control/participant.ts';
 import { recordRevisions, recordStart } from '../control/record-revisions.ts';
 import { toRefusal } from '../control/refusal.ts';
 import { adminSettings, KEPT_REVISIONS } from '../control/reload-settings.ts';
 import { openRevisionStore, type RevisionStore } from '../control/revision-store.ts';
 import { ConfigText, type Snapshot, type Source } from '../control/snapshot.ts';
-import { tellOutcome } from '../control/tell-outcome.ts';
 import { type Components, componentsOf } from '../inspect/components.ts';
 import type { ApplicationLog } from '../logging/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type Examined, examine } from '../runtime/build.ts';
 import type { Mirrors } from '../runtime/mirrors.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
-import type { Crew } from '../workers/crew.ts';
+import type { WorkerPool } from '../workers/worker-pool.ts';
 import type { GatewayStatus } from './gateway.ts';
 import type { Operations, ServingConfiguration } from './operations.ts';
 import { OwnProcess } from './own-process.ts';
@@ -69,7 +69,7 @@ export class RunningGateway implements Operations {
   readonly #mirrors: Mirrors;
   readonly #denied: DeniedAddresses;
   readonly #own: OwnProcess;
-  #crew: Crew | null = null;
+  #crew: WorkerPool | null = null;
   #watcher: Watcher | null = null;
   #closing: Promise<void> | null = null;
   /** The history's first entry on its way. */
@@ -96,7 +96,7 @@ export class RunningGateway implements Operations {
     const { isSecret } = this.components;
     const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });
     this.control = control;
-    tellOutcome(control, log);
+    logOutcome(control, log);
     recordRevisions(control, generations, revisions);
     this.#guard = new ChangeGuard({ control, generations, revisions, events, log });
   }
@@ -104,11 +104,11 @@ export class RunningGateway implements Operations {
   async start(): Promise<void> {
     const { workers, port, debug = false, resumeLastGood = false } = this.#options;
     if (workers) {
-      const { Crew } = await import('../workers/crew.ts');
+      const { WorkerPool } = await import('../workers/worker-pool.ts');
       const { events, log } = this;
       const settings = { port: port ?? null, debug };
       const shared = { generations: this.generations, mirrors: this.#mirrors, denied: this.#denied };
-      this.#crew = new Crew({ ...workers, settings, ...shared, events, log });
+      this.#crew = new WorkerPool({ ...workers, settings, ...shared, events, log });
       this.join(this.#crew);
     }
     try {
@@ -168,7 +168,7 @@ export class RunningGateway implements Operations {
     return this.#guard.state;
   }
 
-  get processes(): Crew | OwnProcess {
+  get processes(): WorkerPool | OwnProcess {
     return this.#crew ?? this.#own;
   }
 

@@ -20,11 +20,11 @@ import type { Route } from '../pipeline/route.ts';
 import type { Stage } from '../pipeline/stages.ts';
 import { compileClientIp } from '../server/client-ip.ts';
 import { version } from '../version.ts';
+import { type ForwardingDecision, headerDecisions, queryDecisions, usedInAddress } from './forwarding-decision.ts';
 import { findMatch, type Matching } from './match.ts';
-import { headerPassages, type Passage, queryPassages, usedInAddress } from './passage.ts';
 import { type FindPlace, type Place, pointerOnly } from './place.ts';
+import { placeholderValuesFor } from './placeholder-values.ts';
 import type { Served } from './served.ts';
-import { standInsFor } from './stand-ins.ts';
 
 /** A request to be explained; it is never made. */
 export interface SampleRequest {
@@ -53,8 +53,8 @@ export interface Forwarded extends Place {
   readonly shadow: boolean;
   /** Components that see the request, and may change it, outermost first. */
   readonly stages: readonly Stage[];
-  readonly clientHeaders: readonly Passage[];
-  readonly clientQuery: readonly Passage[];
+  readonly clientHeaders: readonly ForwardingDecision[];
+  readonly clientQuery: readonly ForwardingDecision[];
   /** The query of `url_pattern` gives way to what is forwarded. */
   readonly patternQueryLost: boolean;
   /** Why nothing is sent; null when something is. */
@@ -150,7 +150,7 @@ function forward(
 ): Omit<Forwarded, keyof Place> {
   const { endpoint, output } = route;
   const { stages, hostless } = route.stages.backends[index]!;
-  const { earlier, claims, restore } = standInsFor(backend);
+  const { earlier, claims, restore } = placeholderValuesFor(backend);
   const call = new Call();
   call.set(claimsSlot, claims);
   const isListed = backend.sd === 'static' && !hostless;
@@ -195,8 +195,8 @@ function forward(
     encoding: output.raw ? output.name : backend.encoding,
     shadow: stages.some(({ as }) => as === 'shadow'),
     stages,
-    clientHeaders: first ? headerPassages(client, route, backend, first, used.headers) : [],
-    clientQuery: first ? queryPassages(client, endpoint, first, used.parameters) : [],
+    clientHeaders: first ? headerDecisions(client, route, backend, first, used.headers) : [],
+    clientQuery: first ? queryDecisions(client, endpoint, first, used.parameters) : [],
     patternQueryLost: first !== undefined && first.query.size > 0 && /\?./.test(backend.url_pattern),
     refused,
   };

@@ -5,8 +5,8 @@ import { createFallbackAnswers } from '../server/answers.ts';
 import type { Destination } from '../server/destinations.ts';
 import { parseTarget, type Target } from '../server/target.ts';
 import { type NearMiss, nearMisses } from './near-misses.ts';
+import { findOtherMatches, type Rival } from './other-matches.ts';
 import { type FindPlace, pointerOnly } from './place.ts';
-import { findRivals, type Rival } from './rivals.ts';
 import { type RouteView, viewRoute } from './routes.ts';
 import type { Served } from './served.ts';
 
@@ -79,7 +79,7 @@ export async function findMatch(
   const consider = (list: readonly (Rival | NearMiss)[]): Considered[] =>
     list.map(({ route, why }) => ({ route: view(route), why }));
   const winner = destination.kind === 'route' ? destination.route : null;
-  const rivals = consider(await findRivals(served, method, path, winner));
+  const rivals = consider(await findOtherMatches(served, method, path, winner));
   if (destination.kind === 'route') {
     const { route, params } = destination;
     const match: Match = { kind: 'route', route: view(route), params: asDeclared(params, route) };

@@ -2,13 +2,13 @@ import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plu
 import { compileSchema, completePipe, joinPointer, markedLiterals, pipesIn, secretWarning } from '../config/index.ts';
 import { unreadableFile } from '../contract/internal.ts';
 import { ofOtherPlace } from './other-place.ts';
-import { type Build, createSite, type Stance } from './site.ts';
+import { type Build, createSite, type Location } from './site.ts';
 
 /**
  * Attaches a plugin at one place: validates its configuration, hands it its site and collects what is wrong.
  * @returns what `attach` handed over, or undefined when the configuration was refused.
  */
-export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data, stance: Stance): A | undefined {
+export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data, stance: Location): A | undefined {
   const { value, errors } = compileSchema(place.schema)(copyData(raw), stance.pointer);
   if (errors.length > 0) {
     for (const error of errors) build.errors.push(ofOtherPlace(error, plugin, place, stance.pointer));
@@ -23,7 +23,7 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
 }
 
 /** Fills in what the pipes of a component leave open. @returns false when one of them has mistakes. */
-function completePipes(build: Build, { schema }: Place, value: unknown, { pointer, endpoint }: Stance): boolean {
+function completePipes(build: Build, { schema }: Place, value: unknown, { pointer, endpoint }: Location): boolean {
   const { config: service, known } = build;
   const around = { service, known, timeout: endpoint?.timeout ?? build.config.timeout };
   let isSound = true;

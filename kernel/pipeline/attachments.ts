@@ -25,7 +25,7 @@ import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
 import { byDependency, type Offers } from './offers.ts';
 import { Reads } from './reads.ts';
-import { type Build, type CompilePipe, createSite, type Stance } from './site.ts';
+import { type Build, type CompilePipe, createSite, type Location } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
 import { isUnread } from './unread-file.ts';
 
@@ -200,7 +200,7 @@ function findProtocol(
   { build, registry }: EndpointContext,
   attached: readonly Attached<AtBackend>[],
   pointer: string,
-  stance: Omit<Stance, 'pointer'>,
+  stance: Omit<Location, 'pointer'>,
   output: Encoding | undefined,
 ): AtBackend['protocol'] {
   const claims = attached.filter(({ at }) => at.protocol);

@@ -83,7 +83,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     attachService({ plugin, place, config: {}, pointer: joinPointer('', 'extra_config', namespace) });
   };
   for (const each of byDependency(found)) attachService(each);
-  refuseRivals(build, service);
+  refuseSecondClaims(build, service);
   const wrapping = service.filter(({ at }) => at.request !== undefined);
   reportHidden(build, sortByOrder(wrapping, registry.catalogue.order, 'request'));
   const routes: Route[] = [];
@@ -113,7 +113,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
 }
 
 /** What one component of the service alone may decide. */
-function refuseRivals(build: Build, service: readonly Attached<AtService>[]): void {
+function refuseSecondClaims(build: Build, service: readonly Attached<AtService>[]): void {
   onlyClaim(build, service, 'reload', 'decide how configurations are replaced');
   onlyClaim(build, service, 'admin', 'set the admin port');
   const logging = service.flatMap(({ at, ...rest }) => (at.logging ? [{ ...rest, at: at.logging }] : []));

@@ -2,7 +2,7 @@ import { type BackendConfig, type BackendSite, ConfigError, type HostList, type 
 import { joinPointer, nearest, shownHost } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import { collecting } from './attach.ts';
-import { type Build, createSite, type Stance } from './site.ts';
+import { type Build, createSite, type Location } from './site.ts';
 
 /**
  * Opens the discovery that a backend's `sd` names.
@@ -12,7 +12,7 @@ export function openHosts(
   { build, registry }: { readonly build: Build; readonly registry: Registry },
   backend: BackendConfig,
   protocol: Protocol | undefined,
-  stance: Stance,
+  stance: Location,
 ): HostList | null {
   const discovery = registry.discovery(backend.sd);
   if (!discovery) {

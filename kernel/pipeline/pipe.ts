@@ -1,6 +1,7 @@
 import {
   type AtBackend,
   type AtEndpoint,
+  type AttachmentTraits,
   after,
   ConfigError,
   type Encoding,
@@ -8,7 +9,6 @@ import {
   type Log,
   type PipeRequest,
   Reply,
-  type Stand,
   type Step,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
@@ -123,7 +123,7 @@ export function compilePipe(
 
 const noHeaders: ReadonlySet<string> = new Set();
 
-function headersSet(attached: readonly Attached<Stand>[]): ReadonlySet<string> {
+function headersSet(attached: readonly Attached<AttachmentTraits>[]): ReadonlySet<string> {
   const names = attached.flatMap(({ at }) => at.sets ?? []);
   return names.length === 0 ? noHeaders : new Set(names.map((name) => name.toLowerCase()));
 }

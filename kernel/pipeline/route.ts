@@ -1,9 +1,9 @@
 import type { ClientRequest, Encoding, EndpointConfig, Log, PipeRequest, Reply, Step } from '#contract';
 import type { EndpointTraffic } from './endpoint-traffic.ts';
-import type { Hold } from './hold.ts';
 import type { NestedPipe } from './nested.ts';
 import type { Reads } from './reads.ts';
 import type { PipeStages } from './stages.ts';
+import type { StreamLease } from './stream-lease.ts';
 
 /** One published endpoint, ready to be called. Everything about it was decided when the configuration was compiled. */
 export interface Route {
@@ -21,7 +21,7 @@ export interface Route {
   readonly upgrades: ReadonlySet<string>;
   readonly log: Log;
   /** What its streams hold on to. */
-  readonly hold: Hold;
+  readonly hold: StreamLease;
   /** What it has served, under every configuration that had it. */
   readonly traffic: EndpointTraffic;
   /** What everything attached to it and to its backends asked for; more may be asked for later. */

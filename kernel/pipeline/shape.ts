@@ -29,21 +29,21 @@ function compileTarget(target: string): Shape {
 }
 
 /** A tree of names: `true` stands for the node and everything below it. */
-type Tree = Map<string, Tree | true>;
+type PathTrie = Map<string, PathTrie | true>;
 
-function plant(paths: readonly string[], keepsShorter: boolean): Tree {
-  const root: Tree = new Map();
+function addPath(paths: readonly string[], keepsShorter: boolean): PathTrie {
+  const root: PathTrie = new Map();
   for (const path of paths) {
     const steps = path.split('.');
     const last = steps.pop()!;
-    let node: Tree | null = root;
+    let node: PathTrie | null = root;
     for (const step of steps) {
-      const next: Tree | true | undefined = node.get(step);
+      const next: PathTrie | true | undefined = node.get(step);
       if (next === true && keepsShorter) {
         node = null;
         break;
       }
-      const child: Tree = next === undefined || next === true ? new Map() : next;
+      const child: PathTrie = next === undefined || next === true ? new Map() : next;
       node.set(step, child);
       node = child;
     }
@@ -54,11 +54,11 @@ function plant(paths: readonly string[], keepsShorter: boolean): Tree {
 
 /** Keeps the named nodes; of `a` and `a.b` the later entry decides; an object left with nothing goes. */
 function compileAllow(paths: readonly string[]): Shape {
-  const tree = plant(paths, false);
+  const tree = addPath(paths, false);
   return (data) => keep(data, tree) ?? {};
 }
 
-function keep(data: DataObject, tree: Tree): DataObject | undefined {
+function keep(data: DataObject, tree: PathTrie): DataObject | undefined {
   const kept: DataObject = {};
   let any = false;
   for (const key of Object.keys(data)) {
@@ -78,11 +78,11 @@ function keep(data: DataObject, tree: Tree): DataObject | undefined {
 
 /** Removes the named leaves; parents stay, also when empty; a shorter path wins over a longer one under it. */
 function compileDeny(paths: readonly string[]): Shape {
-  const tree = plant(paths, true);
+  const tree = addPath(paths, true);
   return (data) => remove(data, tree);
 }
 
-function remove(data: DataObject, tree: Tree): DataObject {
+function remove(data: DataObject, tree: PathTrie): DataObject {
   const kept: DataObject = {};
   for (const key of Object.keys(data)) {
     const below = tree.get(key);

@@ -28,10 +28,10 @@ import {
 } from '#contract';
 import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import { PatternError } from '../contract/internal.ts';
-import type { Hold } from './hold.ts';
 import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';
 import type { Reads } from './reads.ts';
+import type { StreamLease } from './stream-lease.ts';
 
 type Dispose = () => void | Promise<void>;
 
@@ -72,11 +72,11 @@ export interface Build {
   readonly reads: Reads;
   defer(dispose: Dispose): void;
   /** The same build for one endpoint: what it acquires is held for as long as the endpoint has streams. */
-  forEndpoint(): { readonly build: Build; readonly hold: Hold };
+  forEndpoint(): { readonly build: Build; readonly hold: StreamLease };
 }
 
 /** Where in the configuration a namespace stands. */
-export interface Stance {
+export interface Location {
   readonly pointer: string;
   readonly log: Log;
   readonly endpoint?: EndpointConfig;
@@ -96,7 +96,7 @@ export interface Stance {
 export type CompilePipe = (pipe: PipeConfig, pointer: string) => Step<PipeRequest>;
 
 /** The site of one namespace at one place; endpoint and backend are there when the place has them. */
-export function createSite(build: Build, plugin: Plugin, config: unknown, stance: Stance): BackendSite<unknown> {
+export function createSite(build: Build, plugin: Plugin, config: unknown, stance: Location): BackendSite<unknown> {
   return new PlaceSite(build, plugin, config, stance) as BackendSite<unknown>;
 }
 
@@ -111,10 +111,10 @@ class PlaceSite implements Site<unknown> {
   readonly run: AgentSite<unknown>['run'] | undefined;
   readonly #build: Build;
   readonly #plugin: Plugin;
-  readonly #stance: Stance;
+  readonly #stance: Location;
   readonly #reads: Reads;
 
-  constructor(build: Build, plugin: Plugin, config: unknown, stance: Stance) {
+  constructor(build: Build, plugin: Plugin, config: unknown, stance: Location) {
     this.#build = build;
     this.#plugin = plugin;
     this.#stance = stance;

@@ -1,12 +1,12 @@
 import { ByteStream, type PipeRequest, type Reply, type Step } from '#contract';
-import { watched } from './watched.ts';
+import { onStreamEnd } from './on-stream-end.ts';
 
 /** Gives a step a deadline of its own, from the start of its call; bytes that are still coming stay under it. */
 export function withTimeout(timeoutMs: number, next: Step<PipeRequest>): Step<PipeRequest> {
   return (request, call) => {
     const own = call.fork(timeoutMs);
     const leave = (reply: Reply): Reply => {
-      if (reply.body instanceof ByteStream) reply.body = watched(reply.body, () => own.finish());
+      if (reply.body instanceof ByteStream) reply.body = onStreamEnd(reply.body, () => own.finish());
       else own.finish();
       return reply;
     };

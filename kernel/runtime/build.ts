@@ -6,10 +6,10 @@ import { loadNamed } from '../registry/named.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type BuildContext, ConfigBuild } from './config-build.ts';
 import { hashOf, takeFingerprint } from './fingerprint.ts';
-import { Keeper } from './keeper.ts';
 import { Mirrors } from './mirrors.ts';
 import type { Phases } from './phases.ts';
 import { NamedFiles, ReadFiles } from './read-files.ts';
+import { RefCountedCache } from './ref-counted-cache.ts';
 import { Runtime } from './runtime.ts';
 import type { FileRead } from './watch/index.ts';
 
@@ -115,7 +115,7 @@ export async function hashOfExamined({ config, files }: Examined): Promise<strin
 
 /** A process of its own, for a configuration that is only looked at. */
 function standalone(registry: Registry): BuildContext {
-  return { registry, keeper: new Keeper(), mirrors: new Mirrors(), role: 'alone' };
+  return { registry, keeper: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone' };
 }
 
 async function warmUp(tasks: ConfigBuild['warmups']): Promise<void> {

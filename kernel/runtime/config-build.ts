@@ -3,11 +3,11 @@ import { type Normalized, untold } from '../config/index.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
 import { isUnread } from '../pipeline/unread-file.ts';
 import type { Registry } from '../registry/registry.ts';
-import { EndpointHold } from './endpoint-hold.ts';
-import type { Keeper } from './keeper.ts';
+import { EndpointLease } from './endpoint-lease.ts';
 import type { Mirrors } from './mirrors.ts';
 import type { PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
+import type { RefCountedCache } from './ref-counted-cache.ts';
 import { Scope } from './scope.ts';
 import { ScopedBuild } from './scoped-build.ts';
 import { readServerTls, type ServerTls } from './tls.ts';
@@ -21,7 +21,7 @@ export type Ask = (revision: number, id: string, asked: Asked) => Promise<Asked>
 /** What every build of a process works with. */
 export interface BuildContext {
   readonly registry: Registry;
-  readonly keeper: Keeper;
+  readonly keeper: RefCountedCache;
   readonly mirrors: Mirrors;
   readonly role: Role;
   /** For a process that owns no shared values. */
@@ -43,7 +43,7 @@ export class ConfigBuild {
   readonly context: BuildContext;
   readonly revision: number;
   readonly scope = new Scope();
-  readonly holds: EndpointHold[] = [];
+  readonly holds: EndpointLease[] = [];
   readonly shared = new Map<string, (asked: Asked) => Asked>();
   readonly starts: StartTask[] = [];
   readonly health = new Map<string, () => Data>();
@@ -93,8 +93,8 @@ export class ConfigBuild {
     return { compiled: await compile(build, this.context.registry), tls };
   }
 
-  newHold(): EndpointHold {
-    const hold = new EndpointHold();
+  newHold(): EndpointLease {
+    const hold = new EndpointLease();
     this.holds.push(hold);
     return hold;
   }

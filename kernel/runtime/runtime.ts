@@ -2,7 +2,7 @@ import type { Log, ServiceConfig } from '#contract';
 import { Slices } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { Acquired, Dispatcher } from './config-build.ts';
-import type { EndpointHold } from './endpoint-hold.ts';
+import type { EndpointLease } from './endpoint-lease.ts';
 import { type Fingerprint, hashOf, takeFingerprintNow } from './fingerprint.ts';
 import type { Scope } from './scope.ts';
 import type { ServerTls } from './tls.ts';
@@ -46,7 +46,7 @@ export class Runtime {
   readonly #starts: Acquired['starts'];
   readonly #started = new AbortController();
   readonly #scope: Scope;
-  readonly #holds: readonly EndpointHold[];
+  readonly #holds: readonly EndpointLease[];
   /**
    * An array in which each call knows its slot, not a `Set`: the tables that a busy `Set` leaves behind keep finished calls
    * alive past their youth, which costs a tenth of the CPU time of a request.

@@ -20,11 +20,11 @@ import type { Build } from '../pipeline/site.ts';
 import type { Registry } from '../registry/registry.ts';
 import { bindTrouble } from './bind-trouble.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
-import type { EndpointHold } from './endpoint-hold.ts';
-import { type Holder, keptId } from './keeper.ts';
+import type { EndpointLease } from './endpoint-lease.ts';
 import { type AskForTokens, answerLease, Leases } from './leases.ts';
 import { PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
+import { type CacheLease, keptId } from './ref-counted-cache.ts';
 import type { Scope } from './scope.ts';
 
 /** What the compiler is handed: for the whole service, or for one endpoint with a scope of its own. There are many. */
@@ -32,7 +32,7 @@ export class ScopedBuild implements Build {
   readonly #whole: ConfigBuild;
   readonly #scope: Scope;
   readonly reads = new Reads();
-  #holder: Holder | null = null;
+  #holder: CacheLease | null = null;
 
   constructor(whole: ConfigBuild, scope: Scope) {
     this.#whole = whole;
@@ -179,7 +179,7 @@ export class ScopedBuild implements Build {
     this.#scope.defer(dispose);
   }
 
-  forEndpoint(): { build: Build; hold: EndpointHold } {
+  forEndpoint(): { build: Build; hold: EndpointLease } {
     const hold = this.#whole.newHold();
     return { build: new ScopedBuild(this.#whole, hold), hold };
   }

@@ -1,7 +1,7 @@
 import { type ClientRequest, type Log, Reply, toCallError } from '#contract';
 import { type Answer, type Rendering, render, renderError, renderPlain } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
-import { tellErrors } from './tell-errors.ts';
+import { logErrors } from './log-errors.ts';
 import { renderUpgrade } from './upgrade.ts';
 
 /**
@@ -21,7 +21,7 @@ export function answerOf(
     return reply.trailers ? { ...answer, trailers: reply.trailers } : answer;
   } catch (error) {
     const failed = Reply.failed(toCallError(error));
-    tellErrors(failed, log, false);
+    logErrors(failed, log, false);
     // What the stages have put on the reply is the client's, whatever becomes of its content.
     reply.headers.filter((name) => !name.startsWith('content-'));
     failed.headers = reply.headers;

@@ -9,7 +9,7 @@ import {
   type Step,
 } from '#contract';
 import { answered } from '../pipeline/answering.ts';
-import { watched } from '../pipeline/watched.ts';
+import { onStreamEnd } from '../pipeline/on-stream-end.ts';
 import type { FallbackAnswers } from './answers.ts';
 import type { Destinations } from './destinations.ts';
 
@@ -43,7 +43,7 @@ export function componentDispatch(destinations: Destinations, fallbacks: Fallbac
 /** The call's own deadline is over with its answer, and for a stream with its end. */
 function untilAnswered(own: Call, reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
   if (reply instanceof Promise) return reply.then((settled) => untilAnswered(own, settled));
-  if (reply.body instanceof ByteStream) reply.body = watched(reply.body, () => own.finish());
+  if (reply.body instanceof ByteStream) reply.body = onStreamEnd(reply.body, () => own.finish());
   else own.finish();
   return reply;
 }

@@ -14,9 +14,9 @@ import {
   toCallError,
 } from '#contract';
 import { answered, drop } from '../pipeline/answering.ts';
-import type { Stream } from '../pipeline/hold.ts';
 import type { Answer } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
+import type { Stream } from '../pipeline/stream-lease.ts';
 import type { InFlight } from '../runtime/runtime.ts';
 import { answerOf } from './answer-of.ts';
 import type { ClientBody } from './client-body.ts';
@@ -27,10 +27,10 @@ import type { ExchangeParts } from './exchange-parts.ts';
 import { FinishedRequest } from './finished-request.ts';
 import { KoaChanges } from './koa-changes.ts';
 import { handToKoa, joinContext } from './koa-reply.ts';
+import { logErrors } from './log-errors.ts';
 import { INFLATED_LIMIT_BYTES as BODY_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
 import { SwitchingResponse } from './switching-response.ts';
 import { parseTarget, type Target } from './target.ts';
-import { tellErrors } from './tell-errors.ts';
 import { isStreamed, writeAnswer } from './write.ts';
 
 const badTarget: Destination = { kind: 'refused', text: 'error: invalid request target' };
@@ -168,7 +168,7 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
     if (reply.errors.length > 0) {
       this.#errors = reply.errors;
       // A refusal made before the pipe is no failure: the access line tells it.
-      if (reply.complete !== null) tellErrors(reply, log, route !== null && route.endpoint.backend.length > 1);
+      if (reply.complete !== null) logErrors(reply, log, route !== null && route.endpoint.backend.length > 1);
     }
     if (this.#refusal !== 0 || this.#response.destroyed) {
       context.respond = false;

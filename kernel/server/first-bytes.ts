@@ -1,14 +1,14 @@
 import type { Duplex } from 'node:stream';
 
 /** Ready: the bytes to put back, and what to do then. */
-type Verdict = { readonly bytes: Buffer; readonly done: () => void } | 'wrong' | null;
+type Decision = { readonly bytes: Buffer; readonly done: () => void } | 'wrong' | null;
 
 /**
  * Gathers the first bytes of a connection until they say enough, and puts them back.
  * @param waitMs for those bytes; 0 for no limit. Beyond it the connection is closed.
  * @param judge null for more bytes; a connection with the wrong ones is closed.
  */
-export function readFirst(socket: Duplex, waitMs: number, judge: (bytes: Buffer) => Verdict): void {
+export function readFirst(socket: Duplex, waitMs: number, judge: (bytes: Buffer) => Decision): void {
   let bytes: Buffer = Buffer.alloc(0);
   const timer = waitMs > 0 ? setTimeout(() => socket.destroy(), waitMs) : undefined;
   const stop = () => {

@@ -28,7 +28,7 @@ export async function listen(
   log: Log,
 ): Promise<Listener> {
   const protocols = createProtocols(settings, serve, log);
-  const { entrance } = protocols;
+  const { listener: entrance } = protocols;
   const { listen_ip: ip } = settings.config;
   await bind(entrance, port, ip);
   const address = entrance.address() as AddressInfo;

@@ -24,7 +24,7 @@ export interface PortSettings {
  */
 export interface Protocols {
   /** Owns the port. */
-  readonly entrance: Server;
+  readonly listener: Server;
   /** Connections that speak what the port no longer does end with the answers they are waiting for. */
   adjust(settings: PortSettings): void;
   /** Whether HTTP/1 connections are closed after the answer they are waiting for. */
@@ -42,7 +42,7 @@ export function createProtocols(settings: PortSettings, serve: Serve, log: Log):
 }
 
 class Dispatch implements Protocols {
-  readonly entrance: Server;
+  readonly listener: Server;
   readonly #serve: Serve;
   readonly #log: Log;
   #config: ServiceConfig;
@@ -63,7 +63,7 @@ class Dispatch implements Protocols {
     this.#handshakes = tls && this.#shakeHands(tls);
     this.#http2 = createHttp2(config, serve);
     this.#http1 = this.#createHttp1();
-    this.entrance = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       // Node takes its own listener off what it hands out, and a reset can come at any moment.
       socket.on('error', ignored);
       this.#accept(socket);

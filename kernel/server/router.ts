@@ -2,9 +2,9 @@ import createFindMyWay, { type HTTPMethod, type Instance } from 'find-my-way';
 import { type Params, paramKey, type ServiceConfig } from '#contract';
 import { encodePathSegment, Slices } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
+import { CaseInsensitivePaths } from './case-insensitive-paths.ts';
 import { cleanPath } from './clean-path.ts';
-import { Spelling } from './spelling.ts';
-import { moreFixedFirst, treePath } from './tree-path.ts';
+import { moreFixedFirst, triePath } from './trie-path.ts';
 
 /** What a request's method and path lead to. */
 export type Outcome =
@@ -36,7 +36,7 @@ export class Router {
   readonly #options: ServiceConfig['router'];
   readonly #exact: Instance<never>;
   /** For redirects to the declared spelling; null when those are off. */
-  readonly #spelling: Spelling | null;
+  readonly #spelling: CaseInsensitivePaths | null;
   readonly #methods = new Set<string>();
   readonly #wildcards: Entry[] = [];
   #catchAll: Route | null = null;
@@ -45,7 +45,7 @@ export class Router {
     this.#options = config.router;
     const tree = { maxParamLength: 1_000_000, querystringParser: () => noQuery };
     this.#exact = createFindMyWay(tree) as unknown as Instance<never>;
-    this.#spelling = config.router.disable_redirect_fixed_path ? null : new Spelling();
+    this.#spelling = config.router.disable_redirect_fixed_path ? null : new CaseInsensitivePaths();
   }
 
   static async build(config: ServiceConfig, routes: readonly Route[]): Promise<Router> {
@@ -69,7 +69,7 @@ export class Router {
       return;
     }
     const names: [string, string][] = [];
-    const path = treePath(pattern, (name) => {
+    const path = triePath(pattern, (name) => {
       const plain = /^[a-z]\w*$/i.test(name) ? paramKey(name) : `p${names.length}`;
       names.push([plain, paramKey(name)]);
       return plain;

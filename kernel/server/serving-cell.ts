@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Serving } from './serving.ts';
+import type { ServingContext } from './serving-context.ts';
 
 /** Holds what serves now. The swap is one assignment: a request takes `current` once and keeps it to its end. */
 export class ServingCell {
   /** Null before the first configuration. */
-  current: Serving | null = null;
+  current: ServingContext | null = null;
   /** Requests taken so far. */
   requests = 0;
 

@@ -1,3 +1,3 @@
 export { silentSinks } from '../contract/internal.ts';
-export { type Stand, type Surroundings, stand } from './stand.ts';
+export { type Harness, type HarnessOptions, openHarness } from './harness.ts';
 export type { TestRequest } from './test-request.ts';

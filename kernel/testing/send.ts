@@ -16,7 +16,7 @@ import {
 } from '#contract';
 import { fold } from '../pipeline/fold.ts';
 import { parallel } from '../pipeline/merge.ts';
-import type { Standing, Surroundings } from './stand.ts';
+import type { HarnessOptions, Standing } from './harness.ts';
 import { calledOverHttp } from './test-http.ts';
 import { type TestRequest, testRequest } from './test-request.ts';
 
@@ -30,7 +30,7 @@ export async function sendTo(
   standing: Standing,
   place: Level,
   given: TestRequest | ClientRequest,
-  around: Surroundings,
+  around: HarnessOptions,
 ): Promise<Reply> {
   const { attached, build } = standing;
   const client = typeof given === 'object' && 'match' in given ? given : testRequest(given);
@@ -56,7 +56,7 @@ export async function sendTo(
 }
 
 /** Runs the pipe of an agent under test: `next`. */
-export function runNext({ next = answerOk }: Surroundings): AgentSite<unknown>['run'] {
+export function runNext({ next = answerOk }: HarnessOptions): AgentSite<unknown>['run'] {
   return async ({ body, headers = new HeaderBag() }, signal) => {
     const client = makeRequest({ headers, body: RequestBody.of(body) });
     const call = new Call();

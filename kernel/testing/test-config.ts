@@ -1,7 +1,7 @@
 import type { AgentConfig, BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
 import { compileSchema } from '../config/index.ts';
 import { agentSchema, routerSchema, serviceSchema } from '../contract/internal.ts';
-import type { Surroundings } from './stand.ts';
+import type { HarnessOptions } from './harness.ts';
 
 /** A service with every default, and what is given. */
 export function testService(given: Partial<ServiceConfig> = {}): ServiceConfig {
@@ -11,7 +11,7 @@ export function testService(given: Partial<ServiceConfig> = {}): ServiceConfig {
 }
 
 /** An endpoint with every default and one backend, and what is given. */
-export function testEndpoint(around: Surroundings): EndpointConfig {
+export function testEndpoint(around: HarnessOptions): EndpointConfig {
   const endpoint: EndpointConfig = {
     endpoint: '/test',
     method: 'GET',
@@ -44,7 +44,7 @@ export function testEndpoint(around: Surroundings): EndpointConfig {
 }
 
 /** An agent with every default, and what is given. */
-export function testAgent(around: Surroundings): AgentConfig {
+export function testAgent(around: HarnessOptions): AgentConfig {
   const { value } = compileSchema(agentSchema)(
     { name: 'test', consumer: { topic: 'test' }, backend: [], extra_config: {} },
     '',

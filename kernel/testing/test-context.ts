@@ -3,10 +3,10 @@ import { DeniedAddresses, silentEvents, silentLog, silentSinks } from '../contra
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import type { Asked, BuildContext } from '../runtime/config-build.ts';
-import { Keeper } from '../runtime/keeper.ts';
 import { Mirrors } from '../runtime/mirrors.ts';
+import { RefCountedCache } from '../runtime/ref-counted-cache.ts';
+import type { Harness, HarnessOptions } from './harness.ts';
 import { answerOk } from './send.ts';
-import type { Stand, Surroundings } from './stand.ts';
 import { testHttp } from './test-http.ts';
 
 /** One for all that is stood: expressions are compiled once. */
@@ -15,10 +15,10 @@ const patterns = createPatterns();
 const systemClock: Clock = { now: () => performance.now() };
 
 /** Asks another stand for a shared value. */
-export type AskOwner = (owner: Stand, id: string, asked: Asked) => Promise<Asked>;
+export type AskOwner = (owner: Harness, id: string, asked: Asked) => Promise<Asked>;
 
 /** What the plugin's configuration is built with, for as long as it stands. */
-export function testContext(plugin: Plugin, around: Surroundings, ask: AskOwner): BuildContext {
+export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwner): BuildContext {
   const { plugins = [], services, role, owner } = around;
   const http = plugin.http ? plugin : testHttp(around.next ?? answerOk);
   const catalogue: Catalogue = {
@@ -38,7 +38,7 @@ export function testContext(plugin: Plugin, around: Surroundings, ask: AskOwner)
   } as Services);
   return {
     registry,
-    keeper: new Keeper(),
+    keeper: new RefCountedCache(),
     mirrors: new Mirrors(),
     role: role ?? (owner ? 'worker' : 'alone'),
     ...(owner && { ask: (_revision, id, asked) => ask(owner, id, asked) }),

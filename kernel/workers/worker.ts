@@ -12,10 +12,10 @@ import { Phases } from '../runtime/phases.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import { Channel, type Line } from './channel.ts';
 import { memoryUse } from './memory-use.ts';
-import type { Committed, MirrorMessage, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
+import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerSettings } from './messages.ts';
 
 /** Time between two pulses, in milliseconds. */
-const PULSE_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
 
 /**
  * Serves in a process of its own what the primary says, until it says stop.
@@ -101,7 +101,7 @@ export class Worker {
     this.#prepared = null;
     const { rebound } = prepared.commit();
     this.#serving = revision;
-    this.#pulse ??= setInterval(() => this.#beat(), PULSE_MS).unref();
+    this.#pulse ??= setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
     this.#beat();
     return { revision, rebound, port: generations.address?.port ?? null };
   }
@@ -125,7 +125,7 @@ export class Worker {
       const delta = served.takeDelta();
       return delta ? [[endpointId(endpoint), delta] as const] : [];
     });
-    const pulse: Pulse = {
+    const pulse: Heartbeat = {
       revision: this.#serving,
       requests: generations.requests,
       calls: generations.calls,
@@ -135,7 +135,7 @@ export class Worker {
       aborted: generations.aborted,
       leaked: generations.leaked,
       lostLines: registry.services.sinks.lost,
-      loopLagMs: Math.max(0, Math.round(now - this.#pulseAt - PULSE_MS)),
+      loopLagMs: Math.max(0, Math.round(now - this.#pulseAt - HEARTBEAT_MS)),
       ...memoryUse(),
       traffic,
     };

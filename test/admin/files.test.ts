@@ -128,7 +128,7 @@ describe('the admin API and the file of the configuration', () => {
       let aborted = 0;
       one.gateway.join({
         prepare: async () => ({
-          async seal() {
+          async precommit() {
             rmSync(file);
             mkdirSync(file);
           },
@@ -199,7 +199,7 @@ describe('a configuration that could not be written to its file', () => {
     // A directory cannot be replaced by a file.
     const leave = one.gateway.join({
       prepare: async () => ({
-        async seal() {
+        async precommit() {
           rmSync(file);
           mkdirSync(file);
         },

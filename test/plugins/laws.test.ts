@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Discovery, Level, Phase, Plugin, Schema } from '#contract';
 import { compileSchema } from '../../kernel/config/index.ts';
 import { ConfigErrors } from '../../kernel/contract/internal.ts';
-import { stand } from '../../kernel/testing/index.ts';
+import { openHarness } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { standDiscovery } from '../support/discovery.ts';
 import { underUnrelatedChanges } from '../support/unrelated-changes.ts';
@@ -75,7 +75,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
 
   it('has a schema that compiles', () => doesNotThrow(() => compileSchema(schema)({}, '')));
 
-  it('refuses a configuration that is no object', () => rejects(stand(plugin, at, 'nonsense'), ConfigErrors));
+  it('refuses a configuration that is no object', () => rejects(openHarness(plugin, at, 'nonsense'), ConfigErrors));
 
   it('shows configurations that are good for it, which differ', () => {
     const examples = examplesOf(schema);
@@ -85,7 +85,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
 
   for (const [index, example] of examplesOf(schema).entries()) {
     it(`takes its example ${index + 1} twice over, has its place in the order of its phases, and gives everything back`, async () => {
-      const standing = await stand(plugin, at, example, { endpoint: { method: 'POST' } });
+      const standing = await openHarness(plugin, at, example, { endpoint: { method: 'POST' } });
       deepEqual(standing.warnings, []);
       const unordered = phases.filter((phase) => phase in standing.attached && !catalogue.order[phase].includes(name));
       deepEqual(unordered, []);

@@ -16,7 +16,7 @@ import { createPatterns } from '../../kernel/patterns/patterns.ts';
 import { Offers } from '../../kernel/pipeline/offers.ts';
 import { Reads } from '../../kernel/pipeline/reads.ts';
 import { type Build, createSite } from '../../kernel/pipeline/site.ts';
-import { Keeper } from '../../kernel/runtime/keeper.ts';
+import { RefCountedCache } from '../../kernel/runtime/ref-counted-cache.ts';
 import { Scope } from '../../kernel/runtime/scope.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
@@ -52,7 +52,7 @@ export async function standDiscovery(
   fields: Partial<BackendConfig> = {},
   log: Log = silentLog,
 ): Promise<StandingDiscovery> {
-  const keeper = new Keeper();
+  const keeper = new RefCountedCache();
   const [discovery] = plugin.discoveries as readonly [Discovery];
   const open = () => {
     const scope = new Scope();

@@ -1,5 +1,5 @@
 import type { Level, Plugin, Reply, ServiceConfig } from '#contract';
-import { type Stand, type Surroundings, stand, type TestRequest } from '../../kernel/testing/index.ts';
+import { type Harness, type HarnessOptions, openHarness, type TestRequest } from '../../kernel/testing/index.ts';
 import { testService } from '../../kernel/testing/test-config.ts';
 
 /** What a plugin answers in a configuration, and in one where everything is another that it did not ask for. */
@@ -21,18 +21,18 @@ const requests: readonly TestRequest[] = [
 export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: unknown): Promise<Compared> {
   // So much later each time that no limit remembers what was asked before.
   const clock = { time: 0, now: () => clock.time };
-  const answersOf = async (gate: Stand) => {
+  const answersOf = async (gate: Harness) => {
     clock.time += 86_400_000;
     const answers: unknown[] = [];
     for (const request of requests) answers.push(shown(await gate.send(request)));
     return answers;
   };
-  const around: Surroundings = { endpoint: { method: 'POST' }, services: { clock } };
-  const first = await stand(plugin, at, config, around);
+  const around: HarnessOptions = { endpoint: { method: 'POST' }, services: { clock } };
+  const first = await openHarness(plugin, at, config, around);
   // What it asks for later counts for nothing: it was attached with what it was told then.
   const { settings } = first.reads;
   const before = await answersOf(first);
-  const second = await stand(plugin, at, config, { ...around, service: allOthers(settings) });
+  const second = await openHarness(plugin, at, config, { ...around, service: allOthers(settings) });
   const compared = { before, outliving: await answersOf(first), after: await answersOf(second) };
   await second.close();
   await first.close();

@@ -80,10 +80,10 @@ export function knownFields(kind: Kind): KnownFields {
 }
 
 /** What is to be said of a field that a kernel schema does not know. */
-export type FieldVerdict = 'unknown' | 'not supported' | 'without effect' | { readonly renamed: string };
+export type FieldStatus = 'unknown' | 'not supported' | 'without effect' | { readonly renamed: string };
 
 /** Judges a field that the schema of its object does not have, by what the compatible product makes of it. */
-export function judgeField(kind: Kind, key: string, value: unknown): FieldVerdict {
+export function evaluateField(kind: Kind, key: string, value: unknown): FieldStatus {
   const known = FIELDS[kind];
   if (Object.hasOwn(known, key)) {
     const text = JSON.stringify(value);

@@ -5,7 +5,7 @@ import { cloneData } from '../clone.ts';
 import { joinPointer, parentPointer, parsePointer, valueAt } from '../pointer.ts';
 import { json } from '../syntax/json-text.ts';
 import { type Document, formatOf, parseDocument } from '../syntax/load.ts';
-import type { Stretch } from '../syntax/position.ts';
+import type { TextRange } from '../syntax/position.ts';
 import type { Format } from '../syntax/text-format.ts';
 import { toml } from '../syntax/toml-text.ts';
 import { yaml } from '../syntax/yaml-text.ts';
@@ -28,7 +28,7 @@ interface Addition {
 }
 
 /** A stretch of a text and what to write in its place. */
-interface Edit extends Stretch {
+interface Edit extends TextRange {
   readonly text: string;
   readonly pointer: string;
 }

@@ -55,7 +55,7 @@ interface Fault {
 
 function checkText(text: string, pointer: string, place: Place, report: Report): void {
   for (const { 0: whole, 1: name, index } of text.matchAll(PLACEHOLDER)) {
-    const fault = judge(name!, place);
+    const fault = checkPlaceholder(name!, place);
     if (fault === undefined) continue;
     const source = place.written(pointer);
     // A slash at the start may have been added.
@@ -75,12 +75,12 @@ function checkText(text: string, pointer: string, place: Place, report: Report):
 }
 
 /** @returns undefined for a placeholder that can be filled. */
-function judge(name: string, place: Place): Fault | undefined {
+function checkPlaceholder(name: string, place: Place): Fault | undefined {
   const { variables } = place;
   if (variables.has(name)) return undefined;
   const response = /^resp(\d+)_(.+)$/.exec(name);
-  if (response) return judgeAnswer(Number(response[1]), response[2]!, place);
-  if (/^JWT\..+$/.test(name)) return judgeClaim(place);
+  if (response) return checkAnswer(Number(response[1]), response[2]!, place);
+  if (/^JWT\..+$/.test(name)) return checkClaim(place);
   if (/^input_(?:headers|query_strings)\..+$/.test(name)) return undefined;
   const near = findNear(name, variables);
   if (near) {
@@ -92,7 +92,7 @@ function judge(name: string, place: Place): Fault | undefined {
 }
 
 /** Of a component that is not known nothing can be told. */
-function judgeClaim({ endpoint, pointer, known }: Place): Fault | undefined {
+function checkClaim({ endpoint, pointer, known }: Place): Fault | undefined {
   const { remedies } = known.compatibility;
   const isGiven = Object.keys(endpoint.extra_config).some((name) => !known.plugin(name));
   if (isGiven || meaningsOf(endpoint.extra_config, 'endpoint', known).some(({ meaning }) => meaning.claims)) {
@@ -101,7 +101,7 @@ function judgeClaim({ endpoint, pointer, known }: Place): Fault | undefined {
   return { reason: `claims need ${remedies?.claims ?? 'a check of tokens'} on the endpoint`, related: [pointer] };
 }
 
-function judgeAnswer(source: number, field: string, { endpoint, pointer, index, known }: Place): Fault | undefined {
+function checkAnswer(source: number, field: string, { endpoint, pointer, index, known }: Place): Fault | undefined {
   const told = meaningsOf(endpoint.extra_config, 'endpoint', known).find(({ meaning }) => meaning.sequence);
   if (!told) {
     const { earlier } = known.compatibility.remedies ?? {};
@@ -115,7 +115,7 @@ function judgeAnswer(source: number, field: string, { endpoint, pointer, index, 
   }
   const sequential = joinPointer(pointer, 'extra_config', told.namespace) + told.meaning.sequence;
   if (source < index) {
-    return judgeField(field, endpoint.backend[source]!, `${pointer}/backend/${source}`, source, known);
+    return checkField(field, endpoint.backend[source]!, `${pointer}/backend/${source}`, source, known);
   }
   if (source >= endpoint.backend.length) {
     const last = endpoint.backend.length - 1;
@@ -128,7 +128,7 @@ function judgeAnswer(source: number, field: string, { endpoint, pointer, index, 
 }
 
 /** What a backend's own filter drops is not there for later ones. Where names change, nothing can be told. */
-function judgeField(
+function checkField(
   field: string,
   backend: BackendConfig,
   at: string,

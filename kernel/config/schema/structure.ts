@@ -3,7 +3,7 @@ import { routerSchema, serviceSchema } from '../../contract/internal.ts';
 import { cloneData } from '../clone.ts';
 import { methodHint, methodsHint } from '../compatibility/method-hint.ts';
 import { hasField, placeOf } from '../compatibility/misplaced.ts';
-import { judgeField, type Kind, kindOf } from '../compatibility/not-supported.ts';
+import { evaluateField, type Kind, kindOf } from '../compatibility/not-supported.ts';
 import type { KnownPlugins } from '../known-plugins.ts';
 import type { Origin } from '../origin.ts';
 import { parentPointer, parsePointer, valueAt } from '../pointer.ts';
@@ -122,7 +122,7 @@ function restateUnknown(
   const key = steps.at(-1)!;
   if (!kind) return error;
   const value = valueAt(document, steps);
-  const verdict = judgeField(kind, key, value);
+  const verdict = evaluateField(kind, key, value);
   if (key === 'methods' && Array.isArray(value)) return hinted(error, methodsHint(value));
   if (verdict === 'unknown') return misplaced(error, key, kind, known);
   if (verdict === 'without effect') {

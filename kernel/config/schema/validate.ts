@@ -8,7 +8,7 @@ import { type Problem, showValue, typeName, wrongType } from './problem.ts';
 import { toJsonSchema } from './schema.ts';
 
 /** What a validator says of a value. */
-export interface Verdict {
+export interface Evaluation {
   readonly value: unknown;
   readonly errors: ConfigError[];
   /** Pointers of objects without a key they must have; the errors may tell only how that key is misspelled. */
@@ -22,7 +22,7 @@ export interface Verdict {
  * Codes: SCHEMA_TYPE, SCHEMA_ENUM, SCHEMA_REQUIRED, SCHEMA_UNKNOWN_KEY, SCHEMA_PATTERN, SCHEMA_RANGE,
  * SCHEMA_DUPLICATE, SCHEMA_CHOICE, SCHEMA_EXACTLY_ONE, DURATION_INVALID.
  */
-export type Validate = (value: unknown, pointer: string) => Verdict;
+export type Validate = (value: unknown, pointer: string) => Evaluation;
 
 /** Key under which the validator holds the value; no message shows it. */
 const SELF = '\0';

@@ -4,7 +4,7 @@ import { hasFreeKeys, type KnownPlugins } from '../known-plugins.ts';
 import { fieldName, joinPointer } from '../pointer.ts';
 import { innerSchemas } from '../schema/schema.ts';
 import { compileSchema } from '../schema/validate.ts';
-import type { Stretch } from '../syntax/position.ts';
+import type { TextRange } from '../syntax/position.ts';
 import { holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
 
 /** A secret that is written into a configuration as it is. */
@@ -13,7 +13,7 @@ export interface SecretLiteral {
   /** What it is, without showing it. */
   readonly what: string;
   /** The part of the text that is secret; all of it when absent. */
-  readonly within?: Stretch | undefined;
+  readonly within?: TextRange | undefined;
 }
 
 type Path = (string | number)[];

@@ -1,4 +1,4 @@
-import type { Stretch } from '../syntax/position.ts';
+import type { TextRange } from '../syntax/position.ts';
 
 /** Names of fields that hold secrets, or may: broad, for masking. */
 const telling = /secret|password|passphrase|private|token|credential|api_?key/i;
@@ -50,13 +50,13 @@ export function isAddress(text: string): boolean {
 }
 
 /** From where on a text is a private key. */
-export function privateKeyIn(text: string): Stretch | undefined {
+export function privateKeyIn(text: string): TextRange | undefined {
   const start = text.includes('-----BEGIN ') ? text.search(keyBegins) : -1;
   return start < 0 ? undefined : { start, end: text.length };
 }
 
 /** The password in an address, unless it stands for one. */
-export function passwordIn(text: string): Stretch | undefined {
+export function passwordIn(text: string): TextRange | undefined {
   const found = text.includes('@') && text.includes('://') ? passwordInAddress.exec(text) : null;
   if (!found || isReference(found[1]!)) return undefined;
   const end = found.index + found[0].length - 1;
@@ -64,7 +64,7 @@ export function passwordIn(text: string): Stretch | undefined {
 }
 
 /** Every address with a password in a line of any text. */
-export function addressesIn(line: string): Stretch[] {
+export function addressesIn(line: string): TextRange[] {
   return Array.from(line.matchAll(addressWithPassword), ({ 0: all, index }) => ({
     start: index,
     end: index + all.length,

@@ -1,10 +1,10 @@
 import { escapePointer } from '../pointer.ts';
-import type { Stretch } from './position.ts';
+import type { TextRange } from './position.ts';
 import { duplicateKey, type TextFault } from './text-format.ts';
 
 interface Level {
   /** Keys seen so far and where each stands first; null in a list. */
-  readonly keys: Map<string, Stretch> | null;
+  readonly keys: Map<string, TextRange> | null;
   key: string;
   index: number;
 }

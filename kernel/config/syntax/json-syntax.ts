@@ -1,11 +1,11 @@
 import { lookAhead } from './json-ahead.ts';
-import { badKey, badString, badWord, isClosedString, literal, type Token, tokenAt, wordStretch } from './json-token.ts';
-import { lineIndex, type Stretch } from './position.ts';
+import { badKey, badString, badWord, isClosedString, literal, type Token, tokenAt, wordRange } from './json-token.ts';
+import { lineIndex, type TextRange } from './position.ts';
 import { templateFault } from './template.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
 /** An object or a list that is not closed yet. */
-interface Opened extends Stretch {
+interface Opened extends TextRange {
   readonly kind: '{' | '[';
 }
 
@@ -21,14 +21,14 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   const faults: TextFault[] = [];
   const opened: Opened[] = [];
   const place = lineIndex(text);
-  const lineOf = (stretch: Stretch): number => place(stretch).line;
+  const lineOf = (stretch: TextRange): number => place(stretch).line;
   let token = tokenAt(text, 0);
   /** End of the token before. */
   let last = 0;
   /** True where an earlier mistake may have swallowed a comma, such as a string without closing quote. */
   let isCommaLost = false;
   /** The innermost opener so far whose closer stands further left than its line. */
-  let suspect: readonly [opener: Opened, closer: Stretch] | undefined;
+  let suspect: readonly [opener: Opened, closer: TextRange] | undefined;
   let isEndTold = false;
 
   const is = (kind: Token['kind']): boolean => token.kind === kind;
@@ -40,10 +40,10 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   const report = (fault: TextFault): void => {
     faults.push(fault);
   };
-  const complain = (message: string, stretch: Stretch, hint?: string, mend?: string): void =>
+  const complain = (message: string, stretch: TextRange, hint?: string, mend?: string): void =>
     report(syntaxFault(message, stretch, hint, mend));
   /** Where something is missing: the token that stands there instead, or the end of the line that should hold it. */
-  const gap = (): Stretch => {
+  const gap = (): TextRange => {
     const isSameLine = token.kind !== 'end' && lineOf(token) === lineOf({ start: last, end: last });
     return isSameLine ? token : { start: last, end: last };
   };
@@ -67,7 +67,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
 
   function checkedWord(): void {
     if (literal.test(text.slice(token.start, token.end))) return next();
-    const stretch = wordStretch(text, token.start, false);
+    const stretch = wordRange(text, token.start, false);
     report(badWord(text, stretch));
     jump(stretch.end);
   }
@@ -89,7 +89,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
       const key = token;
       if (token.kind === '"') checkedString();
       else if (token.kind === 'word') {
-        const stretch = wordStretch(text, token.start, true);
+        const stretch = wordRange(text, token.start, true);
         report(badKey(text, stretch));
         jump(stretch.end);
       } else if (token.kind === 'comment') return unclosedComment();
@@ -133,7 +133,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     return closer?.kind === ']' && !hasKeys && lineOf(closer) === lineOf(key);
   }
 
-  function restOfList(stretch: Stretch): void {
+  function restOfList(stretch: TextRange): void {
     while (is(',')) {
       next();
       value();
@@ -228,13 +228,13 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   }
 
   /** A closer that stands too far left inside tells better where one is missing. */
-  function suspected(opener: Opened, stretch: Stretch): readonly [Opened, Stretch] {
+  function suspected(opener: Opened, stretch: TextRange): readonly [Opened, TextRange] {
     const found = suspect && suspect[0].start > opener.start ? suspect : ([opener, stretch] as const);
     suspect = undefined;
     return found;
   }
 
-  function unclosed(opener: Opened, stretch: Stretch): TextFault {
+  function unclosed(opener: Opened, stretch: TextRange): TextFault {
     const name = NAMES[opener.kind];
     const message = `the ${name} that began at line ${lineOf(opener)} is not closed`;
     const related = [{ message: `the ${name} begins here`, stretch: opener }];
@@ -242,12 +242,12 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   }
 
   /** White space that the line begins with. */
-  function indentation({ start, end }: Stretch): number {
+  function indentation({ start, end }: TextRange): number {
     leading.lastIndex = start - place({ start, end }).column + 1;
     return leading.exec(text)![0].length;
   }
 
-  function startsLine(stretch: Stretch): boolean {
+  function startsLine(stretch: TextRange): boolean {
     return place(stretch).column - 1 === indentation(stretch);
   }
 

@@ -2,7 +2,7 @@ import { type Node, parseTree, stripComments } from 'jsonc-parser';
 import { parseExact } from '#contract';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { jsonSyntaxFaults } from './json-syntax.ts';
-import { finderOf, type Place, placeOf, type Stretch } from './position.ts';
+import { finderOf, type Place, placeOf, type TextRange } from './position.ts';
 import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 
 /** JSON with exact numbers. Comments are tolerated and reported; a key that stands twice is a mistake. */
@@ -40,7 +40,7 @@ function parseCommented(text: string, error: Error): Parsed {
   }
 }
 
-function firstComment(text: string, bare: string): Stretch {
+function firstComment(text: string, bare: string): TextRange {
   let start = 0;
   while (text[start] === bare[start]) start++;
   const end =
@@ -49,7 +49,7 @@ function firstComment(text: string, bare: string): Stretch {
 }
 
 function placeOfNode(node: Node, key?: Node): Place {
-  return placeOf(stretchOf(node), key && stretchOf(key), () => innerPlaces(node));
+  return placeOf(rangeOf(node), key && rangeOf(key), () => innerPlaces(node));
 }
 
 function innerPlaces({ type, children = [] }: Node): [string, Place][] {
@@ -59,6 +59,6 @@ function innerPlaces({ type, children = [] }: Node): [string, Place][] {
   );
 }
 
-function stretchOf({ offset, length }: Node): Stretch {
+function rangeOf({ offset, length }: Node): TextRange {
   return { start: offset, end: offset + length };
 }

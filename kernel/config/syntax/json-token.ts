@@ -1,4 +1,4 @@
-import type { Stretch } from './position.ts';
+import type { TextRange } from './position.ts';
 import { templateAt } from './template.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
@@ -6,7 +6,7 @@ import { syntaxFault, type TextFault } from './text-format.ts';
  * A piece of a JSON text; `kind` is its first character where that tells all, `word` for the rest, `end` behind all,
  * `template` for `{{ … }}`.
  */
-export interface Token extends Stretch {
+export interface Token extends TextRange {
   readonly kind: '{' | '}' | '[' | ']' | ',' | ':' | '"' | 'word' | 'comment' | 'template' | 'end';
 }
 
@@ -32,7 +32,7 @@ const bareKey = /[^\n\r,{}[\]":]+/y;
 const bareValue = /[^\n\r,{}[\]"]+/y;
 
 /** All that an operator who forgot the quotes may have meant by the word that begins here. */
-export function wordStretch(text: string, start: number, isKey: boolean): Stretch {
+export function wordRange(text: string, start: number, isKey: boolean): TextRange {
   const end = Math.max(endOf(quoted, text, start), endOf(isKey ? bareKey : bareValue, text, start));
   const meant = text.slice(start, end).replace(/\s+\/[/*].*$/, '');
   return { start, end: start + Math.max(meant.trimEnd().length, 1) };
@@ -65,7 +65,7 @@ const misspelled: readonly (readonly [pattern: RegExp, message: string, hint: st
 ];
 
 /** What is wrong with a word where a value should be; it may be a secret and is not repeated. */
-export function badWord(text: string, stretch: Stretch): TextFault {
+export function badWord(text: string, stretch: TextRange): TextFault {
   const written = text.slice(stretch.start, stretch.end);
   const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
     null,
@@ -78,7 +78,7 @@ export function badWord(text: string, stretch: Stretch): TextFault {
 }
 
 /** A key that is not written as a string. */
-export function badKey(text: string, stretch: Stretch): TextFault {
+export function badKey(text: string, stretch: TextRange): TextFault {
   const name = JSON.stringify(text.slice(stretch.start, stretch.end).replaceAll(/^['‘’“”`]+|['‘’“”`]+$/g, ''));
   return syntaxFault('keys must be in double quotes', stretch, name, plainKey.test(name) ? name : undefined);
 }
@@ -91,7 +91,7 @@ const escapes = /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])|\\u[\da-fA-F]{0,3}|\\[\s\S]|[\
 const goodEscape = /^\\(?:u[\da-fA-F]{4}|["\\/bfnrt])$/;
 
 /** True when the quote that opens a string is closed on its line. */
-export function isClosedString(text: string, { start, end }: Stretch): boolean {
+export function isClosedString(text: string, { start, end }: TextRange): boolean {
   return /(?:^|[^\\])(?:\\\\)*"$/.test(text.slice(start + 1, end));
 }
 

@@ -7,7 +7,7 @@ import { showValue } from '../schema/problem.ts';
 import { conflictMarks } from './conflict-marks.ts';
 import { json } from './json-text.ts';
 import { locator } from './locator.ts';
-import { lineIndex, type Part, PlacedError, type Position, type Stretch } from './position.ts';
+import { lineIndex, type Part, PlacedError, type Position, type TextRange } from './position.ts';
 import { toldAsTemplates } from './template.ts';
 import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 import { toml } from './toml-text.ts';
@@ -30,7 +30,7 @@ export interface Document {
    * Where a value, or the key before it, stands in the text; undefined when there is no such value.
    * @param range of a string value, in UTF-16 units: where that stretch of it stands.
    */
-  locate(pointer: string, part: Part, range?: Stretch): Position | undefined;
+  locate(pointer: string, part: Part, range?: TextRange): Position | undefined;
 }
 
 /** How the text of a configuration is written. */
@@ -147,7 +147,7 @@ function parseAsFormat(text: string, format: Format, file: string): Parsed {
   }
 }
 
-function tooDeep(text: string, file: string, stretch: Stretch | undefined, cause?: unknown): UnreadableError {
+function tooDeep(text: string, file: string, stretch: TextRange | undefined, cause?: unknown): UnreadableError {
   const reason = `nested deeper than ${MAX_DEPTH} levels`;
   const error = stretch ? unreadable(text, file, [syntaxFault(reason, stretch)]) : wrongAsAWhole(text, file, reason);
   error.cause = cause;

@@ -1,13 +1,13 @@
 import { parsePointer } from '../pointer.ts';
 import type { Document } from './load.ts';
-import { type Finder, lineIndex, type Position, type Stretch } from './position.ts';
+import { type Finder, lineIndex, type Position, type TextRange } from './position.ts';
 import { withinLiteral } from './string-literal.ts';
 import type { Format } from './text-format.ts';
 
 /** Finds places in a text, which is parsed again, with places, when one is first asked for. */
 export function locator(text: string, format: Format, valueAt: Document['valueAt']): Document['locate'] {
   let find: Finder | undefined;
-  let place: ((stretch: Stretch) => Position) | undefined;
+  let place: ((stretch: TextRange) => Position) | undefined;
   return (pointer, part, range) => {
     find ??= format.finder(text);
     const steps = parsePointer(pointer);
@@ -22,7 +22,7 @@ export function locator(text: string, format: Format, valueAt: Document['valueAt
 }
 
 /** The part of a literal in which a stretch of its value stands; all of it when it is no string. */
-function narrowed(text: string, format: Format, stretch: Stretch, value: unknown, range: Stretch): Stretch {
+function narrowed(text: string, format: Format, stretch: TextRange, value: unknown, range: TextRange): TextRange {
   const source = text.slice(stretch.start, stretch.end);
   const style = typeof value === 'string' ? format.literalStyle(source) : undefined;
   if (!style) return stretch;

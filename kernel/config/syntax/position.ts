@@ -9,13 +9,13 @@ export interface Position {
 }
 
 /** A stretch of a text by offsets, the end exclusive. */
-export interface Stretch {
+export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
 /** What to write in the place of a stretch of a text. */
-export interface Mend extends Stretch {
+export interface Mend extends TextRange {
   readonly text: string;
 }
 
@@ -23,20 +23,20 @@ export interface Mend extends Stretch {
 export type Part = 'key' | 'value';
 
 /** Finds where the value a pointer leads to stands in a text. */
-export type Finder = (steps: readonly string[], part: Part) => Stretch | undefined;
+export type Finder = (steps: readonly string[], part: Part) => TextRange | undefined;
 
 /** A value in a text, with the places of what it holds. */
 export interface Place {
-  readonly key?: Stretch | undefined;
-  readonly value: Stretch;
+  readonly key?: TextRange | undefined;
+  readonly value: TextRange;
   /** The place behind one step of a pointer. */
   child(step: string): Place | undefined;
 }
 
 /** A place whose inner places are listed when one of them is first asked for, and only once. */
 export function placeOf(
-  value: Stretch,
-  key: Stretch | undefined,
+  value: TextRange,
+  key: TextRange | undefined,
   list: () => Iterable<readonly [step: string, place: Place]>,
 ): Place {
   let inner: Map<string, Place> | undefined;
@@ -101,7 +101,7 @@ export class PlacedError extends ConfigError {
 }
 
 /** Turns offsets of a text into lines and columns. */
-export function lineIndex(text: string): (stretch: Stretch) => Position {
+export function lineIndex(text: string): (stretch: TextRange) => Position {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   const find = (offset: number): [line: number, column: number] => {

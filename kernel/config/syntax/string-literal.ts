@@ -1,4 +1,4 @@
-import type { Stretch } from './position.ts';
+import type { TextRange } from './position.ts';
 
 /** How one kind of string literal is written. */
 export interface LiteralStyle {
@@ -23,7 +23,7 @@ interface Unit {
  * @param range in UTF-16 units of the value.
  * @returns offsets in the source of the literal.
  */
-export function withinLiteral(source: string, value: string, style: LiteralStyle, range: Stretch): Stretch {
+export function withinLiteral(source: string, value: string, style: LiteralStyle, range: TextRange): TextRange {
   const limit = source.length - style.close;
   let at = style.open;
   let start: number | undefined;

@@ -1,4 +1,4 @@
-import type { Stretch } from './position.ts';
+import type { TextRange } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
 /** What a template engine would fill in; quotes right behind the braces are those of JSON. */
@@ -7,7 +7,7 @@ const templateHere = new RegExp(template, 'y');
 const templates = new RegExp(template, 'g');
 
 /** The `{{ … }}` that begins at an offset of a text. */
-export function templateAt(text: string, start: number): Stretch | undefined {
+export function templateAt(text: string, start: number): TextRange | undefined {
   templateHere.lastIndex = start;
   const found = templateHere.exec(text);
   return found ? { start, end: templateHere.lastIndex } : undefined;
@@ -24,7 +24,7 @@ export function fillingHint(text: string): string {
 }
 
 /** A `{{ … }}` where data should be. */
-export function templateFault(text: string, stretch: Stretch): TextFault {
+export function templateFault(text: string, stretch: TextRange): TextFault {
   return syntaxFault('templates are not rendered', stretch, fillingHint(text.slice(stretch.start, stretch.end)));
 }
 
@@ -43,7 +43,7 @@ export function toldAsTemplates(text: string, faults: readonly TextFault[]): rea
   });
 }
 
-function isLineAbove(text: string, template: Stretch, offset: number): boolean {
+function isLineAbove(text: string, template: TextRange, offset: number): boolean {
   const lineStart = text.lastIndexOf('\n', template.start - 1) + 1;
   const isFirst = text.slice(lineStart, template.start).trim() === '';
   return isFirst && /^[^\n]*\n[^\n]*$/.test(text.slice(template.end, offset));

@@ -1,4 +1,4 @@
-import type { Finder, Mend, Stretch } from './position.ts';
+import type { Finder, Mend, TextRange } from './position.ts';
 import type { LiteralStyle } from './string-literal.ts';
 
 /** A mistake in a text. */
@@ -8,11 +8,11 @@ export interface TextFault {
   readonly pointer: string;
   readonly message: string;
   readonly hint?: string | undefined;
-  readonly stretch: Stretch;
+  readonly stretch: TextRange;
   /** What would make it good without a choice. */
   readonly mend?: Mend | undefined;
   /** Other places that have a part in it. */
-  readonly related?: readonly { readonly message: string; readonly stretch: Stretch }[];
+  readonly related?: readonly { readonly message: string; readonly stretch: TextRange }[];
 }
 
 /** What a text says. */
@@ -21,7 +21,7 @@ export interface Parsed {
   readonly data: unknown;
   readonly faults: readonly TextFault[];
   /** The first comment, where the format knows none. */
-  readonly comment?: Stretch;
+  readonly comment?: TextRange;
 }
 
 /** One way to write a configuration. */
@@ -34,7 +34,7 @@ export interface Format {
 }
 
 /** A key that stands twice, placed at the second one. */
-export function duplicateKey(key: string, pointer: string, stretch: Stretch, first: Stretch): TextFault {
+export function duplicateKey(key: string, pointer: string, stretch: TextRange, first: TextRange): TextFault {
   return {
     code: 'CONFIG_DUPLICATE_KEY',
     pointer,
@@ -45,7 +45,7 @@ export function duplicateKey(key: string, pointer: string, stretch: Stretch, fir
 }
 
 /** A place where the text is not what its format asks for. @param mend what to write in the place of the stretch. */
-export function syntaxFault(message: string, stretch: Stretch, hint?: string, mend?: string): TextFault {
+export function syntaxFault(message: string, stretch: TextRange, hint?: string, mend?: string): TextFault {
   const { start, end } = stretch;
   return {
     code: 'CONFIG_SYNTAX',

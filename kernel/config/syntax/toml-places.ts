@@ -1,5 +1,5 @@
 import { escapePointer } from '../pointer.ts';
-import type { Place, Stretch } from './position.ts';
+import type { Place, TextRange } from './position.ts';
 import { duplicateKey, type TextFault } from './text-format.ts';
 
 /** What wrote a value: a header, headers of a list, an assignment; or it is only a name in front of other names. */
@@ -8,17 +8,17 @@ type Kind = 'table' | 'tables' | 'value' | 'implied';
 /** Where a value of a TOML document stands: an assigned one at its literal, a table at its first header. */
 export class TomlPlace implements Place {
   /** Every literal of the key: dotted names and headers write one key more than once. */
-  readonly keys: Stretch[] = [];
+  readonly keys: TextRange[] = [];
   readonly inner = new Map<string, TomlPlace>();
   kind: Kind;
-  value: Stretch;
+  value: TextRange;
 
-  constructor(kind: Kind, value: Stretch) {
+  constructor(kind: Kind, value: TextRange) {
     this.kind = kind;
     this.value = value;
   }
 
-  get key(): Stretch | undefined {
+  get key(): TextRange | undefined {
     return this.keys[0];
   }
 
@@ -27,7 +27,7 @@ export class TomlPlace implements Place {
   }
 }
 
-interface Name extends Stretch {
+interface Name extends TextRange {
   readonly text: string;
 }
 
@@ -58,7 +58,7 @@ export function tomlPlaces(text: string): { root: TomlPlace; duplicates: TextFau
   const duplicates: TextFault[] = [];
   let at = 0;
 
-  const take = (sticky: RegExp): Stretch => {
+  const take = (sticky: RegExp): TextRange => {
     const start = at;
     sticky.lastIndex = at;
     at += sticky.exec(text)?.[0].length ?? 0;
@@ -91,7 +91,7 @@ export function tomlPlaces(text: string): { root: TomlPlace; duplicates: TextFau
   }
 
   /** Follows names through tables, lists of tables to their last item; what is not there yet is implied. */
-  function descend([table, base]: At, names: readonly Name[], whole: Stretch): At {
+  function descend([table, base]: At, names: readonly Name[], whole: TextRange): At {
     let place = table;
     let pointer = base;
     for (const { text: name, start, end } of names) {

@@ -1,5 +1,5 @@
 import { readDuration } from '../schema/duration.ts';
-import type { Stretch } from './position.ts';
+import type { TextRange } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
 interface Words {
@@ -63,7 +63,7 @@ export function tomlFault(reason: string, text: string, start: number): TextFaul
 }
 
 /** What is wrong with a word where a value should be; it may be a secret and is repeated only as a duration. */
-function badValue(text: string, stretch: Stretch): TextFault {
+function badValue(text: string, stretch: TextRange): TextFault {
   const written = text.slice(stretch.start, stretch.end);
   if (readDuration(written) !== undefined) {
     const quoted = JSON.stringify(written);
@@ -79,13 +79,13 @@ function badValue(text: string, stretch: Stretch): TextFault {
 
 const word = /[^\s,\]}#=]+|[^\n\r]|/y;
 
-function wordAt(text: string, start: number): Stretch {
+function wordAt(text: string, start: number): TextRange {
   word.lastIndex = start;
   return { start, end: start + word.exec(text)![0].length };
 }
 
 /** The whole of a word from any place in it. */
-function valueAround(text: string, at: number): Stretch {
+function valueAround(text: string, at: number): TextRange {
   let start = at;
   while (start > 0 && /[^\s,=[{"']/.test(text[start - 1]!)) start--;
   return { start, end: wordAt(text, Math.max(at, start)).end };

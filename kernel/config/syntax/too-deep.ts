@@ -1,5 +1,5 @@
 import { joinPointer } from '../pointer.ts';
-import type { Stretch } from './position.ts';
+import type { TextRange } from './position.ts';
 
 /** Levels below the document; nested deeper is no configuration but an attack on the stack. */
 export const MAX_DEPTH = 200;
@@ -38,7 +38,7 @@ function isNested(value: unknown): value is object {
 const stringOrBracket = /"(?:[^"\\\n]|\\.)*"|[[\]{}]/g;
 
 /** The bracket that goes too deep in a text that no parser gets through; undefined where none does. */
-export function tooDeepBracket(text: string): Stretch | undefined {
+export function tooDeepBracket(text: string): TextRange | undefined {
   let depth = 0;
   for (const { 0: found, index } of text.matchAll(stringOrBracket)) {
     if (found === '[' || found === '{') depth++;

@@ -1,5 +1,5 @@
 import type { Alias, Node, Pair, ParsedNode, YAMLMap, Document as YamlDocument } from 'yaml';
-import { type Place, placeOf, type Stretch } from './position.ts';
+import { type Place, placeOf, type TextRange } from './position.ts';
 
 type Yaml = typeof import('yaml');
 
@@ -63,7 +63,7 @@ export function keyText(value: unknown, source: string | undefined): string {
 }
 
 /** Where a node stands, without the line breaks that end a block. */
-export function stretchOf(node: Node, text: string): Stretch {
+export function stretchOf(node: Node, text: string): TextRange {
   const [start, until] = node.range ?? [0, 0];
   let end = until;
   while (end > start && ' \t\r\n'.includes(text[end - 1]!)) end--;

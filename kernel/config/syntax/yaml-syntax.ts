@@ -1,5 +1,5 @@
 import type { ParsedNode, Document as YamlDocument } from 'yaml';
-import { lineIndex, type Stretch } from './position.ts';
+import { lineIndex, type TextRange } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 import { stretchOf } from './yaml-places.ts';
 import { wordsFor } from './yaml-words.ts';
@@ -13,7 +13,7 @@ type Yaml = typeof import('yaml');
 export function yamlSyntaxFaults(library: Yaml, document: YamlDocument<ParsedNode>, text: string): TextFault[] {
   const place = lineIndex(text);
   const length = text.trimEnd().length;
-  let openers: readonly Stretch[] | undefined;
+  let openers: readonly TextRange[] | undefined;
   if (document.errors.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) throw new RangeError('nested too deeply');
   return document.errors.flatMap(({ code, message, pos: [start, end] }) => {
     const stretch = onOneLine(text, Math.min(start, length), end);
@@ -34,7 +34,7 @@ const rest = /[^\r\n]*/y;
 const whiteSpace = /[ \t]*/y;
 
 /** The stretch as far as it stands on its first line; all of the line's indentation where it begins in it. */
-function onOneLine(text: string, start: number, end: number): Stretch {
+function onOneLine(text: string, start: number, end: number): TextRange {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;
   const indented = lineStart + lengthOf(whiteSpace, text, lineStart);
   if (start < indented) return { start: lineStart, end: indented };
@@ -54,8 +54,8 @@ const closers: Readonly<Record<string, readonly [closer: string, name: string]>>
 };
 
 /** Where lists, objects and strings in brackets or quotes begin that do not end with their own. */
-function unclosedIn(library: Yaml, document: YamlDocument<ParsedNode>, text: string): Stretch[] {
-  const found: Stretch[] = [];
+function unclosedIn(library: Yaml, document: YamlDocument<ParsedNode>, text: string): TextRange[] {
+  const found: TextRange[] = [];
   library.visit(document, {
     Node(_key, node) {
       const { start, end } = stretchOf(node, text);
@@ -66,7 +66,7 @@ function unclosedIn(library: Yaml, document: YamlDocument<ParsedNode>, text: str
   return found;
 }
 
-function unclosed(opener: Stretch, line: number, opening: string, stretch: Stretch): TextFault {
+function unclosed(opener: TextRange, line: number, opening: string, stretch: TextRange): TextFault {
   const [closer, name] = closers[opening]!;
   return {
     ...syntaxFault(`the ${name} that began at line ${line} is not closed`, stretch, `close it with ${closer}`),

@@ -125,7 +125,7 @@ describe('the files of a configuration', () => {
     it('are sealed by those who take part only when the change is to serve', async () => {
       const told: string[] = [];
       const ready: Ready = {
-        seal: async () => void told.push('seal'),
+        precommit: async () => void told.push('seal'),
         commit: () => void told.push('commit'),
         abort: () => void told.push('abort'),
       };

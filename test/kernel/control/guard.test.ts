@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { type GuardedEndpoint, type GuardOptions, judge, watchGuard } from '../../../kernel/control/guard.ts';
+import { evaluate, type GuardedEndpoint, type GuardOptions, watchGuard } from '../../../kernel/control/guard.ts';
 import { EndpointTraffic } from '../../../kernel/pipeline/endpoint-traffic.ts';
 import { noTraffic, type TrafficWindow } from '../../../kernel/pipeline/traffic-window.ts';
 import { handTimers } from '../../support/hand-timers.ts';
@@ -13,73 +13,73 @@ function traffic(calls: number, { errors = 0, latencyMs = 10 } = {}): TrafficWin
 
 describe('the judgement of a guarded change', () => {
   it('finds nothing when all is as it was', () => {
-    equal(judge(traffic(100), traffic(100)), null);
+    equal(evaluate(traffic(100), traffic(100)), null);
   });
 
   it('counts a rise of the error rate by more than five points', () => {
     equal(
-      judge(traffic(100, { errors: 10 }), traffic(100, { errors: 16 })),
+      evaluate(traffic(100, { errors: 10 }), traffic(100, { errors: 16 })),
       'errors rose from 10.0 % to 16.0 % (16 of 100 calls)',
     );
   });
 
   it('bears a rise of the error rate by five points', () => {
-    equal(judge(traffic(100, { errors: 10 }), traffic(100, { errors: 15 })), null);
+    equal(evaluate(traffic(100, { errors: 10 }), traffic(100, { errors: 15 })), null);
   });
 
   it('bears many errors when there were as many before', () => {
-    equal(judge(traffic(100, { errors: 90 }), traffic(100, { errors: 90 })), null);
+    equal(evaluate(traffic(100, { errors: 90 }), traffic(100, { errors: 90 })), null);
   });
 
   it('tells nothing from fewer than twenty calls', () => {
-    equal(judge(traffic(100), traffic(19, { errors: 19 })), null);
+    equal(evaluate(traffic(100), traffic(19, { errors: 19 })), null);
   });
 
   it('judges from twenty calls on', () => {
-    equal(judge(traffic(100), traffic(20, { errors: 20 })), 'errors rose from 0.0 % to 100.0 % (20 of 20 calls)');
+    equal(evaluate(traffic(100), traffic(20, { errors: 20 })), 'errors rose from 0.0 % to 100.0 % (20 of 20 calls)');
   });
 
   it('compares the errors of an endpoint without traffic before with none', () => {
-    equal(judge(noTraffic, traffic(50, { errors: 5 })), 'errors rose from 0.0 % to 10.0 % (5 of 50 calls)');
+    equal(evaluate(noTraffic, traffic(50, { errors: 5 })), 'errors rose from 0.0 % to 10.0 % (5 of 50 calls)');
   });
 
   it('does not mind how slow an endpoint without traffic before is', () => {
-    equal(judge(noTraffic, traffic(50, { latencyMs: 30_000 })), null);
+    equal(evaluate(noTraffic, traffic(50, { latencyMs: 30_000 })), null);
   });
 
   it('counts a p99 of more than twice what it was', () => {
-    const reason = judge(traffic(100, { latencyMs: 100 }), traffic(100, { latencyMs: 400 }));
+    const reason = evaluate(traffic(100, { latencyMs: 100 }), traffic(100, { latencyMs: 400 }));
     equal(reason?.replace(/[\d.]+ ms/g, '_ ms'), 'p99 rose from _ ms to _ ms (100 calls)');
   });
 
   it('bears a p99 of less than twice what it was', () => {
-    equal(judge(traffic(100, { latencyMs: 400 }), traffic(100, { latencyMs: 600 })), null);
+    equal(evaluate(traffic(100, { latencyMs: 400 }), traffic(100, { latencyMs: 600 })), null);
   });
 
   it('bears a p99 that is many times what it was but less than 50 ms above', () => {
-    equal(judge(traffic(100, { latencyMs: 1 }), traffic(100, { latencyMs: 40 })), null);
+    equal(evaluate(traffic(100, { latencyMs: 1 }), traffic(100, { latencyMs: 40 })), null);
   });
 
   it('sees the slow calls behind many fast ones', () => {
     const after = new EndpointTraffic();
     for (let at = 0; at < 98; at++) after.record(10, 200);
     for (let at = 0; at < 2; at++) after.record(2_000, 200);
-    equal(judge(traffic(100), after.snapshot())?.startsWith('p99 rose'), true);
+    equal(evaluate(traffic(100), after.snapshot())?.startsWith('p99 rose'), true);
   });
 
   it('bears a p99 that one call in a hundred and one exceeds', () => {
     const after = new EndpointTraffic();
     for (let at = 0; at < 100; at++) after.record(10, 200);
     after.record(2_000, 200);
-    equal(judge(traffic(100), after.snapshot()), null);
+    equal(evaluate(traffic(100), after.snapshot()), null);
   });
 
   it('keeps to the thresholds it is given', () => {
     const strict = { errorRatePoints: 1, p99Factor: 1.2, minimumCalls: 5 };
     deepEqual(
       [
-        judge(traffic(100), traffic(5, { errors: 1 }), strict) !== null,
-        judge(traffic(100, { latencyMs: 400 }), traffic(5, { latencyMs: 600 }), strict) !== null,
+        evaluate(traffic(100), traffic(5, { errors: 1 }), strict) !== null,
+        evaluate(traffic(100, { latencyMs: 400 }), traffic(5, { latencyMs: 600 }), strict) !== null,
       ],
       [true, true],
     );

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { type AgentSite, atAgent, definePlugin, HeaderBag, Reply } from '#contract';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../kernel/index.ts';
-import { stand } from '../../../kernel/testing/index.ts';
+import { openHarness } from '../../../kernel/testing/index.ts';
 import { until } from '../../support/conditions.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
@@ -159,7 +159,7 @@ describe('an agent', () => {
 
   it('is driven in a test without a gateway', async () => {
     const seen: string[] = [];
-    const gate = await stand(
+    const gate = await openHarness(
       driver,
       'agent',
       {},

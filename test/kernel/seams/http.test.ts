@@ -20,7 +20,7 @@ import {
 } from '#contract';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../kernel/index.ts';
-import { stand } from '../../../kernel/testing/index.ts';
+import { openHarness } from '../../../kernel/testing/index.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
@@ -253,7 +253,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
 
   it('is refused to a plugin that does not name the signers it takes', async () => {
     const careless = { ...graphql, name: 'test/careless', takes: [] };
-    await rejects(stand(careless, 'backend', {}), /does not name the port "http signers" in "takes"/);
+    await rejects(openHarness(careless, 'backend', {}), /does not name the port "http signers" in "takes"/);
   });
 
   it('can be tried without a socket', async () => {
@@ -263,11 +263,11 @@ describe("the gateway's HTTP client in the hands of a component", () => {
       return Reply.data({ a: request.headers.get('x-signature')! });
     };
     const offers = [offer(httpSigners, { sign: ({ headers }) => headers.set('X-Signature', 'mine') })];
-    const gate = await stand(graphql, 'backend', { query: '{ a }' }, { next, offers });
+    const gate = await openHarness(graphql, 'backend', { query: '{ a }' }, { next, offers });
     deepEqual((await gate.send('GET /')).data, { a: 'mine' });
     match(bodies[0]!, /\{ a \}/);
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
-    const alone = await stand(signer, 'backend', {}, { next, backend: {} });
+    const alone = await openHarness(signer, 'backend', {}, { next, backend: {} });
     match(String((await alone.send({ method: 'POST', body: 'x' })).data!['a']), /^[0-9a-f]{64}$/);
     deepEqual(await alone.close(), { kept: 0, deferred: 0 });
   });

@@ -13,7 +13,7 @@ import {
   offer,
 } from '#contract';
 import type { Gateway } from '../../../kernel/index.ts';
-import { stand } from '../../../kernel/testing/index.ts';
+import { openHarness } from '../../../kernel/testing/index.ts';
 import { until } from '../../support/conditions.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
@@ -129,14 +129,14 @@ describe('what a component measures', () => {
   });
 
   it('stands in no request where nobody exports it', async () => {
-    const gate = await stand(measuring, 'endpoint', {});
+    const gate = await openHarness(measuring, 'endpoint', {});
     deepEqual(gate.attached, {});
     await gate.close();
   });
 
   it('can be tried with a meter of the test', async () => {
     const series: Series = new Map();
-    const gate = await stand(measuring, 'endpoint', {}, { offers: [offer(meters, remembering(series))] });
+    const gate = await openHarness(measuring, 'endpoint', {}, { offers: [offer(meters, remembering(series))] });
     await gate.send('GET /');
     deepEqual(series.get('requests.active {"route":"/test"}'), [1, -1]);
     await gate.close();
@@ -235,7 +235,7 @@ describe('an observer of connections to backends', () => {
   });
 
   it('can be tried without a socket', async () => {
-    const gate = await stand(tracing, 'service', {});
+    const gate = await openHarness(tracing, 'service', {});
     equal((await gate.send('GET /')).status, 200);
     deepEqual([seen.length, seen[0]!.reused, answered], [1, false, [0]]);
     await gate.close();

@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { atEndpoint, atService, before as beforeRequest, definePlugin, definePort, offer, refuse } from '#contract';
 import type { Gateway } from '../../../kernel/index.ts';
-import { stand } from '../../../kernel/testing/index.ts';
+import { openHarness } from '../../../kernel/testing/index.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
@@ -86,14 +86,14 @@ describe('what plugins hand to one another', () => {
   });
 
   it('can be given to a plugin under test', async () => {
-    const gate = await stand(validator, 'endpoint', {}, { offers: [offer(checksPort, () => false)] });
+    const gate = await openHarness(validator, 'endpoint', {}, { offers: [offer(checksPort, () => false)] });
     equal((await gate.send('GET /')).status, 403);
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
   it('must be named by the plugin that takes it, so that it is attached late enough', async () => {
     const careless = definePlugin({ ...validator, takes: [] });
-    await rejects(stand(careless, 'endpoint', {}), /does not name the port "test checks" in "takes"/);
+    await rejects(openHarness(careless, 'endpoint', {}), /does not name the port "test checks" in "takes"/);
   });
 
   it('must be named by the plugin that offers it', async () => {
@@ -117,7 +117,7 @@ describe('what plugins hand to one another', () => {
         }),
       ],
     });
-    await (await stand(asking, 'service', {})).close();
+    await (await openHarness(asking, 'service', {})).close();
     deepEqual(seen, [undefined, []]);
   });
 });

@@ -4,7 +4,7 @@ import { atService, definePlugin, type MirrorParts, type Role } from '#contract'
 import type { Operations } from '#kernel';
 
 import { Mirrors } from '../../../kernel/runtime/mirrors.ts';
-import { stand } from '../../../kernel/testing/index.ts';
+import { openHarness } from '../../../kernel/testing/index.ts';
 import { until } from '../../support/conditions.ts';
 import { startWith } from '../../support/plugged.ts';
 
@@ -77,7 +77,7 @@ describe('work that goes on while a configuration serves', () => {
           }),
         ],
       });
-      await (await stand(plugin, 'service', {}, { role })).close();
+      await (await openHarness(plugin, 'service', {}, { role })).close();
       equal(begun, begins);
     });
   }
@@ -147,7 +147,7 @@ describe('a port of a plugin', () => {
   });
 
   it('that is taken refuses the configuration', async () => {
-    const gate = await stand(speaking('test/port'), 'service', {});
+    const gate = await openHarness(speaking('test/port'), 'service', {});
     const [taken] = gate.ports;
     await rejects(
       startWith([speaking('test/port')], { extra_config: { 'test/port': { port: taken } } }),
@@ -157,7 +157,7 @@ describe('a port of a plugin', () => {
   });
 
   it('cannot be that of another plugin', async () => {
-    const gate = await stand(speaking('test/port'), 'service', {});
+    const gate = await openHarness(speaking('test/port'), 'service', {});
     const [port] = gate.ports;
     await gate.close();
     await rejects(
@@ -169,7 +169,7 @@ describe('a port of a plugin', () => {
   });
 
   it('is not opened by a worker', async () => {
-    const gate = await stand(speaking('test/port'), 'service', {}, { role: 'worker' });
+    const gate = await openHarness(speaking('test/port'), 'service', {}, { role: 'worker' });
     deepEqual(gate.ports, []);
     await gate.close();
   });
@@ -188,7 +188,7 @@ describe('a port of a plugin', () => {
         }),
       ],
     });
-    const gate = await stand(plugin, 'service', {});
+    const gate = await openHarness(plugin, 'service', {});
     const [port] = gate.ports;
     const status = await new Promise<number>((resolve) => {
       get({ port, host: '127.0.0.1', path: '/throw', agent: false }, (response) =>
@@ -313,7 +313,7 @@ describe('a value that every process has a copy of', () => {
         }),
       ],
     });
-    const gate = await stand(plugin, 'service', {});
+    const gate = await openHarness(plugin, 'service', {});
     deepEqual(gate.health.get('names')!(), ['a']);
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });

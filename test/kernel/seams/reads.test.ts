@@ -8,7 +8,7 @@ import { createEventLog } from '../../../kernel/control/event-log.ts';
 import { readConfig } from '../../../kernel/runtime/build.ts';
 import { Phases } from '../../../kernel/runtime/phases.ts';
 import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
-import { silentSinks, stand } from '../../../kernel/testing/index.ts';
+import { openHarness, silentSinks } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { underUnrelatedChanges } from '../../support/unrelated-changes.ts';
 
@@ -58,7 +58,7 @@ describe('what an attachment asks its site for', () => {
   after(() => rm(folder, { recursive: true }));
 
   it('is recorded by name, each once', async () => {
-    const gate = await stand(greeting, 'endpoint', { file }, { offers: [offer(words, 'Ada')] });
+    const gate = await openHarness(greeting, 'endpoint', { file }, { offers: [offer(words, 'Ada')] });
     const { settings, services, files, ports, gateway: whole } = gate.reads;
     deepEqual(
       { settings, services, files, ports, whole },
@@ -98,7 +98,7 @@ describe('what an attachment asks its site for', () => {
   });
 
   it('is recorded when it is asked late, too', async () => {
-    const gate = await stand(careless, 'backend', {});
+    const gate = await openHarness(careless, 'backend', {});
     deepEqual(gate.reads.settings, []);
     await gate.send('GET /');
     deepEqual(gate.reads.settings, ['timeout']);

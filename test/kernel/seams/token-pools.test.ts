@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { atEndpoint, before, definePlugin, refuse } from '#contract';
-import { type Stand, stand } from '../../../kernel/testing/index.ts';
+import { type Harness, openHarness } from '../../../kernel/testing/index.ts';
 
 /** Lets so many requests through, for each tenant, until the configuration ends. */
 const quota = definePlugin({
@@ -47,20 +47,21 @@ const quota = definePlugin({
 });
 
 describe('tokens of which workers take several at once', () => {
-  const stands: Stand[] = [];
+  const stands: Harness[] = [];
   const clock = { time: 0, now: () => clock.time };
 
-  async function open(config: object, workers: number): Promise<Stand[]> {
+  async function open(config: object, workers: number): Promise<Harness[]> {
     const services = { clock };
-    const owner = await stand(quota, 'endpoint', config, { role: 'owner', services });
+    const owner = await openHarness(quota, 'endpoint', config, { role: 'owner', services });
     stands.push(owner);
-    const made: Stand[] = [];
-    for (let each = 0; each < workers; each++) made.push(await stand(quota, 'endpoint', config, { owner, services }));
+    const made: Harness[] = [];
+    for (let each = 0; each < workers; each++)
+      made.push(await openHarness(quota, 'endpoint', config, { owner, services }));
     stands.push(...made);
     return made;
   }
 
-  const send = async (worker: Stand, count: number, tenant = 'a') => {
+  const send = async (worker: Harness, count: number, tenant = 'a') => {
     let passed = 0;
     for (let sent = 0; sent < count; sent++) {
       if ((await worker.send({ headers: { 'X-Tenant': tenant } })).status === 200) passed += 1;

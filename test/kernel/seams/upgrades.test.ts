@@ -18,7 +18,7 @@ import {
 } from '#contract';
 import type { Operations } from '#kernel';
 
-import { stand } from '../../../kernel/testing/index.ts';
+import { openHarness } from '../../../kernel/testing/index.ts';
 import { type Certificates, makeCertificates } from '../../support/certificates.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
@@ -365,7 +365,7 @@ describe('a connection that goes on in another protocol', () => {
   });
 
   it('can be tested with no gateway around its component', async () => {
-    const gate = await stand(shout, 'endpoint', {});
+    const gate = await openHarness(shout, 'endpoint', {});
     const { reply, connection } = await gate.connect({ upgrade: 'Shout', headers: { 'X-Team': 'red' } });
     deepEqual([reply.status, reply.headers.get('x-team')], [101, 'red']);
     let received = '';

@@ -6,8 +6,8 @@ import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { RunningGateway } from '../../../kernel/gateway/start-gateway.ts';
 import type { GatewayOptions } from '../../../kernel/index.ts';
 import type { Handlers } from '../../../kernel/workers/channel.ts';
-import type { Crew } from '../../../kernel/workers/crew.ts';
-import type { Pulse } from '../../../kernel/workers/orders.ts';
+import type { Heartbeat } from '../../../kernel/workers/messages.ts';
+import type { WorkerPool } from '../../../kernel/workers/worker-pool.ts';
 import { until } from '../../support/conditions.ts';
 import { partsOf, rememberingSinks } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
@@ -15,7 +15,7 @@ import { TestProcess } from './lines.ts';
 
 const nothing = { type: 'object', properties: {} } as const;
 
-const quiet: Pulse = {
+const quiet: Heartbeat = {
   revision: 1,
   requests: 0,
   calls: 0,
@@ -35,7 +35,7 @@ describe('the crew of workers', () => {
   let processes: TestProcess[];
   let answers: Handlers[];
   let gateway: RunningGateway;
-  let crew: Crew;
+  let crew: WorkerPool;
   let list: Mirror<string[], string>;
   const sinks = rememberingSinks();
 
@@ -101,14 +101,14 @@ describe('the crew of workers', () => {
   async function start(options: GatewayOptions = {}): Promise<void> {
     const workers = { count: 2, program: '/the/program', args: ['worker'] };
     gateway = partsOf(await startWith([shared], config('one'), { workers, sinks, ...options }));
-    crew = gateway.processes as Crew;
+    crew = gateway.processes as WorkerPool;
     await until(() => crew.workers.every(({ state }) => state === 'up'));
   }
 
   const asked = (name: string) =>
     processes.map(({ orders }) => orders.flatMap(([found, payload]) => (found === name ? [payload] : [])));
   /** Every worker tells something. */
-  async function pulse(...all: Partial<Pulse>[]): Promise<void> {
+  async function pulse(...all: Partial<Heartbeat>[]): Promise<void> {
     for (const [at, one] of all.entries()) processes[at]!.channel.tell('pulse', { ...quiet, ...one });
     await processes.at(-1)!.channel.ask('snapshot', '');
     await processes[0]!.channel.ask('snapshot', '');

@@ -169,7 +169,7 @@ describe('the place of a worker, over changes', () => {
     };
     equal(await counted(), 0);
     stand.last.channel.tell('pulse', { calls: 2, streams: 3 });
-    await turnsUntil(() => stand.seat.pulse !== null);
+    await turnsUntil(() => stand.seat.heartbeat !== null);
     equal(await counted(), 5);
     const denied = stand.seat.deny([]);
     mock.timers.tick(500);

@@ -12,7 +12,7 @@ describe('the place of a worker', () => {
   afterEach(() => stand.close());
 
   it('is empty before its first worker', () => {
-    deepEqual([stand.seat.state, stand.seat.pid, stand.seat.uptimeMs, stand.seat.pulse], ['down', null, 0, null]);
+    deepEqual([stand.seat.state, stand.seat.pid, stand.seat.uptimeMs, stand.seat.heartbeat], ['down', null, 0, null]);
   });
 
   it('has a worker that waits for the first configuration, and knows what is denied', async () => {
@@ -123,10 +123,10 @@ describe('the place of a worker', () => {
   it('is not ready again until another worker is, and forgets what the dead one told', async () => {
     await stand.up();
     stand.last.channel.tell('pulse', { revision: 1 });
-    await turnsUntil(() => stand.seat.pulse !== null);
+    await turnsUntil(() => stand.seat.heartbeat !== null);
     deepEqual(stand.told.at(-1), ['pulse', { revision: 1 }]);
     stand.last.end(1, null);
-    equal(stand.seat.pulse, null);
+    equal(stand.seat.heartbeat, null);
     let isReady = false;
     void stand.seat.ready.then(() => {
       isReady = true;

@@ -2,8 +2,8 @@ import cluster, { type Worker } from 'node:cluster';
 import { mock } from 'node:test';
 import type { Log } from '#contract';
 import type { Handlers } from '../../../kernel/workers/channel.ts';
-import type { PrepareOrder } from '../../../kernel/workers/orders.ts';
-import { Seat, type SeatOwner } from '../../../kernel/workers/seat.ts';
+import type { PrepareOrder } from '../../../kernel/workers/messages.ts';
+import { type SlotOwner, WorkerSlot } from '../../../kernel/workers/worker-slot.ts';
 import { TestProcess, turnsUntil } from './lines.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -27,8 +27,8 @@ export class SeatStand {
   };
   /** Of the next process; undefined for one that the system does not start, null where it fails at once. */
   pid: number | undefined | null = 100;
-  readonly owner: Mutable<SeatOwner>;
-  readonly seat: Seat;
+  readonly owner: Mutable<SlotOwner>;
+  readonly seat: WorkerSlot;
 
   constructor() {
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
@@ -47,12 +47,12 @@ export class SeatStand {
       answerShared: ({ asked }) => `answer to ${asked}`,
       mirrorSnapshot: (id) => `all of ${id}`,
       onMirror: tell('mirror'),
-      onPulse: tell('pulse'),
+      onHeartbeat: tell('pulse'),
       onEvent: ({ id }, happening) => tell('event')([id, happening]),
       onUp: ({ id }) => tell('up')(id),
       onDown: ({ id }, reason) => tell('down')([id, reason]),
     };
-    this.seat = new Seat(7, this.owner);
+    this.seat = new WorkerSlot(7, this.owner);
   }
 
   /** The process that was started last. */

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { atEndpoint, type Catalogue, definePlugin, HeaderBag, Reply } from '#contract';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { Channel } from '../../../kernel/workers/channel.ts';
-import type { Committed, PrepareOrder, Pulse } from '../../../kernel/workers/orders.ts';
+import type { Committed, Heartbeat, PrepareOrder } from '../../../kernel/workers/messages.ts';
 import { Worker } from '../../../kernel/workers/worker.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { until } from '../../support/conditions.ts';
@@ -115,7 +115,7 @@ describe('what runs in the process of a worker', () => {
   };
   const get = (url: string, headers: Record<string, string> = {}) =>
     fetch(url, { headers: { connection: 'close', ...headers } });
-  const pulses = () => told.flatMap(([name, payload]) => (name === 'pulse' ? [payload as Pulse] : []));
+  const pulses = () => told.flatMap(([name, payload]) => (name === 'pulse' ? [payload as Heartbeat] : []));
 
   it('says when it is ready, and serves what it is told once it is told to change over', async () => {
     await arrival();

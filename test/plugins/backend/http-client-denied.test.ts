@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createRawServer } from 'node:net';
 import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
-import type { Stand } from '../../../kernel/testing/index.ts';
+import type { Harness } from '../../../kernel/testing/index.ts';
 import { Bench, errorOf, send, textOf } from './http-client.ts';
 
 describe('backend/http/client: addresses that are denied', () => {
@@ -26,7 +26,7 @@ describe('backend/http/client: addresses that are denied', () => {
 
   const client = (config: unknown = {}) => bench.client(config, { services: { denied } });
 
-  async function isRefused(gate: Stand, origin: string): Promise<void> {
+  async function isRefused(gate: Harness, origin: string): Promise<void> {
     const reply = await send(gate, { origin });
     deepEqual([errorOf(reply).code, reached], ['BACKEND_DENIED', []], origin);
   }

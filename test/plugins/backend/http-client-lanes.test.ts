@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { Call } from '#contract';
 import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
-import type { Stand } from '../../../kernel/testing/index.ts';
+import type { Harness } from '../../../kernel/testing/index.ts';
 import { exchange } from '../../../plugins/backend/http/client/exchange.ts';
 import { standardTls } from '../../../plugins/backend/http/client/tls.ts';
 import { Transport } from '../../../plugins/backend/http/client/transport.ts';
@@ -39,7 +39,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
   }
 
   /** Calls, and waits until the connection is free again. */
-  async function called(gate: Stand, origin: string, target = '/'): Promise<void> {
+  async function called(gate: Harness, origin: string, target = '/'): Promise<void> {
     equal(await textOf(await send(gate, { origin, target })), 'ok');
     await connectionFree();
   }

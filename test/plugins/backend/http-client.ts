@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { ByteStream, Call, HeaderBag, makeRequest, PipeRequest, Query, type Reply, RequestBody } from '#contract';
-import { type Stand, type Surroundings, stand } from '../../../kernel/testing/index.ts';
+import { type Harness, type HarnessOptions, openHarness } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/backend/http/client/index.ts';
 
 /** A call to be made. */
@@ -48,8 +48,8 @@ export class Bench {
     return `${scheme}://${host}:${(server.address() as AddressInfo).port}`;
   }
 
-  async client(config: unknown = {}, around: Surroundings = {}): Promise<Stand> {
-    const gate = await stand(plugin, 'backend', config, around);
+  async client(config: unknown = {}, around: HarnessOptions = {}): Promise<Harness> {
+    const gate = await openHarness(plugin, 'backend', config, around);
     this.#closers.push(() => gate.close());
     return gate;
   }
@@ -61,7 +61,7 @@ export class Bench {
 }
 
 /** Sends a request through the protocol of an attached client. */
-export async function send(gate: Stand, sent: Sent): Promise<Reply> {
+export async function send(gate: Harness, sent: Sent): Promise<Reply> {
   return gate.attached.protocol!.call(pipeRequest(sent), sent.call ?? new Call());
 }
 

@@ -1,10 +1,10 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { BackendError, type EndpointConfig, HeaderBag, Reply } from '#contract';
-import type { Surroundings } from '../../../kernel/testing/index.ts';
+import type { HarnessOptions } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/backend/http/index.ts';
 import { sharesAlias } from '../../../plugins/backend/http/placement.ts';
-import { stand } from '../../support/stand.ts';
+import { openHarness } from '../../support/harness.ts';
 
 const answers =
   (status: number, body: string | Uint8Array, headers: string[] = []) =>
@@ -14,10 +14,10 @@ const answers =
 const backend = { url_pattern: '/u', method: 'GET' };
 
 describe('backend/http', () => {
-  const details = (next: Surroundings['next']) =>
-    stand(plugin, 'backend', { return_error_details: 'b' }, { next: next!, backend });
-  const code = (next: Surroundings['next']) =>
-    stand(plugin, 'backend', { return_error_code: true }, { next: next!, backend });
+  const details = (next: HarnessOptions['next']) =>
+    openHarness(plugin, 'backend', { return_error_details: 'b' }, { next: next!, backend });
+  const code = (next: HarnessOptions['next']) =>
+    openHarness(plugin, 'backend', { return_error_code: true }, { next: next!, backend });
 
   it('puts a failed status into the data under its alias', async () => {
     const gate = await details(answers(404, 'nope', ['Content-Type', 'text/plain']));
@@ -43,7 +43,7 @@ describe('backend/http', () => {
   });
 
   it('takes the name of a part of the prototype for an alias like any other', async () => {
-    const gate = await stand(
+    const gate = await openHarness(
       plugin,
       'backend',
       { return_error_details: '__proto__' },
@@ -78,20 +78,20 @@ describe('backend/http', () => {
 
   it('refuses both fields and none', async () => {
     const both = { return_error_details: 'a', return_error_code: true };
-    await rejects(stand(plugin, 'backend', both), /HTTP_ERRORS_BOTH/);
-    await rejects(stand(plugin, 'backend', {}), /HTTP_ERRORS_NONE/);
+    await rejects(openHarness(plugin, 'backend', both), /HTTP_ERRORS_BOTH/);
+    await rejects(openHarness(plugin, 'backend', {}), /HTTP_ERRORS_NONE/);
   });
 
   it('does nothing for an empty alias or a code that is off', async () => {
     for (const config of [{ return_error_details: '' }, { return_error_code: false }]) {
-      const gate = await stand(plugin, 'backend', config, { next: answers(404, 'raw'), backend });
+      const gate = await openHarness(plugin, 'backend', config, { next: answers(404, 'raw'), backend });
       equal(String((await gate.send('GET /')).body), 'raw');
     }
   });
 
   it('warns where the answer is passed on as it is', async () => {
     const endpoint = { output_encoding: 'no-op' };
-    const gate = await stand(plugin, 'backend', { return_error_code: true }, { endpoint });
+    const gate = await openHarness(plugin, 'backend', { return_error_code: true }, { endpoint });
     deepEqual(
       [gate.warnings.map((warning) => warning.code), gate.attached.transport],
       [['HTTP_ERRORS_RAW'], undefined],
@@ -100,7 +100,12 @@ describe('backend/http', () => {
 
   it('warns of return_error_code beside other backends', async () => {
     const one = { ...backend, host: [], extra_config: {}, encoding: 'json' } as unknown as EndpointConfig['backend'][0];
-    const gate = await stand(plugin, 'backend', { return_error_code: true }, { endpoint: { backend: [one, one] } });
+    const gate = await openHarness(
+      plugin,
+      'backend',
+      { return_error_code: true },
+      { endpoint: { backend: [one, one] } },
+    );
     deepEqual(
       gate.warnings.map((warning) => warning.code),
       ['HTTP_ERRORS_SEVERAL'],

@@ -1,5 +1,5 @@
 import { type BackendConfig, type DataObject, type PipeRequest, parseExact, Reply, type Step } from '#contract';
-import type { Surroundings } from '../../../kernel/testing/stand.ts';
+import type { HarnessOptions } from '../../../kernel/testing/harness.ts';
 
 /** A backend of a test endpoint, with what matters to the test. */
 export function backendConfig(given: Partial<BackendConfig> = {}): BackendConfig {
@@ -23,7 +23,7 @@ export function backendConfig(given: Partial<BackendConfig> = {}): BackendConfig
 export function over(
   steps: readonly Step<PipeRequest>[],
   configs: readonly Partial<BackendConfig>[] = [],
-): Surroundings {
+): HarnessOptions {
   return { endpoint: { backend: steps.map((_, at) => backendConfig(configs[at])) }, backends: steps };
 }
 

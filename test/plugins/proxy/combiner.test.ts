@@ -1,11 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { type DataObject, parseExact, printJson } from '#contract';
 import { plugin } from '../../../plugins/proxy/index.ts';
-import { stand } from '../../support/stand.ts';
+import { openHarness } from '../../support/harness.ts';
 import { answers, backendConfig, over, refusal } from './around.ts';
 
 async function merged(combiner: string, ...parts: readonly string[]): Promise<string> {
-  const gate = await stand(plugin, 'endpoint', { combiner }, over(parts.map(answers)));
+  const gate = await openHarness(plugin, 'endpoint', { combiner }, over(parts.map(answers)));
   const reply = await gate.send('GET /');
   return printJson(reply.data);
 }
@@ -20,7 +20,7 @@ describe('proxy combiner', () => {
     });
 
     it(`${name} leaves the merge to the gateway`, async () => {
-      const gate = await stand(plugin, 'endpoint', { combiner: name }, over([answers(a), answers(b)]));
+      const gate = await openHarness(plugin, 'endpoint', { combiner: name }, over([answers(a), answers(b)]));
       equal(gate.attached.combine, undefined);
     });
   }
@@ -43,7 +43,7 @@ describe('proxy combiner', () => {
 
   it('changes no part', async () => {
     for (const combiner of ['append', 'deep']) {
-      const gate = await stand(plugin, 'endpoint', { combiner }, over([answers(a), answers(b)]));
+      const gate = await openHarness(plugin, 'endpoint', { combiner }, over([answers(a), answers(b)]));
       const parts = [a, b, a].map((text) => parseExact(text) as DataObject);
       gate.attached.combine!(parts);
       deepEqual(parts.map(printJson), [a, b, a]);
@@ -52,7 +52,7 @@ describe('proxy combiner', () => {
 
   it('gives an empty object for no parts', async () => {
     for (const combiner of ['append', 'deep']) {
-      const gate = await stand(plugin, 'endpoint', { combiner }, over([answers(a), answers(b)]));
+      const gate = await openHarness(plugin, 'endpoint', { combiner }, over([answers(a), answers(b)]));
       deepEqual(gate.attached.combine!([]), {});
     }
   });
@@ -66,11 +66,16 @@ describe('proxy combiner', () => {
   });
 
   it('is refused when its name is not known', async () => {
-    equal((await refusal(stand(plugin, 'endpoint', { combiner: 'zip' }))).length, 1);
+    equal((await refusal(openHarness(plugin, 'endpoint', { combiner: 'zip' }))).length, 1);
   });
 
   it('warns with a single backend', async () => {
-    const gate = await stand(plugin, 'endpoint', { combiner: 'deep' }, { endpoint: { backend: [backendConfig()] } });
+    const gate = await openHarness(
+      plugin,
+      'endpoint',
+      { combiner: 'deep' },
+      { endpoint: { backend: [backendConfig()] } },
+    );
     deepEqual(
       gate.warnings.map(({ pointer, code }) => `${pointer} ${code}`),
       ['/combiner PROXY_IDLE'],

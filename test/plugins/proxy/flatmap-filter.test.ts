@@ -1,9 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { plugin } from '../../../plugins/proxy/index.ts';
-import { stand } from '../../support/stand.ts';
+import { openHarness } from '../../support/harness.ts';
 import { answers, backendConfig, operations, over, refusal } from './around.ts';
 
-const standing = (...lines: readonly string[]) => stand(plugin, 'backend', { flatmap_filter: operations(lines) });
+const standing = (...lines: readonly string[]) => openHarness(plugin, 'backend', { flatmap_filter: operations(lines) });
 
 describe('proxy flatmap_filter, as configured', () => {
   it('refuses a wrong number of paths', async () => {
@@ -14,7 +14,7 @@ describe('proxy flatmap_filter, as configured', () => {
 
   it('passes over operations without a known type, with a warning', async () => {
     const filter = [{ args: ['a'] }, { type: 7, args: ['a'] }, { type: 'swap', args: ['a'] }, ...operations(['del b'])];
-    const gate = await stand(plugin, 'backend', { flatmap_filter: filter });
+    const gate = await openHarness(plugin, 'backend', { flatmap_filter: filter });
     deepEqual(gate.attached.shape!({ a: 1, b: 2 }), { a: 1 });
     deepEqual(
       gate.warnings.map(({ pointer }) => pointer),
@@ -24,13 +24,13 @@ describe('proxy flatmap_filter, as configured', () => {
 
   it('replaces the filters of a backend only with at least one valid operation', async () => {
     for (const filter of [[], [{ type: 'swap', args: ['a', 'b'] }]]) {
-      const gate = await stand(plugin, 'backend', { flatmap_filter: filter });
+      const gate = await openHarness(plugin, 'backend', { flatmap_filter: filter });
       equal(gate.attached.shape, undefined);
     }
   });
 
   it('warns on a backend whose body is handed on unread', async () => {
-    const gate = await stand(
+    const gate = await openHarness(
       plugin,
       'backend',
       { flatmap_filter: operations(['del a']) },
@@ -45,7 +45,7 @@ describe('proxy flatmap_filter, as configured', () => {
 
   it('works on an endpoint with two backends', async () => {
     const around = over([answers('{}'), answers('{}')]);
-    const gate = await stand(plugin, 'endpoint', { flatmap_filter: operations(['del a']) }, around);
+    const gate = await openHarness(plugin, 'endpoint', { flatmap_filter: operations(['del a']) }, around);
     deepEqual(gate.attached.shape!({ a: 1, b: 2 }), { b: 2 });
     equal(gate.attached.readsData, true);
   });
@@ -53,7 +53,7 @@ describe('proxy flatmap_filter, as configured', () => {
   it('warns on an endpoint with a single backend that answers, and does nothing there', async () => {
     const shadow = backendConfig({ extra_config: { proxy: { shadow: true } } });
     for (const backend of [[backendConfig()], [backendConfig(), shadow]]) {
-      const gate = await stand(
+      const gate = await openHarness(
         plugin,
         'endpoint',
         { flatmap_filter: operations(['del a']) },

@@ -1,10 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { type DataObject, parseExact, printJson } from '#contract';
 import { plugin } from '../../../plugins/proxy/index.ts';
-import { stand } from '../../support/stand.ts';
+import { openHarness } from '../../support/harness.ts';
 import { operations } from './around.ts';
 
-const standing = (...lines: readonly string[]) => stand(plugin, 'backend', { flatmap_filter: operations(lines) });
+const standing = (...lines: readonly string[]) => openHarness(plugin, 'backend', { flatmap_filter: operations(lines) });
 
 /** What the operations make of the JSON text. */
 async function apply(json: string, ...lines: readonly string[]): Promise<string> {

@@ -3,13 +3,13 @@ import { gzipSync } from 'node:zlib';
 import { BackendError, ByteStream, HeaderBag, type PipeRequest, Reply, type Services, type Step } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { plugin } from '../../../plugins/proxy/index.ts';
-import { stand } from '../../support/stand.ts';
+import { openHarness } from '../../support/harness.ts';
 import { answers, backendConfig, messages, noting, over, refusal, skipped } from './around.ts';
 
 type Backend = Step<PipeRequest>;
 
 const standing = (backends: readonly Backend[], propagated: readonly string[] = [], raw: readonly number[] = []) =>
-  stand(
+  openHarness(
     plugin,
     'endpoint',
     { sequential: true, ...(propagated.length > 0 && { sequential_propagated_params: propagated }) },
@@ -65,7 +65,7 @@ describe('proxy sequential_propagated_params', () => {
       services: { log } as unknown as Services,
     };
     const config = { sequential: true, sequential_propagated_params: ['resp0_user.id'] };
-    await (await stand(plugin, 'endpoint', config, around)).send('GET /');
+    await (await openHarness(plugin, 'endpoint', config, around)).send('GET /');
     equal(seen[0]!.params['Resp0_user.id'], '');
     deepEqual(warnings, ['[Merge] no field user.id in the answer: Resp0_user.id is empty']);
   });
@@ -76,7 +76,7 @@ describe('proxy sequential_propagated_params', () => {
     const seen: PipeRequest[] = [];
     const around = { ...over([skipped, noting(seen, answers('{}'))]), services: { log } as unknown as Services };
     const config = { sequential: true, sequential_propagated_params: ['resp0_id'] };
-    await (await stand(plugin, 'endpoint', config, around)).send('GET /');
+    await (await openHarness(plugin, 'endpoint', config, around)).send('GET /');
     equal(seen[0]!.params['Resp0_id'], '');
     equal(warnings.length, 0);
   });
@@ -168,7 +168,7 @@ describe('proxy sequential_propagated_params', () => {
   describe('configuration', () => {
     const refused = (config: unknown, ...encodings: readonly string[]) =>
       refusal(
-        stand(plugin, 'endpoint', config, {
+        openHarness(plugin, 'endpoint', config, {
           endpoint: { backend: encodings.map((encoding) => backendConfig({ encoding })) },
         }),
       );
@@ -205,14 +205,14 @@ describe('proxy sequential_propagated_params', () => {
     it('does not count shadow backends', async () => {
       const shadow = backendConfig({ extra_config: { proxy: { shadow: true } } });
       const endpoint = { backend: [shadow, backendConfig({ encoding: 'no-op' }), backendConfig()] };
-      deepEqual(await refusal(stand(plugin, 'endpoint', propagating('resp0'), { endpoint })), []);
-      deepEqual(await refusal(stand(plugin, 'endpoint', propagating('resp2_a'), { endpoint })), [
+      deepEqual(await refusal(openHarness(plugin, 'endpoint', propagating('resp0'), { endpoint })), []);
+      deepEqual(await refusal(openHarness(plugin, 'endpoint', propagating('resp2_a'), { endpoint })), [
         '/sequential_propagated_params/0 PROXY_PROPAGATED',
       ]);
     });
 
     it('warns of a parameter that no backend is left to read', async () => {
-      const gate = await stand(plugin, 'endpoint', propagating('resp1_id'), over([answers('{}'), answers('{}')]));
+      const gate = await openHarness(plugin, 'endpoint', propagating('resp1_id'), over([answers('{}'), answers('{}')]));
       deepEqual(
         gate.warnings.map(({ pointer, code }) => `${pointer} ${code}`),
         ['/sequential_propagated_params/0 PROXY_IDLE'],
@@ -224,7 +224,7 @@ describe('proxy sequential_propagated_params', () => {
         { backend: [backendConfig()] },
         { backend: [backendConfig(), backendConfig()], output_encoding: 'no-op' },
       ]) {
-        const gate = await stand(plugin, 'endpoint', { sequential: true }, { endpoint });
+        const gate = await openHarness(plugin, 'endpoint', { sequential: true }, { endpoint });
         equal(gate.attached.gather, undefined);
         deepEqual(
           gate.warnings.map(({ pointer, code }) => `${pointer} ${code}`),

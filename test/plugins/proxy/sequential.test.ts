@@ -1,13 +1,14 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { BackendError, type PipeRequest, Reply, refuse, type Step } from '#contract';
 import { plugin } from '../../../plugins/proxy/index.ts';
-import { stand } from '../../support/stand.ts';
+import { openHarness } from '../../support/harness.ts';
 import { answers, backendConfig, messages, noting, over, skipped } from './around.ts';
 
 type Backend = Step<PipeRequest>;
 
 const down: Backend = () => Reply.failed(new BackendError('BACKEND_STATUS', 'invalid status code 404'));
-const standing = (backends: readonly Backend[]) => stand(plugin, 'endpoint', { sequential: true }, over(backends));
+const standing = (backends: readonly Backend[]) =>
+  openHarness(plugin, 'endpoint', { sequential: true }, over(backends));
 
 const send = async (backends: readonly Backend[]) => (await standing(backends)).send('GET /');
 
@@ -49,7 +50,7 @@ describe('proxy sequential', () => {
 
   it('merges as the combiner says', async () => {
     const around = over([answers('{"l":[1]}'), answers('{"l":[2]}')]);
-    const gate = await stand(plugin, 'endpoint', { sequential: true, combiner: 'append' }, around);
+    const gate = await openHarness(plugin, 'endpoint', { sequential: true, combiner: 'append' }, around);
     deepEqual((await gate.send('GET /')).data, { l: [1, 2] });
   });
 
@@ -157,7 +158,7 @@ describe('proxy sequential', () => {
     it('gives the whole chain 0.85 of the endpoint timeout', async () => {
       let first = 0;
       let second = 0;
-      const gate = await stand(
+      const gate = await openHarness(
         plugin,
         'endpoint',
         { sequential: true },
@@ -184,7 +185,7 @@ describe('proxy sequential', () => {
       const seen: PipeRequest[] = [];
       const backends = [answers('{"a":1}'), never, noting(seen, answers('{"c":1}'))];
       const around = { endpoint: { timeout: 30, backend: backends.map(() => backendConfig()) }, backends };
-      const gate = await stand(plugin, 'endpoint', { sequential: true }, around);
+      const gate = await openHarness(plugin, 'endpoint', { sequential: true }, around);
       const reply = await gate.send('GET /');
       deepEqual(reply.data, { a: 1 });
       equal(reply.complete, false);
@@ -197,7 +198,7 @@ describe('proxy sequential', () => {
         endpoint: { timeout: 30, backend: [backendConfig(), backendConfig()] },
         backends: [never, never],
       };
-      const reply = await (await stand(plugin, 'endpoint', { sequential: true }, around)).send('GET /');
+      const reply = await (await openHarness(plugin, 'endpoint', { sequential: true }, around)).send('GET /');
       equal(reply.status, 500);
       deepEqual(messages(reply), ['context deadline exceeded']);
     });

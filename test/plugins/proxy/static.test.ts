@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ByteStream, CallError, type DataObject, HeaderBag, Reply, refuse } from '#contract';
 import { plugin } from '../../../plugins/proxy/index.ts';
-import { stand } from '../../support/stand.ts';
+import { openHarness } from '../../support/harness.ts';
 import { refusal } from './around.ts';
 
 type Make = () => Reply;
@@ -19,7 +19,7 @@ const partial: Make = () => {
 };
 
 const standing = (strategy: string, data: unknown = { a: 9 }, next: Make = whole) =>
-  stand(plugin, 'endpoint', { static: { data, strategy } }, { next });
+  openHarness(plugin, 'endpoint', { static: { data, strategy } }, { next });
 
 const send = async (strategy: string, next: Make, data?: unknown) =>
   (await standing(strategy, data, next)).send('GET /');
@@ -112,14 +112,15 @@ describe('proxy static', () => {
   it('is refused where bytes are handed on unread', async () => {
     for (const output_encoding of ['no-op', 'streaming', 'sse', 'ndjson', 'eventstream']) {
       const config = { static: { data: { a: 1 }, strategy: 'always' } };
-      deepEqual(await refusal(stand(plugin, 'endpoint', config, { endpoint: { output_encoding } })), [
+      deepEqual(await refusal(openHarness(plugin, 'endpoint', config, { endpoint: { output_encoding } })), [
         '/static PROXY_STATIC_RAW',
       ]);
     }
   });
 
   it('needs data and a known strategy', async () => {
-    const refused = async (config: unknown) => (await refusal(stand(plugin, 'endpoint', { static: config }))).length;
+    const refused = async (config: unknown) =>
+      (await refusal(openHarness(plugin, 'endpoint', { static: config }))).length;
     equal(await refused({ data: {} }), 1);
     equal(await refused({ strategy: 'always' }), 1);
     equal(await refused({ data: {}, strategy: 'sometimes' }), 1);

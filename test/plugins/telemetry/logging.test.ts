@@ -16,7 +16,7 @@ import {
 } from '#contract';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { createAccessWriter, createLog, joinLogging } from '../../../kernel/logging/index.ts';
-import { stand } from '../../../kernel/testing/index.ts';
+import { openHarness } from '../../../kernel/testing/index.ts';
 import { upstreamSlot } from '../../../plugins/telemetry/logging/access.ts';
 import { plugin } from '../../../plugins/telemetry/logging/index.ts';
 
@@ -45,7 +45,7 @@ async function gateway(
   const memory = memorySinks(options.terminal);
   const log = createLog({ level: 'DEBUG', outputs: [] });
   const time = { now: 0 };
-  const gate = await stand(plugin, 'service', config, {
+  const gate = await openHarness(plugin, 'service', config, {
     services: { sinks: memory.sinks, log, clock: { now: () => time.now } },
   });
   const joined = joinLogging([gate.attached.logging ?? {}], memory.sinks);
@@ -92,7 +92,7 @@ async function applicationLineOf(config: object, level: LogLevel, message: strin
 
 async function refusedWith(config: unknown): Promise<{ code: string; pointer: string; message: string }> {
   let found: ConfigErrors | undefined;
-  await rejects(stand(plugin, 'service', config), (error) => {
+  await rejects(openHarness(plugin, 'service', config), (error) => {
     found = error as ConfigErrors;
     return error instanceof ConfigErrors;
   });
@@ -351,7 +351,7 @@ describe('telemetry/logging, backend log', () => {
       level,
       outputs: [{ sink: sinks.stdout, format: (line) => `${line.level} ${line.message}\n` }],
     });
-    const gate = await stand(
+    const gate = await openHarness(
       plugin,
       'backend',
       { backend },
@@ -514,7 +514,7 @@ describe('telemetry/logging, mistakes', () => {
   }
 
   it('refuses the two forms of a backend mixed', async () => {
-    const mixed = stand(plugin, 'backend', { backend: { prefix: 'x' }, prefix: 'y' });
+    const mixed = openHarness(plugin, 'backend', { backend: { prefix: 'x' }, prefix: 'y' });
     await rejects(mixed, (error) => {
       const [{ pointer, message, hint }] = (error as ConfigErrors).errors as [ConfigErrors['errors'][number]];
       deepEqual([pointer, message], ['/prefix', `'prefix' of "telemetry/logging" belongs to another form of it`]);
@@ -523,6 +523,6 @@ describe('telemetry/logging, mistakes', () => {
   });
 
   it('refuses a backend that sets nothing', async () => {
-    for (const config of [{}, { backend: {} }]) await rejects(stand(plugin, 'backend', config), ConfigErrors);
+    for (const config of [{}, { backend: {} }]) await rejects(openHarness(plugin, 'backend', config), ConfigErrors);
   });
 });

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { type Call, HeaderBag, PipeRequest, Query, Reply, RequestBody } from '#contract';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
-import { stand } from '../../../kernel/testing/index.ts';
+import { openHarness } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/validation/json-schema/index.ts';
 
 const person = {
@@ -18,7 +18,7 @@ const person = {
 
 async function send(schema: object, body: string | Uint8Array | undefined, method = 'POST') {
   let passed: string | null = null;
-  const gate = await stand(plugin, 'endpoint', schema, {
+  const gate = await openHarness(plugin, 'endpoint', schema, {
     next: async (request) => {
       passed = Buffer.from(await request.body!.bytes()).toString('latin1');
       return Reply.data({ ok: true });
@@ -31,7 +31,7 @@ async function send(schema: object, body: string | Uint8Array | undefined, metho
 
 async function faultsOf(schema: unknown): Promise<string[]> {
   let found: string[] = [];
-  await rejects(stand(plugin, 'endpoint', schema), (error) => {
+  await rejects(openHarness(plugin, 'endpoint', schema), (error) => {
     ok(error instanceof ConfigErrors);
     found = error.errors.map(({ code, pointer }) => `${code} ${pointer}`);
     return true;
@@ -102,7 +102,7 @@ describe('validation/json-schema', () => {
   });
 
   it('reads a body that is still arriving', async () => {
-    const gate = await stand(plugin, 'endpoint', person);
+    const gate = await openHarness(plugin, 'endpoint', person);
     const body = RequestBody.stream(Readable.from([Buffer.from('{"na'), Buffer.from('me":1,"age":18}')]), undefined);
     const request = new PipeRequest({} as never, {}, new Query(), new HeaderBag(), body);
     const reply = await gate.attached.proxy!(() => Reply.data({}))(request, {} as Call);
@@ -111,7 +111,7 @@ describe('validation/json-schema', () => {
   });
 
   it('answers 413 when the body turns out too large', async () => {
-    const gate = await stand(plugin, 'endpoint', person);
+    const gate = await openHarness(plugin, 'endpoint', person);
     const body = RequestBody.stream(Readable.from([Buffer.from('{"name":"Ann"}')]), undefined, 4);
     const request = new PipeRequest({} as never, {}, new Query(), new HeaderBag(), body);
     equal((await gate.attached.proxy!(() => Reply.data({}))(request, {} as Call)).status, 413);
@@ -128,7 +128,7 @@ describe('validation/json-schema', () => {
   });
 
   it('takes a changed schema on reload', async () => {
-    const gate = await stand(plugin, 'endpoint', person);
+    const gate = await openHarness(plugin, 'endpoint', person);
     equal((await gate.send({ method: 'POST', body: '{}' })).status, 400);
     await gate.reload({ type: 'object' });
     equal((await gate.send({ method: 'POST', body: '{}' })).status, 200);

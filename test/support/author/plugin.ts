@@ -1,6 +1,6 @@
 import { createGateway } from 'sluice';
 import { after, atEndpoint, atService, definePlugin, definePort, offer, type Schema } from 'sluice/plugin';
-import { stand } from 'sluice/testing';
+import { openHarness } from 'sluice/testing';
 
 /** A plugin as an author writes it who has nothing but the package. */
 const schema = {
@@ -39,7 +39,7 @@ export const plugin = definePlugin({
   ],
 });
 
-const gate = await stand(plugin, 'endpoint', { team: 'a' });
+const gate = await openHarness(plugin, 'endpoint', { team: 'a' });
 export const status: number = (await gate.send('GET /')).status;
 
 const gateway = await createGateway({ version: 3, endpoints: [] }, { plugins: [plugin] });

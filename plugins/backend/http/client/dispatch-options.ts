@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { headerRecord } from './headers.ts';
 import type { Payload } from './http-client.ts';
-import type { Lane } from './lane.ts';
-import type { Hop } from './redirect.ts';
+import type { OriginPool } from './origin-pool.ts';
+import type { RedirectSource } from './redirect.ts';
 
 /**
  * What the client library is told of one attempt.
@@ -10,11 +10,11 @@ import type { Hop } from './redirect.ts';
  * @param isLast the connection is closed after the answer.
  */
 export function dispatchOptions(
-  { origin, target, method }: Hop,
+  { origin, target, method }: RedirectSource,
   list: string[],
   payload: Payload,
   length: number | undefined,
-  lane: Lane,
+  lane: OriginPool,
   isLast: boolean,
 ): Dispatcher.DispatchOptions {
   const isStream = payload !== null && !(payload instanceof Uint8Array);

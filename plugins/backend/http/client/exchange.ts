@@ -16,9 +16,9 @@ import { bodyFailure, failureOf, malformed } from './failure.ts';
 import { Incoming, Outgoing } from './headers.ts';
 import type { HttpClient, Payload } from './http-client.ts';
 import { Inflater, takeGzip } from './inflate.ts';
-import type { Lane } from './lane.ts';
 import { Observation } from './observe.ts';
-import { type Hop, isRedirect, nextHop, repeatsBody } from './redirect.ts';
+import type { OriginPool } from './origin-pool.ts';
+import { isRedirect, type RedirectSource, redirectTo, repeatsBody } from './redirect.ts';
 import { signed } from './sign.ts';
 import { idempotent, isBodiless, isInterim } from './status.ts';
 import { readTrailers } from './trailers.ts';
@@ -41,10 +41,10 @@ export function exchange(client: HttpClient, request: PipeRequest, call: Call, p
 }
 
 /** One request on its way and its answer: the client library's handler and the source of the body in one object. */
-class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
+class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource {
   method: string;
   headers: HeaderBag;
-  hops = 0;
+  redirects = 0;
   firstOrigin: string;
   origin: string;
   target: string;
@@ -53,7 +53,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   #call: Call;
   #payload: Payload;
   #resolve: (reply: Reply) => void;
-  #lane: Lane | null = null;
+  #lane: OriginPool | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #cancellation: Cancellation | null = null;
   #sink: ByteStream | Inflater | null = null;
@@ -83,7 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
 
   send(): void {
     try {
-      this.#lane = this.#client.transport.enter(this.origin, this.#client.isPassing || this.hops > 0);
+      this.#lane = this.#client.transport.enter(this.origin, this.#client.isPassing || this.redirects > 0);
     } catch (error) {
       this.#over(failureOf(error as Error, this.origin));
       return;
@@ -189,7 +189,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   }
 
   /** Sends the request, signed anew. @returns a promise where signers are waited for. */
-  #attempt(dispatcher: Dispatcher, lane: Lane): void | Promise<void> {
+  #attempt(dispatcher: Dispatcher, lane: OriginPool): void | Promise<void> {
     const { signers } = this.#client;
     if (signers === null) return this.#dispatch(dispatcher, lane, this.headers);
     return signed(this, signers, this.#payload, this.#call).then(
@@ -200,7 +200,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
     );
   }
 
-  #dispatch(dispatcher: Dispatcher, lane: Lane, headers: HeaderBag): void {
+  #dispatch(dispatcher: Dispatcher, lane: OriginPool, headers: HeaderBag): void {
     const client = this.#client;
     const outgoing = new Outgoing(headers, client.asksGzip && this.method !== 'HEAD');
     this.#asksGzip = outgoing.asksGzip;
@@ -215,7 +215,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
   #redirected(status: number, bag: HeaderBag): boolean {
     const payload = this.#payload;
     if (repeatsBody(status) && payload !== null && !this.#client.resendsBody) return false;
-    const next = nextHop(status, bag.get('location'), this);
+    const next = redirectTo(status, bag.get('location'), this);
     if (next instanceof BackendError) {
       this.#reason = next;
       this.#controller?.abort(next);
@@ -229,7 +229,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, Hop {
     const follower = new Exchange(this.#client, request, this.#call, next.keepsBody ? payload : null, this.#resolve);
     follower.method = next.method;
     follower.headers = next.headers;
-    follower.hops = this.hops + 1;
+    follower.redirects = this.redirects + 1;
     follower.firstOrigin = this.firstOrigin;
     follower.send();
     return true;

@@ -1,5 +1,5 @@
 import type { BackendConnection, Call, ConnectionObserver, PipeRequest } from '#contract';
-import type { Lane } from './lane.ts';
+import type { OriginPool } from './origin-pool.ts';
 
 /** One request on its way, seen by observers. */
 export class Observation {
@@ -15,7 +15,7 @@ export class Observation {
   }
 
   /** It is sent now. */
-  sent(lane: Lane, origin: string): void {
+  sent(lane: OriginPool, origin: string): void {
     const now = performance.now();
     const waitMs = now - this.#since;
     this.#since = now;

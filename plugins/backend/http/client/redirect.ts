@@ -2,10 +2,10 @@ import { BackendError, type HeaderBag } from '#contract';
 import { withoutUser } from './failure.ts';
 
 /** Redirects that are followed for one call. */
-const MAX_HOPS = 10;
+const MAX_REDIRECTS = 10;
 
 /** Where a redirect leads. */
-export interface NextHop {
+export interface RedirectTarget {
   readonly method: string;
   readonly origin: string;
   readonly target: string;
@@ -15,13 +15,13 @@ export interface NextHop {
 }
 
 /** The request a redirect answers. */
-export interface Hop {
+export interface RedirectSource {
   readonly method: string;
   readonly origin: string;
   readonly target: string;
   readonly headers: HeaderBag;
   /** Redirects before this request. */
-  readonly hops: number;
+  readonly redirects: number;
   /** Origin of the first request of the call. */
   readonly firstOrigin: string;
 }
@@ -40,8 +40,13 @@ export function repeatsBody(status: number): boolean {
  * The request that follows a redirect, or why there is none. Codes: `BACKEND_REDIRECTS` after too many,
  * `BACKEND_REDIRECT` for a missing or unusable `Location`.
  */
-export function nextHop(status: number, location: string | undefined, from: Hop): NextHop | BackendError {
-  if (from.hops >= MAX_HOPS) return new BackendError('BACKEND_REDIRECTS', `stopped after ${MAX_HOPS} redirects`);
+export function redirectTo(
+  status: number,
+  location: string | undefined,
+  from: RedirectSource,
+): RedirectTarget | BackendError {
+  if (from.redirects >= MAX_REDIRECTS)
+    return new BackendError('BACKEND_REDIRECTS', `stopped after ${MAX_REDIRECTS} redirects`);
   const current = from.origin + from.target;
   const url = location === undefined ? null : URL.parse(utf8(location), current);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {

@@ -10,7 +10,7 @@ import {
   type Site,
 } from '#contract';
 import type { HttpClient } from './http-client.ts';
-import type { TransportSettings } from './lane.ts';
+import type { TransportSettings } from './origin-pool.ts';
 import { isProxyAddress, PROXY_ADDRESS_PATTERN, proxyEnvironment } from './proxy.ts';
 import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from './tls.ts';
 import { Transport } from './transport.ts';

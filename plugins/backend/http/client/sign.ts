@@ -1,10 +1,10 @@
 import type { Call, HeaderBag, HttpSigner } from '#contract';
 import type { Payload } from './http-client.ts';
-import type { Hop } from './redirect.ts';
+import type { RedirectSource } from './redirect.ts';
 
 /** The headers of one attempt, signed by everyone in turn. The hop keeps its own, which no signature is in. */
 export async function signed(
-  { method, origin, target, headers, hops }: Hop,
+  { method, origin, target, headers, redirects: hops }: RedirectSource,
   signers: readonly HttpSigner[],
   payload: Payload,
   call: Call,

@@ -1,4 +1,4 @@
-import { Lane, type TransportSettings } from './lane.ts';
+import { OriginPool, type TransportSettings } from './origin-pool.ts';
 
 /** Addresses of a configuration known before unused ones are forgotten: discovery can make any number of them. */
 const SWEEP_FROM = 64;
@@ -10,9 +10,9 @@ const LOOKED_AT = 16;
 /** The connections of one set of settings. */
 export class Transport {
   #settings: TransportSettings;
-  #lanes = new Map<string, Lane>();
+  #lanes = new Map<string, OriginPool>();
   /** To addresses that requests or redirects named, the one that was used last at the end. */
-  #passing = new Map<string, Lane>();
+  #passing = new Map<string, OriginPool>();
   #active = 0;
   #isClosed = false;
 
@@ -25,7 +25,7 @@ export class Transport {
    * @param isPassing a request or a redirect has named the address, not the configuration.
    * @throws Error when the address cannot be called.
    */
-  enter(address: string, isPassing: boolean): Lane {
+  enter(address: string, isPassing: boolean): OriginPool {
     const lane = this.#lanes.get(address) ?? (isPassing ? this.#pass(address) : this.#open(address));
     lane.active += 1;
     this.#active += 1;
@@ -33,14 +33,14 @@ export class Transport {
   }
 
   /** A call has ended. One that began after everything was closed leaves nothing behind. */
-  leave(lane: Lane): void {
+  leave(lane: OriginPool): void {
     lane.active -= 1;
     this.#active -= 1;
     if (this.#isClosed && lane.active === 0) this.#forget(lane);
   }
 
   /** True when there are more calls than connections to keep: the connection of the next is closed after its answer. */
-  crowded(lane: Lane): boolean {
+  crowded(lane: OriginPool): boolean {
     const { maxIdlePerHost, maxIdle } = this.#settings;
     return lane.active > maxIdlePerHost || (maxIdle > 0 && this.#active > maxIdle);
   }
@@ -54,8 +54,8 @@ export class Transport {
     await Promise.all(lanes.map((lane) => lane.dispatcher.close()));
   }
 
-  #open(address: string): Lane {
-    const lane = new Lane(address, this.#settings);
+  #open(address: string): OriginPool {
+    const lane = new OriginPool(address, this.#settings);
     if (this.#lanes.size >= SWEEP_FROM) {
       for (const known of this.#lanes.values()) if (known.unused) this.#forget(known);
     }
@@ -63,12 +63,12 @@ export class Transport {
     return lane;
   }
 
-  #pass(address: string): Lane {
+  #pass(address: string): OriginPool {
     const { passingIdleMs: idleMs } = this.#settings;
     const known = this.#passing.get(address);
     if (!known && this.#passing.size >= MAX_PASSING) this.#makeRoom();
     this.#passing.delete(address);
-    const lane = known ?? new Lane(address, { ...this.#settings, idleMs });
+    const lane = known ?? new OriginPool(address, { ...this.#settings, idleMs });
     this.#passing.set(address, lane);
     return lane;
   }
@@ -87,7 +87,7 @@ export class Transport {
     }
   }
 
-  #forget(lane: Lane): void {
+  #forget(lane: OriginPool): void {
     const { address } = lane;
     const lanes = [this.#lanes, this.#passing].find((known) => known.get(address) === lane);
     // One that was closed with everything is in neither.

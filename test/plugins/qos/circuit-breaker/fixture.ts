@@ -1,6 +1,6 @@
 import { BackendError, type Call, type Log, type PipeRequest, Reply, type Step } from '#contract';
 import { silentLog } from '../../../../kernel/contract/internal.ts';
-import { stand } from '../../../../kernel/testing/stand.ts';
+import { openHarness } from '../../../../kernel/testing/harness.ts';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/index.ts';
 
 export const config = { interval: 60, timeout: 1, max_errors: 2 };
@@ -31,7 +31,7 @@ function backend(answer: Step<PipeRequest> = bad) {
 export async function breaker(settings: object = {}, answer?: Step<PipeRequest>, log: Log = silentLog) {
   const clock = fakeClock();
   const behind = backend(answer);
-  const gate = await stand(
+  const gate = await openHarness(
     plugin,
     'backend',
     { ...config, ...settings },

@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { BackendError, HeaderBag, type PipeRequest, Reply, type Step } from '#contract';
-import { stand } from '../../../../kernel/testing/stand.ts';
+import { openHarness } from '../../../../kernel/testing/harness.ts';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/http.ts';
 
 const config = { interval: 60, timeout: 1, max_errors: 2, valid_status_codes: [200, 404] };
@@ -15,7 +15,7 @@ async function breaker(answer: Step<PipeRequest>) {
     calls++;
     return behind.answer(request, call);
   };
-  const gate = await stand(plugin, 'backend', config, { services: { clock }, next });
+  const gate = await openHarness(plugin, 'backend', config, { services: { clock }, next });
   const send = async (times: number) => {
     const statuses: number[] = [];
     for (; times > 0; times--) statuses.push((await gate.send('GET /')).status);
@@ -56,7 +56,7 @@ describe('qos/circuit-breaker/http', () => {
 
   it('warns when the backend has the plain form too', async () => {
     const backend = { extra_config: { 'qos/circuit-breaker': {} } };
-    const gate = await stand(plugin, 'backend', config, { backend });
+    const gate = await openHarness(plugin, 'backend', config, { backend });
     deepEqual(
       gate.warnings.map(({ code, pointer, hint }) => [code, pointer, hint]),
       [['CIRCUIT_TWICE', '', 'use one of the two']],
@@ -64,7 +64,7 @@ describe('qos/circuit-breaker/http', () => {
   });
 
   it('warns of nothing when it is alone', async () => {
-    deepEqual((await stand(plugin, 'backend', config)).warnings, []);
+    deepEqual((await openHarness(plugin, 'backend', config)).warnings, []);
   });
 
   it('counts a failed call whose reply has a valid status', async () => {
@@ -78,7 +78,7 @@ describe('qos/circuit-breaker/http', () => {
   });
 
   it('stands next to the client only', async () => {
-    const gate = await stand(plugin, 'backend', config);
+    const gate = await openHarness(plugin, 'backend', config);
     deepEqual(Object.keys(gate.attached), ['transport']);
   });
 
@@ -89,7 +89,9 @@ describe('qos/circuit-breaker/http', () => {
     'a number that is no status': [99],
   })) {
     it(`refuses ${what}`, async () => {
-      await rejects(stand(plugin, 'backend', { ...config, valid_status_codes: codes }), { code: 'CONFIG_INVALID' });
+      await rejects(openHarness(plugin, 'backend', { ...config, valid_status_codes: codes }), {
+        code: 'CONFIG_INVALID',
+      });
     });
   }
 

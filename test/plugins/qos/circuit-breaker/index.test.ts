@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { BackendError, CancelledError, HeaderBag, type Log, Reply } from '#contract';
 import { DeadlineError, silentLog } from '../../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../../kernel/sluice.ts';
-import { stand } from '../../../../kernel/testing/stand.ts';
+import { openHarness } from '../../../../kernel/testing/harness.ts';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/index.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { bad, breaker, config, down, good } from './fixture.ts';
@@ -102,7 +102,7 @@ describe('qos/circuit-breaker', () => {
     const told: unknown[] = [];
     const events = { emit: (type: string, data: object) => told.push([type, data]) };
     const around = { services: { events }, next: bad, endpoint: { endpoint: '/users', method: 'POST' as const } };
-    const gate = await stand(plugin, 'backend', { ...config, max_errors: 0, name: 'users' }, around);
+    const gate = await openHarness(plugin, 'backend', { ...config, max_errors: 0, name: 'users' }, around);
     await gate.send('GET /');
     deepEqual(told, [
       [
@@ -130,13 +130,13 @@ describe('qos/circuit-breaker', () => {
   it('is there when any setting is above 0', async () => {
     const off = { interval: 0, timeout: 0, max_errors: 0 };
     for (const set of [{ interval: 1 }, { timeout: 1 }, { max_errors: 1 }]) {
-      const gate = await stand(plugin, 'backend', { ...off, ...set });
+      const gate = await openHarness(plugin, 'backend', { ...off, ...set });
       deepEqual([Object.keys(gate.attached), gate.warnings], [['backend'], []]);
     }
   });
 
   it('is not there when every setting is 0, which it warns of', async () => {
-    const gate = await stand(plugin, 'backend', { interval: 0, timeout: 0, max_errors: 0 });
+    const gate = await openHarness(plugin, 'backend', { interval: 0, timeout: 0, max_errors: 0 });
     deepEqual(gate.attached, {});
     deepEqual(
       gate.warnings.map((warning) => [warning.code, warning.pointer]),
@@ -185,7 +185,7 @@ describe('qos/circuit-breaker', () => {
     'an unknown field': { ...config, max_error: 1 },
   })) {
     it(`refuses ${what}`, async () => {
-      await rejects(stand(plugin, 'backend', wrong), { code: 'CONFIG_INVALID' });
+      await rejects(openHarness(plugin, 'backend', wrong), { code: 'CONFIG_INVALID' });
     });
   }
 

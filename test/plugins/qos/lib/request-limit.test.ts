@@ -8,15 +8,15 @@ import { createEventLog } from '../../../../kernel/control/event-log.ts';
 import { readConfig } from '../../../../kernel/runtime/build.ts';
 import { Phases } from '../../../../kernel/runtime/phases.ts';
 import { ReadFiles } from '../../../../kernel/runtime/read-files.ts';
-import { type Stand, type Surroundings, silentSinks, stand } from '../../../../kernel/testing/index.ts';
+import { type Harness, type HarnessOptions, openHarness, silentSinks } from '../../../../kernel/testing/index.ts';
 import { catalogue } from '../../../../plugins/index.ts';
 import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
 
 const byTenant = { client_max_rate: 2, client_capacity: 2, every: '10m', strategy: 'header', key: 'X-Tenant' };
 
 /** The one mistake for which a configuration is refused. */
-async function mistakeOf(config: object, around: Surroundings = {}) {
-  const error = await stand(plugin, 'endpoint', config, around).then(
+async function mistakeOf(config: object, around: HarnessOptions = {}) {
+  const error = await openHarness(plugin, 'endpoint', config, around).then(
     () => null,
     (refused: ConfigErrors) => refused,
   );
@@ -25,7 +25,7 @@ async function mistakeOf(config: object, around: Surroundings = {}) {
   return { code, pointer, message, hint, fix };
 }
 
-const warningsOf = ({ warnings }: Stand) => warnings.map(({ code, pointer, message }) => [code, pointer, message]);
+const warningsOf = ({ warnings }: Harness) => warnings.map(({ code, pointer, message }) => [code, pointer, message]);
 
 /** An endpoint in a process that asks another one for tokens; `wait` is what that one answers. */
 async function askingProcess(config: object) {
@@ -66,21 +66,21 @@ describe('a limit on requests', () => {
     ['strategy', { max_rate: 1, strategy: 'ip' }, 'client_max_rate'],
   ] as const) {
     it(`warns of a ${field} without ${needed}`, async () => {
-      const gate = await stand(plugin, 'endpoint', config);
+      const gate = await openHarness(plugin, 'endpoint', config);
       deepEqual(warningsOf(gate), [['RATELIMIT_UNUSED', `/${field}`, `${field} has no effect without ${needed}`]]);
     });
   }
 
   it('warns of nothing when all that is set limits something', async () => {
-    const gate = await stand(plugin, 'endpoint', { ...byTenant, max_rate: 1, capacity: 1 });
+    const gate = await openHarness(plugin, 'endpoint', { ...byTenant, max_rate: 1, capacity: 1 });
     deepEqual(gate.warnings, []);
   });
 
   it('logs its limits when it is made', async () => {
     const lines: string[] = [];
     const log: Log = { ...silentLog, debug: (line) => lines.push(String(line)) };
-    await stand(plugin, 'endpoint', { max_rate: 5 }, { services: { log } });
-    await stand(plugin, 'endpoint', byTenant, { services: { log } });
+    await openHarness(plugin, 'endpoint', { max_rate: 5 }, { services: { log } });
+    await openHarness(plugin, 'endpoint', byTenant, { services: { log } });
     deepEqual(lines, [
       '[Ratelimit] Rate 5 every 1000ms, capacity 5',
       '[Ratelimit] Client rate 2 every 600000ms, capacity 2, by header X-Tenant',

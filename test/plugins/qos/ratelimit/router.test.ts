@@ -1,13 +1,13 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { type Surroundings, stand, type TestRequest } from '../../../../kernel/testing/index.ts';
+import { type HarnessOptions, openHarness, type TestRequest } from '../../../../kernel/testing/index.ts';
 import { ClientBuckets } from '../../../../plugins/qos/lib/client-buckets.ts';
 import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
 import { startGateway } from '../../../support/gateway.ts';
 
-async function limited(config: object, around: Surroundings = {}) {
+async function limited(config: object, around: HarnessOptions = {}) {
   const clock = { time: 0, now: () => clock.time };
-  const gate = await stand(plugin, 'endpoint', config, { services: { clock }, ...around });
+  const gate = await openHarness(plugin, 'endpoint', config, { services: { clock }, ...around });
   const send = async (...requests: TestRequest[]) => {
     const statuses: number[] = [];
     for (const request of requests) statuses.push((await gate.send(request)).status);
@@ -194,7 +194,12 @@ describe('qos/ratelimit/router', () => {
     try {
       const swept: number[] = [];
       const clock = { time: 0, now: () => swept.push(clock.time) && clock.time };
-      const gate = await stand(plugin, 'endpoint', { ...byTenant, cleanup_period: '10ms' }, { services: { clock } });
+      const gate = await openHarness(
+        plugin,
+        'endpoint',
+        { ...byTenant, cleanup_period: '10ms' },
+        { services: { clock } },
+      );
       mock.timers.tick(999);
       deepEqual(swept, []);
       mock.timers.tick(1001);

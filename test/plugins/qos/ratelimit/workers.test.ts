@@ -1,17 +1,18 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { type Stand, stand } from '../../../../kernel/testing/index.ts';
+import { type Harness, openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
 
 describe('qos/ratelimit/router in several workers', () => {
   const clock = { time: 0, now: () => clock.time };
-  const stands: Stand[] = [];
+  const stands: Harness[] = [];
 
-  async function open(config: object, count: number): Promise<Stand[]> {
+  async function open(config: object, count: number): Promise<Harness[]> {
     const services = { clock };
-    const owner = await stand(plugin, 'endpoint', config, { role: 'owner', services });
+    const owner = await openHarness(plugin, 'endpoint', config, { role: 'owner', services });
     stands.push(owner);
-    for (let each = 0; each < count; each++) stands.push(await stand(plugin, 'endpoint', config, { owner, services }));
+    for (let each = 0; each < count; each++)
+      stands.push(await openHarness(plugin, 'endpoint', config, { owner, services }));
     return stands.slice(1);
   }
 
@@ -20,10 +21,10 @@ describe('qos/ratelimit/router in several workers', () => {
     mock.timers.tick(ms);
   };
 
-  const passes = async (worker: Stand, ip = '127.0.0.1') => (await worker.send({ ip })).status === 200;
+  const passes = async (worker: Harness, ip = '127.0.0.1') => (await worker.send({ ip })).status === 200;
 
   /** Requests that come in at every worker in turn, some faster than others. @returns how many passed. */
-  async function flood(workers: readonly Stand[], ms: number): Promise<number> {
+  async function flood(workers: readonly Harness[], ms: number): Promise<number> {
     let passed = 0;
     for (let time = 0, turn = 0; time < ms; time++) {
       pass(1);

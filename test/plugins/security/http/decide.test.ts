@@ -1,11 +1,11 @@
 import { equal } from 'node:assert/strict';
-import { stand } from '../../../../kernel/testing/stand.ts';
+import { openHarness } from '../../../../kernel/testing/harness.ts';
 import { plugin } from '../../../../plugins/security/http/index.ts';
 import { bodyOf, levels, to } from './fixture.ts';
 
 for (const level of levels) {
   describe(`hosts and redirects of security/http at ${level} level`, () => {
-    const attach = (config: object) => stand(plugin, level, config);
+    const attach = (config: object) => openHarness(plugin, level, config);
 
     it('compares the host with its port, in any letter case', async () => {
       const gate = await attach({ allowed_hosts: ['api.x.io:8080'] });

@@ -1,13 +1,13 @@
 import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict';
 import type { Log } from '#contract';
 import { ConfigErrors, silentLog } from '../../../../kernel/contract/internal.ts';
-import { stand } from '../../../../kernel/testing/stand.ts';
+import { openHarness } from '../../../../kernel/testing/harness.ts';
 import { plugin } from '../../../../plugins/security/http/index.ts';
 import { levels, to } from './fixture.ts';
 
 for (const level of levels) {
   describe(`security/http at ${level} level`, () => {
-    const attach = (config: object) => stand(plugin, level, config);
+    const attach = (config: object) => openHarness(plugin, level, config);
 
     it('sends Strict-Transport-Security over HTTPS only', async () => {
       const proof = { 'X-Forwarded-Proto': 'https' };
@@ -84,7 +84,7 @@ for (const level of levels) {
         warning: (line) => lines.push(typeof line === 'function' ? line() : line),
       };
       const clock = { time: 0, now: () => clock.time };
-      const gate = await stand(plugin, level, { allowed_hosts: ['x'] }, { services: { clock, log } });
+      const gate = await openHarness(plugin, level, { allowed_hosts: ['x'] }, { services: { clock, log } });
       for (const host of ['a', 'b', 'c']) await gate.send(to(host));
       clock.time = 1000;
       await gate.send(to('d'));
@@ -99,7 +99,7 @@ for (const level of levels) {
       );
       deepEqual((await attach({ ssl_redirect: true, ssl_proxy_headers: { A: 'b' } })).warnings, []);
       const tls = { tls: {} } as object;
-      deepEqual((await stand(plugin, level, { ssl_redirect: true }, { service: tls })).warnings, []);
+      deepEqual((await openHarness(plugin, level, { ssl_redirect: true }, { service: tls })).warnings, []);
     });
 
     it('warns of the obsolete key pinning', async () => {

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { type EndpointConfig, HeaderBag, makeRequest, Reply } from '#contract';
-import { stand } from '../../../../kernel/testing/stand.ts';
+import { openHarness } from '../../../../kernel/testing/harness.ts';
 import { plugin } from '../../../../plugins/security/http/index.ts';
 import { bodyOf, to } from './fixture.ts';
 
@@ -9,7 +9,7 @@ async function serve(
   config: object,
   { secure = false, matched = null as object | null, method = 'GET' as 'GET' | 'POST' } = {},
 ) {
-  const gate = await stand(plugin, 'service', config, { next: () => new Reply(404) });
+  const gate = await openHarness(plugin, 'service', config, { next: () => new Reply(404) });
   const parts = { method, path: '/p', search: 'q=1', host: 'h', secure };
   return gate.send(makeRequest(parts, () => matched as EndpointConfig | null));
 }
@@ -51,7 +51,7 @@ describe('security/http for the whole service', () => {
 describe('security/http for one endpoint', () => {
   it("replaces the backend's header of the same name", async () => {
     const next = () => Reply.raw(200, new HeaderBag(['x-frame-options', 'ALLOWALL', 'X-Other', '1']), null);
-    const gate = await stand(plugin, 'endpoint', { frame_deny: true }, { next });
+    const gate = await openHarness(plugin, 'endpoint', { frame_deny: true }, { next });
     const { headers } = await gate.send(to('h'));
     deepEqual(headers.getAll('x-frame-options'), ['DENY']);
     equal(headers.get('x-other'), '1');
@@ -59,12 +59,12 @@ describe('security/http for one endpoint', () => {
 
   it('puts its headers on failures', async () => {
     const next = async () => new Reply(401);
-    const gate = await stand(plugin, 'endpoint', { frame_deny: true }, { next });
+    const gate = await openHarness(plugin, 'endpoint', { frame_deny: true }, { next });
     equal((await gate.send(to('h'))).headers.get('x-frame-options'), 'DENY');
   });
 
   it('writes no markup from the address into the body of a redirect', async () => {
-    const gate = await stand(plugin, 'endpoint', { ssl_redirect: true });
+    const gate = await openHarness(plugin, 'endpoint', { ssl_redirect: true });
     const reply = await gate.send(to('h', "/?a=1&b='<x>"));
     const address = 'https://h/?a=1&#38;b=&#39;&#60;x&#62;';
     equal(bodyOf(reply), `<a href="${address}">Moved Permanently</a>.\n`);

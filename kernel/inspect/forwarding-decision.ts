@@ -11,7 +11,7 @@ import { bodyHeaders, connectionNames, isLookAlike, ownHeaders } from '../pipeli
 import type { Route } from '../pipeline/route.ts';
 
 /** Whether something of the client's request reaches a backend, as it came or in the address. */
-export interface Passage {
+export interface ForwardingDecision {
   readonly name: string;
   readonly passes: boolean;
   /** Why it does not; null when it does. */
@@ -57,13 +57,13 @@ export function usedInAddress(
 }
 
 /** Each header of the client's, and whether it is in what was sent. @param used names of those in the address. */
-export function headerPassages(
+export function headerDecisions(
   client: ClientRequest,
   { endpoint, sets }: Pick<Route, 'endpoint' | 'sets'>,
   backend: BackendConfig,
   sent: PipeRequest,
   used: ReadonlySet<string>,
-): Passage[] {
+): ForwardingDecision[] {
   const given = { connection: connectionNames(client.headers.list), hasBody: client.body !== null, backend, sets };
   const listed = new Set(endpoint.input_headers.map((name) => name.toLowerCase()));
   const names = new Set([...client.headers].map(([name]) => name.toLowerCase()));
@@ -77,12 +77,12 @@ export function headerPassages(
 }
 
 /** Each query parameter of the client's, and whether it is in what was sent. */
-export function queryPassages(
+export function queryDecisions(
   client: ClientRequest,
   endpoint: EndpointConfig,
   sent: PipeRequest,
   used: ReadonlySet<string>,
-): Passage[] {
+): ForwardingDecision[] {
   const listed = new Set(endpoint.input_query_strings);
   return [...client.query].map(([name]) => {
     const passes = sent.query.has(name) || used.has(name);

@@ -4,10 +4,10 @@ import { GatewayError } from '../contract/internal.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Channel } from './channel.ts';
-import type { Committed, Happening, MirrorMessage, PrepareOrder, Pulse, SharedQuestion } from './orders.ts';
+import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerEvent } from './messages.ts';
 
 /** What a seat needs from the crew it belongs to. */
-export interface SeatOwner {
+export interface SlotOwner {
   readonly log: Log;
   /** What a worker that starts must serve; null before the first configuration. */
   readonly committed: PrepareOrder | null;
@@ -21,13 +21,13 @@ export interface SeatOwner {
   onMirror(message: MirrorMessage): void;
   /** Everything a mirrored value has; undefined for one that is not known. */
   mirrorSnapshot(id: string): MirrorChange | undefined;
-  onPulse(pulse: Pulse): void;
-  onEvent(seat: Seat, happening: Happening): void;
-  onUp(seat: Seat): void;
-  onDown(seat: Seat, reason: string): void;
+  onHeartbeat(pulse: Heartbeat): void;
+  onEvent(seat: WorkerSlot, happening: WorkerEvent): void;
+  onUp(seat: WorkerSlot): void;
+  onDown(seat: WorkerSlot, reason: string): void;
 }
 
-export type SeatState = 'starting' | 'up' | 'stopping' | 'down';
+export type WorkerState = 'starting' | 'up' | 'stopping' | 'down';
 
 /** Longest wait for a worker to build a configuration, or to change over to it, in milliseconds. */
 const PREPARE_MS = 30_000;
@@ -42,25 +42,25 @@ const PAUSES_MS = [0, 100, 500, 2_000, 5_000];
 const STABLE_MS = 10_000;
 
 /** A place for one worker: when its process dies, another one takes the place, in the configuration that serves. */
-export class Seat {
+export class WorkerSlot {
   readonly id: number;
-  readonly #owner: SeatOwner;
+  readonly #owner: SlotOwner;
   #worker: Worker | null = null;
   #channel: Channel | null = null;
-  #state: SeatState = 'down';
+  #state: WorkerState = 'down';
   #startedAt = 0;
   #deaths = 0;
-  #pulse: Pulse | null = null;
+  #pulse: Heartbeat | null = null;
   #up: PromiseWithResolvers<void> = Promise.withResolvers();
   /** Resolves when the process has ended. */
   #gone: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  constructor(id: number, owner: SeatOwner) {
+  constructor(id: number, owner: SlotOwner) {
     this.id = id;
     this.#owner = owner;
   }
 
-  get state(): SeatState {
+  get state(): WorkerState {
     return this.#state;
   }
 
@@ -73,7 +73,7 @@ export class Seat {
   }
 
   /** The last one of the worker; null before its first. */
-  get pulse(): Pulse | null {
+  get heartbeat(): Heartbeat | null {
     return this.#pulse;
   }
 
@@ -104,11 +104,11 @@ export class Seat {
       shared: (question: SharedQuestion) => this.#owner.answerShared(question),
       mirror: (message: MirrorMessage) => this.#owner.onMirror(message),
       snapshot: (id: string) => this.#owner.mirrorSnapshot(id),
-      pulse: (pulse: Pulse) => {
+      pulse: (pulse: Heartbeat) => {
         this.#pulse = pulse;
-        this.#owner.onPulse(pulse);
+        this.#owner.onHeartbeat(pulse);
       },
-      event: (happening: Happening) => this.#owner.onEvent(this, happening),
+      event: (happening: WorkerEvent) => this.#owner.onEvent(this, happening),
     });
     this.#channel = channel;
     // An error of the line is followed by `exit`; that of a process which never was is all that is told of it.

@@ -1,7 +1,7 @@
 import type { Route } from '../pipeline/route.ts';
 import { cleanPath } from '../server/clean-path.ts';
 import { Router } from '../server/router.ts';
-import { fixedLength } from '../server/tree-path.ts';
+import { fixedLength } from '../server/trie-path.ts';
 import { routeId } from './routes.ts';
 import type { Served } from './served.ts';
 
@@ -22,7 +22,12 @@ const MAX_RIVALS = 10;
  *
  * @param path as on the wire. @param winner the endpoint that serves the request; null for none.
  */
-export async function findRivals(served: Served, method: string, path: string, winner: Route | null): Promise<Rival[]> {
+export async function findOtherMatches(
+  served: Served,
+  method: string,
+  path: string,
+  winner: Route | null,
+): Promise<Rival[]> {
   const { config, compiled } = served;
   const plain = readable(path, config.router.remove_extra_slash);
   if (plain === null) return [];

@@ -3,7 +3,7 @@ import type { AdminAddress, ListenAddress } from '#contract';
 import { listenOnSocket } from './unix-socket.ts';
 
 /** Where clients connect. */
-export interface Entrance {
+export interface SocketListener {
   /** As the command line takes it: `127.0.0.1:9180`, `unix:/path`. */
   readonly address: string;
   /** Takes no new connection, and ends those there are. @param graceMs for what is being answered. */
@@ -19,11 +19,11 @@ const MAX_CONNECTIONS = 512;
  * @param welcome takes every connection.
  * @throws the system's error when it is taken or not allowed.
  */
-export async function openEntrance(
+export async function openSocketListener(
   address: Exclude<AdminAddress, { kind: 'off' }>,
   deny: (address: ListenAddress) => Promise<() => void>,
   welcome: (socket: Socket) => void,
-): Promise<Entrance> {
+): Promise<SocketListener> {
   const denied = Promise.withResolvers<void>();
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {

@@ -2,17 +2,24 @@ import cluster from 'node:cluster';
 import type { ListenAddress, Log, LogLevel } from '#contract';
 import { type DeniedAddresses, GatewayError } from '../contract/internal.ts';
 import type { EventLog } from '../control/event-log.ts';
-import type { Generations, HeldGeneration } from '../control/generations.ts';
+import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
 import type { MirrorChange, Mirrors } from '../runtime/mirrors.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
 import type { MemoryUse } from './memory-use.ts';
-import type { Happening, MirrorMessage, PrepareOrder, Pulse, SharedQuestion, WorkerSettings } from './orders.ts';
-import { Seat, type SeatOwner, type SeatState } from './seat.ts';
+import type {
+  Heartbeat,
+  MirrorMessage,
+  PrepareOrder,
+  SharedQuestion,
+  WorkerEvent,
+  WorkerSettings,
+} from './messages.ts';
+import { type SlotOwner, WorkerSlot, type WorkerState } from './worker-slot.ts';
 
-export interface CrewOptions {
+export interface WorkerPoolOptions {
   readonly count: number;
   /** The program that workers run, with its arguments; the settings follow as JSON. */
   readonly program: string;
@@ -29,7 +36,7 @@ export interface CrewOptions {
 export interface WorkerInfo extends MemoryUse {
   readonly id: number;
   readonly pid: number | null;
-  readonly state: SeatState;
+  readonly state: WorkerState;
   readonly revision: number | null;
   readonly uptimeMs: number;
   readonly requests: number;
@@ -44,9 +51,9 @@ export interface WorkerInfo extends MemoryUse {
  * The processes that serve under a primary. The primary reads and builds every configuration itself first; then all workers
  * get ready from what it read, and only when every one is, all change over.
  */
-export class Crew implements Participant, SeatOwner {
+export class WorkerPool implements Participant, SlotOwner {
   readonly log: Log;
-  readonly #seats: readonly Seat[];
+  readonly #seats: readonly WorkerSlot[];
   readonly #generations: Generations;
   readonly #mirrors: Mirrors;
   readonly #denied: DeniedAddresses;
@@ -59,7 +66,7 @@ export class Crew implements Participant, SeatOwner {
   #port: number | null = null;
   #closing = false;
 
-  constructor({ count, program, args, settings, generations, mirrors, denied, events, log }: CrewOptions) {
+  constructor({ count, program, args, settings, generations, mirrors, denied, events, log }: WorkerPoolOptions) {
     this.log = log;
     this.#denied = denied;
     this.#generations = generations;
@@ -72,7 +79,7 @@ export class Crew implements Participant, SeatOwner {
     };
     this.#events = events;
     cluster.setupPrimary({ exec: program, args: [...args, JSON.stringify(settings)], serialization: 'advanced' });
-    this.#seats = Array.from({ length: count }, (_, index) => new Seat(index + 1, this));
+    this.#seats = Array.from({ length: count }, (_, index) => new WorkerSlot(index + 1, this));
     for (const seat of this.#seats) seat.start();
   }
 
@@ -94,7 +101,9 @@ export class Crew implements Participant, SeatOwner {
 
   /** True while every worker serves what is committed. */
   get converged(): boolean {
-    return this.#seats.every(({ state, pulse }) => state === 'up' && pulse?.revision === this.#committed?.revision);
+    return this.#seats.every(
+      ({ state, heartbeat: pulse }) => state === 'up' && pulse?.revision === this.#committed?.revision,
+    );
   }
 
   /** True while some worker serves. */
@@ -108,8 +117,8 @@ export class Crew implements Participant, SeatOwner {
   }
 
   /** What all workers together hold, newest first; a moment old. */
-  get held(): readonly HeldGeneration[] {
-    const all = this.#seats.flatMap(({ pulse }) => pulse?.held ?? []);
+  get held(): readonly GenerationInfo[] {
+    const all = this.#seats.flatMap(({ heartbeat: pulse }) => pulse?.held ?? []);
     const revisions = [...Map.groupBy(all, ({ revision }) => revision)].sort(([a], [b]) => b - a);
     return revisions.map(([revision, held]) => ({
       revision,
@@ -122,23 +131,23 @@ export class Crew implements Participant, SeatOwner {
 
   /** As of `Generations`, of all workers together. */
   get aborted(): number {
-    return sum(this.#seats.map(({ pulse }) => pulse?.aborted ?? 0));
+    return sum(this.#seats.map(({ heartbeat: pulse }) => pulse?.aborted ?? 0));
   }
 
   /** As of `Generations`, of all workers together. */
   get leaked(): number {
-    return sum(this.#seats.map(({ pulse }) => pulse?.leaked ?? 0));
+    return sum(this.#seats.map(({ heartbeat: pulse }) => pulse?.leaked ?? 0));
   }
 
   /** As of `Generations`, of all workers together; a moment old. */
   get streamsByEndpoint(): ReadonlyMap<string, number> {
-    const all = this.#seats.flatMap(({ pulse }) => [...(pulse?.streamsByEndpoint ?? [])]);
+    const all = this.#seats.flatMap(({ heartbeat: pulse }) => [...(pulse?.streamsByEndpoint ?? [])]);
     const endpoints = Map.groupBy(all, ([endpoint]) => endpoint);
     return new Map([...endpoints].map(([endpoint, found]) => [endpoint, sum(found.map(([, streams]) => streams))]));
   }
 
   get workers(): readonly WorkerInfo[] {
-    return this.#seats.map(({ id, pid, state, uptimeMs, pulse }) => ({
+    return this.#seats.map(({ id, pid, state, uptimeMs, heartbeat: pulse }) => ({
       id,
       pid,
       state,
@@ -231,7 +240,7 @@ export class Crew implements Participant, SeatOwner {
     this.#runtimes.release((revision) => !served.has(revision));
   }
 
-  onPulse({ traffic }: Pulse): void {
+  onHeartbeat({ traffic }: Heartbeat): void {
     this.#releaseRuntimes();
     if (traffic.length === 0) return;
     const { routes } = this.#generations.current.runtime.compiled;
@@ -242,18 +251,18 @@ export class Crew implements Participant, SeatOwner {
     }
   }
 
-  onEvent({ id }: Seat, { type, data }: Happening): void {
+  onEvent({ id }: WorkerSlot, { type, data }: WorkerEvent): void {
     this.#events.emit(type, { ...data, worker: id });
   }
 
-  onUp(seat: Seat): void {
+  onUp(seat: WorkerSlot): void {
     const { id, pid } = seat;
     // It may have come in the place of another one while the gateway drains.
     seat.setClosing(this.#closing);
     this.#events.emit('worker.up', { worker: id, pid });
   }
 
-  onDown({ id, pid }: Seat, reason: string): void {
+  onDown({ id, pid }: WorkerSlot, reason: string): void {
     this.log.error(`worker ${id}${pid === null ? '' : ` (${pid})`} died: ${reason}`);
     this.#events.emit('worker.down', { worker: id, pid, reason });
     this.#releaseRuntimes();

@@ -7,18 +7,18 @@ import type { Compiled } from '../pipeline/compile.ts';
 import { createRendering } from '../pipeline/render.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { createFallbackAnswers } from './answers.ts';
-import { type Carrier, carried } from './carrier.ts';
 import { compileClientIp } from './client-ip.ts';
 import { type Destinations, destinationsOf } from './destinations.ts';
 import { componentDispatch } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
+import { type ExchangeMessage, exchangeKey } from './exchange-message.ts';
 import type { ExchangeParts } from './exchange-parts.ts';
 import { compileHeads } from './heads.ts';
+import { KoaApp } from './koa-app.ts';
 import { Router } from './router.ts';
-import { Shell } from './shell.ts';
 
 /** One runtime ready to be served: its router, its Koa app, its access log. */
-export interface Serving {
+export interface ServingContext {
   readonly runtime: Runtime;
   readonly router: Router;
   readonly destinations: Destinations;
@@ -40,10 +40,10 @@ export interface ServingOptions {
  * Builds everything that serves a runtime. The service's components are the middleware of one Koa app, whose innermost
  * middleware is the exchange with the pipes.
  */
-export async function createServing(
+export async function createServingContext(
   runtime: Runtime,
   { version, log, sinks, defaultLevel }: ServingOptions,
-): Promise<Serving> {
+): Promise<ServingContext> {
   const { config, compiled } = runtime;
   const rendering = createRendering(config.router, version);
   const router = await Router.build(config, compiled.routes);
@@ -75,9 +75,9 @@ export async function createServing(
     router,
     destinations,
     logging,
-    serve(message: Carrier, response) {
+    serve(message: ExchangeMessage, response) {
       const exchange = new Exchange(parts, message, response);
-      message[carried] = exchange;
+      message[exchangeKey] = exchange;
       runtime.enter(exchange);
       response.once('close', () => {
         exchange.closed();
@@ -104,10 +104,10 @@ function endpointFinder(destinations: Destinations): FindEndpoint {
 }
 
 function createApp(middleware: readonly Koa.Middleware[], version: string, gzips: boolean, log: Log): Koa {
-  const app = new Shell(version, gzips, log);
+  const app = new KoaApp(version, gzips, log);
   if (middleware.length > 0) app.use(prepare(version));
   for (const layer of middleware) app.use(layer);
-  app.use((context) => (context.req as Carrier)[carried]!.run(context));
+  app.use((context) => (context.req as ExchangeMessage)[exchangeKey]!.run(context));
   return app;
 }
 
@@ -115,7 +115,7 @@ function createApp(middleware: readonly Koa.Middleware[], version: string, gzips
 function prepare(version: string): Koa.Middleware {
   return (context, next) => {
     context.set('X-Gateway', version);
-    const exchange = (context.req as Carrier)[carried]!;
+    const exchange = (context.req as ExchangeMessage)[exchangeKey]!;
     context.state.match = () => exchange.match();
     exchange.prepare();
     return next();

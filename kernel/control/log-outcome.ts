@@ -5,17 +5,17 @@ import type { Applied } from './change.ts';
 import type { Control } from './control.ts';
 
 /** What the log says of every change that was applied or refused; of the first, its warnings alone. */
-export function tellOutcome(control: Control, log: Log): void {
+export function logOutcome(control: Control, log: Log): void {
   let refused = false;
   control.onSettled.push((attempt, applied) => {
-    if (applied) tellSuccess(applied, refused, log);
-    else tellFailure(attempt, log);
+    if (applied) logSuccess(applied, refused, log);
+    else logFailure(attempt, log);
     refused = !applied;
   });
 }
 
 /** @param refused whether the change before was: then it is told, too, that nothing is left to mend. */
-function tellSuccess(applied: Applied, refused: boolean, log: Log): void {
+function logSuccess(applied: Applied, refused: boolean, log: Log): void {
   const { result, revision, previous, issues, changes, phases, hash, rebound } = applied;
   if (result === 'applied') {
     for (const issue of issues) log.warning(issueLine(issue));
@@ -40,7 +40,7 @@ function tellSuccess(applied: Applied, refused: boolean, log: Log): void {
 const MAX_TOLD = 20;
 
 /** A line for each mistake, which says by itself what it is about. */
-function tellFailure({ problem, revision }: Attempt, log: Log): void {
+function logFailure({ problem, revision }: Attempt, log: Log): void {
   if (revision === 0 || !problem) return;
   const { issues, message, hidden } = problem;
   const lines = issues.length === 0 ? [message] : issues.slice(0, MAX_TOLD).map(issueLine);

@@ -2,7 +2,7 @@ import { type BackendConfig, type DataObject, getKey, isObject, Reply, setKey } 
 import { parsePlaceholder, splitPlaceholders } from '../pipeline/placeholder.ts';
 
 /** What stands for the values that only a real request brings: answers of earlier backends and claims of a token. */
-export interface StandIns {
+export interface PlaceholderValues {
   readonly earlier: readonly Reply[];
   readonly claims: DataObject;
   /** Puts the placeholders back where their stand-ins went. */
@@ -10,7 +10,7 @@ export interface StandIns {
 }
 
 /** Makes stand-ins for the placeholders of a backend's address; no escaping changes them. */
-export function standInsFor({ url_pattern: pattern, host }: BackendConfig): StandIns {
+export function placeholderValuesFor({ url_pattern: pattern, host }: BackendConfig): PlaceholderValues {
   const names: string[] = [];
   const answers: DataObject[] = [];
   const claims: DataObject = {};

@@ -1,7 +1,7 @@
 import { ByteStream } from '#contract';
 
 /** The same bytes; `over` is called once when they have ended, broken off, or are not wanted any more. */
-export function watched(body: ByteStream, over: () => void): ByteStream {
+export function onStreamEnd(body: ByteStream, over: () => void): ByteStream {
   const output = new ByteStream({
     resume: () => body.resume(),
     cancel(reason) {

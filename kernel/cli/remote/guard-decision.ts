@@ -17,21 +17,21 @@ const good: ReadonlySet<GuardBody['state']> = new Set(['passed', 'undecided']);
  * @param durationMs how long it watches at most.
  * @returns the exit code: 0 when the change has passed, or too little was called to judge it. @throws Unreachable.
  */
-export async function awaitVerdict(
+export async function awaitDecision(
   client: AdminClient,
   { stderr }: Terminal,
   guard: GuardBody,
   durationMs: number,
 ): Promise<number> {
   stderr.write(`the guard is ${guardWords(guard)}\n`);
-  const verdict = await verdictOf(client, guard, AbortSignal.timeout(durationMs + GRACE_MS));
+  const verdict = await decisionOf(client, guard, AbortSignal.timeout(durationMs + GRACE_MS));
   const isGood = verdict !== null && good.has(verdict.state);
   const words = verdict ? guardWords(verdict) : `the guard told nothing of revision ${guard.revision}`;
   stderr.write(`${isGood ? '' : 'ERROR '}${printable(words)}\n`);
   return isGood ? exitCodes.ok : exitCodes.refused;
 }
 
-async function verdictOf(client: AdminClient, { attempt }: GuardBody, signal: AbortSignal): Promise<GuardBody | null> {
+async function decisionOf(client: AdminClient, { attempt }: GuardBody, signal: AbortSignal): Promise<GuardBody | null> {
   // The verdict may have come already: what is remembered is told first.
   for await (const { data } of followEvents(client, { types: 'guard.*', after: '0', signal })) {
     const told = JSON.parse(data) as GuardBody;

@@ -13,7 +13,7 @@ import type { Operation } from './operation.ts';
 import { Problem } from './problem.ts';
 
 /** What every operation is served with. */
-export interface Means {
+export interface OperationContext {
   readonly admin: Admin;
   readonly authenticate: Authenticate;
   readonly idempotency: Idempotency;
@@ -21,7 +21,7 @@ export interface Means {
 }
 
 /** An operation as a step of the router: token, scope, query, conditions, then the operation itself. */
-export function serveOperation(operation: Operation, means: Means): Koa.Middleware {
+export function serveOperation(operation: Operation, means: OperationContext): Koa.Middleware {
   const { admin, authenticate } = means;
   const { scope, openOnLoopback } = operation;
   const run = runnerOf(operation, means);
@@ -42,7 +42,7 @@ export function serveOperation(operation: Operation, means: Means): Koa.Middlewa
 type Run = (ctx: Koa.Context, permit: () => void) => Promise<void>;
 
 /** @returns runs the operation, if `permit` lets it. */
-function runnerOf(operation: Operation, { admin, idempotency, log }: Means): Run {
+function runnerOf(operation: Operation, { admin, idempotency, log }: OperationContext): Run {
   const { method, scope, changes, accepts = [], handle } = operation;
   const { gateway } = admin;
   const plain: Run = async (ctx, permit) => {

@@ -8,7 +8,7 @@ const SLICE_MS = 4;
  *
  * @example for (const item of items) { work(item); if (slices.over) await slices.next(); }
  */
-export class Slices {
+export class YieldScheduler {
   #since = performance.now();
 
   /** The present stretch has lasted long enough. */

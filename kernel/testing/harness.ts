@@ -38,7 +38,7 @@ import { testContext } from './test-context.ts';
 import type { TestRequest } from './test-request.ts';
 
 /** What surrounds the plugin. */
-export interface Surroundings {
+export interface HarnessOptions {
   readonly services?: Partial<Services>;
   /** What stands inside the plugin. Default: answers 200 with `{"ok":true}`. */
   readonly next?: Step<PipeRequest>;
@@ -51,7 +51,7 @@ export interface Surroundings {
   /** Default: alone, or a worker where `owner` is given. */
   readonly role?: Role;
   /** The same plugin in the role of the owner: what stands here is one of its workers, and asks it for what they share. */
-  readonly owner?: Stand;
+  readonly owner?: Harness;
   readonly service?: Partial<ServiceConfig>;
   readonly endpoint?: Partial<EndpointConfig>;
   readonly backend?: Partial<BackendConfig>;
@@ -60,7 +60,7 @@ export interface Surroundings {
 }
 
 /** A plugin standing alone, with no gateway and no socket around it. */
-export interface Stand {
+export interface Harness {
   send(request: TestRequest | ClientRequest): Promise<Reply>;
   /**
    * Sends a request whose connection is to go on in another protocol, `upgrade` of the request.
@@ -98,10 +98,15 @@ export interface Standing {
  * Stands a plugin at one place: validates its configuration, attaches it and folds it around `next`.
  * @throws ConfigErrors when the configuration is refused.
  */
-export async function stand(plugin: Plugin, place: Level, config: unknown, around: Surroundings = {}): Promise<Stand> {
+export async function openHarness(
+  plugin: Plugin,
+  place: Level,
+  config: unknown,
+  around: HarnessOptions = {},
+): Promise<Harness> {
   const context = testContext(plugin, around, async (owner, id, asked) => owned.get(owner)!(id, asked));
   let standing = await standUp(plugin, place, config, around, context);
-  const self: Stand = {
+  const self: Harness = {
     send: (request) => sendTo(standing, place, request, around),
     async connect(request) {
       const reply = await sendTo(standing, place, request, around);
@@ -141,7 +146,7 @@ export async function stand(plugin: Plugin, place: Level, config: unknown, aroun
 }
 
 /** What each stand answers its workers. */
-const owned = new WeakMap<Stand, (id: string, asked: Asked) => Asked>();
+const owned = new WeakMap<Harness, (id: string, asked: Asked) => Asked>();
 
 function rethrow(error: unknown): never {
   throw error;
@@ -151,7 +156,7 @@ async function standUp(
   plugin: Plugin,
   level: Level,
   raw: unknown,
-  around: Surroundings,
+  around: HarnessOptions,
   context: BuildContext,
 ): Promise<Standing> {
   const config = testService(around.service);

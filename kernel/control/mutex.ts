@@ -1,12 +1,12 @@
 import { GatewayError } from '../contract/internal.ts';
 
 /** Lets one through at a time, in the order they came. */
-export class Turnstile {
+export class Mutex {
   readonly #waiting: (() => void)[] = [];
   #taken = false;
 
   /** True while somebody is through. */
-  get taken(): boolean {
+  get locked(): boolean {
     return this.#taken;
   }
 
@@ -16,7 +16,7 @@ export class Turnstile {
    * @returns lets the next one through.
    * @throws GatewayError RELOAD_IN_PROGRESS.
    */
-  async enter(waitMs: number): Promise<() => void> {
+  async acquire(waitMs: number): Promise<() => void> {
     if (this.#taken) await this.#wait(waitMs);
     this.#taken = true;
     return () => this.#leave();

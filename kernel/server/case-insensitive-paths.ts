@@ -27,7 +27,7 @@ function createNode(): Node {
  * The declared spelling of paths, whatever the letter case they are asked for in (routing rule R5). Asked only for paths
  * that match nothing as they stand; small and quick to fill.
  */
-export class Spelling {
+export class CaseInsensitivePaths {
   readonly #roots = new Map<string, Node>();
 
   add(method: string, pattern: string): void {

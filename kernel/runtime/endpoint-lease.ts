@@ -1,11 +1,11 @@
-import type { Hold, Stream } from '../pipeline/hold.ts';
+import type { Stream, StreamLease } from '../pipeline/stream-lease.ts';
 import { Scope } from './scope.ts';
 
 /**
  * What one endpoint acquired: given back when its configuration has retired and its last stream has ended. There are many,
  * most without a stream.
  */
-export class EndpointHold extends Scope implements Hold {
+export class EndpointLease extends Scope implements StreamLease {
   #streams: Set<Stream> | null = null;
   #endsConnections = false;
   #onEmpty: (() => void) | null = null;

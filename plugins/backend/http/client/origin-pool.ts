@@ -36,7 +36,7 @@ const FOR_EVER_MS = 2 ** 31 - 1;
 const CONNECT_VIA_PROXY_MS = 10_000;
 
 /** The connections to one address. */
-export class Lane implements FreshMark {
+export class OriginPool implements FreshMark {
   /** As in `http://host:port`. */
   readonly address: string;
   readonly dispatcher: Dispatcher;

@@ -1,4 +1,4 @@
-import type { HeldGeneration } from '../control/generations.ts';
+import type { GenerationInfo } from '../control/generations.ts';
 import type { EndpointDelta } from '../pipeline/endpoint-traffic.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
@@ -45,13 +45,13 @@ export interface MirrorMessage {
 }
 
 /** Something that a component in a worker tells. */
-export interface Happening {
+export interface WorkerEvent {
   readonly type: 'breaker.changed';
   readonly data: object;
 }
 
 /** What a worker tells of itself every second. */
-export interface Pulse extends MemoryUse {
+export interface Heartbeat extends MemoryUse {
   readonly revision: number;
   /** Requests since it started. */
   readonly requests: number;
@@ -59,7 +59,7 @@ export interface Pulse extends MemoryUse {
   readonly streams: number;
   /** As of `Generations`. */
   readonly streamsByEndpoint: ReadonlyMap<string, number>;
-  readonly held: readonly HeldGeneration[];
+  readonly held: readonly GenerationInfo[];
   /** Requests given up because their configuration had been replaced for too long, since it started. */
   readonly aborted: number;
   /** Configurations that stay in memory though they were given back. */

@@ -6,7 +6,7 @@ import { parseSegment } from '../config/index.ts';
  *
  * @param nameOf the name the tree has for a variable.
  */
-export function treePath(pattern: string, nameOf: (name: string) => string): string {
+export function triePath(pattern: string, nameOf: (name: string) => string): string {
   return pattern
     .split('/')
     .map((segment) => {

@@ -6,7 +6,7 @@ import { handConnection, watchTimeouts } from '#kernel';
 import type { Answer } from '../app.ts';
 
 /** Speaks HTTP, with or without TLS, on connections that come to it. */
-export interface Speaker {
+export interface HttpServer {
   /** Null for plain HTTP. */
   readonly pem: AdminPem | null;
   take(socket: Socket): void;
@@ -27,7 +27,7 @@ const limits = {
   requireHostHeader: false,
 };
 
-export function createSpeaker(answer: Answer, pem: AdminPem | null): Speaker {
+export function createHttpServer(answer: Answer, pem: AdminPem | null): HttpServer {
   const server: Server = pem
     ? createTlsServer({ ...limits, ...tlsOptions(pem) }, answer)
     : createServer(limits, answer);

@@ -10,7 +10,7 @@ export interface Stream {
  * What keeps one endpoint of one configuration alive. A stream holds its endpoint, not the whole configuration, which may
  * retire around it.
  */
-export interface Hold {
+export interface StreamLease {
   /** Streams under way. */
   readonly streams: number;
   enter(stream: Stream): void;

@@ -3,7 +3,7 @@ import { Stream } from 'node:stream';
 import Koa from 'koa';
 import type { Log } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
-import { type Carrier, carried } from './carrier.ts';
+import { type ExchangeMessage, exchangeKey } from './exchange-message.ts';
 import { answerByKoa } from './internals.ts';
 import { compressReply, headersOn, takeHeaders } from './koa-reply.ts';
 
@@ -16,7 +16,7 @@ type Composed = (context: Koa.Context) => Promise<void>;
  * A Koa application whose innermost middleware usually writes the reply by itself. Koa's own responder, and the watch
  * over the response that goes with it, come in only for a request whose answer was left on the context.
  */
-export class Shell extends Koa {
+export class KoaApp extends Koa {
   readonly #gzips: boolean;
 
   /** @param gzips compress what is left on the context for clients that ask for it. */
@@ -36,7 +36,7 @@ export class Shell extends Koa {
         res.destroy();
         return;
       }
-      const exchange = (this.req as Carrier)[carried];
+      const exchange = (this.req as ExchangeMessage)[exchangeKey];
       exchange?.settleBody(false);
       const { status, text } = refusal ?? { status: 500, text: '' };
       for (const name of res.getHeaderNames()) if (/^(?:content-|etag$|x-gateway$)/.test(name)) res.removeHeader(name);
@@ -60,7 +60,7 @@ export class Shell extends Koa {
 
   /** Lets Koa answer from what is on the context. */
   #respond(context: Koa.Context): Promise<void> {
-    (context.req as Carrier)[carried]?.settleBody(context.body instanceof Stream);
+    (context.req as ExchangeMessage)[exchangeKey]?.settleBody(context.body instanceof Stream);
     const packing = this.#gzips ? compressReply(context) : undefined;
     const { statusCode } = context.res;
     return answerByKoa.call(this, context, async () => {
@@ -75,7 +75,7 @@ export class Shell extends Koa {
 function showHead(context: Koa.Context): void {
   const { res, req } = context;
   const answer: Answer = { status: res.statusCode, headers: headersOn(res), body: null };
-  const seen = (req as Carrier)[carried]?.seeHead(answer) ?? answer;
+  const seen = (req as ExchangeMessage)[exchangeKey]?.seeHead(answer) ?? answer;
   if (seen === answer) return;
   const { status, headers } = seen;
   takeHeaders(res);

@@ -9,7 +9,7 @@ interface Kept {
 }
 
 /** Values that outlive a configuration: each lives for as long as some configuration holds its key. */
-export class Keeper {
+export class RefCountedCache {
   readonly #kept = new Map<string, Kept>();
 
   /** Values alive. */
@@ -18,13 +18,13 @@ export class Keeper {
   }
 
   /** A keeper's view for one configuration: what it takes is let go with the scope. */
-  holder(scope: Scope): Holder {
-    return new Holder(this.#kept, scope);
+  holder(scope: Scope): CacheLease {
+    return new CacheLease(this.#kept, scope);
   }
 }
 
 /** Takes kept values for one configuration, each once however often it is asked for. */
-export class Holder {
+export class CacheLease {
   readonly #kept: Map<string, Kept>;
   readonly #scope: Scope;
   /** Few for each holder, and there are many holders. */
