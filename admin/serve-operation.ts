@@ -3,7 +3,7 @@ import type { Log } from '#contract';
 import { addressOf } from './address-of.ts';
 import type { Admin } from './admin.ts';
 import { answerProblem } from './answering.ts';
-import { tellAudit } from './audit-line.ts';
+import { logAudit } from './audit-line.ts';
 import { readBody } from './body.ts';
 import { callerOf, demandScope } from './caller.ts';
 import { demandIfMatch, demandMatch } from './etag.ts';
@@ -74,7 +74,7 @@ function runnerOf(operation: Operation, { admin, idempotency, log }: OperationCo
   return async (ctx, permit) => {
     const { revision } = gateway.status;
     await orProblem(ctx, () => inner(ctx, permit));
-    tellAudit(ctx, gateway, revision, log);
+    logAudit(ctx, gateway, revision, log);
   };
 }
 

@@ -55,7 +55,7 @@ export function processMetrics(admin: Admin): Metric[] {
     {
       name: 'gateway_generations',
       type: 'gauge',
-      help: 'Configurations in memory: serving, with requests left, or given back and not freed.',
+      help: 'Configurations in memory: serving, with requests left, or released and not freed.',
       samples: [...countStates(['current', 'draining'], states), { labels: { state: 'leaked' }, value: leaked }],
     },
     {
@@ -67,7 +67,7 @@ export function processMetrics(admin: Admin): Metric[] {
     {
       name: 'gateway_drain_aborted_total',
       type: 'counter',
-      help: 'Requests given up because their configuration had been replaced for too long.',
+      help: 'Requests aborted because their configuration had been replaced for too long.',
       samples: [{ value: aborted }],
     },
     {

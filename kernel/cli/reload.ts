@@ -39,7 +39,7 @@ const flags = {
 } as const satisfies Flags;
 
 /**
- * Lets the gateway read its configuration again. With `--guard` it stays until the guard has judged the change, also one
+ * Lets the gateway read its configuration again. With `--guard` it stays until the guard has decided on the change, also one
  * that began to serve shortly before. Exit 0 when it serves; 1 when it was refused or taken back; 4 when `--if-match` is
  * stale.
  */

@@ -81,7 +81,7 @@ export const run: Command = {
         ...(values.workers !== undefined && { workers: parseWorkers(values.workers, context) }),
       });
       stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
-      tellMissingLogging(gateway);
+      logMissingLogging(gateway);
       const ending = awaitEnd(gateway, context);
       await gateway.listen();
       const opened = startAdmin?.(gateway, {
@@ -114,7 +114,7 @@ export const run: Command = {
 };
 
 /** Once, not at every reload. */
-function tellMissingLogging({ serving, log }: Operations): void {
+function logMissingLogging({ serving, log }: Operations): void {
   if (serving.logging.configured) return;
   log.error(
     `[SERVICE: Logging] no component of the configuration sets the log: lines from ${log.level} on go to standard output`,

@@ -19,7 +19,7 @@ export interface Tools {
   examineFile(file: string, reading: boolean): Promise<Examined & { readonly document: Document }>;
 }
 
-/** Does something with the components of a catalogue, which are given back at the end. */
+/** Does something with the components of a catalogue, which are released at the end. */
 export async function withTools<T>(catalogue: Catalogue, use: (tools: Tools) => Promise<T>): Promise<T> {
   const registry = new Registry(catalogue, toolServices());
   const examineData = (data: unknown, reading: boolean) => examine(data, {}, registry, reading);

@@ -33,16 +33,16 @@ export interface Issue extends InFile {
  * Finds the place of every mistake: a wrong key is placed at the key, a wrong value at the value or at the stretch of
  * it that is wrong, a missing key at the object that lacks it.
  * @param document null when the mistakes are about a file that could not be read.
- * @param judge tells which values are not to be shown. Default: by names and texts.
+ * @param hides tells which values are not to be shown. Default: by names and texts.
  */
 export function toIssues(
   document: Document | null,
   errors: readonly ConfigError[],
   severity: Issue['severity'],
-  judge: IsSecret = isSecret,
+  hides: IsSecret = isSecret,
 ): Issue[] {
   return errors.map((error) => {
-    const value = shownValue(document, error, judge);
+    const value = shownValue(document, error, hides);
     const related = relatedOf(document, error);
     return {
       ...placeOf(document, error),
@@ -94,18 +94,18 @@ function namespaceOf(pointer: string): string {
 
 const MAX_VALUE = 200;
 
-function shownValue(document: Document | null, { code, pointer }: ConfigError, judge: IsSecret): string | undefined {
+function shownValue(document: Document | null, { code, pointer }: ConfigError, hides: IsSecret): string | undefined {
   if (pointer === '' || code === 'SCHEMA_REQUIRED') return undefined;
   const value = document?.valueAt(pointer);
   if (value === undefined) return undefined;
-  if (judge(pointer, value)) return '***';
-  const text = JSON.stringify(abridged(value as Data, pointer, { left: MAX_VALUE + 1, judge }));
+  if (hides(pointer, value)) return '***';
+  const text = JSON.stringify(abridged(value as Data, pointer, { left: MAX_VALUE + 1, hides }));
   return text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '');
 }
 
 /** A copy without secrets, and without what cannot stand in the characters left. */
-function abridged(value: Data, pointer: string, budget: { left: number; readonly judge: IsSecret }): Data {
-  if (budget.judge(pointer, value)) return '***';
+function abridged(value: Data, pointer: string, budget: { left: number; readonly hides: IsSecret }): Data {
+  if (budget.hides(pointer, value)) return '***';
   budget.left--;
   if (typeof value === 'string') return value.slice(0, MAX_VALUE + 1);
   if (Array.isArray(value)) {

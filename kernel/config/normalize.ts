@@ -1,5 +1,5 @@
 import { type ConfigError, type DataObject, isObject, type ServiceConfig } from '#contract';
-import { Slices } from '../contract/internal.ts';
+import { YieldScheduler } from '../contract/internal.ts';
 import { completeAgents } from './agents.ts';
 import { cloneData, deepFreeze } from './clone.ts';
 import { applyEnvironment } from './compatibility/environment.ts';
@@ -58,14 +58,14 @@ export function normalize(data: unknown, options: NormalizeOptions = {}): Normal
   }
 }
 
-/** As `normalize`, in short slices, so that requests go on being served. */
+/** As `normalize`, in short scheduler, so that requests go on being served. */
 export async function normalizeCooperatively(data: unknown, options: NormalizeOptions = {}): Promise<Normalized> {
   const stretches = normalizing(data, options);
-  const slices = new Slices();
+  const scheduler = new YieldScheduler();
   for (;;) {
     const { done, value } = stretches.next();
     if (done) return value;
-    if (slices.over) await slices.next();
+    if (scheduler.due) await scheduler.yield();
   }
 }
 

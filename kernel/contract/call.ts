@@ -8,7 +8,7 @@ export interface Outcome {
   readonly status: number;
   /** The response was written to its end. */
   readonly completed: boolean;
-  /** Why the call was given up; null when it was not. */
+  /** Why the call was aborted; null when it was not. */
   readonly reason: Error | null;
 }
 
@@ -108,7 +108,7 @@ export class Call {
     return this.#host;
   }
 
-  /** When the call is given up, in milliseconds of `performance.now()`; infinite for none. */
+  /** When the call is aborted, in milliseconds of `performance.now()`; infinite for none. */
   get deadline(): number {
     return this.#own.#deadline;
   }
@@ -118,7 +118,7 @@ export class Call {
     return this.#own.#deadline - performance.now();
   }
 
-  /** Why the call was given up; null while it goes on. */
+  /** Why the call was aborted; null while it goes on. */
   get reason(): Error | null {
     return this.#own.#reason;
   }
@@ -149,7 +149,7 @@ export class Call {
     own.#timer = setTimeout(expire, Math.min(Math.max(timeoutMs, 0), MAX_TIMER_MS), own);
   }
 
-  /** Calls the listener when the call is given up, at once when it already is. Cheaper than `signal`. */
+  /** Calls the listener when the call is aborted, at once when it already is. Cheaper than `signal`. */
   onCancel(listener: (reason: Error) => void): Cancellation {
     const own = this.#own;
     if (own.#reason) {

@@ -9,7 +9,7 @@ const KEPT_MS = 1000;
 
 /**
  * Nobody wants a body: a short rest is read and thrown away, so that its connection can be used again; a longer or a
- * slower one is given up.
+ * slower one is aborted.
  */
 export function discard(body: Reply['body']): void {
   if (!(body instanceof ByteStream) || body.arrived) return;

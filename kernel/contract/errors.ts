@@ -121,7 +121,7 @@ export class DeadlineError extends CallError {
   }
 }
 
-/** The call was given up: the client left, or another call answered first. Never a failure of the backend. */
+/** The call was aborted: the client left, or another call answered first. Never a failure of the backend. */
 export class CancelledError extends CallError {
   constructor(message = 'context canceled') {
     super('CALL_CANCELLED', message);

@@ -21,4 +21,4 @@ export { silentEvents } from './site.ts';
 export { afterHook } from './step.ts';
 export { keyFilesOf, serverTlsSchema } from './tls.ts';
 export { speaksOld } from './tls-options.ts';
-export { YieldScheduler as Slices } from './yield-scheduler.ts';
+export { YieldScheduler } from './yield-scheduler.ts';

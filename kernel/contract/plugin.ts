@@ -40,7 +40,7 @@ export interface AttachmentTraits {
 
 /** How a configuration takes the place of the one before it. */
 export interface ReloadSettings {
-  /** How long requests of the replaced configuration may go on, in milliseconds; then they are given up. */
+  /** How long requests of the replaced configuration may go on, in milliseconds; then they are aborted. */
   readonly drainMs: number;
   /** How long streams of endpoints that have changed may go on, in milliseconds; then they are ended in order. */
   readonly streamDrainMs: number;

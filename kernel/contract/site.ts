@@ -54,7 +54,7 @@ export type Setting = Exclude<keyof ServiceConfig, '$schema' | 'version' | 'endp
  */
 export type Role = 'alone' | 'owner' | 'worker';
 
-/** Work that goes on while a configuration serves. @param signal aborted when the configuration is given up. */
+/** Work that goes on while a configuration serves. @param signal aborted when the configuration is aborted. */
 export type Run = (signal: AbortSignal) => void | Promise<void>;
 
 /** Answers what comes to a port of a plugin's own. */
@@ -135,7 +135,7 @@ export interface Site<Config> {
   ): (asked: Asked) => Answer | Promise<Answer>;
   /**
    * Tokens of which there is one supply for all workers: the way to hold a limit that every request asks for. A worker takes
-   * them in batches, and gives back after a tenth of a second, or at the end of its configuration, what it has not used. There
+   * them in batches, and releases after a tenth of a second, or at the end of its configuration, what it has not used. There
    * are never more given out than the pool gives; one batch a worker may lie unused for that moment.
    * @param key as of `keep`.
    */

@@ -1,23 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Longest stretch of work between two turns of the event loop, in milliseconds. */
+/** Longest work between two turns of the event loop, in milliseconds. */
 const SLICE_MS = 4;
 
 /**
- * Divides long work into short stretches, so that requests go on being served.
+ * Divides long work into short parts, so that requests go on being served.
  *
- * @example for (const item of items) { work(item); if (slices.over) await slices.next(); }
+ * @example for (const item of items) { work(item); if (scheduler.due) await scheduler.yield(); }
  */
 export class YieldScheduler {
   #since = performance.now();
 
-  /** The present stretch has lasted long enough. */
-  get over(): boolean {
+  /** The event loop is due a turn. */
+  get due(): boolean {
     return performance.now() - this.#since > SLICE_MS;
   }
 
   /** Lets everything else that waits have its turn. */
-  async next(): Promise<void> {
+  async yield(): Promise<void> {
     await nextTurn();
     this.#since = performance.now();
   }

@@ -72,7 +72,7 @@ export class ChangeGuard {
       this.#servedSince = this.#timers.now();
       this.#supersede(`revision ${applied.revision} took its place`);
     }
-    const guard = change.guard ?? (applied.result === 'applied' ? this.#ownWish(change) : null);
+    const guard = change.guard ?? (applied.result === 'applied' ? this.#ownRequest(change) : null);
     const ageMs = this.#timers.now() - this.#servedSince;
     if (!guard || !control.replaced || ageMs >= Math.min(guard.durationMs, REMEMBERED_MS)) return;
     this.#supersede(`attempt ${applied.attempt} asked for another guard`);
@@ -80,7 +80,7 @@ export class ChangeGuard {
   }
 
   /** What the configuration itself asks for, where nobody could ask for it. */
-  #ownWish({ trigger }: Change): GuardRequest | null {
+  #ownRequest({ trigger }: Change): GuardRequest | null {
     if (trigger !== 'watch' && trigger !== 'signal') return null;
     const { guardMs } = reloadSettings(this.#options.generations.current.runtime);
     return guardMs > 0 ? { durationMs: guardMs } : null;
@@ -122,7 +122,7 @@ export class ChangeGuard {
       },
       onUndecided: (calls) => {
         const reason = `${calls} calls, fewer than ${thresholds.minimumCalls} at every endpoint`;
-        log.warning(`the guard cannot judge revision ${revision}: ${reason}`);
+        log.warning(`the guard cannot evaluate revision ${revision}: ${reason}`);
         this.#end(state, { state: 'undecided', reason });
       },
     });

@@ -8,7 +8,7 @@ import type { GuardThresholds } from './guard.ts';
 import type { Participant } from './participant.ts';
 import type { Snapshot, Source } from './snapshot.ts';
 
-/** A wish for another configuration. */
+/** A request for another configuration. */
 export interface Change {
   readonly trigger: Trigger;
   /**

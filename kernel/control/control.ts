@@ -1,6 +1,6 @@
 import type { ConfigError } from '#contract';
 import { type IsSecret, toIssues } from '../config/index.ts';
-import { GatewayError, Slices } from '../contract/internal.ts';
+import { GatewayError, YieldScheduler } from '../contract/internal.ts';
 import { type Overrides, readConfig } from '../runtime/build.ts';
 import { type EndpointChanges, endpointChanges, takeFingerprint } from '../runtime/fingerprint.ts';
 import { Phases } from '../runtime/phases.ts';
@@ -43,7 +43,7 @@ export class Control {
   /** Told how every attempt ended, dry runs included, before whoever asked for it is; null when it was refused. */
   readonly onSettled: ((attempt: Attempt, applied: Applied | null) => void)[] = [];
   readonly #options: ControlOptions;
-  readonly #turnstile = new Mutex();
+  readonly #mutex = new Mutex();
   #source: Source;
   #revision: number;
   #closed = false;
@@ -85,7 +85,7 @@ export class Control {
 
   /** True while a change is being applied. */
   get busy(): boolean {
-    return this.#turnstile.locked;
+    return this.#mutex.locked;
   }
 
   /**
@@ -111,7 +111,7 @@ export class Control {
    * fault of ours. The old configuration then serves on.
    */
   async apply(change: Change): Promise<Applied> {
-    const leave = await this.#turnstile.acquire(change.waitMs ?? Number.POSITIVE_INFINITY);
+    const leave = await this.#mutex.acquire(change.waitMs ?? Number.POSITIVE_INFINITY);
     try {
       if (this.#closed) throw new GatewayError('GATEWAY_CLOSED', 'the gateway is closing');
       if (this.#current) change.provided?.(this.#serving);
@@ -125,7 +125,7 @@ export class Control {
   /** Waits for the changes under way. No other one is taken. */
   async close(): Promise<void> {
     this.#closed = true;
-    const leave = await this.#turnstile.acquire(Number.POSITIVE_INFINITY);
+    const leave = await this.#mutex.acquire(Number.POSITIVE_INFINITY);
     leave();
   }
 
@@ -138,18 +138,18 @@ export class Control {
     const attempt = this.attempts.begin(change, this.#current ? this.#serving.id : 0);
     const startedAt = performance.now();
     const phases = new Phases((phase) => events.emit('reload.phase', { attempt: attempt.id, phase }));
-    const trial = new RunningAttempt(change, attempt, phases);
+    const running = new RunningAttempt(change, attempt, phases);
     change.begun?.(attempt.id);
     events.emit('reload.started', { attempt: attempt.id, trigger: change.trigger });
     const end = (result: Attempt['result']): void => {
-      if (!change.dryRun) this.#read = joinReads(trial.filesRead, result === 'failed' ? this.#read : []);
+      if (!change.dryRun) this.#read = joinReads(running.filesRead, result === 'failed' ? this.#read : []);
       attempt.result = result;
       attempt.revision = this.#current ? this.#serving.id : 0;
       attempt.durationMs = Math.round(performance.now() - startedAt);
       attempt.phases = phases.spentMs;
     };
     try {
-      const outcome = await this.#run(trial);
+      const outcome = await this.#run(running);
       end(outcome.result);
       const { durationMs, phases: spent, revision } = attempt;
       const applied = { ...outcome, revision, attempt: attempt.id, durationMs, phases: spent };
@@ -158,7 +158,7 @@ export class Control {
       events.emit('reload.succeeded', { ...applied, warnings: [], issues: briefly(applied.issues) });
       return applied;
     } catch (error) {
-      const refusal = toRefusal(error, phases.current, trial.snapshot?.document ?? null, this.#options.isSecret);
+      const refusal = toRefusal(error, phases.current, running.snapshot?.document ?? null, this.#options.isSecret);
       const thrown = refusal.slug === 'internal' ? error : refusal;
       this.attempts.fail(attempt, refusal, thrown);
       end('failed');
@@ -168,16 +168,16 @@ export class Control {
     }
   }
 
-  async #run(trial: RunningAttempt): Promise<Omit<Applied, 'revision' | 'attempt' | 'durationMs' | 'phases'>> {
-    const { change, phases, files } = trial;
+  async #run(running: RunningAttempt): Promise<Omit<Applied, 'revision' | 'attempt' | 'durationMs' | 'phases'>> {
+    const { change, phases, files } = running;
     const { generations, overrides } = this.#options;
-    const slices = new Slices();
-    const snapshot = await readSnapshot(change.source, (file) => trial.noteFile(file));
-    trial.snapshot = snapshot;
-    await slices.next();
+    const scheduler = new YieldScheduler();
+    const snapshot = await readSnapshot(change.source, (file) => running.noteFile(file));
+    running.snapshot = snapshot;
+    await scheduler.yield();
     phases.enter('validate');
     const normalized = await readConfig(snapshot.data, overrides, generations.registry);
-    await slices.next();
+    await scheduler.yield();
     const before = this.#current && this.#serving;
     // One with mistakes is the same as nothing: preparing it tells them all.
     const fingerprint = normalized.errors.length === 0 && before && (await takeFingerprint(normalized.config));
@@ -188,7 +188,7 @@ export class Control {
     const previous = before?.id ?? 0;
     const own = change.participant ? [change.participant] : [];
     if (before && fingerprint && !change.force && isSame(before, fingerprint, files)) {
-      const ready = await this.#prepareOthers(trial, before, own);
+      const ready = await this.#prepareOthers(running, before, own);
       const told = { result: 'unchanged', previous, hash: before.hash, changes: nothing, rebound: [] } as const;
       if (change.dryRun) {
         await abortAll(ready);
@@ -197,7 +197,7 @@ export class Control {
       this.#adopt(change, snapshot, this.current.warnings, false);
       return { ...told, ...issuesOf((await commitAll(ready)).failures) };
     }
-    await slices.next();
+    await scheduler.yield();
     const prepared = await generations.prepare(normalized, files, this.#revision + 1, phases);
     if (fingerprint) prepared.runtime.fingerprint = fingerprint;
     const changes = fingerprint ? endpointChanges(before.fingerprint, fingerprint) : nothing;
@@ -205,7 +205,7 @@ export class Control {
     const told = { previous, hash, changes };
     let ready: readonly Ready[];
     try {
-      ready = await this.#prepareOthers(trial, prepared.runtime, [...this.participants, ...own]);
+      ready = await this.#prepareOthers(running, prepared.runtime, [...this.participants, ...own]);
     } catch (error) {
       await prepared.abort();
       throw error;
@@ -233,7 +233,7 @@ export class Control {
     if (!(snapshot.source instanceof ConfigText)) this.#source = snapshot.source;
   }
 
-  /** Gets everybody ready, or nobody: none has anything to give back when it throws. */
+  /** Gets everybody ready, or nobody: none has anything to release when it throws. */
   async #prepareOthers(
     { change, snapshot, files, phases }: RunningAttempt,
     runtime: Runtime,

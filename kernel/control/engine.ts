@@ -50,8 +50,8 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
     ...services,
     denied,
   } as Services);
-  const keeper = new RefCountedCache();
+  const cache = new RefCountedCache();
   const mirrors = new Mirrors();
   const own = { log, sinks, version, defaultLevel, ask };
-  return { log, registry, generations: new Generations({ registry, keeper, mirrors, role, ...own }), mirrors, denied };
+  return { log, registry, generations: new Generations({ registry, cache, mirrors, role, ...own }), mirrors, denied };
 }

@@ -51,7 +51,7 @@ export interface GenerationInfo {
 
 /**
  * The configurations of one process: the one that serves, and those before it that have requests left. Each is built off
- * to the side, replaces the serving one in one assignment, and is given back when its last request has ended.
+ * to the side, replaces the serving one in one assignment, and is released when its last request has ended.
  */
 export class Generations {
   readonly #options: GenerationsOptions;
@@ -102,7 +102,7 @@ export class Generations {
     ];
   }
 
-  /** Replaced configurations that were given back and stay in memory nevertheless. */
+  /** Replaced configurations that were released and stay in memory nevertheless. */
   get leaked(): number {
     return this.#leakGuard.leaked;
   }
@@ -147,7 +147,7 @@ export class Generations {
     return asking.shared.get(id) ?? serving.shared.get(id);
   }
 
-  /** Requests given up because their configuration had been replaced for too long. */
+  /** Requests aborted because their configuration had been replaced for too long. */
   get aborted(): number {
     return this.#aborted;
   }
@@ -174,11 +174,11 @@ export class Generations {
         commit: () => this.#swap(serving, port),
         abort: async () => {
           await port.abort();
-          await runtime.retire(this.#tellLeftover);
+          await runtime.retire(this.#logLeftover);
         },
       };
     } catch (error) {
-      await runtime.retire(this.#tellLeftover);
+      await runtime.retire(this.#logLeftover);
       throw error;
     }
   }
@@ -204,11 +204,11 @@ export class Generations {
     this.#draining.add(draining);
     follow();
     const retired = nextTurn()
-      .then(() => runtime.retire(this.#tellLeftover, drainMs))
+      .then(() => runtime.retire(this.#logLeftover, drainMs))
       .then((aborted) => {
         this.#draining.delete(draining);
         for (const resolve of this.#onDrained.splice(0)) resolve();
-        if (aborted.length > 0) this.#tellAborted(runtime, aborted);
+        if (aborted.length > 0) this.#logAborted(runtime, aborted);
         // Calls that were under way may have become streams.
         follow();
         this.#track(runtime.ended.then(() => this.#leakGuard.expectGone(runtime, runtime.id)));
@@ -216,7 +216,7 @@ export class Generations {
     this.#track(retired);
   }
 
-  #tellAborted({ id }: Runtime, aborted: readonly string[]): void {
+  #logAborted({ id }: Runtime, aborted: readonly string[]): void {
     this.#aborted += aborted.length;
     const names = [...new Set(aborted)].join(', ');
     const requests = aborted.length === 1 ? '1 request' : `${aborted.length} requests`;
@@ -232,7 +232,7 @@ export class Generations {
     }
   }
 
-  readonly #tellLeftover = (error: unknown): void =>
+  readonly #logLeftover = (error: unknown): void =>
     this.#options.log.error(() => `failed to release resources: ${error}`);
   #track(ending: Promise<unknown>): void {
     const tracked = ending.finally(() => this.#ending.delete(tracked));
@@ -259,7 +259,7 @@ export class Generations {
     this.#port.setClosing(closing);
   }
 
-  /** Stops accepting, waits for requests in flight as long as the configuration says, and gives everything back. */
+  /** Stops accepting, waits for requests in flight as long as the configuration says, and releases everything. */
   async close(): Promise<void> {
     const serving = this.#cell.current;
     this.#closing = true;
@@ -267,7 +267,7 @@ export class Generations {
     for (const { runtime } of this.#draining) runtime.endConnections();
     this.#streams.endConnections();
     await this.#port.close(this.#shutdownWaitMs);
-    if (serving) this.#track(serving.runtime.retire(this.#tellLeftover).then(() => serving.runtime.ended));
+    if (serving) this.#track(serving.runtime.retire(this.#logLeftover).then(() => serving.runtime.ended));
     while (this.#ending.size > 0) await Promise.all(this.#ending);
     this.#streams.close();
     this.#leakGuard.close();

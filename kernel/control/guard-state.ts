@@ -1,7 +1,7 @@
 /** How the guard over a change stands; another one takes its place when that changes. */
 export interface GuardState {
   /**
-   * `undecided`: too few calls to judge; `superseded`: another change came before its time was over; `failed`: the change
+   * `undecided`: too few calls to decide; `superseded`: another change came before its time was over; `failed`: the change
    * was worse and could not be rolled back.
    */
   readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'rolled-back' | 'failed';

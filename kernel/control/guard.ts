@@ -64,7 +64,7 @@ export interface GuardOptions {
   onWorse(reason: string): void;
   /** The time is over and nothing was worse. */
   onPassed(): void;
-  /** The time is over, and no endpoint had enough calls to be judged. @param calls of all of them together. */
+  /** The time is over, and no endpoint had enough calls to be evaluated. @param calls of all of them together. */
   onUndecided(calls: number): void;
   /** Time between two looks. Default 1000. */
   readonly intervalMs?: number;

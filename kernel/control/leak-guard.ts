@@ -12,19 +12,19 @@ export interface LeakGuardOptions {
   readonly follow?: FollowCollections;
 }
 
-/** Notices configurations that were given back and yet stay in memory. */
+/** Notices configurations that were released and yet stay in memory. */
 export interface LeakGuard {
-  /** Expects a configuration, given back, to be collected. */
+  /** Expects a configuration, released, to be collected. */
   expectGone(disposed: object, revision: number): void;
   /** Configurations that stay in memory though they should long be gone. */
   readonly leaked: number;
   close(): void;
 }
 
-/** A configuration given back so long ago should be gone, in milliseconds. */
+/** A configuration released so long ago should be gone, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** One collection may have begun before the configuration was given back. */
+/** One collection may have begun before the configuration was released. */
 const COLLECTIONS = 2;
 
 interface Expected {

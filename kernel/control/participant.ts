@@ -12,7 +12,7 @@ export interface Next {
 
 type Rebound = readonly string[] | void;
 
-/** Ready for the next configuration: once sealed, the swap cannot fail any more. */
+/** Ready for the next configuration: once precommitted, the swap cannot fail any more. */
 export interface Ready {
   /**
    * What may fail and is not to be undone: called when everybody is ready, and with the swap right behind it. Not in a dry
@@ -53,7 +53,7 @@ function toFailure(cause: unknown): ConfigError {
   return new ConfigError('COMMIT_FAILED', '', `applied, but not everything has followed: ${message}`, { cause });
 }
 
-/** Everybody gives back what they got ready. */
+/** Everybody releases what they got ready. */
 export async function abortAll(ready: readonly Ready[]): Promise<void> {
   await Promise.all(ready.map((one) => one.abort()));
 }

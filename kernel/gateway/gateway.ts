@@ -23,7 +23,7 @@ export interface Gateway {
   watch(): Promise<void>;
   /** Answers a request without a socket. */
   inject(request: InjectOptions | string): Promise<Response>;
-  /** Stops accepting, waits for requests in flight as long as the configuration says, and gives everything back. */
+  /** Stops accepting, waits for requests in flight as long as the configuration says, and releases everything. */
   close(): Promise<void>;
 }
 

@@ -14,9 +14,9 @@ export interface ServingProcesses {
   readonly closing: boolean;
   /** The serving configuration, then those before it that still have requests, newest first. */
   readonly held: readonly GenerationInfo[];
-  /** Requests given up because their configuration had been replaced for too long. */
+  /** Requests aborted because their configuration had been replaced for too long. */
   readonly aborted: number;
-  /** Replaced configurations that were given back and stay in memory nevertheless. */
+  /** Replaced configurations that were released and stay in memory nevertheless. */
   readonly leaked: number;
   /** Streams under way, by endpoint; those that are about to be ended do not count. */
   readonly streamsByEndpoint: ReadonlyMap<string, number>;

@@ -69,7 +69,7 @@ export class RunningGateway implements Operations {
   readonly #mirrors: Mirrors;
   readonly #denied: DeniedAddresses;
   readonly #own: OwnProcess;
-  #crew: WorkerPool | null = null;
+  #pool: WorkerPool | null = null;
   #watcher: Watcher | null = null;
   #closing: Promise<void> | null = null;
   /** The history's first entry on its way. */
@@ -108,8 +108,8 @@ export class RunningGateway implements Operations {
       const { events, log } = this;
       const settings = { port: port ?? null, debug };
       const shared = { generations: this.generations, mirrors: this.#mirrors, denied: this.#denied };
-      this.#crew = new WorkerPool({ ...workers, settings, ...shared, events, log });
-      this.join(this.#crew);
+      this.#pool = new WorkerPool({ ...workers, settings, ...shared, events, log });
+      this.join(this.#pool);
     }
     try {
       await this.apply({ trigger: 'start' });
@@ -138,7 +138,7 @@ export class RunningGateway implements Operations {
     const { warnings } = this.control.current;
     const { calls, streams, draining } = this.generations;
     // A primary serves, too, what is asked of it without a socket.
-    const workers = this.#crew?.workers ?? [];
+    const workers = this.#pool?.workers ?? [];
     return {
       revision: id,
       hash,
@@ -169,7 +169,7 @@ export class RunningGateway implements Operations {
   }
 
   get processes(): WorkerPool | OwnProcess {
-    return this.#crew ?? this.#own;
+    return this.#pool ?? this.#own;
   }
 
   get ending(): boolean {
@@ -211,15 +211,15 @@ export class RunningGateway implements Operations {
   setLogLevel(level: LogLevel | null): void {
     const next = level ?? this.generations.current.logging.application.level;
     this.log.level = next;
-    this.#crew?.setLogLevel(next);
+    this.#pool?.setLogLevel(next);
   }
 
   async deny(address: ListenAddress): Promise<() => void> {
     const allow = this.#denied.deny(address);
-    await this.#crew?.shareDenied();
+    await this.#pool?.shareDenied();
     return () => {
       allow();
-      void this.#crew?.shareDenied();
+      void this.#pool?.shareDenied();
     };
   }
 
@@ -257,7 +257,7 @@ export class RunningGateway implements Operations {
     this.#guard.stop();
     await this.#watcher?.close();
     await this.control.close();
-    await this.#crew?.close();
+    await this.#pool?.close();
     await this.generations.close();
     await Promise.race([this.#historyKept(), delay(HISTORY_MS, undefined, { ref: false })]);
     await this.#registry.close();

@@ -8,7 +8,7 @@ export {
   type Recommendation,
 } from './audit/index.ts';
 export { type Explanation, explainRequest, type Forwarded, type SampleRequest } from './explain.ts';
-export type { ForwardingDecision as Passage } from './forwarding-decision.ts';
+export type { ForwardingDecision } from './forwarding-decision.ts';
 export { type Considered, type Match, type Matching, matchRoute } from './match.ts';
 export { type FindPlace, type Place, placesIn, pointerOnly } from './place.ts';
 export { listPlugins, type PluginView } from './plugins.ts';

@@ -5,7 +5,7 @@ import { createFallbackAnswers } from '../server/answers.ts';
 import type { Destination } from '../server/destinations.ts';
 import { parseTarget, type Target } from '../server/target.ts';
 import { type NearMiss, nearMisses } from './near-misses.ts';
-import { findOtherMatches, type Rival } from './other-matches.ts';
+import { findOtherMatches, type OtherMatch } from './other-matches.ts';
 import { type FindPlace, pointerOnly } from './place.ts';
 import { type RouteView, viewRoute } from './routes.ts';
 import type { Served } from './served.ts';
@@ -76,7 +76,7 @@ export async function findMatch(
   if (destination.kind === 'own') return { ...nothing, ...tell({ kind: 'builtin' }) };
 
   const view = (route: Route) => viewRoute(route, config.endpoints.indexOf(route.endpoint), place);
-  const consider = (list: readonly (Rival | NearMiss)[]): Considered[] =>
+  const consider = (list: readonly (OtherMatch | NearMiss)[]): Considered[] =>
     list.map(({ route, why }) => ({ route: view(route), why }));
   const winner = destination.kind === 'route' ? destination.route : null;
   const rivals = consider(await findOtherMatches(served, method, path, winner));

@@ -6,15 +6,15 @@ import { routeId } from './routes.ts';
 import type { Served } from './served.ts';
 
 /** An endpoint that matches a path too and does not serve it. */
-export interface Rival {
+export interface OtherMatch {
   readonly route: Route;
   readonly why: string;
 }
 
 const CATCH_ALL = '/__catchall';
 
-/** Rivals told at most. */
-const MAX_RIVALS = 10;
+/** Other matches reported at most. */
+const MAX_OTHER_MATCHES = 10;
 
 /**
  * The other endpoints that match a path: those of the same method in the order in which they would step in, then the
@@ -27,7 +27,7 @@ export async function findOtherMatches(
   method: string,
   path: string,
   winner: Route | null,
-): Promise<Rival[]> {
+): Promise<OtherMatch[]> {
   const { config, compiled } = served;
   const plain = readable(path, config.router.remove_extra_slash);
   if (plain === null) return [];
@@ -38,16 +38,16 @@ export async function findOtherMatches(
     const outcome = (await Router.build(config, routes)).find(asked, path);
     return outcome.kind === 'route' ? outcome.route : null;
   };
-  const rivals: Rival[] = [];
+  const rivals: OtherMatch[] = [];
   let left = byMethod.get(method) ?? [];
-  while (winner && rivals.length < MAX_RIVALS) {
+  while (winner && rivals.length < MAX_OTHER_MATCHES) {
     const next = await reach(method, left);
     if (!next) break;
     rivals.push({ route: next, why: whyLost(winner, next) });
     left = left.filter((route) => route !== next);
   }
   for (const [other, routes] of byMethod) {
-    const route = other === method || rivals.length === MAX_RIVALS ? null : await reach(other, routes);
+    const route = other === method || rivals.length === MAX_OTHER_MATCHES ? null : await reach(other, routes);
     if (route) rivals.push({ route, why: `matches the path, but serves ${other}` });
   }
   return rivals;

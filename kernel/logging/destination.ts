@@ -46,7 +46,7 @@ function writeOn(fd: number, bytes: Uint8Array, done: (error?: Error | null) => 
   });
 }
 
-/** Writes all of it now; gives up when the reader does not take it in time or is gone. */
+/** Writes all of it now; aborts when the reader does not take it in time or is gone. */
 function writeAll(fd: number, bytes: Uint8Array): void {
   let left = bytes;
   const giveUpAt = performance.now() + EXIT_WAIT_MS;

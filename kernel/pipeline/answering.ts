@@ -74,7 +74,7 @@ export function answered<R>(step: Step<R>, request: R, call: Call): Reply | Prom
 }
 
 /**
- * @param depth of the steps inside: when the call is given up each of them has a turn of the event loop to answer by
+ * @param depth of the steps inside: when the call is aborted each of them has a turn of the event loop to answer by
  * itself, innermost first, so that the steps around the one that does not are not passed over.
  */
 function answering<R>(step: Step<R>, depth: number): Step<R> {

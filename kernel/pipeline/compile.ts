@@ -9,7 +9,7 @@ import {
   type Wrap,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
-import { Slices } from '../contract/internal.ts';
+import { YieldScheduler } from '../contract/internal.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type CompiledAgent, compileAgent } from './agent.ts';
@@ -87,11 +87,11 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
   const wrapping = service.filter(({ at }) => at.request !== undefined);
   reportHidden(build, sortByOrder(wrapping, registry.catalogue.order, 'request'));
   const routes: Route[] = [];
-  const slices = new Slices();
+  const scheduler = new YieldScheduler();
   for (const [index, endpoint] of config.endpoints.entries()) {
     const route = compileEndpoint(context, endpoint, index);
     if (route) routes.push(route);
-    if (slices.over) await slices.next();
+    if (scheduler.due) await scheduler.yield();
   }
   const agents = config.async_agent.flatMap((agent, index) => compileAgent(context, agent, index) ?? []);
   const inOrder = (phase: Phase) => sortByOrder(service, registry.catalogue.order, phase).map(({ at }) => at);

@@ -4,7 +4,7 @@ import { type Call, CancelledError, type PipeRequest, Reply, type Step, toCallEr
 const SHARE = 0.75;
 
 /**
- * Sends the same request several times at once and keeps the first complete reply; the others are given up. A raw reply
+ * Sends the same request several times at once and keeps the first complete reply; the others are aborted. A raw reply
  * is complete as soon as it is there. With none, the last incomplete reply, else the last failure.
  *
  * @param timeoutMs the time the backend has.

@@ -44,7 +44,7 @@ export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<
 }
 
 function decode(raw: Reply, decoding: Decoding, request: PipeRequest, call: Call): Reply | Promise<Reply> {
-  if (raw.errors.length > 0) return tellStatus(raw, decoding.log);
+  if (raw.errors.length > 0) return logStatus(raw, decoding.log);
   if (raw.data !== null || raw.complete === null) return raw;
   if (raw.status !== 200 && raw.status !== 201) return badStatus(raw, decoding, request);
   const bytes = raw.body instanceof ByteStream ? raw.body.collect(BODY_LIMIT_BYTES) : (raw.body ?? noBytes);
@@ -63,7 +63,7 @@ function badStatus(raw: Reply, { name, log }: Decoding, request: PipeRequest): R
   discard(raw.body);
   const url = withoutUser(request.origin) + request.target;
   const text = `invalid status code ${raw.status} [${name}]: ${url}`;
-  return tellStatus(Reply.failed(new BackendError('BACKEND_STATUS', text, { upstreamStatus: raw.status })), log);
+  return logStatus(Reply.failed(new BackendError('BACKEND_STATUS', text, { upstreamStatus: raw.status })), log);
 }
 
 /** An address without user name and password, which are nobody's business in logs and answers. */
@@ -73,7 +73,7 @@ function withoutUser(origin: string): string {
 }
 
 /** The backend's real status goes to the log, since the client is not told it (error rule E1). */
-function tellStatus(reply: Reply, log: Log): Reply {
+function logStatus(reply: Reply, log: Log): Reply {
   for (const error of reply.errors) {
     if (error instanceof BackendError && error.upstreamStatus !== undefined)
       log.warning(`Status: ${error.upstreamStatus}`);

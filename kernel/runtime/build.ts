@@ -37,7 +37,7 @@ export async function readConfig(data: unknown, overrides: Overrides, registry: 
 }
 
 /**
- * Builds a runtime off to the side: nothing outside its own scope is touched, and a failure gives everything back.
+ * Builds a runtime off to the side: nothing outside its own scope is touched, and a failure releases everything.
  *
  * @param files what the attempt reads; every file is noted there, also when the build fails.
  * @throws ConfigErrors with every mistake found.
@@ -115,7 +115,7 @@ export async function hashOfExamined({ config, files }: Examined): Promise<strin
 
 /** A process of its own, for a configuration that is only looked at. */
 function standalone(registry: Registry): BuildContext {
-  return { registry, keeper: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone' };
+  return { registry, cache: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone' };
 }
 
 async function warmUp(tasks: ConfigBuild['warmups']): Promise<void> {

@@ -21,7 +21,7 @@ export type Ask = (revision: number, id: string, asked: Asked) => Promise<Asked>
 /** What every build of a process works with. */
 export interface BuildContext {
   readonly registry: Registry;
-  readonly keeper: RefCountedCache;
+  readonly cache: RefCountedCache;
   readonly mirrors: Mirrors;
   readonly role: Role;
   /** For a process that owns no shared values. */
@@ -31,7 +31,7 @@ export interface BuildContext {
 /** Work that begins when the configuration serves. */
 export interface StartTask {
   readonly run: Run;
-  /** Is not given back before the work has ended. */
+  /** Is not released before the work has ended. */
   readonly scope: Scope;
 }
 

@@ -2,7 +2,7 @@ import type { Stream, StreamLease } from '../pipeline/stream-lease.ts';
 import { Scope } from './scope.ts';
 
 /**
- * What one endpoint acquired: given back when its configuration has retired and its last stream has ended. There are many,
+ * What one endpoint acquired: released when its configuration has retired and its last stream has ended. There are many,
  * most without a stream.
  */
 export class EndpointLease extends Scope implements StreamLease {
@@ -34,7 +34,7 @@ export class EndpointLease extends Scope implements StreamLease {
     for (const stream of this.#streams ?? []) if (stream.isConnection) stream.end();
   }
 
-  /** The configuration has retired. Resolves when everything is given back; at once where there is no stream. */
+  /** The configuration has retired. Resolves when everything is released; at once where there is no stream. */
   async retire(onError: (error: unknown) => void): Promise<void> {
     if (this.streams > 0) {
       await new Promise<void>((resolve) => {

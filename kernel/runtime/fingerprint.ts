@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { Data, EndpointConfig, ServiceConfig } from '#contract';
 import { canonicalJson } from '../config/index.ts';
-import { Slices } from '../contract/internal.ts';
+import { YieldScheduler } from '../contract/internal.ts';
 import type { FileRead } from './watch/index.ts';
 
 /** What a configuration means, whatever the layout of its file. */
@@ -22,13 +22,13 @@ export function endpointPrint(endpoint: EndpointConfig): string {
   return hash('sha256', canonicalJson(endpoint as unknown as Data), 'base64url');
 }
 
-/** Takes a fingerprint in short slices, so that requests go on being served. */
+/** Takes a fingerprint in short scheduler, so that requests go on being served. */
 export async function takeFingerprint(config: ServiceConfig): Promise<Fingerprint> {
   const endpoints = new Map<string, string>();
-  const slices = new Slices();
+  const scheduler = new YieldScheduler();
   for (const endpoint of config.endpoints) {
     endpoints.set(endpointId(endpoint), endpointPrint(endpoint));
-    if (slices.over) await slices.next();
+    if (scheduler.due) await scheduler.yield();
   }
   return { service: servicePrint(config), endpoints };
 }

@@ -19,7 +19,7 @@ interface Waiting {
 
 interface Lease {
   tokens: number;
-  /** When its tokens are given back, or without any the owner may be asked again: milliseconds of the clock. */
+  /** When its tokens are released, or without any the owner may be asked again: milliseconds of the clock. */
   until: number;
   /** When there is the next token, as the owner said; 0 when nobody asked yet. */
   nextAt: number;
@@ -27,7 +27,7 @@ interface Lease {
   waiting: Waiting[] | null;
 }
 
-/** The tokens a worker has of one pool. It asks the owner for several at once, and gives back what it does not use. */
+/** The tokens a worker has of one pool. It asks the owner for several at once, and releases what it does not use. */
 export class Leases {
   readonly #ask: AskForTokens;
   readonly #batch: number;
@@ -61,7 +61,7 @@ export class Leases {
     });
   }
 
-  /** Gives back what is not used; from now on nothing is held. */
+  /** Releases what is not used; from now on nothing is held. */
   close(): void {
     this.#isClosed = true;
     if (this.#sweeper) clearInterval(this.#sweeper);

@@ -17,8 +17,8 @@ export class RefCountedCache {
     return this.#kept.size;
   }
 
-  /** A keeper's view for one configuration: what it takes is let go with the scope. */
-  holder(scope: Scope): CacheLease {
+  /** A cache's view for one configuration: what it takes is let go with the scope. */
+  lease(scope: Scope): CacheLease {
     return new CacheLease(this.#kept, scope);
   }
 }

@@ -1,5 +1,5 @@
 import type { Log, ServiceConfig } from '#contract';
-import { Slices } from '../contract/internal.ts';
+import { YieldScheduler } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { Acquired, Dispatcher } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
@@ -52,7 +52,7 @@ export class Runtime {
    * alive past their youth, which costs a tenth of the CPU time of a request.
    */
   readonly #inFlight: InFlight[] = [];
-  /** Once retired: resolves when the last stream has ended and everything is given back. */
+  /** Once retired: resolves when the last stream has ended and everything is released. */
   ended: Promise<unknown> = Promise.resolve();
   #fingerprint: Fingerprint | null = null;
   #hash: string | null = null;
@@ -155,7 +155,7 @@ export class Runtime {
     work.then(end, end);
   }
 
-  /** Keeps it from being given back while another process serves it. @returns lets it go; to be called once. */
+  /** Keeps it from being released while another process serves it. @returns lets it go; to be called once. */
   hold(): () => void {
     this.#holders++;
     return () => {
@@ -169,8 +169,8 @@ export class Runtime {
   }
 
   /**
-   * Ends what its components do meanwhile, waits for the last call to leave and for the last holder, then gives back what
-   * the configuration acquired. Endpoints with streams are given back when those have ended, which is not waited for.
+   * Ends what its components do meanwhile, waits for the last call to leave and for the last holder, then releases what
+   * the configuration acquired. Endpoints with streams are released when those have ended, which is not waited for.
    * @param drainMs after which the calls left are aborted; infinite to wait.
    * @returns what they asked for.
    */
@@ -191,11 +191,11 @@ export class Runtime {
     }
     const streaming = this.#holds.filter((hold) => hold.streams > 0);
     this.ended = Promise.all(streaming.map((hold) => hold.retire(onError)));
-    const slices = new Slices();
+    const scheduler = new YieldScheduler();
     for (const hold of this.#holds) {
       if (hold.streams > 0) continue;
       await hold.retire(onError);
-      if (slices.over) await slices.next();
+      if (scheduler.due) await scheduler.yield();
     }
     await this.#scope.dispose(onError);
     return aborted;

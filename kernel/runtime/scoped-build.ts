@@ -32,7 +32,7 @@ export class ScopedBuild implements Build {
   readonly #whole: ConfigBuild;
   readonly #scope: Scope;
   readonly reads = new Reads();
-  #holder: CacheLease | null = null;
+  #lease: CacheLease | null = null;
 
   constructor(whole: ConfigBuild, scope: Scope) {
     this.#whole = whole;
@@ -82,8 +82,8 @@ export class ScopedBuild implements Build {
   }
 
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T {
-    this.#holder ??= this.#whole.context.keeper.holder(this.#scope);
-    return this.#holder.keep(owner, key, open, close);
+    this.#lease ??= this.#whole.context.cache.lease(this.#scope);
+    return this.#lease.keep(owner, key, open, close);
   }
 
   share<T>(

@@ -84,7 +84,7 @@ export class Connection {
 
   /**
    * Takes no further request, answers those before, then this status, and closes. A request whose own body is at fault
-   * is given up and answered so.
+   * is aborted and answered so.
    */
   refuse(status: number): void {
     if (this.#refusal !== 0) return;

@@ -8,7 +8,7 @@ export interface ExchangeMessage extends IncomingMessage {
 
 export const exchangeKey = Symbol('exchange');
 
-/** Gives up the exchange of a message, if it has one: its connection answers with this status in its place, or ends. */
+/** Aborts the exchange of a message, if it has one: its connection answers with this status in its place, or ends. */
 export function abandon(message: IncomingMessage, status: number): void {
   (message as ExchangeMessage)[exchangeKey]?.abandon(status);
 }

@@ -6,9 +6,9 @@ type Decision = { readonly bytes: Buffer; readonly done: () => void } | 'wrong' 
 /**
  * Gathers the first bytes of a connection until they say enough, and puts them back.
  * @param waitMs for those bytes; 0 for no limit. Beyond it the connection is closed.
- * @param judge null for more bytes; a connection with the wrong ones is closed.
+ * @param decide null for more bytes; a connection with the wrong ones is closed.
  */
-export function readFirst(socket: Duplex, waitMs: number, judge: (bytes: Buffer) => Decision): void {
+export function readFirst(socket: Duplex, waitMs: number, decide: (bytes: Buffer) => Decision): void {
   let bytes: Buffer = Buffer.alloc(0);
   const timer = waitMs > 0 ? setTimeout(() => socket.destroy(), waitMs) : undefined;
   const stop = () => {
@@ -23,15 +23,15 @@ export function readFirst(socket: Duplex, waitMs: number, judge: (bytes: Buffer)
       return;
     }
     bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
-    const verdict = judge(bytes);
-    if (verdict === null) return;
+    const decision = decide(bytes);
+    if (decision === null) return;
     stop();
-    if (verdict === 'wrong') {
+    if (decision === 'wrong') {
       socket.destroy();
       return;
     }
-    socket.unshift(verdict.bytes);
-    verdict.done();
+    socket.unshift(decision.bytes);
+    decision.done();
   };
   const ended = () => socket.destroy();
   socket.on('readable', look);

@@ -133,7 +133,7 @@ function dropBody(request: Http2Request): void {
   if (stream.state.remoteClose !== 1) stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-/** `read_timeout` and `write_timeout` of one request: beyond them it is given up, the connection goes on. */
+/** `read_timeout` and `write_timeout` of one request: beyond them it is aborted, the connection goes on. */
 function limitTimes(request: Http2ServerRequest, response: Http2ServerResponse, limits: ServiceConfig): void {
   const { read_timeout: readMs, write_timeout: writeMs } = limits;
   const { stream } = response;

@@ -28,10 +28,10 @@ export async function listen(
   log: Log,
 ): Promise<Listener> {
   const protocols = createProtocols(settings, serve, log);
-  const { listener: entrance } = protocols;
+  const { listener: server } = protocols;
   const { listen_ip: ip } = settings.config;
-  await bind(entrance, port, ip);
-  const address = entrance.address() as AddressInfo;
+  await bind(server, port, ip);
+  const address = server.address() as AddressInfo;
   return {
     host: address.address,
     port: address.port,
@@ -40,7 +40,7 @@ export async function listen(
     close: (waitMs) =>
       new Promise((resolve) => {
         const cut = Number.isFinite(waitMs) ? setTimeout(() => protocols.cut(), waitMs) : null;
-        entrance.close(() => {
+        server.close(() => {
           if (cut) clearTimeout(cut);
           resolve();
         });

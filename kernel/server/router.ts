@@ -1,6 +1,6 @@
 import createFindMyWay, { type HTTPMethod, type Instance } from 'find-my-way';
 import { type Params, paramKey, type ServiceConfig } from '#contract';
-import { encodePathSegment, Slices } from '../contract/internal.ts';
+import { encodePathSegment, YieldScheduler } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
 import { CaseInsensitivePaths } from './case-insensitive-paths.ts';
 import { cleanPath } from './clean-path.ts';
@@ -50,13 +50,13 @@ export class Router {
 
   static async build(config: ServiceConfig, routes: readonly Route[]): Promise<Router> {
     const router = new Router(config);
-    const slices = new Slices();
+    const scheduler = new YieldScheduler();
     const ordered = config.disable_rest
       ? routes.toSorted((one, other) => moreFixedFirst(one.endpoint.endpoint, other.endpoint.endpoint))
       : routes;
     for (const route of ordered) {
       router.#add(route);
-      if (slices.over) await slices.next();
+      if (scheduler.due) await scheduler.yield();
     }
     for (const entry of router.#wildcards) router.#addEmptyRemainder(entry);
     return router;

@@ -65,7 +65,7 @@ export async function createServingContext(
   runtime.dispatcher.dispatch = componentDispatch(destinations, parts.fallbacks);
   const handle = createApp(middleware, rendering.version, !config.router.disable_gzip, log).callback();
   const logging = joinLogging(
-    attached.flatMap(({ logging: wishes }) => wishes ?? []),
+    attached.flatMap(({ logging: settings }) => settings ?? []),
     sinks,
     defaultLevel,
   );

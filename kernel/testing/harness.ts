@@ -78,7 +78,7 @@ export interface Harness {
   readonly health: ReadonlyMap<string, () => Data>;
   /** What it asked its site for, by name, up to now. */
   readonly reads: Reads;
-  /** Retires the plugin. @returns what it did not give back; both must be 0. */
+  /** Retires the plugin. @returns what it did not release; both must be 0. */
   close(): Promise<{ kept: number; deferred: number }>;
 }
 
@@ -138,7 +138,7 @@ export async function openHarness(
     async close() {
       await standing.scope.dispose(rethrow);
       await context.registry.close();
-      return { kept: context.keeper.size, deferred: standing.scope.size };
+      return { kept: context.cache.size, deferred: standing.scope.size };
     },
   };
   owned.set(self, (id, asked) => standing.shared.get(id)!(asked));

@@ -38,7 +38,7 @@ export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwne
   } as Services);
   return {
     registry,
-    keeper: new RefCountedCache(),
+    cache: new RefCountedCache(),
     mirrors: new Mirrors(),
     role: role ?? (owner ? 'worker' : 'alone'),
     ...(owner && { ask: (_revision, id, asked) => ask(owner, id, asked) }),

@@ -60,9 +60,9 @@ export interface Heartbeat extends MemoryUse {
   /** As of `Generations`. */
   readonly streamsByEndpoint: ReadonlyMap<string, number>;
   readonly held: readonly GenerationInfo[];
-  /** Requests given up because their configuration had been replaced for too long, since it started. */
+  /** Requests aborted because their configuration had been replaced for too long, since it started. */
   readonly aborted: number;
-  /** Configurations that stay in memory though they were given back. */
+  /** Configurations that stay in memory though they were released. */
   readonly leaked: number;
   /** Lines that its logs have lost. */
   readonly lostLines: number;

@@ -233,7 +233,7 @@ export class WorkerPool implements Participant, SlotOwner {
     return use(asked);
   }
 
-  /** What no worker serves any more is given back here, too, with the values that workers shared. */
+  /** What no worker serves any more is released here, too, with the values that workers shared. */
   #releaseRuntimes(): void {
     if (this.#committing) return;
     const served = new Set([this.#committed?.revision, ...this.held.map(({ revision }) => revision)]);

@@ -205,7 +205,7 @@ export class WorkerSlot {
     void this.#bringUp(this.#channel!);
   }
 
-  /** One that is being brought up gets ready for what is committed, not for what is given up here. */
+  /** One that is being brought up gets ready for what is committed, not for what is aborted here. */
   async abort(): Promise<void> {
     if (this.#state !== 'up') return;
     await this.#channel?.ask('abort').catch(() => {});

@@ -13,7 +13,7 @@ export const plugin = definePlugin({
         properties: {
           drain_timeout: {
             type: 'duration',
-            description: 'How long requests of a replaced configuration may go on before they are given up.',
+            description: 'How long requests of a replaced configuration may go on before they are aborted.',
             default: '30s',
           },
           stream_drain: {

@@ -80,7 +80,7 @@ async function follow(
   return gathered(replies, true, combine);
 }
 
-/** One backend's reply; none is called once the chain is given up. */
+/** One backend's reply; none is called once the chain is aborted. */
 function attempt(backend: Step<PipeRequest>, request: PipeRequest, chain: Call): Reply | Promise<Reply> {
   if (chain.reason) return asFailed(chain.reason);
   try {

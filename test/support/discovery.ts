@@ -52,11 +52,11 @@ export async function standDiscovery(
   fields: Partial<BackendConfig> = {},
   log: Log = silentLog,
 ): Promise<StandingDiscovery> {
-  const keeper = new RefCountedCache();
+  const cache = new RefCountedCache();
   const [discovery] = plugin.discoveries as readonly [Discovery];
   const open = () => {
     const scope = new Scope();
-    const holder = keeper.holder(scope);
+    const holder = cache.lease(scope);
     const warnings: ConfigError[] = [];
     const warmups: ((signal: AbortSignal) => Promise<void>)[] = [];
     const build = {
@@ -111,7 +111,7 @@ export async function standDiscovery(
     },
     async close() {
       await now.scope.dispose(rethrow);
-      return { kept: keeper.size, deferred: now.scope.size };
+      return { kept: cache.size, deferred: now.scope.size };
     },
   };
 }

@@ -6,7 +6,7 @@ import type { AdminClient } from './client.ts';
 import { followEvents } from './follow-events.ts';
 import { guardWords } from './guard-words.ts';
 
-/** How much longer than the guard watches its verdict is waited for, in milliseconds. */
+/** How much longer than the guard watches its decision is waited for, in milliseconds. */
 const GRACE_MS = 30_000;
 
 /** States in which the change serves on, and nothing is known against it. */
@@ -15,7 +15,7 @@ const good: ReadonlySet<GuardBody['state']> = new Set(['passed', 'undecided']);
 /**
  * Waits until a guard has ended; how goes to standard error.
  * @param durationMs how long it watches at most.
- * @returns the exit code: 0 when the change has passed, or too little was called to judge it. @throws Unreachable.
+ * @returns the exit code: 0 when the change has passed, or too few calls came to decide. @throws Unreachable.
  */
 export async function awaitDecision(
   client: AdminClient,
@@ -24,15 +24,15 @@ export async function awaitDecision(
   durationMs: number,
 ): Promise<number> {
   stderr.write(`the guard is ${guardWords(guard)}\n`);
-  const verdict = await decisionOf(client, guard, AbortSignal.timeout(durationMs + GRACE_MS));
-  const isGood = verdict !== null && good.has(verdict.state);
-  const words = verdict ? guardWords(verdict) : `the guard told nothing of revision ${guard.revision}`;
+  const decision = await decisionOf(client, guard, AbortSignal.timeout(durationMs + GRACE_MS));
+  const isGood = decision !== null && good.has(decision.state);
+  const words = decision ? guardWords(decision) : `the guard told nothing of revision ${guard.revision}`;
   stderr.write(`${isGood ? '' : 'ERROR '}${printable(words)}\n`);
   return isGood ? exitCodes.ok : exitCodes.refused;
 }
 
 async function decisionOf(client: AdminClient, { attempt }: GuardBody, signal: AbortSignal): Promise<GuardBody | null> {
-  // The verdict may have come already: what is remembered is told first.
+  // The decision may have come already: what is remembered is told first.
   for await (const { data } of followEvents(client, { types: 'guard.*', after: '0', signal })) {
     const told = JSON.parse(data) as GuardBody;
     if (told.attempt === attempt && told.state !== 'watching') return told;

@@ -82,7 +82,7 @@ export function knownFields(kind: Kind): KnownFields {
 /** What is to be said of a field that a kernel schema does not know. */
 export type FieldStatus = 'unknown' | 'not supported' | 'without effect' | { readonly renamed: string };
 
-/** Judges a field that the schema of its object does not have, by what the compatible product makes of it. */
+/** Evaluates a field that the schema of its object does not have, by what the compatible product makes of it. */
 export function evaluateField(kind: Kind, key: string, value: unknown): FieldStatus {
   const known = FIELDS[kind];
   if (Object.hasOwn(known, key)) {

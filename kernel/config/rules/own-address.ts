@@ -51,15 +51,15 @@ export function adminAddress(service: ServiceConfig, known: KnownPlugins): Endpo
 /** @returns false when there is nothing to tell after all. */
 type Tell = (report: Report, place: string, host: string, backend: BackendConfig, route: string) => boolean;
 
-/** Finds backends that lead to where this process listens; each host is judged once, and each place told of once. */
+/** Finds backends that lead to where this process listens; each host is evaluated once, and each place told of once. */
 function hostRule(listening: Listening, tell: Tell): EndpointRule {
-  const judged = new Map<string, boolean>();
+  const evaluated = new Map<string, boolean>();
   const told = new Set<string>();
   const isThere = (host: string): boolean => {
-    let answer = judged.get(host);
+    let answer = evaluated.get(host);
     if (answer === undefined) {
       answer = leadsTo(host, listening);
-      judged.set(host, answer);
+      evaluated.set(host, answer);
     }
     return answer;
   };

@@ -70,7 +70,7 @@ export function checkStructure(
   return { isSound };
 }
 
-/** Puts the default in the place of every field that is not sound, so that everything else can be judged. */
+/** Puts the default in the place of every field that is not sound, so that everything else can be checked. */
 function settle(
   object: DataObject,
   { properties }: ObjectSchema,
@@ -122,17 +122,17 @@ function restateUnknown(
   const key = steps.at(-1)!;
   if (!kind) return error;
   const value = valueAt(document, steps);
-  const verdict = evaluateField(kind, key, value);
+  const status = evaluateField(kind, key, value);
   if (key === 'methods' && Array.isArray(value)) return hinted(error, methodsHint(value));
-  if (verdict === 'unknown') return misplaced(error, key, kind, known);
-  if (verdict === 'without effect') {
+  if (status === 'unknown') return misplaced(error, key, kind, known);
+  if (status === 'without effect') {
     delete (valueAt(document, steps.slice(0, -1)) as DataObject)[key];
     return undefined;
   }
-  if (verdict === 'not supported') {
+  if (status === 'not supported') {
     return new ConfigError('CONFIG_NOT_SUPPORTED', error.pointer, `'${key}' is not supported yet`);
   }
-  return renamedField(error, key, kind, verdict.renamed, written);
+  return renamedField(error, key, kind, status.renamed, written);
 }
 
 /** A key that no field of its object is meant by: one of another object, or a component. */

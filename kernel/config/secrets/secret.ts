@@ -32,10 +32,10 @@ export function isApiKey(steps: readonly (string | number)[]): boolean {
 }
 
 /** The pointers of all secrets in a document. */
-export function secretPointers(data: unknown, judge: IsSecret = isSecret): string[] {
+export function secretPointers(data: unknown, hides: IsSecret = isSecret): string[] {
   const found: string[] = [];
   const visit = (value: unknown, pointer: string): void => {
-    if (judge(pointer, value)) found.push(pointer);
+    if (hides(pointer, value)) found.push(pointer);
     if (!Array.isArray(value) && !isObject(value)) return;
     for (const [key, inner] of Object.entries(value)) visit(inner, joinPointer(pointer, key));
   };

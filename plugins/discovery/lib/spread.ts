@@ -1,6 +1,6 @@
 import type { SrvRecord } from 'node:dns';
 
-/** What entries a list may have before the order of records is given up. */
+/** What entries a list may have before records are compared without order no more. */
 const LONG_LIST = 100;
 /** What weights may add up to before they are scaled, unless there are more records. */
 const LARGEST_SUM = 100;

@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Slices } from '../../../kernel/contract/internal.ts';
+import { YieldScheduler } from '../../../kernel/contract/internal.ts';
 
 describe('long work in slices', () => {
   let now = 0;
@@ -11,17 +11,17 @@ describe('long work in slices', () => {
   afterEach(() => mock.reset());
 
   it('has its stretch over after four milliseconds, and a new one after the turn of the others', async () => {
-    const slices = new Slices();
+    const scheduler = new YieldScheduler();
     now += 4;
-    equal(slices.over, false);
+    equal(scheduler.due, false);
     now += 1;
-    equal(slices.over, true);
+    equal(scheduler.due, true);
     let hadTurn = false;
     setImmediate(() => {
       hadTurn = true;
     });
-    await slices.next();
+    await scheduler.yield();
     equal(hadTurn, true);
-    equal(slices.over, false);
+    equal(scheduler.due, false);
   });
 });

@@ -92,7 +92,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     if (this.#state === WAITING) this.#attempt(this.#lane.dispatcher, this.#lane);
   }
 
-  /** The call is given up. */
+  /** The call is aborted. */
   giveUp(reason: Error): void {
     if (this.#state === DONE) return;
     this.#reason = reason;

@@ -62,7 +62,7 @@ describe('reload --guard', function () {
     telling(eventText(2, 'guard.undecided', { ...watching, state: 'undecided', reason }));
     const { code, err } = await reload();
     equal(code, 0);
-    match(err, /\nthe guard cannot judge revision 8: 3 calls, fewer than 20 .*\n$/);
+    match(err, /\nthe guard cannot evaluate revision 8: 3 calls, fewer than 20 .*\n$/);
   });
 
   it('ends with 1 and the reason when the change was taken back', async () => {

@@ -80,7 +80,7 @@ describe('the commands and a gateway that runs', function () {
     save({ endpoints: [endpoint] });
     const { code, err } = await call('reload', '--guard', '1s');
     equal(code, 0);
-    match(err, /the guard cannot judge revision 2: 0 calls, .*\n$/);
+    match(err, /the guard cannot evaluate revision 2: 0 calls, .*\n$/);
   });
 
   it('see what happens', async () => {
