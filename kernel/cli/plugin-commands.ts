@@ -1,4 +1,5 @@
 import type { Catalogue, PluginCommand } from '#contract';
+import { acceptFile } from './accepted-file.ts';
 import type { Command } from './command.ts';
 import { readArguments } from './flags.ts';
 
@@ -12,9 +13,11 @@ export async function pluginCommands({ plugins }: Catalogue): Promise<Record<str
 function asCommand(command: PluginCommand): Command {
   return {
     ...command,
-    run(args, { stdout, stderr, env }) {
+    run(args, context) {
+      const { stdout, stderr, env } = context;
       const { values, positionals } = readArguments(args, command.flags, command.usage !== '');
-      return command.run({ values, positionals, stdout, stderr, env });
+      const readConfig = async (file: string) => (await acceptFile(file, context, false))?.config ?? null;
+      return command.run({ values, positionals, stdout, stderr, env, readConfig });
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { RequestBody } from './body.ts';
 import type { EndpointConfig } from './config.ts';
 import { HeaderBag } from './headers.ts';
@@ -27,6 +28,8 @@ export interface ClientRequest {
   readonly host: string;
   /** True when the client's connection is encrypted. */
   readonly secure: boolean;
+  /** What the client has shown, where it must show one (`enable_mtls`) and it is known; null for none. */
+  readonly certificate: X509Certificate | null;
   /** The protocol that the connection could go on in, as the client asks, in lower case; null for none. */
   readonly upgrade: string | null;
   /** Null when the request has none. */
@@ -58,6 +61,7 @@ const noParams: Params = Object.freeze({});
 /** Everything a request is made from. */
 interface RequestParts extends RequestChanges {
   readonly secure?: boolean;
+  readonly certificate?: X509Certificate | null;
   readonly upgrade?: string | null;
 }
 
@@ -75,6 +79,7 @@ class MadeRequest implements ClientRequest {
   readonly ip: string;
   readonly host: string;
   readonly secure: boolean;
+  readonly certificate: X509Certificate | null;
   readonly upgrade: string | null;
   body: RequestBody | null;
   readonly #find: FindEndpoint | undefined;
@@ -89,6 +94,7 @@ class MadeRequest implements ClientRequest {
     this.ip = parts.ip ?? '';
     this.host = parts.host ?? '';
     this.secure = parts.secure ?? false;
+    this.certificate = parts.certificate ?? null;
     this.upgrade = parts.upgrade ?? null;
     this.body = parts.body ?? null;
     this.#find = find;
@@ -114,7 +120,8 @@ export function changed(
   changes: RequestChanges,
   find: FindEndpoint | undefined,
 ): ClientRequest {
-  const { method, path, search, params, headers, ip, host, secure, upgrade } = request;
+  const { method, path, search, params, headers, ip, host, secure, certificate, upgrade } = request;
   const body = changes.body === undefined ? request.body : changes.body;
-  return new MadeRequest({ method, path, search, params, headers, ip, host, secure, upgrade, ...changes, body }, find);
+  const kept = { method, path, search, params, headers, ip, host, secure, certificate, upgrade };
+  return new MadeRequest({ ...kept, ...changes, body }, find);
 }

@@ -1,3 +1,5 @@
+import type { ServiceConfig } from './config.ts';
+
 /** A flag of a command: as Node.js parses it, with what its help says. */
 export interface Flag {
   readonly type: 'string' | 'boolean';
@@ -28,6 +30,8 @@ export interface CommandCall {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reads a configuration file; null for one with mistakes, which go to standard error. */
+  readConfig(file: string): Promise<ServiceConfig | null>;
 }
 
 /** A command of the command line that a plugin brings: `sluice NAME`, with its help. */

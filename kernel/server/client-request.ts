@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import {
@@ -86,6 +87,10 @@ export class HttpRequest implements ClientRequest {
 
   get secure(): boolean {
     return (this.#message.socket as TLSSocket | null)?.encrypted === true;
+  }
+
+  get certificate(): X509Certificate | null {
+    return (this.secure && (this.#message.socket as TLSSocket).getPeerX509Certificate()) || null;
   }
 
   get upgrade(): string | null {

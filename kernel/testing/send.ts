@@ -98,7 +98,7 @@ async function throughKoa(
   const app = new Koa();
   app.silent = true;
   app.use(async (ctx, inner) => {
-    ctx.state.match = () => null;
+    ctx.state.match = (method?: string) => client.match(method);
     await inner();
   });
   app.use(router);

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import { type ClientRequest, HeaderBag, makeRequest, type Params, RequestBody } from '#contract';
 
 /** A request to a plugin under test; a text is `METHOD /target`. */
@@ -14,6 +15,8 @@ export type TestRequest =
       readonly params?: Params;
       /** The protocol that its connection is to go on in. */
       readonly upgrade?: string;
+      /** What the client has shown; its connection is then encrypted. */
+      readonly certificate?: X509Certificate;
       /** Default `127.0.0.1`. */
       readonly ip?: string;
     };
@@ -26,6 +29,7 @@ export function testRequest(given: TestRequest): ClientRequest {
     headers = {},
     body,
     upgrade,
+    certificate = null,
     params = {},
     ip = '127.0.0.1',
   } = typeof given === 'string' ? { method: given.split(' ')[0]!, target: given.split(' ')[1] ?? '/' } : given;
@@ -38,6 +42,8 @@ export function testRequest(given: TestRequest): ClientRequest {
     params,
     headers: bag,
     ip,
+    certificate,
+    secure: certificate !== null,
     upgrade: upgrade?.toLowerCase() ?? null,
     host: bag.get('host') ?? 'gateway.test',
     body: body === undefined ? null : RequestBody.of(body),

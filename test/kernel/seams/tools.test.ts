@@ -35,6 +35,16 @@ const locks = definePlugin({
         return word === '' ? 2 : 0;
       },
     },
+    doors: {
+      usage: 'FILE',
+      summary: 'List the endpoints of a file.',
+      flags: {},
+      async run({ positionals: [file = ''], stdout, readConfig }) {
+        const config = await readConfig(file);
+        for (const { method, endpoint } of config?.endpoints ?? []) stdout.write(`${method} ${endpoint}\n`);
+        return config ? 0 : 1;
+      },
+    },
   },
 });
 
@@ -73,6 +83,13 @@ describe('what a plugin brings to the command line', () => {
       const { out } = await sluice('help', 'key');
       match(out, /^usage: sluice key WORD \[FLAGS\]$/m);
       match(out, /--loud +In capitals\./);
+    });
+    it('reads configurations, with defaults filled in and mistakes told', async () => {
+      const good = folder.write('doors.json', document({}));
+      deepEqual(await sluice('doors', good), { code: 0, out: 'GET /a\n', err: '' });
+      const { code, err } = await sluice('doors', folder.write('bad.json', document({ 'test/locks': { kye: 'x' } })));
+      equal(code, 1);
+      match(err, /'kye'[\s\S]*hint: key/);
     });
     it('is meant by names that are near', async () => {
       match((await sluice('keyy')).err, /did you mean "key"/);

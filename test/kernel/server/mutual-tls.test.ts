@@ -1,8 +1,10 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ClientRequest, Wrap } from '#contract';
 import type { KeyPair } from '../../support/certificates.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { startPlugged } from '../../support/plugged.ts';
 import { ask, once, Secure } from './secure.ts';
 
 describe('mutual TLS', () => {
@@ -35,6 +37,32 @@ describe('mutual TLS', () => {
       equal(await secure.get(port, path, shows(visitor)), path === '/nowhere' ? 404 : 200);
     });
   }
+
+  it('shows components the certificate of a known client, over HTTP/1.1 and HTTP/2, also of one that comes back', async () => {
+    const seen: (string | undefined)[] = [];
+    const ca_certs = [secure.authority.certificate];
+    const trust = secure.tls({ enable_mtls: true, disable_system_ca_pool: true, ca_certs });
+    const note: Wrap<ClientRequest> = (next) => (request, call) => {
+      seen.push(request.certificate?.subject);
+      return next(request, call);
+    };
+    const gateway = await startPlugged({ ...trust, extra_config: { test: {} } }, { service: { request: note } });
+    const { port } = await gateway.listen();
+    const first = await secure.handshake(port, shows(visitor));
+    const kept = once(first, 'session') as Promise<Buffer>;
+    first.write('GET /__health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(first, 'data');
+    const again = await secure.handshake(port, { session: await kept });
+    again.write('GET /__health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(again, 'data');
+    const { connect } = await import('node:http2');
+    const socket = await secure.handshake(port, { ...shows(visitor), ALPNProtocols: ['h2'] });
+    const session = connect('https://localhost', { createConnection: () => socket });
+    await ask(session, { ':path': '/__health' });
+    session.destroy();
+    deepEqual(seen, Array(3).fill('CN=visitor'));
+    await gateway.close();
+  });
 
   it('turns them away over HTTP/2 too', async () => {
     const { port } = await listen();
