@@ -38,12 +38,11 @@ export class Router {
   /** For redirects to the declared spelling; null when those are off. */
   readonly #spelling: CaseInsensitivePaths | null;
   readonly #methods = new Set<string>();
-  readonly #wildcards: Entry[] = [];
   #catchAll: Route | null = null;
 
   private constructor(config: ServiceConfig) {
     this.#options = config.router;
-    const tree = { maxParamLength: 1_000_000, querystringParser: () => noQuery };
+    const tree = { maxParamLength: 1_000_000, querystringParser: ignored };
     this.#exact = createFindMyWay(tree) as unknown as Instance<never>;
     this.#spelling = config.router.disable_redirect_fixed_path ? null : new CaseInsensitivePaths();
   }
@@ -58,7 +57,6 @@ export class Router {
       router.#add(route);
       if (scheduler.due) await scheduler.yield();
     }
-    for (const entry of router.#wildcards) router.#addEmptyRemainder(entry);
     return router;
   }
 
@@ -83,19 +81,6 @@ export class Router {
     this.#methods.add(method);
     this.#exact.on(method as HTTPMethod, path, ignored, entry);
     this.#spelling?.add(method, pattern);
-    if (entry.wildcardAt >= 0) this.#wildcards.push(entry);
-  }
-
-  /** With nothing behind its prefix a wildcard gives way only to an endpoint declared just so. */
-  #addEmptyRemainder(entry: Entry): void {
-    const method = entry.route.endpoint.method as HTTPMethod;
-    const path = entry.path.slice(0, -1);
-    if (!this.#exact.findRoute(method, path)) this.#exact.on(method, path, ignored, entry);
-  }
-
-  /** The route that answers what nothing else does. */
-  get catchAll(): Route | null {
-    return this.#catchAll;
   }
 
   /**
@@ -161,7 +146,7 @@ export class Router {
   }
 
   #miss(method: string, plain: string): Outcome {
-    const redirect = plain !== '/' && this.#methods.has(method) ? this.#redirect(method, plain) : null;
+    const redirect = this.#redirect(method, plain);
     if (redirect) return redirect;
     const allow = this.#methodsAt(plain);
     if (allow.length > 0 && !this.#options.disable_handle_method_not_allowed) return { kind: 'method', allow };
@@ -176,23 +161,19 @@ export class Router {
   }
 
   #methodsAt(plain: string): string[] {
-    const found = [...this.#methods].filter((method) => {
-      const match = this.#lookUp(method, plain);
-      return match && ((match.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
-    });
-    return found.sort();
+    return [...this.#methods].filter((method) => this.#matches(method, plain)).sort();
   }
 
   #redirect(method: string, plain: string): Outcome | null {
     const mendsSlash = !this.#options.disable_redirect_trailing_slash;
     const other = withOtherSlash(plain);
-    if (mendsSlash && other !== '' && this.#matches(method, other)) {
+    if (mendsSlash && this.#matches(method, other)) {
       return { kind: 'redirect', path: encodePath(other), slashOnly: true };
     }
     if (!this.#spelling) return null;
     const cleaned = cleanPath(plain);
     for (const other of mendsSlash ? [cleaned, withOtherSlash(cleaned)] : [cleaned]) {
-      const path = other === '' ? undefined : this.#spelling.find(method, other);
+      const path = this.#spelling.find(method, other);
       if (path !== undefined && path !== plain) return { kind: 'redirect', path: encodePath(path), slashOnly: false };
     }
     return null;
@@ -208,8 +189,6 @@ export class Router {
 function withOtherSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
 }
-
-const noQuery = Object.freeze({});
 
 function ignored(): void {}
 

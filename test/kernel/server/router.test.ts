@@ -1,0 +1,101 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import type { ServiceConfig } from '#contract';
+import type { Route } from '../../../kernel/pipeline/route.ts';
+import { type Outcome, Router } from '../../../kernel/server/router.ts';
+
+/** A router of endpoints, each a method and a path. */
+function routerOf(lines: readonly string[], router: object = {}): Promise<Router> {
+  const routes = lines.map((line) => {
+    const [method, endpoint] = line.split(' ');
+    return { endpoint: { method, endpoint } } as Route;
+  });
+  return Router.build({ router } as ServiceConfig, routes);
+}
+
+/** The variables of what a path leads to; null when it leads to no endpoint. */
+function paramsOf(outcome: Outcome): object | null {
+  return outcome.kind === 'route' ? { ...outcome.params } : null;
+}
+
+describe('the router', () => {
+  it('gives the variables of a path, decoded, and nothing else', async () => {
+    const router = await routerOf(['GET /u/{id}', 'GET /w/{user-id}/{a-}/{-b}', 'GET /f/{id}/*', 'GET /e/*']);
+    const cases: [path: string, params: object][] = [
+      ['/u/7', { Id: '7' }],
+      ['/u/a%20b', { Id: 'a b' }],
+      ['/w/7/8/9', { 'User-id': '7', 'A-': '8', '-b': '9' }],
+      ['/f/7/a%20b/c', { Id: '7', Wildcard: 'a%20b/c' }],
+      ['/e/', { Wildcard: '' }],
+    ];
+    for (const [path, params] of cases) deepEqual(paramsOf(router.find('GET', path)), params, path);
+  });
+
+  it('gives an endpoint for all the rest the path behind its first slash', async () => {
+    const router = await routerOf(['GET /__catchall']);
+    deepEqual(paramsOf(router.find('POST', '/a%20b/c')), { Wildcard: 'a%20b/c' });
+  });
+
+  it('does not check the rest for a second encoding when it is told not to', async () => {
+    const checked = await routerOf(['GET /__catchall']);
+    equal(checked.find('GET', '/a%252Fb').kind, 'refused');
+    const unchecked = await routerOf(['GET /__catchall'], { disable_path_decoding: true });
+    deepEqual(paramsOf(unchecked.find('GET', '/a%252Fb')), { Wildcard: 'a%252Fb' });
+  });
+
+  it('takes a variable of any length', async () => {
+    const router = await routerOf(['GET /u/{id}']);
+    const id = 'x'.repeat(900_000);
+    deepEqual(paramsOf(router.find('GET', `/u/${id}`)), { Id: id });
+  });
+
+  it('names the part of a path that is no percent-encoded text', async () => {
+    const router = await routerOf([]);
+    const cases: [path: string, part: string][] = [
+      ['/x%zz1', '%zz'],
+      ['/x%4', '%4'],
+      ['/x%', '%'],
+      ['/%41%4x', '%4x'],
+      ['/%ff', '/%ff'],
+    ];
+    for (const [path, part] of cases) {
+      deepEqual(router.find('GET', path), { kind: 'refused', text: `error: invalid URL escape "${part}"` }, path);
+    }
+  });
+
+  it('tells the methods of a path in the order of the alphabet', async () => {
+    const router = await routerOf(['PUT /x/{id}', 'POST /x/*', 'GET /x/{id}']);
+    deepEqual(router.find('DELETE', '/x/7'), { kind: 'method', allow: ['GET', 'POST', 'PUT'] });
+    deepEqual(router.methodsOf('/x/%37'), ['GET', 'POST', 'PUT']);
+  });
+
+  it('counts a wildcard among the methods only of paths that it takes', async () => {
+    const router = await routerOf(['GET /x/*', 'PUT /x/{id}'], { disable_redirect_fixed_path: true });
+    deepEqual(router.find('DELETE', '/x/..'), { kind: 'method', allow: ['PUT'] });
+    deepEqual(router.methodsOf('/x//y'), []);
+  });
+
+  it('tells no methods of a path that is no percent-encoded text', async () => {
+    deepEqual((await routerOf(['GET /x/{id}'])).methodsOf('/x/%zz'), []);
+  });
+
+  it('adds a missing slash before a wildcard also where letter case is not corrected', async () => {
+    const router = await routerOf(['GET /f/*', 'GET /v/{id}/'], { disable_redirect_fixed_path: true });
+    deepEqual(router.find('GET', '/f'), { kind: 'redirect', path: '/f/', slashOnly: true });
+    deepEqual(router.find('GET', '/v/..'), { kind: 'redirect', path: '/v/../', slashOnly: true });
+    deepEqual(router.find('GET', '/f/..'), { kind: 'none' });
+  });
+
+  it('redirects to nothing but what is declared', async () => {
+    const router = await routerOf(['GET /x', 'PUT /y']);
+    for (const path of ['/', '//', '/z', '/z/', '/Y']) equal(router.find('GET', path).kind, 'none', path);
+  });
+
+  it('lets others run while it is filled', async () => {
+    const lines = Array.from({ length: 5_000 }, (_none, at) => `GET /${at}/{id}`);
+    let turns = 0;
+    const turning = setInterval(() => turns++);
+    await routerOf(lines);
+    clearInterval(turning);
+    equal(turns > 0, true);
+  });
+});
