@@ -7,6 +7,8 @@ import { catalogue } from '../plugins/index.ts';
 
 /** Rooms of the kernel from left to right: each imports only to its left. */
 const rooms = [
+  'values',
+  'net',
   'contract',
   'patterns',
   'logging',

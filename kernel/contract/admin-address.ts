@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ADMIN_ADDRESS_PATTERN } from './address-pattern.ts';
+import { ADMIN_ADDRESS_PATTERN } from '../net/address-pattern.ts';
 
 /** Where an admin port listens. */
 export type AdminAddress =

@@ -1,4 +1,4 @@
-import { ADDRESS_RANGE_PATTERN, ADMIN_ADDRESS_PATTERN } from './address-pattern.ts';
+import { ADDRESS_RANGE_PATTERN, ADMIN_ADDRESS_PATTERN } from '../net/address-pattern.ts';
 import type { Infer, Schema } from './schema.ts';
 
 /** What a token of the admin API may do. */

@@ -1,5 +1,5 @@
+import type { DataObject } from '../values/data.ts';
 import type { EndpointConfig, ServiceConfig } from './config.ts';
-import type { DataObject } from './data.ts';
 import type { Level, Namespace } from './plugin.ts';
 
 /** A component where it stands. What it is configured with is not yet validated. */

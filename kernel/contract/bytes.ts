@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { brand } from './brand.ts';
+import { brand } from '../values/brand.ts';
 import { CallError } from './errors.ts';
 import { type ByteTap, Taps } from './taps.ts';
 

@@ -1,4 +1,4 @@
-import { LISTEN_ADDRESS_PATTERN } from './address-pattern.ts';
+import { LISTEN_ADDRESS_PATTERN } from '../net/address-pattern.ts';
 import { agentSchema } from './agent.ts';
 import { type backendSchema, endpointSchema, extraConfig } from './endpoint-schema.ts';
 import type { RouterOptions } from './router-config.ts';

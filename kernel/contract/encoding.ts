@@ -1,4 +1,4 @@
-import type { DataObject } from './data.ts';
+import type { DataObject } from '../values/data.ts';
 
 /**
  * A way to write data as bytes and to read it back. `name` is what `encoding` and `output_encoding` say; the plugin

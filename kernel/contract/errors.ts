@@ -1,5 +1,5 @@
-import { brand } from './brand.ts';
-import type { Data } from './data.ts';
+import { brand } from '../values/brand.ts';
+import type { Data } from '../values/data.ts';
 
 /** What every error of the gateway carries. Codes are `AREA_WHAT` and are listed in the file that makes them. */
 export class GatewayError extends Error {

@@ -1,8 +1,16 @@
-export { HOST_AND_PORT } from './address-pattern.ts';
-export { addressFamily, addressMatcher, isAddressRange } from './address-range.ts';
+export { HOST_AND_PORT } from '../net/address-pattern.ts';
+export { addressFamily, addressMatcher, isAddressRange } from '../net/address-range.ts';
+export type { DeniedAddresses, ListenAddress } from '../net/denied-addresses.ts';
+export { pemTrouble } from '../net/pem-trouble.ts';
+export { anyCase } from '../values/any-case.ts';
+export * from '../values/data.ts';
+export { mayLoseDigits, parseExact, printJson } from '../values/json.ts';
+export { mergeShallow } from '../values/merge.ts';
+export { findNear, type Near, nearest } from '../values/nearest.ts';
+export { joinPointer } from '../values/pointer.ts';
+export { textOf } from '../values/text.ts';
 export { type AdminPem, type AdminScope, type AdminSettings, adminSchema } from './admin.ts';
 export { type AdminAddress, parseAdminAddress } from './admin-address.ts';
-export { anyCase } from './any-case.ts';
 export type {
   AuditedComponent,
   AuditedFiles,
@@ -30,8 +38,6 @@ export {
   type ConnectionTimes,
   connectionObservers,
 } from './connections.ts';
-export * from './data.ts';
-export type { DeniedAddresses, ListenAddress } from './denied-addresses.ts';
 export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
@@ -48,7 +54,6 @@ export {
 export { gunzipBody } from './gunzip.ts';
 export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
 export { type HttpAttempt, type HttpOptions, type HttpSigner, httpSigners } from './http.ts';
-export { mayLoseDigits, parseExact, printJson } from './json.ts';
 export type { KoaContext, KoaMiddleware } from './koa.ts';
 export type { Log, LogLevel, LogMessage } from './log.ts';
 export {
@@ -63,7 +68,6 @@ export {
   type LogSinks,
   traceSlot,
 } from './logging.ts';
-export { mergeShallow } from './merge.ts';
 export { PipeRequest, paramKey, Reply } from './message.ts';
 export {
   type Counter,
@@ -75,12 +79,9 @@ export {
   meters,
   type UpDownCounter,
 } from './meter.ts';
-export { findNear, type Near, nearest } from './nearest.ts';
 export { type Pattern, PatternLimit, type Patterns } from './pattern.ts';
-export { pemTrouble } from './pem-trouble.ts';
 export { type PipeConfig, pipeSchema } from './pipe.ts';
 export * from './plugin.ts';
-export { joinPointer } from './pointer.ts';
 export { definePort, type Offer, offer, type Port } from './port.ts';
 export type { Protocol } from './protocol.ts';
 export { Query } from './query.ts';
@@ -106,7 +107,6 @@ export type {
 export { claimsSlot, defineSlot, type Slot } from './slot.ts';
 export { type AfterHook, after, before, refuse, type Step, type Wrap } from './step.ts';
 export type { ByteTap } from './taps.ts';
-export { textOf } from './text.ts';
 export { type ClientTls, clientTlsSchema, type KeyFiles, type ServerTlsConfig } from './tls.ts';
 export {
   readPem,

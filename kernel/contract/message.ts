@@ -1,8 +1,8 @@
+import { brand } from '../values/brand.ts';
+import type { DataObject } from '../values/data.ts';
 import type { RequestBody } from './body.ts';
-import { brand } from './brand.ts';
 import type { ByteStream } from './bytes.ts';
 import type { ClientRequest, Params } from './client-request.ts';
-import type { DataObject } from './data.ts';
 import { BackendError, type CallError } from './errors.ts';
 import { HeaderBag } from './headers.ts';
 import { Query } from './query.ts';

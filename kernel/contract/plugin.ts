@@ -1,9 +1,9 @@
+import type { DataObject } from '../values/data.ts';
 import type { AdminSettings } from './admin.ts';
 import type { AuditRule } from './audit.ts';
 import type { Call } from './call.ts';
 import type { ClientRequest } from './client-request.ts';
 import type { PluginCommand } from './command.ts';
-import type { DataObject } from './data.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
 import type { HeaderBag } from './headers.ts';

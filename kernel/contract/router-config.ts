@@ -1,4 +1,4 @@
-import { ADDRESS_RANGE_PATTERN } from './address-pattern.ts';
+import { ADDRESS_RANGE_PATTERN } from '../net/address-pattern.ts';
 import { HEADER_NAME_PATTERN } from './headers.ts';
 import type { Infer, Schema } from './schema.ts';
 

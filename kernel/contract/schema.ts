@@ -1,4 +1,4 @@
-import type { Data, DataObject } from './data.ts';
+import type { Data, DataObject } from '../values/data.ts';
 
 interface Described {
   readonly title?: string;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { DeniedAddresses } from '../net/denied-addresses.ts';
+import type { Data, DataObject } from '../values/data.ts';
 import type { ClientRequest } from './client-request.ts';
 import type { AgentConfig, BackendConfig, EndpointConfig, ServiceConfig } from './config.ts';
-import type { Data, DataObject } from './data.ts';
-import type { DeniedAddresses } from './denied-addresses.ts';
 import type { Encoding } from './encoding.ts';
 import type { ConfigError, ConfigErrorOptions } from './errors.ts';
 import type { HeaderBag } from './headers.ts';

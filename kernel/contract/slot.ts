@@ -1,4 +1,4 @@
-import type { DataObject } from './data.ts';
+import type { DataObject } from '../values/data.ts';
 
 /** A typed place on a call where one plugin leaves a value for another. Compared by name. */
 export interface Slot<T> {

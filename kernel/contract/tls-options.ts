@@ -1,7 +1,7 @@
 import { getCACertificates, type SecureVersion } from 'node:tls';
-import { type CipherList, cipherList } from './ciphers.ts';
+import { type CipherList, cipherList } from '../net/ciphers.ts';
+import { unreadableFile } from '../values/file-trouble.ts';
 import type { ConfigError } from './errors.ts';
-import { unreadableFile } from './file-trouble.ts';
 import type { ClientTls } from './tls.ts';
 
 /** The fields that `tls` and `client_tls` share. */

@@ -1,4 +1,4 @@
-import { cipherNumbers } from './ciphers.ts';
+import { cipherNumbers } from '../net/ciphers.ts';
 import type { Infer, Schema } from './schema.ts';
 
 const version = (description: string) =>
