@@ -29,6 +29,7 @@ const plugins: Manifest = {
   'qos/circuit-breaker': () => import('./qos/circuit-breaker/index.ts'),
   'qos/circuit-breaker/http': () => import('./qos/circuit-breaker/http.ts'),
   'qos/ratelimit/router': () => import('./qos/ratelimit/router.ts'),
+  'security/cors': () => import('./security/cors/index.ts'),
   'security/http': () => import('./security/http/index.ts'),
   'server/debug': () => import('./server/debug.ts'),
   'server/echo': () => import('./server/echo.ts'),

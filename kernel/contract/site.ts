@@ -93,6 +93,8 @@ export interface Site<Config> {
   readonly config: Config;
   /** JSON pointer of that configuration. */
   readonly pointer: string;
+  /** False where no configuration names the component: it stands at the root for what it offers, see `definePort`. */
+  readonly isNamed: boolean;
   /** A log with the prefix of this place. */
   readonly log: Log;
   readonly role: Role;

@@ -24,7 +24,7 @@ import { type AttachDefault, byDependency, Offers } from './offers.ts';
 import { Reads } from './reads.ts';
 import { gatewayAgent } from './request.ts';
 import type { Route } from './route.ts';
-import { type Build, createSite } from './site.ts';
+import { type Build, createSite, type Location } from './site.ts';
 
 /** A configuration turned into functions. */
 export interface Compiled {
@@ -65,11 +65,21 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     if (handed) service.push({ plugin, at: handed, pointer: '', reads });
   }
   const found = findPlugins(build, registry, config.extra_config, 'service', '');
-  const attachService = ({ plugin, place, config: raw, pointer }: Found): void => {
+  const attachService = (
+    { plugin, place, config: raw, pointer }: Found,
+    unnamed: Pick<Location, 'isUnnamed'> = {},
+  ): void => {
     const log = services.log.at(`[SERVICE: ${plugin.name}]`);
     const reads = new Reads(build.reads);
     const { compilePipe } = context;
-    const handed = attach<AtService>(build, plugin, place, raw, { pointer, log, offers, compilePipe, reads });
+    const handed = attach<AtService>(build, plugin, place, raw, {
+      pointer,
+      log,
+      offers,
+      compilePipe,
+      reads,
+      ...unnamed,
+    });
     if (!handed) return;
     offers.add(plugin, handed.offers);
     service.push({ plugin, at: handed, pointer, reads });
@@ -80,7 +90,8 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     const place = registry.place(namespace, 'service');
     if (!plugin || !place || named.has(plugin)) return;
     named.add(plugin);
-    attachService({ plugin, place, config: {}, pointer: joinPointer('', 'extra_config', namespace) });
+    const pointer = joinPointer('', 'extra_config', namespace);
+    attachService({ plugin, place, config: {}, pointer }, { isUnnamed: true });
   };
   for (const each of byDependency(found)) attachService(each);
   refuseSecondClaims(build, service);

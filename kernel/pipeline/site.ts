@@ -78,6 +78,8 @@ export interface Build {
 /** Where in the configuration a namespace stands. */
 export interface Location {
   readonly pointer: string;
+  /** Nothing names the component. */
+  readonly isUnnamed?: true;
   readonly log: Log;
   readonly endpoint?: EndpointConfig;
   readonly backend?: BackendConfig;
@@ -103,6 +105,7 @@ export function createSite(build: Build, plugin: Plugin, config: unknown, stance
 class PlaceSite implements Site<unknown> {
   readonly config: unknown;
   readonly pointer: string;
+  readonly isNamed: boolean;
   readonly log: Log;
   readonly endpoint: EndpointConfig | undefined;
   readonly backend: BackendConfig | undefined;
@@ -121,6 +124,7 @@ class PlaceSite implements Site<unknown> {
     this.#reads = stance.reads ?? build.reads;
     this.config = config;
     this.pointer = stance.pointer;
+    this.isNamed = stance.isUnnamed !== true;
     this.log = stance.log;
     this.endpoint = stance.endpoint;
     this.backend = stance.backend;

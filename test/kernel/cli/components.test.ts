@@ -21,7 +21,6 @@ const ofEndpoints = [
   'qos/ratelimit/router/redis',
   'qos/ratelimit/tiered',
   'security/bot-detector',
-  'security/cors',
   'security/policies',
   'telemetry/opentelemetry',
   'validation/cel',

@@ -177,6 +177,21 @@ describe('a configured service', () => {
       gateway = await startWith([rules, door], guarded({}));
       deepEqual([await passes('open'), await passes('shut'), events], [true, false, ['rules open']]);
     });
+    it('knows whether a configuration names it', async () => {
+      const known: boolean[] = [];
+      const knowing = definePlugin({
+        ...rules,
+        places: [
+          atService(nothing, ({ isNamed }) => {
+            known.push(isNamed);
+            return { offers: [offer(rulePort, () => true)] };
+          }),
+        ],
+      });
+      gateway = await startWith([knowing, door], guarded({}));
+      await gateway.reload({ version: 3, ...guarded({ 'test/rules': {} }) });
+      deepEqual(known, [false, true]);
+    });
     it('is configured where its name stands at the root', async () => {
       gateway = await startWith([rules, door], guarded({ 'test/rules': { word: 'shut' } }));
       deepEqual([await passes('open'), await passes('shut'), events], [false, true, ['rules shut']]);

@@ -1,0 +1,69 @@
+import type { HeaderBag, Reply } from '#contract';
+import type { HeaderList } from './policy.ts';
+
+const PREFIX = 'access-control-';
+
+/**
+ * Puts the gateway's word on CORS on a reply, in place of what a backend said of it. What the answer depends on is added
+ * to what it depends on already.
+ */
+export function dress(reply: Reply, headers: HeaderList, vary: string): Reply {
+  const bag = reply.headers;
+  const { list } = bag;
+  if (list.length === 0) list.push('Vary', vary);
+  else {
+    if (hasOwn(list)) bag.filter((name) => !name.startsWith(PREFIX));
+    addVary(bag, vary);
+  }
+  for (const text of headers) list.push(text);
+  return reply;
+}
+
+function hasOwn(list: readonly string[]): boolean {
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at]!;
+    if (name.length > PREFIX.length && (name.charCodeAt(0) | 0x20) === 0x61 && name.toLowerCase().startsWith(PREFIX)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function addVary(bag: HeaderBag, vary: string): void {
+  const { list } = bag;
+  let first = -1;
+  let present = '';
+  for (let at = 0; at < list.length; at += 2) {
+    if (list[at]!.length !== 4 || list[at]!.toLowerCase() !== 'vary') continue;
+    if (first < 0) {
+      first = at;
+      present = list[at + 1]!;
+    } else {
+      present += `,${list[at + 1]}`;
+      list.splice(at, 2);
+      at -= 2;
+    }
+  }
+  if (first < 0) list.push('Vary', vary);
+  else list[first + 1] = union(present, vary);
+}
+
+/** Backends say few different things, and every answer of them says one. */
+const unions = new Map<string, string>();
+const MAX_UNIONS = 256;
+
+function union(present: string, vary: string): string {
+  const key = `${vary}\n${present}`;
+  const known = unions.get(key);
+  if (known !== undefined) return known;
+  const names = namesIn(present);
+  const lower = new Set(names.map((name) => name.toLowerCase()));
+  const added = namesIn(vary).filter((name) => !lower.has(name.toLowerCase()));
+  const made = lower.has('*') ? '*' : [...names, ...added].join(', ');
+  if (unions.size < MAX_UNIONS && key.length < 256) unions.set(key, made);
+  return made;
+}
+
+function namesIn(list: string): string[] {
+  return list.split(',').flatMap((name) => name.trim() || []);
+}

@@ -1,0 +1,105 @@
+import { type ClientRequest, canonicalHeaderName } from '#contract';
+import { originTest } from './origins.ts';
+import type { CorsConfig } from './schema.ts';
+
+/** Flat list `[name, value, …]`. */
+export type HeaderList = readonly string[];
+
+/** What one configuration of CORS says of a request: the headers it gets, or why it gets none. */
+export interface Policy {
+  readonly preflight: (request: ClientRequest) => HeaderList | string;
+  readonly actual: (request: ClientRequest) => HeaderList | string;
+  /** What answers to preflights depend on. */
+  readonly preflightVary: string;
+  /** Status of the answers to preflights. */
+  readonly status: number;
+  /** Preflights go on to the router. */
+  readonly passesOn: boolean;
+  /** Told of every decision. */
+  readonly note: Note | null;
+}
+
+/** @param decision why no headers were sent; null where they were. */
+export type Note = (request: ClientRequest, decision: string | null) => void;
+
+const noOrigin = 'no origin';
+const wrongOrigin = 'the origin is not allowed';
+const wrongMethod = 'the method is not allowed';
+const wrongHeader = 'a header is not allowed';
+
+/** What answers to other requests depend on. */
+export const ACTUAL_VARY = 'Origin';
+
+export function compilePolicy(config: CorsConfig, note: Note | null): Policy {
+  const isAllowed = originTest(config.allow_origins ?? []);
+  const methods = new Set<string>([...config.allow_methods, 'OPTIONS']);
+  const areHeadersAllowed = headersTest(config.allow_headers);
+  const credentials = config.allow_credentials ? ['Access-Control-Allow-Credentials', 'true'] : [];
+  const exposed = config.expose_headers.map(canonicalHeaderName).join(', ');
+  const always = [...(exposed === '' ? [] : ['Access-Control-Expose-Headers', exposed]), ...credentials];
+  const everyone: HeaderList = ['Access-Control-Allow-Origin', '*', ...always];
+  const maxAge = maxAgeOf(config.max_age);
+  const remembered = maxAge === null ? [] : ['Access-Control-Max-Age', maxAge];
+
+  const refusal = (origin: string | undefined, method: string): string | null => {
+    if (!origin) return noOrigin;
+    if (isAllowed && !isAllowed(origin)) return wrongOrigin;
+    return methods.has(method) ? null : wrongMethod;
+  };
+  return {
+    actual({ headers, method }) {
+      const origin = headers.get('origin');
+      const refused = refusal(origin, method);
+      if (refused !== null) return refused;
+      return isAllowed ? ['Access-Control-Allow-Origin', origin!, ...always] : everyone;
+    },
+    preflight({ headers }) {
+      const origin = headers.get('origin');
+      const method = headers.get('access-control-request-method')!;
+      const refused = refusal(origin, method);
+      if (refused !== null) return refused;
+      const asked = headers.getAll('access-control-request-headers').join(', ');
+      const names = namesIn(asked);
+      if (!areHeadersAllowed(names)) return wrongHeader;
+      const isPrivate =
+        config.allow_private_network && headers.get('access-control-request-private-network') === 'true';
+      return [
+        'Access-Control-Allow-Origin',
+        isAllowed ? origin! : '*',
+        'Access-Control-Allow-Methods',
+        method,
+        ...(names.length === 0 ? [] : ['Access-Control-Allow-Headers', asked]),
+        ...credentials,
+        ...(isPrivate ? ['Access-Control-Allow-Private-Network', 'true'] : []),
+        ...remembered,
+      ];
+    },
+    preflightVary: [
+      'Origin',
+      'Access-Control-Request-Method',
+      'Access-Control-Request-Headers',
+      ...(config.allow_private_network ? ['Access-Control-Request-Private-Network'] : []),
+    ].join(', '),
+    status: config.options_success_status,
+    passesOn: config.options_passthrough,
+    note,
+  };
+}
+
+/** `Origin` itself may always be sent. */
+function headersTest(allowed: readonly string[]): (names: readonly string[]) => boolean {
+  if (allowed.length === 0 || allowed.includes('*')) return () => true;
+  const known = new Set(['origin', ...allowed.map((name) => name.toLowerCase())]);
+  return (names) => names.every((name) => known.has(name));
+}
+
+/** The names of a list of headers, in lower case. */
+function namesIn(list: string): string[] {
+  return list.split(',').flatMap((name) => name.trim().toLowerCase() || []);
+}
+
+/** Whole seconds; null when nothing is to be said. @param maxAge milliseconds, or the text of a negative duration. */
+function maxAgeOf(maxAge: number | string): string | null {
+  if (typeof maxAge === 'string') return '0';
+  return maxAge < 1000 ? null : String(Math.floor(maxAge / 1000));
+}

@@ -1,0 +1,34 @@
+import type { Gateway } from '../../../../kernel/index.ts';
+
+/** The configuration of the cases. */
+export const config = {
+  allow_origins: ['*'],
+  allow_methods: ['POST', 'GET'],
+  allow_headers: ['Origin', 'Authorization', 'Content-Type'],
+  expose_headers: ['content-length'],
+  max_age: '12h',
+};
+
+export const origin = 'https://a.io';
+
+/** What a browser asks before it sends a request. */
+export function preflight(method: string, headers: Record<string, string | string[]> = {}) {
+  return { Origin: origin, 'Access-Control-Request-Method': method, ...headers };
+}
+
+/** Status of an answer, and of its headers what belongs to CORS, by their short names. */
+export async function ask(
+  gateway: Gateway,
+  method: string,
+  url: string,
+  headers: Record<string, string | string[]> = { Origin: origin },
+) {
+  const answer = await gateway.inject({ method: method as 'GET', url, headers });
+  const said = Object.entries(answer.headers).filter(([name]) => name.startsWith('access-control-'));
+  return {
+    status: answer.statusCode,
+    vary: answer.headers.vary,
+    headers: answer.headers,
+    cors: Object.fromEntries(said.map(([name, value]) => [name.slice('access-control-'.length), value])),
+  };
+}

@@ -1,0 +1,23 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { Gateway } from '../../kernel/index.ts';
+import { createUpstream } from '../../samples/quickstart/upstream.ts';
+import { startGateway } from '../support/gateway.ts';
+
+/** A sample, served over the upstream of the quickstart. @param name its folder under `samples/`. */
+export async function serveSample(name: string): Promise<{ gateway: Gateway; close(): Promise<void> }> {
+  const upstream = createUpstream().listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  const { port } = upstream.address() as AddressInfo;
+  const config = JSON.parse(readFileSync(`samples/${name}/gateway.json`, 'utf8'));
+  const gateway = await startGateway({ ...config, host: [`http://127.0.0.1:${port}`] });
+  return {
+    gateway,
+    async close() {
+      await gateway.close();
+      upstream.close();
+      await once(upstream, 'close');
+    },
+  };
+}
