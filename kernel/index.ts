@@ -57,5 +57,5 @@ export { socketAddress } from './server/client-ip.ts';
 export { handConnection, watchTimeouts } from './server/internals.ts';
 export type { RunningAdmin, StartAdmin, StartAdminOptions } from './start-admin.ts';
 export { version } from './version.ts';
-export { type MemoryUse, memoryUse } from './workers/memory-use.ts';
+export { type MemoryUse, memoryUse } from './workers/messages.ts';
 export type { WorkerInfo } from './workers/worker-pool.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { toolServices } from '../kernel/cli/tool-services.ts';
+import { toolServices } from '../kernel/cli/tools.ts';
 import { Registry } from '../kernel/registry/registry.ts';
 import { catalogue } from '../plugins/index.ts';
 import { makePages } from './docs/pages.ts';

@@ -11,7 +11,7 @@ import { cannotRead } from './file-errors.ts';
 import { oneOf, readArguments } from './flags.ts';
 import { showPlace } from './show-place.ts';
 import { isColoured, type Terminal } from './terminal.ts';
-import { toolServices } from './tool-services.ts';
+import { toolServices } from './tools.ts';
 import { UsageError } from './usage-error.ts';
 import { colourVariables, configVariables } from './variables.ts';
 

@@ -1,9 +1,11 @@
-import type { Catalogue } from '#contract';
+import type { Catalogue, Services } from '#contract';
 import { type Document, type IsSecret, readDocument } from '../config/index.ts';
+import { DeniedAddresses, silentEvents, silentLog, silentSinks } from '../contract/internal.ts';
+import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
 import { type Examined, examine } from '../runtime/build.ts';
-import { toolServices } from './tool-services.ts';
+import { version } from '../version.ts';
 
 /** What commands look at configurations with. */
 export interface Tools {
@@ -36,4 +38,17 @@ export async function withTools<T>(catalogue: Catalogue, use: (tools: Tools) => 
   } finally {
     await registry.close();
   }
+}
+
+/** The kernel's services for a command that serves nothing: its output is the result alone, so nothing is logged. */
+export function toolServices(): Services {
+  return {
+    clock: { now: () => performance.now() },
+    log: silentLog,
+    sinks: silentSinks,
+    events: silentEvents,
+    patterns: createPatterns(),
+    denied: new DeniedAddresses(),
+    version,
+  };
 }

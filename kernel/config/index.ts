@@ -21,8 +21,7 @@ export { type Migration, planMigration } from './edit/migration.ts';
 export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
 export { withoutEffect } from './edit/without-effect.ts';
 export { shownHost } from './hosts.ts';
-export { type Issue, type RelatedIssue, toIssues } from './issue.ts';
-export { issueLine } from './issue-line.ts';
+export { type Issue, issueLine, type RelatedIssue, toIssues } from './issue.ts';
 export { isRaw, isUnread, type KnownPlugins, meaningsOf, nothingKnown } from './known-plugins.ts';
 export {
   type Normalized,

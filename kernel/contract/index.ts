@@ -2,13 +2,12 @@ export { HOST_AND_PORT } from '../net/address-pattern.ts';
 export { addressFamily, addressMatcher, isAddressRange } from '../net/address-range.ts';
 export type { DeniedAddresses, ListenAddress } from '../net/denied-addresses.ts';
 export { pemTrouble } from '../net/pem-trouble.ts';
-export { anyCase } from '../values/any-case.ts';
 export * from '../values/data.ts';
 export { mayLoseDigits, parseExact, printJson } from '../values/json.ts';
 export { mergeShallow } from '../values/merge.ts';
 export { findNear, type Near, nearest } from '../values/nearest.ts';
 export { joinPointer } from '../values/pointer.ts';
-export { textOf } from '../values/text.ts';
+export { anyCase, textOf } from '../values/text.ts';
 export { type AdminPem, type AdminScope, type AdminSettings, adminSchema } from './admin.ts';
 export { type AdminAddress, parseAdminAddress } from './admin-address.ts';
 export type {

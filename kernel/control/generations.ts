@@ -7,8 +7,12 @@ import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import type { Phases } from '../runtime/phases.ts';
 import type { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { ServingCell } from '../server/serving-cell.ts';
-import { createServingContext, type ServingContext, type ServingOptions } from '../server/serving-context.ts';
+import {
+  createServingContext,
+  ServingCell,
+  type ServingContext,
+  type ServingOptions,
+} from '../server/serving-context.ts';
 import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
 import { type PortChange, PublicPort } from './public-port.ts';
 import { reloadSettings } from './reload-settings.ts';

@@ -1,6 +1,6 @@
 import type { LogSinks } from '#contract';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
-import { memoryUse } from '../workers/memory-use.ts';
+import { memoryUse } from '../workers/messages.ts';
 import type { WorkerInfo } from '../workers/worker-pool.ts';
 import type { ServingProcesses } from './serving-processes.ts';
 

@@ -1,7 +1,7 @@
 import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plugin } from '#contract';
 import { compileSchema, completePipe, joinPointer, markedLiterals, pipesIn, secretWarning } from '../config/index.ts';
 import { unreadableFile } from '../contract/internal.ts';
-import { ofOtherPlace } from './other-place.ts';
+import { ofOtherPlace } from './claims.ts';
 import { type Build, createSite, type Location } from './site.ts';
 
 /**

@@ -1,5 +1,7 @@
-import { ConfigError } from '#contract';
+import { type AttachmentTraits, ConfigError, type Place, type Plugin, type Schema } from '#contract';
+import { fieldName, parentPointer } from '../config/index.ts';
 import type { Attached } from './attachments.ts';
+import { HOLDERS } from './namespaces.ts';
 import type { Build } from './site.ts';
 
 /**
@@ -20,4 +22,38 @@ export function onlyClaim<A, K extends keyof A>(
     build.errors.push(new ConfigError('PLUGINS_CONFLICT', other.pointer, message, { related: [first!.pointer] }));
   }
   return first?.at[part];
+}
+
+/** A wrap that may answer by itself hides what stands inside it: the operator is told what. */
+export function reportHidden(build: Build, outermostFirst: readonly Attached<AttachmentTraits>[]): void {
+  for (const [at, { plugin, at: stand, pointer }] of outermostFirst.entries()) {
+    const hidden = outermostFirst.slice(at + 1).filter((inner) => inner.plugin !== plugin);
+    if (!stand.terminal || hidden.length === 0) continue;
+    const names = hidden.map((inner) => `"${inner.plugin.name}"`).join(', ');
+    build.warnings.push(
+      new ConfigError('PLUGIN_HIDDEN', pointer, `"${plugin.name}" answers by itself, so ${names} may never run`, {
+        related: hidden.map((inner) => inner.pointer),
+      }),
+    );
+  }
+}
+
+/** Says of a setting which the plugin has at another level, or in another form, only where it belongs. */
+export function ofOtherPlace(error: ConfigError, plugin: Plugin, { at, schema }: Place, pointer: string): ConfigError {
+  if (error.code !== 'SCHEMA_UNKNOWN_KEY' || parentPointer(error.pointer) !== pointer) return error;
+  const key = fieldName(error.pointer);
+  if ('anyOf' in schema && schema.anyOf.some((form) => hasField(form, key))) {
+    const message = `'${key}' of "${plugin.name}" belongs to another form of it`;
+    return new ConfigError(error.code, error.pointer, message, { hint: 'write one of its forms, not parts of both' });
+  }
+  const home = plugin.places?.find((place) => hasField(place.schema, key));
+  if (!home) return error;
+  const message = `'${key}' of "${plugin.name}" belongs to ${HOLDERS[home.at]}, not to ${HOLDERS[at]}`;
+  return new ConfigError(error.code, error.pointer, message, {
+    hint: `move it to the extra_config of ${HOLDERS[home.at]}`,
+  });
+}
+
+function hasField(schema: Schema, key: string): boolean {
+  return 'properties' in schema && schema.properties !== undefined && Object.hasOwn(schema.properties, key);
 }

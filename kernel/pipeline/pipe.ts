@@ -24,9 +24,8 @@ import {
 } from './attachments.ts';
 import { missingValue } from './backend.ts';
 import { buffered } from './buffered.ts';
-import { onlyClaim } from './claims.ts';
+import { onlyClaim, reportHidden } from './claims.ts';
 import { fold } from './fold.ts';
-import { reportHidden } from './hidden.ts';
 import { mergeReplies, parallel } from './merge.ts';
 import { compileDemands } from './pattern.ts';
 import { type Shadow, withShadows } from './shadow.ts';

@@ -1,3 +1,5 @@
+import { ByteStream } from '#contract';
+
 /** An answer that may go on long after its head was written. */
 export interface Stream {
   /** Ends it in order: what was written is flushed, and the client sees a complete response. */
@@ -19,4 +21,27 @@ export interface StreamLease {
   end(): void;
   /** The gateway closes: ends every connection in another protocol in order, those to come as well. */
   endConnections(): void;
+}
+
+/** The same bytes; `over` is called once when they have ended, broken off, or are not wanted any more. */
+export function onStreamEnd(body: ByteStream, over: () => void): ByteStream {
+  const output = new ByteStream({
+    resume: () => body.resume(),
+    cancel(reason) {
+      over();
+      body.cancel(reason);
+    },
+  });
+  body.flow({
+    write: (chunk) => output.write(chunk),
+    end() {
+      over();
+      output.end();
+    },
+    fail(error) {
+      over();
+      output.fail(error);
+    },
+  });
+  return output;
 }

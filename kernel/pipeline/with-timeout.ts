@@ -1,5 +1,5 @@
 import { ByteStream, type PipeRequest, type Reply, type Step } from '#contract';
-import { onStreamEnd } from './on-stream-end.ts';
+import { onStreamEnd } from './stream-lease.ts';
 
 /** Gives a step a deadline of its own, from the start of its call; bytes that are still coming stay under it. */
 export function withTimeout(timeoutMs: number, next: Step<PipeRequest>): Step<PipeRequest> {

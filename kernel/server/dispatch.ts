@@ -9,7 +9,7 @@ import {
   type Step,
 } from '#contract';
 import { answered } from '../pipeline/answering.ts';
-import { onStreamEnd } from '../pipeline/on-stream-end.ts';
+import { onStreamEnd } from '../pipeline/stream-lease.ts';
 import type { FallbackAnswers } from './answers.ts';
 import type { Destinations } from './destinations.ts';
 

@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import type { ClientRequest, Log, RouterOptions, Step } from '#contract';
 import type { Rendering } from '../pipeline/render.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FallbackAnswers } from './answers.ts';
 import type { RequestParts } from './client-request.ts';
 import type { Destinations } from './destinations.ts';
+import type { Exchange } from './exchange.ts';
 import type { SeeHead } from './heads.ts';
 
 /** What the exchanges of one runtime share. */
@@ -21,4 +23,16 @@ export interface ExchangeParts {
   readonly throughKoa: boolean;
   readonly runtime: Runtime;
   readonly log: Log;
+}
+
+/** A message on its way through Koa, with its exchange. */
+export interface ExchangeMessage extends IncomingMessage {
+  [exchangeKey]?: Exchange;
+}
+
+export const exchangeKey = Symbol('exchange');
+
+/** Aborts the exchange of a message, if it has one: its connection answers with this status in its place, or ends. */
+export function abandon(message: IncomingMessage, status: number): void {
+  (message as ExchangeMessage)[exchangeKey]?.abandon(status);
 }

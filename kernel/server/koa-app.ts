@@ -3,7 +3,7 @@ import { Stream } from 'node:stream';
 import Koa from 'koa';
 import type { Log } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
-import { type ExchangeMessage, exchangeKey } from './exchange-message.ts';
+import { type ExchangeMessage, exchangeKey } from './exchange-parts.ts';
 import { answerByKoa } from './internals.ts';
 import { compressReply, headersOn, takeHeaders } from './koa-reply.ts';
 

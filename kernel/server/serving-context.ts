@@ -11,8 +11,7 @@ import { compileClientIp } from './client-ip.ts';
 import { type Destinations, destinationsOf } from './destinations.ts';
 import { componentDispatch } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
-import { type ExchangeMessage, exchangeKey } from './exchange-message.ts';
-import type { ExchangeParts } from './exchange-parts.ts';
+import { type ExchangeMessage, type ExchangeParts, exchangeKey } from './exchange-parts.ts';
 import { compileHeads } from './heads.ts';
 import { KoaApp } from './koa-app.ts';
 import { Router } from './router.ts';
@@ -119,5 +118,19 @@ function prepare(version: string): Koa.Middleware {
     context.state.match = () => exchange.match();
     exchange.prepare();
     return next();
+  };
+}
+
+/** Holds what serves now. The swap is one assignment: a request takes `current` once and keeps it to its end. */
+export class ServingCell {
+  /** Null before the first configuration. */
+  current: ServingContext | null = null;
+  /** Requests taken so far. */
+  requests = 0;
+
+  /** Answers one request by what serves now. */
+  readonly serve = (message: IncomingMessage, response: ServerResponse): void => {
+    this.requests++;
+    this.current!.serve(message, response);
   };
 }

@@ -12,3 +12,11 @@ export function textOf(value: Data): string {
   if (isObject(value)) return JSON.stringify(value);
   return typeof value === 'object' ? value.rawJSON : String(value);
 }
+
+/** Pattern of these words in any letter case, without the help of flags. */
+export function anyCase(words: readonly string[]): string {
+  const spelled = words.map((word) =>
+    word.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`),
+  );
+  return `^(${spelled.join('|')})$`;
+}

@@ -1,8 +1,8 @@
+import { getHeapStatistics } from 'node:v8';
 import type { GenerationInfo } from '../control/generations.ts';
 import type { EndpointDelta } from '../pipeline/endpoint-traffic.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
-import type { MemoryUse } from './memory-use.ts';
 
 /** A configuration as it travels to a worker: what was read, never where from. */
 export interface PrepareOrder {
@@ -70,4 +70,17 @@ export interface Heartbeat extends MemoryUse {
   readonly loopLagMs: number;
   /** Traffic since the last pulse, by endpoint. */
   readonly traffic: readonly (readonly [endpoint: string, delta: EndpointDelta])[];
+}
+
+/** Memory of a process, in bytes. */
+export interface MemoryUse {
+  /** All that is in the machine's memory. */
+  readonly rssBytes: number;
+  /** Objects of JavaScript, those not yet collected included. */
+  readonly heapUsedBytes: number;
+}
+
+/** What this process uses now. */
+export function memoryUse(): MemoryUse {
+  return { rssBytes: process.memoryUsage.rss(), heapUsedBytes: getHeapStatistics().used_heap_size };
 }

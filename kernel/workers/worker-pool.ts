@@ -8,9 +8,9 @@ import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
 import type { MirrorChange, Mirrors } from '../runtime/mirrors.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
-import type { MemoryUse } from './memory-use.ts';
 import type {
   Heartbeat,
+  MemoryUse,
   MirrorMessage,
   PrepareOrder,
   SharedQuestion,

@@ -11,8 +11,15 @@ import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Phases } from '../runtime/phases.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import { Channel, type Line } from './channel.ts';
-import { memoryUse } from './memory-use.ts';
-import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerSettings } from './messages.ts';
+import {
+  type Committed,
+  type Heartbeat,
+  type MirrorMessage,
+  memoryUse,
+  type PrepareOrder,
+  type SharedQuestion,
+  type WorkerSettings,
+} from './messages.ts';
 
 /** Time between two pulses, in milliseconds. */
 const HEARTBEAT_MS = 1_000;

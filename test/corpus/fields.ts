@@ -1,5 +1,5 @@
 import type { Level, Schema } from '#contract';
-import { toolServices } from '../../kernel/cli/tool-services.ts';
+import { toolServices } from '../../kernel/cli/tools.ts';
 import { routerSchema, serviceSchema } from '../../kernel/contract/internal.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';

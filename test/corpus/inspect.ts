@@ -1,5 +1,5 @@
 import { findingsOf } from '../../kernel/cli/report.ts';
-import { toolServices } from '../../kernel/cli/tool-services.ts';
+import { toolServices } from '../../kernel/cli/tools.ts';
 import { type Issue, parseDocument, UnreadableError } from '../../kernel/config/index.ts';
 import { ConfigErrors } from '../../kernel/contract/internal.ts';
 import { Registry } from '../../kernel/registry/registry.ts';

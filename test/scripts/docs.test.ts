@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { atEndpoint, type Catalogue, definePlugin } from '#contract';
-import { toolServices } from '../../kernel/cli/tool-services.ts';
+import { toolServices } from '../../kernel/cli/tools.ts';
 import { type CompleteSchema, completeSchema } from '../../kernel/pipeline/complete-schema.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
 import { examine } from '../../kernel/runtime/build.ts';

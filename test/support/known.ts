@@ -1,4 +1,4 @@
-import { toolServices } from '../../kernel/cli/tool-services.ts';
+import { toolServices } from '../../kernel/cli/tools.ts';
 import { type Normalized, type NormalizeOptions, normalize as normalizeKnowing } from '../../kernel/config/index.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';

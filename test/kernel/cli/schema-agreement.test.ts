@@ -3,7 +3,7 @@ import { equal, ok } from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type DataObject, getPath, setKey } from '#contract';
-import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { toolServices } from '../../../kernel/cli/tools.ts';
 import { readDocument } from '../../../kernel/config/index.ts';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { completeSchema } from '../../../kernel/pipeline/complete-schema.ts';

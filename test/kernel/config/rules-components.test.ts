@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { atEndpoint, type ConfigError, definePlugin } from '#contract';
-import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { toolServices } from '../../../kernel/cli/tools.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
 import { examine } from '../../../kernel/runtime/build.ts';
 import { catalogue } from '../../../plugins/index.ts';

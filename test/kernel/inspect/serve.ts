@@ -1,5 +1,5 @@
 import type { Catalogue } from '#contract';
-import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { toolServices } from '../../../kernel/cli/tools.ts';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { type Served, servedBy } from '../../../kernel/inspect/index.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';

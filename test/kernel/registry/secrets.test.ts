@@ -4,7 +4,7 @@ import { ConfigError, type Data } from '#contract';
 import { formats } from '../../../kernel/cli/formats/index.ts';
 import { printConfig } from '../../../kernel/cli/print-config.ts';
 import { findingsOf } from '../../../kernel/cli/report.ts';
-import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { toolServices } from '../../../kernel/cli/tools.ts';
 import { type IsSecret, maskSecrets, parseDocument, toIssues } from '../../../kernel/config/index.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
 import { secretsKnownTo } from '../../../kernel/registry/secrets.ts';

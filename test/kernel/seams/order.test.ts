@@ -1,6 +1,6 @@
 import { deepEqual, match } from 'node:assert/strict';
 import { atBackend, atService, definePlugin, type Plugin, type Step } from '#contract';
-import { toolServices } from '../../../kernel/cli/tool-services.ts';
+import { toolServices } from '../../../kernel/cli/tools.ts';
 import { sortByOrder } from '../../../kernel/registry/order.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
 import { examine } from '../../../kernel/runtime/build.ts';
