@@ -1,8 +1,9 @@
 import { Ajv } from 'ajv';
 import { type Data, type DataObject, isObject } from '#contract';
 import { formats } from './drafts.ts';
+import type { SchemaNode } from './node.ts';
 import { isMultiple } from './numbers.ts';
-import type { SchemaNode, SchemaSite } from './schema.ts';
+import type { SchemaSite } from './read.ts';
 import { createIdentify, eachDuplicate, equals } from './values.ts';
 
 type JsonSchema = boolean | Record<string, unknown>;
@@ -11,7 +12,7 @@ type JsonSchema = boolean | Record<string, unknown>;
  * A schema as the code generator takes it: one draft for all, references resolved, and the keywords `distinct`, `unit`
  * and `oneEqual` for the rules it cannot be trusted with.
  */
-function translate(root: SchemaNode): JsonSchema {
+export function translate(root: SchemaNode): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
   const names = new Map<SchemaNode, string>();
   const refer = (target: SchemaNode): JsonSchema => {
@@ -116,7 +117,7 @@ function present(keywords: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** True when a document without exact numbers is surely valid. */
-type Proof = (document: Data) => boolean;
+export type Proof = (document: Data) => boolean;
 
 /**
  * The fast way to accept a document: generated code. Only its yes counts; what it does not accept is examined.

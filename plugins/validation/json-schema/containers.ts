@@ -1,7 +1,6 @@
 import { type Data, type DataObject, isObject, type Pattern } from '#contract';
-import { Findings, type Path } from './evaluate.ts';
-import type { Run, SchemaNode, SchemaReader } from './schema.ts';
-import { nearest } from './validator.ts';
+import { Findings, nearest, type Path } from './findings.ts';
+import type { Run, SchemaNode, SchemaReader } from './node.ts';
 import { createIdentify, eachDuplicate } from './values.ts';
 
 export interface ArrayRules {

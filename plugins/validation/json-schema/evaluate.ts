@@ -1,8 +1,9 @@
 import type { Data, DataObject } from '#contract';
+import { checkCombinators } from './combinators.ts';
 import { checkArray, checkObject, checkProperties } from './containers.ts';
+import { Findings, type Path } from './findings.ts';
+import { kindOf, type Run, type SchemaNode } from './node.ts';
 import { checkNumber, type Numeric } from './numbers.ts';
-import { kindOf, type Run, type SchemaNode } from './schema.ts';
-import { checkCombinators } from './validator.ts';
 import { checkCommon, checkString } from './values.ts';
 
 /**
@@ -71,75 +72,4 @@ function follow(target: SchemaNode, value: Data, path: Path | null, findings: Fi
     known.set(target, part);
   }
   findings.append(part);
-}
-
-/** Where a value stands in the document: the key or array position under its parent. Null is the root. */
-export interface Path {
-  readonly parent: Path | null;
-  readonly key: string | number;
-}
-
-interface Violation {
-  readonly path: Path | null;
-  readonly message: string;
-}
-
-/** Violations kept by one `Findings`; further ones are only counted, so that no body can fill the memory. */
-const KEPT_LIMIT = 10_000;
-/** Length of the written lines, in UTF-16 units: a small body nested deeply has long locations. */
-const TEXT_LIMIT = 1024 * 1024;
-
-/** What is wrong with one value, in order, and how near it comes to its schema. */
-export class Findings {
-  /** Number of violations; 0 for a valid value. */
-  count = 0;
-  /** The higher, the nearer: checks passed add one, violations take two. */
-  score = 0;
-  #entries: (Violation | Findings)[] = [];
-
-  add(path: Path | null, message: string): void {
-    this.count += 1;
-    this.score -= 2;
-    if (this.#entries.length < KEPT_LIMIT) this.#entries.push({ path, message });
-  }
-
-  /** Takes over the violations and the score of a part. */
-  append(part: Findings): void {
-    this.count += part.count;
-    this.score += part.score;
-    if (part.count > 0 && this.#entries.length < KEPT_LIMIT) this.#entries.push(part);
-  }
-
-  /**
-   * The violations as text, one line each: `- <location>: <message>`. Beyond ten thousand lines or a mebibyte the last
-   * line tells that there are more.
-   */
-  text(): string {
-    const lines: string[] = [];
-    const complete = this.#write(lines, { length: 0 });
-    if (!complete || lines.length < this.count) lines.push('- (root): More violations are not listed');
-    return lines.join('\n');
-  }
-
-  #write(lines: string[], written: { length: number }): boolean {
-    for (const entry of this.#entries) {
-      if (lines.length >= KEPT_LIMIT || written.length >= TEXT_LIMIT) return false;
-      if (entry instanceof Findings) {
-        if (!entry.#write(lines, written)) return false;
-      } else {
-        const line = `- ${locate(entry.path)}: ${entry.message}`;
-        written.length += line.length;
-        lines.push(line);
-      }
-    }
-    return true;
-  }
-}
-
-/** The dotted location of a value, as in `items.0.name`; `(root)` for the whole document. */
-export function locate(path: Path | null): string {
-  if (path === null) return '(root)';
-  const keys: (string | number)[] = [];
-  for (let step: Path | null = path; step !== null; step = step.parent) keys.push(step.key);
-  return keys.reverse().join('.');
 }

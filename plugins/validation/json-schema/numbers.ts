@@ -1,6 +1,6 @@
 import { type Data, printJson, type RawNumber } from '#contract';
-import type { Findings, Path } from './evaluate.ts';
-import type { SchemaReader } from './schema.ts';
+import type { Findings, Path } from './findings.ts';
+import type { SchemaReader } from './node.ts';
 
 /** A JSON number as it is decoded: what JavaScript holds exactly, or its digits. */
 export type Numeric = number | RawNumber;

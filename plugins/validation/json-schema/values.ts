@@ -1,8 +1,8 @@
 import { type Data, isObject, type Pattern, printJson } from '#contract';
 import { formats } from './drafts.ts';
-import { type Findings, locate, type Path } from './evaluate.ts';
+import { type Findings, locate, type Path } from './findings.ts';
+import { isNumeric, type Kind, type SchemaReader } from './node.ts';
 import { compareNumbers, numberKey } from './numbers.ts';
-import { isNumeric, type Kind, type SchemaReader } from './schema.ts';
 
 export interface TypeRule {
   readonly names: readonly string[];

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import type { Data, DataObject } from '#contract';
 import { compileProof } from '../../../plugins/validation/json-schema/compiled.ts';
 import { examine } from '../../../plugins/validation/json-schema/evaluate.ts';
-import { readSchema } from '../../../plugins/validation/json-schema/schema.ts';
+import { readSchema } from '../../../plugins/validation/json-schema/read.ts';
 import { site } from './json-schema.ts';
 
 /** A repeatable source of chance (mulberry32). */

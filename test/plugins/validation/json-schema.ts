@@ -1,6 +1,6 @@
 import { ConfigError, type DataObject, parseExact } from '#contract';
 import { createPatterns } from '../../../kernel/patterns/patterns.ts';
-import type { SchemaSite } from '../../../plugins/validation/json-schema/schema.ts';
+import type { SchemaSite } from '../../../plugins/validation/json-schema/read.ts';
 import { compileValidator } from '../../../plugins/validation/json-schema/validator.ts';
 
 /** Lines of a JSON text against a schema; empty for a valid one. Mistakes in the schema throw `CODE pointer message`. */
