@@ -9,6 +9,7 @@ import {
   type Schema,
   type Wrap,
 } from '#contract';
+import { placeOf } from '../lib/backend-place.ts';
 import { type BreakerSettings, createBreaker, enter, leave, OPEN, type Outcome } from './state.ts';
 
 /** The fields both forms of the breaker have. */
@@ -115,18 +116,4 @@ export function guard(
 function isCancelled(reply: Reply, call: Call): boolean {
   if (call.reason instanceof CancelledError) return true;
   return reply.errors.some((error) => error instanceof CancelledError);
-}
-
-/**
- * Whose state it is. The pointer tells a backend from those nested in it; the endpoint's number is left out, since
- * another endpoint put before it changes nothing here.
- */
-function placeOf({ endpoint, backend, index, pointer }: BackendSite<unknown>) {
-  return {
-    method: endpoint.method,
-    endpoint: endpoint.endpoint,
-    index,
-    urlPattern: backend.url_pattern,
-    within: pointer.replace(/^\/endpoints\/\d+/, ''),
-  };
 }

@@ -20,7 +20,6 @@ const ofEndpoints = [
   'plugin/middleware',
   'qos/ratelimit/router/redis',
   'qos/ratelimit/tiered',
-  'security/bot-detector',
   'security/policies',
   'telemetry/opentelemetry',
   'validation/cel',

@@ -1,0 +1,98 @@
+import {
+  atBackend,
+  BackendError,
+  type BackendSite,
+  before,
+  definePlugin,
+  type Infer,
+  Reply,
+  type Schema,
+} from '#contract';
+import { placeOf } from '../lib/backend-place.ts';
+import { batchOf, fullBucket, giveBack, limitOf, take, takeMore } from '../lib/token-bucket.ts';
+
+const schema = {
+  type: 'object',
+  title: 'Limit on the calls of a backend',
+  examples: [
+    { max_rate: 100, capacity: 20 },
+    { max_rate: 0.5, capacity: 1, every: '1m' },
+  ],
+  required: ['max_rate', 'capacity'],
+  properties: {
+    max_rate: {
+      type: 'number',
+      minimum: 0,
+      description: 'Calls of the backend in every period, as in 0.5; 0 for no limit.',
+      examples: [100],
+    },
+    capacity: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'Largest burst; 0 for the whole calls of one second, at least 1. Of several workers each takes a tenth of it at once, at most the calls of 100 ms.',
+      examples: [20],
+    },
+    every: {
+      type: 'duration',
+      description: 'Period of the rate, above 0; it may be shorter than a second.',
+      default: '1s',
+      examples: ['1m'],
+    },
+  },
+} as const satisfies Schema;
+
+/** One error for all refused calls: making one costs more than refusing. It has no status for the client. */
+const limited = new BackendError('RATELIMIT_BACKEND', 'rate limit exceded');
+
+/**
+ * Limits how often one backend is called, by all workers together. A call over the limit fails at once, as the backend
+ * itself could: nothing waits. The bucket belongs to the backend object of the configuration, and survives a reload, also
+ * one that changes the limit, which then applies at once.
+ */
+export const plugin = definePlugin({
+  name: 'qos/ratelimit/proxy',
+  description: 'Limits how often a backend is called.',
+  oldFields: { maxRate: 'max_rate' },
+  leaves: ['requests', 'data'],
+  places: [
+    atBackend(schema, (site) => {
+      const takeToken = admission(site);
+      if (!takeToken) return {};
+      const settle = (waitMs: number) => (waitMs === 0 ? undefined : Reply.failed(limited));
+      return {
+        backend: before(() => {
+          const waitMs = takeToken();
+          return waitMs instanceof Promise ? waitMs.then(settle) : settle(waitMs);
+        }),
+      };
+    }),
+  ],
+});
+
+/**
+ * Takes a token for a call: 0 when there was one. Warnings: RATELIMIT_OFF.
+ * @returns null when nothing is limited.
+ * @throws ConfigError RATELIMIT_EVERY.
+ */
+function admission(site: BackendSite<Infer<typeof schema>>): (() => number | Promise<number>) | null {
+  const { max_rate: rate, capacity, every } = site.config;
+  if (every <= 0) {
+    throw site.fault('RATELIMIT_EVERY', '/every', 'a period of 0 is not possible', { hint: '"every": "1s"' });
+  }
+  if (rate === 0) {
+    site.warn('RATELIMIT_OFF', '', 'nothing is limited: a rate of 0 is no limit');
+    return null;
+  }
+  const limit = limitOf(rate, every, capacity);
+  const clock = site.use('clock');
+  const taking = site.lease(placeOf(site), {
+    open: fullBucket,
+    take: (bucket) => take(bucket, limit, clock.now()),
+    takeMore,
+    giveBack: (bucket, tokens) => giveBack(bucket, limit, tokens),
+    batch: batchOf(limit),
+  });
+  site.log.debug(`[Ratelimit] Rate limit of the backend: ${rate} every ${every}ms, capacity ${limit.capacity}`);
+  return taking;
+}

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache';
+import { type DataObject, type Pattern, PatternLimit, type Site } from '#contract';
+import { type BotDetectorConfig, type BotRules, rulesOf } from './schema.ts';
+
+/** Tells a bot by its user agent; empty for none. */
+export type IsBot = (agent: string) => boolean;
+
+/** A longer user agent is not remembered. */
+const MAX_REMEMBERED_LENGTH = 1024;
+
+/**
+ * Who is allowed is let in, whatever else is said of it; then who is denied or matches a pattern is a bot. What patterns
+ * said is kept over reloads that leave the rules as they are.
+ * @param place of the detector, for what it keeps.
+ * Warnings: BOT_OFF, BOT_UNUSED.
+ * @throws ConfigError PATTERN_INVALID.
+ */
+export function createDetector(site: Site<BotDetectorConfig>, place: DataObject): IsBot {
+  const rules = rulesOf(site.config);
+  const { allow, deny, cache_size: size, empty_user_agent_is_bot: isEmptyBot } = rules;
+  const patterns = rules.patterns.map((source, index) => site.pattern(source, `/patterns/${index}`));
+  warnOfUnused(site, rules);
+  const allowed = new Set(allow);
+  const denied = new Set(deny);
+  const matches = patterns.length > 0 && size > 0 ? remembering(site, patterns, size, place) : matcher(patterns);
+  return (agent) => {
+    if (agent === '') return isEmptyBot;
+    if (allowed.has(agent)) return false;
+    return denied.has(agent) || matches(agent);
+  };
+}
+
+/** An agent that is too long for a pattern to be asked is none of a browser. */
+function matcher(patterns: readonly Pattern[]): IsBot {
+  return (agent) => {
+    try {
+      return patterns.some((pattern) => pattern.test(agent));
+    } catch (error) {
+      if (error instanceof PatternLimit) return true;
+      throw error;
+    }
+  };
+}
+
+function remembering(site: Site<unknown>, patterns: readonly Pattern[], max: number, place: DataObject): IsBot {
+  const sources = patterns.map(({ source }) => source);
+  const known = site.keep({ ...place, sources, max }, () => new LRUCache<string, boolean>({ max }));
+  const matches = matcher(patterns);
+  return (agent) => {
+    if (agent.length > MAX_REMEMBERED_LENGTH) return matches(agent);
+    const remembered = known.get(agent);
+    if (remembered !== undefined) return remembered;
+    const isBot = matches(agent);
+    known.set(agent, isBot);
+    return isBot;
+  };
+}
+
+/** What is set and turns nobody away. */
+function warnOfUnused(site: Site<unknown>, rules: BotRules): void {
+  const { allow, deny, patterns, cache_size: size, empty_user_agent_is_bot: isEmptyBot } = rules;
+  if (deny.length + patterns.length === 0 && !isEmptyBot) {
+    site.warn('BOT_OFF', '', 'nobody is turned away: there are neither deny nor patterns', {
+      hint: 'write in patterns what is to be turned away, as in "(?i)bot"',
+    });
+    return;
+  }
+  if (size > 0 && patterns.length === 0) {
+    site.warn('BOT_UNUSED', '/cache_size', 'cache_size has no effect without patterns');
+  }
+  for (const [index, agent] of deny.entries()) {
+    if (allow.includes(agent)) site.warn('BOT_UNUSED', `/deny/${index}`, `"${agent}" is allowed, which wins`);
+  }
+  for (const field of ['allow', 'deny'] as const) {
+    const index = rules[field].indexOf('');
+    if (index < 0) continue;
+    site.warn('BOT_UNUSED', `/${field}/${index}`, 'an empty user agent is judged by empty_user_agent_is_bot alone');
+  }
+}

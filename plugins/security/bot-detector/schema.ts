@@ -1,0 +1,49 @@
+import type { Infer, Schema } from '#contract';
+
+// No field has a default: one of them must be written.
+const agents = (description: string, example: string) =>
+  ({ type: 'array', items: { type: 'string' }, description, examples: [[example]] }) as const;
+
+export const schema = {
+  type: 'object',
+  title: 'Bot detector',
+  minProperties: 1,
+  examples: [
+    {
+      allow: ['Pingdom.com_bot_version_1.1'],
+      deny: ['a', 'b'],
+      patterns: ['(Pingdom.com_bot_version_).*', '(?i)facebookexternalhit/'],
+      cache_size: 10_000,
+      empty_user_agent_is_bot: true,
+    },
+  ],
+  properties: {
+    allow: agents('User agents that are always let in; the whole text, in its case.', 'Pingdom.com_bot_version_1.1'),
+    deny: agents('User agents that are turned away; the whole text, in its case.', 'curl/8.1'),
+    patterns: agents(
+      'Regular expressions (RE2) of user agents that are turned away; they search, so that `curl` finds `curl/8.1`.',
+      '(?i)(bot|crawler)',
+    ),
+    cache_size: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1_000_000,
+      description:
+        'User agents remembered with what the patterns say of them, in each worker; 0, which is the default, for none. Each takes 24 bytes from the start, and its text, of at most 1024 characters.',
+      examples: [10_000],
+    },
+    empty_user_agent_is_bot: {
+      type: 'boolean',
+      description: 'Requests without a user agent are turned away. Default: false.',
+    },
+  },
+} as const satisfies Schema;
+
+export type BotDetectorConfig = Infer<typeof schema>;
+
+/** The rules of a configuration, whether they are written or not. */
+export type BotRules = Required<BotDetectorConfig>;
+
+export function rulesOf(config: BotDetectorConfig): BotRules {
+  return { allow: [], deny: [], patterns: [], cache_size: 0, empty_user_agent_is_bot: false, ...config };
+}

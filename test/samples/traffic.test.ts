@@ -1,0 +1,45 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { sluice } from '../kernel/cli/command.ts';
+import { serveSample } from './serve.ts';
+
+describe('the sample of traffic', () => {
+  let sample: Awaited<ReturnType<typeof serveSample>>;
+
+  before(async () => {
+    sample = await serveSample('traffic');
+  });
+  after(() => sample.close());
+
+  const ask = (url: string, agent = 'curl/8.1') => sample.gateway.inject({ url, headers: { 'user-agent': agent } });
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/traffic/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('lets the monitor in, and no other bot', async () => {
+    equal((await ask('/__health', 'UptimeBot/2.1')).statusCode, 200);
+    equal((await ask('/__health', 'Googlebot/2.1')).statusCode, 403);
+    equal((await ask('/__health', '')).statusCode, 403);
+  });
+
+  it('answers a client twice, then tells it when to come back', async () => {
+    const answers = [await ask('/users/1'), await ask('/users/1'), await ask('/users/1')];
+    deepEqual(
+      answers.map(({ statusCode }) => statusCode),
+      [200, 200, 429],
+    );
+    equal(Number(answers[2]!.headers['retry-after']) > 0, true);
+  });
+
+  it('answers without the cart when that was called just now', async () => {
+    deepEqual(Object.keys((await ask('/home/1')).json()), ['name', 'cart']);
+    const second = await ask('/home/1');
+    deepEqual([second.headers['x-gateway-completed'], Object.keys(second.json())], ['false', ['name']]);
+  });
+
+  it('leaves an upstream alone that fails', async () => {
+    const failing = async () => (await ask('/missing')).statusCode;
+    deepEqual([await failing(), await failing(), await failing()], [500, 500, 500]);
+  });
+});
