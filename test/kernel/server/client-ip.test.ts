@@ -1,6 +1,8 @@
 import { equal, rejects } from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
 import type { Operations } from '#kernel';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { socketAddress } from '../../../kernel/server/client-ip.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
 describe('the client’s address', () => {
@@ -47,7 +49,7 @@ describe('the client’s address', () => {
     ['is the connection’s when that is no trusted proxy', proxies, forwarded('1.1.1.1'), '9.9.9.9', '9.9.9.9'],
     ['is the first untrusted one from the right', proxies, forwarded('6.6.6.6, 1.1.1.1, 10.2.3.4'), '1.1.1.1'],
     ['is the leftmost one when all are trusted', proxies, forwarded('10.9.9.9, 10.2.3.4'), '10.9.9.9'],
-    ['reads a repeated header as one list', proxies, forwarded(['6.6.6.6, 1.1.1.1', '10.2.3.4']), '1.1.1.1'],
+    ['reads a repeated header as one list', proxies, forwarded(['1.1.1.1', '6.6.6.6, 10.2.3.4']), '6.6.6.6'],
     ['takes no header with an item that is no address', proxies, forwarded('1.1.1.1, evil'), '10.0.0.1'],
     ['takes no header with an address that has a zone', proxies, forwarded('1.1.1.1, fe80::1%eth0'), '10.0.0.1'],
     ['takes no header with an empty item', proxies, forwarded('1.1.1.1,'), '10.0.0.1'],
@@ -78,6 +80,19 @@ describe('the client’s address', () => {
       { 'x-appengine-remote-addr': '4.4.4.4', ...forwarded('1.1.1.1') },
       '4.4.4.4',
     ],
+    [
+      'comes from where it does otherwise when App Engine’s header is no address',
+      { app_engine: true, ...proxies },
+      { 'x-appengine-remote-addr': 'evil', ...forwarded('1.1.1.1') },
+      '1.1.1.1',
+    ],
+    ['comes from where it does otherwise without App Engine’s header', { app_engine: true }, {}, '10.0.0.1'],
+    [
+      'does not come from another header with a name as long',
+      proxies,
+      { 'x-forwarded-abc': '1.1.1.1', 'x-real-xy': '2.2.2.2' },
+      '10.0.0.1',
+    ],
     ['does not come from App Engine’s header otherwise', {}, { 'x-appengine-remote-addr': '4.4.4.4' }, '10.0.0.1'],
   ];
   for (const [title, router, headers, expected, from] of cases) {
@@ -85,6 +100,10 @@ describe('the client’s address', () => {
       equal(await addressOf(router, headers, from), expected);
     });
   }
+
+  it('is empty for a request whose connection is lost', () => {
+    equal(socketAddress({ socket: null } as unknown as IncomingMessage), '');
+  });
 
   it('is warned of when proxies are trusted in vain, and refused when one is no address', async () => {
     for (const router of [{ forwarded_by_client_ip: true }, { trusted_proxies: ['10.0.0.1'] }]) {

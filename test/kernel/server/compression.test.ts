@@ -38,6 +38,14 @@ describe('Accept-Encoding', () => {
     ['identity;q=0.5, gzip', true],
     ['identity;q=0, *;q=0', false],
     [', ,gzip,', true],
+    ['identity, gzip', true],
+    ['gzip;q= 1', true],
+    ['gzip;q =0', false],
+    ['gzip;xq=0', true],
+    ['gzip;qs=0', true],
+    ['gzip;q=1.000', true],
+    ['gzip;q=11', false],
+    ['gzip;q=5e1', false],
   ];
   for (const [header, wants] of cases) {
     it(`${JSON.stringify(header)} ${wants ? 'asks' : 'does not ask'} for gzip`, () => {

@@ -1,0 +1,33 @@
+import { equal } from 'node:assert/strict';
+import { CaseInsensitivePaths } from '../../../kernel/server/case-insensitive-paths.ts';
+
+describe('the declared spelling of a path', () => {
+  const declared: [patterns: string[], path: string, spelled: string | undefined][] = [
+    [['/Mixed/{id}/End'], '/mIXED/AbC/eND', '/Mixed/AbC/End'],
+    [['/a'], '/b', undefined],
+    [['/a'], '/a/b', undefined],
+    [['/a/b'], '/A', undefined],
+    [['/a/'], '/A/', '/a/'],
+    [['/a/{id}'], '/A/', undefined],
+    [['/{id}/b', '/A/B'], '/a/b', '/A/B'],
+    [['/A/c', '/{id}/B'], '/a/b', '/a/B'],
+    [['/A/*', '/{id}/B'], '/a/b', '/A/b'],
+    [['/A/*', '/A/{id}/C'], '/a/B/c', '/A/B/C'],
+    [['/A/*'], '/a/B//C', '/A/B//C'],
+    [['/A/*'], '/a', undefined],
+    [['/{id}-/x', '/-{id}/Y'], '/-v/y', '/-v/Y'],
+    [['/X{id}-Y{to}Z/a', '/X{id}-Y{to}Z/B'], '/xQ-yRz/b', '/XQ-YRZ/B'],
+    [['/x{id}', '/X{id}/B'], '/xQ/b', '/XQ/B'],
+    [['/Ä{id}'], '/äQ', '/ÄQ'],
+    // In lower case the letter is two, so that the values would be cut out at the wrong places.
+    [['/{id}x{to}'], '/İXb', undefined],
+  ];
+  for (const [patterns, path, spelled] of declared) {
+    it(`of ${path} among ${patterns.join(' and ')} is ${spelled}`, () => {
+      const paths = new CaseInsensitivePaths();
+      for (const pattern of patterns) paths.add('GET', pattern);
+      equal(paths.find('GET', path), spelled);
+      equal(paths.find('PUT', path), undefined);
+    });
+  }
+});

@@ -1,0 +1,55 @@
+import { equal } from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { inspectHead, isLength } from '../../../kernel/server/framing.ts';
+
+/** The status that a head is refused with; 0 for none. @param lines `Name: value`. */
+function refusalOf(lines: readonly string[], httpVersion = '1.1'): number {
+  const rawHeaders = lines.flatMap((line) => line.split(': '));
+  const headers: Record<string, string> = {};
+  for (let at = 0; at < rawHeaders.length; at += 2) headers[rawHeaders[at]!.toLowerCase()] = rawHeaders[at + 1]!;
+  return inspectHead({ rawHeaders, headers, httpVersion } as unknown as IncomingMessage);
+}
+
+describe('the framing of a request', () => {
+  const lengths: [text: string, is: boolean][] = [
+    ['0', true],
+    ['007', true],
+    ['9007199254740991', true],
+    ['9007199254740992', false],
+    ['', false],
+    ['+5', false],
+    ['5e0', false],
+    ['5,5', false],
+  ];
+  for (const [text, is] of lengths) {
+    it(`takes ${JSON.stringify(text)} for ${is ? 'a' : 'no'} length`, () => equal(isLength(text), is));
+  }
+
+  const heads: [lines: string[], status: number, version?: string][] = [
+    [['Host: a'], 0],
+    [['HOST: a', 'CONTENT-LENGTH: 5'], 0],
+    [['host: a', 'TRANSFER-ENCODING: CHUNKED'], 0],
+    [[], 400],
+    [[], 0, '1.0'],
+    [['Host: a'], 505, '0.9'],
+    [['Host: a', 'Link: b/c', 'X-Other-Length: x', 'X-Other-Encodings: x'], 0],
+    [['Host: a', 'X-Fourteen-Abc: b', 'X-Seventeen-Chars: c'], 0],
+    [['Host: a', 'Content-Length: x'], 400],
+    [['Host: a', 'Transfer-Encoding: chunked', 'Content-Length: 5'], 400],
+    [['Transfer-Encoding: chunked'], 400, '1.0'],
+    [['Host: a', 'Transfer-Encoding: gzip'], 501],
+    [['Host: a', 'Host: a'], 400],
+    [['Host: a/b'], 400],
+  ];
+  for (const [lines, status, version = '1.1'] of heads) {
+    it(`of HTTP/${version} with ${lines.join(', ') || 'no header'} is ${status || 'sound'}`, () => {
+      equal(refusalOf(lines, version), status);
+    });
+  }
+
+  it('may have two thousand headers, and no more', () => {
+    const others = (count: number) => Array.from({ length: count }, () => 'a: b');
+    equal(refusalOf(['Host: a', ...others(1999)]), 0);
+    equal(refusalOf(['Host: a', ...others(2000)]), 431);
+  });
+});

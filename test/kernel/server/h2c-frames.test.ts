@@ -1,0 +1,137 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { firstSettings, PREFACE, requestFrames } from '../../../kernel/server/h2c-frames.ts';
+
+interface Frame {
+  readonly type: number;
+  readonly flags: number;
+  readonly payload: Buffer;
+}
+
+/** Frames of stream 1. */
+function framesIn(bytes: Buffer): Frame[] {
+  const frames: Frame[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + 9 + bytes.readUIntBE(at, 3);
+    equal(bytes.readUInt32BE(at + 5), 1);
+    frames.push({ type: bytes[at + 3]!, flags: bytes[at + 4]!, payload: bytes.subarray(at + 9, end) });
+    at = end;
+  }
+  return frames;
+}
+
+/** The names and values in a block of plain HPACK fields. */
+function fieldsIn(block: Buffer): [string, string][] {
+  let at = 0;
+  const length = (): number => {
+    let value = block[at++]!;
+    if (value < 127) return value;
+    for (let factor = 1; ; factor *= 128) {
+      const byte = block[at++]!;
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+    }
+  };
+  const text = (): string => {
+    const size = length();
+    at += size;
+    return block.toString('latin1', at - size, at);
+  };
+  const fields: [string, string][] = [];
+  while (at < block.length) {
+    equal(block[at++], 0);
+    fields.push([text(), text()]);
+  }
+  return fields;
+}
+
+describe('the first settings of a client of clear-text HTTP/2', () => {
+  /** A frame's head, of which the payload may still be to come. */
+  const frame = (length: number, type = 4, flags = 0, stream = 0, there = length): Buffer => {
+    const head = Buffer.alloc(9 + there);
+    head.writeUIntBE(length, 0, 3);
+    head[3] = type;
+    head[4] = flags;
+    head.writeUInt32BE(stream, 5);
+    return Buffer.concat([PREFACE, head]);
+  };
+  const end = PREFACE.length + 9;
+  const cases: [name: string, bytes: Buffer, end: number | undefined][] = [
+    ['need more than nothing', Buffer.alloc(0), undefined],
+    ['need more than a part of the preface', PREFACE.subarray(0, 10), undefined],
+    ['need more than the preface', PREFACE, undefined],
+    ['need more than a part of their head', frame(0).subarray(0, end - 1), undefined],
+    ['need more than a part of themselves', frame(6, 4, 0, 0, 5), undefined],
+    ['may be empty', frame(0), end],
+    ['end with their payload', frame(6), end + 6],
+    ['end before what follows', Buffer.concat([frame(6), frame(0)]), end + 6],
+    ['may fill a frame', frame(16_384), end + 16_384],
+    ['are no longer than a frame', frame(16_385), 0],
+    ['are no other frame', frame(6, 3), 0],
+    ['are no acknowledgement', frame(0, 4, 1), 0],
+    ['belong to no stream', frame(0, 4, 0, 1), 0],
+    ['stand behind the preface', Buffer.from('GET / HTTP/1.1'), 0],
+    ['stand behind all of the preface', Buffer.concat([PREFACE.subarray(0, 20), Buffer.alloc(30)]), 0],
+  ];
+  for (const [name, bytes, expected] of cases) it(name, () => equal(firstSettings(bytes), expected));
+});
+
+describe('a request as frames', () => {
+  const request = { method: 'PUT', path: '/a?b=c', authority: 'h:1' };
+
+  it('has its line and its headers, without those of HTTP/1', () => {
+    const dropped = [
+      'Connection',
+      'HOST',
+      'HTTP2-Settings',
+      'Keep-Alive',
+      'Proxy-Connection',
+      'TE',
+      'Transfer-Encoding',
+      'Upgrade',
+    ];
+    const rawHeaders = ['X-A', '1', ...dropped.flatMap((name) => [name, 'x']), 'x-a', 'caf\xe9'];
+    const [frame, ...others] = framesIn(requestFrames({ ...request, rawHeaders }));
+    deepEqual([frame!.type, frame!.flags, others], [1, 5, []]);
+    deepEqual(fieldsIn(frame!.payload), [
+      [':method', 'PUT'],
+      [':scheme', 'http'],
+      [':authority', 'h:1'],
+      [':path', '/a?b=c'],
+      ['x-a', '1'],
+      ['x-a', 'caf\xe9'],
+    ]);
+  });
+
+  it('has values of every length', () => {
+    for (const length of [0, 1, 126, 127, 128, 254, 255, 256, 16_383, 16_384, 16_510, 16_511, 16_512, 300_000]) {
+      const frames = framesIn(requestFrames({ ...request, rawHeaders: ['x', 'v'.repeat(length)] }));
+      const fields = fieldsIn(Buffer.concat(frames.map(({ payload }) => payload)));
+      deepEqual(fields.at(-1), ['x', 'v'.repeat(length)], String(length));
+    }
+  });
+
+  it('takes as many frames as it must, of which the last says so', () => {
+    const framed = (more: number) => {
+      const spare =
+        16_384 - framesIn(requestFrames({ ...request, rawHeaders: ['x', 'v'.repeat(1000)] }))[0]!.payload.length;
+      const rawHeaders = ['x', 'v'.repeat(1000 + spare + more)];
+      return framesIn(requestFrames({ ...request, rawHeaders })).map(({ type, flags, payload }) => [
+        type,
+        flags,
+        payload.length,
+      ]);
+    };
+    deepEqual(framed(-1), [[1, 5, 16_383]]);
+    deepEqual(framed(0), [[1, 5, 16_384]]);
+    // The length of the value now takes a byte more.
+    deepEqual(framed(16_383), [
+      [1, 1, 16_384],
+      [9, 4, 16_384],
+    ]);
+    deepEqual(framed(16_384), [
+      [1, 1, 16_384],
+      [9, 0, 16_384],
+      [9, 4, 1],
+    ]);
+  });
+});

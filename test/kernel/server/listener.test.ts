@@ -1,0 +1,251 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mock } from 'node:test';
+import type { ServiceConfig } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
+import type { Exchange } from '../../../kernel/server/exchange.ts';
+import { type ExchangeMessage, exchangeKey } from '../../../kernel/server/exchange-message.ts';
+import { type Listener, listen } from '../../../kernel/server/listener.ts';
+import type { PortSettings } from '../../../kernel/server/protocols.ts';
+import { SwitchingResponse } from '../../../kernel/server/switching-response.ts';
+import { openRaw, type RawClient, statusesOf } from './raw.ts';
+
+const get = (target: string, more = ''): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+const shout = 'Connection: Upgrade\r\nUpgrade: shout\r\n';
+
+/** What a port serves by itself, whatever answers its requests. */
+describe('a port', () => {
+  let listener: Listener | null = null;
+  /** The requests that came through and wait for their answers. */
+  let served: { readonly message: IncomingMessage; readonly response: ServerResponse }[];
+  /** The statuses that their exchanges were aborted with. */
+  let abandoned: number[];
+  let arrived: () => void;
+  const clients: RawClient[] = [];
+
+  const settings = (config: object = {}, upgrades: readonly string[] = []): PortSettings => ({
+    config: {
+      listen_ip: '127.0.0.1',
+      read_timeout: 0,
+      read_header_timeout: 0,
+      idle_timeout: 0,
+      ...config,
+    } as ServiceConfig,
+    tls: null,
+    upgrades: new Set(upgrades),
+  });
+
+  const open = async (config: object = {}, upgrades: readonly string[] = []): Promise<void> => {
+    const serve = (message: ExchangeMessage, response: ServerResponse): void => {
+      message[exchangeKey] = { abandon: (status: number) => void abandoned.push(status) } as Exchange;
+      served.push({ message, response });
+      arrived();
+    };
+    listener = await listen(settings(config, upgrades), 0, serve, silentLog);
+  };
+
+  const client = async (bytes: string): Promise<RawClient> => {
+    const opened = await openRaw(listener!.port);
+    clients.push(opened);
+    opened.write(bytes);
+    return opened;
+  };
+
+  /** Waits for so many requests. */
+  const serving = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      arrived = () => {
+        if (served.length >= count) resolve();
+      };
+      arrived();
+    });
+
+  const targets = (): (string | undefined)[] => served.map(({ message }) => message.url);
+
+  beforeEach(() => {
+    served = [];
+    abandoned = [];
+    arrived = () => {};
+  });
+  afterEach(async () => {
+    mock.timers.reset();
+    for (const { socket } of clients.splice(0)) socket.destroy();
+    await listener?.close(0);
+    listener = null;
+  });
+
+  describe('that refuses a request', () => {
+    const refused: [name: string, bytes: string, status: number][] = [
+      ['an unknown expectation', get('/x', 'Expect: 200-ok\r\n'), 417],
+      ['two names', get('/x', 'Host: b\r\n'), 400],
+      ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
+    ];
+    for (const [name, bytes, status] of refused) {
+      it(`with ${name} takes none behind it`, async () => {
+        await open();
+        const { ended } = await client(bytes + get('/x') + get('/y'));
+        deepEqual([statusesOf(await ended()), targets()], [[status], []]);
+      });
+    }
+
+    it('answers those before it first, and refuses once', async () => {
+      await open();
+      const refusal = get('/x', 'Expect: 200-ok\r\n');
+      const { ended } = await client(get('/1') + refusal + refusal + get('/2'));
+      await serving(1);
+      served[0]!.response.end('one');
+      deepEqual([statusesOf(await ended()), targets(), abandoned], [[200, 417], ['/1'], []]);
+    });
+
+    it('aborts one whose own body is at fault', async () => {
+      await open();
+      const { ended } = await client('POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+      await serving(1);
+      served[0]!.message.resume();
+      clients[0]!.write('broken\r\n');
+      deepEqual([statusesOf(await ended()), abandoned], [[400], [400]]);
+    });
+
+    it('breaks the connection of one whose answer has begun', async () => {
+      await open();
+      const { until, ended } = await client('POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+      await serving(1);
+      served[0]!.message.on('error', () => {}).resume();
+      served[0]!.response.write('begun');
+      await until((received) => received.includes('begun'));
+      clients[0]!.write('broken\r\n');
+      const received = await ended();
+      deepEqual([statusesOf(received), received.endsWith('0\r\n\r\n')], [[200], false]);
+    });
+  });
+
+  describe('whose connections are to end', () => {
+    it('says so in the answers it has not begun, and lets the others come to their end', async () => {
+      await open();
+      const begun = await client(get('/begun'));
+      await serving(1);
+      served[0]!.response.write('first');
+      await begun.until((received) => received.includes('first'));
+      const waiting = await client(get('/waiting'));
+      await serving(2);
+      const idle = await openRaw(listener!.port);
+      const closed = listener!.close(Number.POSITIVE_INFINITY);
+      equal(await idle.ended(), '');
+      served[0]!.response.end('last');
+      served[1]!.response.end('late');
+      match(await begun.ended(), /last\r\n0\r\n\r\n$/);
+      match(await waiting.ended(), /\r\nConnection: close\r\n/i);
+      await closed;
+      listener = null;
+    });
+
+    it('aborts what is still being answered when its time is over', async () => {
+      await open();
+      const idle = await client('');
+      const { ended } = await client(get('/x'));
+      await serving(1);
+      await listener!.close(1);
+      listener = null;
+      deepEqual([await ended(), await idle.ended(), abandoned], ['', '', [503]]);
+    });
+
+    it('closes each with the answer it is waiting for, and goes on when it need not any more', async () => {
+      await open();
+      const waiting = await client(get('/1'));
+      await serving(1);
+      listener!.setClosing(true);
+      served[0]!.response.end();
+      await waiting.ended();
+      const told = await client(get('/2'));
+      await serving(2);
+      served[1]!.response.end();
+      match(await told.ended(), /\r\nConnection: close\r\n/i);
+      listener!.setClosing(false);
+      const kept = await client(get('/3') + get('/4'));
+      await serving(3);
+      served[2]!.response.end();
+      await serving(4);
+      served[3]!.response.end();
+      await kept.until((received) => statusesOf(received).length === 2);
+    });
+  });
+
+  it('takes no request behind an answer that ends the connection', async () => {
+    await open();
+    const { ended } = await client(get('/1') + get('/2'));
+    await serving(1);
+    served[0]!.response.shouldKeepAlive = false;
+    served[0]!.response.end();
+    deepEqual([statusesOf(await ended()), targets()], [[200], ['/1']]);
+  });
+
+  it('counts the time for writing from the head of each request to the end of its answer', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    await open({ write_timeout: 1000 });
+    const first = await client(get('/1'));
+    await serving(1);
+    mock.timers.tick(999);
+    served[0]!.response.end();
+    await first.until((received) => statusesOf(received).length === 1);
+    first.write(get('/2'));
+    await serving(2);
+    mock.timers.tick(999);
+    deepEqual(abandoned, []);
+    mock.timers.tick(1);
+    equal(statusesOf(await first.ended()).length, 1);
+    deepEqual(abandoned, [503]);
+  });
+
+  it('does not count the time for writing of a connection that goes on in another protocol', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    await open({ write_timeout: 1000 }, ['shout']);
+    const { until } = await client(get('/x', shout));
+    await serving(1);
+    const { response } = served[0]!;
+    equal(response instanceof SwitchingResponse, true);
+    const take = (connection: import('node:stream').Duplex) => void connection.write('hello');
+    (response as SwitchingResponse).switchTo({ take }, ['Upgrade', 'shout'], silentLog);
+    await until((received) => received.includes('hello'));
+    mock.timers.tick(5000);
+    deepEqual([abandoned, response.destroyed, clients[0]!.socket.destroyed], [[], false, false]);
+  });
+
+  it('switches only a connection without a request under way', async () => {
+    await open({}, ['shout']);
+    const { until } = await client(get('/1') + get('/2', shout));
+    await serving(1);
+    served[0]!.response.end();
+    await serving(2);
+    equal(served[1]!.response instanceof SwitchingResponse, false);
+    served[1]!.response.end();
+    await until((received) => statusesOf(received).length === 2);
+    clients[0]!.write(get('/3', shout));
+    await serving(3);
+    equal(served[2]!.response instanceof SwitchingResponse, true);
+    served[2]!.response.end();
+    deepEqual(statusesOf(await clients[0]!.ended()), [200, 200, 200]);
+  });
+
+  it('ends the connection of a client that waits to be told to go on, and is not', async () => {
+    await open();
+    const { ended } = await client('POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n');
+    await serving(1);
+    served[0]!.response.end();
+    match(await ended(), /^HTTP\/1\.1 200 OK\r\n(?:.*\r\n)*Connection: close\r\n/i);
+  });
+
+  it('tells nobody to go on once the answer has begun', async () => {
+    await open();
+    const { until } = await client('POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n');
+    await serving(1);
+    const { message, response } = served[0]!;
+    response.write('begun');
+    message.resume();
+    await until((received) => received.includes('begun'));
+    clients[0]!.write('hello');
+    await once(message, 'end');
+    response.end();
+    deepEqual(statusesOf(await clients[0]!.ended()), [200]);
+  });
+});
