@@ -83,15 +83,10 @@ export class Http2Response extends Http2ServerResponse {
     return super.writeHead(status, given);
   }
 
+  /** The end of a response comes by here with its last chunk, too. */
   override write(chunk: unknown, ...rest: unknown[]): boolean {
     if (!this.headersSent) this.writeHead(this.statusCode);
     return this.#bodiless || super.write(chunk as string, ...(rest as []));
-  }
-
-  override end(...given: unknown[]): this {
-    if (!this.headersSent) this.writeHead(this.statusCode);
-    if (this.#bodiless && given.length > 0 && typeof given[0] !== 'function') given[0] = undefined;
-    return super.end(...(given as []));
   }
 
   /** Breaks the response off, in a way that no client takes for its end. The connection goes on. */

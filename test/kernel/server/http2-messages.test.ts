@@ -1,0 +1,307 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
+import { text } from 'node:stream/consumers';
+import type { ServiceConfig } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
+import { type Listener, listen } from '../../../kernel/server/listener.ts';
+import type { PortSettings } from '../../../kernel/server/protocols.ts';
+import { until } from '../../support/conditions.ts';
+
+interface Served {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** What a port serves over HTTP/2 by itself, whatever answers its requests. */
+describe('a message over HTTP/2', () => {
+  let listener: Listener;
+  let served: Served[];
+  let arrived: () => void;
+  const sessions: ClientHttp2Session[] = [];
+
+  const settings = (config: object): PortSettings => ({
+    config: {
+      listen_ip: '127.0.0.1',
+      use_h2c: true,
+      read_timeout: 0,
+      read_header_timeout: 0,
+      write_timeout: 0,
+      idle_timeout: 0,
+      ...config,
+    } as ServiceConfig,
+    tls: null,
+    upgrades: new Set(),
+  });
+
+  const open = async (config: object = {}): Promise<ClientHttp2Session> => {
+    const serve = (message: IncomingMessage, response: ServerResponse): void => {
+      served.push({ message, response });
+      arrived();
+    };
+    listener = await listen(settings(config), 0, serve, silentLog);
+    return session();
+  };
+
+  const session = (): ClientHttp2Session => {
+    const options = { strictSingleValueFields: false } as object;
+    const opened = connect(`http://127.0.0.1:${listener.port}`, options).on('error', () => {});
+    sessions.push(opened);
+    return opened;
+  };
+
+  const request = (on: ClientHttp2Session, headers: OutgoingHttpHeaders = {}): ClientHttp2Stream =>
+    on.request({ ':path': '/x', ...headers }).on('error', () => {});
+
+  /** Waits for so many requests. @returns the last. */
+  const serving = async (count = 1): Promise<Served> => {
+    await new Promise<void>((resolve) => {
+      arrived = () => {
+        if (served.length >= count) resolve();
+      };
+      arrived();
+    });
+    return served[count - 1]!;
+  };
+
+  const answerOf = async (stream: ClientHttp2Stream): Promise<[status: unknown, body: string]> => {
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+    return [headers[':status'], await text(stream)];
+  };
+
+  /** Waits for the end of a stream, also of one that broke off. */
+  const closed = (stream: ClientHttp2Stream): Promise<void> =>
+    new Promise((resolve) => void stream.once('close', () => resolve()));
+
+  beforeEach(() => {
+    served = [];
+    arrived = () => {};
+  });
+  afterEach(async () => {
+    for (const opened of sessions.splice(0)) opened.destroy();
+    await listener.close(0);
+  });
+
+  describe('that is a request', () => {
+    it('has the name asked for first, and its cookies as one header', async () => {
+      request(await open(), { ':authority': 'a.test', cookie: ['a=1', 'b=2'], 'x-a': 'y' });
+      const { message } = await serving();
+      deepEqual(message.rawHeaders.slice(0, 2), ['host', 'a.test']);
+      equal(message.headers.host, 'a.test');
+      const at = message.rawHeaders.indexOf('cookie');
+      deepEqual([message.rawHeaders[at + 1], message.rawHeaders.lastIndexOf('cookie')], ['a=1; b=2', at]);
+      equal(message.rawHeaders[message.rawHeaders.indexOf('x-a') + 1], 'y');
+    });
+
+    it('keeps what stands between its cookies', async () => {
+      const opened = await open();
+      opened
+        .request([':path', '/x', ':authority', 'a', 'cookie', 'a=1', 'x-a', 'y', 'cookie', 'b=2'] as never)
+        .on('error', () => {});
+      deepEqual((await serving()).message.rawHeaders, ['host', 'a', 'cookie', 'a=1; b=2', 'x-a', 'y']);
+    });
+
+    it('may tell the name as HTTP/1 does', async () => {
+      request(await open(), { host: 'b.test' });
+      const { message } = await serving();
+      deepEqual([message.rawHeaders, message.headers.host], [['host', 'b.test'], 'b.test']);
+    });
+
+    it('with two names comes through to nobody', async () => {
+      const opened = await open();
+      await closed(request(opened, { host: ['a.test', 'b.test'] as never }));
+      request(opened, { host: 'c.test' });
+      equal((await serving()).message.headers.host, 'c.test');
+    });
+
+    it('knows the address of its client when that has left', async () => {
+      const opened = await open();
+      request(opened);
+      const { message, response } = await serving();
+      opened.destroy();
+      await once(response, 'close');
+      equal(message.socket.remoteAddress, '127.0.0.1');
+    });
+
+    it('tells its reader that the rest will not come', async () => {
+      const opened = await open();
+      request(opened, { ':method': 'POST' }).write('half');
+      const { message } = await serving();
+      const failed = once(message.resume(), 'error');
+      opened.destroy();
+      equal(((await failed)[0] as Error).message, 'aborted');
+    });
+
+    it('tells nothing of the kind when all of it was read, or nobody reads', async () => {
+      const opened = await open();
+      const whole = request(opened, { ':method': 'POST' });
+      whole.end('whole');
+      const { message, response } = await serving();
+      let errors = 0;
+      message.on('error', () => errors++);
+      equal(await text(message), 'whole');
+      const unread = request(opened, { ':method': 'POST' });
+      unread.write('half');
+      const other = await serving(2);
+      const gone = Promise.all([once(response, 'close'), once(other.response, 'close')]);
+      whole.close(constants.NGHTTP2_CANCEL);
+      unread.close(constants.NGHTTP2_CANCEL);
+      await gone;
+      equal(errors, 0);
+    });
+
+    it('without a body is no broken one when it is answered', async () => {
+      const stream = request(await open());
+      const { message, response } = await serving();
+      let errors = 0;
+      message.on('error', () => errors++);
+      response.end('ok');
+      deepEqual(await answerOf(stream), [200, 'ok']);
+      equal(errors, 0);
+    });
+
+    it('is told to go on when somebody reads it', async () => {
+      const stream = request(await open(), { ':method': 'POST', expect: '100-continue' });
+      const told = once(stream, 'continue');
+      const { message, response } = await serving();
+      const body = text(message);
+      await told;
+      stream.end('hello');
+      response.end(await body);
+      deepEqual(await answerOf(stream), [200, 'hello']);
+    });
+
+    it('may be as long as the limit, counted as in HTTP/1, and no longer', async () => {
+      const opened = await open();
+      request(opened, { 'x-a': 'y'.repeat(100) });
+      const { message } = await serving();
+      const bytes = message.rawHeaders.reduce((sum, part) => sum + part.length + 2, message.url!.length);
+      listener.adjust(settings({ max_header_bytes: bytes }));
+      request(opened, { 'x-a': 'y'.repeat(100) });
+      await serving(2);
+      deepEqual(await answerOf(request(opened, { 'x-a': 'y'.repeat(101) })), [431, '']);
+      equal(served.length, 2);
+    });
+  });
+
+  describe('that is a response', () => {
+    for (const [name, method, status] of [
+      ['to HEAD', 'HEAD', 200],
+      ['204', 'GET', 204],
+      ['304', 'GET', 304],
+    ] as const) {
+      it(`${name} may be given a body, of which nothing is sent`, async () => {
+        const stream = request(await open(), { ':method': method });
+        const { response } = await serving();
+        let errors = 0;
+        response.on('error', () => errors++);
+        response.statusCode = status;
+        equal(response.write('some'), true);
+        const ended = new Promise<void>((resolve) => response.end('more', () => resolve()));
+        deepEqual(await answerOf(stream), [status, '']);
+        await ended;
+        equal(errors, 0);
+      });
+    }
+
+    it('has the status that was set when its body begins', async () => {
+      const opened = await open();
+      const written = request(opened);
+      const first = await serving();
+      first.response.statusCode = 201;
+      first.response.write('a');
+      first.response.end('b');
+      deepEqual(await answerOf(written), [201, 'ab']);
+      const ended = request(opened);
+      const second = await serving(2);
+      second.response.statusCode = 202;
+      second.response.end('c');
+      deepEqual(await answerOf(ended), [202, 'c']);
+    });
+
+    it('takes a flat list of headers, repeated ones too, without those of an HTTP/1 connection', async () => {
+      const stream = request(await open());
+      const { response } = await serving();
+      const list = ['Connection', 'close', 'X-A', '1', 'x-a', '2', 'Keep-Alive', 'x', 'X-A', '3', 'X-B', '4'];
+      response.writeHead(200, list).end();
+      const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+      deepEqual(
+        [headers['x-a'], headers['x-b'], headers.connection, headers['keep-alive']],
+        ['1, 2, 3', '4', undefined, undefined],
+      );
+    });
+
+    it('is finished when all of it was sent', async () => {
+      const stream = request(await open());
+      const { response } = await serving();
+      deepEqual([response.writableFinished, response.destroyed], [false, false]);
+      const finished = once(response, 'finish');
+      response.end('ok');
+      equal(response.writableFinished, false);
+      await Promise.all([finished, answerOf(stream)]);
+      equal(response.writableFinished, true);
+    });
+
+    it('is not finished when its client has left', async () => {
+      const stream = request(await open());
+      const { response } = await serving();
+      let finishes = 0;
+      response.on('finish', () => finishes++);
+      response.write('begun');
+      await once(stream, 'response');
+      const gone = once(response, 'close');
+      stream.close(constants.NGHTTP2_CANCEL);
+      await gone;
+      response.end();
+      deepEqual([finishes, response.writableFinished, response.destroyed], [0, false, true]);
+    });
+
+    it('that is broken off is no end, and leaves the connection', async () => {
+      const opened = await open();
+      const stream = request(opened);
+      const { response } = await serving();
+      response.write('begun');
+      await once(stream, 'response');
+      response.destroy();
+      response.destroy();
+      await closed(stream.resume());
+      equal(stream.rstCode, constants.NGHTTP2_INTERNAL_ERROR);
+      const other = request(opened);
+      (await serving(2)).response.end('ok');
+      deepEqual(await answerOf(other), [200, 'ok']);
+    });
+  });
+
+  describe('has a connection that', () => {
+    it('takes a megabyte of bodies ahead', async () => {
+      const opened = await open();
+      await until(() => (opened.state.remoteWindowSize ?? 0) >= 1024 * 1024);
+    });
+
+    it('tells the limit on headers of the time when it was opened', async () => {
+      const before = await open({ max_header_bytes: 5000 });
+      await once(before, 'remoteSettings');
+      equal(before.remoteSettings.maxHeaderListSize, 5000);
+      listener.adjust(settings({ max_header_bytes: 6000 }));
+      const behind = session();
+      await once(behind, 'remoteSettings');
+      equal(behind.remoteSettings.maxHeaderListSize, 6000);
+    });
+
+    it('takes further requests while one is waiting for its answer, however long', async () => {
+      const busy = await open({ idle_timeout: 20 });
+      request(busy);
+      await serving();
+      await once(session(), 'close');
+      request(busy);
+      equal((await serving(2)).message.url, '/x');
+    });
+  });
+});
