@@ -1,4 +1,4 @@
-import { copyData, type Data, isObject, printJson } from '#contract';
+import { copyData, type Data, printJson } from '#contract';
 import { type Document, type FormatName, formatNameOf, parseDocument, readDocument } from '../config/index.ts';
 import { contentHash } from '../runtime/content-hash.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
@@ -71,7 +71,8 @@ class Plain implements Snapshot {
   }
 
   get text(): string {
-    this.#text ??= isObject(this.data) ? printJson(this.data) : String(JSON.stringify(this.data));
+    // What is no JSON at all has a text, too: its mistakes are told elsewhere.
+    this.#text ??= String(printJson(this.data));
     return this.#text;
   }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 /** Files of tests, besides those of the same name, that belong to a room. */
 const besides: Readonly<Record<string, readonly string[]>> = {
   'kernel/contract': ['test/kernel/pipeline/**/*.test.ts'],
+  'kernel/control': ['test/kernel/runtime/{follow,reload}.test.ts', 'test/admin/{check,files}.test.ts'],
   'kernel/pipeline': [
     'test/kernel/seams/**/*.test.ts',
     'test/kernel/server/{compression,middleware,head,access}*.test.ts',

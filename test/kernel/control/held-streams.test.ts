@@ -1,0 +1,137 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { mock } from 'node:test';
+import type { EndpointConfig } from '#contract';
+import { Streams } from '../../../kernel/control/streams.ts';
+import type { Route } from '../../../kernel/pipeline/route.ts';
+import type { StreamLease } from '../../../kernel/pipeline/stream-lease.ts';
+
+const DRAIN_MS = 1_000;
+
+describe('streams of replaced configurations', () => {
+  let streams: Streams;
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    streams = new Streams();
+  });
+  afterEach(() => {
+    streams.close();
+    mock.reset();
+  });
+
+  /** The streams of one endpoint, and what has been asked of them. */
+  function lease(count = 1): StreamLease & { streams: number; readonly told: string[] } {
+    const told: string[] = [];
+    return {
+      streams: count,
+      told,
+      enter() {},
+      leave() {},
+      end: () => void told.push('end'),
+      endConnections: () => void told.push('endConnections'),
+    };
+  }
+
+  const route = (path: string, hold: StreamLease, timeout = 1): Route =>
+    ({ hold, endpoint: { method: 'GET', endpoint: path, timeout } as unknown as EndpointConfig }) as Route;
+
+  const lastOf = (all: ReadonlyMap<string, number>) => Object.fromEntries(all);
+
+  it('go on where their endpoint is as it was', () => {
+    const hold = lease();
+    streams.follow([route('/a', hold)], [route('/a', lease(0))], DRAIN_MS);
+    mock.timers.tick(10 * DRAIN_MS);
+    deepEqual([hold.told, streams.size], [[], 1]);
+  });
+
+  for (const [what, serving] of [
+    ['has changed', [route('/a', lease(0), 2)]],
+    ['has gone', []],
+    ['has another path now', [route('/b', lease(0))]],
+  ] as const) {
+    it(`end after the time for draining where their endpoint ${what}`, () => {
+      const hold = lease();
+      streams.follow([route('/a', hold)], serving, DRAIN_MS);
+      mock.timers.tick(DRAIN_MS - 1);
+      deepEqual(hold.told, []);
+      mock.timers.tick(1);
+      deepEqual(hold.told, ['end']);
+    });
+  }
+
+  it('end when they first had to, however many changes follow', () => {
+    const hold = lease();
+    streams.follow([route('/a', hold)], [], DRAIN_MS);
+    mock.timers.tick(DRAIN_MS - 1);
+    streams.follow([], [], DRAIN_MS);
+    mock.timers.tick(1);
+    deepEqual(hold.told, ['end']);
+  });
+
+  it('go on when their endpoint is as it was again, and end later than that when it changes once more', () => {
+    const hold = lease();
+    streams.follow([route('/a', hold)], [], DRAIN_MS);
+    streams.follow([], [route('/a', lease(0))], DRAIN_MS);
+    mock.timers.tick(DRAIN_MS);
+    deepEqual(hold.told, []);
+    streams.follow([], [], DRAIN_MS);
+    mock.timers.tick(DRAIN_MS);
+    deepEqual(hold.told, ['end']);
+  });
+
+  it('are told apart by the endpoint they began on when its configuration is replaced again', () => {
+    const hold = lease();
+    streams.follow([route('/a', hold)], [route('/a', lease(0))], DRAIN_MS);
+    streams.follow([route('/a', hold, 2)], [route('/a', lease(0), 2)], DRAIN_MS);
+    mock.timers.tick(DRAIN_MS);
+    deepEqual(hold.told, ['end']);
+  });
+
+  it('are forgotten when they have ended by themselves', () => {
+    const hold = lease();
+    streams.follow([route('/a', hold)], [], DRAIN_MS);
+    hold.streams = 0;
+    streams.follow([], [], DRAIN_MS);
+    streams.endConnections();
+    mock.timers.tick(DRAIN_MS);
+    deepEqual([hold.told, streams.size], [[], 0]);
+  });
+
+  it('are none of an endpoint that has none', () => {
+    const hold = lease(0);
+    streams.follow([route('/a', hold)], [], DRAIN_MS);
+    streams.endConnections();
+    mock.timers.tick(DRAIN_MS);
+    deepEqual([hold.told, streams.size], [[], 0]);
+  });
+
+  it('count together', () => {
+    streams.follow([route('/a', lease(2)), route('/b', lease(3))], [], DRAIN_MS);
+    equal(streams.size, 5);
+  });
+
+  it('count by endpoint with those that began since, but not those that are about to be ended', () => {
+    streams.follow(
+      [route('/same', lease(2)), route('/gone', lease(3))],
+      [route('/same', lease(0)), route('/quiet', lease(0))],
+      DRAIN_MS,
+    );
+    const serving = [route('/same', lease(4)), route('/quiet', lease(0)), route('/new', lease(1))];
+    deepEqual(lastOf(streams.byEndpoint(serving)), { 'GET /same': 6, 'GET /new': 1 });
+  });
+
+  it('end their connections in order when the gateway closes', () => {
+    const [one, two] = [lease(), lease()];
+    streams.follow([route('/a', one), route('/b', two)], [route('/a', lease(0))], DRAIN_MS);
+    streams.endConnections();
+    deepEqual([one.told, two.told], [['endConnections'], ['endConnections']]);
+  });
+
+  it('are ended no more after it has closed', () => {
+    const hold = lease();
+    streams.follow([route('/a', hold)], [], DRAIN_MS);
+    streams.close();
+    mock.timers.tick(DRAIN_MS);
+    deepEqual([hold.told, streams.size], [[], 0]);
+  });
+});

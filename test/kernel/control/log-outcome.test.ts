@@ -1,0 +1,115 @@
+import { deepEqual } from 'node:assert/strict';
+import type { Log, LogMessage } from '#contract';
+import type { Issue } from '../../../kernel/config/index.ts';
+import { type Attempt, Attempts } from '../../../kernel/control/attempts.ts';
+import type { Applied } from '../../../kernel/control/change.ts';
+import type { Control } from '../../../kernel/control/control.ts';
+import { logOutcome } from '../../../kernel/control/log-outcome.ts';
+
+const issue = (code: string): Issue => ({
+  code,
+  pointer: '/port',
+  severity: 'error',
+  namespace: 'core',
+  message: 'wrong',
+});
+
+const codes = (count: number) => Array.from({ length: count }, (_, at) => issue(`CODE_${at}`));
+
+describe('the log', () => {
+  let lines: string[];
+  let settled: Control['onSettled'];
+
+  beforeEach(() => {
+    lines = [];
+    settled = [];
+    const at = (level: string) => (message: LogMessage) => {
+      lines.push(`${level}: ${typeof message === 'string' ? message : message()}`);
+    };
+    const log: Log = {
+      debug: at('debug'),
+      info: at('info'),
+      warning: at('warning'),
+      error: at('error'),
+      critical: at('critical'),
+      at: () => log,
+    };
+    logOutcome({ onSettled: settled } as unknown as Control, log);
+  });
+
+  const attempted = (revision: number, problem: Partial<Attempt['problem']> = null): Attempt => ({
+    ...new Attempts().begin({ trigger: 'api' }, revision),
+    problem: problem && { slug: 'build', phase: 'build', issues: [], warnings: [], message: '', hidden: 0, ...problem },
+  });
+
+  const applies = (more: Partial<Applied>) =>
+    settled[0]!(attempted(2), {
+      result: 'applied',
+      revision: 2,
+      previous: 1,
+      hash: '0123456789abcdef',
+      attempt: 1,
+      durationMs: 5,
+      phases: { read: 1, swap: 2.5 },
+      changes: { added: [], changed: [], removed: [] },
+      rebound: [],
+      warnings: [],
+      issues: [],
+      ...more,
+    });
+  const fails = (attempt: Attempt) => settled[0]!(attempt, null);
+
+  it('tells what serves now, what has changed, where it listens and how long each step took', () => {
+    applies({
+      changes: { added: ['a'], changed: ['b', 'c'], removed: ['d', 'e', 'f'] },
+      rebound: ['[::]:1', '[::]:2'],
+    });
+    deepEqual(lines, [
+      'info: now serving revision 2 (0123456789ab), replacing 1: endpoints 1 added, 2 changed, 3 removed' +
+        '; now listening on [::]:1; now listening on [::]:2; read 1 ms, swap 2.5 ms',
+    ]);
+  });
+
+  it('tells of the first configuration its warnings alone', () => {
+    applies({ revision: 1, previous: 0, issues: [issue('ODD')] });
+    deepEqual(lines, ['warning: wrong (/port) [ODD]']);
+  });
+
+  for (const result of ['unchanged', 'dry_run'] as const) {
+    it(`tells of an attempt that ended as ${result} in detail only, without its warnings`, () => {
+      applies({ result, revision: 1, issues: [issue('ODD')] });
+      deepEqual(lines, [`debug: revision 1 stays active: ${result}`]);
+    });
+  }
+
+  it('tells once that nothing is left to mend after a refusal', () => {
+    fails(attempted(1, { issues: [issue('SCHEMA_TYPE')] }));
+    lines.length = 0;
+    applies({ result: 'unchanged', revision: 1 });
+    applies({ result: 'unchanged', revision: 1 });
+    deepEqual(lines, ['info: revision 1 stays active: unchanged', 'debug: revision 1 stays active: unchanged']);
+  });
+
+  const refused = (...told: string[]) =>
+    told.map((text) => `error: configuration refused; revision 1 stays active: ${text}`);
+
+  it('tells of a refusal without places its message', () => {
+    fails(attempted(1, { message: 'a worker is late' }));
+    deepEqual(lines, refused('a worker is late'));
+  });
+
+  it('tells of a refusal every mistake up to the twentieth', () => {
+    fails(attempted(1, { issues: codes(20) }));
+    deepEqual(lines, refused(...codes(20).map(({ code }) => `wrong (/port) [${code}]`)));
+  });
+
+  it('tells how many more mistakes there are, those included that are not remembered', () => {
+    fails(attempted(1, { issues: codes(23), hidden: 100 }));
+    deepEqual([lines.length, lines.at(-1)], [21, ...refused('and 103 more')]);
+  });
+
+  it('tells nothing of a refusal before anything serves: whoever starts is told', () => {
+    fails(attempted(0, { issues: codes(1) }));
+    deepEqual(lines, []);
+  });
+});
