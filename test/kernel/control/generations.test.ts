@@ -333,6 +333,20 @@ describe('the configurations of a process', () => {
       deepEqual(released.toSorted(), ['one', 'two']);
     });
 
+    it('end connections in other protocols, also of those that have been replaced', async () => {
+      await generations.listen();
+      const runtimes = [generations.current.runtime];
+      const { response } = await begin();
+      await apply(config('two'));
+      runtimes.push(generations.current.runtime);
+      const told: number[] = [];
+      for (const runtime of runtimes) mock.method(runtime, 'endConnections', () => void told.push(runtime.id));
+      const closing = generations.close();
+      held[0]!.end('{}');
+      await Promise.all([response, closing]);
+      deepEqual(told.toSorted(), [1, 2]);
+    });
+
     it('wait for streams, those included whose configuration has been replaced', async () => {
       await generations.listen();
       const stream = await listenTo();

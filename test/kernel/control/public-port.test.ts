@@ -1,0 +1,239 @@
+import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { ConfigError, type ServiceConfig } from '#contract';
+
+import { type ConfigErrors, silentLog } from '../../../kernel/contract/internal.ts';
+import { PublicPort } from '../../../kernel/control/public-port.ts';
+import type { Runtime } from '../../../kernel/runtime/runtime.ts';
+import { freePort, until } from '../../support/conditions.ts';
+import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { normalize } from '../../support/known.ts';
+
+const FOREVER = Number.POSITIVE_INFINITY;
+
+describe('the public port', () => {
+  let port: PublicPort;
+  /** Answers that are held back; null to answer at once. */
+  let held: ServerResponse[] | null;
+  let other: TestBackend;
+  let taken: number;
+
+  before(async () => {
+    other = await startBackend(json({}));
+    taken = Number(new URL(other.url).port);
+  });
+  after(() => other.close());
+
+  beforeEach(() => {
+    held = null;
+    port = new PublicPort({
+      serve: (_message, response) => {
+        if (held) held.push(response);
+        else response.end('ok');
+      },
+      log: silentLog,
+    });
+  });
+  afterEach(() => port.close(0));
+
+  const runtime = (asked: number, more: Partial<ServiceConfig> = {}): Runtime => {
+    const data = { version: 3, port: asked, listen_ip: '127.0.0.1', endpoints: [], ...more };
+    const { config } = normalize(data);
+    return { config: { ...config, port: asked }, tls: null, upgrades: new Set() } as unknown as Runtime;
+  };
+  const origin = (pointer: string) => `/where${pointer}`;
+  const prepare = (asked: number, more: Partial<ServiceConfig> = {}) => port.prepare(runtime(asked, more), origin);
+  const ask = (at: number) => fetch(`http://127.0.0.1:${at}/`);
+  const answers = (at: number): Promise<boolean> =>
+    ask(at).then(
+      (response) => response.text().then((text) => text === 'ok'),
+      () => false,
+    );
+
+  it('has no address before it is open, and none after it was closed', async () => {
+    equal(port.address, null);
+    await port.open(runtime(0), null);
+    notEqual(port.address, null);
+    await port.close(FOREVER);
+    equal(port.address, null);
+  });
+
+  it('opens where the configuration says', async () => {
+    const asked = await freePort();
+    deepEqual(await port.open(runtime(asked), null), { host: '127.0.0.1', port: asked });
+    deepEqual(port.address, { host: '127.0.0.1', port: asked });
+    equal(await answers(asked), true);
+  });
+
+  it('opens once', async () => {
+    const first = await port.open(runtime(0), null);
+    deepEqual(await port.open(runtime(await freePort()), null), first);
+  });
+
+  it('says at the start that its address is taken', async () => {
+    await rejects(port.open(runtime(taken), null), { code: 'LISTEN_FAILED' });
+    equal(port.address, null);
+  });
+
+  describe('of a worker', () => {
+    it('is the known one where any free one would do', async () => {
+      const known = await freePort();
+      equal((await port.open(runtime(0), known)).port, known);
+    });
+
+    it('is the one that is asked for, whatever is known', async () => {
+      const asked = await freePort();
+      equal((await port.open(runtime(asked), await freePort())).port, asked);
+    });
+
+    it('is any free one where the known one cannot be opened', async () => {
+      const opened = await port.open(runtime(0), taken);
+      notEqual(opened.port, taken);
+      equal(await answers(opened.port), true);
+    });
+  });
+
+  describe('of the next configuration', () => {
+    it('is the one there is when it is asked for by 0, by its number, or as before', async () => {
+      const { port: first } = await port.open(runtime(0), null);
+      for (const asked of [0, first]) {
+        const change = await prepare(asked);
+        const { rebound, closed } = change.commit(FOREVER);
+        await closed;
+        deepEqual([rebound, port.address!.port], [[], first]);
+      }
+      equal(await answers(first), true);
+    });
+
+    it('leaves the one there is alone when it is given up', async () => {
+      const { port: first } = await port.open(runtime(0), null);
+      await (await prepare(first)).abort();
+      equal(await answers(first), true);
+    });
+
+    it('is opened with the start when nothing is open yet', async () => {
+      const change = await prepare(taken);
+      deepEqual(change.commit(FOREVER).rebound, []);
+      await (await prepare(taken)).abort();
+      equal(port.address, null);
+    });
+
+    it('has its limits from then on', async () => {
+      const { port: first } = await port.open(runtime(0), null);
+      const status = async () =>
+        (await fetch(`http://127.0.0.1:${first}/`, { headers: { big: 'x'.repeat(9_000) } })).status;
+      equal(await status(), 200);
+      (await prepare(first, { max_header_bytes: 8_000 } as never)).commit(FOREVER);
+      equal(await status(), 431);
+    });
+
+    it('is open before the swap, and the only one after it', async () => {
+      const { port: first } = await port.open(runtime(0), null);
+      const asked = await freePort();
+      const change = await prepare(asked);
+      deepEqual([await answers(first), await answers(asked), port.address!.port], [true, true, first]);
+      const { rebound, closed } = change.commit(FOREVER);
+      await closed;
+      deepEqual([rebound, port.address], [[`127.0.0.1:${asked}`], { host: '127.0.0.1', port: asked }]);
+      deepEqual([await answers(first), await answers(asked)], [false, true]);
+    });
+
+    it('is closed when it is given up', async () => {
+      const { port: first } = await port.open(runtime(0), null);
+      const asked = await freePort();
+      await (await prepare(asked)).abort();
+      deepEqual([await answers(first), await answers(asked)], [true, false]);
+    });
+
+    it('is another one at another address of the machine', async () => {
+      const { port: first } = await port.open(runtime(await freePort()), null);
+      const { rebound } = (await prepare(first, { listen_ip: '127.0.0.2' })).commit(FOREVER);
+      deepEqual([rebound, port.address], [[`127.0.0.2:${first}`], { host: '127.0.0.2', port: first }]);
+    });
+
+    it('is another free one after one that was asked for by its number', async () => {
+      const { port: first } = await port.open(runtime(await freePort()), null);
+      (await prepare(0)).commit(FOREVER);
+      const { port: second } = port.address!;
+      notEqual(second, first);
+      // Asked for by 0 now, it stays.
+      deepEqual((await prepare(0)).commit(FOREVER).rebound, []);
+      equal(port.address!.port, second);
+    });
+
+    for (const [what, asked, more, pointer] of [
+      ['port', () => taken, {}, '/where/port'],
+      ['address', () => port.address!.port, { listen_ip: '192.0.2.1' }, '/where/listen_ip'],
+    ] as const) {
+      it(`is refused where it was written when its ${what} cannot be opened`, async () => {
+        await port.open(runtime(await freePort()), null);
+        await rejects(prepare(asked(), more), (error: ConfigErrors) => {
+          const [first] = error.errors;
+          deepEqual([error.errors.length, first!.code, first!.pointer], [1, 'LISTENER_BIND', pointer]);
+          match(first!.message, /cannot listen on /);
+          equal(first instanceof ConfigError && (first.cause as { code: string }).code, 'LISTEN_FAILED');
+          return true;
+        });
+      });
+    }
+
+    it('fails with whatever else is wrong as it is', async () => {
+      await port.open(runtime(await freePort()), null);
+      const { config } = runtime(await freePort());
+      const broken = {
+        config,
+        get tls(): never {
+          throw new Error('a bug');
+        },
+      } as never as Runtime;
+      await rejects(port.prepare(broken, origin), { message: 'a bug' });
+    });
+
+    it('leaves the requests of the old one as long as they take, or as long as it may', async () => {
+      held = [];
+      const { port: first } = await port.open(runtime(0), null);
+      const answer = ask(first);
+      await until(() => held!.length === 1);
+      const { closed } = (await prepare(await freePort())).commit(FOREVER);
+      held[0]!.end('late');
+      equal(await (await answer).text(), 'late');
+      await closed;
+      const { port: second } = port.address!;
+      const cut = ask(second);
+      await until(() => held!.length === 2);
+      await Promise.all([rejects(cut), (await prepare(await freePort())).commit(1).closed]);
+    });
+  });
+
+  describe('that is to close', () => {
+    const connection = async () => (await ask(port.address!.port)).headers.get('connection');
+
+    it('closes connections after their answer, until it is not any more', async () => {
+      await port.open(runtime(0), null);
+      port.setClosing(true);
+      equal(await connection(), 'close');
+      port.setClosing(false);
+      equal(await connection(), 'keep-alive');
+    });
+
+    it('goes on so when another one takes its place', async () => {
+      await port.open(runtime(0), null);
+      port.setClosing(true);
+      (await prepare(await freePort())).commit(FOREVER);
+      equal(await connection(), 'close');
+    });
+
+    it('waits for requests in flight as long as it may', async () => {
+      held = [];
+      const { port: first } = await port.open(runtime(0), null);
+      const answer = ask(first);
+      await until(() => held!.length === 1);
+      const closing = port.close(FOREVER);
+      held[0]!.end('late');
+      equal(await (await answer).text(), 'late');
+      await closing;
+    });
+
+    it('can be closed before it was opened', () => port.close(FOREVER));
+  });
+});
