@@ -72,6 +72,6 @@ export class Streams {
 }
 
 function stopEnding(held: Held): void {
-  if (held.ending) clearTimeout(held.ending);
+  clearTimeout(held.ending ?? undefined);
   held.ending = null;
 }
