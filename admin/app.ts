@@ -19,8 +19,8 @@ import type { Tokens } from './tokens/tokens.ts';
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Serves every operation behind all guards. */
-export function createApp(admin: Admin, tokens: Tokens, log: Log): Answer {
-  const { gateway, operations } = admin;
+export function createApp(admin: Admin, operations: readonly Operation[], tokens: Tokens, log: Log): Answer {
+  const { gateway } = admin;
   const now = () => performance.now();
   const authenticate = createTokenGuard(tokens, createFailureCounter(now), log);
   const means = { admin, authenticate, idempotency: createIdempotency(now), log };

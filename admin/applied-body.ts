@@ -1,5 +1,5 @@
 import type { Applied, Operations } from '#kernel';
-import type { JsonSchema } from './operation.ts';
+import type { JsonSchema } from './schemas.ts';
 import { guardSchema, issueSchema, listOf, mapOf, objectOf, oneOf, orNull, text, whole } from './schemas.ts';
 
 /** What a change did, as clients read it. */

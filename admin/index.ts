@@ -1,12 +1,16 @@
 import type { Operations, RunningAdmin, StartAdminOptions } from '#kernel';
 import type { Admin } from './admin.ts';
 import { createApp } from './app.ts';
+import { describeAdmin } from './openapi/admin-api.ts';
 import { openOperating } from './operating/operating.ts';
 import { changing } from './operations/changing.ts';
 import { reading } from './operations/reading.ts';
 import { AdminPort } from './port.ts';
 import { settingsOf } from './port-plan.ts';
 import { createTokenSource } from './tokens/token-source.ts';
+
+/** Every operation there is. */
+const operations = [...changing, ...reading];
 
 /**
  * Opens the admin port of a gateway and lets it follow the configuration. Where nobody asked for a port, one that is taken
@@ -18,7 +22,7 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
   const log = gateway.log.at('[ADMIN]');
   const admin: Admin = {
     gateway,
-    operations: [...changing, ...reading],
+    describe: (origin) => describeAdmin(operations, origin),
     operating: openOperating(gateway),
     get settings() {
       return settingsOf(gateway.serving.admin);
@@ -32,7 +36,7 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
     settings: () => admin.settings,
     log,
   });
-  const answer = createApp(admin, source.tokens, log);
+  const answer = createApp(admin, operations, source.tokens, log);
   const port = new AdminPort({ gateway, listen, answer, log, onServing: source.settle });
   try {
     await port.open();

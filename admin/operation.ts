@@ -2,9 +2,7 @@ import type Koa from 'koa';
 import type { AdminScope } from '#contract';
 import type { Admin } from './admin.ts';
 import type { ProblemSlug } from './problem.ts';
-
-/** JSON Schema, as the description of the API prints it. */
-export type JsonSchema = { readonly [keyword: string | symbol]: unknown };
+import type { Answer, JsonSchema } from './schemas.ts';
 
 /** A parameter of an operation. */
 export interface Parameter {
@@ -13,13 +11,6 @@ export interface Parameter {
   readonly description: string;
   readonly schema: JsonSchema;
   readonly required?: true;
-}
-
-/** What an operation answers with one status. */
-export interface Answer {
-  readonly description: string;
-  /** Media type to the schema of its body; none for an empty body. */
-  readonly content?: { readonly [mediaType: string]: JsonSchema };
 }
 
 /** One operation of the admin API: it is served, guarded and described from this alone. */

@@ -1,4 +1,12 @@
-import type { Answer, JsonSchema } from './operation.ts';
+/** JSON Schema, as the description of the API prints it. */
+export type JsonSchema = { readonly [keyword: string | symbol]: unknown };
+
+/** What an operation answers with one status. */
+export interface Answer {
+  readonly description: string;
+  /** Media type to the schema of its body; none for an empty body. */
+  readonly content?: { readonly [mediaType: string]: JsonSchema };
+}
 
 /** The schemas that bodies are described with. */
 export const text: JsonSchema = { type: 'string' };

@@ -1,4 +1,4 @@
-import type { Operations } from './index.ts';
+import type { Operations } from './gateway/operations.ts';
 
 /** What the command line and the environment say about the admin port. */
 export interface StartAdminOptions {

@@ -43,7 +43,7 @@ const roots: Readonly<Record<string, readonly string[]>> = {
     'kernel/start-admin.ts',
     'kernel/version.ts',
   ],
-  'kernel/start-admin.ts': ['kernel/index.ts'],
+  'kernel/start-admin.ts': ['gateway'],
   'kernel/sluice.ts': ['contract', 'kernel/index.ts', 'plugins/index.ts'],
   'kernel/bin.ts': ['cli', 'kernel/index.ts', 'kernel/sluice.ts', 'plugins/index.ts', 'admin/index.ts'],
 };

@@ -1,6 +1,6 @@
 import { version } from '#kernel';
-import type { Answer, Operation, Parameter } from '../operation.ts';
-import { configSchema } from '../schemas.ts';
+import type { Operation, Parameter } from '../operation.ts';
+import { type Answer, configSchema } from '../schemas.ts';
 import { type Components, createComponents } from './components.ts';
 import { type OpenApi, type OpenApiOperation, operationIdOf, pathsOf } from './document.ts';
 import { problemAnswers } from './problem-answers.ts';

@@ -1,5 +1,4 @@
-import type { JsonSchema } from '../operation.ts';
-import { schemaName } from '../schemas.ts';
+import { type JsonSchema, schemaName } from '../schemas.ts';
 
 /** The schemas of a description, each told once. */
 export interface Components {

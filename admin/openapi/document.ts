@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../operation.ts';
+import type { JsonSchema } from '../schemas.ts';
 
 /** What both descriptions are made of: the parts of OpenAPI 3.1 that are used. */
 export interface OpenApi {

@@ -1,7 +1,7 @@
-import type { Answer, JsonSchema, Operation } from '../operation.ts';
+import type { Operation } from '../operation.ts';
 import { type ProblemSlug, problemStatuses } from '../problem.ts';
 import { titleOf, typeOf } from '../problem-document.ts';
-import { named, problemSchema } from '../schemas.ts';
+import { type Answer, type JsonSchema, named, problemSchema } from '../schemas.ts';
 
 /** The problems that an operation may answer with, by status. */
 export function problemAnswers(operation: Operation): Readonly<Record<number, Answer>> {

@@ -1,4 +1,3 @@
-import { describeAdmin } from '../openapi/admin-api.ts';
 import type { Operation } from '../operation.ts';
 import { jsonAnswer } from '../schemas.ts';
 import { openApiSchema } from './openapi.ts';
@@ -9,7 +8,7 @@ export const adminOpenapi: Operation = {
   scope: 'read',
   summary: 'Describe this API, as OpenAPI 3.1.',
   answers: { 200: jsonAnswer('The description.', openApiSchema) },
-  handle(ctx, { operations }) {
-    ctx.body = describeAdmin(operations, `${ctx.protocol}://${ctx.host}`);
+  handle(ctx, { describe }) {
+    ctx.body = describe(`${ctx.protocol}://${ctx.host}`);
   },
 };

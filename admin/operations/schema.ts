@@ -1,7 +1,7 @@
 import { nearest } from '#kernel';
-import type { Answer, Operation } from '../operation.ts';
+import type { Operation } from '../operation.ts';
 import { Problem } from '../problem.ts';
-import { documentOf, jsonAnswer } from '../schemas.ts';
+import { type Answer, documentOf, jsonAnswer } from '../schemas.ts';
 
 const answers: Readonly<Record<number, Answer>> = {
   200: jsonAnswer(

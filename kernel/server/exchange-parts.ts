@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { ClientRequest, Log, RouterOptions, Step } from '#contract';
-import type { Rendering } from '../pipeline/render.ts';
+import type Koa from 'koa';
+import type { ClientRequest, EndpointConfig, Log, RouterOptions, Step } from '#contract';
+import type { Answer, Rendering } from '../pipeline/render.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FallbackAnswers } from './answers.ts';
 import type { RequestParts } from './client-request.ts';
 import type { Destinations } from './destinations.ts';
-import type { Exchange } from './exchange.ts';
 import type { SeeHead } from './heads.ts';
 
 /** What the exchanges of one runtime share. */
@@ -25,9 +25,25 @@ export interface ExchangeParts {
   readonly log: Log;
 }
 
+/** What an exchange does for the Koa application and the connection around it. */
+export interface KoaExchange {
+  /** Koa middleware is about to see the request. */
+  prepare(): void;
+  /** The endpoint this request is for; null when there is none. */
+  match(): EndpointConfig | null;
+  /** Answers the request that a context is of. */
+  run(context: Koa.Context): Promise<void> | void;
+  /** As of `ClientBody.settle`. */
+  settleBody(streams: boolean): void;
+  /** Lets those who asked see the head of an answer. */
+  seeHead(answer: Answer): Answer;
+  /** Ends it: its connection answers with this status in its place, or ends. */
+  abandon(status: number): void;
+}
+
 /** A message on its way through Koa, with its exchange. */
 export interface ExchangeMessage extends IncomingMessage {
-  [exchangeKey]?: Exchange;
+  [exchangeKey]?: KoaExchange;
 }
 
 export const exchangeKey = Symbol('exchange');

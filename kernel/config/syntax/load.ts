@@ -7,7 +7,7 @@ import { showValue } from '../schema/problem.ts';
 import { conflictMarks } from './conflict-marks.ts';
 import { json } from './json-text.ts';
 import { locator } from './locator.ts';
-import { lineIndex, type Part, PlacedError, type Position, type TextRange } from './position.ts';
+import { type Locate, lineIndex, PlacedError, type Position, type TextRange, type ValueAt } from './position.ts';
 import { toldAsTemplates } from './template.ts';
 import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 import { toml } from './toml-text.ts';
@@ -24,13 +24,8 @@ export interface Document {
   readonly data: unknown;
   /** What is odd about the text but does not refuse it. */
   readonly warnings: readonly ConfigError[];
-  /** The value a pointer leads to; undefined when there is none. */
-  valueAt(pointer: string): unknown;
-  /**
-   * Where a value, or the key before it, stands in the text; undefined when there is no such value.
-   * @param range of a string value, in UTF-16 units: where that stretch of it stands.
-   */
-  locate(pointer: string, part: Part, range?: TextRange): Position | undefined;
+  readonly valueAt: ValueAt;
+  readonly locate: Locate;
 }
 
 /** How the text of a configuration is written. */

@@ -1,11 +1,10 @@
 import { parsePointer } from '../pointer.ts';
-import type { Document } from './load.ts';
-import { type Finder, lineIndex, type Position, type TextRange } from './position.ts';
+import { type Finder, type Locate, lineIndex, type Position, type TextRange, type ValueAt } from './position.ts';
 import { withinLiteral } from './string-literal.ts';
 import type { Format } from './text-format.ts';
 
 /** Finds places in a text, which is parsed again, with places, when one is first asked for. */
-export function locator(text: string, format: Format, valueAt: Document['valueAt']): Document['locate'] {
+export function locator(text: string, format: Format, valueAt: ValueAt): Locate {
   let find: Finder | undefined;
   let place: ((stretch: TextRange) => Position) | undefined;
   return (pointer, part, range) => {

@@ -22,6 +22,15 @@ export interface Mend extends TextRange {
 /** What of a field a mistake is about. */
 export type Part = 'key' | 'value';
 
+/** The value a pointer leads to; undefined when there is none. */
+export type ValueAt = (pointer: string) => unknown;
+
+/**
+ * Where a value, or the key before it, stands in the text; undefined when there is no such value.
+ * @param range of a string value, in UTF-16 units: where that part of it stands.
+ */
+export type Locate = (pointer: string, part: Part, range?: TextRange) => Position | undefined;
+
 /** Finds where the value a pointer leads to stands in a text. */
 export type Finder = (steps: readonly string[], part: Part) => TextRange | undefined;
 

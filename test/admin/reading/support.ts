@@ -6,6 +6,7 @@ import { adminSchema } from '#contract';
 import type { Operations } from '#kernel';
 import type { Admin } from '../../../admin/admin.ts';
 import { answering } from '../../../admin/answering.ts';
+import { describeAdmin } from '../../../admin/openapi/admin-api.ts';
 import { openOperating } from '../../../admin/operating/operating.ts';
 import { reading } from '../../../admin/operations/reading.ts';
 
@@ -40,7 +41,13 @@ export async function openReading(gateway: Operations): Promise<ReadingPort> {
   const operating = openOperating(gateway, timers);
   const settings = { max_body: adminSchema.properties.max_body.default } as Admin['settings'];
   let stops = 0;
-  const admin = { gateway, settings, operating, operations: reading, stop: () => void stops++ } as Admin;
+  const admin = {
+    gateway,
+    settings,
+    operating,
+    describe: (origin) => describeAdmin(reading, origin),
+    stop: () => void stops++,
+  } as Admin;
   const app = new Koa();
   app.silent = true;
   app.use(answering(gateway, gateway.log));
