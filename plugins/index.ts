@@ -6,6 +6,8 @@ import { order } from './order.ts';
 const plugins: Manifest = {
   'admin/api': () => import('./admin/api.ts'),
   'admin/reload': () => import('./admin/reload.ts'),
+  'auth/jose': () => import('./auth/jose.ts'),
+  'auth/validator': () => import('./auth/validator/index.ts'),
   'backend/http': () => import('./backend/http/index.ts'),
   'backend/http/client': () => import('./backend/http/client/index.ts'),
   'discovery/dns': () => import('./discovery/dns.ts'),

@@ -72,7 +72,8 @@ function objection({ from, to }: Import): string | undefined {
   if (family !== undefined || /^plugins\/[^/]+\.ts$/.test(from)) {
     if (to === '#contract') return undefined;
     if (from === 'plugins/index.ts') return to.startsWith('plugins/') ? undefined : 'the manifest imports plugins only';
-    return to.startsWith(`plugins/${family}/`) ? undefined : 'a plugin imports #contract, its own family and packages';
+    if (to.startsWith('plugins/services/') || to.startsWith(`plugins/${family}/`)) return undefined;
+    return 'a plugin imports #contract, its own family, services and packages';
   }
   if (from.startsWith('admin/')) {
     return to === '#kernel' || to === '#contract' || to.startsWith('admin/') ? undefined : 'admin sees the façade only';

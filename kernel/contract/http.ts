@@ -32,7 +32,15 @@ export const httpSigners: Port<HttpSigner> = definePort('http signers');
 /** How a component calls over HTTP, where it is not as its place does. */
 export interface HttpOptions {
   /** TLS, in the place of that of the backend or of the service. @param at pointer of it in the component's configuration. */
-  readonly tls?: { readonly settings: ClientTls; readonly at: string };
+  readonly tls?: {
+    readonly settings: ClientTls;
+    readonly at: string;
+    /**
+     * Public keys: the SHA-256 of their DER form (SPKI) in base64. Some certificate of the chain that the server shows must
+     * have one of them. Says nothing where `allow_insecure_connections` is set. Default: any.
+     */
+    readonly pins?: readonly string[];
+  };
   /** Default: as the backend says, else true. */
   readonly followsRedirects?: boolean;
   /**

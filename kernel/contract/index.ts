@@ -115,5 +115,6 @@ export {
   type TlsProtocolOptions,
   tlsProtocol,
 } from './tls-options.ts';
+export { type TokenCheck, tokenChecks } from './token-checks.ts';
 export type { TakeToken, TokenPool } from './token-pool.ts';
 export type { Upgrade } from './upgrade.ts';

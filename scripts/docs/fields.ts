@@ -44,13 +44,13 @@ interface Parts {
   /** The values of a map; false for a closed object. */
   readonly additionalProperties?: JsonSchema | false;
   readonly required?: readonly string[];
-  readonly allOf?: readonly { anyOf: readonly [{ required: readonly string[] }] }[];
+  readonly allOf?: readonly { anyOf?: readonly [{ required: readonly string[] }] }[];
 }
 
-/** Of a field that may be spelled in several ways the present one is named. */
+/** Of a field that may be spelled in several ways the present one is named; of a group of which one is to be written none. */
 function requiredOf(schema: JsonSchema): Set<string> {
   const { required = [], allOf = [] } = schema as Parts;
-  return new Set([...required, ...allOf.flatMap(({ anyOf: [present] }) => present.required)]);
+  return new Set([...required, ...allOf.flatMap(({ anyOf }) => anyOf?.[0].required ?? [])]);
 }
 
 function descriptionOf({ description, deprecated, writeOnly }: JsonSchema): string[] {

@@ -7,7 +7,6 @@ const ofEndpoints = [
   'auth/api-keys',
   'auth/basic',
   'auth/signer',
-  'auth/validator',
   'documentation/openapi',
   'documentation/postman',
   'governance/quota',

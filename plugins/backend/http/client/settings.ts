@@ -67,7 +67,11 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
   const signers = site.takeAll(httpSigners);
   const observers = site.takeAll(connectionObservers);
   return {
-    transport: transport(site, tls ? prepareTls(site, tls.settings, tls.at) : tlsOf(site), options.ownConnection),
+    transport: transport(
+      site,
+      tls ? prepareTls(site, tls.settings, tls.at, tls.pins) : tlsOf(site),
+      options.ownConnection,
+    ),
     followsRedirects: followsRedirects ?? !config.no_redirect,
     resendsBody: config.send_body_on_redirect,
     buffersBody: config.send_body_on_redirect || signers.some(({ readsBody }) => readsBody),

@@ -1,5 +1,12 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
-import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
+import {
+  checkServerIdentity,
+  createSecureContext,
+  type DetailedPeerCertificate,
+  type PeerCertificate,
+  type SecureContext,
+  type SecureContextOptions,
+} from 'node:tls';
 import {
   type ClientTls,
   ConfigError,
@@ -15,6 +22,7 @@ import {
 export interface TlsClient {
   readonly secureContext: SecureContext;
   readonly rejectUnauthorized: boolean;
+  readonly checkServerIdentity?: typeof checkServerIdentity;
 }
 
 /** A `client_tls` object made ready: its files are read and found good. */
@@ -25,6 +33,9 @@ export interface PreparedTls {
   /** Differs whenever a setting or the content of a file differs. */
   readonly fingerprint: string;
 }
+
+/** Certificates of a chain that are looked at. */
+const MAX_CHAIN = 10;
 
 let standard: TlsClient | null = null;
 
@@ -41,9 +52,15 @@ export function standardTls(): TlsClient {
  * Reads and checks a backend's own `client_tls` object. Codes: `CLIENT_TLS_FILE`, `CLIENT_TLS_VERSION`,
  * `CLIENT_TLS_CIPHER`, `CLIENT_TLS_INVALID`; a warning `CLIENT_TLS_CERTS`.
  * @param pointer of the object in the site's configuration.
+ * @param pins as of `HttpOptions`.
  * @throws ConfigError naming the file, version or number that is wrong.
  */
-export function prepareTls(site: Site<unknown>, config: ClientTls, pointer = '/client_tls'): PreparedTls {
+export function prepareTls(
+  site: Site<unknown>,
+  config: ClientTls,
+  pointer = '/client_tls',
+  pins: readonly string[] = [],
+): PreparedTls {
   const prepared = prepare(site.read, config, (kind, at, message, cause) =>
     site.fault(`CLIENT_TLS_${kind}`, pointer + at, message, { cause }),
   );
@@ -54,7 +71,31 @@ export function prepareTls(site: Site<unknown>, config: ClientTls, pointer = '/c
       'of several certificates with the same kind of key only the first is offered',
     );
   }
-  return prepared;
+  return pins.length === 0 ? prepared : pinned(prepared, pins);
+}
+
+/** The same for servers with one of some public keys. */
+function pinned({ client, paths, fingerprint }: PreparedTls, pins: readonly string[]): PreparedTls {
+  return {
+    paths,
+    client: {
+      ...client,
+      checkServerIdentity: (host, certificate) =>
+        checkServerIdentity(host, certificate) ?? pinTrouble(certificate, pins),
+    },
+    fingerprint: JSON.stringify([fingerprint, pins]),
+  };
+}
+
+/** What is wrong with a chain in which no certificate has one of some public keys. */
+function pinTrouble(certificate: PeerCertificate, pins: readonly string[]): Error | undefined {
+  let at = certificate as DetailedPeerCertificate | undefined;
+  for (let length = 0; at && length < MAX_CHAIN; length++) {
+    const key = new X509Certificate(at.raw).publicKey.export({ type: 'spki', format: 'der' });
+    if (pins.includes(createHash('sha256').update(key).digest('base64'))) return undefined;
+    at = at.issuerCertificate === at ? undefined : at.issuerCertificate;
+  }
+  return new Error('no certificate of the server has a pinned public key');
 }
 
 /** The same for the `client_tls` object of the service: done once, and one error for all who ask. */

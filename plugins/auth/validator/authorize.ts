@@ -1,0 +1,44 @@
+import { type Data, type DataObject, getKey, getPath } from '#contract';
+import type { ValidatorConfig } from './schema.ts';
+
+/** Says what a token is not allowed to do; null when it may call the endpoint. */
+export type Authorize = (claims: DataObject) => string | null;
+
+type Rules = Pick<
+  ValidatorConfig,
+  'roles' | 'roles_key' | 'roles_key_is_nested' | 'scopes' | 'scopes_key' | 'scopes_matcher'
+>;
+
+export function authorizer(config: Rules): Authorize {
+  const { roles, scopes, scopes_matcher: matcher } = config;
+  const rolesOf = config.roles_key_is_nested ? claimAt(config.roles_key) : whole(config.roles_key);
+  const scopesPath = config.scopes_key.split('.');
+  return (claims) => {
+    if (roles.length > 0) {
+      const carried = listed(rolesOf(claims));
+      if (!roles.some((role) => carried.includes(role))) return 'it has none of the roles';
+    }
+    if (scopes.length === 0) return null;
+    const carried = listed(getPath(claims, scopesPath));
+    const suffices =
+      matcher === 'all' ? scopes.every((one) => carried.includes(one)) : scopes.some((one) => carried.includes(one));
+    return suffices ? null : 'its scopes do not suffice';
+  };
+}
+
+/** Reads a claim: dots lead into objects, but for names that are addresses. */
+export function claimAt(name: string): (claims: DataObject) => Data | undefined {
+  if (!name.includes('.') || name.startsWith('http')) return whole(name);
+  const path = name.split('.');
+  return (claims) => getPath(claims, path);
+}
+
+function whole(name: string): (claims: DataObject) => Data | undefined {
+  return (claims) => getKey(claims, name);
+}
+
+/** The members of an array that are text, or the words of a text. */
+function listed(value: Data | undefined): readonly Data[] {
+  if (typeof value === 'string') return value.split(' ').filter((word) => word !== '');
+  return Array.isArray(value) ? value.filter((member) => typeof member === 'string') : [];
+}

@@ -1,0 +1,50 @@
+import { type Data, type DataObject, getKey } from '#contract';
+
+/** Between which times a token is good, in seconds since 1970; infinite where it does not say. */
+export interface Times {
+  readonly notBefore: number;
+  readonly expires: number;
+  readonly issued: number;
+}
+
+/** What a token says of its times, its issuer and those it is meant for; what is wrong where one is of another type. */
+export function readRegistered(claims: DataObject): Times | string {
+  const times = {
+    notBefore: timeOf(claims, 'nbf', Number.NEGATIVE_INFINITY),
+    expires: timeOf(claims, 'exp', Number.POSITIVE_INFINITY),
+    issued: timeOf(claims, 'iat', Number.NEGATIVE_INFINITY),
+  };
+  if (Object.values(times).some(Number.isNaN)) return 'a time in it is no number';
+  const issuer = getKey(claims, 'iss');
+  if (issuer !== undefined && typeof issuer !== 'string') return 'its iss is no string';
+  const audience = getKey(claims, 'aud');
+  if (audience !== undefined && audienceOf(audience) === null) return 'its aud is no string and no array of strings';
+  return times;
+}
+
+/** A time without its fraction; NaN for what is none. */
+function timeOf(claims: DataObject, name: string, missing: number): number {
+  const value = getKey(claims, name);
+  if (value === undefined) return missing;
+  const number = JSON.isRawJSON(value) ? Number(value.rawJSON) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? Math.trunc(number) : Number.NaN;
+}
+
+function audienceOf(value: Data): readonly string[] | null {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) && value.every((member) => typeof member === 'string') ? (value as string[]) : null;
+}
+
+/** Why a token is not good now; null when it is. @param now and leeway in seconds. */
+export function untimely({ notBefore, expires, issued }: Times, now: number, leeway: number): string | null {
+  if (now + leeway < notBefore) return 'it is not valid yet';
+  if (now - leeway > expires) return 'it has expired';
+  return now + leeway < issued ? 'it was issued in the future' : null;
+}
+
+/** Why a token is not for us; null when it is. @param issuer empty for any. */
+export function misdirected(claims: DataObject, issuer: string, audience: readonly string[]): string | null {
+  if (issuer !== '' && getKey(claims, 'iss') !== issuer) return 'its issuer is another';
+  const meant = audienceOf(getKey(claims, 'aud') ?? []) ?? [];
+  return audience.every((one) => meant.includes(one)) ? null : 'it is meant for others';
+}

@@ -1,0 +1,35 @@
+import type { HeaderBag } from '#contract';
+import { MAX_TOKEN } from './token.ts';
+
+/** Finds the token of a request: empty for none, null for one that is too long to be looked at. */
+export type Extract = (headers: HeaderBag) => string | null;
+
+/** The token in a header, else in a cookie: a header that is there decides, whatever it holds. */
+export function extractor(headerName: string, cookie: string): Extract {
+  const header = headerName.toLowerCase();
+  const start = `${cookie}=`;
+  return (headers) => {
+    const value = headers.get(header);
+    return value === undefined || value === '' ? plain(cookieOf(headers, start)) : plain(withoutScheme(value));
+  };
+}
+
+function withoutScheme(value: string): string {
+  return value.length > 7 && value.slice(0, 7).toLowerCase() === 'bearer ' ? value.slice(7) : value;
+}
+
+function cookieOf(headers: HeaderBag, start: string): string {
+  for (const line of headers.getAll('cookie')) {
+    for (const pair of line.split(';')) {
+      const trimmed = pair.trim();
+      if (trimmed.startsWith(start)) return trimmed.slice(start.length).replace(/^"(.*)"$/, '$1');
+    }
+  }
+  return '';
+}
+
+/** Without the white space that may stand inside. */
+function plain(token: string): string | null {
+  if (token.length > MAX_TOKEN) return null;
+  return token.includes(' ') || token.includes('\t') ? token.replace(/[ \t]+/g, '') : token;
+}

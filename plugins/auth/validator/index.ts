@@ -1,0 +1,123 @@
+import {
+  atEndpoint,
+  before,
+  definePlugin,
+  type EndpointSite,
+  httpSigners,
+  isHeaderName,
+  refuse,
+  tokenChecks,
+} from '#contract';
+import { algorithm } from '../../services/keys/algorithms.ts';
+import { openKeys } from '../../services/keys/keys.ts';
+import { propagation } from './propagate.ts';
+import { schema, type ValidatorConfig } from './schema.ts';
+import { DEFAULT_SECONDS, sharedAge, sharedCache } from './shared-cache.ts';
+import { Validation } from './validate.ts';
+
+/**
+ * Refuses with 401 every request without a good token, and with 403 those whose token has not the roles or scopes. Claims
+ * are left on the call.
+ *
+ * Faults of the configuration: `VALIDATOR_CACHE`, `VALIDATOR_SCOPES`, `VALIDATOR_DURATION`, `VALIDATOR_HEADER`,
+ * `VALIDATOR_SECRET` and those of `openKeys`; warnings `VALIDATOR_UNUSED`, `VALIDATOR_WEAK_KEY`, `VALIDATOR_HEADER_UNUSED`.
+ */
+export const plugin = definePlugin({
+  name: 'auth/validator',
+  description: 'Lets requests pass whose token is signed, in time and meant for the endpoint.',
+  leaves: ['data'],
+  meaning: (_config, level) => (level === 'endpoint' ? { claims: true } : {}),
+  offers: [sharedAge],
+  takes: [httpSigners, sharedAge, tokenChecks],
+  places: [
+    sharedCache,
+    atEndpoint(schema, (site) => {
+      checkFields(site);
+      const { config } = site;
+      const log = site.log.at('[JWTValidator]');
+      const ages = [(config.cache_duration || DEFAULT_SECONDS) * 1000, site.take(sharedAge) ?? 0];
+      const keys = openKeys(site, config, {
+        strategy: config.key_identify_strategy,
+        maxAgeMs: config.cache ? Math.max(...ages) : null,
+        cooldownMs: config.failed_jwk_key_cooldown,
+      });
+      const claims = propagation(site);
+      if (!keys) {
+        log.warning('Unable to parse the configuration: jwk_url is not secure');
+        return { endpoint: before(() => refuse(401)), terminal: true };
+      }
+      warnOfWeakKeys(site, keys.all());
+      tell(site, log);
+      const validation = new Validation(site, keys, site.takeAll(tokenChecks), claims, log);
+      return { endpoint: before(validation.admit), sets: claims.headers };
+    }),
+  ],
+});
+
+function tell({ config }: EndpointSite<ValidatorConfig>, log: EndpointSite<ValidatorConfig>['log']): void {
+  const { roles, scopes } = config;
+  if (roles.length > 0) log.debug(`Roles are in the claim ${config.roles_key}`);
+  if (scopes.length > 0) log.debug(`Scopes are in the claim ${config.scopes_key}, ${config.scopes_matcher} suffices`);
+  if (config.operation_debug) log.debug('Refusals are logged');
+}
+
+/** What is written and would do nothing, or other than it seems. */
+function checkFields(site: EndpointSite<ValidatorConfig>): void {
+  const { config } = site;
+  const local = config.jwk_local_path !== undefined;
+  if (local && config.cache) {
+    throw site.fault('VALIDATOR_CACHE', '/cache', 'a file is read once: its keys are never cached', {
+      hint: 'leave cache out',
+    });
+  }
+  if (config.scopes.length > 0 && config.scopes_key === '') {
+    throw site.fault('VALIDATOR_SCOPES', '/scopes', 'scopes are not looked at without scopes_key', {
+      hint: '"scopes_key": "scope"',
+    });
+  }
+  for (const name of ['leeway', 'failed_jwk_key_cooldown'] as const) {
+    const isOff = name === 'failed_jwk_key_cooldown' && config[name] === 0;
+    if (config[name] < 1000 && !isOff) throw site.fault('VALIDATOR_DURATION', `/${name}`, `${name} is less than 1s`);
+  }
+  if (!isHeaderName(config.auth_header_name)) {
+    throw site.fault('VALIDATOR_HEADER', '/auth_header_name', 'auth_header_name is no name of a header');
+  }
+  if ((config.secret_url === undefined) !== (config.cypher_key === undefined)) {
+    const [there, missing] = config.secret_url ? ['secret_url', 'cypher_key'] : ['cypher_key', 'secret_url'];
+    throw site.fault('VALIDATOR_SECRET', `/${there}`, `${there} does nothing without ${missing}`);
+  }
+  if (config.secret_url !== undefined && !local) {
+    throw site.fault('VALIDATOR_SECRET', '/secret_url', 'secret_url opens a file: jwk_local_path is missing');
+  }
+  const unused = (name: string, without: string) =>
+    site.warn('VALIDATOR_UNUSED', `/${name}`, `${name} has no effect ${without}`);
+  if (local && config.jwk_fingerprints.length > 0) unused('jwk_fingerprints', 'with jwk_local_path');
+  if (local && config.jwk_local_ca !== undefined) unused('jwk_local_ca', 'with jwk_local_path');
+  if (local && config.failed_jwk_key_cooldown > 0) unused('failed_jwk_key_cooldown', 'with jwk_local_path');
+  if (!local && !config.cache && config.cache_duration !== DEFAULT_SECONDS) unused('cache_duration', 'without cache');
+  if (config.scopes.length === 0 && config.scopes_key !== '') unused('scopes_key', 'without scopes');
+  if (config.roles.length === 0 && config.roles_key !== 'roles') unused('roles_key', 'without roles');
+  if (config.roles_key_is_nested && !config.roles_key.includes('.'))
+    unused('roles_key_is_nested', 'without dots in roles_key');
+  if (config.propagate_claims_preserve_array && config.propagate_claims.length === 0) {
+    unused('propagate_claims_preserve_array', 'without propagate_claims');
+  }
+}
+
+/** Symmetric keys that are shorter than the hash, and files in which no key suits. */
+function warnOfWeakKeys(
+  site: EndpointSite<ValidatorConfig>,
+  keys: ReturnType<NonNullable<ReturnType<typeof openKeys>>['all']>,
+) {
+  if (keys.length === 0) return;
+  const { kind, hashBytes } = algorithm(site.config.alg);
+  const suiting = keys.filter((key) => key.kind === kind && key.verifying);
+  if (suiting.length === 0) {
+    throw site.fault('VALIDATOR_KEYS', '/jwk_local_path', `no key of the file works with ${site.config.alg}`);
+  }
+  if (kind === 'oct' && suiting.some((key) => key.secretBytes < hashBytes)) {
+    site.warn('VALIDATOR_WEAK_KEY', '/jwk_local_path', `a key of the file is shorter than ${hashBytes} bytes`, {
+      hint: `openssl rand ${hashBytes} | basenc --base64url`,
+    });
+  }
+}

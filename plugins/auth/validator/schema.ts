@@ -1,0 +1,114 @@
+import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
+import { identifyStrategies } from '../../services/keys/key-set.ts';
+import { keyServerFields } from '../../services/keys/schema.ts';
+
+const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
+const names = (description: string, ...example: string[]) =>
+  ({ type: 'array', items: { type: 'string' }, description, default: [], examples: [example] }) as const;
+
+export const schema = {
+  type: 'object',
+  title: 'Token validator',
+  description: 'Who may call the endpoint: whose signed tokens are accepted, and what they must say.',
+  required: ['alg'],
+  exactlyOneOf: [['jwk_url', 'jwk_local_path']],
+  examples: [
+    {
+      alg: 'RS256',
+      jwk_url: 'https://id.example.com/.well-known/jwks.json',
+      issuer: 'https://id.example.com',
+      audience: ['https://api.example.com'],
+      cache: true,
+      cache_duration: 600,
+      failed_jwk_key_cooldown: '10s',
+    },
+    {
+      alg: 'HS256',
+      jwk_local_path: 'samples/tokens/keys.json',
+      roles: ['admin'],
+      scopes: ['read', 'write'],
+      scopes_key: 'scope',
+      scopes_matcher: 'all',
+    },
+  ],
+  properties: {
+    ...keyServerFields,
+    cache: flag('Keep downloaded keys in memory; else they are downloaded for every request.'),
+    cache_duration: {
+      type: 'integer',
+      minimum: 0,
+      description: 'How long a downloaded key is used, in seconds; 0 means 900.',
+      default: 900,
+    },
+    key_identify_strategy: {
+      type: 'string',
+      enum: identifyStrategies,
+      description: 'What in the header of a token names its key.',
+      default: 'kid',
+    },
+    failed_jwk_key_cooldown: {
+      type: 'duration',
+      description: 'How long a key that could not be had is not looked for again, 1s or more; 0 for no such time.',
+      default: '0s',
+      examples: ['10s'],
+    },
+    issuer: {
+      type: 'string',
+      description: 'What iss of the token must be; empty for anything.',
+      default: '',
+      examples: ['https://id.example.com'],
+    },
+    audience: names('All of these must be in aud of the token.', 'https://api.example.com'),
+    roles: names('The token must carry one of these; empty for no such demand.', 'admin', 'editor'),
+    roles_key: {
+      type: 'string',
+      minLength: 1,
+      description: 'The claim with the roles: an array, or a text with spaces between them.',
+      default: 'roles',
+      examples: ['realm_access.roles'],
+    },
+    roles_key_is_nested: flag('Dots in roles_key lead into objects, unless it starts with http.'),
+    scopes: names('What the token must be allowed to do, by scopes_matcher; needs scopes_key.', 'read', 'write'),
+    scopes_key: {
+      type: 'string',
+      description: 'The claim with the scopes; dots lead into objects.',
+      default: '',
+      examples: ['scope'],
+    },
+    scopes_matcher: {
+      type: 'string',
+      enum: ['any', 'all'],
+      description: 'How many of the scopes the token must have.',
+      default: 'any',
+    },
+    auth_header_name: {
+      type: 'string',
+      published: { pattern: HEADER_NAME_PATTERN },
+      description: 'Header with the token, after Bearer or bare.',
+      default: 'Authorization',
+    },
+    cookie_key: {
+      type: 'string',
+      minLength: 1,
+      description: 'Cookie with the token, for requests without that header.',
+      default: 'access_token',
+    },
+    propagate_claims: {
+      type: 'array',
+      items: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 2, maxItems: 2 },
+      description:
+        'Claims and the headers in which backends get them, in the place of what the client sent. A missing claim is an empty header.',
+      default: [],
+      examples: [[['sub', 'X-User']]],
+    },
+    propagate_claims_preserve_array: flag('An array becomes several values of its header instead of one with commas.'),
+    leeway: {
+      type: 'duration',
+      description: 'By how much clocks may differ, 1s or more.',
+      default: '1s',
+    },
+    operation_debug: flag('Log why a request was refused, as an error.'),
+  },
+} as const satisfies Schema;
+
+export type ValidatorConfig = Infer<typeof schema>;

@@ -1,0 +1,30 @@
+import { atService, definePort, type Infer, offer, type Place, type Schema } from '#contract';
+
+/** How long a key is used where nothing is said, in seconds. */
+export const DEFAULT_SECONDS = 900;
+
+/** How long all endpoints together use a key, in milliseconds. */
+export const sharedAge = definePort<number>('shared key cache');
+
+const schema = {
+  type: 'object',
+  title: 'Shared key cache',
+  description: 'Keys are kept for all endpoints whose auth/validator has "cache": true.',
+  examples: [{ shared_cache_duration: 900 }],
+  properties: {
+    shared_cache_duration: {
+      type: 'integer',
+      minimum: 0,
+      description: 'How long a key is used by all of them, in seconds; 0 means 900.',
+      default: 0,
+      examples: [900],
+    },
+  },
+} as const satisfies Schema;
+
+/** The cache of keys that all endpoints share, at the service. */
+export const sharedCache: Place = atService(schema, ({ config, log }) => {
+  const { shared_cache_duration: seconds }: Infer<typeof schema> = config;
+  if (seconds === 0) log.info('[SERVICE: JOSE] Empty shared_cache_duration, using default (15m)');
+  return { offers: [offer(sharedAge, (seconds || DEFAULT_SECONDS) * 1000)] };
+});

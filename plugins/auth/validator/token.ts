@@ -1,0 +1,108 @@
+import { isUtf8 } from 'node:buffer';
+import { type Data, type DataObject, getKey, isObject, parseExact } from '#contract';
+import { decodeBase64Url } from '../../services/keys/base64url.ts';
+import type { IdentifyStrategy } from '../../services/keys/key-set.ts';
+import { hasTwins } from './twins.ts';
+
+/** Characters of a token: nothing of a longer one is decoded. */
+export const MAX_TOKEN = 32 * 1024;
+/** Characters of the name of a key. */
+const MAX_KEY_ID = 1024;
+
+/** A token as it came: nothing in it can be believed yet. */
+export interface Token {
+  readonly keyId: string;
+  /** What is signed. */
+  readonly signed: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly payload: string;
+}
+
+/** @returns the token, or what is wrong with it, in words that hold nothing of it. */
+export type ReadToken = (text: string) => Token | string;
+
+/** Reads tokens of one algorithm. */
+export function tokenReader(alg: string, strategy: IdentifyStrategy): ReadToken {
+  // Those of one provider begin alike: the last good header need not be read again.
+  let lastHeader = '';
+  let lastKeyId = '';
+  return (text) => {
+    const compact = text.startsWith('{') ? compactOf(text) : text;
+    const afterHeader = compact.indexOf('.');
+    const afterPayload = compact.indexOf('.', afterHeader + 1);
+    if (afterHeader <= 0 || afterPayload < 0) return 'it is no token';
+    // A third dot, as an encrypted token has, is no base64url.
+    const signature = decodeBase64Url(compact.slice(afterPayload + 1));
+    const payload = decodeBase64Url(compact.slice(afterHeader + 1, afterPayload));
+    if (!signature || !payload || !isUtf8(payload)) return 'it is no token';
+    const header = compact.slice(0, afterHeader);
+    if (header !== lastHeader) {
+      const read = readHeader(parseHeader(header), alg, strategy);
+      if (typeof read === 'string') return read;
+      lastHeader = header;
+      lastKeyId = read.keyId;
+    }
+    const signed = Buffer.from(compact.slice(0, afterPayload), 'latin1');
+    return { keyId: lastKeyId, signed, signature, payload: payload.toString() };
+  };
+}
+
+/** The name of the key in a header, or what is wrong with it. */
+function readHeader(header: DataObject | null, alg: string, strategy: IdentifyStrategy): { keyId: string } | string {
+  if (!header) return 'it is no token';
+  if (getKey(header, 'alg') !== alg) return 'its algorithm is another';
+  if (Object.hasOwn(header, 'crit')) return 'it demands what is not known';
+  if (Object.hasOwn(header, 'b64') && header['b64'] !== true) return 'its payload is not encoded';
+  const keyId = nameOfKey(header, strategy);
+  return keyId === null ? 'its header names no key' : { keyId };
+}
+
+/** The claims of a payload that was verified; what is wrong where they are none. */
+export function readClaims(payload: string): DataObject | string {
+  const claims = parseOnce(payload, parseExact);
+  return claims === null ? 'its claims are no object, or name one twice' : frozen(claims);
+}
+
+function parseHeader(encoded: string): DataObject | null {
+  const bytes = decodeBase64Url(encoded);
+  return bytes && isUtf8(bytes) ? parseOnce(bytes.toString(), JSON.parse) : null;
+}
+
+/** An object that names every member once; null for anything else. */
+function parseOnce(text: string, parse: (text: string) => unknown): DataObject | null {
+  try {
+    const value = parse(text);
+    return isObject(value) && !hasTwins(text) ? value : null;
+  } catch {
+    // No JSON, or one so deep that the stack ran out.
+    return null;
+  }
+}
+
+/** A token in the JSON form, flattened or with one signature, in the compact one; no token for anything else. */
+function compactOf(text: string): string {
+  const document = parseOnce(text, JSON.parse);
+  if (!document) return '';
+  const signatures = getKey(document, 'signatures');
+  const one = signatures === undefined ? document : Array.isArray(signatures) ? signatures[0] : null;
+  if (Array.isArray(signatures) && (signatures.length !== 1 || Object.hasOwn(document, 'signature'))) return '';
+  if (!isObject(one) || Object.hasOwn(one, 'header')) return '';
+  const parts = [getKey(one, 'protected'), getKey(document, 'payload'), getKey(one, 'signature')];
+  return parts.every((part) => typeof part === 'string') ? parts.join('.') : '';
+}
+
+/** @returns null for a name that no key can have. */
+function nameOfKey(header: DataObject, strategy: IdentifyStrategy): string | null {
+  const kid = getKey(header, 'kid') ?? '';
+  const thumbprint = strategy === 'kid' ? '' : (getKey(header, strategy === 'x5t#S256' ? strategy : 'x5t') ?? '');
+  if (typeof kid !== 'string' || typeof thumbprint !== 'string') return null;
+  const id = strategy === 'kid_x5t' ? kid + thumbprint : thumbprint || kid;
+  return id.length > MAX_KEY_ID ? null : id;
+}
+
+/** Requests with the same token share its claims. */
+function frozen<T extends Data>(value: T): T {
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  for (const member of Object.values(value)) frozen(member as Data);
+  return Object.freeze(value);
+}

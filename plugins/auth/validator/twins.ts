@@ -1,0 +1,43 @@
+/**
+ * True when a JSON object, known to be sound, names a member of its own twice: others could read another one of the two.
+ * Members of objects within it are not looked at.
+ */
+export function hasTwins(text: string): boolean {
+  const names = new Set<string>();
+  let depth = 0;
+  let start = 0;
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      start = at;
+      at = endOfString(text, at);
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      depth++;
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      depth--;
+    } else if (code === COLON && depth === 1) {
+      const written = text.slice(start, text.lastIndexOf('"', at) + 1);
+      names.add(written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1));
+      count++;
+    }
+  }
+  return names.size !== count;
+}
+
+/** Where the quote that ends a string stands. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); ; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+}
+
+const QUOTE = 34;
+const COLON = 58;
+const OPEN_ARRAY = 91;
+const BACKSLASH = 92;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;

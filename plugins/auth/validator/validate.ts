@@ -1,0 +1,149 @@
+import {
+  type Call,
+  type ClientRequest,
+  claimsSlot,
+  type EndpointSite,
+  type Log,
+  type Reply,
+  refuse,
+  type TokenCheck,
+} from '#contract';
+import { algorithm } from '../../services/keys/algorithms.ts';
+import type { Jwk } from '../../services/keys/jwk.ts';
+import type { Keys } from '../../services/keys/keys.ts';
+import { readRegistered, untimely } from './claims.ts';
+import { extractor } from './extract.ts';
+import { type Judge, judge } from './judgement.ts';
+import type { Propagation } from './propagate.ts';
+import type { ValidatorConfig } from './schema.ts';
+import { readClaims, type Token, tokenReader } from './token.ts';
+import { nameOf, TokenCache, type Verified } from './token-cache.ts';
+
+type Answer = Reply | undefined | Promise<Reply | undefined>;
+
+/** Lets requests with a good token pass, and leaves their claims on the call. */
+export class Validation {
+  readonly #config: ValidatorConfig;
+  readonly #keys: Keys;
+  readonly #checks: readonly TokenCheck[];
+  readonly #judge: Judge;
+  readonly #log: Log;
+  readonly #known: TokenCache;
+  readonly #read: ReturnType<typeof tokenReader>;
+  readonly #extract: ReturnType<typeof extractor>;
+  readonly #algorithm: ReturnType<typeof algorithm>;
+  readonly #leeway: number;
+
+  constructor(
+    site: EndpointSite<ValidatorConfig>,
+    keys: Keys,
+    checks: readonly TokenCheck[],
+    propagation: Propagation,
+    log: Log,
+  ) {
+    const { config } = site;
+    const { method, endpoint } = site.endpoint;
+    this.#config = config;
+    this.#keys = keys;
+    this.#checks = checks;
+    this.#judge = judge(config, propagation);
+    this.#log = log;
+    const cacheKey = ['tokens', method, endpoint, config.alg, config.key_identify_strategy];
+    this.#known = site.keep(cacheKey, () => new TokenCache());
+    this.#extract = extractor(config.auth_header_name, config.cookie_key);
+    this.#read = tokenReader(config.alg, config.key_identify_strategy);
+    this.#algorithm = algorithm(config.alg);
+    this.#leeway = config.leeway / 1000;
+  }
+
+  /** @returns the refusal; undefined for a request that may go on. */
+  readonly admit = (request: ClientRequest, call: Call): Answer => {
+    const text = this.#extract(request.headers);
+    if (text === '') return this.#refuse(401, 'there is no token');
+    if (text === null) return this.#refuse(401, 'the token is too long');
+    const name = nameOf(text);
+    const known = this.#known.get(name);
+    // Whether the key still has its name is asked every time.
+    if (known && this.#keys.find(known.keyId) === known.key) return this.#accept(known, request, call);
+    const token = this.#read(text);
+    if (typeof token === 'string') return this.#refuse(401, token);
+    const key = this.#keys.find(token.keyId);
+    if (!(key instanceof Promise)) return this.#verify(name, text.length, token, key, request, call);
+    return untilGivenUp(key, call).then((found) => this.#verify(name, text.length, token, found, request, call));
+  };
+
+  #verify(
+    name: string,
+    length: number,
+    token: Token,
+    key: Jwk | undefined,
+    request: ClientRequest,
+    call: Call,
+  ): Answer {
+    if (!key) {
+      const { failure } = this.#keys;
+      return this.#refuse(401, failure === null ? 'its key is not known' : `its key cannot be had: ${failure}`);
+    }
+    if (key.kind !== this.#algorithm.kind || !key.verifying) return this.#refuse(401, 'its key does not suit');
+    if (!this.#algorithm.verify(token.signed, token.signature, key.verifying)) {
+      return this.#refuse(401, 'its signature is wrong');
+    }
+    const claims = readClaims(token.payload);
+    if (typeof claims === 'string') return this.#refuse(401, claims);
+    const times = readRegistered(claims);
+    if (typeof times === 'string') return this.#refuse(401, times);
+    const { keyId } = token;
+    const verified: Verified = { keyId, key, claims, times, length, judgement: null };
+    this.#known.set(name, verified);
+    return this.#accept(verified, request, call);
+  }
+
+  #accept(verified: Verified, request: ClientRequest, call: Call): Answer {
+    const { claims, times } = verified;
+    if (verified.judgement?.by !== this.#judge) verified.judgement = this.#judge(claims);
+    const wrong = verified.judgement.misdirected ?? untimely(times, Date.now() / 1000, this.#leeway);
+    if (wrong !== null) return this.#refuse(401, wrong);
+    if (this.#checks.length === 0) return this.#finish(verified, request, call);
+    return this.#ask(verified, request, call);
+  }
+
+  async #ask(verified: Verified, request: ClientRequest, call: Call): Promise<Reply | undefined> {
+    for (const check of this.#checks) {
+      let agrees = false;
+      try {
+        agrees = await check.check(verified.claims, request, call);
+      } catch (error) {
+        this.#log.error(() => `${check.name} failed: ${(error as Error).message}`);
+      }
+      if (agrees !== true) return this.#refuse(401, `${check.name} does not agree`);
+    }
+    return this.#finish(verified, request, call);
+  }
+
+  #finish({ claims, judgement }: Verified, request: ClientRequest, call: Call): Reply | undefined {
+    const { forbidden, headers } = judgement!;
+    if (forbidden !== null) return this.#refuse(403, forbidden);
+    call.set(claimsSlot, claims);
+    for (const [name, first, ...more] of headers) {
+      request.headers.set(name, first!);
+      for (const value of more) request.headers.append(name, value);
+    }
+    return undefined;
+  }
+
+  #refuse(status: number, why: string): Reply {
+    if (this.#config.operation_debug) this.#log.error(`token refused: ${why}`);
+    return refuse(status);
+  }
+}
+
+/** Waits no longer than the call lasts. */
+function untilGivenUp<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const cancellation = call.onCancel(() => resolve(undefined));
+    work.then((result) => {
+      cancellation.off();
+      resolve(result);
+    });
+  });
+}

@@ -1,0 +1,169 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import {
+  Call,
+  type ClientTls,
+  HeaderBag,
+  makeRequest,
+  PipeRequest,
+  pemTrouble,
+  Query,
+  type Reply,
+  type Site,
+} from '#contract';
+import type { KeyServerConfig } from './schema.ts';
+
+/** Longest time for a download, redirects included, in milliseconds. */
+export const DOWNLOAD_MS = 10_000;
+/** Bytes of a key set, decoded. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_REDIRECTS = 10;
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+/** Where a key set is fetched. */
+export interface KeyServer {
+  /** The same for the same address and the same demands on its TLS: whoever shares it may share keys. */
+  readonly identity: string;
+  /** Fetches the set's text. @throws Error with the cause, which holds nothing of what was answered. */
+  fetch(signal: AbortSignal): Promise<string>;
+}
+
+/**
+ * The server of `jwk_url`, called with the gateway's client, TLS as the component says. Codes: `KEYS_URL`, `KEYS_PIN`,
+ * `KEYS_CA` and those of the client's TLS; a warning `KEYS_INSECURE`.
+ * @returns null for an address without TLS where that was not allowed.
+ */
+export function keyServer(site: Site<unknown>, written: string, config: KeyServerConfig): KeyServer | null {
+  const url = URL.canParse(written) ? new URL(written) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw site.fault('KEYS_URL', '/jwk_url', 'jwk_url is no http or https address');
+  }
+  const { disable_jwk_security: insecure } = config;
+  if (url.protocol === 'http:' && !insecure) {
+    site.warn('KEYS_INSECURE', '/jwk_url', 'without TLS anybody could replace the keys: every request is refused', {
+      hint: 'https://, or "disable_jwk_security": true where the network is trusted',
+    });
+    return null;
+  }
+  const pins = config.jwk_fingerprints.map((pin, index) => pinOf(site, pin, index));
+  if (pins.length > 0 && insecure) {
+    throw site.fault('KEYS_PIN', '/jwk_fingerprints', 'fingerprints mean nothing where certificates are not checked', {
+      hint: 'jwk_local_ca in the place of disable_jwk_security',
+      related: [`${site.pointer}/disable_jwk_security`],
+    });
+  }
+  const authority = readAuthority(site, config.jwk_local_ca);
+  const shared = site.setting('client_tls');
+  const settings: ClientTls = {
+    ...(shared ?? noTls),
+    allow_insecure_connections: insecure || (shared?.allow_insecure_connections ?? false),
+    ca_certs: [...(shared?.ca_certs ?? []), ...(config.jwk_local_ca === undefined ? [] : [config.jwk_local_ca])],
+    cipher_suites: config.cipher_suites,
+  };
+  const send = site.http({ tls: { settings, at: '', pins }, followsRedirects: false });
+  const agent = `Sluice Version ${site.use('version')}`;
+  return {
+    identity: createHash('sha256')
+      .update(JSON.stringify([url.href, settings, authority, pins]))
+      .digest('base64'),
+    async fetch(signal) {
+      const call = new Call(site.log, DOWNLOAD_MS);
+      const abort = () => call.cancel();
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort, { once: true });
+      try {
+        return await download(url, insecure, agent, (request) => send(request, call));
+      } finally {
+        signal.removeEventListener('abort', abort);
+        call.finish();
+      }
+    },
+  };
+}
+
+/** What the gateway's client speaks towards key servers where the service says nothing. */
+const noTls: ClientTls = {
+  allow_insecure_connections: false,
+  disable_system_ca_pool: false,
+  ca_certs: [],
+  min_version: 'TLS12',
+  max_version: 'TLS13',
+  cipher_suites: [],
+  curve_preferences: [],
+  client_certs: [],
+};
+
+function pinOf(site: Site<unknown>, written: string, index: number): string {
+  const bytes = Buffer.from(written, 'base64url');
+  const plain = written.replace(/=$/, '');
+  if (bytes.length !== 32 || bytes.toString('base64url') !== plain) {
+    throw site.fault('KEYS_PIN', `/jwk_fingerprints/${index}`, 'the fingerprint is no SHA-256 in base64url');
+  }
+  return bytes.toString('base64');
+}
+
+/** The text of the file with the authority, found good; empty without one. */
+function readAuthority(site: Site<unknown>, path: string | undefined): string {
+  if (path === undefined) return '';
+  let pem: string;
+  try {
+    pem = Buffer.from(site.read(path)).toString();
+  } catch (cause) {
+    throw site.fault('KEYS_CA', '/jwk_local_ca', `cannot read ${path}: ${(cause as Error).message}`, { cause });
+  }
+  try {
+    return new X509Certificate(pem) && pem;
+  } catch (cause) {
+    throw site.fault('KEYS_CA', '/jwk_local_ca', `no certificate in ${path}: ${pemTrouble(pem, cause)}`, { cause });
+  }
+}
+
+async function download(
+  first: URL,
+  insecure: boolean,
+  agent: string,
+  send: (request: PipeRequest) => Reply | Promise<Reply>,
+): Promise<string> {
+  let url = first;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    if (url.protocol !== 'https:' && !(insecure && url.protocol === 'http:')) throw new Error('redirected to no TLS');
+    const reply = await send(requestFor(url, agent, url.origin === first.origin ? first : null));
+    if (reply.errors.length > 0) throw reply.errors[0]!;
+    const location = redirects.has(reply.status) ? reply.headers.get('location') : undefined;
+    if (location === undefined) return textOf(reply);
+    drop(reply);
+    if (!URL.canParse(location, url.href)) throw new Error('redirected to no address');
+    url = new URL(location, url);
+  }
+  throw new Error('redirected too often');
+}
+
+/** @param owner the address whose name and password are sent along. */
+function requestFor(url: URL, agent: string, owner: URL | null): PipeRequest {
+  const headers = new HeaderBag(['User-Agent', agent, 'Accept', 'application/json, application/jwk-set+json']);
+  if (owner && owner.username !== '') {
+    const credentials = `${decodeURIComponent(owner.username)}:${decodeURIComponent(owner.password)}`;
+    headers.set('Authorization', `Basic ${Buffer.from(credentials).toString('base64')}`);
+  }
+  const request = new PipeRequest(makeRequest({}), {}, new Query(), headers, null);
+  request.origin = url.origin;
+  request.target = url.pathname + url.search;
+  return request;
+}
+
+async function textOf(reply: Reply): Promise<string> {
+  const type = reply.headers.get('content-type') ?? '';
+  const isGood = reply.status >= 200 && reply.status <= 299;
+  if (!isGood || !/^application\/(?:jwk-set\+)?json/i.test(type)) {
+    drop(reply);
+    throw new Error(isGood ? 'the content type is not one of JSON' : `status ${reply.status}`);
+  }
+  const { body } = reply;
+  if (body === null) throw new Error('no body');
+  const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BYTES);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}
+
+/** Nobody reads the rest. */
+function drop({ body }: Reply): void {
+  if (body !== null && !(body instanceof Uint8Array)) body.cancel(new Error('not read'));
+}

@@ -1,0 +1,52 @@
+import { isObject } from '#contract';
+import { type IdentifyStrategy, identifyStrategies, Jwk } from './jwk.ts';
+
+/** Keys of one set that are kept; of more the first are dropped. */
+const MAX_KEYS = 10_000;
+
+/** A JWK set: keys by their names. */
+export class KeySet {
+  readonly #byText = new Map<string, Jwk>();
+  readonly #byId = new Map<IdentifyStrategy, Map<string, Jwk>>();
+
+  /**
+   * @param previous a key that was in it already is the same object: what was learnt with it still holds.
+   * @throws Error with what is wrong with the text, without any of it.
+   */
+  static parse(text: string, previous: KeySet | null = null): KeySet {
+    let document: unknown;
+    try {
+      document = JSON.parse(text);
+    } catch {
+      throw new Error('it is no JSON');
+    }
+    const keys = isObject(document) && Object.hasOwn(document, 'keys') ? document['keys'] : undefined;
+    if (!Array.isArray(keys)) throw new Error('it is no JWK set: {"keys": [...]} is missing');
+    const set = new KeySet();
+    const known = previous ? previous.#byText : set.#byText;
+    for (const members of keys.slice(-MAX_KEYS)) {
+      if (!isObject(members)) continue;
+      const written = JSON.stringify(members);
+      set.#byText.set(written, known.get(written) ?? new Jwk(members));
+    }
+    if (set.#byText.size === 0) throw new Error('the JWK set has no keys');
+    return set;
+  }
+
+  get keys(): readonly Jwk[] {
+    return [...this.#byText.values()];
+  }
+
+  /** The last key of that name. */
+  find(strategy: IdentifyStrategy, id: string): Jwk | undefined {
+    let keys = this.#byId.get(strategy);
+    if (!keys) {
+      keys = new Map();
+      for (const key of this.#byText.values()) if (key.kind !== undefined) keys.set(key.id(strategy), key);
+      this.#byId.set(strategy, keys);
+    }
+    return keys.get(id);
+  }
+}
+
+export { type IdentifyStrategy, identifyStrategies };

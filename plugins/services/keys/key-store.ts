@@ -1,0 +1,129 @@
+import type { Mirror, Site } from '#contract';
+import { type Asked, BUSY, DownloadGate } from './download-gate.ts';
+import { DOWNLOAD_MS, type KeyServer } from './key-server.ts';
+import { KeySet } from './key-set.ts';
+
+/** What processes tell one another of a set: its text and age in milliseconds, or that a download has failed. */
+type News = { text: string; age: number } | { failed: string };
+
+/** The copy of a downloaded set that one process has. */
+class Copy {
+  text = '';
+  set: KeySet | null = null;
+  /** When it was downloaded. */
+  at = Number.NEGATIVE_INFINITY;
+  /** Why the last download failed; null when it did not. */
+  failure: string | null = null;
+  refreshing: Promise<void> | null = null;
+  /** When it is worth asking for leave again, by what one asks for. */
+  readonly quietUntil = { stale: Number.NEGATIVE_INFINITY, unknown: Number.NEGATIVE_INFINITY };
+  readonly #waiting = new Set<() => void>();
+
+  learn(news: News, now: number): void {
+    if ('failed' in news) {
+      this.failure = news.failed;
+    } else if (news.text !== '') {
+      this.set = KeySet.parse(news.text, this.set);
+      this.text = news.text;
+      this.at = now - news.age;
+      this.failure = null;
+    }
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Resolves with the next news, or when none can be expected any more. */
+  next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', wake);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, DOWNLOAD_MS);
+      signal.addEventListener('abort', wake, { once: true });
+      this.#waiting.add(wake);
+      if (signal.aborted) wake();
+    });
+  }
+}
+
+/**
+ * The downloaded set of one key server: one for all components that fetch it in the same way, a copy in each process, kept
+ * over reloads. One download runs at a time.
+ */
+export class KeyStore {
+  readonly #copy: Copy;
+  readonly #mirror: Mirror<Copy, News>;
+  readonly #ask: (asked: Asked) => number | Promise<number>;
+  readonly #server: KeyServer;
+  readonly #now: () => number;
+  readonly #end = new AbortController();
+
+  constructor(site: Site<unknown>, server: KeyServer) {
+    const clock = site.use('clock');
+    this.#now = () => clock.now();
+    this.#server = server;
+    this.#mirror = site.mirror<Copy, News>(['keys', server.identity], {
+      open: () => new Copy(),
+      apply: (copy, news) => copy.learn(news, clock.now()),
+      snapshot: ({ text, at }) => ({ text, age: text === '' ? 0 : clock.now() - at }),
+    });
+    this.#copy = this.#mirror.value;
+    this.#ask = site.share<DownloadGate, Asked, number>(
+      ['downloads', server.identity],
+      () => new DownloadGate(),
+      (gate, asked) => gate.ask(asked, clock.now()),
+    );
+    site.defer(() => this.#end.abort());
+  }
+
+  /** The set, when it is not older than that. */
+  fresh(maxAgeMs: number): KeySet | null {
+    const { set, at } = this.#copy;
+    return set !== null && this.#now() - at <= maxAgeMs ? set : null;
+  }
+
+  /** Why the last download failed; null when it did not. */
+  get failure(): string | null {
+    return this.#copy.failure;
+  }
+
+  /** Downloads the set, if it is time for that; waits for a download that runs. Never fails. */
+  refresh(why: 'stale' | 'unknown'): Promise<void> | undefined {
+    const copy = this.#copy;
+    if (copy.refreshing) return copy.refreshing;
+    if (this.#now() < copy.quietUntil[why]) return undefined;
+    copy.refreshing = this.#obtain(why).finally(() => {
+      copy.refreshing = null;
+    });
+    return copy.refreshing;
+  }
+
+  async #obtain(why: 'stale' | 'unknown'): Promise<void> {
+    const { signal } = this.#end;
+    try {
+      const wait = await this.#ask(why);
+      if (wait === BUSY) return await this.#copy.next(signal);
+      if (wait > 0) {
+        this.#copy.quietUntil[why] = this.#now() + wait;
+        return;
+      }
+    } catch {
+      // The process that decides is gone, and soon this one.
+      return;
+    }
+    const told = this.#copy.next(signal);
+    let result: Asked = 'done';
+    try {
+      const text = await this.#server.fetch(signal);
+      KeySet.parse(text);
+      this.#mirror.change({ text, age: 0 });
+    } catch (error) {
+      if (!signal.aborted) result = 'failed';
+      this.#mirror.change({ failed: (error as Error).message });
+    }
+    await Promise.all([told, Promise.resolve(this.#ask(result)).catch(() => {})]);
+  }
+}

@@ -1,0 +1,75 @@
+import type { Infer, Schema } from '#contract';
+import { algorithmNames } from './algorithms.ts';
+
+/** Cipher suites that key servers may be asked to speak, as IANA numbers. */
+const suites = [
+  5, 10, 47, 53, 60, 156, 157, 49159, 49161, 49162, 49169, 49170, 49171, 49172, 49187, 49191, 49199, 49195, 49200,
+  49196, 52392, 52393,
+] as const;
+
+/** Fields of every component that works with a JWK set, where it comes from and how it is fetched. */
+export const keyServerFields = {
+  alg: {
+    type: 'string',
+    enum: algorithmNames,
+    description: 'The algorithm of signatures; no other is accepted.',
+    examples: ['RS256'],
+  },
+  jwk_url: {
+    type: 'string',
+    minLength: 1,
+    description: 'Address of the JWK set; either this or jwk_local_path is written.',
+    examples: ['https://id.example.com/.well-known/jwks.json'],
+  },
+  jwk_local_path: {
+    type: 'string',
+    minLength: 1,
+    description: 'File with the JWK set, plain or encrypted; relative to the working directory, and watched.',
+    examples: ['/etc/sluice/keys.json'],
+  },
+  disable_jwk_security: {
+    type: 'boolean',
+    description: 'Allow http:// for jwk_url, and any certificate of the key server, unchecked.',
+    default: false,
+  },
+  jwk_fingerprints: {
+    type: 'array',
+    items: { type: 'string', published: { pattern: '^[A-Za-z0-9_-]{43}=?$' } },
+    description:
+      'SHA-256 of public keys (DER, SPKI) in base64url: a certificate that the key server shows must have one of them.',
+    default: [],
+    examples: [['S3Jha2VuRCBpcyB0aGUgYmVzdCBnYXRld2F5IGV2ZXI=']],
+  },
+  jwk_local_ca: {
+    type: 'string',
+    minLength: 1,
+    description: 'PEM file with authorities that are trusted for the key server besides those of the system.',
+    examples: ['/etc/sluice/authorities.pem'],
+  },
+  cipher_suites: {
+    type: 'array',
+    items: { type: 'integer', enum: suites },
+    uniqueItems: true,
+    description: 'IANA numbers of cipher suites for the key server up to TLS 1.2; those of TLS 1.3 are always offered.',
+    default: [49199, 49195, 49200, 49196, 52392, 52393],
+  },
+  secret_url: {
+    type: 'string',
+    minLength: 1,
+    description: 'Key that opens cypher_key: base64key:// and 32 bytes in base64url.',
+    examples: ['base64key://mJp0R2qZ8b3l7sXK1nqf0v5wYtA9cD4eGhIjKlMnOpQ'],
+    secret: true,
+  },
+  cypher_key: {
+    type: 'string',
+    minLength: 1,
+    description: 'The encrypted key of an encrypted jwk_local_path, in base64.',
+    examples: ['q83vEjRWeJCrze8SNFZ4kA=='],
+    secret: true,
+  },
+} as const satisfies { readonly [name: string]: Schema };
+
+const keyServer = { type: 'object', required: ['alg'], properties: keyServerFields } as const;
+
+/** Where keys come from. */
+export type KeyServerConfig = Infer<typeof keyServer>;

@@ -1,0 +1,293 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { BackendError, HeaderBag, type PipeRequest, Reply } from '#contract';
+import { type Harness, openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/auth/validator/index.ts';
+import { until } from '../../../support/conditions.ts';
+import { issue, makeSigner, type Signer } from '../fixture.ts';
+
+/** A key server behind the gateway's HTTP client, on a clock of its own. */
+class FakeServer {
+  keys: object[] = [];
+  /** Addresses asked for, in order. */
+  asked: string[] = [];
+  requests: PipeRequest[] = [];
+  answer: (() => Reply | Promise<Reply>) | null = null;
+
+  readonly next = (request: PipeRequest): Reply | Promise<Reply> => {
+    if (request.target === '') return Reply.data({ ok: true });
+    this.asked.push(request.origin + request.target);
+    this.requests.push(request);
+    return this.answer ? this.answer() : jsonReply({ keys: this.keys });
+  };
+}
+
+function jsonReply(body: object | string, type = 'application/json', status = 200): Reply {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return Reply.raw(status, new HeaderBag(['Content-Type', type]), Buffer.from(text));
+}
+
+describe('keys that auth/validator downloads', () => {
+  const clock = { time: 1_000_000, now: () => clock.time };
+  const url = 'https://id.test/keys';
+  const harnesses: Harness[] = [];
+  let server: FakeServer;
+  let ada: Signer;
+  let bob: Signer;
+
+  before(async () => {
+    [ada, bob] = await Promise.all([makeSigner('RS256', 'ada'), makeSigner('RS256', 'bob')]);
+  });
+  beforeEach(() => {
+    server = new FakeServer();
+    server.keys = [ada.jwk];
+  });
+  afterEach(async () => {
+    for (const one of harnesses.splice(0).reverse()) deepEqual(await one.close(), { kept: 0, deferred: 0 });
+    mock.timers.reset();
+  });
+
+  const open = async (config: object = {}, options: Parameters<typeof openHarness>[3] = {}) => {
+    const settings = { alg: 'RS256', jwk_url: url, cache: true, ...config };
+    const harness = await openHarness(plugin, 'endpoint', settings, {
+      next: server.next,
+      services: { clock },
+      ...options,
+    });
+    harnesses.push(harness);
+    return harness;
+  };
+  const call = async (gate: Harness, signer: Signer, claims: object = {}) =>
+    (await gate.send({ headers: { Authorization: `Bearer ${await issue(signer, claims)}` } })).status;
+  const warmed = async (config: object = {}) => {
+    const gate = await open(config);
+    await until(() => server.asked.length === 1);
+    return gate;
+  };
+  const later = (seconds: number) => {
+    clock.time += seconds * 1000;
+  };
+
+  it('are there before the first request, with one download', async () => {
+    const gate = await warmed();
+    equal(await call(gate, ada), 200);
+    equal(await call(gate, ada), 200);
+    deepEqual(server.asked, [url]);
+  });
+
+  it('are asked for as the gateway, without what the client sent', async () => {
+    await warmed();
+    const { headers, method } = server.requests[0]!;
+    equal(method, 'GET');
+    ok(headers.get('user-agent')!.startsWith('Sluice Version '));
+    equal(headers.has('authorization'), false);
+  });
+
+  it('are asked for with name and password of the address, which are in no log', async () => {
+    await warmed({ jwk_url: 'https://name:pass%20word@id.test/keys' });
+    equal(
+      server.requests[0]!.headers.get('authorization'),
+      `Basic ${Buffer.from('name:pass word').toString('base64')}`,
+    );
+    deepEqual(server.asked, [url]);
+  });
+
+  it('are downloaded anew when they are too old, once', async () => {
+    const gate = await warmed({ cache_duration: 60 });
+    later(60);
+    equal(await call(gate, ada), 200);
+    equal(server.asked.length, 1);
+    later(1);
+    deepEqual(await Promise.all([call(gate, ada), call(gate, ada), call(gate, ada)]), [200, 200, 200]);
+    equal(server.asked.length, 2);
+  });
+
+  it('are used for 900 seconds where the duration is 0', async () => {
+    const gate = await warmed({ cache_duration: 0 });
+    later(900);
+    equal(await call(gate, ada), 200);
+    equal(server.asked.length, 1);
+  });
+
+  it('are downloaded at once when a token names a new one, with a hundred requests at once too', async () => {
+    const gate = await warmed();
+    server.keys = [bob.jwk];
+    const statuses = await Promise.all(Array.from({ length: 100 }, () => call(gate, bob)));
+    deepEqual(new Set(statuses), new Set([200]));
+    equal(server.asked.length, 2);
+  });
+
+  it('that were withdrawn are not believed any more, also for tokens that were', async () => {
+    const gate = await warmed();
+    equal(await call(gate, ada), 200);
+    server.keys = [bob.jwk];
+    equal(await call(gate, bob), 200);
+    equal(await call(gate, ada), 401);
+  });
+
+  it('that got another value under the same name are not believed any more', async () => {
+    const gate = await warmed({ cache_duration: 60 });
+    equal(await call(gate, ada), 200);
+    server.keys = [{ ...bob.jwk, kid: 'ada' }];
+    later(61);
+    equal(await call(gate, ada), 401);
+    equal(await call(gate, { ...bob, kid: 'ada' }), 200);
+  });
+
+  it('are downloaded at most once in 5 s, however many names are invented', async () => {
+    const gate = await warmed();
+    for (let count = 0; count < 50; count++) equal(await call(gate, { ...bob, kid: `k${count}` }), 401);
+    equal(server.asked.length, 2);
+    later(4.9);
+    equal(await call(gate, { ...bob, kid: 'x' }), 401);
+    equal(server.asked.length, 2);
+    later(0.2);
+    equal(await call(gate, { ...bob, kid: 'y' }), 401);
+    equal(server.asked.length, 3);
+    equal(await call(gate, ada), 200);
+  });
+
+  it('that were not found are not looked for again during the cooldown, others are', async () => {
+    const gate = await warmed({ failed_jwk_key_cooldown: '60s' });
+    equal(await call(gate, bob), 401);
+    server.keys = [ada.jwk, bob.jwk];
+    later(30);
+    equal(await call(gate, bob), 401);
+    equal(server.asked.length, 2);
+    later(31);
+    equal(await call(gate, bob), 200);
+    equal(server.asked.length, 3);
+  });
+
+  it('are downloaded for every request without a cache, and once for those that wait together', async () => {
+    const gate = await open({ cache: false });
+    for (let count = 1; count <= 4; count++) {
+      equal(await call(gate, ada), 200);
+      equal(server.asked.length, count);
+    }
+    const tokens = await Promise.all(Array.from({ length: 20 }, (_, n) => issue(ada, { n })));
+    const replies = await Promise.all(tokens.map((token) => gate.send({ headers: { Authorization: token } })));
+    deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
+    equal(server.asked.length, 5);
+  });
+
+  it('survive a reload, also one that changes what the token must say', async () => {
+    const gate = await warmed();
+    await gate.reload({ alg: 'RS256', jwk_url: url, cache: true, issuer: 'me' });
+    equal(await call(gate, ada), 401);
+    equal(await call(gate, ada, { iss: 'me' }), 200);
+    equal(server.asked.length, 1);
+  });
+
+  it('of another address, or fetched with other demands, are not shared', async () => {
+    const gate = await warmed();
+    await gate.reload({ alg: 'RS256', jwk_url: `${url}2`, cache: true });
+    await until(() => server.asked.length === 2);
+    await gate.reload({ alg: 'RS256', jwk_url: `${url}2`, cache: true, disable_jwk_security: true });
+    await until(() => server.asked.length === 3);
+  });
+
+  describe('of a server that', () => {
+    for (const [what, answer] of [
+      ['is down', () => Reply.failed(new BackendError('TEST', 'nobody there'))],
+      ['answers 500', () => jsonReply({ keys: [ada.jwk] }, 'application/json', 500)],
+      ['answers 304', () => jsonReply({ keys: [ada.jwk] }, 'application/json', 304)],
+      ['answers HTML', () => jsonReply({ keys: [ada.jwk] }, 'text/html')],
+      ['answers no JSON', () => jsonReply('<html>')],
+      ['answers nothing', () => Reply.raw(200, new HeaderBag(['Content-Type', 'application/json']), null)],
+      ['has no keys', () => jsonReply({ keys: [] })],
+      ['answers another document', () => jsonReply([ada.jwk])],
+      ['answers keys that are none', () => jsonReply({ keys: [1, null, 'a', []] })],
+      ['leads to plain HTTP', () => Reply.raw(302, new HeaderBag(['Location', 'http://id.test/keys']), null)],
+      ['leads to a file', () => Reply.raw(302, new HeaderBag(['Location', 'file:///etc/passwd']), null)],
+      ['leads nowhere', () => Reply.raw(302, new HeaderBag(['Location', 'http://[']), null)],
+      ['leads in a circle', () => Reply.raw(302, new HeaderBag(['Location', url]), null)],
+    ] as const) {
+      it(`${what} nobody is let in, and it is asked again after 5 s`, async () => {
+        server.answer = answer;
+        const gate = await open();
+        await until(() => server.asked.length >= 1);
+        equal(await call(gate, ada), 401);
+        const { length } = server.asked;
+        for (let count = 0; count < 10; count++) equal(await call(gate, ada), 401);
+        equal(server.asked.length, length);
+        server.answer = null;
+        later(5.1);
+        equal(await call(gate, ada), 200);
+      });
+    }
+
+    it('leads elsewhere they are fetched there, without the name and password', async () => {
+      server.answer = () => {
+        server.answer = null;
+        return Reply.raw(301, new HeaderBag(['Location', 'https://other.test/set?a=b']), null);
+      };
+      const gate = await open({ jwk_url: 'https://name:password@id.test/keys' });
+      await until(() => server.asked.length === 2);
+      equal(await call(gate, ada), 200);
+      deepEqual(server.asked, [url, 'https://other.test/set?a=b']);
+      equal(server.requests[1]!.headers.has('authorization'), false);
+    });
+
+    it('says that it is a key set they are taken', async () => {
+      server.answer = () => jsonReply({ keys: [ada.jwk] }, 'application/jwk-set+json; charset=utf-8');
+      equal(await call(await open(), ada), 200);
+    });
+
+    it('has unknown kinds of keys the others are used', async () => {
+      const odd = [{ kty: 'OKP', crv: 'X25519', kid: 'ada', x: 'a' }, { kty: 'future', kid: 'ada' }, {}];
+      server.keys = [...odd, ada.jwk, ...odd];
+      equal(await call(await open(), ada), 200);
+    });
+
+    it('goes down they are used until they are too old', async () => {
+      const gate = await warmed({ cache_duration: 60 });
+      server.answer = () => Reply.failed(new BackendError('TEST', 'nobody there'));
+      equal(await call(gate, ada), 200);
+      later(61);
+      equal(await call(gate, ada), 401);
+    });
+  });
+
+  describe('of a server that never answers', () => {
+    it('hold a request no longer than its own time, and then it is 401', async () => {
+      server.answer = () => new Promise(() => {});
+      const gate = await open({}, { endpoint: { timeout: 50 } });
+      equal(await call(gate, ada), 401);
+      equal(server.asked.length, 1);
+    });
+  });
+
+  describe('in several workers', () => {
+    const openWorkers = async (count: number) => {
+      const owner = await open({}, { role: 'owner' });
+      const workers = [];
+      for (let each = 0; each < count; each++) workers.push(await open({}, { owner }));
+      return workers;
+    };
+
+    it('are downloaded only by those whom the owner lets', async () => {
+      server.answer = () => Reply.failed(new BackendError('TEST', 'nobody there'));
+      const workers = await openWorkers(3);
+      await until(() => server.asked.length === 1);
+      for (const worker of workers) equal(await call(worker, ada), 401);
+      equal(server.asked.length, 1);
+    });
+  });
+
+  describe('with the shared cache of the service', () => {
+    it('offers a duration, 900 seconds where none is given', async () => {
+      for (const [config, ms] of [
+        [{ shared_cache_duration: 3 }, 3000],
+        [{}, 900_000],
+      ] as const) {
+        const service = await openHarness(plugin, 'service', config);
+        deepEqual(
+          service.attached.offers!.map(({ value }) => value),
+          [ms],
+        );
+        await service.close();
+      }
+    });
+  });
+});

@@ -1,0 +1,36 @@
+import { equal, ok } from 'node:assert/strict';
+import { nameOf, TokenCache, type Verified } from '../../../../plugins/auth/validator/token-cache.ts';
+
+describe('tokens that were verified', () => {
+  const verified = (length = 100): Verified => ({ length, claims: {} }) as Verified;
+
+  it('are found by the hash of the whole token', () => {
+    const cache = new TokenCache();
+    const one = verified();
+    cache.set(nameOf('a.b.c'), one);
+    equal(cache.get(nameOf('a.b.c')), one);
+    equal(cache.get(nameOf('a.b.d')), undefined);
+  });
+
+  it('are no more than ten thousand, and those that are used stay', () => {
+    const cache = new TokenCache();
+    cache.set('used', verified());
+    for (let count = 0; count < 50_000; count++) {
+      cache.set(`token ${count}`, verified());
+      ok(cache.get('used'));
+      ok(cache.size <= 10_000);
+    }
+    equal(cache.get('token 0'), undefined);
+  });
+
+  it('are no more than 8 MiB of tokens, one that comes again counted once', () => {
+    const cache = new TokenCache();
+    for (let count = 0; count < 1000; count++) {
+      cache.set(`token ${count}`, verified(32 * 1024));
+      ok(cache.size <= 256);
+    }
+    const again = new TokenCache();
+    for (let count = 0; count < 1000; count++) again.set('one', verified(32 * 1024));
+    equal(again.size, 1);
+  });
+});
