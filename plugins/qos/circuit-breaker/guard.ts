@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   BackendError,
   type BackendSite,
@@ -10,7 +11,17 @@ import {
   type Wrap,
 } from '#contract';
 import { placeOf } from '../lib/backend-place.ts';
-import { type BreakerSettings, createBreaker, enter, leave, OPEN, type Outcome } from './state.ts';
+import {
+  type Breaker,
+  type BreakerSettings,
+  createBreaker,
+  enter,
+  follow,
+  leave,
+  OPEN,
+  type Outcome,
+  type Turn,
+} from './state.ts';
 
 /** The fields both forms of the breaker have. */
 export const breakerSchema = {
@@ -34,7 +45,8 @@ export const breakerSchema = {
     max_errors: {
       type: 'integer',
       minimum: 0,
-      description: 'Failures in a row that are tolerated; one more opens the breaker.',
+      description:
+        'Failures in a row that are tolerated; one more opens the breaker. Each worker counts its own; what opens in one does so in all.',
       examples: [3],
     },
     name: { type: 'string', description: 'Name of the breaker in the log.', default: '', examples: ['users'] },
@@ -51,9 +63,18 @@ const busy = new BackendError('CIRCUIT_BUSY', 'too many requests');
 /** Seconds open when the configuration says 0. */
 const DEFAULT_OPEN_SECONDS = 60;
 
+/** The breaker of one process. Its own changes come back to it, later than it made them. */
+interface Shared {
+  readonly breaker: Breaker;
+  readonly id: string;
+}
+
+/** What the breaker of one process tells the others. */
+type Told = Turn & { readonly by: string };
+
 /**
  * A wrap that stops calling a backend which keeps failing. Its state belongs to the backend's place, never to the
- * settings.
+ * settings. Of several workers each counts for itself; what opens or closes in one does so in all of them.
  * @param succeeded judges a reply that was not cancelled and not skipped.
  * @returns null when every setting is 0: the breaker is off.
  */
@@ -78,9 +99,19 @@ export function guard(
     changed(from, to) {
       if (logged) log.warning(`[CB] Circuit breaker named '${name}' went from '${from}' to '${to}'`);
       events.emit('breaker.changed', { name, from, to, ...place });
+      if (to !== 'half-open') shared.change({ state: to, ageMs: 0, by: shared.value.id });
     },
   };
-  const breaker = site.keep(placeOf(site), () => createBreaker(clock));
+  const shared = site.mirror<Shared, Told>(placeOf(site), {
+    open: () => ({ breaker: createBreaker(clock), id: randomUUID() }),
+    apply({ breaker, id }, { by, ...turn }) {
+      if (by !== id) follow(breaker, clock, turn);
+    },
+    snapshot({ breaker: { state, since }, id }) {
+      return { state: state === 'closed' ? 'closed' : 'open', ageMs: clock.now() - since, by: id };
+    },
+  });
+  const { breaker } = shared.value;
   log.debug(`[CB] Creating the circuit breaker named '${name}'`);
 
   const outcomeOf = (reply: Reply, call: Call): Outcome => {

@@ -51,6 +51,23 @@ export function enter(breaker: Breaker, settings: BreakerSettings): number {
   return breaker.era;
 }
 
+/** What the breakers of one backend in other workers are told: it has opened, or closed again. */
+export type Turn = {
+  readonly state: 'open' | 'closed';
+  /** Milliseconds since then. */
+  readonly ageMs: number;
+};
+
+/** Follows the breaker of another worker. Each makes its own trial, so that one that ends in the middle of it holds up none. */
+export function follow(breaker: Breaker, clock: Clock, { state, ageMs }: Turn): void {
+  if (state === 'closed' && breaker.state === 'closed') return;
+  breaker.state = state;
+  breaker.since = clock.now() - ageMs;
+  breaker.failures = 0;
+  breaker.trying = false;
+  breaker.era++;
+}
+
 /** Reports how a call ended that `enter` let through. */
 export function leave(breaker: Breaker, settings: BreakerSettings, ticket: number, outcome: Outcome): void {
   if (breaker.state === 'closed' && breaker.failures === 0 && outcome !== 'failure') return;

@@ -1,5 +1,13 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { CancelledError, Reply } from '#contract';
+import {
+  type BreakerSettings,
+  createBreaker,
+  enter,
+  follow,
+  leave,
+  OPEN,
+} from '../../../../plugins/qos/circuit-breaker/state.ts';
 import { bad, breaker, good } from './fixture.ts';
 
 describe('the states of a circuit breaker', () => {
@@ -213,5 +221,48 @@ describe('the states of a circuit breaker', () => {
       await rejects(gate.send('GET /'), /bug/);
       deepEqual(await send(), ['circuit breaker is open']);
     }
+  });
+});
+
+describe('a circuit breaker that follows that of another worker', () => {
+  function following() {
+    const clock = { time: 1_000_000, now: () => clock.time };
+    const settings: BreakerSettings = { clock, maxErrors: 1, intervalMs: 0, openMs: 1000, changed() {} };
+    return { clock, settings, breaker: createBreaker(clock) };
+  }
+
+  it('opens with it, and tries again when its time is over', () => {
+    const { clock, settings, breaker } = following();
+    follow(breaker, clock, { state: 'open', ageMs: 400 });
+    equal(enter(breaker, settings), OPEN);
+    clock.time += 599;
+    equal(enter(breaker, settings), OPEN);
+    clock.time += 1;
+    leave(breaker, settings, enter(breaker, settings), 'success');
+    equal(breaker.state, 'closed');
+  });
+
+  it('closes with it', () => {
+    const { clock, settings, breaker } = following();
+    follow(breaker, clock, { state: 'open', ageMs: 0 });
+    follow(breaker, clock, { state: 'closed', ageMs: 0 });
+    equal(enter(breaker, settings) >= 0, true);
+  });
+
+  it('goes on counting its own failures when it is closed already', () => {
+    const { clock, settings, breaker } = following();
+    const fail = () => leave(breaker, settings, enter(breaker, settings), 'failure');
+    fail();
+    follow(breaker, clock, { state: 'closed', ageMs: 0 });
+    fail();
+    equal(breaker.state, 'open');
+  });
+
+  it('ignores how a call ends that was made before', () => {
+    const { clock, settings, breaker } = following();
+    const ticket = enter(breaker, settings);
+    follow(breaker, clock, { state: 'open', ageMs: 0 });
+    leave(breaker, settings, ticket, 'success');
+    equal(breaker.state, 'open');
   });
 });

@@ -257,6 +257,26 @@ describe('qos/ratelimit/router', () => {
     }
   });
 
+  it('does not count preflights, nor refuse them', async () => {
+    const gateway = await startGateway({
+      endpoints: [
+        {
+          endpoint: '/a',
+          backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }],
+          extra_config: { 'security/cors': {}, [plugin.name]: byTenant },
+        },
+      ],
+    });
+    try {
+      const headers = { origin: 'https://a.io', 'access-control-request-method': 'GET' };
+      for (let asked = 0; asked < 3; asked++) {
+        equal((await gateway.inject({ method: 'OPTIONS', url: '/a', headers })).statusCode, 204);
+      }
+    } finally {
+      await gateway.close();
+    }
+  });
+
   it('reads the strategy in any letter case', async () => {
     const { send } = await limited({ client_max_rate: 1, every: '10m', strategy: 'IP' });
     deepEqual(await send(call, call), [200, 429]);
