@@ -15,6 +15,8 @@ class Copy {
   /** Why the last download failed; null when it did not. */
   failure: string | null = null;
   refreshing: Promise<void> | null = null;
+  /** How much news there has been. */
+  heard = 0;
   /** When it is worth asking for leave again, by what one asks for. */
   readonly quietUntil = { stale: Number.NEGATIVE_INFINITY, unknown: Number.NEGATIVE_INFINITY };
   readonly #waiting = new Set<() => void>();
@@ -28,6 +30,7 @@ class Copy {
       this.at = now - news.age;
       this.failure = null;
     }
+    this.heard++;
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }
@@ -103,8 +106,11 @@ export class KeyStore {
 
   async #obtain(why: 'stale' | 'unknown'): Promise<void> {
     const { signal } = this.#end;
+    const { heard } = this.#copy;
     try {
       const wait = await this.#ask(why);
+      // The news of that download may have come together with the answer.
+      if (wait === BUSY && this.#copy.heard !== heard) return;
       if (wait === BUSY) return await this.#copy.next(signal);
       if (wait > 0) {
         this.#copy.quietUntil[why] = this.#now() + wait;

@@ -1,0 +1,69 @@
+import { equal } from 'node:assert/strict';
+import type { MirrorParts, Site } from '#contract';
+import { BUSY } from '../../../../plugins/services/keys/download-gate.ts';
+import { KeyStore } from '../../../../plugins/services/keys/key-store.ts';
+import { until } from '../../../support/conditions.ts';
+
+describe('the copy of a key set in a worker', () => {
+  const set = JSON.stringify({ keys: [{ kty: 'oct', kid: 'a', k: 'YQ' }] });
+
+  /** A worker that the owner answers `BUSY`, for a download by another one. */
+  function openBusy(answer: () => Promise<number>) {
+    let tell: () => void = () => {};
+    const closing: (() => void)[] = [];
+    const site = {
+      use: () => ({ now: () => 0 }),
+      mirror(_key: unknown, parts: MirrorParts<unknown, never>) {
+        const value = parts.open();
+        tell = () => parts.apply(value, { text: set, age: 0 } as never);
+        return { value, change: () => {} };
+      },
+      share: () => answer,
+      defer: (close: () => void) => closing.push(close),
+    };
+    const server = { identity: 'a', fetch: () => Promise.reject(new Error('not asked')) };
+    const store = new KeyStore(site as unknown as Site<unknown>, server);
+    return { store, tell: () => tell(), close: () => closing.forEach((each) => void each()) };
+  }
+
+  it('has what another worker downloaded when the news of it comes', async () => {
+    const { store, tell, close } = openBusy(async () => BUSY);
+    const refreshing = store.refresh('stale');
+    await new Promise(setImmediate);
+    tell();
+    await refreshing;
+    equal(store.fresh(1000)?.keys.length, 1);
+    close();
+  });
+
+  it('does not wait for news that came together with the answer', async () => {
+    let answered: (value: number) => void = () => {};
+    const { store, tell, close } = openBusy(
+      () =>
+        new Promise((resolve) => {
+          answered = resolve;
+        }),
+    );
+    let isOver = false;
+    const refreshing = store.refresh('stale')!.then(() => {
+      isOver = true;
+    });
+    answered(BUSY);
+    tell();
+    await new Promise(setImmediate);
+    equal(isOver, true);
+    close();
+    await refreshing;
+  });
+
+  it('waits no longer than its configuration lasts', async () => {
+    const { store, close } = openBusy(async () => BUSY);
+    let isOver = false;
+    void store.refresh('stale')!.then(() => {
+      isOver = true;
+    });
+    await new Promise(setImmediate);
+    close();
+    await until(() => isOver);
+  });
+});
