@@ -50,6 +50,7 @@ describe('the client’s address', () => {
     ['is the first untrusted one from the right', proxies, forwarded('6.6.6.6, 1.1.1.1, 10.2.3.4'), '1.1.1.1'],
     ['is the leftmost one when all are trusted', proxies, forwarded('10.9.9.9, 10.2.3.4'), '10.9.9.9'],
     ['reads a repeated header as one list', proxies, forwarded(['1.1.1.1', '6.6.6.6, 10.2.3.4']), '6.6.6.6'],
+    ['reads the first part of a repeated header, too', proxies, forwarded(['6.6.6.6', '10.2.3.4']), '6.6.6.6'],
     ['takes no header with an item that is no address', proxies, forwarded('1.1.1.1, evil'), '10.0.0.1'],
     ['takes no header with an address that has a zone', proxies, forwarded('1.1.1.1, fe80::1%eth0'), '10.0.0.1'],
     ['takes no header with an empty item', proxies, forwarded('1.1.1.1,'), '10.0.0.1'],

@@ -93,7 +93,7 @@ describe('a port', () => {
     it('answers those before it first, and refuses once', async () => {
       await open();
       const refusal = get('/x', 'Expect: 200-ok\r\n');
-      const { ended } = await client(get('/1') + refusal + refusal + get('/2'));
+      const { ended } = await client(`${get('/1')}${refusal}CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n`);
       await serving(1);
       served[0]!.response.end('one');
       deepEqual([statusesOf(await ended()), targets(), abandoned], [[200, 417], ['/1'], []]);
@@ -170,6 +170,16 @@ describe('a port', () => {
       served[3]!.response.end();
       await kept.until((received) => statusesOf(received).length === 2);
     });
+  });
+
+  it('takes PUT for HTTP/1 however its bytes come, where HTTP/2 is spoken too', async () => {
+    await open({ use_h2c: true });
+    const { socket } = await client('P');
+    socket.setNoDelay(true);
+    await new Promise(setImmediate);
+    clients[0]!.write('UT /x HTTP/1.1\r\nHost: a\r\n\r\n');
+    await serving(1);
+    equal(served[0]!.message.method, 'PUT');
   });
 
   it('takes no request behind an answer that ends the connection', async () => {

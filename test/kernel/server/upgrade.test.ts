@@ -32,6 +32,8 @@ describe('a request that asks to go on in HTTP/2', () => {
   const asking = { connection: 'Upgrade , HTTP2-Settings', upgrade: 'H2C', 'http2-settings': 'AAMAAABk', host: 'a' };
   const cases: [name: string, asked: IncomingMessage, asks: boolean][] = [
     ['tells its settings', message(asking), true],
+    ['names them without a space', message({ ...asking, connection: 'upgrade,http2-settings' }), true],
+    ['names them in any order', message({ ...asking, connection: 'HTTP2-Settings, Upgrade' }), true],
     ['names no other protocol', message({ ...asking, upgrade: 'h2' }), false],
     ['names a protocol', message({ ...asking, upgrade: undefined }), false],
     ['does not leave its settings out', message({ ...asking, 'http2-settings': undefined }), false],

@@ -1,0 +1,68 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { KoaChanges } from '../../../kernel/server/koa-changes.ts';
+
+const messageOf = (): IncomingMessage =>
+  ({
+    url: '/a',
+    method: 'GET',
+    headers: { host: 'a', 'x-one': '1', 'x-two': '1, 2', 'content-length': '5' },
+    rawHeaders: ['Host', 'a', 'X-One', '1', 'X-Two', '1', 'x-two', '2', 'Content-Length', '5'],
+  }) as unknown as IncomingMessage;
+
+/** The headers that the pipe reads after a change. */
+function settledAfter(change: (headers: IncomingMessage['headers']) => void): string[] {
+  const message = messageOf();
+  const changes = new KoaChanges(message);
+  change(message.headers);
+  changes.settleHeaders();
+  return message.rawHeaders;
+}
+
+describe('what Koa middleware changes of a request', () => {
+  const { rawHeaders: untouched } = messageOf();
+
+  it('is nothing when it changes nothing', () => {
+    deepEqual(
+      settledAfter(() => {}),
+      untouched,
+    );
+  });
+
+  it('are the headers that it sets, replaces or takes away', () => {
+    const settled = settledAfter((headers) => {
+      headers['x-new'] = 'n';
+      headers['x-two'] = '3';
+      delete headers['x-one'];
+    });
+    deepEqual(settled, ['Host', 'a', 'Content-Length', '5', 'x-two', '3', 'x-new', 'n']);
+  });
+
+  it('may be the first header of all, or several of a name', () => {
+    const settled = settledAfter((headers) => {
+      delete headers.host;
+      headers['set-cookie'] = ['a=1', 'b=2'];
+    });
+    deepEqual(settled, [...untouched.slice(2), 'set-cookie', 'a=1', 'set-cookie', 'b=2']);
+  });
+
+  it('is never how the body travels, nor a header of HTTP/2 itself', () => {
+    const settled = settledAfter((headers) => {
+      headers['content-length'] = '0';
+      headers['Transfer-Encoding'] = 'chunked';
+      headers[':path'] = '/b';
+    });
+    deepEqual(settled, untouched);
+  });
+
+  it('is where it goes to when its target or its method is another one', () => {
+    const message = messageOf();
+    const changes = new KoaChanges(message);
+    equal(changes.isElsewhere, false);
+    message.url = '/b';
+    equal(changes.isElsewhere, true);
+    message.url = '/a';
+    message.method = 'PUT';
+    equal(changes.isElsewhere, true);
+  });
+});
