@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Log, LogMessage } from '#contract';
-import type { Watcher } from '../runtime/watch/index.ts';
+import type { Watcher, WatchOptions } from '../runtime/watch/index.ts';
 import type { Control } from './control.ts';
 import type { EventLog } from './event-log.ts';
 import type { Generations } from './generations.ts';
@@ -35,7 +35,7 @@ export async function followFiles(
 }
 
 /** A log whose warnings and errors are told as events too. */
-function telling(log: Log, events: EventLog): Log {
+function telling(log: Log, events: EventLog): WatchOptions['log'] {
   const tell = (level: 'warning' | 'error') => (message: LogMessage) => {
     const text = typeof message === 'string' ? message : message();
     log[level](text);
@@ -43,10 +43,7 @@ function telling(log: Log, events: EventLog): Log {
   };
   return {
     debug: (message) => log.debug(message),
-    info: (message) => log.info(message),
     warning: tell('warning'),
     error: tell('error'),
-    critical: (message) => log.critical(message),
-    at: (prefix) => telling(log.at(prefix), events),
   };
 }

@@ -56,6 +56,7 @@ export class PublicPort {
       // Workers share a port under the number they asked for: where another one holds it as 0, 0 leads to it.
       const listener = isFree ? await this.#listen(runtime, known).catch(() => null) : null;
       this.#listener = listener ?? (await this.#listen(runtime, asked.port));
+      this.#listener.setClosing(this.#closing);
       this.#asked = asked;
     }
     return this.address!;
@@ -90,7 +91,6 @@ export class PublicPort {
 
   /** Accepts no more, and waits for requests in flight. @param waitMs as of `commit`. */
   async close(waitMs: number): Promise<void> {
-    this.#closing = true;
     await this.#listener?.close(waitMs);
     this.#listener = null;
   }
@@ -101,7 +101,7 @@ export class PublicPort {
 
   /** A free port stays the same while any will do, and when it is asked for by its number. */
   #isAt({ ip, port }: AskedAddress): boolean {
-    return ip === this.#asked.ip && (port === this.#asked.port || port === this.#listener?.port);
+    return ip === this.#asked.ip && (port === this.#asked.port || port === this.#listener!.port);
   }
 
   #replace(listener: Listener, asked: AskedAddress, waitMs: number): ReturnType<PortChange['commit']> {

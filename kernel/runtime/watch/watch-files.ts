@@ -18,7 +18,7 @@ export interface WatchOptions {
    * time; what changes meanwhile is told in one run after it. A rejection is logged, and watching goes on.
    */
   onChange(changed: readonly string[]): Promise<void>;
-  readonly log: Log;
+  readonly log: Pick<Log, 'debug' | 'warning' | 'error'>;
   /** False: never ask the operating system for events, look every `pollMs`. Default true. */
   readonly events?: boolean;
   /** Times that differ from the defaults. */

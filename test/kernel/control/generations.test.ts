@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { mock } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { atEndpoint, definePlugin } from '#contract';
 import type { Refusal } from '#kernel';
 import { Control } from '../../../kernel/control/control.ts';
@@ -264,6 +265,8 @@ describe('the configurations of a process', () => {
       await apply(config('three'));
       const both = Promise.all([room(2), room(2)]);
       const all = room(1);
+      await nextTurn();
+      equal(waits, 1);
       held[1]!.end('{}');
       await both;
       equal(waits, 3);
@@ -323,6 +326,22 @@ describe('the configurations of a process', () => {
       await closing;
       deepEqual(released.toSorted(), ['one', 'two']);
       equal(generations.address, null);
+    });
+
+    it('are released when no other process serves them any more', async () => {
+      await generations.listen();
+      const letGo = generations.current.runtime.hold();
+      await apply(config('two'));
+      let closed = false;
+      const closing = generations.close().then(() => {
+        closed = true;
+      });
+      await until(() => released.includes('two'));
+      for (let turn = 0; turn < 10; turn++) await nextTurn();
+      deepEqual([closed, released], [false, ['two']]);
+      letGo();
+      await closing;
+      deepEqual(released, ['two', 'one']);
     });
 
     it('cut requests that take longer than the configuration waits', async () => {

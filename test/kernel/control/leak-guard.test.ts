@@ -5,7 +5,7 @@ import type { LogMessage } from '#contract';
 import type { Operations } from '#kernel';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { createLeakGuard, type LeakGuard } from '../../../kernel/control/leak-guard.ts';
-import { partsOf, startGateway } from '../../support/gateway.ts';
+import { partsOf, rememberingSinks, startGateway } from '../../support/gateway.ts';
 import { eventually } from '../../support/stream-client.ts';
 
 const MINUTE_MS = 60_000;
@@ -165,6 +165,22 @@ describe('a replaced configuration', () => {
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
     await collectedUntil(() => ref.deref() === undefined);
     equal(gateway.processes.leaked, 0);
+  });
+
+  it('is looked for no more when the gateway has closed', async () => {
+    const lines = rememberingSinks();
+    const closed = await startGateway({ endpoints: [] }, { sinks: lines });
+    const { runtime } = partsOf(closed).generations.current;
+    await closed.reload({ version: 3, name: 'other', endpoints: [] });
+    await eventually(() => closed.status.draining === 0);
+    await closed.close();
+    // What is looked for still, in the other gateway, tells when two collections have been seen.
+    const { runtime: kept } = partsOf(gateway).generations.current;
+    await gateway.reload({ version: 3, name: 'other', endpoints: [] });
+    await eventually(() => gateway.status.draining === 0);
+    performance.now = () => realNow.call(performance) + MINUTE_MS;
+    await collectedUntil(() => gateway.processes.leaked === 1);
+    deepEqual([runtime.id, kept.id, lines.lines.filter((line) => line.includes('still in memory'))], [1, 1, []]);
   });
 
   it('is told of when something holds on to it', async () => {

@@ -216,6 +216,18 @@ describe('the public port', () => {
       equal(await connection(), 'keep-alive');
     });
 
+    it('does so from its opening when it was told before', async () => {
+      port.setClosing(true);
+      await port.open(runtime(0), null);
+      equal(await connection(), 'close');
+    });
+
+    it('leaves them open when another one takes its place and it is not to close', async () => {
+      await port.open(runtime(0), null);
+      (await prepare(await freePort())).commit(FOREVER);
+      equal(await connection(), 'keep-alive');
+    });
+
     it('goes on so when another one takes its place', async () => {
       await port.open(runtime(0), null);
       port.setClosing(true);

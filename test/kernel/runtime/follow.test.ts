@@ -174,6 +174,46 @@ describe('a gateway that watches its file', () => {
     certificates.remove();
   });
 
+  it('tells of a file that is gone in the log and as an event', async () => {
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, config('/one'));
+    await start(file);
+    const told: unknown[] = [];
+    gateway!.events.subscribe({ types: ['watch.error'] }, ({ data }) => void told.push(data));
+    rmSync(file);
+    await until(() => told.length > 0);
+    const message = `${file} cannot be read (missing); it is still watched`;
+    deepEqual(told, [{ message }]);
+    match(sinks.lines.find((line) => line.includes('cannot be read (missing)'))!, /WARNING.*\[WATCH\] .*missing/);
+  });
+
+  it('waits with a change while many replaced configurations still have requests', async () => {
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, config('/one'));
+    await start(file);
+    const { generations } = partsOf(gateway!);
+    const limits: number[] = [];
+    const room = Promise.withResolvers<void>();
+    generations.room = (limit) => {
+      limits.push(limit);
+      return room.promise;
+    };
+    writeFileSync(file, config('/two'));
+    await until(() => limits.length > 0);
+    deepEqual([limits, gateway!.status.revision], [[8], 1]);
+    room.resolve();
+    await until(() => serves('/two'));
+  });
+
+  it('tells of one change what brought it', async () => {
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, config('/one'));
+    await start(file);
+    writeFileSync(file, config('/two'));
+    await until(() => serves('/two'));
+    equal(gateway!.attempts.list[0]!.trigger, 'watch');
+  });
+
   it('follows the swapped links of a Kubernetes volume', async () => {
     for (const version of ['v1', 'v2']) {
       mkdirSync(join(folder, version));
