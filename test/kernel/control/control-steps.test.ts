@@ -1,0 +1,268 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Attempt } from '../../../kernel/control/attempts.ts';
+import type { Applied, Change } from '../../../kernel/control/change.ts';
+import { Control, type ControlOptions } from '../../../kernel/control/control.ts';
+import { type Engine, openEngine } from '../../../kernel/control/engine.ts';
+import { createEventLog } from '../../../kernel/control/event-log.ts';
+import type { Participant, Ready } from '../../../kernel/control/participant.ts';
+import { ConfigText } from '../../../kernel/control/snapshot.ts';
+import { silentSinks } from '../../../kernel/testing/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { holdChange } from '../../support/held-change.ts';
+
+describe('the steps of a change', () => {
+  const events = createEventLog();
+  let engine: Engine;
+  let control: Control;
+  let told: string[];
+
+  const config = (name: string, more: object = {}) => ({ version: 3, name, endpoints: [], ...more });
+  const open = (options: Partial<ControlOptions> = {}) =>
+    new Control({ generations: engine.generations, overrides: {}, source: config('one'), events, ...options });
+  const apply = (change: Partial<Change> = {}): Promise<Applied> => control.apply({ trigger: 'api', ...change });
+
+  beforeEach(() => {
+    engine = openEngine(catalogue, { sinks: silentSinks, events });
+    control = open();
+    told = [];
+  });
+  afterEach(async () => {
+    await engine.generations.close();
+    await engine.registry.close();
+  });
+
+  /** Tells what is asked of it. @param fails the step that it fails at. */
+  const participant = (
+    name: string,
+    fails?: 'prepare' | 'precommit' | 'commit',
+    more: Partial<Ready> = {},
+  ): Participant => {
+    const step = (of: 'prepare' | 'precommit' | 'commit' | 'abort') => {
+      told.push(`${name} ${of}`);
+      if (of === fails) throw new Error(`${name} cannot ${of}`);
+    };
+    return {
+      async prepare() {
+        step('prepare');
+        return {
+          precommit: async () => step('precommit'),
+          commit: () => step('commit'),
+          abort: () => step('abort'),
+          ...more,
+        };
+      },
+    };
+  };
+
+  describe('at the start', () => {
+    it('are compared with nothing', async () => {
+      equal(control.replaced, null);
+      const { result, revision, previous, hash, attempt, changes } = await control.apply({ trigger: 'start' });
+      deepEqual([result, revision, previous, hash, attempt], ['applied', 1, 0, '', 1]);
+      deepEqual(changes, { added: [], changed: [], removed: [] });
+      equal(control.replaced, null);
+      equal(control.current.trigger, 'start');
+      ok(Math.abs(Date.now() - Date.parse(control.current.at)) < 60_000);
+    });
+
+    it('ask for no provision: nothing serves yet', async () => {
+      await apply({ provided: () => void told.push('asked') });
+      deepEqual(told, []);
+    });
+
+    it('go on after the last revision of another process', async () => {
+      control = open({ lastRevision: 41 });
+      equal((await apply()).revision, 42);
+    });
+
+    it('leave a refused attempt without a revision', async () => {
+      control = open({ source: { version: 3, nope: 1 } });
+      await rejects(apply());
+      const [attempt] = control.attempts.list;
+      deepEqual([attempt!.revision, attempt!.result], [0, 'failed']);
+    });
+  });
+
+  it('know what the command line adds', () => {
+    const overrides = { port: 1 };
+    equal(open({ overrides }).overrides, overrides);
+  });
+
+  it('remember what served before, and what brought the one that serves', async () => {
+    await control.apply({ trigger: 'start' });
+    await apply({ source: config('two') });
+    equal((control.replaced!.snapshot.data as { name: string }).name, 'one');
+    deepEqual([control.replaced!.trigger, control.current.trigger], ['start', 'api']);
+  });
+
+  it('keep who brought it, and what was odd about it, when the same comes again', async () => {
+    const odd = config('odd', { endpoints: [{ ...endpoint, extra_config: { proxy: { sequential: true } } }] });
+    await control.apply({ trigger: 'watch', source: odd });
+    const { at, warnings } = control.current;
+    ok(warnings.length > 0);
+    const { result, warnings: repeated, revision, hash, changes, rebound } = await apply({ source: { ...odd } });
+    deepEqual([result, repeated, revision, rebound], ['unchanged', [], 1, []]);
+    deepEqual(changes, { added: [], changed: [], removed: [] });
+    equal(hash, engine.generations.current.runtime.hash);
+    deepEqual([control.current.trigger, control.current.at, control.current.warnings], ['watch', at, warnings]);
+    equal(control.replaced, null);
+  });
+
+  it('read the source that served last again, where it is none that is only a text', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-steps-'));
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, JSON.stringify(config('file')));
+    await control.apply({ trigger: 'start' });
+    await apply({ source: file });
+    equal(control.source, file);
+    await apply({ source: new ConfigText(JSON.stringify(config('text')), 'json') });
+    equal(control.source, file);
+    await apply({ source: () => config('asked') });
+    deepEqual(control.source, config('asked'));
+    rmSync(folder, { recursive: true });
+  });
+
+  it('are under way until they are over', async () => {
+    equal(control.busy, false);
+    const applied = apply();
+    equal(control.busy, true);
+    await applied;
+    equal(control.busy, false);
+  });
+
+  it('leave the way free when they fail', async () => {
+    await rejects(apply({ source: { version: 3, nope: 1 } }));
+    equal(control.busy, false);
+  });
+
+  it('are over when the control has closed, and none come after them', async () => {
+    await apply();
+    const held = holdChange(control);
+    let ended = false;
+    const applied = apply({ source: config('two') }).then(() => {
+      ended = true;
+    });
+    await held.reached;
+    const closing = control.close().then(() => equal(ended, true));
+    await rejects(apply({ waitMs: 0 }), { code: 'RELOAD_IN_PROGRESS' });
+    const late = rejects(apply(), { code: 'GATEWAY_CLOSED' });
+    held.release();
+    await Promise.all([applied, closing, late]);
+    equal(control.busy, false);
+  });
+
+  describe('are told', () => {
+    it('as an attempt, with its number as soon as it begins', async () => {
+      const begun: number[] = [];
+      const before = performance.now();
+      const { attempt, durationMs, phases } = await apply({ begun: (id) => void begun.push(id) });
+      deepEqual([begun, attempt], [[1], 1]);
+      const kept = control.attempts.get(1)!;
+      deepEqual([kept.result, kept.revision, kept.durationMs, kept.phases], ['applied', 1, durationMs, phases]);
+      ok(Number.isInteger(durationMs) && durationMs <= performance.now() - before + 1);
+      deepEqual(Object.keys(phases), ['read', 'validate', 'build', 'warmup', 'swap']);
+    });
+
+    it('to whoever follows what serves, before they are answered, dry runs not', async () => {
+      control.onDone.push(async (_change, { result }) => {
+        await null;
+        told.push(`done ${result}`);
+      });
+      control.onSettled.push(({ result }: Attempt, applied) => void told.push(`settled ${result} ${applied?.result}`));
+      await apply().then(() => told.push('answered'));
+      await apply().then(() => told.push('answered'));
+      await apply({ dryRun: true, source: config('two') }).then(() => told.push('answered'));
+      await apply({ source: { nope: 1 } }).catch(() => told.push('answered'));
+      deepEqual(told, [
+        ...['done applied', 'settled applied applied', 'answered'],
+        ...['done unchanged', 'settled unchanged unchanged', 'answered'],
+        ...['settled dry_run dry_run', 'answered'],
+        ...['settled failed undefined', 'answered'],
+      ]);
+    });
+
+    it('as events, with their issues in place of their warnings', async () => {
+      const odd = config('odd', { endpoints: [{ ...endpoint, extra_config: { proxy: { sequential: true } } }] });
+      const seen: unknown[] = [];
+      const off = events.subscribe({ types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
+        const { warnings, issues, result, trigger } = data as Applied & Attempt;
+        seen.push([type, result, warnings, issues?.length, trigger]);
+      });
+      await apply({ source: odd });
+      await rejects(apply({ source: { nope: 1 } }));
+      off();
+      deepEqual(seen, [
+        ['reload.succeeded', 'applied', [], 1, undefined],
+        ['reload.failed', 'failed', undefined, undefined, 'api'],
+      ]);
+    });
+
+    it("to whoever asked with the error as it is where it is nobody's mistake", async () => {
+      await apply();
+      const bug = new Error('a bug');
+      const prepare = () => Promise.reject(bug);
+      await rejects(apply({ source: config('two'), participant: { prepare } }), (error) => error === bug);
+      equal(control.attempts.endedBy(bug), 2);
+      deepEqual(control.attempts.list[0]!.problem!.message, 'a bug');
+    });
+  });
+
+  describe('of those who take part', () => {
+    beforeEach(() => apply());
+    const changed = (change: Partial<Change> = {}) => apply({ source: config('two'), ...change });
+
+    it('come all together before the swap, which they follow', async () => {
+      control.participants.push(participant('one'), participant('two', undefined, { commit: () => ['[::]:1'] }));
+      const { rebound, phases } = await changed({ participant: participant('own') });
+      deepEqual(told, [
+        ...['one prepare', 'two prepare', 'own prepare'],
+        ...['one precommit', 'two precommit', 'own precommit', 'one commit', 'own commit'],
+      ]);
+      deepEqual(rebound, ['[::]:1']);
+      ok('prepare' in phases);
+    });
+
+    for (const fails of ['prepare', 'precommit'] as const) {
+      it(`are undone when one fails to ${fails}`, async () => {
+        control.participants.push(participant('one'), participant('two', fails));
+        await rejects(changed(), { message: `two cannot ${fails}` });
+        const aborted = fails === 'prepare' ? ['one abort'] : ['one abort', 'two abort'];
+        deepEqual(
+          told.filter((step) => step.endsWith('abort')),
+          aborted,
+        );
+        deepEqual([told.includes('one commit'), engine.generations.current.runtime.id], [false, 1]);
+        control.participants.length = 0;
+        equal((await changed()).revision, 2);
+      });
+    }
+
+    it('are undone in a dry run', async () => {
+      control.participants.push(participant('one'));
+      await changed({ dryRun: true, participant: participant('own') });
+      deepEqual(told, ['one prepare', 'own prepare', 'one abort', 'own abort']);
+    });
+
+    it('that go with one change come also when it is what serves already, others not', async () => {
+      control.participants.push(participant('one'));
+      const { result } = await apply({ participant: participant('own') });
+      deepEqual([result, told], ['unchanged', ['own prepare', 'own precommit', 'own commit']]);
+      told.length = 0;
+      equal((await apply({ dryRun: true, participant: participant('own') })).result, 'unchanged');
+      deepEqual(told, ['own prepare', 'own abort']);
+    });
+
+    it('that fail to follow what serves already are told', async () => {
+      const { warnings, issues } = await apply({ participant: participant('own', 'commit') });
+      deepEqual(
+        [warnings.map(({ code }) => code), issues.map(({ code }) => code)],
+        [['COMMIT_FAILED'], ['COMMIT_FAILED']],
+      );
+    });
+  });
+});
+
+const endpoint = { endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] };
