@@ -1,7 +1,8 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { type DispatchFunc, inject } from 'light-my-request';
+import type { LogMessage } from '#contract';
 import type { GuardState } from '#kernel';
-import { silentLog } from '../../../kernel/contract/internal.ts';
+import { GatewayError, silentLog } from '../../../kernel/contract/internal.ts';
 import type { Applied, Change } from '../../../kernel/control/change.ts';
 import { ChangeGuard } from '../../../kernel/control/change-guard.ts';
 import { Control } from '../../../kernel/control/control.ts';
@@ -26,6 +27,8 @@ describe('a guarded change', () => {
   let guard: ChangeGuard;
   let timers: ReturnType<typeof handTimers>;
   let ended: Promise<GuardState>;
+  /** What the log was told. */
+  let lines: string[];
 
   before(async () => {
     good = await startBackend(json({ ok: true }));
@@ -44,7 +47,16 @@ describe('a guarded change', () => {
     revisions = await createRevisionStore(null, () => 20, silentLog);
     control = new Control({ generations, overrides: {}, source: config(good), events });
     recordRevisions(control, generations, revisions);
-    guard = new ChangeGuard({ control, generations, revisions, events, log: silentLog, timers });
+    lines = [];
+    const at = (level: string) => (message: LogMessage) => void lines.push(`${level}: ${message}`);
+    const log = {
+      ...silentLog,
+      info: at('info'),
+      warning: at('warning'),
+      error: at('error'),
+      critical: at('critical'),
+    };
+    guard = new ChangeGuard({ control, generations, revisions, events, log, timers });
     ended = new Promise((resolve) => {
       events.subscribe({ types: ['guard.*'] }, ({ data }) => {
         if ((data as GuardState).state !== 'watching') resolve(data as GuardState);
@@ -92,14 +104,48 @@ describe('a guarded change', () => {
     const [back, taken] = revisions.list();
     deepEqual([back!.source, taken!.result], ['guard', 'rolled-back']);
     match(back!.message!, /revision 2 was rolled back/);
+    match(lines.join(), /^error: rolling back revision 2: GET \/a: errors rose[^:]*$/);
     deepEqual([control.attempts.get(attempt)!.guard, guard.state], [state, state]);
   });
 
   it('passes when its time is over and nothing is worse', async () => {
-    await apply(config(good, { name: 'x' }), guarded);
+    const { attempt } = await apply(config(good, { name: 'x' }), guarded);
+    const leftMs = Date.parse(guard.state!.endsAt) - Date.now();
+    equal(leftMs > 0 && leftMs <= MINUTE, true);
     await send(30);
     timers.advance(MINUTE);
     deepEqual([(await ended).state, revision()], ['passed', 2]);
+    deepEqual(lines, ['info: revision 2 has passed its guard']);
+    await apply(config(good, { name: 'y' }));
+    equal(control.attempts.get(attempt)!.guard!.state, 'passed');
+  });
+
+  it('passes when it fails no more than the one before it in the last five minutes', async () => {
+    timers.advance(6 * MINUTE);
+    await apply(config(bad));
+    await send(30);
+    await apply(config(bad, { name: 'x' }), guarded);
+    await send(30);
+    timers.advance(MINUTE);
+    equal((await ended).state, 'passed');
+  });
+
+  it('is not excused by failures of more than five minutes ago', async () => {
+    await apply(config(bad));
+    await send(30);
+    timers.advance(6 * MINUTE);
+    await apply(config(bad, { name: 'x' }), guarded);
+    await send(30);
+    timers.advance(MINUTE);
+    equal((await ended).state, 'rolled-back');
+  });
+
+  it('is left as it is when the gateway closes', async () => {
+    await apply(config(bad), guarded);
+    await send(30);
+    guard.stop();
+    timers.advance(MINUTE);
+    deepEqual([guard.state!.state, lines], ['watching', []]);
   });
 
   it('passes nothing when too few have called', async () => {
@@ -109,6 +155,7 @@ describe('a guarded change', () => {
     const { state, reason } = await ended;
     deepEqual([state, revision()], ['undecided', 2]);
     equal(reason, '3 calls, fewer than 20 at every endpoint');
+    deepEqual(lines, [`warning: the guard cannot evaluate revision 2: ${reason}`]);
   });
 
   it('is watched no more when another one takes its place', async () => {
@@ -117,22 +164,26 @@ describe('a guarded change', () => {
     await apply(config(good, { name: 'mended' }));
     timers.advance(MINUTE);
     const { state, reason } = await ended;
-    deepEqual([state, reason, revision()], ['superseded', 'revision 3 took its place', 3]);
+    deepEqual([state, reason, revision(), lines], ['superseded', 'revision 3 took its place', 3, []]);
   });
 
   it('is not taken back over one that is on its way when it gets worse', async () => {
     await apply(config(bad), guarded);
     await send(30);
     const held = holdChange(control);
-    const mended = apply(config(good, { name: 'mended' }));
+    const mended = apply(config(good, { name: 'mended' }), guarded);
     await held.reached;
     timers.advance(1_000);
     await held.asked(2);
     held.release();
-    equal((await mended).revision, 3);
+    const { attempt, revision: third } = await mended;
+    equal(third, 3);
     const { state, reason, rolledBackTo } = await ended;
     deepEqual([state, reason, rolledBackTo], ['superseded', 'revision 3 took its place', null]);
     deepEqual([revision(), engine.generations.current.runtime.config.name], [3, 'mended']);
+    equal(lines.at(-1), 'info: revision 2 is not rolled back: revision 3 took its place');
+    await apply(config(good, { name: 'next' }));
+    equal(control.attempts.get(attempt)!.guard!.state, 'superseded');
   });
 
   it('is taken back when the one on its way is refused', async () => {
@@ -148,15 +199,18 @@ describe('a guarded change', () => {
     equal((await ended).state, 'rolled-back');
   });
 
-  it('says so when it could not be taken back', async () => {
-    await apply(config(bad), guarded);
-    await send(30);
-    control.participants.push({ prepare: () => Promise.reject(new Error('a worker is late')) });
-    timers.advance(1_000);
-    const { state, reason } = await ended;
-    deepEqual([state, revision()], ['failed', 2]);
-    match(reason!, /errors rose.*; it cannot be rolled back: a worker is late/);
-  });
+  for (const error of [new Error('a worker is late'), new GatewayError('PREPARE_TIMEOUT', 'a worker is late')]) {
+    it(`says so when it could not be taken back (${error.name})`, async () => {
+      await apply(config(bad), guarded);
+      await send(30);
+      control.participants.push({ prepare: () => Promise.reject(error) });
+      timers.advance(1_000);
+      const { state, reason } = await ended;
+      deepEqual([state, revision()], ['failed', 2]);
+      match(reason!, /errors rose.*; it cannot be rolled back: a worker is late/);
+      equal(lines.at(-1), 'critical: cannot roll back revision 2: a worker is late');
+    });
+  }
 
   it('does not fail by turning away on purpose', async () => {
     await apply(config(good, {}, { 'qos/ratelimit/router': { max_rate: 1, capacity: 1 } }), guarded);
@@ -230,6 +284,14 @@ describe('a guarded change', () => {
         equal((await ended).state, 'rolled-back');
       });
     }
+
+    it('is none that asks for no guard, and none that serves already', async () => {
+      await apply(config(good, { name: 'x' }), { trigger: 'watch' });
+      equal(guard.state, null);
+      await apply(careful(good));
+      equal((await apply(careful(good), { trigger: 'watch' })).result, 'unchanged');
+      equal(guard.state, null);
+    });
 
     it('is none that somebody asked for without a guard', async () => {
       await apply(careful(bad));
