@@ -2,12 +2,12 @@ import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { ConfigError, type ServiceConfig } from '#contract';
 
+import { normalize, nothingKnown } from '../../../kernel/config/index.ts';
 import { type ConfigErrors, silentLog } from '../../../kernel/contract/internal.ts';
 import { PublicPort } from '../../../kernel/control/public-port.ts';
 import type { Runtime } from '../../../kernel/runtime/runtime.ts';
 import { freePort, until } from '../../support/conditions.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
-import { normalize } from '../../support/known.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
 
@@ -38,7 +38,7 @@ describe('the public port', () => {
 
   const runtime = (asked: number, more: Partial<ServiceConfig> = {}): Runtime => {
     const data = { version: 3, port: asked, listen_ip: '127.0.0.1', endpoints: [], ...more };
-    const { config } = normalize(data);
+    const { config } = normalize(data, { known: nothingKnown });
     return { config: { ...config, port: asked }, tls: null, upgrades: new Set() } as unknown as Runtime;
   };
   const origin = (pointer: string) => `/where${pointer}`;
