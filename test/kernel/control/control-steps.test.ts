@@ -216,12 +216,12 @@ describe('the steps of a change', () => {
 
     it('come all together before the swap, which they follow', async () => {
       control.participants.push(participant('one'), participant('two', undefined, { commit: () => ['[::]:1'] }));
-      const { rebound, phases } = await changed({ participant: participant('own') });
+      const { rebound, phases, warnings } = await changed({ participant: participant('own') });
       deepEqual(told, [
         ...['one prepare', 'two prepare', 'own prepare'],
         ...['one precommit', 'two precommit', 'own precommit', 'one commit', 'own commit'],
       ]);
-      deepEqual(rebound, ['[::]:1']);
+      deepEqual([rebound, warnings], [['[::]:1'], []]);
       ok('prepare' in phases);
     });
 
@@ -242,7 +242,8 @@ describe('the steps of a change', () => {
 
     it('are undone in a dry run', async () => {
       control.participants.push(participant('one'));
-      await changed({ dryRun: true, participant: participant('own') });
+      const { rebound } = await changed({ dryRun: true, participant: participant('own') });
+      deepEqual(rebound, []);
       deepEqual(told, ['one prepare', 'own prepare', 'one abort', 'own abort']);
     });
 
@@ -256,11 +257,14 @@ describe('the steps of a change', () => {
     });
 
     it('that fail to follow what serves already are told', async () => {
-      const { warnings, issues } = await apply({ participant: participant('own', 'commit') });
+      const { rebound, warnings, issues } = await apply({ participant: participant('own', 'commit') });
       deepEqual(
-        [warnings.map(({ code }) => code), issues.map(({ code }) => code)],
-        [['COMMIT_FAILED'], ['COMMIT_FAILED']],
+        issues.map(({ code, pointer, severity }) => ({ code, pointer, severity })),
+        [{ code: 'COMMIT_FAILED', pointer: '', severity: 'warning' }],
       );
+      const [failure] = warnings;
+      deepEqual([rebound, warnings.length, failure!.pointer], [[], 1, '']);
+      deepEqual((failure!.cause as Error).message, 'own cannot commit');
     });
   });
 });
