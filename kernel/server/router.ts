@@ -209,13 +209,14 @@ function checkWildcard(path: string, plain: string): Outcome | null {
 function rawRemainder(path: string, segments: number): string {
   const separator = /\/|%2f/gi;
   for (let count = 0; count <= segments; count++) separator.exec(path);
-  return separator.lastIndex === 0 ? '' : path.slice(separator.lastIndex);
+  return path.slice(separator.lastIndex);
 }
 
 /** A value that still holds escapes, or what would end the path, could name another resource. */
 function encodedTwice(params: Params, remainder: string | undefined): string | undefined {
   for (const key in params) {
-    const value = key === 'Wildcard' ? (remainder ?? '') : params[key]!;
+    // A variable may be called so, too.
+    const value = (key === 'Wildcard' ? remainder : undefined) ?? params[key]!;
     try {
       if (decodeURIComponent(value) !== value || /[?#]/.test(value)) return 'error: encoded url params';
     } catch {

@@ -42,6 +42,14 @@ describe('the router', () => {
     deepEqual(paramsOf(unchecked.find('GET', '/a%252Fb')), { Wildcard: 'a%252Fb' });
   });
 
+  it('checks a variable for a second encoding whatever its name', async () => {
+    const router = await routerOf(['GET /u/{wildcard}']);
+    deepEqual(paramsOf(router.find('GET', '/u/a%20b')), { Wildcard: 'a b' });
+    for (const path of ['/u/a%252Fb', '/u/a%3Fb']) {
+      deepEqual(router.find('GET', path), { kind: 'refused', text: 'error: encoded url params' }, path);
+    }
+  });
+
   it('takes a variable of any length', async () => {
     const router = await routerOf(['GET /u/{id}']);
     const id = 'x'.repeat(900_000);
