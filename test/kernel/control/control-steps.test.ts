@@ -133,6 +133,27 @@ describe('the steps of a change', () => {
     equal(control.busy, false);
   });
 
+  it('wait no longer than they want to', async () => {
+    await apply();
+    const held = holdChange(control);
+    const applied = apply({ source: config('two') });
+    await held.reached;
+    await rejects(apply({ waitMs: 1 }), { code: 'RELOAD_IN_PROGRESS' });
+    held.release();
+    equal((await applied).revision, 2);
+  });
+
+  it('find the mistakes of what would be the same without them', async () => {
+    await apply();
+    await rejects(apply({ source: config('one', { nope: 1 }) }), { slug: 'validation' });
+  });
+
+  it('find no drift where the configuration is not a file', async () => {
+    await apply();
+    await apply({ source: new ConfigText(JSON.stringify(config('text')), 'json') });
+    equal(await control.hasDrifted(), false);
+  });
+
   it('leave the way free when they fail', async () => {
     await rejects(apply({ source: { version: 3, nope: 1 } }));
     equal(control.busy, false);
