@@ -47,6 +47,7 @@ describe('the paths of the gateway’s own', () => {
     ['/below', redirect('/below/')],
     ['/any/', redirect('/any')],
     ['/other', undefined],
+    ['/other/below', undefined],
     ['/health/x', undefined],
   ];
   for (const [path, outcome] of near) {

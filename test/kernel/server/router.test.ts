@@ -19,11 +19,18 @@ function paramsOf(outcome: Outcome): object | null {
 
 describe('the router', () => {
   it('gives the variables of a path, decoded, and nothing else', async () => {
-    const router = await routerOf(['GET /u/{id}', 'GET /w/{user-id}/{a-}/{-b}', 'GET /f/{id}/*', 'GET /e/*']);
+    const router = await routerOf([
+      'GET /u/{id}',
+      'GET /m/{id}/{user-id}',
+      'GET /w/{user-id}/{a-}/{-b}',
+      'GET /f/{id}/*',
+      'GET /e/*',
+    ]);
     const cases: [path: string, params: object][] = [
       ['/u/7', { Id: '7' }],
       ['/u/a%20b', { Id: 'a b' }],
       ['/w/7/8/9', { 'User-id': '7', 'A-': '8', '-b': '9' }],
+      ['/m/7/8', { Id: '7', 'User-id': '8' }],
       ['/f/7/a%20b/c', { Id: '7', Wildcard: 'a%20b/c' }],
       ['/e/', { Wildcard: '' }],
     ];
