@@ -71,6 +71,8 @@ export class RunningGateway implements Operations {
   readonly #own: OwnProcess;
   #pool: WorkerPool | null = null;
   #watcher: Watcher | null = null;
+  /** The watcher on its way: there is one, however often it is asked for. */
+  #watching: Promise<Watcher> | null = null;
   #closing: Promise<void> | null = null;
   /** The history's first entry on its way. */
   #recording: Promise<void> | null = null;
@@ -225,7 +227,8 @@ export class RunningGateway implements Operations {
 
   async watch(): Promise<void> {
     if (typeof this.source !== 'string') return;
-    this.#watcher ??= await followFiles(this.control, this.generations, this.events, this.log);
+    this.#watching ??= followFiles(this.control, this.generations, this.events, this.log);
+    this.#watcher = await this.#watching;
   }
 
   async listen(): Promise<{ host: string; port: number }> {
@@ -255,7 +258,7 @@ export class RunningGateway implements Operations {
     // Who asks whether it is ready is told at once that it is not any more.
     this.processes.setClosing(true);
     this.#guard.stop();
-    await this.#watcher?.close();
+    await (await this.#watching)?.close();
     await this.control.close();
     await this.#pool?.close();
     await this.generations.close();

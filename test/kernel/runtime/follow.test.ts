@@ -56,6 +56,18 @@ describe('a gateway that watches its file', () => {
     equal(gateway!.status.revision, 2);
   });
 
+  it('watches once, however often it is asked to', async () => {
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, config('/one'));
+    gateway = await openGateway(file, { port: 0, sinks });
+    const watching = gateway.watch();
+    const again = gateway.watch();
+    await watching;
+    const { watcher } = gateway;
+    await again;
+    equal(gateway.watcher, watcher);
+  });
+
   it('applies what was saved between its start and the watch', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
