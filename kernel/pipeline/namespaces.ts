@@ -73,9 +73,11 @@ function unknownNamespace(
     });
   }
   const near = findNear(namespace, supported);
-  const name = near?.name ?? supported.find((candidate) => `/${candidate}/`.includes(`/${namespace}/`));
+  const beside = supportedBeside(namespace, supported);
+  const meant = near ? [near.name] : supported.filter((candidate) => `/${candidate}/`.includes(`/${namespace}/`));
+  const isVague = meant.length === 0 || (beside !== undefined && !near?.isSure);
   return new ConfigError('NAMESPACE_UNKNOWN', pointer, `unknown namespace "${namespace}"`, {
-    hint: name ? `did you mean "${name}"?` : supportedBeside(namespace, supported),
+    hint: isVague ? beside : `did you mean ${meant.map((name) => `"${name}"`).join(' or ')}?`,
     fix: near?.isSure && !Object.hasOwn(siblings, near.name) ? { key: near.name } : undefined,
   });
 }

@@ -91,7 +91,9 @@ export function innerSchemas(schema: Schema): readonly Schema[] {
 
 function exactlyOne(groups: readonly (readonly string[])[] | undefined): JsonSchema {
   if (!groups) return {};
-  return { allOf: groups.map((group) => ({ oneOf: group.map((field) => ({ required: [field] })) })) };
+  // Strict validators want a required field declared beside the demand.
+  const demand = (field: string) => ({ properties: { [field]: {} }, required: [field] });
+  return { allOf: groups.map((group) => ({ oneOf: group.map(demand) })) };
 }
 
 /** An object of these fields, with comments beside them and nothing else. */

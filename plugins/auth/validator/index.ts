@@ -35,10 +35,10 @@ export const plugin = definePlugin({
       checkFields(site);
       const { config } = site;
       const log = site.log.at('[JWTValidator]');
-      const ages = [(config.cache_duration || DEFAULT_SECONDS) * 1000, site.take(sharedAge) ?? 0];
+      const ownAge = (config.cache_duration || DEFAULT_SECONDS) * 1000;
       const keys = openKeys(site, config, {
         strategy: config.key_identify_strategy,
-        maxAgeMs: config.cache ? Math.max(...ages) : null,
+        maxAgeMs: config.cache ? Math.max(ownAge, site.take(sharedAge) ?? 0) : null,
         cooldownMs: config.failed_jwk_key_cooldown,
       });
       const claims = propagation(site);

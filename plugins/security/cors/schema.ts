@@ -74,7 +74,7 @@ export const schema = {
 /** At the service somebody has to say which origins. */
 export const serviceSchema = {
   ...schema,
-  published: { allOf: [{ anyOf: [{ required: ['allow_origins'] }] }] },
+  published: { allOf: [{ properties: { allow_origins: {} }, required: ['allow_origins'] }] },
 } as const satisfies Schema;
 
 export type CorsConfig = Infer<typeof schema>;

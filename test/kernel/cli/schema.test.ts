@@ -153,7 +153,7 @@ describe('the schema of the configuration', () => {
     equal(widened(backend({ encoding: 'shout' })), false, 'an encoding that cannot read');
   });
 
-  for (const file of globSync('samples/**/*.json')) {
+  for (const file of globSync('samples/**/gateway.json')) {
     it(`accepts ${file}`, () => accepts(JSON.parse(readFileSync(file, 'utf8'))));
   }
 

@@ -86,7 +86,7 @@ describe('what runs in the process of a worker', () => {
       pulse: heard('pulse'),
       mirror: heard('mirror'),
       shared: heard('shared', ({ asked }: { asked: number }) => asked * 10),
-      snapshot: heard('snapshot', () => 'old'),
+      snapshot: heard('snapshot', (id: string) => (id.includes('list') ? 'old' : undefined)),
     });
     const sinks = rememberingSinks();
     ({ lines } = sinks);
