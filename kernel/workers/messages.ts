@@ -68,7 +68,7 @@ export interface Heartbeat extends MemoryUse {
   readonly lostLines: number;
   /** How late its timers are, in milliseconds. */
   readonly loopLagMs: number;
-  /** Traffic since the last pulse, by endpoint. */
+  /** Traffic since the last heartbeat, by endpoint. */
   readonly traffic: readonly (readonly [endpoint: string, delta: EndpointDelta])[];
 }
 

@@ -53,7 +53,7 @@ export interface WorkerInfo extends MemoryUse {
  */
 export class WorkerPool implements Participant, SlotOwner {
   readonly log: Log;
-  readonly #seats: readonly WorkerSlot[];
+  readonly #slots: readonly WorkerSlot[];
   readonly #generations: Generations;
   readonly #mirrors: Mirrors;
   readonly #denied: DeniedAddresses;
@@ -73,14 +73,14 @@ export class WorkerPool implements Participant, SlotOwner {
     this.#mirrors = mirrors;
     mirrors.link = {
       send: (id, change) => {
-        for (const seat of this.#seats) seat.mirror({ id, change });
+        for (const slot of this.#slots) slot.mirror({ id, change });
       },
       fetch: null,
     };
     this.#events = events;
     cluster.setupPrimary({ exec: program, args: [...args, JSON.stringify(settings)], serialization: 'advanced' });
-    this.#seats = Array.from({ length: count }, (_, index) => new WorkerSlot(index + 1, this));
-    for (const seat of this.#seats) seat.start();
+    this.#slots = Array.from({ length: count }, (_, index) => new WorkerSlot(index + 1, this));
+    for (const slot of this.#slots) slot.start();
   }
 
   get committed(): PrepareOrder | null {
@@ -101,14 +101,14 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** True while every worker serves what is committed. */
   get converged(): boolean {
-    return this.#seats.every(
-      ({ state, heartbeat: pulse }) => state === 'up' && pulse?.revision === this.#committed?.revision,
+    return this.#slots.every(
+      ({ state, heartbeat }) => state === 'up' && heartbeat?.revision === this.#committed?.revision,
     );
   }
 
   /** True while some worker serves. */
   get serving(): boolean {
-    return this.#seats.some(({ state }) => state === 'up');
+    return this.#slots.some(({ state }) => state === 'up');
   }
 
   /** True while connections are closed after their answer. */
@@ -118,7 +118,7 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** What all workers together hold, newest first; a moment old. */
   get held(): readonly GenerationInfo[] {
-    const all = this.#seats.flatMap(({ heartbeat: pulse }) => pulse?.held ?? []);
+    const all = this.#slots.flatMap(({ heartbeat }) => heartbeat?.held ?? []);
     const revisions = [...Map.groupBy(all, ({ revision }) => revision)].sort(([a], [b]) => b - a);
     return revisions.map(([revision, held]) => ({
       revision,
@@ -131,44 +131,44 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** As of `Generations`, of all workers together. */
   get aborted(): number {
-    return sum(this.#seats.map(({ heartbeat: pulse }) => pulse?.aborted ?? 0));
+    return sum(this.#slots.map(({ heartbeat }) => heartbeat?.aborted ?? 0));
   }
 
   /** As of `Generations`, of all workers together. */
   get leaked(): number {
-    return sum(this.#seats.map(({ heartbeat: pulse }) => pulse?.leaked ?? 0));
+    return sum(this.#slots.map(({ heartbeat }) => heartbeat?.leaked ?? 0));
   }
 
   /** As of `Generations`, of all workers together; a moment old. */
   get streamsByEndpoint(): ReadonlyMap<string, number> {
-    const all = this.#seats.flatMap(({ heartbeat: pulse }) => [...(pulse?.streamsByEndpoint ?? [])]);
+    const all = this.#slots.flatMap(({ heartbeat }) => [...(heartbeat?.streamsByEndpoint ?? [])]);
     const endpoints = Map.groupBy(all, ([endpoint]) => endpoint);
     return new Map([...endpoints].map(([endpoint, found]) => [endpoint, sum(found.map(([, streams]) => streams))]));
   }
 
   get workers(): readonly WorkerInfo[] {
-    return this.#seats.map(({ id, pid, state, uptimeMs, heartbeat: pulse }) => ({
+    return this.#slots.map(({ id, pid, state, uptimeMs, heartbeat }) => ({
       id,
       pid,
       state,
       uptimeMs,
-      revision: pulse?.revision ?? null,
-      requests: pulse?.requests ?? 0,
-      calls: pulse?.calls ?? 0,
-      streams: pulse?.streams ?? 0,
-      loopLagMs: pulse?.loopLagMs ?? 0,
-      lostLines: pulse?.lostLines ?? 0,
-      rssBytes: pulse?.rssBytes ?? 0,
-      heapUsedBytes: pulse?.heapUsedBytes ?? 0,
+      revision: heartbeat?.revision ?? null,
+      requests: heartbeat?.requests ?? 0,
+      calls: heartbeat?.calls ?? 0,
+      streams: heartbeat?.streams ?? 0,
+      loopLagMs: heartbeat?.loopLagMs ?? 0,
+      lostLines: heartbeat?.lostLines ?? 0,
+      rssBytes: heartbeat?.rssBytes ?? 0,
+      heapUsedBytes: heartbeat?.heapUsedBytes ?? 0,
     }));
   }
 
   async prepare({ runtime, snapshot, files }: Next): Promise<Ready> {
     const { file, text } = snapshot;
     const order: PrepareOrder = { revision: runtime.id, file, text, files };
-    const settled = await Promise.allSettled(this.#seats.map((seat) => seat.prepare(order)));
+    const settled = await Promise.allSettled(this.#slots.map((slot) => slot.prepare(order)));
     const abort = async () => {
-      await Promise.all(this.#seats.map((seat) => seat.abort()));
+      await Promise.all(this.#slots.map((slot) => slot.abort()));
     };
     const refused = settled.find((outcome) => outcome.status === 'rejected');
     if (refused) {
@@ -180,7 +180,7 @@ export class WorkerPool implements Participant, SlotOwner {
         this.#committed = order;
         this.#runtimes.hold(runtime);
         this.#committing = true;
-        const committed = await Promise.all(this.#seats.map((seat) => seat.commit(order.revision)));
+        const committed = await Promise.all(this.#slots.map((slot) => slot.commit(order.revision)));
         this.#committing = false;
         this.#releaseRuntimes();
         this.#port = committed.find((one) => one?.port)?.port ?? this.#port;
@@ -192,7 +192,7 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** Opens the port in every worker. @throws GatewayError LISTEN_FAILED. */
   async listen(): Promise<{ host: string; port: number }> {
-    const addresses = await Promise.all(this.#seats.map((seat) => seat.listen()));
+    const addresses = await Promise.all(this.#slots.map((slot) => slot.listen()));
     this.#listens = true;
     const [first] = addresses;
     this.#port = first!.port;
@@ -201,22 +201,22 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** As of `Generations.inFlight`, of all workers together, now. */
   async countInFlight(): Promise<number> {
-    return sum(await Promise.all(this.#seats.map((seat) => seat.countInFlight())));
+    return sum(await Promise.all(this.#slots.map((slot) => slot.countInFlight())));
   }
 
   setClosing(closing: boolean): void {
     this.#closing = closing;
-    for (const seat of this.#seats) seat.setClosing(closing);
+    for (const slot of this.#slots) slot.setClosing(closing);
   }
 
   /** What is denied in this process is denied in every worker, too; resolves when all know. */
   async shareDenied(): Promise<void> {
-    await Promise.all(this.#seats.map((seat) => seat.deny(this.denied)));
+    await Promise.all(this.#slots.map((slot) => slot.deny(this.denied)));
   }
 
   /** Sets the lowest level that workers log, until their next configuration. */
   setLogLevel(level: LogLevel): void {
-    for (const seat of this.#seats) seat.setLogLevel(level);
+    for (const slot of this.#slots) slot.setLogLevel(level);
   }
 
   onMirror({ id, change }: MirrorMessage): void {
@@ -255,10 +255,10 @@ export class WorkerPool implements Participant, SlotOwner {
     this.#events.emit(type, { ...data, worker: id });
   }
 
-  onUp(seat: WorkerSlot): void {
-    const { id, pid } = seat;
+  onUp(slot: WorkerSlot): void {
+    const { id, pid } = slot;
     // It may have come in the place of another one while the gateway drains.
-    seat.setClosing(this.#closing);
+    slot.setClosing(this.#closing);
     this.#events.emit('worker.up', { worker: id, pid });
   }
 
@@ -270,7 +270,7 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** Ends every worker when its requests have ended. */
   async close(): Promise<void> {
-    await Promise.all(this.#seats.map((seat) => seat.stop()));
+    await Promise.all(this.#slots.map((slot) => slot.stop()));
     this.#runtimes.release(() => true);
   }
 }

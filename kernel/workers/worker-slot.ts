@@ -6,7 +6,7 @@ import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Channel } from './channel.ts';
 import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerEvent } from './messages.ts';
 
-/** What a seat needs from the crew it belongs to. */
+/** What a slot needs from the pool it belongs to. */
 export interface SlotOwner {
   readonly log: Log;
   /** What a worker that starts must serve; null before the first configuration. */
@@ -21,10 +21,10 @@ export interface SlotOwner {
   onMirror(message: MirrorMessage): void;
   /** Everything a mirrored value has; undefined for one that is not known. */
   mirrorSnapshot(id: string): MirrorChange | undefined;
-  onHeartbeat(pulse: Heartbeat): void;
-  onEvent(seat: WorkerSlot, happening: WorkerEvent): void;
-  onUp(seat: WorkerSlot): void;
-  onDown(seat: WorkerSlot, reason: string): void;
+  onHeartbeat(heartbeat: Heartbeat): void;
+  onEvent(slot: WorkerSlot, event: WorkerEvent): void;
+  onUp(slot: WorkerSlot): void;
+  onDown(slot: WorkerSlot, reason: string): void;
 }
 
 export type WorkerState = 'starting' | 'up' | 'stopping' | 'down';
@@ -50,7 +50,7 @@ export class WorkerSlot {
   #state: WorkerState = 'down';
   #startedAt = 0;
   #deaths = 0;
-  #pulse: Heartbeat | null = null;
+  #heartbeat: Heartbeat | null = null;
   #up: PromiseWithResolvers<void> = Promise.withResolvers();
   /** Resolves when the process has ended. */
   #gone: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -74,7 +74,7 @@ export class WorkerSlot {
 
   /** The last one of the worker; null before its first. */
   get heartbeat(): Heartbeat | null {
-    return this.#pulse;
+    return this.#heartbeat;
   }
 
   /** Resolves when a worker sits here that serves what is committed, or waits for the first configuration. */
@@ -104,11 +104,11 @@ export class WorkerSlot {
       shared: (question: SharedQuestion) => this.#owner.answerShared(question),
       mirror: (message: MirrorMessage) => this.#owner.onMirror(message),
       snapshot: (id: string) => this.#owner.mirrorSnapshot(id),
-      pulse: (pulse: Heartbeat) => {
-        this.#pulse = pulse;
-        this.#owner.onHeartbeat(pulse);
+      heartbeat: (heartbeat: Heartbeat) => {
+        this.#heartbeat = heartbeat;
+        this.#owner.onHeartbeat(heartbeat);
       },
-      event: (happening: WorkerEvent) => this.#owner.onEvent(this, happening),
+      event: (event: WorkerEvent) => this.#owner.onEvent(this, event),
     });
     this.#channel = channel;
     // An error of the line is followed by `exit`; that of a process which never was is all that is told of it.
@@ -146,7 +146,7 @@ export class WorkerSlot {
     const before = this.#state;
     this.#state = 'down';
     if (before === 'stopping') return;
-    this.#pulse = null;
+    this.#heartbeat = null;
     if (before === 'up') this.#up = Promise.withResolvers();
     this.#deaths = Date.now() - this.#startedAt > STABLE_MS ? 0 : this.#deaths + 1;
     this.#owner.onDown(this, reason);
@@ -219,7 +219,7 @@ export class WorkerSlot {
   /** Requests and streams under way there now; where the worker does not say so soon, what it told last. */
   async countInFlight(): Promise<number> {
     const counted = this.#channel?.ask('inFlight', null, ANSWER_MS) as Promise<number> | undefined;
-    const { calls = 0, streams = 0 } = this.#pulse ?? {};
+    const { calls = 0, streams = 0 } = this.#heartbeat ?? {};
     return (await counted?.catch(() => calls + streams)) ?? 0;
   }
 

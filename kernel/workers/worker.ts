@@ -21,7 +21,7 @@ import {
   type WorkerSettings,
 } from './messages.ts';
 
-/** Time between two pulses, in milliseconds. */
+/** Time between two heartbeats, in milliseconds. */
 const HEARTBEAT_MS = 1_000;
 
 /**
@@ -51,7 +51,7 @@ export class Worker {
   /** The revision that serves; 0 before the first. */
   #serving = 0;
   #pulseAt = performance.now();
-  #pulse: NodeJS.Timeout | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(line: Line, catalogue: Catalogue, settings: WorkerSettings, sinks: LogSinks | undefined) {
     this.#settings = settings;
@@ -108,7 +108,7 @@ export class Worker {
     this.#prepared = null;
     const { rebound } = prepared.commit();
     this.#serving = revision;
-    this.#pulse ??= setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
+    this.#heartbeat ??= setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
     this.#beat();
     return { revision, rebound, port: generations.address?.port ?? null };
   }
@@ -132,7 +132,7 @@ export class Worker {
       const delta = served.takeDelta();
       return delta ? [[endpointId(endpoint), delta] as const] : [];
     });
-    const pulse: Heartbeat = {
+    const heartbeat: Heartbeat = {
       revision: this.#serving,
       requests: generations.requests,
       calls: generations.calls,
@@ -147,12 +147,12 @@ export class Worker {
       traffic,
     };
     this.#pulseAt = now;
-    this.#channel.tell('pulse', pulse);
+    this.#channel.tell('heartbeat', heartbeat);
   }
 
   /** Answers what is under way. */
   async #stop(): Promise<void> {
-    clearInterval(this.#pulse);
+    clearInterval(this.#heartbeat);
     await this.#engine.generations.close();
     await this.#engine.registry.close();
   }

@@ -83,7 +83,7 @@ describe('what runs in the process of a worker', () => {
     channel = new Channel(outside, {
       ready: heard('ready'),
       event: heard('event'),
-      pulse: heard('pulse'),
+      heartbeat: heard('heartbeat'),
       mirror: heard('mirror'),
       shared: heard('shared', ({ asked }: { asked: number }) => asked * 10),
       snapshot: heard('snapshot', (id: string) => (id.includes('list') ? 'old' : undefined)),
@@ -115,7 +115,7 @@ describe('what runs in the process of a worker', () => {
   };
   const get = (url: string, headers: Record<string, string> = {}) =>
     fetch(url, { headers: { connection: 'close', ...headers } });
-  const pulses = () => told.flatMap(([name, payload]) => (name === 'pulse' ? [payload as Heartbeat] : []));
+  const heartbeats = () => told.flatMap(([name, payload]) => (name === 'heartbeat' ? [payload as Heartbeat] : []));
 
   it('says when it is ready, and serves what it is told once it is told to change over', async () => {
     await arrival();
@@ -257,13 +257,13 @@ describe('what runs in the process of a worker', () => {
     equal(errors(), 1);
   });
 
-  describe('its pulse', () => {
+  describe('its heartbeat', () => {
     it('comes with every change of configuration', async () => {
       await serve(1);
       await serve(2);
       await arrival();
       deepEqual(
-        pulses().map(({ revision }) => revision),
+        heartbeats().map(({ revision }) => revision),
         [1, 2],
       );
     });
@@ -273,15 +273,15 @@ describe('what runs in the process of a worker', () => {
       const url = await listen();
       for (let at = 0; at < 3; at++) await get(`${url}/a`);
       await serve(2, { endpoints: [endpoint('/a'), endpoint('/b')] });
-      await until(() => pulses().some(({ traffic }) => traffic.length > 0));
-      const [pulse] = pulses().filter(({ traffic }) => traffic.length > 0);
+      await until(() => heartbeats().some(({ traffic }) => traffic.length > 0));
+      const [heartbeat] = heartbeats().filter(({ traffic }) => traffic.length > 0);
       deepEqual(
-        pulse!.traffic.map(([name, { calls }]) => [name, calls]),
+        heartbeat!.traffic.map(([name, { calls }]) => [name, calls]),
         [['GET /a', 3]],
       );
-      ok(pulse!.requests >= 3 && pulse!.rssBytes > 1e6 && pulse!.heapUsedBytes > 1e6);
-      ok(pulse!.heapUsedBytes < pulse!.rssBytes * 2);
-      deepEqual([pulse!.calls, pulse!.streams, pulse!.lostLines, pulse!.aborted], [0, 0, 0, 0]);
+      ok(heartbeat!.requests >= 3 && heartbeat!.rssBytes > 1e6 && heartbeat!.heapUsedBytes > 1e6);
+      ok(heartbeat!.heapUsedBytes < heartbeat!.rssBytes * 2);
+      deepEqual([heartbeat!.calls, heartbeat!.streams, heartbeat!.lostLines, heartbeat!.aborted], [0, 0, 0, 0]);
     });
 
     it('comes every second, and tells how late the timers are', async () => {
@@ -307,7 +307,7 @@ describe('what runs in the process of a worker', () => {
         }
         await arrival();
         deepEqual(
-          pulses()
+          heartbeats()
             .slice(1)
             .map(({ loopLagMs }) => loopLagMs),
           [0, 300, 0],

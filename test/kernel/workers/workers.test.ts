@@ -165,16 +165,16 @@ describe('workers', function () {
     it(`that die when they are ready, and ${when} when the others change over, serve the same when it is answered`, async () => {
       const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
       const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
-      const crew = gateway.processes;
-      const [first] = crew.workers;
+      const pool = gateway.processes;
+      const [first] = pool.workers;
       around(gateway, {
         async prepared() {
           process.kill(first!.pid!, 'SIGKILL');
-          await until(() => crew.workers[0]!.pid !== first!.pid && isSo(crew.workers[0]!));
+          await until(() => pool.workers[0]!.pid !== first!.pid && isSo(pool.workers[0]!));
         },
       });
       await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
-      const [now] = crew.workers;
+      const [now] = pool.workers;
       deepEqual([now!.state, now!.revision], ['up', 2]);
       for (let at = 0; at < 6; at++) {
         const response = await fetch(`${url}/a`, { headers: { connection: 'close' } });
@@ -290,10 +290,10 @@ function around(
   { prepared, committing }: Partial<Record<'prepared' | 'committing', () => Promise<void>>>,
 ) {
   const { participants } = partsOf(gateway).control;
-  const [crew] = participants as [Participant];
+  const [pool] = participants as [Participant];
   participants[0] = {
     async prepare(next) {
-      const ready = await crew.prepare(next);
+      const ready = await pool.prepare(next);
       await prepared?.();
       const commit = async () => {
         await committing?.();

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { arrival, turnsUntil } from './lines.ts';
-import { order, SeatStand } from './seats.ts';
+import { order, SeatStand } from './slots.ts';
 
 describe('the place of a worker, over changes', () => {
   let stand: SeatStand;
@@ -14,14 +14,14 @@ describe('the place of a worker, over changes', () => {
 
   describe('when a configuration is prepared', () => {
     it('waits for its worker to be up, and for no longer than 30 seconds', async () => {
-      stand.seat.start();
-      const late = rejects(stand.seat.prepare(order(2)), {
+      stand.slot.start();
+      const late = rejects(stand.slot.prepare(order(2)), {
         code: 'PREPARE_TIMEOUT',
         message: 'worker 7 is not ready: not started within 30000 ms',
       });
       mock.timers.tick(30_000);
       await late;
-      const prepared = stand.seat.prepare(order(2));
+      const prepared = stand.slot.prepare(order(2));
       stand.last.channel.tell('ready');
       await prepared;
       deepEqual(stand.last.orders.at(-1), ['prepare', order(2)]);
@@ -31,22 +31,22 @@ describe('the place of a worker, over changes', () => {
       await stand.up();
       const refusal = new GatewayError('LISTENER_BIND', 'taken');
       stand.answer({ prepare: () => Promise.reject(refusal) });
-      await rejects(stand.seat.prepare(order(2)), { code: 'LISTENER_BIND', message: 'taken' });
+      await rejects(stand.slot.prepare(order(2)), { code: 'LISTENER_BIND', message: 'taken' });
       stand.answer({ prepare: () => Promise.reject(new Error('a bug')) });
-      await rejects(stand.seat.prepare(order(2)), /a bug/);
+      await rejects(stand.slot.prepare(order(2)), /a bug/);
     });
 
     it('refuses it when the worker dies over it, or takes longer than 30 seconds', async () => {
       await stand.up();
       stand.answer({ prepare: () => new Promise(() => {}) });
-      const late = rejects(stand.seat.prepare(order(2)), {
+      const late = rejects(stand.slot.prepare(order(2)), {
         code: 'PREPARE_TIMEOUT',
         message: 'worker 7 is not ready: no answer in 30000 ms',
       });
       await turnsUntil(() => stand.asked.includes('prepare'));
       mock.timers.tick(30_000);
       await late;
-      const dead = rejects(stand.seat.prepare(order(2)), {
+      const dead = rejects(stand.slot.prepare(order(2)), {
         code: 'PREPARE_TIMEOUT',
         message: 'worker 7 is not ready: the process has ended',
       });
@@ -57,13 +57,13 @@ describe('the place of a worker, over changes', () => {
 
     it('gives it up in the worker, and in none that is just being started', async () => {
       await stand.up();
-      await stand.seat.abort();
+      await stand.slot.abort();
       deepEqual(stand.last.orders.at(-1), ['abort', null]);
       stand.answer({ abort: () => Promise.reject(new Error('a bug')) });
-      await stand.seat.abort();
+      await stand.slot.abort();
       stand.last.end(1, null);
       mock.timers.tick(100);
-      await stand.seat.abort();
+      await stand.slot.abort();
       await arrival();
       deepEqual(stand.last.orders, []);
     });
@@ -73,7 +73,7 @@ describe('the place of a worker, over changes', () => {
     it('tells what the worker says', async () => {
       await stand.up();
       stand.answer({ commit: () => ({ revision: 2, rebound: ['a'], port: 1 }) });
-      deepEqual(await stand.seat.commit(2), { revision: 2, rebound: ['a'], port: 1 });
+      deepEqual(await stand.slot.commit(2), { revision: 2, rebound: ['a'], port: 1 });
       deepEqual(stand.last.orders.at(-1), ['commit', 2]);
       deepEqual(stand.lines, []);
     });
@@ -92,10 +92,10 @@ describe('the place of a worker, over changes', () => {
             return first();
           },
         });
-        const committed = stand.seat.commit(2);
-        await turnsUntil(() => stand.seat.state === 'starting');
+        const committed = stand.slot.commit(2);
+        await turnsUntil(() => stand.slot.state === 'starting');
         equal(await committed, null);
-        equal(stand.seat.state, 'up');
+        equal(stand.slot.state, 'up');
         deepEqual(stand.asked, ['deny', 'commit', 'deny', 'prepare', 'commit']);
         deepEqual(stand.lines, [`worker 7 did not switch to the new revision (${why}); trying again`]);
         equal(stand.processes.length, 1);
@@ -112,17 +112,17 @@ describe('the place of a worker, over changes', () => {
           stand.last.end(null, 'SIGKILL');
         },
       });
-      const committed = stand.seat.commit(2);
-      await turnsUntil(() => stand.seat.state === 'down');
+      const committed = stand.slot.commit(2);
+      await turnsUntil(() => stand.slot.state === 'down');
       mock.timers.tick(100);
       stand.last.channel.tell('ready');
       equal(await committed, null);
-      deepEqual([stand.seat.state, stand.processes.length, stand.lines], ['up', 2, []]);
+      deepEqual([stand.slot.state, stand.processes.length, stand.lines], ['up', 2, []]);
     });
 
     it('says in the log that nobody serves it within 30 seconds', async () => {
-      stand.seat.start();
-      const committed = stand.seat.commit(2);
+      stand.slot.start();
+      const committed = stand.slot.commit(2);
       await arrival();
       mock.timers.tick(30_000);
       equal(await committed, null);
@@ -134,12 +134,12 @@ describe('the place of a worker, over changes', () => {
   it('passes on what its worker is to know, and what it is asked', async () => {
     await stand.up();
     stand.answer({ listen: () => ({ host: '::', port: 9 }), inFlight: () => 4 });
-    deepEqual(await stand.seat.listen(), { host: '::', port: 9 });
-    equal(await stand.seat.countInFlight(), 4);
-    await stand.seat.deny([]);
-    stand.seat.setClosing(true);
-    stand.seat.setLogLevel('DEBUG');
-    stand.seat.mirror({ id: 'a', change: 1 });
+    deepEqual(await stand.slot.listen(), { host: '::', port: 9 });
+    equal(await stand.slot.countInFlight(), 4);
+    await stand.slot.deny([]);
+    stand.slot.setClosing(true);
+    stand.slot.setLogLevel('DEBUG');
+    stand.slot.mirror({ id: 'a', change: 1 });
     await arrival();
     deepEqual(stand.last.orders.slice(1), [
       ['listen', null],
@@ -152,26 +152,26 @@ describe('the place of a worker, over changes', () => {
   });
 
   it('passes nothing on before it has a worker', async () => {
-    stand.seat.setClosing(true);
-    stand.seat.setLogLevel('DEBUG');
-    stand.seat.mirror({ id: 'a', change: 1 });
-    await stand.seat.deny([]);
-    equal(await stand.seat.countInFlight(), 0);
+    stand.slot.setClosing(true);
+    stand.slot.setLogLevel('DEBUG');
+    stand.slot.mirror({ id: 'a', change: 1 });
+    await stand.slot.deny([]);
+    equal(await stand.slot.countInFlight(), 0);
   });
 
   it('counts what its worker told last when it does not answer within half a second', async () => {
     await stand.up();
     stand.answer({ inFlight: () => new Promise(() => {}), deny: () => new Promise(() => {}) });
     const counted = async () => {
-      const count = stand.seat.countInFlight();
+      const count = stand.slot.countInFlight();
       mock.timers.tick(500);
       return count;
     };
     equal(await counted(), 0);
-    stand.last.channel.tell('pulse', { calls: 2, streams: 3 });
-    await turnsUntil(() => stand.seat.heartbeat !== null);
+    stand.last.channel.tell('heartbeat', { calls: 2, streams: 3 });
+    await turnsUntil(() => stand.slot.heartbeat !== null);
     equal(await counted(), 5);
-    const denied = stand.seat.deny([]);
+    const denied = stand.slot.deny([]);
     mock.timers.tick(500);
     await denied;
   });

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { arrival, turnsUntil } from './lines.ts';
-import { order, SeatStand } from './seats.ts';
+import { order, SeatStand } from './slots.ts';
 
 describe('the place of a worker', () => {
   let stand: SeatStand;
@@ -12,17 +12,17 @@ describe('the place of a worker', () => {
   afterEach(() => stand.close());
 
   it('is empty before its first worker', () => {
-    deepEqual([stand.seat.state, stand.seat.pid, stand.seat.uptimeMs, stand.seat.heartbeat], ['down', null, 0, null]);
+    deepEqual([stand.slot.state, stand.slot.pid, stand.slot.uptimeMs, stand.slot.heartbeat], ['down', null, 0, null]);
   });
 
   it('has a worker that waits for the first configuration, and knows what is denied', async () => {
-    stand.seat.start();
+    stand.slot.start();
     mock.timers.tick(400);
-    deepEqual([stand.seat.state, stand.seat.pid, stand.seat.uptimeMs], ['starting', 100, 0]);
+    deepEqual([stand.slot.state, stand.slot.pid, stand.slot.uptimeMs], ['starting', 100, 0]);
     stand.last.channel.tell('ready');
-    await stand.seat.ready;
+    await stand.slot.ready;
     deepEqual(stand.last.orders, [['deny', stand.owner.denied]]);
-    deepEqual([stand.seat.state, stand.seat.uptimeMs, stand.told], ['up', 400, [['up', 7]]]);
+    deepEqual([stand.slot.state, stand.slot.uptimeMs, stand.told], ['up', 400, [['up', 7]]]);
   });
 
   it('brings a worker to what is committed, and lets it listen where the others do', async () => {
@@ -67,15 +67,15 @@ describe('the place of a worker', () => {
     stand.owner.committed = order(3);
     const { commit } = stand.answers;
     stand.answer({ commit: () => ({ revision: 0, rebound: [], port: null }) });
-    stand.seat.start();
+    stand.slot.start();
     stand.last.channel.tell('ready');
-    await turnsUntil(() => stand.seat.state === 'down');
+    await turnsUntil(() => stand.slot.state === 'down');
     deepEqual(stand.lines, ['worker 7 failed to start: it serves revision 0']);
     deepEqual(stand.told, [['down', [7, 'SIGKILL']]]);
     stand.answer({ commit: commit! });
     mock.timers.tick(100);
     stand.last.channel.tell('ready');
-    await stand.seat.ready;
+    await stand.slot.ready;
     equal(stand.processes.length, 2);
   });
 
@@ -83,14 +83,14 @@ describe('the place of a worker', () => {
     it(`ends a worker that does not answer "${late}" in 30 seconds`, async () => {
       Object.assign(stand.owner, { committed: order(3), listens: true });
       stand.answer({ [late]: () => new Promise(() => {}) });
-      stand.seat.start();
+      stand.slot.start();
       stand.last.channel.tell('ready');
       await turnsUntil(() => stand.asked.includes(late));
       mock.timers.tick(29_999);
       await arrival();
-      equal(stand.seat.state, 'starting');
+      equal(stand.slot.state, 'starting');
       mock.timers.tick(1);
-      await turnsUntil(() => stand.seat.state === 'down');
+      await turnsUntil(() => stand.slot.state === 'down');
       deepEqual(stand.lines, ['worker 7 failed to start: no answer in 30000 ms']);
     });
   }
@@ -100,35 +100,35 @@ describe('the place of a worker', () => {
     for (const pauseMs of [100, 500, 2_000, 5_000, 5_000]) {
       const before = stand.processes.length;
       stand.last.end(1, null);
-      equal(stand.seat.state, 'down');
+      equal(stand.slot.state, 'down');
       mock.timers.tick(pauseMs - 1);
       equal(stand.processes.length, before);
       mock.timers.tick(1);
-      deepEqual([stand.processes.length, stand.seat.state], [before + 1, 'starting']);
+      deepEqual([stand.processes.length, stand.slot.state], [before + 1, 'starting']);
     }
     mock.timers.tick(10_001);
     stand.last.end(null, 'SIGSEGV');
     mock.timers.tick(1);
-    equal(stand.seat.state, 'starting');
+    equal(stand.slot.state, 'starting');
     mock.timers.tick(10_000);
     stand.last.end(1, null);
     mock.timers.tick(99);
-    equal(stand.seat.state, 'down');
+    equal(stand.slot.state, 'down');
     mock.timers.tick(1);
-    equal(stand.seat.state, 'starting');
+    equal(stand.slot.state, 'starting');
     deepEqual(stand.told.slice(1, 2), [['down', [7, 'exit code 1']]]);
     ok(stand.told.some(([, payload]) => String(payload) === '7,SIGSEGV'));
   });
 
   it('is not ready again until another worker is, and forgets what the dead one told', async () => {
     await stand.up();
-    stand.last.channel.tell('pulse', { revision: 1 });
-    await turnsUntil(() => stand.seat.heartbeat !== null);
-    deepEqual(stand.told.at(-1), ['pulse', { revision: 1 }]);
+    stand.last.channel.tell('heartbeat', { revision: 1 });
+    await turnsUntil(() => stand.slot.heartbeat !== null);
+    deepEqual(stand.told.at(-1), ['heartbeat', { revision: 1 }]);
     stand.last.end(1, null);
-    equal(stand.seat.heartbeat, null);
+    equal(stand.slot.heartbeat, null);
     let isReady = false;
-    void stand.seat.ready.then(() => {
+    void stand.slot.ready.then(() => {
       isReady = true;
     });
     mock.timers.tick(100);
@@ -142,24 +142,24 @@ describe('the place of a worker', () => {
 
   it('tries again when the system has no process to give', async () => {
     stand.pid = undefined;
-    stand.seat.start();
+    stand.slot.start();
     stand.last.emit('error', new Error('spawn node EAGAIN'));
     deepEqual(stand.told, [['down', [7, 'cannot be started: spawn node EAGAIN']]]);
-    equal(stand.seat.pid, null);
+    equal(stand.slot.pid, null);
     stand.pid = null;
     mock.timers.tick(100);
     deepEqual(stand.told[1], ['down', [7, 'cannot be started: no memory']]);
     stand.pid = 101;
     mock.timers.tick(500);
     stand.last.channel.tell('ready');
-    await stand.seat.ready;
-    equal(stand.seat.pid, 101);
+    await stand.slot.ready;
+    equal(stand.slot.pid, 101);
   });
 
   it('leaves a worker alone whose line has an error: its end is what counts', async () => {
     await stand.up();
     stand.last.emit('error', new Error('EPIPE'));
-    equal(stand.seat.state, 'up');
+    equal(stand.slot.state, 'up');
   });
 
   it('answers what its worker asks', async () => {
@@ -181,26 +181,26 @@ describe('the place of a worker', () => {
       await stand.up();
       let isOver = false;
       stand.answer({ stop: () => {} });
-      const stopped = stand.seat.stop().then(() => {
+      const stopped = stand.slot.stop().then(() => {
         isOver = true;
       });
-      equal(stand.seat.state, 'stopping');
+      equal(stand.slot.state, 'stopping');
       await turnsUntil(() => stand.asked.includes('stop'));
       await arrival();
       equal(isOver, false);
       stand.last.end(0, null);
       await stopped;
       mock.timers.tick(60_000);
-      deepEqual([stand.seat.state, stand.processes.length, stand.told.length], ['down', 1, 1]);
+      deepEqual([stand.slot.state, stand.processes.length, stand.told.length], ['down', 1, 1]);
     });
 
     it('does not wait for a worker that dies over it, nor for one that is not there yet', async () => {
       await stand.up();
       stand.answer({ stop: () => stand.last.end(null, 'SIGKILL') });
-      await stand.seat.stop();
-      stand.seat.start();
+      await stand.slot.stop();
+      stand.slot.start();
       stand.last.end(1, null);
-      await stand.seat.stop();
+      await stand.slot.stop();
       mock.timers.tick(60_000);
       equal(stand.processes.length, 2);
     });
@@ -214,13 +214,13 @@ describe('the place of a worker', () => {
           }),
         stop: () => {},
       });
-      stand.seat.start();
+      stand.slot.start();
       stand.last.channel.tell('ready');
       await turnsUntil(() => go !== undefined);
-      const stopped = stand.seat.stop();
+      const stopped = stand.slot.stop();
       go!(null);
       await arrival();
-      deepEqual([stand.seat.state, stand.told], ['stopping', []]);
+      deepEqual([stand.slot.state, stand.told], ['stopping', []]);
       stand.last.end(0, null);
       await stopped;
     });

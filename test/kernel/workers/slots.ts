@@ -13,7 +13,7 @@ export function order(revision: number): PrepareOrder {
   return { revision, file: 'gateway.json', text: '{}', files: [] };
 }
 
-/** A seat whose processes, timers and owner are a test's. */
+/** A slot whose processes, timers and owner are a test's. */
 export class SeatStand {
   readonly processes: TestProcess[] = [];
   /** What the log has been told. */
@@ -28,7 +28,7 @@ export class SeatStand {
   /** Of the next process; undefined for one that the system does not start, null where it fails at once. */
   pid: number | undefined | null = 100;
   readonly owner: Mutable<SlotOwner>;
-  readonly seat: WorkerSlot;
+  readonly slot: WorkerSlot;
 
   constructor() {
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
@@ -47,12 +47,12 @@ export class SeatStand {
       answerShared: ({ asked }) => `answer to ${asked}`,
       mirrorSnapshot: (id) => `all of ${id}`,
       onMirror: tell('mirror'),
-      onHeartbeat: tell('pulse'),
-      onEvent: ({ id }, happening) => tell('event')([id, happening]),
+      onHeartbeat: tell('heartbeat'),
+      onEvent: ({ id }, event) => tell('event')([id, event]),
       onUp: ({ id }) => tell('up')(id),
       onDown: ({ id }, reason) => tell('down')([id, reason]),
     };
-    this.seat = new WorkerSlot(7, this.owner);
+    this.slot = new WorkerSlot(7, this.owner);
   }
 
   /** The process that was started last. */
@@ -71,9 +71,9 @@ export class SeatStand {
   }
 
   async up(): Promise<void> {
-    this.seat.start();
+    this.slot.start();
     this.last.channel.tell('ready');
-    await turnsUntil(() => this.seat.state === 'up');
+    await turnsUntil(() => this.slot.state === 'up');
   }
 
   close(): void {

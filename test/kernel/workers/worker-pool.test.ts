@@ -31,11 +31,11 @@ const quiet: Heartbeat = {
   traffic: [],
 };
 
-describe('the crew of workers', () => {
+describe('the pool of workers', () => {
   let processes: TestProcess[];
   let answers: Handlers[];
   let gateway: RunningGateway;
-  let crew: WorkerPool;
+  let pool: WorkerPool;
   let list: Mirror<string[], string>;
   const sinks = rememberingSinks();
 
@@ -101,15 +101,15 @@ describe('the crew of workers', () => {
   async function start(options: GatewayOptions = {}): Promise<void> {
     const workers = { count: 2, program: '/the/program', args: ['worker'] };
     gateway = partsOf(await startWith([shared], config('one'), { workers, sinks, ...options }));
-    crew = gateway.processes as WorkerPool;
-    await until(() => crew.workers.every(({ state }) => state === 'up'));
+    pool = gateway.processes as WorkerPool;
+    await until(() => pool.workers.every(({ state }) => state === 'up'));
   }
 
   const asked = (name: string) =>
     processes.map(({ orders }) => orders.flatMap(([found, payload]) => (found === name ? [payload] : [])));
   /** Every worker tells something. */
-  async function pulse(...all: Partial<Heartbeat>[]): Promise<void> {
-    for (const [at, one] of all.entries()) processes[at]!.channel.tell('pulse', { ...quiet, ...one });
+  async function heartbeat(...all: Partial<Heartbeat>[]): Promise<void> {
+    for (const [at, one] of all.entries()) processes[at]!.channel.tell('heartbeat', { ...quiet, ...one });
     await processes.at(-1)!.channel.ask('snapshot', '');
     await processes[0]!.channel.ask('snapshot', '');
   }
@@ -141,7 +141,7 @@ describe('the crew of workers', () => {
       [1, 2],
       [1, 2],
     ]);
-    equal(crew.committed!.revision, 2);
+    equal(pool.committed!.revision, 2);
     deepEqual(asked('abort'), [[], []]);
   });
 
@@ -156,7 +156,7 @@ describe('the crew of workers', () => {
         [[null], [null]],
       ],
     );
-    equal(crew.committed!.revision, 1);
+    equal(pool.committed!.revision, 1);
   });
 
   it('tells each address once that its workers have opened, and lets others listen at the new port', async () => {
@@ -164,40 +164,40 @@ describe('the crew of workers', () => {
       Object.assign(given, { commit: (revision: number) => ({ revision, rebound: [':1', ':2'], port: 1 }) });
     }
     deepEqual((await gateway.reload(config('two'))).rebound, [':1', ':2']);
-    equal(crew.port, 1);
+    equal(pool.port, 1);
     for (const { answers: given } of processes) {
       Object.assign(given, { commit: (revision: number) => ({ revision, rebound: [], port: null }) });
     }
     await gateway.reload(config('three'));
-    equal(crew.port, 1);
+    equal(pool.port, 1);
   });
 
   it('listens in all its workers', async () => {
-    deepEqual([crew.listens, crew.port], [false, null]);
+    deepEqual([pool.listens, pool.port], [false, null]);
     deepEqual(await gateway.listen(), { host: '::', port: 8000 });
-    deepEqual([crew.listens, crew.port, asked('listen')], [true, 8000, [[null], [null]]]);
+    deepEqual([pool.listens, pool.port, asked('listen')], [true, 8000, [[null], [null]]]);
     processes[0]!.end(1, null);
-    await until(() => processes.length === 3 && crew.serving && crew.workers[0]!.state === 'up');
+    await until(() => processes.length === 3 && pool.serving && pool.workers[0]!.state === 'up');
     deepEqual(asked('listen')[2], [8000]);
   });
 
   it('serves while one worker does, and has converged when all serve what is committed', async () => {
-    deepEqual([crew.serving, crew.converged], [true, false]);
-    await pulse({ revision: 1 }, { revision: 1 });
-    equal(crew.converged, true);
-    await pulse({ revision: 1 }, { revision: 0 });
-    equal(crew.converged, false);
-    await pulse({ revision: 1 }, { revision: 1 });
+    deepEqual([pool.serving, pool.converged], [true, false]);
+    await heartbeat({ revision: 1 }, { revision: 1 });
+    equal(pool.converged, true);
+    await heartbeat({ revision: 1 }, { revision: 0 });
+    equal(pool.converged, false);
+    await heartbeat({ revision: 1 }, { revision: 1 });
     processes[0]!.end(1, null);
-    deepEqual([crew.serving, crew.converged], [true, false]);
+    deepEqual([pool.serving, pool.converged], [true, false]);
     processes[1]!.end(1, null);
-    deepEqual([crew.serving, crew.converged], [false, false]);
+    deepEqual([pool.serving, pool.converged], [false, false]);
   });
 
   it('shows its workers, and nothing of what one has not told yet', async () => {
     const told = { requests: 2, calls: 3, streams: 4, loopLagMs: 5, lostLines: 6, rssBytes: 7, heapUsedBytes: 8 };
-    await pulse({ revision: 9, ...told });
-    const [first, second] = crew.workers.map(({ uptimeMs, ...shown }) => {
+    await heartbeat({ revision: 9, ...told });
+    const [first, second] = pool.workers.map(({ uptimeMs, ...shown }) => {
       ok(uptimeMs >= 0);
       return shown;
     });
@@ -207,13 +207,13 @@ describe('the crew of workers', () => {
   });
 
   it('adds up what its workers tell', async () => {
-    const none = { aborted: crew.aborted, leaked: crew.leaked, held: crew.held, streams: crew.streamsByEndpoint };
+    const none = { aborted: pool.aborted, leaked: pool.leaked, held: pool.held, streams: pool.streamsByEndpoint };
     deepEqual(none, { aborted: 0, leaked: 0, held: [], streams: new Map() });
     const held = (revision: number, state: 'current' | 'draining', ageMs: number) => ({
       ...{ revision, state, ageMs },
       ...{ requests: revision, streams: 10 },
     });
-    await pulse(
+    await heartbeat(
       {
         ...{ aborted: 1, leaked: 2 },
         held: [held(2, 'current', 5), held(1, 'draining', 9)],
@@ -228,25 +228,25 @@ describe('the crew of workers', () => {
         ]),
       },
     );
-    deepEqual([crew.aborted, crew.leaked], [4, 6]);
+    deepEqual([pool.aborted, pool.leaked], [4, 6]);
     deepEqual(
-      [...crew.streamsByEndpoint],
+      [...pool.streamsByEndpoint],
       [
         ['GET /a', 5],
         ['GET /b', 1],
       ],
     );
-    deepEqual(crew.held, [
+    deepEqual(pool.held, [
       { revision: 3, state: 'current', requests: 3, streams: 10, ageMs: 1 },
       { revision: 2, state: 'current', requests: 4, streams: 20, ageMs: 7 },
       { revision: 1, state: 'draining', requests: 1, streams: 10, ageMs: 9 },
     ]);
-    equal(await crew.countInFlight(), 3);
+    equal(await pool.countInFlight(), 3);
   });
 
   it('counts the traffic of its workers as that of the gateway', async () => {
     const delta = { calls: 2, errors: 1, latencyNs: 5, buckets: [], statuses: [0, 2, 0, 0, 0], backends: [] };
-    await pulse({
+    await heartbeat({
       traffic: [
         ['GET /a', delta],
         ['GET /gone', delta],
@@ -261,13 +261,13 @@ describe('the crew of workers', () => {
     const held = (revision: number, state: 'current' | 'draining') => ({
       held: [{ revision, state, requests: 0, streams: 0, ageMs: 0 }],
     });
-    await pulse(held(1, 'current'), held(1, 'current'));
+    await heartbeat(held(1, 'current'), held(1, 'current'));
     await gateway.reload(config('two'));
-    await pulse(held(2, 'current'), held(1, 'draining'));
+    await heartbeat(held(2, 'current'), held(1, 'draining'));
     deepEqual(draining(), [1]);
-    await pulse(held(2, 'current'), held(2, 'current'));
+    await heartbeat(held(2, 'current'), held(2, 'current'));
     await until(() => draining().length === 0);
-    await pulse(held(2, 'current'), held(2, 'current'));
+    await heartbeat(held(2, 'current'), held(2, 'current'));
     await gateway.reload(config('three'));
     deepEqual(draining(), [2]);
     for (const one of processes.slice(0, 2)) one.end(1, null);
@@ -326,22 +326,22 @@ describe('the crew of workers', () => {
     deepEqual(asked('deny'), Array(2).fill([[], [{ address: '127.0.0.1', port: 5 }]]));
     allow();
     await until(() => asked('deny').every((all) => all.length === 3));
-    crew.setLogLevel('DEBUG');
-    crew.setClosing(true);
-    equal(crew.closing, true);
+    pool.setLogLevel('DEBUG');
+    pool.setClosing(true);
+    equal(pool.closing, true);
     await until(() => asked('closing').every((all) => all.at(-1) === true));
     deepEqual(asked('level'), [['DEBUG'], ['DEBUG']]);
     processes[0]!.end(1, null);
     await until(() => asked('closing')[2]?.[0] === true);
-    crew.setClosing(false);
-    equal(crew.closing, false);
+    pool.setClosing(false);
+    equal(pool.closing, false);
   });
 
   it('ends with its workers', async () => {
     await gateway.close();
     deepEqual(asked('stop'), [[null], [null]]);
     deepEqual(
-      crew.workers.map(({ state }) => state),
+      pool.workers.map(({ state }) => state),
       ['down', 'down'],
     );
     equal(gateway.generations.draining.length, 0);
