@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Title } from './titles.ts';
 
 /** A rule of the specification and what proves it. */
@@ -11,13 +12,34 @@ export interface Rule {
   readonly tests: readonly string[];
 }
 
-/** The rules, in the order of the specification. */
-export function readRules(): Rule[] {
-  return JSON.parse(readFileSync('test/specification.json', 'utf8'));
+/** The rules of one document, in its order, and where their table goes. */
+export interface Chapter {
+  readonly title: string;
+  /** The file with the rules, from the top of the repository. */
+  readonly source: string;
+  /** The file with their table. */
+  readonly table: string;
+  readonly rules: readonly Rule[];
+}
+
+/** The specification, and each component in a file of its own. */
+export function readChapters(): Chapter[] {
+  const components = readdirSync('test/specification').filter((name) => name.endsWith('.json'));
+  return [
+    chapter('Specification', 'test/specification.json', 'test/SPECIFICATION.md'),
+    ...components.sort().map((file) => {
+      const name = basename(file, '.json');
+      return chapter(name, `test/specification/${file}`, `test/specification/${name}.md`);
+    }),
+  ];
+}
+
+function chapter(title: string, source: string, table: string): Chapter {
+  return { title, source, table, rules: JSON.parse(readFileSync(source, 'utf8')) };
 }
 
 /** What is wrong with the rules, one line each: a rule twice, a rule that nothing proves, a title that proves nothing. */
-export function problemsOf(rules: readonly Rule[], titles: readonly Title[]): string[] {
+export function problemsOf({ source, rules }: Chapter, titles: readonly Title[]): string[] {
   const known = new Map(titles.map((title) => [title.fullTitle, title]));
   const seen = new Set<string>();
   const problems: string[] = [];
@@ -32,5 +54,5 @@ export function problemsOf(rules: readonly Rule[], titles: readonly Title[]): st
       if (tests.indexOf(test) < at) problems.push(`${id}: names the test "${test}" twice`);
     }
   }
-  return problems;
+  return problems.map((problem) => `${source}: ${problem}`);
 }
