@@ -1,6 +1,6 @@
 import type { DataObject } from '../values/data.ts';
 import type { EndpointConfig, ServiceConfig } from './config.ts';
-import type { Level, Namespace } from './plugin.ts';
+import type { Level, Namespace } from './extra-config.ts';
 
 /** A component where it stands. What it is configured with is not yet validated. */
 export interface AuditedComponent {

@@ -1,5 +1,6 @@
 import type { AuditRule } from './audit.ts';
-import type { Namespace, Plugin } from './plugin.ts';
+import type { Namespace } from './extra-config.ts';
+import type { Plugin } from './plugin.ts';
 
 /** Namespace to the module that brings it, loaded when a configuration first uses it. */
 export type Manifest = Readonly<Record<Namespace, () => Promise<{ readonly plugin: Plugin }>>>;

@@ -1,6 +1,7 @@
 import { LISTEN_ADDRESS_PATTERN } from '../net/address-pattern.ts';
 import { agentSchema } from './agent.ts';
-import { type backendSchema, endpointSchema, extraConfig } from './endpoint-schema.ts';
+import { type backendSchema, endpointSchema } from './endpoint-schema.ts';
+import { extraConfig } from './extra-config.ts';
 import type { RouterOptions } from './router-config.ts';
 import type { Infer, Schema, Written } from './schema.ts';
 import { clientTlsSchema, serverTlsSchema } from './tls.ts';
@@ -142,6 +143,9 @@ export type EndpointConfig = Omit<
   readonly cache_ttl: number;
   readonly output_encoding: string;
 };
+
+/** A pipe with everything filled in: an endpoint that no client can call. */
+export type PipeConfig = EndpointConfig;
 
 /** An agent with everything filled in. Durations are milliseconds. */
 export type AgentConfig = EndpointConfig & Omit<Infer<typeof agentSchema>, keyof EndpointConfig>;

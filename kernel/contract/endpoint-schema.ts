@@ -1,19 +1,14 @@
+import { extraConfig } from './extra-config.ts';
 import { headerFilter, headerNames, names } from './name-lists.ts';
 import type { Schema } from './schema.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const backendMethods = [...methods, 'OPTIONS', 'HEAD', 'CONNECT', 'TRACE'] as const;
 
-export const extraConfig = {
-  type: 'object',
-  description: 'Components: a map from namespace to configuration.',
-  default: {},
-} as const;
-
-/** One upstream call of an endpoint. */
 /** The encoding in which an answer passes as the backend gave it; `/__catchall` always has it. */
 export const PASSING = 'no-op';
 
+/** One upstream call of an endpoint. */
 export const backendSchema = {
   type: 'object',
   title: 'Backend',

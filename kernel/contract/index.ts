@@ -50,6 +50,7 @@ export {
   type Fix,
   toCallError,
 } from './errors.ts';
+export type { Level, Namespace } from './extra-config.ts';
 export { gunzipBody } from './gunzip.ts';
 export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
 export { type HttpAttempt, type HttpOptions, type HttpSigner, httpSigners } from './http.ts';
@@ -79,7 +80,7 @@ export {
   type UpDownCounter,
 } from './meter.ts';
 export { type Pattern, PatternLimit, type Patterns } from './pattern.ts';
-export { type PipeConfig, pipeSchema } from './pipe.ts';
+export { pipeSchema } from './pipe.ts';
 export * from './plugin.ts';
 export { definePort, type Offer, offer, type Port } from './port.ts';
 export type { Protocol } from './protocol.ts';

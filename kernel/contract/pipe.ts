@@ -1,4 +1,3 @@
-import type { EndpointConfig } from './config.ts';
 import { backendSchema, endpointSchema } from './endpoint-schema.ts';
 import type { Schema } from './schema.ts';
 
@@ -56,6 +55,3 @@ export function pipeSchema<const Fields extends { readonly [field: string]: Sche
     properties: { ...pipeFields, ...fields },
   } as const satisfies Schema;
 }
-
-/** A pipe with everything filled in: an endpoint that no client can call. */
-export type PipeConfig = EndpointConfig;

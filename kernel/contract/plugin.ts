@@ -6,6 +6,7 @@ import type { ClientRequest } from './client-request.ts';
 import type { PluginCommand } from './command.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
+import type { Level, Namespace } from './extra-config.ts';
 import type { HeaderBag } from './headers.ts';
 import type { HttpOptions } from './http.ts';
 import type { KoaMiddleware } from './koa.ts';
@@ -16,9 +17,6 @@ import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
 import type { AgentSite, BackendSite, EndpointSite, Site } from './site.ts';
 import type { Step, Wrap } from './step.ts';
-
-/** A name under `extra_config`, `encoding/<name>` or `discovery/<name>`; it is also the plugin's path below `plugins/`. */
-export type Namespace = string;
 
 /** What an attachment tells the compiler about itself. */
 export interface AttachmentTraits {
@@ -161,8 +159,6 @@ export type Place =
   | { readonly at: 'endpoint'; readonly schema: Schema; readonly attach: (site: EndpointSite<never>) => AtEndpoint }
   | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend }
   | { readonly at: 'agent'; readonly schema: Schema; readonly attach: (site: AgentSite<never>) => AtAgent };
-
-export type Level = Place['at'];
 
 /**
  * What the configuration of a component means for the service, the endpoint or the backend it stands in, told before it

@@ -1,4 +1,4 @@
-import type { Namespace } from './plugin.ts';
+import type { Namespace } from './extra-config.ts';
 
 /**
  * A typed place where one plugin hands something to another: checks of claims to the token validator, a pool of

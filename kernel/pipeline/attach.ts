@@ -1,8 +1,27 @@
-import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plugin } from '#contract';
-import { compileSchema, completePipe, joinPointer, markedLiterals, pipesIn, secretWarning } from '../config/index.ts';
+import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plugin, type Schema } from '#contract';
+import {
+  compileSchema,
+  completePipe,
+  fieldName,
+  joinPointer,
+  markedLiterals,
+  parentPointer,
+  pipesIn,
+  secretWarning,
+} from '../config/index.ts';
 import { unreadableFile } from '../contract/internal.ts';
-import { ofOtherPlace } from './claims.ts';
+import { HOLDERS } from './namespaces.ts';
+import type { Reads } from './reads.ts';
 import { type Build, createSite, type Location } from './site.ts';
+
+/** A plugin and what it handed over at one place. */
+export interface Attached<A> {
+  readonly plugin: Plugin;
+  readonly at: A;
+  /** Where its configuration stands. */
+  readonly pointer: string;
+  readonly reads: Reads;
+}
 
 /**
  * Attaches a plugin at one place: validates its configuration, hands it its site and collects what is wrong.
@@ -68,4 +87,24 @@ function faultOf(error: unknown, pointer: string): ConfigError {
   const { path } = error as Partial<NodeJS.ErrnoException>;
   if (typeof path !== 'string') throw error;
   return new ConfigError('FILE_UNREADABLE', pointer, unreadableFile(path, error), { cause: error });
+}
+
+/** Says of a setting which the plugin has at another level, or in another form, only where it belongs. */
+export function ofOtherPlace(error: ConfigError, plugin: Plugin, { at, schema }: Place, pointer: string): ConfigError {
+  if (error.code !== 'SCHEMA_UNKNOWN_KEY' || parentPointer(error.pointer) !== pointer) return error;
+  const key = fieldName(error.pointer);
+  if ('anyOf' in schema && schema.anyOf.some((form) => hasField(form, key))) {
+    const message = `'${key}' of "${plugin.name}" belongs to another form of it`;
+    return new ConfigError(error.code, error.pointer, message, { hint: 'write one of its forms, not parts of both' });
+  }
+  const home = plugin.places?.find((place) => hasField(place.schema, key));
+  if (!home) return error;
+  const message = `'${key}' of "${plugin.name}" belongs to ${HOLDERS[home.at]}, not to ${HOLDERS[at]}`;
+  return new ConfigError(error.code, error.pointer, message, {
+    hint: `move it to the extra_config of ${HOLDERS[home.at]}`,
+  });
+}
+
+function hasField(schema: Schema, key: string): boolean {
+  return 'properties' in schema && schema.properties !== undefined && Object.hasOwn(schema.properties, key);
 }

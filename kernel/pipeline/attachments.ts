@@ -10,14 +10,13 @@ import {
   type Log,
   type MessageHook,
   type PipeRequest,
-  type Plugin,
   type ServiceConfig,
   type Step,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
-import { attach, collecting } from './attach.ts';
+import { type Attached, attach, collecting } from './attach.ts';
 import { compileBackend } from './backend.ts';
 import { onlyClaim, reportHidden } from './claims.ts';
 import { openHosts } from './hosts.ts';
@@ -27,15 +26,6 @@ import { Reads } from './reads.ts';
 import { type Build, type CompilePipe, createSite, type Location } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
 import { isUnread } from './unread-file.ts';
-
-/** A plugin and what it handed over at one place. */
-export interface Attached<A> {
-  readonly plugin: Plugin;
-  readonly at: A;
-  /** Where its configuration stands. */
-  readonly pointer: string;
-  readonly reads: Reads;
-}
 
 /** What every endpoint of one build shares. */
 export interface EndpointContext {

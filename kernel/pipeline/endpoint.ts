@@ -1,6 +1,7 @@
 import type { AtEndpoint, EndpointConfig } from '#contract';
 import { foldAnswering } from './answering.ts';
-import type { Attached, EndpointContext } from './attachments.ts';
+import type { Attached } from './attach.ts';
+import type { EndpointContext } from './attachments.ts';
 import { backendNames, countAnswers } from './backend-answers.ts';
 import { EndpointTraffic } from './endpoint-traffic.ts';
 import { type NestedPipe, nesting } from './nested.ts';

@@ -13,8 +13,8 @@ import {
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
+import type { Attached } from './attach.ts';
 import {
-  type Attached,
   type AttachedBackend,
   attachBackend,
   attachEndpoint,

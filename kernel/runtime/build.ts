@@ -1,7 +1,7 @@
 import { ConfigError, type ServiceConfig } from '#contract';
 import { type Normalized, normalizeInSlices, underEnvironment } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
-import type { Compiled } from '../pipeline/compile.ts';
+import { type Compiled, compile } from '../pipeline/compile.ts';
 import { loadNamed } from '../registry/named.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type BuildContext, ConfigBuild } from './config-build.ts';
@@ -11,6 +11,8 @@ import type { Phases } from './phases.ts';
 import { NamedFiles, ReadFiles } from './read-files.ts';
 import { RefCountedCache } from './ref-counted-cache.ts';
 import { Runtime } from './runtime.ts';
+import { ScopedBuild } from './scoped-build.ts';
+import { readServerTls, type ServerTls } from './tls.ts';
 import type { FileRead } from './watch/index.ts';
 
 /** What the command line adds to a configuration. */
@@ -53,7 +55,7 @@ export async function build(
   if (normalized.errors.length === 0) phases.enter('build');
   const configBuild = new ConfigBuild(normalized, files, context, id);
   try {
-    const { compiled, tls } = await configBuild.compile();
+    const { compiled, tls } = await compileSound(configBuild);
     if (configBuild.errors.length > 0) throw new ConfigErrors(configBuild.errors);
     phases.enter('warmup');
     await warmUp(configBuild.warmups);
@@ -64,6 +66,15 @@ export async function build(
     await configBuild.dispose();
     throw error;
   }
+}
+
+/** Compiles all that is sound, also of a configuration with mistakes: it may have more of them. */
+async function compileSound(whole: ConfigBuild): Promise<{ compiled: Compiled; tls: ServerTls | null }> {
+  const build = new ScopedBuild(whole, whole.scope);
+  const { errors } = whole.normalized;
+  const isTlsSound = !errors.some(({ pointer }) => /^\/tls(?:\/|$)/.test(pointer));
+  const tls = isTlsSound ? readServerTls(build.config.tls, build) : null;
+  return { compiled: await compile(build, whole.context.registry), tls };
 }
 
 /** What an examination found. */
@@ -100,7 +111,7 @@ export async function examine(
   const configBuild = new ConfigBuild(normalized, files, standalone(registry), 0);
   const phase = normalized.errors.length > 0 ? 'validate' : 'build';
   try {
-    const { compiled } = await configBuild.compile();
+    const { compiled } = await compileSound(configBuild);
     const { errors, warnings } = configBuild;
     return { config, compiled, errors, warnings, phase, origin, files: files.reads, unread: [...named.names] };
   } finally {

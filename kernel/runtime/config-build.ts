@@ -1,6 +1,5 @@
 import type { ClientRequest, ConfigError, Data, Role, Run, Step } from '#contract';
 import { type Normalized, untold } from '../config/index.ts';
-import { type Compiled, compile } from '../pipeline/compile.ts';
 import { isUnread } from '../pipeline/unread-file.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointLease } from './endpoint-lease.ts';
@@ -9,8 +8,6 @@ import type { PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
 import type { RefCountedCache } from './ref-counted-cache.ts';
 import { Scope } from './scope.ts';
-import { ScopedBuild } from './scoped-build.ts';
-import { readServerTls, type ServerTls } from './tls.ts';
 
 /** What processes ask one another of a shared value. */
 export type Asked = Data | Uint8Array;
@@ -82,15 +79,6 @@ export class ConfigBuild {
   get parts(): Acquired {
     const { scope, holds, shared, starts, health, dispatcher } = this;
     return { scope, holds, shared, starts, health, dispatcher };
-  }
-
-  /** Compiles all that is sound, also of a configuration with mistakes: it may have more of them. */
-  async compile(): Promise<{ compiled: Compiled; tls: ServerTls | null }> {
-    const build = new ScopedBuild(this, this.scope);
-    const { errors } = this.normalized;
-    const isTlsSound = !errors.some(({ pointer }) => /^\/tls(?:\/|$)/.test(pointer));
-    const tls = isTlsSound ? readServerTls(build.config.tls, build) : null;
-    return { compiled: await compile(build, this.context.registry), tls };
   }
 
   newHold(): EndpointLease {

@@ -1,24 +1,13 @@
-import { type Duplex, duplexPair } from 'node:stream';
+import { duplexPair } from 'node:stream';
 import {
-  type AgentConfig,
   type AtBackend,
   type AtEndpoint,
   type AtService,
-  type BackendConfig,
-  type ClientRequest,
   type ConfigError,
   copyData,
   type Data,
-  type EndpointConfig,
   type Level,
-  type Offer,
-  type PipeRequest,
   type Plugin,
-  type Reply,
-  type Role,
-  type ServiceConfig,
-  type Services,
-  type Step,
 } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
@@ -26,64 +15,18 @@ import { attach } from '../pipeline/attach.ts';
 import type { EndpointContext } from '../pipeline/attachments.ts';
 import { nesting } from '../pipeline/nested.ts';
 import { Offers } from '../pipeline/offers.ts';
-import type { Reads } from '../pipeline/reads.ts';
 import type { Build } from '../pipeline/site.ts';
 import { type Asked, type BuildContext, ConfigBuild } from '../runtime/config-build.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { Scope } from '../runtime/scope.ts';
 import { ScopedBuild } from '../runtime/scoped-build.ts';
+import type { Harness, HarnessOptions } from './harness-options.ts';
 import { runNext, sendTo } from './send.ts';
 import { testAgent, testEndpoint, testService } from './test-config.ts';
 import { testContext } from './test-context.ts';
-import type { TestRequest } from './test-request.ts';
-
-/** What surrounds the plugin. */
-export interface HarnessOptions {
-  readonly services?: Partial<Services>;
-  /** What stands inside the plugin. Default: answers 200 with `{"ok":true}`. */
-  readonly next?: Step<PipeRequest>;
-  /** For an endpoint with several backends; `next` is then not used. */
-  readonly backends?: readonly Step<PipeRequest>[];
-  /** Others that are there, such as encodings that its configuration or its endpoint names. */
-  readonly plugins?: readonly Plugin[];
-  /** What other plugins offer it. */
-  readonly offers?: readonly Offer[];
-  /** Default: alone, or a worker where `owner` is given. */
-  readonly role?: Role;
-  /** The same plugin in the role of the owner: what stands here is one of its workers, and asks it for what they share. */
-  readonly owner?: Harness;
-  readonly service?: Partial<ServiceConfig>;
-  readonly endpoint?: Partial<EndpointConfig>;
-  readonly backend?: Partial<BackendConfig>;
-  /** Of an agent whose driver the plugin is; its messages are answered by `next`. */
-  readonly agent?: Partial<AgentConfig>;
-}
-
-/** A plugin standing alone, with no gateway and no socket around it. */
-export interface Harness {
-  send(request: TestRequest | ClientRequest): Promise<Reply>;
-  /**
-   * Sends a request whose connection is to go on in another protocol, `upgrade` of the request.
-   * @returns the reply, and the client's end of the connection; null for an ordinary reply.
-   */
-  connect(request: TestRequest | ClientRequest): Promise<{ reply: Reply; connection: Duplex | null }>;
-  /** Another configuration for the same place, as a reload brings it: kept values pass over. */
-  reload(config: unknown): Promise<void>;
-  readonly warnings: readonly ConfigError[];
-  /** What the plugin handed over. */
-  readonly attached: AtService & AtEndpoint & AtBackend;
-  /** The ports it opened, in the order in which it asked for them. */
-  readonly ports: readonly number[];
-  /** What it tells the health endpoint, by name. */
-  readonly health: ReadonlyMap<string, () => Data>;
-  /** What it asked its site for, by name, up to now. */
-  readonly reads: Reads;
-  /** Retires the plugin. @returns what it did not release; both must be 0. */
-  close(): Promise<{ kept: number; deferred: number }>;
-}
 
 /** What stands now. */
-export interface Standing {
+interface Standing {
   readonly attached: AtService & AtEndpoint & AtBackend;
   readonly scope: Scope;
   readonly warnings: readonly ConfigError[];
@@ -107,9 +50,9 @@ export async function openHarness(
   const context = testContext(plugin, around, async (owner, id, asked) => owned.get(owner)!(id, asked));
   let standing = await standUp(plugin, place, config, around, context);
   const self: Harness = {
-    send: (request) => sendTo(standing, place, request, around),
+    send: (request) => sendTo(standing.attached, standing.build.services.log, place, request, around),
     async connect(request) {
-      const reply = await sendTo(standing, place, request, around);
+      const reply = await sendTo(standing.attached, standing.build.services.log, place, request, around);
       if (!reply.upgrade) return { reply, connection: null };
       const [connection, gatewayEnd] = duplexPair();
       reply.upgrade.take(gatewayEnd, Buffer.alloc(0));

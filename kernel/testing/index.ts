@@ -1,3 +1,4 @@
 export { silentSinks } from '../contract/internal.ts';
-export { type Harness, type HarnessOptions, openHarness } from './harness.ts';
+export { openHarness } from './harness.ts';
+export type { Harness, HarnessOptions } from './harness-options.ts';
 export type { TestRequest } from './test-request.ts';

@@ -2,11 +2,14 @@ import Koa from 'koa';
 import { inject } from 'light-my-request';
 import {
   type AgentSite,
+  type AtBackend,
+  type AtEndpoint,
   type AtService,
   Call,
   type ClientRequest,
   HeaderBag,
   type Level,
+  type Log,
   makeRequest,
   PipeRequest,
   Query,
@@ -16,7 +19,7 @@ import {
 } from '#contract';
 import { fold } from '../pipeline/fold.ts';
 import { parallel } from '../pipeline/merge.ts';
-import type { HarnessOptions, Standing } from './harness.ts';
+import type { HarnessOptions } from './harness-options.ts';
 import { calledOverHttp } from './test-http.ts';
 import { type TestRequest, testRequest } from './test-request.ts';
 
@@ -27,15 +30,15 @@ export function answerOk(): Reply {
 
 /** Sends a request through what a plugin attached. */
 export async function sendTo(
-  standing: Standing,
+  attached: AtService & AtEndpoint & AtBackend,
+  log: Log,
   place: Level,
   given: TestRequest | ClientRequest,
   around: HarnessOptions,
 ): Promise<Reply> {
-  const { attached, build } = standing;
   const client = typeof given === 'object' && 'match' in given ? given : testRequest(given);
   const next = calledOverHttp(attached.offers, around.next ?? answerOk);
-  const call = new Call(build.services.log, around.endpoint?.timeout ?? 2000);
+  const call = new Call(log, around.endpoint?.timeout ?? 2000);
   try {
     if (place === 'service') return await throughService(attached, client, next, call);
     const request = new PipeRequest(client, client.params, client.query, client.headers.copy(), client.body);

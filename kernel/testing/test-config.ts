@@ -1,7 +1,7 @@
 import type { AgentConfig, BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
 import { compileSchema } from '../config/index.ts';
 import { agentSchema, routerSchema, serviceSchema } from '../contract/internal.ts';
-import type { HarnessOptions } from './harness.ts';
+import type { HarnessOptions } from './harness-options.ts';
 
 /** A service with every default, and what is given. */
 export function testService(given: Partial<ServiceConfig> = {}): ServiceConfig {

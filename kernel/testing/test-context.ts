@@ -5,7 +5,7 @@ import { Registry } from '../registry/registry.ts';
 import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import { Mirrors } from '../runtime/mirrors.ts';
 import { RefCountedCache } from '../runtime/ref-counted-cache.ts';
-import type { Harness, HarnessOptions } from './harness.ts';
+import type { Harness, HarnessOptions } from './harness-options.ts';
 import { answerOk } from './send.ts';
 import { testHttp } from './test-http.ts';
 

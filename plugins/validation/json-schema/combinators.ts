@@ -1,20 +1,7 @@
 import { type Data, isObject } from '#contract';
-import { checkDependencies, type Dependency, readDependencies } from './containers.ts';
+import { checkDependencies, readDependencies } from './containers.ts';
 import { Findings, nearest, type Path } from './findings.ts';
-import type { Run, SchemaNode, SchemaReader } from './node.ts';
-
-/** Rules that apply other schemas to the same value. */
-export interface Combinators {
-  readonly anyOf: readonly SchemaNode[] | null;
-  readonly oneOf: readonly SchemaNode[] | null;
-  readonly allOf: readonly SchemaNode[] | null;
-  readonly not: SchemaNode | null;
-  readonly dependencies: readonly Dependency[] | null;
-  /** `if`, `then` and `else`. */
-  readonly condition: SchemaNode | null;
-  readonly whenMet: SchemaNode | null;
-  readonly whenNot: SchemaNode | null;
-}
+import type { Combinators, Run, SchemaNode, SchemaReader } from './node.ts';
 
 export function readCombinators(reader: SchemaReader): Combinators | null {
   const one = (keyword: string) => (reader.get(keyword) === undefined ? null : reader.child(keyword));

@@ -1,20 +1,7 @@
-import { type Data, type DataObject, isObject, type Pattern } from '#contract';
+import { type Data, type DataObject, isObject } from '#contract';
 import { Findings, nearest, type Path } from './findings.ts';
-import type { Run, SchemaNode, SchemaReader } from './node.ts';
+import type { ArrayRules, Dependency, ObjectRules, Run, SchemaNode, SchemaReader } from './node.ts';
 import { createIdentify, eachDuplicate } from './values.ts';
-
-export interface ArrayRules {
-  /** One schema for all items. */
-  readonly every: SchemaNode | null;
-  /** One schema for each position. */
-  readonly each: readonly SchemaNode[] | null;
-  /** For the positions beyond `each`. */
-  readonly additional: SchemaNode | null;
-  readonly minItems: number | null;
-  readonly maxItems: number | null;
-  readonly unique: boolean;
-  readonly contains: SchemaNode | null;
-}
 
 export function readArrayRules(reader: SchemaReader): ArrayRules | null {
   const items = reader.get('items');
@@ -89,19 +76,6 @@ function checkContains(
   }
   findings.add(path, 'At least one of the items must match');
   if (closest !== null) findings.append(closest);
-}
-
-export interface ObjectRules {
-  readonly minProperties: number | null;
-  readonly maxProperties: number | null;
-  readonly required: readonly string[];
-  /** In the order of the schema. */
-  readonly properties: readonly { readonly key: string; readonly node: SchemaNode }[];
-  readonly declared: ReadonlySet<string>;
-  readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
-  /** Null when any other property will do. */
-  readonly additional: SchemaNode | null;
-  readonly names: SchemaNode | null;
 }
 
 export function readObjectRules(reader: SchemaReader): ObjectRules | null {
@@ -198,12 +172,6 @@ export function checkProperties(
   for (const { key, node } of rules.properties) {
     if (Object.hasOwn(value, key)) run.evaluate(node, value[key]!, { parent, key }, findings, run);
   }
-}
-
-/** A list of names, or a schema, that an object must satisfy when it has a key. */
-export interface Dependency {
-  readonly key: string;
-  readonly needs: readonly string[] | SchemaNode;
 }
 
 export function readDependencies(reader: SchemaReader): Dependency[] | null {

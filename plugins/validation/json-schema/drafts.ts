@@ -4,7 +4,6 @@ import type Core from 'ajv/dist/core.js';
 import Ajv04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
 import { type DataObject, nearest } from '#contract';
-import { indexNames, type Place, ROOT_ADDRESS, resolveReference } from './references.ts';
 
 /** A version of JSON Schema: which keywords mean something and what a schema must look like. */
 export interface Draft {
@@ -134,58 +133,6 @@ function describe({ instancePath: pointer, keyword, schema: limit, data }: Error
 
 function decodeStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
-}
-
-/** A schema document that references are looked for in. */
-export interface SchemaDocument {
-  readonly draft: Draft;
-  /** Every schema in it that names itself, by address. */
-  readonly names: ReadonlyMap<string, Place>;
-}
-
-/** A schema and the document it is in. */
-export interface Found {
-  readonly place: Place;
-  readonly document: SchemaDocument;
-}
-
-/**
- * The schema a reference means: one of the same document, or one of the three metaschemas.
- * @returns null when neither has it, which includes everything that would have to be fetched.
- */
-export function findReferred(reference: string, base: string, document: SchemaDocument): Found | null {
-  const place = resolveReference(reference, base, document.names, document.draft);
-  if (place) return { place, document };
-  if (!URL.canParse(reference, base)) return null;
-  const { href, hash } = new URL(reference, base);
-  const [, number] = /^https?:\/\/json-schema\.org\/draft-0([467])\/schema(?:#|$)/.exec(href) ?? [];
-  if (number === undefined) return null;
-  const metaschema = metaschemaOf(number);
-  const part = resolveReference(addressOf(number) + hash, ROOT_ADDRESS, metaschema.names, metaschema.draft);
-  return part && { place: part, document: metaschema };
-}
-
-const files: Readonly<Record<string, string>> = {
-  4: 'ajv-draft-04/dist/refs/json-schema-draft-04.json',
-  6: 'ajv/dist/refs/json-schema-draft-06.json',
-  7: 'ajv/dist/refs/json-schema-draft-07.json',
-};
-
-const read = new Map<string, SchemaDocument>();
-
-function metaschemaOf(number: string): SchemaDocument {
-  let document = read.get(number);
-  if (!document) {
-    const root = createRequire(import.meta.url)(files[number]!) as DataObject;
-    const draft = findDraft(addressOf(number))!;
-    document = { draft, names: indexNames(root, draft, (_pointer, message) => new Error(message)) };
-    read.set(number, document);
-  }
-  return document;
-}
-
-function addressOf(number: string): string {
-  return `http://json-schema.org/draft-0${number}/schema`;
 }
 
 const withRegExp = (pattern: RegExp) => (text: string) => pattern.test(text);

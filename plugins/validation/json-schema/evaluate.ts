@@ -2,9 +2,9 @@ import type { Data, DataObject } from '#contract';
 import { checkCombinators } from './combinators.ts';
 import { checkArray, checkObject, checkProperties } from './containers.ts';
 import { Findings, type Path } from './findings.ts';
-import { kindOf, type Run, type SchemaNode } from './node.ts';
-import { checkNumber, type Numeric } from './numbers.ts';
-import { checkCommon, checkString } from './values.ts';
+import type { Numeric, Run, SchemaNode } from './node.ts';
+import { checkNumber } from './numbers.ts';
+import { checkCommon, checkString, kindOf } from './values.ts';
 
 /**
  * Everything that is wrong with a document, in the order in which it is told to clients.

@@ -1,10 +1,6 @@
-import type { Data, DataObject, Pattern } from '#contract';
-import type { Combinators } from './combinators.ts';
-import type { ArrayRules, ObjectRules } from './containers.ts';
+import type { Data, DataObject, Pattern, RawNumber } from '#contract';
 import type { Draft } from './drafts.ts';
 import type { Findings, Path } from './findings.ts';
-import { isWhole, type NumberRules, type Numeric } from './numbers.ts';
-import type { CommonRules, Identify, StringRules, TypeRule } from './values.ts';
 
 /** One schema, read: only what its draft knows, references resolved. A group is null when it has no rule. */
 export interface SchemaNode {
@@ -78,22 +74,82 @@ export function childrenOf(node: SchemaNode): { child: SchemaNode; here: boolean
 /** The type of a value as messages give it: a number without a fraction is an `integer`. */
 export type Kind = 'null' | 'boolean' | 'object' | 'array' | 'number' | 'integer' | 'string';
 
-export function kindOf(value: Data): Kind {
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'boolean':
-      return 'boolean';
-    case 'number':
-      return isWhole(value) ? 'integer' : 'number';
-    default:
-      if (value === null) return 'null';
-      if (Array.isArray(value)) return 'array';
-      return JSON.isRawJSON(value) ? (isWhole(value) ? 'integer' : 'number') : 'object';
-  }
+export interface TypeRule {
+  readonly names: readonly string[];
+  readonly accepts: ReadonlySet<Kind>;
+  /** The message up to the type that was given. */
+  readonly message: string;
 }
 
-/** True for every number, exact ones included. */
-export function isNumeric(value: Data): value is Numeric {
-  return typeof value === 'number' || JSON.isRawJSON(value);
+/** Rules for values of any type. */
+export interface CommonRules {
+  /** In an array, since a constant may be `null`. */
+  readonly constant: readonly [Data] | null;
+  readonly enum: readonly Data[] | null;
+  readonly format: string | null;
 }
+
+export interface StringRules {
+  readonly minLength: number | null;
+  readonly maxLength: number | null;
+  readonly pattern: Pattern | null;
+}
+
+/** Gives equal values the same number. Linear: each value is looked into once, however often it is asked for. */
+export type Identify = (value: Data) => number;
+
+export interface ArrayRules {
+  /** One schema for all items. */
+  readonly every: SchemaNode | null;
+  /** One schema for each position. */
+  readonly each: readonly SchemaNode[] | null;
+  /** For the positions beyond `each`. */
+  readonly additional: SchemaNode | null;
+  readonly minItems: number | null;
+  readonly maxItems: number | null;
+  readonly unique: boolean;
+  readonly contains: SchemaNode | null;
+}
+
+export interface ObjectRules {
+  readonly minProperties: number | null;
+  readonly maxProperties: number | null;
+  readonly required: readonly string[];
+  /** In the order of the schema. */
+  readonly properties: readonly { readonly key: string; readonly node: SchemaNode }[];
+  readonly declared: ReadonlySet<string>;
+  readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
+  /** Null when any other property will do. */
+  readonly additional: SchemaNode | null;
+  readonly names: SchemaNode | null;
+}
+
+/** Rules that apply other schemas to the same value. */
+export interface Combinators {
+  readonly anyOf: readonly SchemaNode[] | null;
+  readonly oneOf: readonly SchemaNode[] | null;
+  readonly allOf: readonly SchemaNode[] | null;
+  readonly not: SchemaNode | null;
+  readonly dependencies: readonly Dependency[] | null;
+  /** `if`, `then` and `else`. */
+  readonly condition: SchemaNode | null;
+  readonly whenMet: SchemaNode | null;
+  readonly whenNot: SchemaNode | null;
+}
+
+export interface NumberRules {
+  readonly multipleOf: Numeric | null;
+  readonly maximum: Numeric | null;
+  readonly exclusiveMaximum: Numeric | null;
+  readonly minimum: Numeric | null;
+  readonly exclusiveMinimum: Numeric | null;
+}
+
+/** A list of names, or a schema, that an object must satisfy when it has a key. */
+export interface Dependency {
+  readonly key: string;
+  readonly needs: readonly string[] | SchemaNode;
+}
+
+/** A JSON number as it is decoded: what JavaScript holds exactly, or its digits. */
+export type Numeric = number | RawNumber;

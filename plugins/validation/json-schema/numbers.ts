@@ -1,9 +1,6 @@
-import { type Data, printJson, type RawNumber } from '#contract';
+import { type Data, printJson } from '#contract';
 import type { Findings, Path } from './findings.ts';
-import type { SchemaReader } from './node.ts';
-
-/** A JSON number as it is decoded: what JavaScript holds exactly, or its digits. */
-export type Numeric = number | RawNumber;
+import type { NumberRules, Numeric, SchemaReader } from './node.ts';
 
 /** Value: `0.<digits>` times ten to the power of `magnitude`. Zero has no digits. */
 interface Decimal {
@@ -110,14 +107,6 @@ function clamp(exponent: string): number {
 
 const EXPONENT_LIMIT = 1e15;
 
-export interface NumberRules {
-  readonly multipleOf: Numeric | null;
-  readonly maximum: Numeric | null;
-  readonly exclusiveMaximum: Numeric | null;
-  readonly minimum: Numeric | null;
-  readonly exclusiveMinimum: Numeric | null;
-}
-
 /** Reads both forms of the exclusive limits: a number of their own, or the word that `minimum` or `maximum` is one. */
 export function readNumberRules(reader: SchemaReader): NumberRules | null {
   const multipleOf = numeric(reader.get('multipleOf'));
@@ -157,4 +146,9 @@ export function checkNumber(rules: NumberRules, value: Numeric, path: Path | nul
   if (exclusiveMinimum !== null && compareNumbers(value, exclusiveMinimum) <= 0) {
     findings.add(path, `Must be greater than ${printJson(exclusiveMinimum)}`);
   }
+}
+
+/** True for every number, exact ones included. */
+export function isNumeric(value: Data): value is Numeric {
+  return typeof value === 'number' || JSON.isRawJSON(value);
 }

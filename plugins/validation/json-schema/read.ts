@@ -1,7 +1,8 @@
 import { type Data, type DataObject, findNear, getKey, isObject, type Site } from '#contract';
 import { readCombinators } from './combinators.ts';
 import { readArrayRules, readObjectRules } from './containers.ts';
-import { findDraft, findReferred, formats, type SchemaDocument } from './drafts.ts';
+import { findReferred, type SchemaDocument } from './documents.ts';
+import { findDraft, formats } from './drafts.ts';
 import type { SchemaNode, SchemaReader } from './node.ts';
 import { readNumberRules } from './numbers.ts';
 import { baseOf, escapeToken, indexNames, ROOT_ADDRESS } from './references.ts';

@@ -1,15 +1,8 @@
-import { type Data, isObject, type Pattern, printJson } from '#contract';
+import { type Data, isObject, printJson } from '#contract';
 import { formats } from './drafts.ts';
 import { type Findings, locate, type Path } from './findings.ts';
-import { isNumeric, type Kind, type SchemaReader } from './node.ts';
-import { compareNumbers, numberKey } from './numbers.ts';
-
-export interface TypeRule {
-  readonly names: readonly string[];
-  readonly accepts: ReadonlySet<Kind>;
-  /** The message up to the type that was given. */
-  readonly message: string;
-}
+import type { CommonRules, Identify, Kind, SchemaReader, StringRules, TypeRule } from './node.ts';
+import { compareNumbers, isNumeric, isWhole, numberKey } from './numbers.ts';
 
 export function readType(reader: SchemaReader): TypeRule | null {
   const type = reader.get('type');
@@ -19,14 +12,6 @@ export function readType(reader: SchemaReader): TypeRule | null {
   if (accepts.has('number')) accepts.add('integer');
   const expected = names.length === 1 ? names[0] : `[${names.join(',')}]`;
   return { names, accepts, message: `Invalid type. Expected: ${expected}, given: ` };
-}
-
-/** Rules for values of any type. */
-export interface CommonRules {
-  /** In an array, since a constant may be `null`. */
-  readonly constant: readonly [Data] | null;
-  readonly enum: readonly Data[] | null;
-  readonly format: string | null;
 }
 
 export function readCommonRules(reader: SchemaReader): CommonRules | null {
@@ -50,12 +35,6 @@ export function checkCommon(rules: CommonRules, value: Data, path: Path | null, 
   if (format !== null && typeof value === 'string' && !formats.get(format)!(value)) {
     findings.add(path, `Does not match format '${format}'`);
   }
-}
-
-export interface StringRules {
-  readonly minLength: number | null;
-  readonly maxLength: number | null;
-  readonly pattern: Pattern | null;
 }
 
 export function readStringRules(reader: SchemaReader): StringRules | null {
@@ -115,9 +94,6 @@ export function equals(a: Data, b: Data): boolean {
   return keys.every((key) => Object.hasOwn(b, key) && equals(a[key]!, b[key]!));
 }
 
-/** Gives equal values the same number. Linear: each value is looked into once, however often it is asked for. */
-export type Identify = (value: Data) => number;
-
 export function createIdentify(): Identify {
   // Texts never look like array indices, whose hashes anybody can make collide.
   const numbers = new Map<string, number>();
@@ -161,5 +137,20 @@ export function eachDuplicate(
     const first = last.get(number);
     if (first !== undefined) found(first, index);
     last.set(number, index);
+  }
+}
+
+export function kindOf(value: Data): Kind {
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'boolean';
+    case 'number':
+      return isWhole(value) ? 'integer' : 'number';
+    default:
+      if (value === null) return 'null';
+      if (Array.isArray(value)) return 'array';
+      return JSON.isRawJSON(value) ? (isWhole(value) ? 'integer' : 'number') : 'object';
   }
 }

@@ -1,5 +1,5 @@
 import { type BackendConfig, type DataObject, type PipeRequest, parseExact, Reply, type Step } from '#contract';
-import type { HarnessOptions } from '../../../kernel/testing/harness.ts';
+import type { HarnessOptions } from '../../../kernel/testing/index.ts';
 
 /** A backend of a test endpoint, with what matters to the test. */
 export function backendConfig(given: Partial<BackendConfig> = {}): BackendConfig {

@@ -1,6 +1,6 @@
 import { BackendError, type Call, type Log, type PipeRequest, Reply, type Step } from '#contract';
 import { silentLog } from '../../../../kernel/contract/internal.ts';
-import { openHarness } from '../../../../kernel/testing/harness.ts';
+import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/index.ts';
 
 export const config = { interval: 60, timeout: 1, max_errors: 2 };

@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { BackendError, HeaderBag, type PipeRequest, Reply, type Step } from '#contract';
-import { openHarness } from '../../../../kernel/testing/harness.ts';
+import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/http.ts';
 
 const config = { interval: 60, timeout: 1, max_errors: 2, valid_status_codes: [200, 404] };

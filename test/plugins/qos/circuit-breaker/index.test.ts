@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { BackendError, CancelledError, HeaderBag, type Log, Reply } from '#contract';
 import { DeadlineError, silentLog } from '../../../../kernel/contract/internal.ts';
 import type { Gateway } from '../../../../kernel/sluice.ts';
-import { openHarness } from '../../../../kernel/testing/harness.ts';
+import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/index.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { bad, breaker, config, down, good } from './fixture.ts';

@@ -1,5 +1,5 @@
 import { equal } from 'node:assert/strict';
-import { openHarness } from '../../../../kernel/testing/harness.ts';
+import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/security/http/index.ts';
 import { bodyOf, levels, to } from './fixture.ts';
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict';
 import type { Log } from '#contract';
 import { ConfigErrors, silentLog } from '../../../../kernel/contract/internal.ts';
-import { openHarness } from '../../../../kernel/testing/harness.ts';
+import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/security/http/index.ts';
 import { levels, to } from './fixture.ts';
 

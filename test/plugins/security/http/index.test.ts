@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { type EndpointConfig, HeaderBag, makeRequest, Reply } from '#contract';
-import { openHarness } from '../../../../kernel/testing/harness.ts';
+import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/security/http/index.ts';
 import { bodyOf, to } from './fixture.ts';
 
