@@ -75,6 +75,17 @@ const DROPPED: ReadonlySet<string> = new Set([
 /** A response over HTTP/2 that is written like one over HTTP/1. */
 export class Http2Response extends Http2ServerResponse {
   #bodiless = false;
+  #hasTrailers = false;
+
+  /** Trailers stand behind the body: the stream has them to send yet when its body is written. */
+  get hasTrailers(): boolean {
+    return this.#hasTrailers;
+  }
+
+  override addTrailers(trailers: OutgoingHttpHeaders): void {
+    super.addTrailers(trailers);
+    this.#hasTrailers = true;
+  }
 
   /** Takes flat lists of headers, repeated ones included; those of an HTTP/1 connection are left out. */
   override writeHead(status: number, headers?: unknown): this {

@@ -65,7 +65,7 @@ export function createHttp2(
   });
   const accept = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
     limitTimes(request, response, limits);
-    if (!request.stream.endAfterHeaders) request.stream.once('finish', () => dropBody(request as Http2Request));
+    if (!request.stream.endAfterHeaders) dropBodyAfter(response as Http2Response, request as Http2Request);
     const refusal = inspect(request, headerBytes(limits));
     if (refusal !== 0) {
       response.writeHead(refusal).end();
@@ -124,9 +124,19 @@ function endWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   });
 }
 
-/** A body that nobody has read to its end when the answer is sent would keep the request open for ever. */
+/**
+ * A body that nobody has read to its end when the answer is sent would keep the request open for ever. Trailers are sent
+ * after the body: the stream is closed behind them.
+ */
+function dropBodyAfter(response: Http2Response, request: Http2Request): void {
+  const { stream } = request;
+  const drop = (): void => dropBody(request);
+  stream.once('finish', () => (response.hasTrailers ? stream.once('wantTrailers', () => drop) : drop()));
+}
+
 function dropBody(request: Http2Request): void {
   const { stream } = request;
+  if (stream.destroyed) return;
   if (request.readableEnded) return;
   request.breakOff();
   request.resume();
