@@ -6,7 +6,7 @@ import type { Order } from '#contract';
  * plugin of another make says where it stands with `outside` or `inside`.
  */
 export const order: Order = {
-  router: ['security/http', 'telemetry/logging'],
+  middleware: ['security/http', 'telemetry/logging'],
   request: [
     // What measures sees everything, refusals included.
     'telemetry/opentelemetry',

@@ -12,7 +12,7 @@ export interface AuditedComponent {
 }
 
 /** A part of the configuration and its pointer, by present names. */
-export interface AuditedPart<T> {
+export interface AuditedSection<T> {
   readonly config: T;
   readonly pointer: string;
 }
@@ -30,8 +30,8 @@ export interface AuditSubject {
   readonly config: ServiceConfig;
   /** Root fields by name, those that this release does not serve included. */
   readonly root: Readonly<DataObject>;
-  readonly endpoints: readonly AuditedPart<EndpointConfig>[];
-  readonly agents: readonly AuditedPart<DataObject>[];
+  readonly endpoints: readonly AuditedSection<EndpointConfig>[];
+  readonly agents: readonly AuditedSection<DataObject>[];
   /** Of endpoints and agents together. */
   readonly backendCount: number;
   readonly components: readonly AuditedComponent[];

@@ -84,7 +84,7 @@ export class Call {
   #reason: Error | null = null;
   #controller: AbortController | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #place: Waiting | null = null;
+  #waiting: Waiting | null = null;
   #onEnd: ((outcome: Outcome) => void)[] | null = null;
 
   /** @param timeoutMs after which the call is cancelled with `DeadlineError`; infinite for none. */
@@ -195,17 +195,17 @@ export class Call {
     const own = this.#own;
     if (own.#timer) clearTimeout(own.#timer);
     own.#timer = null;
-    own.#place?.off();
-    own.#place = null;
+    own.#waiting?.off();
+    own.#waiting = null;
   }
 
   /** A part of this call: cancelled with it, or alone, or after `timeoutMs`. Values are shared. */
   fork(timeoutMs = Number.POSITIVE_INFINITY): Call {
     const own = this.#own;
-    const part = new Call(this.log, timeoutMs, this.#host, { whole: this, frame: this.#frame, adds: false });
-    if (own.#reason) part.cancel(own.#reason);
-    else part.#place = own.#join(part);
-    return part;
+    const fork = new Call(this.log, timeoutMs, this.#host, { whole: this, frame: this.#frame, adds: false });
+    if (own.#reason) fork.cancel(own.#reason);
+    else fork.#waiting = own.#join(fork);
+    return fork;
   }
 
   /**

@@ -38,7 +38,7 @@ export interface Compatibility {
 }
 
 /** The phases of a request in which wraps have an order. */
-export type Phase = 'router' | 'request' | 'endpoint' | 'proxy' | 'backend' | 'transport';
+export type Phase = 'middleware' | 'request' | 'endpoint' | 'proxy' | 'backend' | 'transport';
 
 /** For each phase the namespaces that stand in it, outermost first. */
 export type Order = Readonly<Record<Phase, readonly Namespace[]>>;

@@ -59,15 +59,15 @@ export type FindEndpoint = (method: string, path: string) => EndpointConfig | nu
 const noParams: Params = Object.freeze({});
 
 /** Everything a request is made from. */
-interface RequestParts extends RequestChanges {
+interface RequestFields extends RequestChanges {
   readonly secure?: boolean;
   readonly certificate?: X509Certificate | null;
   readonly upgrade?: string | null;
 }
 
 /** A request that no client has sent: for `site.dispatch`, for pipes and for tests. Default: `GET /`, from nowhere. */
-export function makeRequest(parts: RequestParts, find?: FindEndpoint): ClientRequest {
-  return new MadeRequest(parts, find);
+export function makeRequest(fields: RequestFields, find?: FindEndpoint): ClientRequest {
+  return new MadeRequest(fields, find);
 }
 
 class MadeRequest implements ClientRequest {
@@ -85,18 +85,18 @@ class MadeRequest implements ClientRequest {
   readonly #find: FindEndpoint | undefined;
   #query: Query | null = null;
 
-  constructor(parts: RequestParts, find: FindEndpoint | undefined) {
-    this.method = parts.method ?? 'GET';
-    this.path = parts.path ?? '/';
-    this.search = parts.search ?? '';
-    this.params = parts.params ?? noParams;
-    this.headers = parts.headers ?? new HeaderBag();
-    this.ip = parts.ip ?? '';
-    this.host = parts.host ?? '';
-    this.secure = parts.secure ?? false;
-    this.certificate = parts.certificate ?? null;
-    this.upgrade = parts.upgrade ?? null;
-    this.body = parts.body ?? null;
+  constructor(fields: RequestFields, find: FindEndpoint | undefined) {
+    this.method = fields.method ?? 'GET';
+    this.path = fields.path ?? '/';
+    this.search = fields.search ?? '';
+    this.params = fields.params ?? noParams;
+    this.headers = fields.headers ?? new HeaderBag();
+    this.ip = fields.ip ?? '';
+    this.host = fields.host ?? '';
+    this.secure = fields.secure ?? false;
+    this.certificate = fields.certificate ?? null;
+    this.upgrade = fields.upgrade ?? null;
+    this.body = fields.body ?? null;
     this.#find = find;
   }
 

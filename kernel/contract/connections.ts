@@ -28,7 +28,7 @@ export interface ConnectionObserver {
   /** A request is sent: once for each attempt, those that follow redirects included. */
   connected(connection: BackendConnection, request: PipeRequest, call: Call): void;
   /** The first byte of its answer is there. @param ms since it was sent. */
-  answered?(ms: number, request: PipeRequest, call: Call): void;
+  responded?(ms: number, request: PipeRequest, call: Call): void;
 }
 
 /** Observers of the connections to backends, offered at the service, an endpoint or a backend. */

@@ -13,7 +13,7 @@ export { type AdminAddress, parseAdminAddress } from './admin-address.ts';
 export type {
   AuditedComponent,
   AuditedFiles,
-  AuditedPart,
+  AuditedSection,
   AuditRule,
   AuditSubject,
   Severity,
@@ -95,7 +95,7 @@ export type {
   EndpointSite,
   Events,
   Mirror,
-  MirrorParts,
+  MirrorOptions,
   OpenPort,
   PortHandler,
   Role,

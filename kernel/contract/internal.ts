@@ -16,7 +16,7 @@ export { ConfigErrors, DeadlineError, flattenStack, GatewayError, GatewayFault }
 export { silentLog } from './log.ts';
 export { silentSinks } from './logging.ts';
 export { PatternError } from './pattern.ts';
-export { encodePathSegment, encodeQueryPart } from './query.ts';
+export { encodePathSegment, encodeQueryComponent } from './query.ts';
 export { routerSchema } from './router-config.ts';
 export { silentEvents } from './site.ts';
 export { afterHook } from './step.ts';

@@ -78,7 +78,7 @@ export interface AtService extends AttachmentTraits {
   /** Paths it answers itself. */
   readonly routes?: readonly OwnRoute[];
   /** Any Koa middleware; it stands around everything else and also sees requests that match no endpoint. */
-  readonly router?: KoaMiddleware;
+  readonly middleware?: KoaMiddleware;
   /**
    * The middleware looks at `ctx.body` or sets headers after `next`: replies are handed to Koa instead of being written
    * at once. Costs a few microseconds a request.
@@ -120,7 +120,7 @@ export interface AtEndpoint extends AttachmentTraits {
   /** Reshapes the merged data; only endpoints with several backends have that stage. */
   readonly shape?: (data: DataObject) => DataObject;
   /** How the parts of a parallel merge become one object; parts stand in declaration order. Default: later keys win. */
-  readonly combine?: (parts: readonly DataObject[]) => DataObject;
+  readonly combine?: (replies: readonly DataObject[]) => DataObject;
   /** On outputs of messages: sees each of them, after the backend's own hooks, innermost first. */
   readonly message?: MessageHook;
   /**

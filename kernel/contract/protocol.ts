@@ -12,7 +12,7 @@ export interface Protocol {
    * What the reply brings: `bytes`, read in the backend's `encoding`, which is the default, or `data`. Either is shaped
    * as the backend says.
    */
-  readonly answers?: 'bytes' | 'data';
+  readonly replies?: 'bytes' | 'data';
   /** The reply's body may go on for as long as the client listens: outputs that stream may be used. Default false. */
   readonly streams?: true;
   /** The backend carries its own address: `host` is not needed and not used. Default false. */

@@ -76,7 +76,8 @@ export class Query {
     if (this.#values === null) return '';
     const pairs: string[] = [];
     for (const name of [...this.#values.keys()].sort()) {
-      for (const value of this.#values.get(name)!) pairs.push(`${encodeQueryPart(name)}=${encodeQueryPart(value)}`);
+      for (const value of this.#values.get(name)!)
+        pairs.push(`${encodeQueryComponent(name)}=${encodeQueryComponent(value)}`);
     }
     return pairs.join('&');
   }
@@ -95,8 +96,8 @@ function decode(text: string): string {
 }
 
 /** Percent-encodes everything but letters, digits and `-_.~`; a space becomes `+`. Lone surrogates become U+FFFD. */
-export function encodeQueryPart(text: string): string {
-  return encodePart(text).replaceAll('%20', '+');
+export function encodeQueryComponent(text: string): string {
+  return encodeComponent(text).replaceAll('%20', '+');
 }
 
 /** Percent-encodes a value for one path segment: everything but letters, digits and `-_.~!$&'()*+,;=:@`. */
@@ -105,7 +106,7 @@ export function encodePathSegment(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(/%(?:24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent);
 }
 
-function encodePart(text: string): string {
+function encodeComponent(text: string): string {
   if (/^[\w\-.~]*$/.test(text)) return text;
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,

@@ -67,7 +67,7 @@ export interface OpenPort {
 }
 
 /** How a value that every process has a copy of is kept the same everywhere. */
-export interface MirrorParts<T, Change extends Data | Uint8Array> {
+export interface MirrorOptions<T, Change extends Data | Uint8Array> {
   open(): T;
   /** Changes a copy; called in every process, in the same order for changes of one process. */
   apply(value: T, change: Change): void;
@@ -129,12 +129,12 @@ export interface Site<Config> {
    * @param use must not wait; runs with the settings of the configuration that serves where the value lives.
    * @param close as of `keep`, where the value lives.
    */
-  share<T, Asked extends Data | Uint8Array, Answer extends Data | Uint8Array>(
+  share<T, Asked extends Data | Uint8Array, Response extends Data | Uint8Array>(
     key: Data,
     open: () => T,
-    use: (value: T, asked: Asked) => Answer,
+    use: (value: T, asked: Asked) => Response,
     close?: (value: T) => void | Promise<void>,
-  ): (asked: Asked) => Answer | Promise<Answer>;
+  ): (asked: Asked) => Response | Promise<Response>;
   /**
    * Tokens of which there is one supply for all workers: the way to hold a limit that every request asks for. A worker takes
    * them in batches, and releases after a tenth of a second, or at the end of its configuration, what it has not used. There
@@ -143,7 +143,7 @@ export interface Site<Config> {
    */
   lease<T>(key: Data, pool: TokenPool<T>): TakeToken;
   /** A kept value of which every process has a copy: for what every request looks at and few change. */
-  mirror<T, Change extends Data | Uint8Array>(key: Data, parts: MirrorParts<T, Change>): Mirror<T, Change>;
+  mirror<T, Change extends Data | Uint8Array>(key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change>;
   /**
    * The bytes of a file that the configuration names. It is read once for a configuration, by all who ask and for all
    * workers, and watched from then on: another content is another configuration.

@@ -19,9 +19,9 @@ export function before<R>(
   hook: (request: R, call: Call) => Reply | undefined | void | Promise<Reply | undefined | void>,
 ): Wrap<R> {
   return (next) => (request, call) => {
-    const answer = hook(request, call);
-    if (answer instanceof Promise) return answer.then((reply) => reply ?? next(request, call));
-    return answer ?? next(request, call);
+    const result = hook(request, call);
+    if (result instanceof Promise) return result.then((reply) => reply ?? next(request, call));
+    return result ?? next(request, call);
   };
 }
 

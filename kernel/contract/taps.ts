@@ -35,10 +35,10 @@ export class Taps {
     this.#taps = [];
   }
 
-  #each(tell: (tap: ByteTap) => void): void {
+  #each(notify: (tap: ByteTap) => void): void {
     for (const tap of this.#taps) {
       try {
-        tell(tap);
+        notify(tap);
       } catch (error) {
         this.#taps = this.#taps.filter((other) => other !== tap);
         dismiss(tap, error);

@@ -92,7 +92,7 @@ export async function explainRequest(
     typeof prefix === 'string' ? prefix : undefined,
   );
   const { winner: route, target, params, ...matching } = found;
-  const service = compiled.service.filter(({ at }) => at.router || at.request).map(({ plugin }) => plugin.name);
+  const service = compiled.service.filter(({ at }) => at.middleware || at.request).map(({ plugin }) => plugin.name);
   if (!route || matching.match.kind !== 'route') {
     return { ...matching, service, stages: [], outputEncoding: null, forwarded: [] };
   }

@@ -59,9 +59,9 @@ export function compileBackend(parts: BackendParts): Step<PipeRequest> {
   const { endpoint, backend } = parts;
   const raw = parts.output.raw === true;
   const filter = compileBackendFilter(backend.input_headers, backend.input_query_strings);
-  const { call, answers } = parts.protocol;
+  const { call, replies } = parts.protocol;
   const shape = compileShape(backend, parts.customShape);
-  const reached = answers === 'data' && shape && !raw ? shaped(shape, call) : call;
+  const reached = replies === 'data' && shape && !raw ? shaped(shape, call) : call;
   const transport = fold(parts.transportWraps, parts.counting?.(reached) ?? reached);
   const reading = raw ? compileRaw(parts, transport) : compileReading(parts, transport);
   const wrapped = fold(parts.backendWraps, reading);

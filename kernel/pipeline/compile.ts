@@ -118,7 +118,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     heads: inOrder('request')
       .toReversed()
       .flatMap(({ head }) => head ?? []),
-    service: sortByOrder(service, registry.catalogue.order, 'router'),
+    service: sortByOrder(service, registry.catalogue.order, 'middleware'),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   paramKey,
   textOf,
 } from '#contract';
-import { encodePathSegment, encodeQueryPart } from '../contract/internal.ts';
+import { encodePathSegment, encodeQueryComponent } from '../contract/internal.ts';
 import { type Placeholder, parsePlaceholder, splitPlaceholders } from './placeholder.ts';
 
 /** Makes the encoded path and query asked for on a backend; undefined when a value from the client is missing. */
@@ -30,7 +30,8 @@ export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
   const rooted = urlPattern.startsWith('/') ? urlPattern : `/${urlPattern}`;
   const mark = rooted.indexOf('?');
   const path = compilePath(mark < 0 ? rooted : rooted.slice(0, mark));
-  const ownQuery = mark < 0 || mark === rooted.length - 1 ? null : compileText(rooted.slice(mark + 1), encodeQueryPart);
+  const ownQuery =
+    mark < 0 || mark === rooted.length - 1 ? null : compileText(rooted.slice(mark + 1), encodeQueryComponent);
   const fullPath: Part = wildcard ? (request, call) => append(path(request, call), request.params.Wildcard) : path;
   return (request, call) => {
     const start = fullPath(request, call);
@@ -68,7 +69,7 @@ export function compileDemands(
     ...host.flatMap((text) => clientParts(text, encodeHost)),
   ]);
   const withoutQuery = backends.flatMap(({ url_pattern: pattern }) =>
-    clientParts(/\?.*$|$/s.exec(pattern)![0], encodeQueryPart),
+    clientParts(/\?.*$|$/s.exec(pattern)![0], encodeQueryComponent),
   );
   if (always.length + withoutQuery.length === 0) return null;
   return (request, call) => {

@@ -11,7 +11,7 @@ import {
   httpSigners,
   type Log,
   type Mirror,
-  type MirrorParts,
+  type MirrorOptions,
   type OpenPort,
   type PipeConfig,
   type PipeRequest,
@@ -58,7 +58,7 @@ export interface Build {
     close?: (value: T) => void | Promise<void>,
   ): (asked: Asked) => Asked | Promise<Asked>;
   lease<T>(owner: string, key: Data, pool: TokenPool<T>): TakeToken;
-  mirror<T, Change extends Asked>(owner: string, key: Data, parts: MirrorParts<T, Change>): Mirror<T, Change>;
+  mirror<T, Change extends Asked>(owner: string, key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change>;
   listen(owner: string, pointer: string, host: string | undefined, port: number, handler: PortHandler): OpenPort;
   start(run: Run, where: 'owner' | 'each'): void;
   health(name: string, check: () => Data): void;
@@ -211,7 +211,7 @@ class PlaceSite implements Site<unknown> {
   }
 
   get mirror(): Site<unknown>['mirror'] {
-    return (key, parts) => this.#build.mirror(this.#plugin.name, key, parts);
+    return (key, options) => this.#build.mirror(this.#plugin.name, key, options);
   }
 
   get start(): Site<unknown>['start'] {

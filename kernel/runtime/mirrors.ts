@@ -1,4 +1,4 @@
-import type { Data, MirrorParts } from '#contract';
+import type { Data, MirrorOptions } from '#contract';
 
 /** What goes from process to process. */
 export type MirrorChange = Data | Uint8Array;
@@ -13,7 +13,7 @@ export interface MirrorLink {
 
 interface Copy {
   readonly value: unknown;
-  readonly parts: MirrorParts<unknown, MirrorChange>;
+  readonly options: MirrorOptions<unknown, MirrorChange>;
   /** False until it has what the owner has: what comes before that is part of it. */
   complete: boolean;
 }
@@ -28,11 +28,11 @@ export class Mirrors {
   link: MirrorLink | null = null;
 
   /** Makes a copy. @param id of the value. */
-  open<T, Change extends MirrorChange>(id: string, parts: MirrorParts<T, Change>): T {
-    const value = parts.open();
+  open<T, Change extends MirrorChange>(id: string, options: MirrorOptions<T, Change>): T {
+    const value = options.open();
     this.#copies.set(id, {
       value,
-      parts: parts as unknown as Copy['parts'],
+      options: options as unknown as Copy['options'],
       complete: !this.link?.fetch,
     });
     return value;
@@ -46,7 +46,7 @@ export class Mirrors {
     const snapshot = await fetch(id);
     if (copy.complete) return;
     copy.complete = true;
-    if (snapshot !== undefined) copy.parts.apply(copy.value, snapshot);
+    if (snapshot !== undefined) copy.options.apply(copy.value, snapshot);
   }
 
   close(id: string): void {
@@ -68,13 +68,13 @@ export class Mirrors {
   /** Everything up to now, for a process that starts; undefined when the value is not known here. */
   snapshot(id: string): MirrorChange | undefined {
     const copy = this.#copies.get(id);
-    return copy?.parts.snapshot(copy.value);
+    return copy?.options.snapshot(copy.value);
   }
 
   #apply(id: string, change: MirrorChange): boolean {
     const copy = this.#copies.get(id);
     if (!copy) return false;
-    if (copy.complete) copy.parts.apply(copy.value, change);
+    if (copy.complete) copy.options.apply(copy.value, change);
     return true;
   }
 }

@@ -3,7 +3,7 @@ import {
   ConfigError,
   type Data,
   type Mirror,
-  type MirrorParts,
+  type MirrorOptions,
   type OpenPort,
   type Plugin,
   type PortHandler,
@@ -116,13 +116,13 @@ export class ScopedBuild implements Build {
     return (of = '') => pool.take(value, of);
   }
 
-  mirror<T, Change extends Asked>(owner: string, key: Data, parts: MirrorParts<T, Change>): Mirror<T, Change> {
+  mirror<T, Change extends Asked>(owner: string, key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change> {
     const id = keptId(owner, key);
     const { mirrors } = this.#whole.context;
     const value = this.keep(
       `${owner} mirror`,
       key,
-      () => mirrors.open(id, parts),
+      () => mirrors.open(id, options),
       () => mirrors.close(id),
     );
     this.warmups.push(() => mirrors.complete(id));

@@ -48,7 +48,7 @@ export async function createServingContext(
   const router = await Router.build(config, compiled.routes);
   const attached = compiled.service.map(({ at }) => at);
   const destinations = destinationsOf(config, compiled, router);
-  const middleware = attached.map(({ router: layer }) => layer).filter((layer) => layer !== undefined);
+  const middleware = attached.map(({ middleware: layer }) => layer).filter((layer) => layer !== undefined);
   const parts: ExchangeParts = {
     destinations,
     rendering,

@@ -75,14 +75,14 @@ async function throughService(
   next: Step<PipeRequest>,
   call: Call,
 ): Promise<Reply> {
-  const { router, request: wrap, head } = attached;
+  const { middleware, request: wrap, head } = attached;
   const inner: Step<ClientRequest> = (request) =>
     next(new PipeRequest(request, request.params, request.query, request.headers, request.body), call);
   const own = attached.routes?.find(
     ({ method, path }) => (method ?? client.method) === client.method && path === client.path,
   );
   const served = wrap ? wrap(own?.handle ?? inner) : (own?.handle ?? inner);
-  const reply = router ? await throughKoa(router, client, served, call) : await served(client, call);
+  const reply = middleware ? await throughKoa(middleware, client, served, call) : await served(client, call);
   if (head) {
     const seen = { status: reply.status, headers: reply.headers };
     head(seen, client, call);
@@ -93,7 +93,7 @@ async function throughService(
 
 /** Koa middleware around an inner step. */
 async function throughKoa(
-  router: Koa.Middleware,
+  middleware: Koa.Middleware,
   client: ClientRequest,
   next: Step<ClientRequest>,
   call: Call,
@@ -104,7 +104,7 @@ async function throughKoa(
     ctx.state.match = (method?: string) => client.match(method);
     await inner();
   });
-  app.use(router);
+  app.use(middleware);
   app.use(async (ctx) => {
     const reply = await next(client, call);
     ctx.status = reply.status;

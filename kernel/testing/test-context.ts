@@ -23,7 +23,7 @@ export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwne
   const http = plugin.http ? plugin : testHttp(around.next ?? answerOk);
   const catalogue: Catalogue = {
     plugins: Object.fromEntries([http, plugin, ...plugins].map((each) => [each.name, async () => ({ plugin: each })])),
-    order: { router: [], request: [], endpoint: [], proxy: [], backend: [], transport: [] },
+    order: { middleware: [], request: [], endpoint: [], proxy: [], backend: [], transport: [] },
     defaultProtocol: http.name,
   };
   const registry = new Registry(catalogue, {

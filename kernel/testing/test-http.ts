@@ -52,7 +52,7 @@ function calling(
     const opened = { dnsMs: 0, connectMs: 0, tlsMs: 0 };
     for (const observer of observers) observer.connected({ origin, waitMs: 0, reused: false, opened }, request, call);
     const reply = await next(request, call);
-    for (const observer of observers) observer.answered?.(0, request, call);
+    for (const observer of observers) observer.responded?.(0, request, call);
     return reply;
   };
 }

@@ -1,5 +1,5 @@
 import {
-  type AuditedPart,
+  type AuditedSection,
   type AuditRule,
   type BackendConfig,
   type DataObject,
@@ -99,7 +99,7 @@ function writes({ method = 'GET', extra_config: components = {} }: Partial<Backe
  * True for a sequence that could as well be called at once: no call uses an answer of one before it, and none writes, so
  * that nothing depends on whether those before it succeeded.
  */
-function isNeedlessSequence({ config }: AuditedPart<EndpointConfig | DataObject>): boolean {
+function isNeedlessSequence({ config }: AuditedSection<EndpointConfig | DataObject>): boolean {
   const { extra_config: components, backend } = config as Partial<EndpointConfig>;
   const options = components?.['proxy'];
   if (!isObject(options) || options['sequential'] !== true || !Array.isArray(backend)) return false;

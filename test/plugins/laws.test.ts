@@ -8,7 +8,7 @@ import { catalogue } from '../../plugins/index.ts';
 import { standDiscovery } from '../support/discovery.ts';
 import { underUnrelatedChanges } from '../support/unrelated-changes.ts';
 
-const phases: readonly Phase[] = ['router', 'request', 'endpoint', 'proxy', 'backend', 'transport'];
+const phases: readonly Phase[] = ['middleware', 'request', 'endpoint', 'proxy', 'backend', 'transport'];
 
 /** Fields without a description, as paths. */
 function undescribed(schema: Schema, path: string): string[] {

@@ -1,7 +1,7 @@
 import {
   type AuditedComponent,
   type AuditedFiles,
-  type AuditedPart,
+  type AuditedSection,
   type AuditSubject,
   type Data,
   type DataObject,
@@ -18,12 +18,12 @@ export function summarize(config: ServiceConfig, files: AuditedFiles, known: Kno
   const root = config as unknown as DataObject;
   const endpoints = partsOf<EndpointConfig>(config.endpoints, '/endpoints');
   const agents = partsOf<DataObject>(root['async_agent'], '/async_agent');
-  const holders: [Level, AuditedPart<unknown>][] = [['service', { config, pointer: '' }]];
+  const holders: [Level, AuditedSection<unknown>][] = [['service', { config, pointer: '' }]];
   for (const [level, parts] of [
     ['endpoint', endpoints],
     ['agent', agents],
   ] as const) {
-    for (const part of parts as readonly AuditedPart<{ readonly backend?: unknown }>[]) {
+    for (const part of parts as readonly AuditedSection<{ readonly backend?: unknown }>[]) {
       holders.push([level, part]);
       for (const backend of partsOf(part.config.backend, `${part.pointer}/backend`)) holders.push(['backend', backend]);
     }
@@ -42,12 +42,12 @@ export function summarize(config: ServiceConfig, files: AuditedFiles, known: Kno
   };
 }
 
-function partsOf<T>(list: unknown, pointer: string): AuditedPart<T>[] {
+function partsOf<T>(list: unknown, pointer: string): AuditedSection<T>[] {
   if (!Array.isArray(list)) return [];
   return list.map((config, index) => ({ config, pointer: joinPointer(pointer, index) }));
 }
 
-function componentsOf(level: Level, { config, pointer }: AuditedPart<unknown>): AuditedComponent[] {
+function componentsOf(level: Level, { config, pointer }: AuditedSection<unknown>): AuditedComponent[] {
   const extra = (config as { readonly extra_config?: Data }).extra_config;
   if (!isObject(extra)) return [];
   return Object.entries(extra).map(([namespace, settings]) => ({

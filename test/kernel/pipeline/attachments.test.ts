@@ -15,7 +15,7 @@ const protocol = definePlugin({
   places: [
     atBackend(schema, ({ config, read }) => {
       if (config.file !== '') read(config.file);
-      return { protocol: { hostless: true, answers: 'data', call: () => Reply.data({ seen: [] }) } };
+      return { protocol: { hostless: true, replies: 'data', call: () => Reply.data({ seen: [] }) } };
     }),
   ],
 });

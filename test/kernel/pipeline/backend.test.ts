@@ -63,7 +63,7 @@ function backendOf({
     backendWraps: [],
     transportWraps: [],
     protocol: {
-      ...(answers && { answers }),
+      ...(answers && { replies: answers }),
       call: (request, own) => {
         asked.push(request);
         return call(request, own);

@@ -31,7 +31,7 @@ describe('Koa middleware that somebody else has published', () => {
     const plugin = definePlugin({
       name: 'test/koa',
       description: 'Somebody else’s middleware.',
-      places: [atService({ type: 'object', properties: {} }, () => ({ router, ...more }))],
+      places: [atService({ type: 'object', properties: {} }, () => ({ middleware: router, ...more }))],
     });
     const host = [backend.url];
     gateway = await startWith([plugin], {

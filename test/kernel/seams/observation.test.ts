@@ -150,7 +150,7 @@ describe('an observer of connections to backends', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
   const seen: (BackendConnection & { span: string | undefined; target: string })[] = [];
-  const answered: number[] = [];
+  const replies: number[] = [];
 
   /** Follows every request to a backend, and how it got its connection. */
   const tracing = definePlugin({
@@ -165,7 +165,7 @@ describe('an observer of connections to backends', () => {
               seen.push({ ...connection, span: call.get(spanSlot), target });
               if (target === '/fail') throw new Error('tracer');
             },
-            answered: (ms) => answered.push(ms),
+            responded: (ms) => replies.push(ms),
           }),
         ],
         eachBackend: ({ index }) => ({
@@ -184,7 +184,7 @@ describe('an observer of connections to backends', () => {
   after(() => backend.close());
   beforeEach(() => {
     seen.length = 0;
-    answered.length = 0;
+    replies.length = 0;
   });
   afterEach(() => gateway?.close());
 
@@ -215,8 +215,8 @@ describe('an observer of connections to backends', () => {
       return seen.at(-1)!.reused === true;
     });
     equal(seen.at(-1)!.opened, null);
-    equal(answered.length, seen.length);
-    ok(answered.every((ms) => ms > 0));
+    equal(replies.length, seen.length);
+    ok(replies.every((ms) => ms > 0));
   });
 
   it('is told of every request on the way of a redirect', async () => {
@@ -231,13 +231,13 @@ describe('an observer of connections to backends', () => {
   it('fails no request when it fails itself', async () => {
     await start('/fail');
     equal((await gateway!.inject({ url: '/0' })).statusCode, 200);
-    equal(answered.length, 1);
+    equal(replies.length, 1);
   });
 
   it('can be tried without a socket', async () => {
     const gate = await openHarness(tracing, 'service', {});
     equal((await gate.send('GET /')).status, 200);
-    deepEqual([seen.length, seen[0]!.reused, answered], [1, false, [0]]);
+    deepEqual([seen.length, seen[0]!.reused, replies], [1, false, [0]]);
     await gate.close();
   });
 });

@@ -6,7 +6,7 @@ import { Registry } from '../../../kernel/registry/registry.ts';
 import { examine } from '../../../kernel/runtime/build.ts';
 import { catalogue } from '../../../plugins/index.ts';
 
-const order = { router: [], request: [], endpoint: [], proxy: ['a', 'b'], backend: [], transport: [] };
+const order = { middleware: [], request: [], endpoint: [], proxy: ['a', 'b'], backend: [], transport: [] };
 const named = (name: string, beside: Partial<Plugin> = {}) => definePlugin({ name, description: 'Stands.', ...beside });
 
 describe('plugins that the table of the order does not name', () => {

@@ -15,7 +15,7 @@ const workflow = definePlugin({
         { ignore_errors: { type: 'boolean', description: 'Go on.', default: false } },
         { description: 'Backends in place of this one.', components: ['proxy', 'validation/json-schema'] },
       ),
-      ({ pipe }) => ({ protocol: { call: pipe(''), hostless: true, answers: 'data' } }),
+      ({ pipe }) => ({ protocol: { call: pipe(''), hostless: true, replies: 'data' } }),
     ),
   ],
 });

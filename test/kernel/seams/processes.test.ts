@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { get, request } from 'node:http';
-import { atService, definePlugin, type MirrorParts, type Role } from '#contract';
+import { atService, definePlugin, type MirrorOptions, type Role } from '#contract';
 import type { Operations } from '#kernel';
 
 import { Mirrors } from '../../../kernel/runtime/mirrors.ts';
@@ -227,7 +227,7 @@ describe('what a component tells the health endpoint', () => {
 });
 
 describe('a value that every process has a copy of', () => {
-  const parts: MirrorParts<Set<string>, string[]> = {
+  const parts: MirrorOptions<Set<string>, string[]> = {
     open: () => new Set(),
     apply: (value, change) => {
       for (const one of change) value.add(one);

@@ -199,7 +199,7 @@ describe('the phase around everything', () => {
         atBackend(nothing, () => ({
           protocol: {
             hostless: true,
-            answers: 'data',
+            replies: 'data',
             call: (_request, call) => {
               seen.push(call.get(who));
               return Reply.data({});

@@ -120,7 +120,7 @@ describe('a response', () => {
     [
       'a middleware',
       {
-        router: (context: Koa.Context) => {
+        middleware: (context: Koa.Context) => {
           context.body = JSON.stringify({ a: text });
           context.type = 'application/json';
         },

@@ -49,7 +49,7 @@ describe('a service-level middleware', () => {
         { endpoint: '/x', method: 'POST', backend: [{ url_pattern: '/1' }, { url_pattern: '/2' }] },
       ],
     };
-    gateway = await startGateway(withLayer({ router, ...more }), config, { port: 0, sinks });
+    gateway = await startGateway(withLayer({ middleware: router, ...more }), config, { port: 0, sinks });
     ({ port } = await gateway.listen());
   };
   const errors = (): string[] => lines.filter((line) => line.includes('ERROR'));

@@ -31,7 +31,7 @@ export const plugin = definePlugin({
     }),
     atService({ type: 'object', properties: {} }, () => ({
       offers: [offer(directory, new Map([['a', 'Ada']]))],
-      router: async (context, next) => {
+      middleware: async (context, next) => {
         context.set('X-Path', context.path);
         await next();
       },

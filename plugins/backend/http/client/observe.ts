@@ -27,7 +27,7 @@ export class Observation {
   /** Its answer begins now. */
   answered(): void {
     const ms = performance.now() - this.#since;
-    this.#tell((observer) => observer.answered?.(ms, this.#request, this.#call));
+    this.#tell((observer) => observer.responded?.(ms, this.#request, this.#call));
   }
 
   #tell(tell: (observer: ConnectionObserver) => void): void {

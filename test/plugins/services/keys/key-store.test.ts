@@ -1,5 +1,5 @@
 import { equal } from 'node:assert/strict';
-import type { MirrorParts, Site } from '#contract';
+import type { MirrorOptions, Site } from '#contract';
 import { BUSY } from '../../../../plugins/services/keys/download-gate.ts';
 import { KeyStore } from '../../../../plugins/services/keys/key-store.ts';
 import { until } from '../../../support/conditions.ts';
@@ -13,7 +13,7 @@ describe('the copy of a key set in a worker', () => {
     const closing: (() => void)[] = [];
     const site = {
       use: () => ({ now: () => 0 }),
-      mirror(_key: unknown, parts: MirrorParts<unknown, never>) {
+      mirror(_key: unknown, parts: MirrorOptions<unknown, never>) {
         const value = parts.open();
         tell = () => parts.apply(value, { text: set, age: 0 } as never);
         return { value, change: () => {} };
