@@ -7,6 +7,7 @@ const plugins: Manifest = {
   'admin/api': () => import('./admin/api.ts'),
   'admin/reload': () => import('./admin/reload.ts'),
   'auth/jose': () => import('./auth/jose.ts'),
+  'auth/signer': () => import('./auth/signer/index.ts'),
   'auth/validator': () => import('./auth/validator/index.ts'),
   'backend/http': () => import('./backend/http/index.ts'),
   'backend/http/client': () => import('./backend/http/client/index.ts'),

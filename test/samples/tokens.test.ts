@@ -1,6 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
 import { forge } from '../plugins/auth/fixture.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
@@ -9,7 +10,9 @@ describe('the sample of tokens', () => {
   let gateway: Operations;
 
   before(async () => {
-    backend = await startBackend(json({ ok: true }));
+    backend = await startBackend((seen, response) =>
+      json(seen.target === '/login' ? { access_token: claimsOfAda } : { ok: true })(seen, response),
+    );
     const config = JSON.parse(readFileSync('samples/tokens/gateway.json', 'utf8'));
     gateway = await startGateway({
       ...config,
@@ -22,16 +25,26 @@ describe('the sample of tokens', () => {
     await backend.close();
   });
 
+  const claimsOfAda = { iss: 'https://id.example.com', aud: 'https://api.example.com', sub: 'ada' };
   const [key] = JSON.parse(readFileSync('samples/tokens/keys.json', 'utf8')).keys;
   const statusOf = async (url: string, claims: object) => {
     const token = forge({ alg: 'HS256', kid: key.kid }, claims, Buffer.from(key.k, 'base64url'));
     return (await gateway.inject({ url, headers: { authorization: `Bearer ${token}` } })).statusCode;
   };
 
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/tokens/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('issues a token to whom the backend knows, and takes it', async () => {
+    const { access_token: token } = (await gateway.inject({ method: 'POST', url: '/login', payload: '{}' })).json();
+    deepEqual((await gateway.inject({ url: '/me', headers: { authorization: `Bearer ${token}` } })).statusCode, 200);
+  });
+
   it('tells the backend who asks', async () => {
-    const claims = { iss: 'https://id.example.com', aud: 'https://api.example.com', sub: 'ada' };
-    deepEqual([await statusOf('/me', claims), await statusOf('/me', { sub: 'ada' })], [200, 401]);
-    const { target, headers } = backend.requests[0]!;
+    deepEqual([await statusOf('/me', claimsOfAda), await statusOf('/me', { sub: 'ada' })], [200, 401]);
+    const { target, headers } = backend.requests.at(-1)!;
     deepEqual([target, headers['x-user']], ['/users/ada', 'ada']);
   });
 

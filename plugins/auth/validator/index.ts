@@ -9,6 +9,7 @@ import {
   tokenChecks,
 } from '#contract';
 import { algorithm } from '../../services/keys/algorithms.ts';
+import { checkKeyFields } from '../../services/keys/check-fields.ts';
 import { openKeys } from '../../services/keys/keys.ts';
 import { propagation } from './propagate.ts';
 import { schema, type ValidatorConfig } from './schema.ts';
@@ -20,7 +21,7 @@ import { Validation } from './validate.ts';
  * are left on the call.
  *
  * Faults of the configuration: `VALIDATOR_CACHE`, `VALIDATOR_SCOPES`, `VALIDATOR_DURATION`, `VALIDATOR_HEADER`,
- * `VALIDATOR_SECRET` and those of `openKeys`; warnings `VALIDATOR_UNUSED`, `VALIDATOR_WEAK_KEY`, `VALIDATOR_HEADER_UNUSED`.
+ * and those of `checkKeyFields` and `openKeys`; warnings `VALIDATOR_UNUSED`, `VALIDATOR_WEAK_KEY`, `VALIDATOR_HEADER_UNUSED`.
  */
 export const plugin = definePlugin({
   name: 'auth/validator',
@@ -82,17 +83,9 @@ function checkFields(site: EndpointSite<ValidatorConfig>): void {
   if (!isHeaderName(config.auth_header_name)) {
     throw site.fault('VALIDATOR_HEADER', '/auth_header_name', 'auth_header_name is no name of a header');
   }
-  if ((config.secret_url === undefined) !== (config.cypher_key === undefined)) {
-    const [there, missing] = config.secret_url ? ['secret_url', 'cypher_key'] : ['cypher_key', 'secret_url'];
-    throw site.fault('VALIDATOR_SECRET', `/${there}`, `${there} does nothing without ${missing}`);
-  }
-  if (config.secret_url !== undefined && !local) {
-    throw site.fault('VALIDATOR_SECRET', '/secret_url', 'secret_url opens a file: jwk_local_path is missing');
-  }
+  checkKeyFields(site);
   const unused = (name: string, without: string) =>
     site.warn('VALIDATOR_UNUSED', `/${name}`, `${name} has no effect ${without}`);
-  if (local && config.jwk_fingerprints.length > 0) unused('jwk_fingerprints', 'with jwk_local_path');
-  if (local && config.jwk_local_ca !== undefined) unused('jwk_local_ca', 'with jwk_local_path');
   if (local && config.failed_jwk_key_cooldown > 0) unused('failed_jwk_key_cooldown', 'with jwk_local_path');
   if (!local && !config.cache && config.cache_duration !== DEFAULT_SECONDS) unused('cache_duration', 'without cache');
   if (config.scopes.length === 0 && config.scopes_key !== '') unused('scopes_key', 'without scopes');

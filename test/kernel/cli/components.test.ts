@@ -6,7 +6,6 @@ const ofEndpoints = [
   'ai/mcp',
   'auth/api-keys',
   'auth/basic',
-  'auth/signer',
   'documentation/openapi',
   'documentation/postman',
   'governance/quota',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompactSign, exportJWK, type JWK } from 'jose';
 import { type PipeRequest, Reply } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { type Harness, type HarnessOptions, openHarness } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/auth/validator/index.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
@@ -110,4 +111,19 @@ export async function openGate(config: object, options: HarnessOptions = {}): Pr
       return (await harness.send({ headers: all })).status;
     },
   }) as Gate;
+}
+
+/** A key as a signer has it, its private part included. */
+export async function privateJwk({ alg, kid, key, jwk }: Signer): Promise<JWK> {
+  return alg.startsWith('HS') ? jwk : { ...(await exportJWK(key)), kid };
+}
+
+/** Why a configuration is refused: code and pointer of each finding. */
+export async function findingsOf(opening: Promise<unknown>): Promise<string[]> {
+  const error: unknown = await opening.then(
+    () => null,
+    (thrown) => thrown,
+  );
+  if (!(error instanceof ConfigErrors)) throw new Error('it was not refused', { cause: error });
+  return error.errors.map(({ code, pointer }) => `${code} ${pointer}`);
 }

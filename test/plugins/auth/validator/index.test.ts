@@ -400,8 +400,8 @@ describe('auth/validator', () => {
         },
         'VALIDATOR_HEADER /propagate_claims/1/1',
       ],
-      ['a secret without a key', { secret_url: 'base64key://a' }, 'VALIDATOR_SECRET /secret_url'],
-      ['a key without a secret', { cypher_key: 'a' }, 'VALIDATOR_SECRET /cypher_key'],
+      ['a secret without a key', { secret_url: 'base64key://a' }, 'KEYS_SECRET /secret_url'],
+      ['a key without a secret', { cypher_key: 'a' }, 'KEYS_SECRET /cypher_key'],
       ['a file that is not there', { jwk_local_path: '/gone.json' }, 'KEYS_FILE /jwk_local_path'],
       ['a file that is no key set', { jwk_local_path: 'package.json' }, 'KEYS_FILE /jwk_local_path'],
       ['a file without a key for the algorithm', { alg: 'RS256' }, 'VALIDATOR_KEYS /jwk_local_path'],
@@ -439,11 +439,7 @@ describe('auth/validator', () => {
       ['a fingerprint that is none', { ...url, jwk_fingerprints: ['abc'] }, 'KEYS_PIN /jwk_fingerprints/0'],
       ['an authority that is not there', { ...url, jwk_local_ca: '/gone.pem' }, 'KEYS_CA /jwk_local_ca'],
       ['an authority that is none', { ...url, jwk_local_ca: 'package.json' }, 'KEYS_CA /jwk_local_ca'],
-      [
-        'a secret without a file',
-        { ...url, secret_url: 'base64key://a', cypher_key: 'a' },
-        'VALIDATOR_SECRET /secret_url',
-      ],
+      ['a secret without a file', { ...url, secret_url: 'base64key://a', cypher_key: 'a' }, 'KEYS_SECRET /secret_url'],
       [
         'fingerprints of certificates nobody checks',
         { ...url, disable_jwk_security: true, jwk_fingerprints: [`${'A'.repeat(43)}=`] },
@@ -466,7 +462,7 @@ describe('auth/validator', () => {
       ['a header that backends do not get', { propagate_claims: [['a', 'X-A']] }, 'VALIDATOR_HEADER_UNUSED'],
       ['scopes_key alone', { scopes_key: 'a' }, 'VALIDATOR_UNUSED'],
       ['roles_key alone', { roles_key: 'a' }, 'VALIDATOR_UNUSED'],
-      ['a fingerprint with a file', { jwk_fingerprints: [`${'A'.repeat(43)}=`] }, 'VALIDATOR_UNUSED'],
+      ['a fingerprint with a file', { jwk_fingerprints: [`${'A'.repeat(43)}=`] }, 'KEYS_UNUSED'],
     ] as const) {
       it(`warns of ${what}`, async () => {
         await open(change);

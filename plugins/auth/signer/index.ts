@@ -1,0 +1,115 @@
+import {
+  atEndpoint,
+  type Call,
+  type CallError,
+  type ClientRequest,
+  type DataObject,
+  definePlugin,
+  discard,
+  type EndpointSite,
+  getKey,
+  HeaderBag,
+  httpSigners,
+  isObject,
+  printJson,
+  Reply,
+  refuse,
+  type Step,
+  setKey,
+} from '#contract';
+import { checkKeyFields } from '../../services/keys/check-fields.ts';
+import { type SignerConfig, schema } from './schema.ts';
+import { openSigningKey } from './signing-key.ts';
+import { tokenMaker } from './token.ts';
+
+/**
+ * Replaces objects of the response by tokens that are signed with a key of the gateway's. Anything but a whole response is
+ * 400; without the key every request is 401.
+ *
+ * Codes: those of `openSigningKey` and `checkKeyFields`; warnings `SIGNER_OUTPUT`, `SIGNER_NESTED`, `SIGNER_UNUSED`.
+ */
+export const plugin = definePlugin({
+  name: 'auth/signer',
+  description: 'Makes signed tokens of what the backends of a login answer.',
+  leaves: ['requests'],
+  takes: [httpSigners],
+  places: [
+    atEndpoint(schema, (site) => {
+      checkFields(site);
+      const { config } = site;
+      const log = site.log.at('[JWTSigner]');
+      const signing = openSigningKey(site, log);
+      if (!signing) {
+        log.warning('Unable to create the signer: jwk_url is not secure');
+        return { endpoint: () => () => refuse(401), terminal: true };
+      }
+      log.debug('Signer enabled');
+      const makeToken = tokenMaker(config);
+      const endpoint = (next: Step<ClientRequest>) => async (request: ClientRequest, call: Call) => {
+        const { key } = signing;
+        if (!key) return refuse(401);
+        const reply = await next(request, call);
+        // A refusal by what stands inside, such as a limit: the backends were not called.
+        if (reply.complete === null) return reply;
+        const { data } = reply;
+        if (reply.errors.length > 0 || !reply.complete || data === null) {
+          discard(reply.body);
+          log.error(() => causeOf(reply));
+          return refuse(400);
+        }
+        try {
+          return tokensIn(data, config.keys_to_sign, (claims) => makeToken(claims, key), reply);
+        } catch (error) {
+          log.error(() => `Signing fields: ${(error as Error).message}`);
+          return refuse(400);
+        }
+      };
+      return { endpoint, readsData: true };
+    }),
+  ],
+});
+
+/** The reply with tokens in it. */
+function tokensIn(
+  data: DataObject,
+  names: readonly string[],
+  tokenOf: (claims: DataObject) => string,
+  { status, headers }: Reply,
+): Reply {
+  const signed = { ...data };
+  for (const name of names) {
+    const claims = getKey(data, name);
+    if (isObject(claims)) setKey(signed, name, tokenOf(claims));
+  }
+  const first = new HeaderBag();
+  for (const [name, value] of headers) if (!first.has(name.toLowerCase())) first.append(name, value);
+  first.set('Content-Type', 'application/json; charset=utf-8');
+  first.set('Cache-Control', 'no-store');
+  const reply = Reply.raw(status, first, Buffer.from(printJson(signed)));
+  reply.complete = null;
+  return reply;
+}
+
+function causeOf({ errors, data }: Reply): string {
+  if (errors.length > 0) return `Proxy response: ${errors.map((error: CallError) => error.message).join('; ')}`;
+  return data === null ? 'Empty proxy response' : 'Proxy response: it is not complete';
+}
+
+/** What is written and would do nothing, or other than it seems. */
+function checkFields(site: EndpointSite<SignerConfig>): void {
+  const { config } = site;
+  checkKeyFields(site);
+  const { output_encoding: output } = site.endpoint;
+  if (output !== 'json') {
+    site.warn('SIGNER_OUTPUT', '', `the response is JSON: output_encoding "${output}" has no effect`, {
+      hint: '"output_encoding": "json"',
+    });
+  }
+  for (const [index, name] of config.keys_to_sign.entries()) {
+    if (!name.includes('.')) continue;
+    site.warn('SIGNER_NESTED', `/keys_to_sign/${index}`, 'dots do not lead into objects: it is a name at the top', {
+      hint: 'move the field to the top, as with flatmap_filter of proxy',
+    });
+  }
+  if (config.leeway !== 1000) site.warn('SIGNER_UNUSED', '/leeway', 'leeway has no effect on signing');
+}

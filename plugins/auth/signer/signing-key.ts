@@ -1,0 +1,133 @@
+import type { KeyObject } from 'node:crypto';
+import { type EndpointSite, findNear, type Log } from '#contract';
+import { algorithm } from '../../services/keys/algorithms.ts';
+import { localKeys } from '../../services/keys/key-file.ts';
+import { keyServer } from '../../services/keys/key-server.ts';
+import { KeySet } from '../../services/keys/key-set.ts';
+import type { SignerConfig } from './schema.ts';
+
+/** Pauses between attempts to download a key: the first one, doubled each time up to the longest, in milliseconds. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** The key that signs. */
+export interface SigningKey {
+  /** Null while it cannot be had. */
+  readonly key: KeyObject | null;
+}
+
+/** Why no key of a set can sign, and the field that says so. */
+interface Unsuitable {
+  readonly field: 'kid' | 'alg';
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+/**
+ * The key that a signer names: of its file at once, of its server as soon as that gives it. Codes: `SIGNER_KEY`, those of
+ * `localKeys` and `keyServer`; a warning `SIGNER_WEAK_KEY`.
+ * @returns null where every request is refused, of which `check` has warned.
+ */
+export function openSigningKey(site: EndpointSite<SignerConfig>, log: Log): SigningKey | null {
+  const { config } = site;
+  return config.jwk_local_path === undefined
+    ? keyOfServer(site, config.jwk_url!, log)
+    : keyOfFile(site, config.jwk_local_path);
+}
+
+function keyOfFile(site: EndpointSite<SignerConfig>, path: string): SigningKey {
+  const { config } = site;
+  const set = localKeys(site, path, config);
+  const chosen = choose(set, config);
+  if ('message' in chosen) {
+    const { field, message, hint } = chosen;
+    const options = { hint, related: [`${site.pointer}/jwk_local_path`] };
+    throw site.fault('SIGNER_KEY', `/${field}`, `${path}: ${message}`, options);
+  }
+  const { kind, hashBytes } = algorithm(config.alg);
+  if (kind === 'oct' && (chosen.symmetricKeySize ?? 0) < hashBytes) {
+    site.warn('SIGNER_WEAK_KEY', '/kid', `the key is shorter than ${hashBytes} bytes`, {
+      hint: `openssl rand ${hashBytes} | basenc --base64url`,
+    });
+  }
+  return { key: chosen };
+}
+
+function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): SigningKey | null {
+  const { config } = site;
+  const server = keyServer(site, url, config);
+  if (!server) return null;
+  // Of another configuration: it signs until this one has its own, so that a reload needs no key server.
+  const kept = site.keep(['key', server.identity, config.kid, config.alg], () => ({ key: null as KeyObject | null }));
+  let isLoaded = false;
+  const load = async (signal: AbortSignal) => {
+    try {
+      const chosen = choose(KeySet.parse(await server.fetch(signal)), config);
+      kept.key = 'message' in chosen ? null : chosen;
+      if ('message' in chosen) throw new Error(chosen.message);
+      isLoaded = true;
+    } catch (error) {
+      if (signal.aborted) return;
+      const consequence = kept.key ? ', the key from before stays' : '';
+      log.error(() => `Unable to create the signer: ${(error as Error).message}${consequence}`);
+    }
+  };
+  if (site.role !== 'owner') {
+    site.warm(async (signal) => {
+      await load(signal);
+      if (signal.aborted) log.error('Unable to create the signer: the key server takes long');
+    });
+  }
+  site.start(
+    async (signal) => {
+      for (let pause = FIRST_PAUSE_MS; !isLoaded; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+        await delay(pause, signal);
+        if (signal.aborted) return;
+        await load(signal);
+      }
+    },
+    { in: 'each' },
+  );
+  return kept;
+}
+
+function choose(set: KeySet, { kid, alg }: Pick<SignerConfig, 'kid' | 'alg'>): KeyObject | Unsuitable {
+  const jwk = set.find('kid', kid);
+  if (!jwk) {
+    const near = findNear(
+      kid,
+      set.keys.map((one) => one.id('kid')),
+    );
+    return { field: 'kid', message: `there is no key "${kid}"`, hint: near && `did you mean "${near.name}"?` };
+  }
+  const { kind, sign, verify } = algorithm(alg);
+  if (jwk.kind !== kind) {
+    return { field: 'alg', message: `${alg} needs a key of the kind ${kind}, "${kid}" is of the kind ${jwk.kind}` };
+  }
+  const { signing: key, verifying } = jwk;
+  if (!key || !verifying) {
+    return { field: 'kid', message: `the key "${kid}" cannot sign: its private part is missing or wrong` };
+  }
+  try {
+    const probe = new Uint8Array(1);
+    if (verify(probe, sign(probe, key), verifying)) return key;
+    return { field: 'kid', message: `the private part of the key "${kid}" does not fit its public part` };
+  } catch {
+    return { field: 'kid', message: `the key "${kid}" is too short for ${alg}` };
+  }
+}
+
+/** Waits, or until it is given up. */
+function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    timer.unref();
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}

@@ -1,0 +1,25 @@
+import type { Site } from '#contract';
+import type { KeyServerConfig } from './schema.ts';
+
+/**
+ * What is written of keys and would do nothing, or other than it seems. Codes: `KEYS_SECRET`; a warning `KEYS_UNUSED`.
+ * @throws ConfigError
+ */
+export function checkKeyFields(site: Site<KeyServerConfig>): void {
+  const { config } = site;
+  const local = config.jwk_local_path !== undefined;
+  if ((config.secret_url === undefined) !== (config.cypher_key === undefined)) {
+    const [there, missing] = config.secret_url ? ['secret_url', 'cypher_key'] : ['cypher_key', 'secret_url'];
+    throw site.fault('KEYS_SECRET', `/${there}`, `${there} does nothing without ${missing}`);
+  }
+  if (config.secret_url !== undefined && !local) {
+    throw site.fault('KEYS_SECRET', '/secret_url', 'secret_url opens a file: jwk_local_path is missing');
+  }
+  if (!local) return;
+  for (const [name, isWritten] of [
+    ['jwk_fingerprints', config.jwk_fingerprints.length > 0],
+    ['jwk_local_ca', config.jwk_local_ca !== undefined],
+  ] as const) {
+    if (isWritten) site.warn('KEYS_UNUSED', `/${name}`, `${name} has no effect with jwk_local_path`);
+  }
+}

@@ -1,0 +1,160 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import type { Operations } from '#kernel';
+import {
+  json,
+  rememberingSinks,
+  type SeenRequest,
+  startBackend,
+  startGateway,
+  type TestBackend,
+} from '../../../support/gateway.ts';
+import { issue, makeKeyFiles, makeSigner, type Signer } from '../fixture.ts';
+
+describe('a gateway that signs tokens', () => {
+  const files = makeKeyFiles();
+  let signer: Signer;
+  let path: string;
+  let backend: TestBackend;
+  let gateway: Operations | undefined;
+  let answer: (seen: SeenRequest, response: Parameters<Parameters<typeof startBackend>[0]>[1]) => void;
+
+  before(async () => {
+    signer = await makeSigner('HS256', 'k1');
+    path = files.write({ keys: [signer.jwk] });
+    backend = await startBackend((seen, response) => answer(seen, response));
+  });
+  after(async () => {
+    await backend.close();
+    files.remove();
+  });
+  beforeEach(() => {
+    answer = json({ access_token: { sub: 'ada' }, user: 'ada' });
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const keys = () => ({ alg: 'HS256', jwk_local_path: path });
+  const signing = () => ({ 'auth/signer': { ...keys(), kid: 'k1', keys_to_sign: ['access_token'] } });
+  const endpoint = (more: object = {}, extra: object = {}) => ({
+    endpoint: '/token',
+    method: 'POST',
+    extra_config: { ...signing(), ...extra },
+    backend: [{ host: [backend.url], url_pattern: '/login', method: 'POST' }],
+    ...more,
+  });
+  const serve = async (endpoints: readonly object[], root: object = {}, sinks = rememberingSinks()) => {
+    gateway = await startGateway({ endpoints, ...root }, { sinks });
+    return gateway;
+  };
+  const login = (headers: Record<string, string> = {}) =>
+    gateway!.inject({ method: 'POST', url: '/token', payload: '{"name":"ada"}', headers });
+
+  it('case 6: signs what it then validates', async () => {
+    await serve([
+      endpoint(),
+      {
+        endpoint: '/me',
+        extra_config: { 'auth/validator': keys() },
+        backend: [{ host: [backend.url], url_pattern: '/{JWT.sub}' }],
+      },
+    ]);
+    const { access_token: token } = (await login()).json();
+    equal((await gateway!.inject({ url: '/me', headers: { authorization: `Bearer ${token}` } })).statusCode, 200);
+    equal(backend.requests.at(-1)!.target, '/ada');
+  });
+
+  it('validates the token that comes before it makes a new one of what the backend answers', async () => {
+    await serve([endpoint({}, { 'auth/validator': keys() })]);
+    const seen = backend.requests.length;
+    equal((await login()).statusCode, 401);
+    equal(backend.requests.length, seen);
+    const renewed = await login({ authorization: `Bearer ${await issue(signer, { sub: 'ada' })}` });
+    equal(renewed.json().access_token.split('.').length, 3);
+  });
+
+  for (const [what, reply] of [
+    ['case 4: refuses the login', json({ error: 'wrong password' }, 401)],
+    ['answers no JSON', (_seen: SeenRequest, response) => response.writeHead(200).end('<html>')],
+    ['hangs up', (_seen: SeenRequest, response) => response.destroy()],
+    ['takes too long', () => {}],
+  ] as readonly (readonly [string, typeof answer])[]) {
+    it(`tells a client of a backend that ${what} 400, without a body, also where errors are shown`, async () => {
+      answer = reply;
+      await serve([endpoint({ timeout: '200ms' })], { extra_config: { router: { return_error_msg: true } } });
+      const { statusCode, body, headers } = await login();
+      deepEqual(
+        [statusCode, body, headers['content-type'], headers['x-gateway-completed'], headers['cache-control']],
+        [400, '', undefined, undefined, undefined],
+      );
+      ok(headers['x-gateway']);
+    });
+  }
+
+  it('case 5: signs nothing of an answer of which a backend is missing', async () => {
+    answer = (seen, response) =>
+      seen.target === '/login' ? json({ access_token: { sub: 'ada' } })(seen, response) : json({}, 500)(seen, response);
+    const host = [backend.url];
+    await serve([
+      endpoint({
+        backend: [
+          { host, url_pattern: '/login' },
+          { host, url_pattern: '/gone' },
+        ],
+      }),
+    ]);
+    const { statusCode, body } = await login();
+    deepEqual([statusCode, body], [400, '']);
+  });
+
+  it('signs what several backends have answered together', async () => {
+    const host = [backend.url];
+    await serve([
+      endpoint({
+        backend: [
+          { host, url_pattern: '/a' },
+          { host, url_pattern: '/b', group: 'more' },
+        ],
+      }),
+    ]);
+    const answered = (await login()).json();
+    deepEqual([typeof answered.access_token, answered.more.user], ['string', 'ada']);
+  });
+
+  it('answers with JSON that caches do not keep, whatever the endpoint says, and says nothing of completeness', async () => {
+    await serve([endpoint({ output_encoding: 'xml', cache_ttl: '60s' })]);
+    const { headers, body, statusCode } = await login();
+    equal(statusCode, 200);
+    equal(headers['content-type'], 'application/json; charset=utf-8');
+    equal(headers['cache-control'], 'no-store');
+    equal(headers['x-gateway-completed'], undefined);
+    ok(headers['x-gateway']);
+    equal(JSON.parse(body).user, 'ada');
+  });
+
+  it('keeps the limits of the endpoint, and their refusals as they are', async () => {
+    await serve([endpoint({}, { 'qos/ratelimit/router': { max_rate: 1, capacity: 1 } })]);
+    equal((await login()).statusCode, 200);
+    const { statusCode, headers } = await login();
+    deepEqual([statusCode, headers['retry-after']], [503, '1']);
+  });
+
+  it('does not serve bytes that pass undecoded', async () => {
+    await serve([endpoint({ output_encoding: 'no-op', backend: [{ host: [backend.url], url_pattern: '/' }] })]).then(
+      () => ok(false),
+      (error) => ok(/auth\/signer/.test(error.message), error.message),
+    );
+  });
+
+  it('writes neither tokens nor keys nor claims in its log', async () => {
+    const sinks = rememberingSinks();
+    await serve([endpoint()], {}, sinks);
+    const { access_token: token } = (await login()).json();
+    answer = json({ access_token: { sub: 'ada' } }, 500);
+    await login();
+    const text = sinks.lines.join('\n');
+    ok(text.includes('[ENDPOINT: /token][JWTSigner] Proxy response: '), text);
+    for (const part of [...token.split('.'), signer.jwk.k!]) equal(text.includes(part), false);
+  });
+});
