@@ -13,10 +13,8 @@ import {
   type ServingContext,
   type ServingOptions,
 } from '../server/serving-context.ts';
-import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
+import { Draining, type DrainingGeneration } from './draining.ts';
 import { type PortChange, PublicPort } from './public-port.ts';
-import { reloadSettings } from './reload-settings.ts';
-import { Streams } from './streams.ts';
 
 export interface GenerationsOptions extends BuildContext, ServingOptions {
   readonly log: ApplicationLog;
@@ -30,15 +28,6 @@ export interface Prepared {
   commit(): { readonly rebound: readonly string[] };
   /** Gives everything back. */
   abort(): Promise<void>;
-}
-
-/** A configuration that has been replaced and still has requests. */
-export interface Draining {
-  readonly runtime: Runtime;
-  /** When it was replaced, in milliseconds since 1970. */
-  readonly since: number;
-  /** When it began to serve, likewise. */
-  readonly servedFrom: number;
 }
 
 /** A configuration that has requests or could get some, as the admin API shows it. */
@@ -60,19 +49,14 @@ export interface GenerationInfo {
 export class Generations {
   readonly #options: GenerationsOptions;
   readonly #cell = new ServingCell();
-  readonly #draining = new Set<Draining>();
-  readonly #ending = new Set<Promise<unknown>>();
-  readonly #streams = new Streams();
-  readonly #leakGuard: LeakGuard;
+  readonly #draining: Draining;
   #servedFrom = 0;
   #closing = false;
   readonly #port: PublicPort;
-  #aborted = 0;
-  #onDrained: (() => void)[] = [];
 
   constructor(options: GenerationsOptions) {
     this.#options = options;
-    this.#leakGuard = createLeakGuard({ log: options.log });
+    this.#draining = new Draining(options.log);
     this.#port = new PublicPort({ serve: this.#cell.serve, log: options.log });
   }
 
@@ -85,8 +69,9 @@ export class Generations {
     return this.#cell.current!;
   }
 
-  get draining(): readonly Draining[] {
-    return [...this.#draining];
+  /** Those before it that have requests left, oldest first. */
+  get draining(): readonly DrainingGeneration[] {
+    return this.#draining.generations;
   }
 
   /** The serving configuration, then those before it, newest first. */
@@ -108,7 +93,7 @@ export class Generations {
 
   /** Replaced configurations that were released and stay in memory nevertheless. */
   get leaked(): number {
-    return this.#leakGuard.leaked;
+    return this.#draining.leaked;
   }
 
   /** True while connections are closed after their answer. */
@@ -118,19 +103,17 @@ export class Generations {
 
   /** Streams under way, those that outlived their configuration included. */
   get streams(): number {
-    return this.current.runtime.streams + this.#streams.size;
+    return this.current.runtime.streams + this.#draining.streams.size;
   }
 
   /** Streams under way, by endpoint; those that are about to be ended do not count. */
   get streamsByEndpoint(): ReadonlyMap<string, number> {
-    return this.#streams.byEndpoint(this.current.runtime.compiled.routes);
+    return this.#draining.streams.byEndpoint(this.current.runtime.compiled.routes);
   }
 
   /** Requests in flight, on every configuration. */
   get calls(): number {
-    let calls = this.#cell.current?.runtime.calls ?? 0;
-    for (const { runtime } of this.#draining) calls += runtime.calls;
-    return calls;
+    return (this.#cell.current?.runtime.calls ?? 0) + this.#draining.calls;
   }
 
   /** Requests and streams under way. */
@@ -146,14 +129,14 @@ export class Generations {
   /** What another process may do with a shared value: as the configuration it serves says, else as the present one does. */
   shared(revision: number, id: string): ((asked: Asked) => Asked) | undefined {
     const serving = this.current.runtime;
-    const runtimes = [serving, ...[...this.#draining].map(({ runtime }) => runtime)];
+    const runtimes = [serving, ...this.draining.map(({ runtime }) => runtime)];
     const asking = runtimes.find((runtime) => runtime.id === revision) ?? serving;
     return asking.shared.get(id) ?? serving.shared.get(id);
   }
 
   /** Requests aborted because their configuration had been replaced for too long. */
   get aborted(): number {
-    return this.#aborted;
+    return this.#draining.aborted;
   }
 
   /** Where clients connect; null before `listen`. */
@@ -178,11 +161,11 @@ export class Generations {
         commit: () => this.#swap(serving, port),
         abort: async () => {
           await port.abort();
-          await runtime.retire(this.#logLeftover);
+          await runtime.retire(this.#draining.logLeftover);
         },
       };
     } catch (error) {
-      await runtime.retire(this.#logLeftover);
+      await runtime.retire(this.#draining.logLeftover);
       throw error;
     }
   }
@@ -192,55 +175,17 @@ export class Generations {
     this.#options.log.configure(serving.logging.application);
     this.#cell.current = serving;
     const { rebound, closed } = port.commit(this.#shutdownWaitMs);
-    this.#track(closed);
+    this.#draining.track(closed);
     const servedFrom = this.#servedFrom;
     this.#servedFrom = Date.now();
     serving.runtime.start(this.#options.log);
-    if (old) this.#retire(old.runtime, servedFrom);
+    if (old) this.#draining.retire(old.runtime, servedFrom, () => this.current.runtime);
     return { rebound };
   }
 
-  #retire(runtime: Runtime, servedFrom: number): void {
-    const { drainMs, streamDrainMs } = reloadSettings(this.current.runtime);
-    const { routes } = runtime.compiled;
-    const draining = { runtime, since: Date.now(), servedFrom };
-    const follow = () => this.#streams.follow(routes, this.current.runtime.compiled.routes, streamDrainMs);
-    this.#draining.add(draining);
-    follow();
-    const retired = nextTurn()
-      .then(() => runtime.retire(this.#logLeftover, drainMs))
-      .then((aborted) => {
-        this.#draining.delete(draining);
-        for (const resolve of this.#onDrained.splice(0)) resolve();
-        if (aborted.length > 0) this.#logAborted(runtime, aborted);
-        // Calls that were under way may have become streams.
-        follow();
-        this.#track(runtime.ended.then(() => this.#leakGuard.expectGone(runtime, runtime.id)));
-      });
-    this.#track(retired);
-  }
-
-  #logAborted({ id }: Runtime, aborted: readonly string[]): void {
-    this.#aborted += aborted.length;
-    const names = [...new Set(aborted)].join(', ');
-    const requests = aborted.length === 1 ? '1 request' : `${aborted.length} requests`;
-    this.#options.log.warning(`revision ${id}: ${requests} aborted, replaced for longer than drain_timeout: ${names}`);
-  }
-
   /** Waits until fewer than `limit` replaced configurations have requests left. */
-  async room(limit: number): Promise<void> {
-    while (this.#draining.size >= limit) {
-      await new Promise<void>((resolve) => {
-        this.#onDrained.push(resolve);
-      });
-    }
-  }
-
-  readonly #logLeftover = (error: unknown): void =>
-    this.#options.log.error(() => `failed to release resources: ${error}`);
-  #track(ending: Promise<unknown>): void {
-    const tracked = ending.finally(() => this.#ending.delete(tracked));
-    this.#ending.add(tracked);
+  room(limit: number): Promise<void> {
+    return this.#draining.room(limit);
   }
 
   get #shutdownWaitMs(): number {
@@ -268,12 +213,10 @@ export class Generations {
     const serving = this.#cell.current;
     this.#closing = true;
     serving?.runtime.endConnections();
-    for (const { runtime } of this.#draining) runtime.endConnections();
-    this.#streams.endConnections();
+    this.#draining.endConnections();
     await this.#port.close(this.#shutdownWaitMs);
-    if (serving) this.#track(serving.runtime.retire(this.#logLeftover).then(() => serving.runtime.ended));
-    while (this.#ending.size > 0) await Promise.all(this.#ending);
-    this.#streams.close();
-    this.#leakGuard.close();
+    if (serving)
+      this.#draining.track(serving.runtime.retire(this.#draining.logLeftover).then(() => serving.runtime.ended));
+    await this.#draining.close();
   }
 }

@@ -1,0 +1,115 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ApplicationLog } from '../logging/index.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
+import { reloadSettings } from './reload-settings.ts';
+import { Streams } from './streams.ts';
+
+/** A configuration that has been replaced and still has requests. */
+export interface DrainingGeneration {
+  readonly runtime: Runtime;
+  /** When it was replaced, in milliseconds since 1970. */
+  readonly since: number;
+  /** When it began to serve, likewise. */
+  readonly servedFrom: number;
+}
+
+/**
+ * The configurations of one process that have been replaced: each is released when its last request has ended, aborted
+ * when that takes longer than its successor allows, and watched until it has left the memory.
+ */
+export class Draining {
+  readonly #log: ApplicationLog;
+  readonly #generations = new Set<DrainingGeneration>();
+  readonly #ending = new Set<Promise<unknown>>();
+  readonly #leakGuard: LeakGuard;
+  /** Streams that outlive their configuration. */
+  readonly streams = new Streams();
+  #aborted = 0;
+  #onDrained: (() => void)[] = [];
+
+  constructor(log: ApplicationLog) {
+    this.#log = log;
+    this.#leakGuard = createLeakGuard({ log });
+  }
+
+  /** Oldest first. */
+  get generations(): readonly DrainingGeneration[] {
+    return [...this.#generations];
+  }
+
+  /** Requests in flight. */
+  get calls(): number {
+    let calls = 0;
+    for (const { runtime } of this.#generations) calls += runtime.calls;
+    return calls;
+  }
+
+  /** Requests aborted because their configuration had been replaced for too long. */
+  get aborted(): number {
+    return this.#aborted;
+  }
+
+  /** Configurations that were released and stay in memory nevertheless. */
+  get leaked(): number {
+    return this.#leakGuard.leaked;
+  }
+
+  /** Lets a configuration end. @param current what serves now. @param servedFrom milliseconds since 1970. */
+  retire(runtime: Runtime, servedFrom: number, current: () => Runtime): void {
+    const { drainMs, streamDrainMs } = reloadSettings(current());
+    const { routes } = runtime.compiled;
+    const draining = { runtime, since: Date.now(), servedFrom };
+    const follow = () => this.streams.follow(routes, current().compiled.routes, streamDrainMs);
+    this.#generations.add(draining);
+    follow();
+    const retired = nextTurn()
+      .then(() => runtime.retire(this.logLeftover, drainMs))
+      .then((aborted) => {
+        this.#generations.delete(draining);
+        for (const resolve of this.#onDrained.splice(0)) resolve();
+        if (aborted.length > 0) this.#logAborted(runtime, aborted);
+        // Calls that were under way may have become streams.
+        follow();
+        this.track(runtime.ended.then(() => this.#leakGuard.expectGone(runtime, runtime.id)));
+      });
+    this.track(retired);
+  }
+
+  #logAborted({ id }: Runtime, aborted: readonly string[]): void {
+    this.#aborted += aborted.length;
+    const names = [...new Set(aborted)].join(', ');
+    const requests = aborted.length === 1 ? '1 request' : `${aborted.length} requests`;
+    this.#log.warning(`revision ${id}: ${requests} aborted, replaced for longer than drain_timeout: ${names}`);
+  }
+
+  readonly logLeftover = (error: unknown): void => this.#log.error(() => `failed to release resources: ${error}`);
+
+  /** `close` waits for this, too. */
+  track(ending: Promise<unknown>): void {
+    const tracked = ending.finally(() => this.#ending.delete(tracked));
+    this.#ending.add(tracked);
+  }
+
+  /** Waits until fewer than `limit` of them have requests left. */
+  async room(limit: number): Promise<void> {
+    while (this.#generations.size >= limit) {
+      await new Promise<void>((resolve) => {
+        this.#onDrained.push(resolve);
+      });
+    }
+  }
+
+  /** Ends connections that went on in another protocol. */
+  endConnections(): void {
+    for (const { runtime } of this.#generations) runtime.endConnections();
+    this.streams.endConnections();
+  }
+
+  /** Waits until everything that is tracked has ended. */
+  async close(): Promise<void> {
+    while (this.#ending.size > 0) await Promise.all(this.#ending);
+    this.streams.close();
+    this.#leakGuard.close();
+  }
+}
