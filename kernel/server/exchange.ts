@@ -10,7 +10,6 @@ import {
   type EndpointConfig,
   type Params,
   Reply,
-  type RequestBody,
   toCallError,
 } from '#contract';
 import { answered, drop } from '../pipeline/answering.ts';
@@ -19,21 +18,16 @@ import type { Route } from '../pipeline/route.ts';
 import type { Stream } from '../pipeline/stream-lease.ts';
 import type { InFlight } from '../runtime/runtime.ts';
 import { answerOf } from './answer-of.ts';
-import type { ClientBody } from './client-body.ts';
-import { HttpRequest, type RequestSource } from './client-request.ts';
 import { compress, wantsGzip } from './compression.ts';
 import type { Destination } from './destinations.ts';
 import type { ExchangeParts } from './exchange-parts.ts';
 import { FinishedRequest } from './finished-request.ts';
-import { KoaChanges } from './koa-changes.ts';
 import { handToKoa, joinContext } from './koa-reply.ts';
 import { logErrors } from './log-errors.ts';
-import { INFLATED_LIMIT_BYTES as BODY_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
+import { ReceivedRequest } from './received-request.ts';
 import { SwitchingResponse } from './switching-response.ts';
-import { parseTarget, type Target } from './target.ts';
 import { isStreamed, writeAnswer } from './write.ts';
 
-const badTarget: Destination = { kind: 'refused', text: 'error: invalid request target' };
 /** The status, in logs and counters, of a request whose client left before it was answered. */
 const CLIENT_LEFT = 499;
 /** The status, in logs and counters, of a request whose connection went on in another protocol; its client is told 101. */
@@ -41,22 +35,14 @@ const UPGRADED = 100;
 const noErrors: Reply['errors'] = Object.freeze([]);
 
 /** One request and its response: the only place that knows both Node's messages and the pipe's. */
-export class Exchange implements InFlight, Stream, CallHost, RequestSource {
+export class Exchange implements InFlight, Stream, CallHost {
   slot = 0;
   isConnection = false;
   readonly #parts: ExchangeParts;
-  readonly #message: IncomingMessage;
+  readonly #received: ReceivedRequest;
   readonly #response: ServerResponse;
   readonly #startedAt = performance.now();
   readonly #call: Call;
-  /** Tells what Koa middleware has changed; null where there is none. */
-  #changes: KoaChanges | null = null;
-  #target: Target | null;
-  #destination: Destination | null = null;
-  /** What answers, or has begun to; null for anything but an endpoint. */
-  #route: Route | null = null;
-  #client: HttpRequest | null = null;
-  #body: ClientBody | null = null;
   #errors: Reply['errors'] = noErrors;
   /** Given to the client in place of what the pipe answers; 0 for nothing. */
   #refusal = 0;
@@ -66,69 +52,47 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
 
   constructor(parts: ExchangeParts, message: IncomingMessage, response: ServerResponse) {
     this.#parts = parts;
-    this.#message = message;
+    this.#received = new ReceivedRequest(parts, message, response);
     this.#response = response;
     this.#call = new Call(parts.log, Number.POSITIVE_INFINITY, this);
-    this.#target = readTarget(message);
   }
 
   /** Koa middleware is about to see the request: it may change it, and read its body. */
   prepare(): void {
-    this.#changes = new KoaChanges(this.#message);
-    this.#body = receiveBody(this.#message, this.#response, this.#parts.options.max_payload || BODY_LIMIT_BYTES);
+    this.#received.prepare();
   }
 
   /** The endpoint this request is for; null when there is none. Found once. */
   match(): EndpointConfig | null {
-    const destination = this.#find();
+    const { destination } = this.#received;
     return destination.kind === 'route' ? destination.route.endpoint : null;
-  }
-
-  #find(): Destination {
-    this.#destination ??= this.#target
-      ? this.#parts.destinations.find(this.#message.method!, this.#target.path)
-      : badTarget;
-    return this.#destination;
   }
 
   /** The innermost middleware: answers the request, whatever becomes of it. */
   run(context: Koa.Context): void | Promise<void> {
-    if (this.#changes) this.#readAgain(this.#changes);
-    const request = this.#request();
+    this.#received.settle();
+    const request = this.#received.client;
     const { around } = this.#parts;
     const reply = around ? around(request, this.#call) : this.dispatch(request, this.#call);
     if (!(reply instanceof Promise)) return this.#answer(context, request, reply);
     return reply.then((settled) => this.#answer(context, request, settled));
   }
 
-  #readAgain(changes: KoaChanges): void {
-    changes.settleHeaders();
-    if (!changes.isElsewhere) return;
-    this.#target = readTarget(this.#message);
-    this.#destination = null;
-  }
-
   /** Answers by a path of the gateway's own, by a declared endpoint, or by refusing. Never throws. */
   dispatch(request: ClientRequest, call: Call): Reply | Promise<Reply> {
-    const destination = this.#destinationOf(request);
+    const destination = this.#received.destinationOf(request);
     if (destination.kind === 'own') return answered(destination.route.handle, request, call);
     if (destination.kind !== 'route') return this.#fallback(destination, request);
     const { route, params } = destination;
-    this.#route = route;
+    this.#received.route = route;
     call.enter(route.log, route.endpoint.timeout);
     (request as { params: Params }).params = params;
-    if (request !== this.#client || this.#body !== null) {
-      try {
-        request.body?.restrict(route.maxPayloadBytes);
-      } catch (error) {
-        return Reply.failed(toCallError(error));
-      }
+    try {
+      this.#received.restrict(request, route.maxPayloadBytes);
+    } catch (error) {
+      return Reply.failed(toCallError(error));
     }
     return route.handle(request, call);
-  }
-
-  #destinationOf(request: ClientRequest): Destination {
-    return request === this.#client ? this.#find() : this.#parts.destinations.find(request.method, request.path);
   }
 
   #fallback(destination: Exclude<Destination, { kind: 'route' | 'own' }>, request: ClientRequest): Reply {
@@ -136,34 +100,8 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
     return this.#parts.fallbacks.of(destination, request.method, request.search, prefix);
   }
 
-  /** Opened once, under the limits of the endpoint that the request is for by then. */
-  openBody(): RequestBody | null {
-    this.#body ??= receiveBody(this.#message, this.#response);
-    const destination = this.#find();
-    const limits = this.#route ?? (destination.kind === 'route' ? destination.route : null);
-    const { max_payload: maxPayload } = this.#parts.options;
-    return (
-      this.#body &&
-      limitBody(
-        this.#body,
-        this.#message,
-        limits ?? { maxPayloadBytes: maxPayload || BODY_LIMIT_BYTES, inflate: false },
-      )
-    );
-  }
-
-  get upgrade(): string | null {
-    return this.#response instanceof SwitchingResponse ? this.#response.protocol : null;
-  }
-
-  #request(): HttpRequest {
-    const { path, search } = this.#target ?? { path: this.#message.url!, search: '' };
-    this.#client = new HttpRequest(this.#message, path, search, this.#parts.requests, this);
-    return this.#client;
-  }
-
-  #answer(context: Koa.Context, request: HttpRequest, reply: Reply): void | Promise<void> {
-    const route = this.#route;
+  #answer(context: Koa.Context, request: ClientRequest, reply: Reply): void | Promise<void> {
+    const { route } = this.#received;
     const log = route ? route.log : this.#parts.log;
     if (reply.errors.length > 0) {
       this.#errors = reply.errors;
@@ -180,7 +118,7 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
     const isLeft = throughKoa && !answer.streams && !answer.upgrade;
     if (!isLeft) {
       context.respond = false;
-      if (this.#changes) joinContext(this.#response, answer.headers);
+      if (this.#received.isPrepared) joinContext(this.#response, answer.headers);
       answer = this.seeHead(answer);
     }
     if (route) this.#count(route, answer.upgrade ? UPGRADED : answer.status, reply.complete === null);
@@ -192,7 +130,7 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
   /** Lets those who asked see a head that is about to be written, also one that Koa middleware has made. */
   seeHead(answer: Answer): Answer {
     const { heads } = this.#parts;
-    return heads ? heads(answer, this.#client ?? this.#request(), this.#call) : answer;
+    return heads ? heads(answer, this.#received.client, this.#call) : answer;
   }
 
   #count(route: Route, status: number, refused = false): void {
@@ -218,8 +156,9 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
     } else {
       this.#endStream = writeAnswer(response, answer, this.#call);
     }
-    if (!this.#endStream || !this.#route) return;
-    this.#route.hold.enter(this);
+    const { route } = this.#received;
+    if (!this.#endStream || !route) return;
+    route.hold.enter(this);
     this.#parts.runtime.leave(this);
   }
 
@@ -230,14 +169,15 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
 
   /** Its configuration can wait no longer. */
   abort(): string {
-    if (this.#response.headersSent || !this.#client) {
+    if (this.#response.headersSent || !this.#received.isServed) {
       this.abandon(503);
       this.#response.destroy();
     } else {
       this.#response.shouldKeepAlive = false;
       this.#call.cancel(new CallError('CONFIG_RETIRED', 'configuration retired', { view: { status: 503 } }));
     }
-    return `${this.#message.method} ${this.#route?.endpoint.endpoint ?? this.#message.url}`;
+    const { message, route } = this.#received;
+    return `${message.method} ${route?.endpoint.endpoint ?? message.url}`;
   }
 
   /**
@@ -245,8 +185,7 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
    * @param streams whoever reads the body may go on while the answer is written.
    */
   settleBody(streams: boolean): void {
-    this.#body ??= receiveBody(this.#message, this.#response);
-    this.#body?.settle(streams);
+    this.#received.settleBody(streams);
   }
 
   /** The connection has answered with this status, or is about to end: whatever the pipe still brings is dropped. */
@@ -257,19 +196,20 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
 
   /** Work that goes on keeps the configuration for as long as requests may. */
   background(work: Promise<unknown>): void {
-    this.#parts.runtime.background(work, this.#message.url!);
+    this.#parts.runtime.background(work, this.#received.message.url!);
   }
 
   /** The response has ended or its client has left. */
   closed(): void {
     const completed = this.#response.writableFinished;
     const call = this.#call;
+    const { route } = this.#received;
     if (completed) call.finish();
     else call.cancel(new CancelledError());
     call.end({ status: this.#status, completed, reason: call.reason });
-    this.#body?.destroy(new CancelledError());
-    if (this.#route && !this.#counted) this.#count(this.#route, this.#status);
-    if (this.#endStream && this.#route) this.#route.hold.leave(this);
+    this.#received.dropBody(new CancelledError());
+    if (route && !this.#counted) this.#count(route, this.#status);
+    if (this.#endStream && route) route.hold.leave(this);
     else this.#parts.runtime.leave(this);
   }
 
@@ -281,18 +221,12 @@ export class Exchange implements InFlight, Stream, CallHost, RequestSource {
 
   /** This request as the access log sees it. */
   record(): AccessRecord {
-    return new FinishedRequest(this.#client ?? this.#request(), this.#message, this.#call, {
+    const { client, message, route } = this.#received;
+    return new FinishedRequest(client, message, this.#call, {
       latencyMs: performance.now() - this.#startedAt,
       status: this.#status,
       errors: this.#errors,
-      endpoint: this.#route?.endpoint.endpoint ?? null,
+      endpoint: route?.endpoint.endpoint ?? null,
     });
   }
-}
-
-/** What is asked for in the target is what counts, whatever `Host` says. */
-function readTarget(message: IncomingMessage): Target | null {
-  const target = parseTarget(message.url!);
-  if (target?.host !== undefined) message.headers.host = target.host;
-  return target;
 }

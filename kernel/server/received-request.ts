@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CancelledError, ClientRequest, RequestBody } from '#contract';
+import type { Route } from '../pipeline/route.ts';
+import type { ClientBody } from './client-body.ts';
+import { HttpRequest, type RequestSource } from './client-request.ts';
+import type { Destination } from './destinations.ts';
+import type { ExchangeParts } from './exchange-parts.ts';
+import { KoaChanges } from './koa-changes.ts';
+import { INFLATED_LIMIT_BYTES as BODY_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
+import { SwitchingResponse } from './switching-response.ts';
+import { parseTarget, type Target } from './target.ts';
+
+const badTarget: Destination = { kind: 'refused', text: 'error: invalid request target' };
+
+/** What a client asks for: the target of Node's message, where that leads, and the body, opened once. */
+export class ReceivedRequest implements RequestSource {
+  readonly message: IncomingMessage;
+  readonly #parts: ExchangeParts;
+  readonly #response: ServerResponse;
+  /** Tells what Koa middleware has changed; null where there is none. */
+  #changes: KoaChanges | null = null;
+  #target: Target | null;
+  #destination: Destination | null = null;
+  #client: HttpRequest | null = null;
+  #body: ClientBody | null = null;
+  /** What answers, or has begun to; null for anything but an endpoint. */
+  route: Route | null = null;
+
+  constructor(parts: ExchangeParts, message: IncomingMessage, response: ServerResponse) {
+    this.#parts = parts;
+    this.message = message;
+    this.#response = response;
+    this.#target = readTarget(message);
+  }
+
+  /** Koa middleware is about to see the request: it may change it, and read its body. */
+  prepare(): void {
+    this.#changes = new KoaChanges(this.message);
+    this.#body = receiveBody(this.message, this.#response, this.#parts.options.max_payload || BODY_LIMIT_BYTES);
+  }
+
+  /** Koa middleware stands around it. */
+  get isPrepared(): boolean {
+    return this.#changes !== null;
+  }
+
+  /** Where it leads. Found once. */
+  get destination(): Destination {
+    this.#destination ??= this.#target
+      ? this.#parts.destinations.find(this.message.method!, this.#target.path)
+      : badTarget;
+    return this.#destination;
+  }
+
+  /** Where this request leads, or one that was made of it. */
+  destinationOf(request: ClientRequest): Destination {
+    return request === this.#client ? this.destination : this.#parts.destinations.find(request.method, request.path);
+  }
+
+  /** Takes over what Koa middleware has made of it. */
+  settle(): void {
+    const changes = this.#changes;
+    if (!changes) return;
+    changes.settleHeaders();
+    this.#client = null;
+    if (!changes.isElsewhere) return;
+    this.#target = readTarget(this.message);
+    this.#destination = null;
+  }
+
+  /** As the pipe sees it. */
+  get client(): HttpRequest {
+    if (!this.#client) {
+      const { path, search } = this.#target ?? { path: this.message.url!, search: '' };
+      this.#client = new HttpRequest(this.message, path, search, this.#parts.requests, this);
+    }
+    return this.#client;
+  }
+
+  /** Something has begun to answer it. */
+  get isServed(): boolean {
+    return this.#client !== null;
+  }
+
+  /** A body that is there already comes under the limit of the endpoint. @throws CallError when it is too large. */
+  restrict(request: ClientRequest, maxBytes: number): void {
+    if (request !== this.#client || this.#body !== null) request.body?.restrict(maxBytes);
+  }
+
+  /** Opened once, under the limits of the endpoint that the request is for by then. */
+  openBody(): RequestBody | null {
+    this.#body ??= receiveBody(this.message, this.#response);
+    const { destination } = this;
+    const limits = this.route ?? (destination.kind === 'route' ? destination.route : null);
+    const { max_payload: maxPayload } = this.#parts.options;
+    return (
+      this.#body &&
+      limitBody(this.#body, this.message, limits ?? { maxPayloadBytes: maxPayload || BODY_LIMIT_BYTES, inflate: false })
+    );
+  }
+
+  get upgrade(): string | null {
+    return this.#response instanceof SwitchingResponse ? this.#response.protocol : null;
+  }
+
+  /** As of `KoaExchange.settleBody`. */
+  settleBody(streams: boolean): void {
+    this.#body ??= receiveBody(this.message, this.#response);
+    this.#body?.settle(streams);
+  }
+
+  /** Nobody reads the body any more. */
+  dropBody(reason: CancelledError): void {
+    this.#body?.destroy(reason);
+  }
+}
+
+/** What is asked for in the target is what counts, whatever `Host` says. */
+function readTarget(message: IncomingMessage): Target | null {
+  const target = parseTarget(message.url!);
+  if (target?.host !== undefined) message.headers.host = target.host;
+  return target;
+}
