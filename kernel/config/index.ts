@@ -1,6 +1,5 @@
 export { findNear, type Near, nearest } from '#contract';
-export { canonicalJson } from './canonical.ts';
-export { cloneData, deepFreeze } from './clone.ts';
+export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer, valueAt } from '../values/pointer.ts';
 export { underEnvironment } from './compatibility/environment.ts';
 export { notSupportedYet, supportedBeside } from './compatibility/not-supported.ts';
 export { oldNamesOf, presentName } from './compatibility/old-names.ts';
@@ -9,12 +8,11 @@ export type {
   ConfigChange,
   ConfigDiff,
   DiffOptions,
+  Effect,
   PatchOperation,
   RouteName,
 } from './diff/config-diff.ts';
 export { canonicalData, diffConfigs } from './diff/diff-configs.ts';
-export type { Effect } from './diff/effect.ts';
-export { maskSecrets } from './diff/mask-secrets.ts';
 export { type Change, editDocument } from './edit/edit-document.ts';
 export { mendText } from './edit/mend-text.ts';
 export { type Migration, planMigration } from './edit/migration.ts';
@@ -32,8 +30,7 @@ export {
 } from './normalize.ts';
 export { type PathSegment, parseSegment, readSegment } from './path-segment.ts';
 export { completePipe, type FoundPipe, mayHoldPipes, pipesIn } from './pipes.ts';
-export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer, valueAt } from './pointer.ts';
-export { secretWarning } from './rules/secrets.ts';
+export { canonicalJson, cloneData, deepFreeze } from './plain-data.ts';
 export { parseDuration, readDuration } from './schema/duration.ts';
 export {
   closedObject,
@@ -45,8 +42,8 @@ export {
   toPublicSchema,
 } from './schema/schema.ts';
 export { compileSchema, type Validate } from './schema/validate.ts';
-export { type IsSecret, isSecret, isTelling, secretPointers } from './secrets/secret.ts';
-export { isMarked, markedLiterals, secretLiterals } from './secrets/secret-literals.ts';
+export { type IsSecret, isSecret, isTelling, maskSecrets, secretPointers } from './secrets/secret.ts';
+export { isMarked, markedLiterals, secretLiterals, secretWarning } from './secrets/secret-literals.ts';
 export { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret } from './secrets/secret-words.ts';
 export {
   type Document,

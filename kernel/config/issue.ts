@@ -1,5 +1,5 @@
 import { type ConfigError, type Data, type DataObject, isObject, setKey } from '#contract';
-import { escapePointer, parentPointer, parsePointer } from './pointer.ts';
+import { escapePointer, parentPointer, parsePointer } from '../values/pointer.ts';
 import { type IsSecret, isSecret } from './secrets/secret.ts';
 import type { Document } from './syntax/load.ts';
 import { type Part, PlacedError, type Position } from './syntax/position.ts';

@@ -1,18 +1,17 @@
 import { type ConfigError, type DataObject, isObject, type ServiceConfig } from '#contract';
 import { YieldScheduler } from '../contract/internal.ts';
+import { parentPointer, parsePointer, valueAt } from '../values/pointer.ts';
 import { completeAgents } from './agents.ts';
-import { cloneData, deepFreeze } from './clone.ts';
 import { applyEnvironment } from './compatibility/environment.ts';
-import { modernize, tellOldVersion } from './compatibility/to-version-three.ts';
-import { settleTransport } from './compatibility/transport.ts';
+import { modernize, settleTransport, tellOldVersion } from './compatibility/to-version-three.ts';
 import { completeEndpoint, completeService, createHostCleaner } from './inherit.ts';
 import { type KnownPlugins, nothingKnown } from './known-plugins.ts';
-import { parentPointer, parsePointer, valueAt } from './pointer.ts';
+import { cloneData, deepFreeze } from './plain-data.ts';
 import { createReport } from './report.ts';
 import { checkService } from './rules/index.ts';
-import { checkSecrets } from './rules/secrets.ts';
 import { showValue } from './schema/problem.ts';
 import { checkStructure, type Structure } from './schema/structure.ts';
+import { checkSecrets } from './secrets/secret-literals.ts';
 import { unresolvedIn, withUnresolved } from './unresolved.ts';
 
 /** Stands for hosts that are wrongly written, so that no backend is told it has none. */

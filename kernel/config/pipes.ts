@@ -8,9 +8,9 @@ import {
   type Schema,
   type ServiceConfig,
 } from '#contract';
+import { escapePointer } from '../values/pointer.ts';
 import { completeEndpoint, createHostCleaner } from './inherit.ts';
 import type { KnownPlugins } from './known-plugins.ts';
-import { escapePointer } from './pointer.ts';
 import { createReport } from './report.ts';
 import { checkPipeRules } from './rules/index.ts';
 import { innerSchemas } from './schema/schema.ts';

@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigErrorOptions } from '#contract';
-import type { Origin } from './origin.ts';
+import { escapePointer, parsePointer } from '../values/pointer.ts';
 
 /** Notes one mistake. */
 export type Complain = (code: string, pointer: string, message: string, options?: ConfigErrorOptions) => void;
@@ -29,4 +29,34 @@ export function createReport(origin?: Origin): Report {
 /** The same mistake with other words on what to write instead, and nothing that is sure to mend it. */
 export function hinted({ code, pointer, message, within, related }: ConfigError, hint: string): ConfigError {
   return new ConfigError(code, pointer, message, { hint, within, related });
+}
+
+/** Remembers how keys were called in the document, so that mistakes are reported where the operator wrote them. */
+export interface Origin {
+  /** @param parent pointer of the object, by new names. */
+  renamed(parent: string, newKey: string, oldKey: string): void;
+  /** The pointer by the names of the document. */
+  pointer(pointer: string): string;
+  /** Every key that has a new name now, by its pointer in the document. */
+  renames(): { readonly pointer: string; readonly key: string }[];
+}
+
+export function createOrigin(): Origin {
+  const oldKeys = new Map<string, string>();
+  const original = (pointer: string): string => {
+    if (oldKeys.size === 0 || pointer === '') return pointer;
+    let renewed = '';
+    let written = '';
+    for (const step of pointer.slice(1).split('/')) {
+      renewed += `/${step}`;
+      written += `/${oldKeys.get(renewed) ?? step}`;
+    }
+    return written;
+  };
+  return {
+    renamed: (parent, newKey, oldKey) => oldKeys.set(`${parent}/${escapePointer(newKey)}`, escapePointer(oldKey)),
+    pointer: original,
+    renames: () =>
+      [...oldKeys.keys()].map((renewed) => ({ pointer: original(renewed), key: parsePointer(renewed).at(-1)! })),
+  };
 }

@@ -1,7 +1,7 @@
 import { ConfigError, type Data, type DataObject, isObject } from '#contract';
+import { joinPointer } from '../values/pointer.ts';
 import { variableFor } from './compatibility/environment.ts';
 import { hasFreeKeys, type KnownPlugins } from './known-plugins.ts';
-import { joinPointer } from './pointer.ts';
 import { hinted } from './report.ts';
 import { fillingHint } from './syntax/template.ts';
 

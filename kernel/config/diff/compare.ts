@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Data, type DataObject, isObject } from '#contract';
-import { joinPointer } from '../pointer.ts';
+import { joinPointer } from '../../values/pointer.ts';
 
 /** One difference between two values; `pointer` is the same in both. */
 export type Difference =

@@ -1,12 +1,20 @@
-import type { Data, DataObject, ServiceConfig } from '#contract';
-import { type KnownPlugins, nothingKnown } from '../known-plugins.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type Data, type DataObject, getKey, type ServiceConfig } from '#contract';
+import { isRaw, type KnownPlugins, nothingKnown } from '../known-plugins.ts';
+import { maskSecrets } from '../secrets/secret.ts';
 import { compareData, type Difference } from './compare.ts';
-import type { ConfigChange, ConfigDiff, DiffOptions, PatchOperation, RouteName, Side } from './config-diff.ts';
-import { type Effect, endpointEffect, serviceEffect } from './effect.ts';
-import { type ComponentSchema, documentData, effectiveDocument } from './effective-document.ts';
-import { type Change, isInherited } from './inherited.ts';
-import { maskSecrets } from './mask-secrets.ts';
-import { type Match, matchRoutes } from './match-routes.ts';
+import {
+  type ConfigChange,
+  type ConfigDiff,
+  type DiffOptions,
+  type Effect,
+  endpointEffect,
+  type PatchOperation,
+  type RouteName,
+  type Side,
+  serviceEffect,
+} from './config-diff.ts';
+import { type ComponentSchema, documentData, effectiveDocument, type Route } from './effective-document.ts';
 
 /** A configuration as the data that `patch` is about: all defaults written out, endpoints by path and method. */
 export function canonicalData(config: ServiceConfig, componentSchema?: ComponentSchema): DataObject {
@@ -124,4 +132,60 @@ function count(found: readonly Found[], op: ConfigChange['op']): number {
 function routeName({ before, after }: Match): RouteName {
   const { method, endpoint } = (after ?? before)!;
   return { method, endpoint };
+}
+
+/** Before and after the change. */
+export interface Change<T> {
+  readonly before: T;
+  readonly after: T;
+}
+
+/** What an endpoint, or a backend, takes from the service where it has none of its own. */
+const inherited = /^\/(?:(timeout|cache_ttl|output_encoding)|backend\/\d+\/(host))$/;
+const backendEncoding = /^\/backend\/\d+\/encoding$/;
+
+/**
+ * True for a difference of an endpoint that follows from another one, and is told there: the service has changed in the
+ * same way, or a stream has come or gone, which its backends are read as.
+ */
+export function isInherited(
+  difference: Difference,
+  service: Change<DataObject>,
+  route: Change<DataObject>,
+  known: KnownPlugins,
+): boolean {
+  const { op, pointer } = difference;
+  if (op !== 'replace') return false;
+  const [, ofEndpoint, ofBackend] = inherited.exec(pointer) ?? [];
+  const field = ofEndpoint ?? ofBackend;
+  if (field !== undefined)
+    return has(service.before, field, difference.from) && has(service.after, field, difference.to);
+  const outputs = [route.before, route.after].map(({ output_encoding: name }) => String(name));
+  return backendEncoding.test(pointer) && outputs[0] !== outputs[1] && outputs.some((name) => isRaw(name, known));
+}
+
+function has(object: DataObject, field: string, value: Data): boolean {
+  return isDeepStrictEqual(getKey(object, field), value);
+}
+
+/** A route before and after; one of them is there, and their positions are those in the sorted lists. */
+export interface Match {
+  readonly before: Route | undefined;
+  readonly after: Route | undefined;
+  readonly at: { readonly from: number; readonly to: number };
+}
+
+/** Brings together the routes of one key. Walks two lists, sorted by key, side by side. */
+export function matchRoutes(old: readonly Route[], renewed: readonly Route[]): Match[] {
+  const matches: Match[] = [];
+  for (let from = 0, to = 0; from < old.length || to < renewed.length; ) {
+    const before = old[from];
+    const after = renewed[to];
+    const isOld = before !== undefined && (after === undefined || before.key <= after.key);
+    const isNew = after !== undefined && (before === undefined || after.key <= before.key);
+    matches.push({ before: isOld ? before : undefined, after: isNew ? after : undefined, at: { from, to } });
+    if (isOld) from++;
+    if (isNew) to++;
+  }
+  return matches;
 }

@@ -1,8 +1,8 @@
 import type { BackendConfig, Data, DataObject, EndpointConfig, Level, Schema, ServiceConfig } from '#contract';
 import { backendSchema, endpointSchema, routerSchema, serviceSchema } from '../../contract/internal.ts';
-import { cloneData } from '../clone.ts';
+import { cloneData } from '../plain-data.ts';
+import { printDuration } from '../schema/duration.ts';
 import { compileSchema } from '../schema/validate.ts';
-import { printDuration } from './print-duration.ts';
 
 /** The schema of a component at a level; undefined when there is none of that name. */
 export type ComponentSchema = (namespace: string, level: Level) => Schema | undefined;

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, type Data, type DataObject, type Fix, isObject, setKey } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
-import { cloneData } from '../clone.ts';
-import { joinPointer, parentPointer, parsePointer, valueAt } from '../pointer.ts';
+import { joinPointer, parentPointer, parsePointer, valueAt } from '../../values/pointer.ts';
+import { cloneData } from '../plain-data.ts';
 import { json } from '../syntax/json-text.ts';
 import { type Document, formatOf, parseDocument } from '../syntax/load.ts';
 import type { TextRange } from '../syntax/position.ts';
@@ -172,4 +172,11 @@ function withoutComments(data: unknown): object {
 function impossible(pointer: string, why: string, cause?: unknown): ConfigErrors {
   const error = new ConfigError('EDIT_IMPOSSIBLE', pointer, `'${pointer}' ${why}: change it by hand`, { cause });
   return new ConfigErrors([error]);
+}
+
+/** The name under which a key becomes a comment. */
+export function commentKey(holder: object, key: string): string {
+  let name = `@${key}`;
+  while (Object.hasOwn(holder, name)) name = `@${name}`;
+  return name;
 }

@@ -1,7 +1,7 @@
 import { printJson } from '#contract';
 import { json } from '../syntax/json-text.ts';
 import type { CreateEditor } from './editor.ts';
-import { fitsOneLine, gapBefore, type InlineStyle, indentAt, indentUnit, printInline } from './layout.ts';
+import { fitsOneLine, gapBefore, type InlineStyle, indentAt, indentUnit, printInline } from './editor.ts';
 
 const style: InlineStyle = { scalar: printJson, key: printJson, colon: ': ' };
 

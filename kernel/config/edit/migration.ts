@@ -1,12 +1,12 @@
 import { type ConfigError, type Data, type DataObject, isObject } from '#contract';
-import { cloneData } from '../clone.ts';
+import { joinPointer, parsePointer, valueAt } from '../../values/pointer.ts';
 import { modernize } from '../compatibility/to-version-three.ts';
 import type { KnownPlugins } from '../known-plugins.ts';
-import type { Origin } from '../origin.ts';
-import { joinPointer, parsePointer, valueAt } from '../pointer.ts';
+import { cloneData } from '../plain-data.ts';
+import type { Origin } from '../report.ts';
 import { createReport } from '../report.ts';
-import { commentKey } from './comment-key.ts';
 import type { Change } from './edit-document.ts';
+import { commentKey } from './edit-document.ts';
 
 /** What has to change in a document for it to be of version 3 and use present names and forms only. */
 export interface Migration {

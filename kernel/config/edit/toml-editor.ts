@@ -1,7 +1,7 @@
 import { type Data, isObject, printJson } from '#contract';
 import { type TomlPlace, tomlPlaces } from '../syntax/toml-places.ts';
 import type { CreateEditor } from './editor.ts';
-import { fitsOneLine, type InlineStyle, indentAt, indentUnit, printInline } from './layout.ts';
+import { fitsOneLine, type InlineStyle, indentAt, indentUnit, printInline } from './editor.ts';
 
 const style: InlineStyle = { scalar: printScalar, key: (name) => printName(name, ''), colon: ' = ' };
 

@@ -1,7 +1,7 @@
 import { ConfigError, type DataObject, isObject } from '#contract';
 import { backendSchema, endpointSchema, serviceSchema } from '../../contract/internal.ts';
-import { parentPointer, parsePointer, valueAt } from '../pointer.ts';
-import { commentKey } from './comment-key.ts';
+import { parentPointer, parsePointer, valueAt } from '../../values/pointer.ts';
+import { commentKey } from './edit-document.ts';
 
 /** Mistakes that the compatible product does not see: what is written so has no effect there. */
 const UNSEEN: ReadonlySet<string> = new Set([

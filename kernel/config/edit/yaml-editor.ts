@@ -1,7 +1,7 @@
 import { type Data, isObject, printJson } from '#contract';
 import { yaml } from '../syntax/yaml-text.ts';
 import type { CreateEditor } from './editor.ts';
-import { type InlineStyle, printInline } from './layout.ts';
+import { type InlineStyle, printInline } from './editor.ts';
 
 /** Texts that need no quotes anywhere in YAML, also not as a key or in a flow collection. */
 const plain = /^(?:[A-Za-z_/][\w./-]*|\d+(?:ns|us|ms|s|m|h))$/;

@@ -1,5 +1,6 @@
+import type { ConfigErrorOptions } from '../../contract/errors.ts';
+import { paramKey } from '../../contract/message.ts';
 import type { Report } from '../report.ts';
-import { pathFaults } from './path-syntax.ts';
 import { CATCHALL } from './rule.ts';
 
 const RESERVED = ['/__health', '/__debug', '/__echo', '/__stats'] as const;
@@ -25,4 +26,91 @@ export function checkEndpointPath(
   const isHealth = method === 'GET' && path === options.healthPath;
   if (reserved === undefined && !isHealth) return;
   report.error('ROUTE_RESERVED', `${pointer}/endpoint`, `${method} ${path} is reserved for the gateway itself`);
+}
+
+export interface PathFault extends Pick<ConfigErrorOptions, 'hint' | 'fix' | 'within'> {
+  readonly message: string;
+}
+const VARIABLE_NAME = /^[\w-]+$/;
+
+/**
+ * What is wrong with the path of an endpoint: where `/`, `*`, `?`, `&`, `%` and `:` may stand, and what a `{variable}`
+ * may look like.
+ * @param gluedVariables variables may stand inside a word, as in `/file.{ext}` and `/{from}-{to}`.
+ */
+export function pathFaults(path: string, gluedVariables: boolean): PathFault[] {
+  if (!path.startsWith('/')) {
+    return [{ message: `path '${path}' must start with '/'`, hint: `/${path}`, fix: { value: `/${path}` } }];
+  }
+  if (path === '/*') {
+    return [{ message: "the root wildcard '/*' is not supported", hint: '/__catchall' }];
+  }
+  return [...forbiddenCharacters(path), ...variableFaults(path, gluedVariables)];
+}
+
+function forbiddenCharacters(path: string): PathFault[] {
+  const faults: PathFault[] = [];
+  for (const mark of ['?', '&', '%']) {
+    const start = path.indexOf(mark);
+    if (start < 0) continue;
+    const hint = mark === '?' ? "query parameters are listed in 'input_query_strings'" : undefined;
+    faults.push({ message: `path '${path}' must not contain '${mark}'`, hint, within: { start, end: start + 1 } });
+  }
+  const star = path.indexOf('*');
+  if (star >= 0 && (star !== path.length - 1 || path[star - 1] !== '/')) {
+    const within = { start: star, end: star + 1 };
+    faults.push({ message: `path '${path}': '*' is only allowed at the end, as in '/*'`, within });
+  }
+  if (path.includes(':')) {
+    const hint = path.replaceAll(/\/:([\w-]+)/g, '/{$1}');
+    const start = path.indexOf(':');
+    const isMeant = !hint.includes(':');
+    faults.push({
+      message: `path '${path}': colons are not supported`,
+      within: { start, end: start + 1 },
+      ...(isMeant && { hint, fix: { value: hint } }),
+    });
+  }
+  return faults;
+}
+
+function variableFaults(path: string, gluedVariables: boolean): PathFault[] {
+  if (!path.includes('{') && !path.includes('}')) return [];
+  const faults: PathFault[] = [];
+  const names = new Set<string>();
+  let next = 0;
+  for (const segment of path.split('/')) {
+    const offset = next;
+    next += segment.length + 1;
+    if (!segment.includes('{') && !segment.includes('}')) continue;
+    const whole = { start: offset, end: offset + segment.length };
+    const problem = segmentProblem(segment, gluedVariables);
+    if (problem) {
+      faults.push({ message: `path '${path}': the segment '${segment}' ${problem}`, within: whole });
+      continue;
+    }
+    for (const { 0: variable, 1: name, index } of segment.matchAll(/\{([^{}]*)\}/g)) {
+      const within = { start: offset + index, end: offset + index + variable.length };
+      if (!VARIABLE_NAME.test(name!)) {
+        faults.push({
+          message: `path '${path}': '${variable}' is not a variable: names take letters, digits, '-' and '_'`,
+          within,
+        });
+      } else if (names.has(paramKey(name!))) {
+        faults.push({ message: `path '${path}': duplicate variable '${variable}'`, within });
+      }
+      names.add(paramKey(name!));
+      if (variable === segment || gluedVariables) continue;
+      const message = `path '${path}': '${variable}' must fill a whole segment unless disable_rest is true`;
+      faults.push({ message, within });
+    }
+  }
+  return faults;
+}
+
+/** What is wrong with how a segment is made of texts and variables. */
+function segmentProblem(segment: string, gluedVariables: boolean): string | undefined {
+  if (!/^(?:[^{}]|\{[^{}]*\})*$/.test(segment)) return "has a '{' or '}' without its counterpart";
+  if (!gluedVariables && /\}.*\{/.test(segment)) return 'holds more than one variable';
+  return segment.includes('}{') ? 'has two variables with no text between them' : undefined;
 }

@@ -1,4 +1,5 @@
-import { isHeaderName } from '#contract';
+import { type BackendConfig, type EndpointConfig, isHeaderName } from '#contract';
+import { type KnownPlugins, leavesAlone } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
 import type { EndpointRule } from './rule.ts';
 
@@ -46,5 +47,75 @@ function tellWildcards(names: readonly string[], at: string, report: Report): vo
     if (name === '*' || !/^\*|\*$/.test(name)) return;
     const message = `"${name}" is one name, not a pattern: only "*" alone stands for all`;
     report.warn('FORWARD_WILDCARD', `${at}/${index}`, message, { hint: 'list every name' });
+  });
+}
+
+/** Names that are headers and nothing else. */
+const HEADERS_ONLY =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|content-(?:type|length|encoding)|accept-(?:encoding|language)|user-agent|if-none-match|if-modified-since|cache-control|x-forwarded-\w+|x-request-id)$/i;
+/** Headers that the gateway itself sends, listed or not. */
+const OWN_HEADERS =
+  /^(?:host|user-agent|accept-encoding|content-(?:type|length|encoding)|transfer-encoding|x-forwarded-\w+)?$/i;
+/**
+ * What is listed to be forwarded is in the right list, once, and can get there.
+ *
+ * Codes: warnings FORWARD_HEADER_AS_QUERY, FORWARD_TWICE, FORWARD_NEVER.
+ */
+export const forwardedSlips: EndpointRule = (endpoint, pointer, _service, report, _written, known) => {
+  checkLists(endpoint, pointer, report);
+  endpoint.backend.forEach((backend, index) => {
+    const at = `${pointer}/backend/${index}`;
+    checkLists(backend, at, report);
+    for (const field of ['input_headers', 'input_query_strings'] as const) {
+      if (backend[field].length > 0) checkReach(field, endpoint, backend, pointer, at, known, report);
+    }
+  });
+};
+
+function checkLists(holder: EndpointConfig | BackendConfig, at: string, report: Report): void {
+  holder.input_query_strings.forEach((name, index) => {
+    if (!HEADERS_ONLY.test(name)) return;
+    const message = `"${name}" is the name of a header, and input_query_strings lists query parameters`;
+    report.warn('FORWARD_HEADER_AS_QUERY', `${at}/input_query_strings/${index}`, message, {
+      hint: 'move it to input_headers',
+    });
+  });
+  if (holder.input_headers.length < 2) return;
+  const seen = new Map<string, number>();
+  holder.input_headers.forEach((name, index) => {
+    const first = seen.get(name.toLowerCase());
+    if (first === undefined) {
+      seen.set(name.toLowerCase(), index);
+      return;
+    }
+    const message = `"${name}" is listed already as "${holder.input_headers[first]}": letter case makes no difference`;
+    const related = [`${at}/input_headers/${first}`];
+    report.warn('FORWARD_TWICE', `${at}/input_headers/${index}`, message, { related });
+  });
+}
+
+/** A backend's list is a second filter: it lets through nothing that the endpoint's did not. */
+function checkReach(
+  field: 'input_headers' | 'input_query_strings',
+  endpoint: EndpointConfig,
+  backend: BackendConfig,
+  pointer: string,
+  at: string,
+  known: KnownPlugins,
+  report: Report,
+): void {
+  const passed = endpoint[field];
+  const isChanged = [endpoint, backend].some(({ extra_config: extra }) => !leavesAlone(extra, 'requests', known));
+  if (passed.includes('*') || isChanged) return;
+  const isHeaders = field === 'input_headers';
+  const form = (name: string) => (isHeaders ? name.toLowerCase() : name);
+  const reaching = new Set(passed.map(form));
+  backend[field].forEach((name, index) => {
+    if (name === '*' || name === '' || reaching.has(form(name)) || (isHeaders && OWN_HEADERS.test(name))) return;
+    const message = `"${name}" never gets here: ${field} of the endpoint does not let it through`;
+    report.warn('FORWARD_NEVER', `${at}/${field}/${index}`, message, {
+      hint: `add it to ${field} of the endpoint`,
+      related: [passed.length > 0 ? `${pointer}/${field}` : pointer],
+    });
   });
 }

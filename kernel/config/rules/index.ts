@@ -2,24 +2,17 @@ import type { EndpointConfig, ServiceConfig } from '#contract';
 import type { KnownPlugins } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
 import type { Structure } from '../schema/structure.ts';
-import { dnsCacheTtl } from './dns-cache-ttl.ts';
+import { endpointTimeouts, serviceTimeouts, unsafeRepetition } from './calls.ts';
 import { checkEndpointPath } from './endpoint-path.ts';
-import { forwardedNames } from './forwarded-names.ts';
-import { forwardedSlips } from './forwarded-slips.ts';
-import { listenAddress } from './listen-address.ts';
-import { mergeConflicts } from './merge-conflicts.ts';
-import { outputSource } from './output-source.ts';
+import { forwardedNames, forwardedSlips } from './forwarded-names.ts';
+import { dnsCacheTtl, listenAddress, trustedProxies } from './network.ts';
+import { mergeConflicts, outputSource, singleBackend } from './output.ts';
 import { adminAddress, ownAddress } from './own-address.ts';
-import { placeholders } from './placeholders.ts';
+import { placeholders, urlPattern } from './placeholders.ts';
 import { checkCollisions, type Route } from './route-collisions.ts';
 import type { EndpointRule, ServiceRule, Written } from './rule.ts';
 import { shaping } from './shaping.ts';
-import { singleBackend } from './single-backend.ts';
-import { endpointTimeouts, serviceTimeouts } from './timeouts.ts';
 import { clientTls, serverTls } from './tls.ts';
-import { trustedProxies } from './trusted-proxies.ts';
-import { unsafeRepetition } from './unsafe-repetition.ts';
-import { urlPattern } from './url-pattern.ts';
 
 const endpointRules: readonly EndpointRule[] = [
   singleBackend,

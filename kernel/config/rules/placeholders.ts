@@ -1,6 +1,6 @@
 import { type BackendConfig, type EndpointConfig, findNear } from '#contract';
+import { joinPointer } from '../../values/pointer.ts';
 import { type KnownPlugins, leavesAlone, meaningsOf } from '../known-plugins.ts';
-import { joinPointer } from '../pointer.ts';
 import type { Report } from '../report.ts';
 import { type EndpointRule, routeName, type Written } from './rule.ts';
 
@@ -160,3 +160,19 @@ function plain(name: string): string {
 function variablesOf(path: string): ReadonlySet<string> {
   return new Set(Array.from(path.matchAll(/\{([^{}]*)\}/g), ([, name]) => name!));
 }
+
+/**
+ * `url_pattern` is a path: hosts stand in `host`.
+ *
+ * Code: a warning, URL_PATTERN_HOST.
+ */
+export const urlPattern: EndpointRule = (endpoint, pointer, _service, report) => {
+  endpoint.backend.forEach(({ url_pattern: pattern }, index) => {
+    // A slash has been put before it.
+    const [, origin] = /^\/(https?:\/\/[^/?]*)/i.exec(pattern) ?? [];
+    if (origin === undefined) return;
+    const message = `url_pattern is a path, and "${origin}" is made a part of it`;
+    const hint = `"host": ["${origin}"], and the rest in url_pattern`;
+    report.warn('URL_PATTERN_HOST', `${pointer}/backend/${index}/url_pattern`, message, { hint });
+  });
+};

@@ -1,6 +1,6 @@
 import type { BackendConfig } from '#contract';
+import { joinPointer } from '../../values/pointer.ts';
 import { isUnread } from '../known-plugins.ts';
-import { joinPointer } from '../pointer.ts';
 import type { Report } from '../report.ts';
 import { type EndpointRule, placesOf, type Written } from './rule.ts';
 

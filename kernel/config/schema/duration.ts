@@ -1,4 +1,5 @@
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
 /** Units below the millisecond are divided, not multiplied, so that round values stay exact. */
 const UNITS_A_MS: Readonly<Record<string, number>> = { ns: 1e6, us: 1e3, '\u00b5s': 1e3, '\u03bcs': 1e3 };
 
@@ -53,4 +54,39 @@ export function parseDuration(text: string): number {
     throw new RangeError(`${JSON.stringify(text)} is ${reason}`);
   }
   return milliseconds;
+}
+
+/** From the longest: the first unit in which a duration is a whole number is taken. */
+const UNITS: readonly (readonly [name: string, milliseconds: number])[] = [
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+];
+
+/** Units below the millisecond are multiplied, as they are divided when read. */
+const SHORT_UNITS: readonly (readonly [name: string, aMs: number])[] = [
+  ['us', 1e3],
+  ['ns', 1e6],
+];
+const HOUR_MS = 3_600_000;
+
+/** Hours in one part of a duration. */
+const MOST_HOURS = 999_999;
+
+/** A duration in milliseconds as a configuration says it, in one unit where that can be: `2s`, `1500ms`, `90us`. */
+export function printDuration(milliseconds: number): string {
+  const printed = inOneUnit(milliseconds);
+  if (milliseconds < HOUR_MS || readDuration(printed) !== undefined) return printed;
+  const hours = Math.min(Math.floor(milliseconds / HOUR_MS), MOST_HOURS);
+  return `${hours}h${printDuration(milliseconds - hours * HOUR_MS)}`;
+}
+
+function inOneUnit(milliseconds: number): string {
+  if (milliseconds === 0) return '0s';
+  const whole = UNITS.find(([, unit]) => milliseconds % unit === 0);
+  if (whole) return `${milliseconds / whole[1]}${whole[0]}`;
+  const [name, aMs] =
+    SHORT_UNITS.find(([, aMs]) => Math.round(milliseconds * aMs) / aMs === milliseconds) ?? SHORT_UNITS.at(-1)!;
+  return `${Math.round(milliseconds * aMs)}${name}`;
 }

@@ -1,7 +1,7 @@
 import type { Ajv, FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js';
 import { type DataObject, findNear, isObject, type Schema } from '#contract';
-import { escapePointer, fieldName } from '../pointer.ts';
+import { escapePointer, fieldName } from '../../values/pointer.ts';
 import { readDuration } from './duration.ts';
 import { type Problem, wrongType } from './problem.ts';
 

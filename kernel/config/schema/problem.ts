@@ -1,5 +1,5 @@
 import { type ConfigErrorOptions, isObject } from '#contract';
-import { fieldName } from '../pointer.ts';
+import { fieldName } from '../../values/pointer.ts';
 import { isTooLong, LONGEST_DURATION } from './duration.ts';
 import { durationSlip, equivalent } from './equivalent.ts';
 

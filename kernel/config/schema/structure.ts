@@ -1,12 +1,11 @@
 import { ConfigError, type Data, type DataObject, isObject, type Schema } from '#contract';
 import { routerSchema, serviceSchema } from '../../contract/internal.ts';
-import { cloneData } from '../clone.ts';
-import { methodHint, methodsHint } from '../compatibility/method-hint.ts';
-import { hasField, placeOf } from '../compatibility/misplaced.ts';
+import { parentPointer, parsePointer, valueAt } from '../../values/pointer.ts';
+import { hasField, methodHint, methodsHint, placeOf } from '../compatibility/misplaced.ts';
 import { evaluateField, type Kind, kindOf } from '../compatibility/not-supported.ts';
 import type { KnownPlugins } from '../known-plugins.ts';
-import type { Origin } from '../origin.ts';
-import { parentPointer, parsePointer, valueAt } from '../pointer.ts';
+import { cloneData } from '../plain-data.ts';
+import type { Origin } from '../report.ts';
 import { hinted, type Report } from '../report.ts';
 import type { Written } from '../rules/rule.ts';
 import { compileSchema } from './validate.ts';

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { ConfigError, type Data, type DataObject, findNear, isObject, type Near, type Schema } from '#contract';
-import { cloneData } from '../clone.ts';
-import { fieldName, joinPointer, parentPointer, parsePointer } from '../pointer.ts';
+import { fieldName, joinPointer, parentPointer, parsePointer } from '../../values/pointer.ts';
+import { cloneData } from '../plain-data.ts';
 import { equivalent } from './equivalent.ts';
 import { addKeywords, type ProblemParams } from './keywords.ts';
 import { type Problem, showValue, typeName, wrongType } from './problem.ts';

@@ -1,7 +1,8 @@
-import { type Data, type DataObject, isObject, type Schema } from '#contract';
-import { cloneData } from '../clone.ts';
+import { ConfigError, type Data, type DataObject, isObject, type Schema } from '#contract';
+import { fieldName, joinPointer } from '../../values/pointer.ts';
 import { hasFreeKeys, type KnownPlugins } from '../known-plugins.ts';
-import { fieldName, joinPointer } from '../pointer.ts';
+import { cloneData } from '../plain-data.ts';
+import type { Report } from '../report.ts';
 import { innerSchemas } from '../schema/schema.ts';
 import { compileSchema } from '../schema/validate.ts';
 import type { TextRange } from '../syntax/position.ts';
@@ -136,4 +137,21 @@ function hasMarks(schema: Schema): boolean {
     marks.set(schema, answer);
   }
   return answer;
+}
+
+/**
+ * Secrets are not written into the file. No message shows one.
+ *
+ * Code: a warning, SECRET_LITERAL.
+ */
+export function checkSecrets(document: DataObject, known: KnownPlugins, report: Report): void {
+  for (const literal of secretLiterals(document, known)) report.warnings.push(secretWarning(literal));
+}
+
+/** The warning of a secret in clear. */
+export function secretWarning({ pointer, what, within }: SecretLiteral): ConfigError {
+  return new ConfigError('SECRET_LITERAL', pointer, `${what} is written in clear`, {
+    within,
+    hint: 'keep it out of the file, put it in when the file is deployed',
+  });
 }

@@ -1,5 +1,5 @@
-import { isObject } from '#contract';
-import { joinPointer, parsePointer } from '../pointer.ts';
+import { type Data, isObject } from '#contract';
+import { joinPointer, parsePointer } from '../../values/pointer.ts';
 import { isPathOfSecret, isSecretText, mayHoldSecret } from './secret-words.ts';
 
 /** True when the value that stands at a pointer is not to be shown. */
@@ -41,4 +41,17 @@ export function secretPointers(data: unknown, hides: IsSecret = isSecret): strin
   };
   visit(data, '');
   return found;
+}
+
+/** What stands where a secret is. */
+const MASK = '***';
+
+/** A value without the secrets in it. @param hides tells which they are. Default: by names and texts. */
+export function maskSecrets(value: Data, pointer: string, hides: IsSecret = isSecret): Data {
+  if (hides(pointer, value)) return MASK;
+  if (Array.isArray(value)) return value.map((item, index) => maskSecrets(item, `${pointer}/${index}`, hides));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, maskSecrets(item, joinPointer(pointer, key), hides)]),
+  );
 }

@@ -1,4 +1,4 @@
-import { escapePointer } from '../pointer.ts';
+import { escapePointer } from '../../values/pointer.ts';
 import type { TextRange } from './position.ts';
 import { duplicateKey, type TextFault } from './text-format.ts';
 

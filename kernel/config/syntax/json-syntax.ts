@@ -1,5 +1,14 @@
-import { lookAhead } from './json-ahead.ts';
-import { badKey, badString, badWord, isClosedString, literal, type Token, tokenAt, wordRange } from './json-token.ts';
+import {
+  badKey,
+  badString,
+  badWord,
+  isClosedString,
+  literal,
+  lookAhead,
+  type Token,
+  tokenAt,
+  wordRange,
+} from './json-token.ts';
 import { lineIndex, type TextRange } from './position.ts';
 import { templateFault } from './template.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';

@@ -2,17 +2,24 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { ConfigError, type Data, isObject } from '#contract';
 import { ConfigErrors, fileTrouble } from '../../contract/internal.ts';
-import { parsePointer } from '../pointer.ts';
+import { parsePointer } from '../../values/pointer.ts';
 import { showValue } from '../schema/problem.ts';
-import { conflictMarks } from './conflict-marks.ts';
 import { json } from './json-text.ts';
-import { locator } from './locator.ts';
-import { type Locate, lineIndex, PlacedError, type Position, type TextRange, type ValueAt } from './position.ts';
+import {
+  type Finder,
+  type Locate,
+  lineIndex,
+  PlacedError,
+  type Position,
+  type TextRange,
+  type ValueAt,
+} from './position.ts';
+import { withinLiteral } from './string-literal.ts';
 import { toldAsTemplates } from './template.ts';
 import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 import { toml } from './toml-text.ts';
 import { isTooDeep, MAX_DEPTH, tooDeepBracket, tooDeepIn } from './too-deep.ts';
-import { UnreadableError, unreadable } from './unreadable.ts';
+import { conflictMarks, UnreadableError, unreadable } from './unreadable.ts';
 import { yaml } from './yaml-text.ts';
 
 /** A configuration file, read and parsed but not yet looked at. */
@@ -155,4 +162,30 @@ function wrongAsAWhole(text: string, file: string, reason: string, cause?: unkno
 
 function refusal(code: string, message: string, cause?: unknown): ConfigErrors {
   return new ConfigErrors([new ConfigError(code, '', message, { cause })]);
+}
+
+/** Finds places in a text, which is parsed again, with places, when one is first asked for. */
+export function locator(text: string, format: Format, valueAt: ValueAt): Locate {
+  let find: Finder | undefined;
+  let place: ((stretch: TextRange) => Position) | undefined;
+  return (pointer, part, range) => {
+    find ??= format.finder(text);
+    const steps = parsePointer(pointer);
+    const value = range && valueAt(pointer);
+    // A stretch of what is no text is one of its key.
+    const isOfKey = part === 'key' || (range !== undefined && typeof value !== 'string');
+    const stretch = find(steps, isOfKey ? 'key' : 'value');
+    if (!stretch) return undefined;
+    place ??= lineIndex(text);
+    return place(range ? narrowed(text, format, stretch, isOfKey ? steps.at(-1) : value, range) : stretch);
+  };
+}
+
+/** The part of a literal in which a stretch of its value stands; all of it when it is no string. */
+function narrowed(text: string, format: Format, stretch: TextRange, value: unknown, range: TextRange): TextRange {
+  const source = text.slice(stretch.start, stretch.end);
+  const style = typeof value === 'string' ? format.literalStyle(source) : undefined;
+  if (!style) return stretch;
+  const { start, end } = withinLiteral(source, value as string, style, range);
+  return { start: stretch.start + start, end: stretch.start + end };
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { TomlError } from 'smol-toml';
 import { type Data, type DataObject, setKey } from '#contract';
-import { joinPointer, parsePointer } from '../pointer.ts';
+import { joinPointer, parsePointer } from '../../values/pointer.ts';
 import { finderOf } from './position.ts';
 import type { LiteralStyle } from './string-literal.ts';
 import { type Format, syntaxFault, type TextFault } from './text-format.ts';

@@ -1,4 +1,4 @@
-import { joinPointer } from '../pointer.ts';
+import { joinPointer } from '../../values/pointer.ts';
 import type { TextRange } from './position.ts';
 
 /** Levels below the document; nested deeper is no configuration but an attack on the stack. */

@@ -1,7 +1,7 @@
 import type { ConfigError } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { lineIndex, PlacedError } from './position.ts';
-import type { TextFault } from './text-format.ts';
+import { syntaxFault, type TextFault } from './text-format.ts';
 
 /** The mistakes of a file that cannot be read as data. */
 export class UnreadableError extends ConfigErrors {
@@ -32,4 +32,20 @@ export function unreadable(text: string, file: string, faults: readonly TextFaul
       return [new PlacedError(code, pointer, message, { file, position, hint, mend, places })];
     });
   return new UnreadableError(text, errors);
+}
+const marks = /^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t].*)?$/gm;
+
+/** The marks that a merge has left in a text, as one mistake; undefined for a text without a beginning of one. */
+export function conflictMarks(text: string): TextFault | undefined {
+  if (!/^<{7}/m.test(text)) return undefined;
+  const [first, ...others] = Array.from(text.matchAll(marks), ({ 0: mark, index }) => ({
+    start: index,
+    end: index + mark.trimEnd().length,
+  }));
+  return (
+    first && {
+      ...syntaxFault('merge conflict marks', first, 'keep one of the versions and remove the marks'),
+      related: others.map((stretch) => ({ message: 'another mark', stretch })),
+    }
+  );
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Node, Pair, ParsedNode, YAMLMap, Document as YamlDocument } from 'yaml';
 import { type Data, type DataObject, isObject, setKey } from '#contract';
-import { joinPointer } from '../pointer.ts';
+import { joinPointer } from '../../values/pointer.ts';
 import { finderOf } from './position.ts';
 import type { LiteralStyle } from './string-literal.ts';
 import { duplicateKey, type Format, syntaxFault, type TextFault } from './text-format.ts';

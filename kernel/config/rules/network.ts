@@ -1,6 +1,35 @@
-import { isAddressRange, isHeaderName } from '#contract';
+import { isIP } from 'node:net';
+import { isHeaderName } from '../../contract/headers.ts';
+import { LISTEN_ADDRESS_PATTERN } from '../../contract/internal.ts';
+import { isAddressRange } from '../../net/address-range.ts';
 import type { ServiceRule } from './rule.ts';
 
+const form = new RegExp(LISTEN_ADDRESS_PATTERN);
+
+/**
+ * `listen_ip` is an address, without a port.
+ *
+ * Code: LISTEN_ADDRESS.
+ */
+export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
+  if (form.test(address)) return;
+  const [, bare = '', port] = /^\[?([\da-f.:]+?)\]?(:\d+)?$/i.exec(address) ?? [];
+  const rest = port === undefined ? 'without brackets' : "the port belongs in 'port'";
+  report.error('LISTEN_ADDRESS', '/listen_ip', `invalid ip address ${address}`, {
+    hint: isIP(bare) === 0 ? 'an address such as "127.0.0.1"' : `"${bare}": ${rest}`,
+  });
+};
+const SHORTEST_MS = 1000;
+
+/**
+ * Discovered hosts are not looked up in a frenzy.
+ *
+ * Code: DNS_CACHE_TTL.
+ */
+export const dnsCacheTtl: ServiceRule = ({ dns_cache_ttl: pauseMs }, report) => {
+  if (pauseMs >= SHORTEST_MS) return;
+  report.error('DNS_CACHE_TTL', '/dns_cache_ttl', `'dns_cache_ttl' must be 1s or more, found ${pauseMs}ms`);
+};
 const AT = '/extra_config/router';
 
 /**

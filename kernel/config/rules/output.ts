@@ -1,0 +1,125 @@
+import type { BackendConfig, EndpointConfig, Level } from '#contract';
+import { joinPointer } from '../../values/pointer.ts';
+import { isUnread, type KnownPlugins, leavesAlone, meaningsOf } from '../known-plugins.ts';
+import type { Report } from '../report.ts';
+import { type EndpointRule, placesOf, routeName, type Written } from './rule.ts';
+
+/**
+ * A response can be made of what the backends answer.
+ *
+ * Codes: warnings OUTPUT_ENCODING, OUTPUT_CONTENT.
+ */
+export const outputSource: EndpointRule = (endpoint, pointer, _service, report, written, known) => {
+  const { output_encoding: output, backend: backends } = endpoint;
+  const related = () => placesOf('output_encoding', pointer, written);
+  const { messages, writesField: field } = known.encoding(output) ?? {};
+  if (messages) {
+    backends.forEach((_, index) => {
+      const at = `${pointer}/backend/${index}/encoding`;
+      const encoding = written(at);
+      if (typeof encoding !== 'string' || encoding === output || isPlain(encoding, known)) return;
+      const message = `encoding "${encoding}" has no effect: with output '${output}' the backend must answer ${output} itself`;
+      report.warn('OUTPUT_ENCODING', at, message, { related: related() });
+    });
+  }
+  if (field === undefined || !leavesAlone(endpoint.extra_config, 'data', known)) return;
+  if (backends.some((backend) => mayBring(field, backend, known))) return;
+  const message = `output '${output}' writes the field "${field}" alone, and no backend is known to answer with one`;
+  report.warn('OUTPUT_CONTENT', related()[0] ?? pointer, message, {
+    hint: `"encoding": "${output}" on the backend takes its whole answer as "${field}"`,
+  });
+};
+
+/** True for the encoding of a backend whose body is handed on, whatever it is. */
+function isPlain(encoding: string, known: KnownPlugins): boolean {
+  const { raw, streams } = known.encoding(encoding) ?? {};
+  return raw === true && !streams;
+}
+
+/** A field that is named is taken to be there. */
+function mayBring(field: string, backend: BackendConfig, known: KnownPlugins): boolean {
+  const { encoding, group, target, allow = [], mapping = {}, extra_config: extra } = backend;
+  const isRead = known.encoding(encoding)?.readsField === field || isPlain(encoding, known);
+  if (isRead || group === field || target || allow.includes(field)) return true;
+  return Object.values(mapping).includes(field) || !leavesAlone(extra, 'data', known);
+}
+
+/**
+ * An output that hands on one backend's answer as it arrives has one backend, called once.
+ *
+ * Codes: OUTPUT_ONE_BACKEND, OUTPUT_ONE_CALL, OUTPUT_SEQUENTIAL, OUTPUT_FLATMAP; where the output is no stream the calls and
+ * the sequence are warnings, and the filter is for its plugin to speak of.
+ */
+export const singleBackend: EndpointRule = (endpoint, pointer, _service, report, written, known) => {
+  const { output_encoding: output, backend, concurrent_calls: calls } = endpoint;
+  const encoding = known.encoding(output);
+  if (!encoding?.raw) return;
+  const name = routeName(endpoint);
+  const related = () => placesOf('output_encoding', pointer, written);
+  if (backend.length > 1) {
+    const message = `output '${output}' takes exactly one backend, ${name} has ${backend.length}`;
+    report.error('OUTPUT_ONE_BACKEND', `${pointer}/backend`, message, { related: related() });
+  }
+  const complain = encoding.streams ? report.error : report.warn;
+  if (calls > 1) {
+    const message = `concurrent_calls has no effect with output '${output}': ${name}`;
+    complain('OUTPUT_ONE_CALL', `${pointer}/concurrent_calls`, message, { related: related() });
+  }
+  for (const { namespace, meaning } of meaningsOf(endpoint.extra_config, 'endpoint', known)) {
+    if (meaning.sequence === undefined) continue;
+    const message = `${namespace}${meaning.sequence.replaceAll('/', '.')} has no effect with output '${output}': ${name}`;
+    const place = joinPointer(pointer, 'extra_config', namespace) + meaning.sequence;
+    complain('OUTPUT_SEQUENTIAL', place, message, { related: related() });
+  }
+  if (encoding.streams) refuseFilters(endpoint, pointer, known, report, written);
+};
+
+/** A filter that would never run may be one that was to hide something. */
+function refuseFilters(
+  endpoint: EndpointConfig,
+  pointer: string,
+  known: KnownPlugins,
+  report: Report,
+  written: Written,
+): void {
+  const refuse = (extra: EndpointConfig['extra_config'], level: Level, at: string): void => {
+    for (const { namespace, meaning } of meaningsOf(extra, level, known)) {
+      if (meaning.filter === undefined) continue;
+      const name = meaning.filter.slice(1);
+      const message = `${name} has no effect with output '${endpoint.output_encoding}': ${routeName(endpoint)}`;
+      const related = placesOf('output_encoding', pointer, written);
+      report.error('OUTPUT_FLATMAP', joinPointer(at, 'extra_config', namespace) + meaning.filter, message, { related });
+    }
+  };
+  refuse(endpoint.extra_config, 'endpoint', pointer);
+  endpoint.backend.forEach(({ extra_config: extra }, at) => {
+    refuse(extra, 'backend', `${pointer}/backend/${at}`);
+  });
+}
+
+/**
+ * Parts of one response do not take each other's place.
+ *
+ * Code: a warning, MERGE_GROUP.
+ */
+export const mergeConflicts: EndpointRule = (endpoint, pointer, _service, report, _written, known) => {
+  const { backend: backends } = endpoint;
+  if (backends.length < 2) return;
+  const groups = new Map<string, number>();
+  backends.forEach(({ group, encoding, extra_config: extra }, index) => {
+    if (!group || isUnread(encoding, known)) return;
+    // Of those only one answers, or none that is seen.
+    if (meaningsOf(extra, 'backend', known).some(({ meaning }) => meaning.apart)) return;
+    const first = groups.get(group);
+    if (first === undefined) {
+      groups.set(group, index);
+      return;
+    }
+    if (meaningsOf(endpoint.extra_config, 'endpoint', known).some(({ meaning }) => meaning.joins)) return;
+    const message = `backend ${first} writes the group "${group}" too: what this backend answers takes its place`;
+    report.warn('MERGE_GROUP', `${pointer}/backend/${index}/group`, message, {
+      hint: ['a group of its own', known.compatibility.remedies?.joined].filter(Boolean).join(', or '),
+      related: [`${pointer}/backend/${first}/group`],
+    });
+  });
+};
