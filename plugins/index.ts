@@ -40,6 +40,7 @@ const plugins: Manifest = {
   'server/echo': () => import('./server/echo.ts'),
   'server/health': () => import('./server/health.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
+  'validation/cel': () => import('./validation/cel/index.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
 };
 

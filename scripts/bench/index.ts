@@ -9,7 +9,7 @@
  *   compare within one run only.
  * - `base` is a bare Node program written by hand for that one scenario (floor.ts): node:http in front, undici dispatch
  *   behind. It does not route, keep deadlines, watch for clients that leave, or add the headers a gateway must add.
- *   In `access-log` it is the gateway itself with its access log off.
+ *   In `access-log` it is the gateway itself with its access log off, in the scenario of a component the gateway without it.
  * - `ratio` is gateway over base, taken round by round, where the two take turns (base, gateway, base, ...), so that
  *   a slow minute of the machine hits both. Median of the rounds; least and greatest in brackets. Where the brackets of
  *   two runs overlap, nothing is proven. `--noise` compares every base with itself and shows the noise.
@@ -23,7 +23,8 @@
  *
  * Scenarios: `no-op` passes 1 KiB as bytes; `json` decodes and encodes it; `filter` adds allow, mapping and group;
  * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. Their access log is off. `access-log` is
- * `no-op` with the log on, going to a file, for at least 200,000 requests.
+ * `no-op` with the log on, going to a file, for at least 200,000 requests. A scenario named after a component compares the
+ * gateway without it to the gateway with it.
  *
  * Every round is checked: sample answers before and after are compared as a whole, no answer under load may be other
  * than 2xx, and the bytes of all answers must add up. A scenario that fails shows no figures and makes the command fail.
@@ -37,8 +38,9 @@ import { chooseGenerator } from './generator.ts';
 import { compare } from './measure.ts';
 import { readOptions } from './options.ts';
 import { describe, type Outcome } from './report.ts';
+import type { Scenario } from './scenarios.ts';
 import { openStage } from './stage.ts';
-import { floor, gateway, loggingGateway } from './subject.ts';
+import { bareGateway, floor, gateway, loggingGateway, type Subject } from './subject.ts';
 
 async function main(): Promise<number> {
   exitOnSignals();
@@ -53,7 +55,7 @@ async function main(): Promise<number> {
       `Node ${facts.node}, ${facts.cores} x ${facts.cpu}; load: ${generator.name}, ${connections} connections`,
     );
     for (const scenario of scenarios) {
-      const [base, other] = scenario.accessLog ? [gateway, loggingGateway] : [floor, gateway];
+      const [base, other] = programsOf(scenario);
       const subject = noise ? base : other;
       console.error(`${scenario.name}: ${rounds} rounds of ${seconds} s for ${base.name} and ${subject.name}`);
       const plan = { upstream, generator, rounds, seconds, connections, folder };
@@ -67,6 +69,12 @@ async function main(): Promise<number> {
     await close();
   }
   return outcomes.some((outcome) => 'failed' in outcome) ? 1 : 0;
+}
+
+/** What is compared in a scenario. */
+function programsOf(scenario: Scenario): readonly [Subject, Subject] {
+  if (scenario.accessLog) return [gateway, loggingGateway];
+  return scenario.components ? [bareGateway, gateway] : [floor, gateway];
 }
 
 process.exitCode = await main().catch((error: Error) => {

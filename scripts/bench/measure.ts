@@ -88,7 +88,8 @@ async function open(subject: Subject, scenario: Scenario, index: number, plan: P
   const origin = `http://127.0.0.1:${port}`;
   const configFile = join(folder, `${index}-${scenario.name}.json`);
   const logFile = join(folder, `${index}-${scenario.name}.log`);
-  const endpoint = { endpoint: scenario.path, ...scenario.endpoint };
+  const components = subject.bare ? undefined : scenario.components;
+  const endpoint = { endpoint: scenario.path, ...scenario.endpoint, ...(components && { extra_config: components }) };
   writeFileSync(configFile, JSON.stringify(configWith([endpoint], upstream, port, subject.logsAccess)));
   const setup = { port, upstream, scenario: scenario.name, configFile };
   const running = await launch(subject, setup, scenario.path, logFile);

@@ -15,6 +15,8 @@ export interface Scenario {
    * floor.ts to the gateway.
    */
   readonly accessLog?: true;
+  /** Components of the endpoint: compares the gateway without them to the gateway with them. */
+  readonly components?: object;
   /** Requests each program answers at least while it is measured: rounds are added until then. */
   readonly requests?: number;
 }
@@ -63,6 +65,21 @@ export const scenarios: readonly Scenario[] = [
     untouched: true,
     accessLog: true,
     requests: 200_000,
+  },
+  {
+    name: 'cel',
+    path: '/bench/cel',
+    endpoint: noOp,
+    components: {
+      'validation/cel': [
+        {
+          check_expr:
+            "req_method == 'GET' && size(req_params) < 5 && 'Sluice' in req_headers['X-Forwarded-Host'] == false",
+        },
+      ],
+    },
+    expected: small,
+    untouched: true,
   },
 ];
 

@@ -25,6 +25,8 @@ export interface Subject {
   readonly ipc?: boolean;
   /** Writes a line for every request to its output. */
   readonly logsAccess?: true;
+  /** Serves the endpoint without the components of the scenario. */
+  readonly bare?: true;
 }
 
 const FLOOR_FILE = join(import.meta.dirname, 'floor.ts');
@@ -48,6 +50,9 @@ export const gateway: Subject = {
 
 /** The gateway with the access log that it writes by default. */
 export const loggingGateway: Subject = { ...gateway, name: 'gateway with access log', logsAccess: true };
+
+/** The gateway without the components that a scenario is about. */
+export const bareGateway: Subject = { ...gateway, name: 'gateway without the component', bare: true };
 
 /** Longest wait for the first answer, in milliseconds. */
 const START_MS = 60_000;

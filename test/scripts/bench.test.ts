@@ -11,7 +11,7 @@ import { manyEndpoints } from '../../scripts/bench/many-endpoints.ts';
 import { compare } from '../../scripts/bench/measure.ts';
 import { scenarios } from '../../scripts/bench/scenarios.ts';
 import { openStage, type Stage } from '../../scripts/bench/stage.ts';
-import { floor, gateway, launch, loggingGateway } from '../../scripts/bench/subject.ts';
+import { bareGateway, floor, gateway, launch, loggingGateway } from '../../scripts/bench/subject.ts';
 import { verifyLoad, verifySample } from '../../scripts/bench/verify.ts';
 import { readWrkReport } from '../../scripts/bench/wrk.ts';
 import { freePort } from '../../scripts/free-port.ts';
@@ -80,7 +80,7 @@ describe('the benchmark', function () {
     }
   });
 
-  for (const scenario of scenarios.filter(({ accessLog }) => !accessLog)) {
+  for (const scenario of scenarios.filter(({ accessLog, components }) => !accessLog && !components)) {
     it(`has a floor that answers rightly for ${scenario.name}`, async () => {
       const port = await freePort();
       const setup = { port, upstream: stage.upstream, scenario: scenario.name, configFile: '' };
@@ -101,6 +101,16 @@ describe('the benchmark', function () {
       readFileSync(join(stage.folder, `${lane}-access-log.log`), 'utf8'),
     );
     ok(!quiet!.includes('/bench/access-log"') && logged!.split('/bench/access-log"').length > 100);
+  });
+
+  it('compares the gateway with a component to the one without', async () => {
+    const scenario = scenarios.find(({ components }) => components)!;
+    await compare(scenario, bareGateway, gateway, plan());
+    const extras = ['0', '1'].map((lane) => {
+      const file = readFileSync(join(stage.folder, `${lane}-${scenario.name}.json`), 'utf8');
+      return JSON.parse(file).endpoints[0].extra_config;
+    });
+    deepEqual(extras, [undefined, scenario.components]);
   });
 
   it('refuses options that make no sense', async () => {

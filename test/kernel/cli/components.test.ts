@@ -20,7 +20,6 @@ const ofEndpoints = [
   'qos/ratelimit/tiered',
   'security/policies',
   'telemetry/opentelemetry',
-  'validation/cel',
   'validation/response-json-schema',
   'websocket',
 ];

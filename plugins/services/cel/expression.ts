@@ -1,0 +1,107 @@
+import { type CelEnv, celEnv, isCelError, plan } from '@bufbuild/cel';
+import type { Patterns } from '#contract';
+import { bounded } from './budget.ts';
+import { Checker, type NamedKey } from './checker.ts';
+import { functions, PUSH, TURN } from './functions.ts';
+import { CelMistake } from './mistake.ts';
+import { childrenOf, type Expr, readSyntax } from './syntax.ts';
+import { timeMethods } from './time.ts';
+import { type CelType, typeName } from './types.ts';
+
+/** What an evaluation came to: true, false, or why it failed. */
+export type Verdict = boolean | string;
+
+/** A condition, compiled once. */
+export interface Expression {
+  readonly source: string;
+  /** The variables it reads. */
+  readonly reads: ReadonlySet<string>;
+  /** Keys that stand in it and are looked for in variables. */
+  readonly keys: readonly NamedKey[];
+  /**
+   * Evaluates without side effects, within 100 ms of the processor and 50,000 members of lists and objects.
+   * @param variables by their names; each is read when the expression needs it.
+   * @param limitMs longest time, in milliseconds.
+   */
+  evaluate(variables: object, limitMs: number): Verdict;
+}
+
+/**
+ * Compiles a condition of the Common Expression Language, and checks it as far as that is possible before a request comes.
+ * @param variables what it may read, with their types.
+ * @throws CelMistake CEL_SYNTAX, CEL_SIZE, CEL_NAME, CEL_FUNCTION, CEL_TYPE, CEL_NEVER, CEL_PATTERN, CEL_NO_CONDITION.
+ */
+export function compileExpression(
+  source: string,
+  variables: ReadonlyMap<string, CelType>,
+  patterns: Patterns,
+): Expression {
+  const syntax = readSyntax(source);
+  const { type, reads, keys, patterns: written } = new Checker(syntax, variables).check();
+  if (type !== 'bool' && type !== 'dyn') {
+    throw new CelMistake('CEL_NO_CONDITION', `is a ${typeName(type)}: a condition is true or false`);
+  }
+  for (const pattern of written) compilePattern(pattern, patterns);
+  boundLoops(syntax.root);
+  const run = plan(environment(patterns), syntax.root) as (bindings: object) => unknown;
+  return {
+    source,
+    reads,
+    keys,
+    evaluate(bindings, limitMs) {
+      let result: unknown;
+      const exceeded = bounded(limitMs, () => {
+        result = run(bindings);
+      });
+      if (exceeded !== null) return exceeded;
+      if (typeof result === 'boolean') return result;
+      return isCelError(result) ? result.message : 'the result is neither true nor false';
+    },
+  };
+}
+
+function compilePattern(pattern: string, patterns: Patterns): void {
+  try {
+    patterns.compile(pattern);
+  } catch (error) {
+    const { message, hint } = error as { readonly message: string; readonly hint?: string };
+    throw new CelMistake('CEL_PATTERN', `the pattern '${pattern}' ${message}`, { hint });
+  }
+}
+
+/** Every turn of a loop is counted; what `map` and `filter` make grows in place. */
+function boundLoops(node: Expr): void {
+  for (const child of childrenOf(node)) boundLoops(child);
+  const { case: kind, value } = node.exprKind;
+  if (kind !== 'comprehensionExpr') return;
+  value.loopCondition = callOf(node, TURN, [value.loopCondition!]);
+  growInPlace(value.loopStep!, value.accuVar);
+}
+
+function growInPlace(step: Expr, accumulator: string): void {
+  const { case: kind, value } = step.exprKind;
+  if (kind !== 'callExpr') return;
+  const [made, more] = value.args;
+  const isOwn = made?.exprKind.case === 'identExpr' && made.exprKind.value.name === accumulator;
+  if (value.function === '_+_' && isOwn && more?.exprKind.case === 'listExpr') value.function = PUSH;
+  else if (value.function === '_?_:_') growInPlace(more!, accumulator);
+}
+
+function callOf({ id }: Expr, name: string, args: Expr[]): Expr {
+  return {
+    $typeName: 'cel.expr.Expr',
+    id,
+    exprKind: { case: 'callExpr', value: { $typeName: 'cel.expr.Expr.Call', function: name, args } },
+  };
+}
+
+const environments = new WeakMap<Patterns, CelEnv>();
+
+function environment(patterns: Patterns): CelEnv {
+  let made = environments.get(patterns);
+  if (!made) {
+    made = celEnv({ funcs: [...functions, ...timeMethods], re2: patterns });
+    environments.set(patterns, made);
+  }
+  return made;
+}

@@ -1,0 +1,92 @@
+import { type CelList, CelScalar, celFunc, celList, celMethod, celUint, listType, objectType } from '@bufbuild/cel';
+import { TimestampSchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { spend } from './budget.ts';
+
+const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar;
+const LIST = listType(DYN);
+
+/** Longest text an operator makes, in UTF-16 units. */
+const MAX_TEXT = 1024 * 1024;
+
+/** Names that no expression can write, put into its tree. */
+export const TURN = '@turn';
+export const PUSH = '@push';
+
+/** Characters of a text that count as one member looked at. */
+const TEXT_STEP = 1024;
+
+const integer = /^[+-]?\d{1,100}$/;
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const special: Readonly<Record<string, number>> = { inf: Infinity, '+inf': Infinity, '-inf': -Infinity, nan: NaN };
+const MAX_NUMBER_LENGTH = 400;
+
+/**
+ * What the engine does another way than the language says, or without a bound: it reads `''` and `' 1 '` as numbers, takes
+ * milliseconds for seconds, copies texts to count their characters.
+ */
+export const functions = [
+  celFunc('int', [STRING], INT, (text) => {
+    const value = readInteger(text);
+    if (BigInt.asIntN(64, value) !== value) throw new Error(`'${text}' is no 64-bit integer`);
+    return value;
+  }),
+  celFunc('uint', [STRING], UINT, (text) => {
+    const value = readInteger(text);
+    if (BigInt.asUintN(64, value) !== value) throw new Error(`'${text}' is no unsigned 64-bit integer`);
+    return celUint(value);
+  }),
+  celFunc('double', [STRING], DOUBLE, (text) => {
+    const value = special[text.toLowerCase()] ?? (isDecimal(text) ? Number(text) : undefined);
+    if (value === undefined) throw new Error(`'${text.slice(0, 50)}' is no number`);
+    return value;
+  }),
+  celFunc('timestamp', [INT], objectType(TimestampSchema), (seconds) => timestampFromMs(Number(seconds) * 1000)),
+  celFunc('size', [STRING], INT, (text) => countCharacters(text)),
+  celMethod('size', STRING, [], INT, function () {
+    return countCharacters(this);
+  }),
+  celFunc('_+_', [STRING, STRING], STRING, (left, right) => {
+    if (left.length + right.length > MAX_TEXT) throw new Error(`a text of more than ${MAX_TEXT} characters`);
+    return left + right;
+  }),
+  celFunc(TURN, [DYN], BOOL, (condition) => {
+    spend(1);
+    return condition === true;
+  }),
+  celFunc(PUSH, [LIST, LIST], LIST, (made, more) => push(made as CelList, more as CelList)),
+];
+
+function readInteger(text: string): bigint {
+  if (!integer.test(text)) throw new Error(`'${text.slice(0, 50)}' is no integer`);
+  return BigInt(text);
+}
+
+function isDecimal(text: string): boolean {
+  return text.length <= MAX_NUMBER_LENGTH && decimal.test(text);
+}
+
+function countCharacters(text: string): bigint {
+  spend(Math.ceil(text.length / TEXT_STEP));
+  let characters = text.length;
+  for (let at = 0; at < text.length - 1; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) !== 0xd800 || (text.charCodeAt(at + 1) & 0xfc00) !== 0xdc00) continue;
+    characters--;
+    at++;
+  }
+  return BigInt(characters);
+}
+
+const growing = new WeakMap<CelList, unknown[]>();
+
+/** Adds to the list that a `map` or `filter` makes, which nothing else can see yet. */
+function push(made: CelList, more: CelList): CelList {
+  const own = growing.get(made);
+  if (own) {
+    for (const member of more) own.push(member);
+    return made;
+  }
+  const members = [...made, ...more];
+  const list = celList(members);
+  growing.set(list, members);
+  return list;
+}

@@ -1,0 +1,72 @@
+import { parse } from '@bufbuild/cel';
+import { CelMistake } from './mistake.ts';
+
+/** A node of the syntax tree of an expression, macros expanded. */
+export type Expr = NonNullable<ReturnType<typeof parse>['expr']>;
+
+export interface Syntax {
+  readonly root: Expr;
+  /** Where in the text a node stands. */
+  placeOf(node: Expr): CelMistake['within'];
+}
+
+/** Longest expression, in UTF-16 units; deepest nesting of its parts. */
+const MAX_LENGTH = 4096;
+const MAX_DEPTH = 100;
+
+/** Reads an expression. @throws CelMistake CEL_SYNTAX, CEL_SIZE. */
+export function readSyntax(source: string): Syntax {
+  if (source.length > MAX_LENGTH) {
+    throw new CelMistake('CEL_SIZE', `has ${source.length} characters: at most ${MAX_LENGTH} are supported`);
+  }
+  const { expr, sourceInfo } = parsed(source);
+  if (depthOf(expr!) > MAX_DEPTH) throw tooDeep();
+  const positions = sourceInfo?.positions ?? {};
+  return {
+    root: expr!,
+    placeOf({ id }) {
+      const start = positions[String(id)];
+      return start === undefined ? undefined : { start, end: start + 1 };
+    },
+  };
+}
+
+function parsed(source: string): ReturnType<typeof parse> {
+  try {
+    return parse(source);
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep();
+    const [, line, column, said] = /^<input>:(\d+):(\d+): (.*)$/s.exec((error as Error).message) ?? [];
+    if (said === undefined) throw new CelMistake('CEL_SYNTAX', (error as Error).message);
+    const before = source.split('\n').slice(0, Number(line) - 1);
+    const start = before.reduce((sum, text) => sum + text.length + 1, 0) + Number(column) - 1;
+    throw new CelMistake('CEL_SYNTAX', `is no expression: ${said}`, { within: { start, end: start + 1 } });
+  }
+}
+
+function tooDeep(): CelMistake {
+  return new CelMistake('CEL_SIZE', `is nested more than ${MAX_DEPTH} levels deep`);
+}
+
+function depthOf(node: Expr): number {
+  return 1 + childrenOf(node).reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0);
+}
+
+export function childrenOf({ exprKind: { case: kind, value } }: Expr): readonly Expr[] {
+  switch (kind) {
+    case 'selectExpr':
+      return [value.operand!];
+    case 'callExpr':
+      return value.target ? [value.target, ...value.args] : value.args;
+    case 'listExpr':
+      return value.elements;
+    case 'structExpr':
+      return value.entries.flatMap(({ keyKind, value: entry }) =>
+        keyKind.case === 'mapKey' ? [keyKind.value, entry!] : [entry!],
+      );
+    case 'comprehensionExpr':
+      return [value.iterRange!, value.accuInit!, value.loopCondition!, value.loopStep!, value.result!];
+    default:
+      return [];
+  }
+}

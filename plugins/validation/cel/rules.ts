@@ -1,0 +1,128 @@
+import { type Call, CallError, canonicalHeaderName, type Log, paramKey, type Site } from '#contract';
+import { compileExpression, type Expression, type Verdict } from '../../services/cel/expression.ts';
+import { CelMistake } from '../../services/cel/mistake.ts';
+import type { CelType } from '../../services/cel/types.ts';
+import type { CheckConfig } from './schema.ts';
+import { requestTypes, responseTypes, type Variables } from './variables.ts';
+
+/** When a condition is looked at. */
+export type Phase = 'token' | 'request' | 'response';
+
+interface Rule {
+  readonly expression: Expression;
+  readonly config: CheckConfig;
+}
+
+/** The conditions of one phase at one place. */
+export class Rules {
+  readonly #rules: readonly Rule[];
+  readonly #log: Log;
+
+  constructor(rules: readonly Rule[], log: Log) {
+    this.#rules = rules;
+    this.#log = log;
+  }
+
+  get any(): boolean {
+    return this.#rules.length > 0;
+  }
+
+  reads(prefix: string): boolean {
+    return this.#rules.some(({ expression }) => [...expression.reads].some((name) => name.startsWith(prefix)));
+  }
+
+  /** @returns why the call ends here; null when every condition holds. Code: CEL_REJECTED. */
+  check(variables: Variables, call: Call): CallError | null {
+    for (const [at, { expression, config }] of this.#rules.entries()) {
+      const verdict = expression.evaluate(variables, Math.max(call.remainingMs, 0));
+      if (verdict === true) {
+        this.#log.debug(() => `Evaluator #${at} result: true`);
+        continue;
+      }
+      this.#log.info(() => `Evaluator #${at} ${said(verdict)}`);
+      return rejection(at, config);
+    }
+    return null;
+  }
+}
+
+function said(verdict: Verdict): string {
+  return typeof verdict === 'string' ? `failed: ${verdict}` : 'result: false';
+}
+
+function rejection(at: number, { error }: CheckConfig): CallError {
+  const message = `request aborted by evaluator #${at}`;
+  if (!error) return new CallError('CEL_REJECTED', message);
+  const { status, body = message, content_type: contentType } = error;
+  return new CallError('CEL_REJECTED', message, { view: { status, body, contentType } });
+}
+
+const requestNames = Object.keys(requestTypes);
+const responseNames = Object.keys(responseTypes);
+
+/** Variables at an endpoint or for the whole service; in a backend there is no token. */
+export const outerTypes: ReadonlyMap<string, CelType> = new Map<string, CelType>([
+  ...Object.entries(requestTypes),
+  ...Object.entries(responseTypes),
+  ['now', 'string'],
+  ['JWT', { key: 'string', value: 'dyn' }],
+]);
+export const backendTypes: ReadonlyMap<string, CelType> = new Map([...outerTypes].filter(([name]) => name !== 'JWT'));
+
+/** The conditions of a place, by phase. Faults: those of `compileExpression`; warning CEL_KEY. */
+export function readRules(
+  site: Site<readonly CheckConfig[]>,
+  types: ReadonlyMap<string, CelType>,
+): Readonly<Record<Phase, Rules>> {
+  const phases: Record<Phase, Rule[]> = { token: [], request: [], response: [] };
+  for (const [at, config] of site.config.entries()) {
+    const expression = compileAt(site, config.check_expr, `/${at}/check_expr`, types);
+    phases[phaseOf(expression)].push({ expression, config });
+  }
+  const log = site.log.at('[CEL]');
+  return {
+    token: new Rules(phases.token, log),
+    request: new Rules(phases.request, log.at('[pre]')),
+    response: new Rules(phases.response, log.at('[post]')),
+  };
+}
+
+/** A condition that reads what is there early and what is there late is looked at late. */
+function phaseOf({ reads }: Expression): Phase {
+  if (responseNames.some((name) => reads.has(name))) return 'response';
+  return reads.has('JWT') && !requestNames.some((name) => reads.has(name)) ? 'token' : 'request';
+}
+
+function compileAt(
+  site: Site<readonly CheckConfig[]>,
+  source: string,
+  pointer: string,
+  types: ReadonlyMap<string, CelType>,
+): Expression {
+  try {
+    const expression = compileExpression(source, types, site.use('patterns'));
+    warnOfKeys(site, expression, pointer);
+    return expression;
+  } catch (error) {
+    if (!(error instanceof CelMistake)) throw error;
+    const { code, message, hint, within } = error;
+    if (code === 'CEL_NAME' && !types.has('JWT') && /'JWT'/.test(message)) {
+      throw site.fault('CEL_NAME', pointer, 'JWT is not there in backends', {
+        hint: 'move it to the endpoint',
+        within,
+      });
+    }
+    throw site.fault(code, pointer, message, { hint, within });
+  }
+}
+
+/** Keys that are never there as they are written. */
+function warnOfKeys(site: Site<readonly CheckConfig[]>, { keys }: Expression, pointer: string): void {
+  for (const { variable, key } of keys) {
+    const isHeader = variable === 'req_headers' || variable === 'resp_metadata_headers';
+    const meant = isHeader ? canonicalHeaderName(key) : variable === 'req_params' ? paramKey(key) : key;
+    if (meant === key) continue;
+    const what = isHeader ? 'header' : 'parameter';
+    site.warn('CEL_KEY', pointer, `${variable} never has '${key}'`, { hint: `the ${what} is '${meant}' there` });
+  }
+}

@@ -1,0 +1,130 @@
+import type { CelInput } from '@bufbuild/cel';
+import {
+  canonicalHeaderName,
+  type DataObject,
+  type HeaderBag,
+  type PipeRequest,
+  type Query,
+  type Reply,
+} from '#contract';
+import { type CelType, listOf, mapOf } from '../../services/cel/types.ts';
+import { lazyMap, objectValue } from '../../services/cel/values.ts';
+import { paramOf } from '../../services/params.ts';
+
+const lists = mapOf('string', listOf('string'));
+
+export const requestTypes: Readonly<Record<string, CelType>> = {
+  req_method: 'string',
+  req_path: 'string',
+  req_params: mapOf('string', 'string'),
+  req_headers: lists,
+  req_querystring: lists,
+};
+
+export const responseTypes: Readonly<Record<string, CelType>> = {
+  resp_completed: 'bool',
+  resp_metadata_status: 'int',
+  resp_metadata_headers: lists,
+  resp_data: mapOf('string', 'dyn'),
+};
+
+/** What there is to read. */
+export interface Readable {
+  /** Null for a token. */
+  readonly request: PipeRequest | null;
+  readonly path: string;
+  /** Null before there is one. */
+  readonly reply: Reply | null;
+  /** The reply passes undecoded: status and headers are those of the backend. */
+  readonly raw: boolean;
+  readonly claims: Readonly<DataObject> | undefined;
+}
+
+/** What an expression can read; each is made when one reads it. */
+export class Variables {
+  readonly #from: Readable;
+  #params: CelInput | undefined;
+  #headers: CelInput | undefined;
+  #data: CelInput | undefined;
+
+  constructor(from: Readable) {
+    this.#from = from;
+  }
+
+  get now(): string {
+    return new Date().toISOString();
+  }
+
+  get JWT(): CelInput {
+    return objectValue(this.#from.claims ?? {});
+  }
+
+  get req_method(): string {
+    return this.#from.request!.method;
+  }
+
+  get req_path(): string {
+    return this.#from.path;
+  }
+
+  get req_params(): CelInput {
+    this.#params ??= paramMap(this.#from.request!);
+    return this.#params;
+  }
+
+  get req_headers(): CelInput {
+    this.#headers ??= headerMap(this.#from.request!.headers);
+    return this.#headers;
+  }
+
+  get req_querystring(): CelInput {
+    return queryMap(this.#from.request!.query);
+  }
+
+  get resp_completed(): boolean {
+    return this.#from.reply!.complete === true;
+  }
+
+  /** Of a reply that is decoded, status and headers are the gateway's own. */
+  get resp_metadata_status(): bigint {
+    return this.#from.raw ? BigInt(this.#from.reply!.status) : 0n;
+  }
+
+  get resp_metadata_headers(): CelInput {
+    return this.#from.raw ? headerMap(this.#from.reply!.headers) : objectValue({});
+  }
+
+  get resp_data(): CelInput {
+    this.#data ??= objectValue(this.#from.reply!.data ?? {});
+    return this.#data;
+  }
+}
+
+/** Headers by their canonical names, each with all its values. */
+function headerMap(headers: HeaderBag): CelInput {
+  const valuesOf = (name: string) => (canonicalHeaderName(name) === name ? headers.getAll(name.toLowerCase()) : []);
+  return lazyMap({
+    get: (name) => {
+      const values = valuesOf(name);
+      return values.length > 0 ? values : undefined;
+    },
+    has: (name) => valuesOf(name).length > 0,
+    keys: () => new Set(Array.from(headers, ([name]) => canonicalHeaderName(name))),
+  });
+}
+
+function paramMap(request: PipeRequest): CelInput {
+  return lazyMap({
+    get: (name) => paramOf(request, name),
+    has: (name) => paramOf(request, name) !== undefined,
+    keys: () => Object.keys(request.params),
+  });
+}
+
+function queryMap(query: Query): CelInput {
+  return lazyMap({
+    get: (name) => (query.has(name) ? query.getAll(name) : undefined),
+    has: (name) => query.has(name),
+    keys: () => Array.from(query, ([name]) => name),
+  });
+}

@@ -1,0 +1,84 @@
+import { deepEqual, rejects } from 'node:assert/strict';
+import type { Level } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { plugin } from '../../../plugins/validation/cel/index.ts';
+import { openHarness } from '../../support/harness.ts';
+
+const refusalOf = async (level: Level, ...conditions: (string | object)[]) => {
+  const config = conditions.map((rule) => (typeof rule === 'string' ? { check_expr: rule } : rule));
+  let said: unknown;
+  await rejects(openHarness(plugin, level, config), (error: unknown) => {
+    if (!(error instanceof ConfigErrors)) throw error;
+    said = error.errors.map(({ code, pointer, message }) => [code, pointer, message]);
+    return true;
+  });
+  return said;
+};
+
+const warningsOf = async (level: Level, condition: string) => {
+  const gate = await openHarness(plugin, level, [{ check_expr: condition }]);
+  await gate.close();
+  return gate.warnings.map(({ code, pointer, message, hint }) => [code, pointer, message, hint]);
+};
+
+describe('the configuration of validation/cel', () => {
+  it('is refused where a condition does not parse, or compares what is never equal', async () => {
+    deepEqual(await refusalOf('endpoint', 'true', '1 +'), [
+      ['CEL_SYNTAX', '/1/check_expr', ((await refusalOf('endpoint', '1 +')) as string[][])[0]![2]],
+    ]);
+    deepEqual(await refusalOf('endpoint', 'req_params.Id == 3'), [
+      ['CEL_NEVER', '/0/check_expr', 'string == int is never true'],
+    ]);
+    deepEqual(await refusalOf('backend', 'req_method'), [
+      ['CEL_NO_CONDITION', '/0/check_expr', 'is a string: a condition is true or false'],
+    ]);
+  });
+
+  it('is refused where claims are read without a validator, and in backends', async () => {
+    deepEqual(await refusalOf('endpoint', 'JWT.lvl > 2'), [
+      ['CEL_NO_TOKEN', '', 'JWT is there only beside "auth/validator"'],
+    ]);
+    deepEqual(await refusalOf('endpoint', 'JWT.sub == req_params.Id'), [
+      ['CEL_NO_TOKEN', '', 'JWT is there only beside "auth/validator"'],
+    ]);
+    deepEqual(await refusalOf('backend', 'JWT.lvl > 2'), [
+      ['CEL_NAME', '/0/check_expr', 'JWT is not there in backends'],
+    ]);
+  });
+
+  it('is refused without any condition, and with fields there are not', async () => {
+    for (const level of ['service', 'endpoint', 'backend'] as const) {
+      deepEqual(
+        ((await refusalOf(level)) as string[][]).map(([code]) => code),
+        ['SCHEMA_RANGE'],
+      );
+    }
+    deepEqual(((await refusalOf('endpoint', { check_exp: 'true' })) as string[][]).map(([code]) => code).sort(), [
+      'SCHEMA_UNKNOWN_KEY',
+    ]);
+  });
+
+  it('may have comments beside a condition', async () => {
+    const gate = await openHarness(plugin, 'endpoint', [{ check_expr: 'true', '@comment': 'why', _more: 1 }]);
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('is warned of where a key is never there as it is written', async () => {
+    deepEqual(await warningsOf('endpoint', "'a' in req_headers['x-team'] || req_params.id_user == ''"), [
+      ['CEL_KEY', '/0/check_expr', "req_headers never has 'x-team'", "the header is 'X-Team' there"],
+      ['CEL_KEY', '/0/check_expr', "req_params never has 'id_user'", "the parameter is 'Id_user' there"],
+    ]);
+    deepEqual(await warningsOf('backend', "resp_metadata_headers['X-Team'] == ['a'] && req_params.Id != ''"), []);
+  });
+
+  it('reads data only where a condition does', async () => {
+    const readsData = async (level: Level, condition: string) => {
+      const gate = await openHarness(plugin, level, [{ check_expr: condition }]);
+      await gate.close();
+      return gate.attached.readsData;
+    };
+    deepEqual(await readsData('endpoint', 'resp_completed'), undefined);
+    deepEqual(await readsData('endpoint', 'has(resp_data.a)'), true);
+    deepEqual(await readsData('backend', 'has(resp_data.a)'), true);
+  });
+});

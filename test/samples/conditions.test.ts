@@ -1,0 +1,38 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { sluice } from '../kernel/cli/command.ts';
+import { serveSample } from './serve.ts';
+
+describe('the sample of conditions', () => {
+  let sample: Awaited<ReturnType<typeof serveSample>>;
+
+  before(async () => {
+    sample = await serveSample('conditions');
+  });
+  after(() => sample.close());
+
+  const statusOf = async (url: string) => (await sample.gateway.inject(url)).statusCode;
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/conditions/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('takes numbers only, and keeps one company to itself', async () => {
+    deepEqual(await Promise.all(['/users/1', '/users/2', '/users/one'].map(statusOf)), [200, 403, 404]);
+  });
+
+  it('leaves a part out for those who do not ask for it', async () => {
+    const partsFor = async (headers: Record<string, string>) => {
+      const answer = await sample.gateway.inject({ url: '/home/1', headers });
+      return [Object.keys(answer.json()), answer.headers['x-gateway-completed']];
+    };
+    deepEqual(await partsFor({}), [['user'], 'false']);
+    deepEqual(await partsFor({ 'x-kind': 'full' }), [['user', 'cart'], 'true']);
+  });
+
+  it('is closed on Sundays', async () => {
+    const isSunday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'Europe/Paris' }).format() === 'Sunday';
+    const { statusCode } = await sample.gateway.inject({ method: 'POST', url: '/orders', payload: { article: 'pen' } });
+    equal(statusCode, isSunday ? 503 : 200);
+  });
+});
