@@ -28,6 +28,7 @@ const plugins: Manifest = {
   'encoding/string': () => import('./encoding/string.ts'),
   'encoding/xml': () => import('./encoding/xml.ts'),
   'encoding/yaml': () => import('./encoding/yaml.ts'),
+  'modifier/martian': () => import('./modifier/martian/index.ts'),
   proxy: () => import('./proxy/index.ts'),
   'qos/circuit-breaker': () => import('./qos/circuit-breaker/index.ts'),
   'qos/circuit-breaker/http': () => import('./qos/circuit-breaker/http.ts'),

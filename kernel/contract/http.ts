@@ -10,6 +10,8 @@ export interface HttpAttempt {
   readonly origin: string;
   /** Encoded path and query. */
   readonly target: string;
+  /** The `Host` that is sent. */
+  readonly host: string;
   /** Of this attempt alone: nothing that was signed for another one is in them. A signer may change them. */
   readonly headers: HeaderBag;
   /** Null without a body, and where no signer reads it. */

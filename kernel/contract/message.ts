@@ -26,6 +26,8 @@ export class PipeRequest {
   origin = '';
   /** Encoded path and query to ask for; empty in the proxy phase. */
   target = '';
+  /** The `Host` that is sent to it; null for that of its address. */
+  host: string | null = null;
   params: Params;
   /** The parameters let through. */
   query: Query;
@@ -56,6 +58,7 @@ export class PipeRequest {
     copy.method = this.method;
     copy.origin = this.origin;
     copy.target = this.target;
+    copy.host = this.host;
     copy.earlier = this.earlier;
     return copy;
   }

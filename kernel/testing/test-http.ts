@@ -46,7 +46,8 @@ function calling(
     const { method, target, headers } = request;
     const origin = request.origin || 'http://backend.test';
     const body = signers.some(({ readsBody }) => readsBody) ? ((await request.body?.bytes()) ?? null) : null;
-    const attempt = { method, origin, target, headers: headers.copy(), body, redirects: 0 };
+    const host = request.host ?? new URL(origin).host;
+    const attempt = { method, origin, target, host, headers: headers.copy(), body, redirects: 0 };
     for (const signer of signers) await signer.sign(attempt, call);
     request.headers = attempt.headers;
     const opened = { dnsMs: 0, connectMs: 0, tlsMs: 0 };

@@ -38,6 +38,7 @@ export function fieldsOf(document: unknown): Field[] {
       found.push({ path, value, schema, holder });
       return;
     }
+    if (schema.type === 'recursive') return visit(value, schema.schema(), path, holder);
     if (path.at(-1) === 'extra_config') return visitComponents(value as object, path);
     found.push({ path, value, schema, holder });
     if (schema.type === 'array') {

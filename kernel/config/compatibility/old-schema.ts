@@ -76,18 +76,28 @@ function demand(field: string): JsonSchema {
   return { type: 'object', properties: { [field]: true }, required: [field] };
 }
 
-/** What refuses the names of version 2 wherever a schema has them, and nothing else; undefined when it has none. */
-function withoutOldNames(schema: JsonSchema, definitions: Schemas): JsonSchema | undefined {
+/**
+ * What refuses the names of version 2 wherever a schema has them, and nothing else; undefined when it has none.
+ * @param within references on the way here: a schema that holds itself is looked into once.
+ */
+function withoutOldNames(
+  schema: JsonSchema,
+  definitions: Schemas,
+  within: readonly string[] = [],
+): JsonSchema | undefined {
   const [wrapped] = (schema['allOf'] ?? []) as JsonSchema[];
   const reference = (schema['$ref'] ?? wrapped?.['$ref']) as string | undefined;
-  if (reference !== undefined) return withoutOldNames(definitions[reference.slice(DEFINITIONS.length)]!, definitions);
+  if (reference !== undefined) {
+    if (within.includes(reference)) return undefined;
+    return withoutOldNames(definitions[reference.slice(DEFINITIONS.length)]!, definitions, [...within, reference]);
+  }
   if (schema['items'] !== undefined) {
-    const items = withoutOldNames(schema['items'] as JsonSchema, definitions);
+    const items = withoutOldNames(schema['items'] as JsonSchema, definitions, within);
     return items && { type: 'array', items };
   }
   const found = ['properties', 'patternProperties'].flatMap((keyword) => {
     const inner = Object.entries((schema[keyword] ?? {}) as Schemas).flatMap(([key, field]) => {
-      const refusal = oldFields.has(field) ? false : withoutOldNames(field, definitions);
+      const refusal = oldFields.has(field) ? false : withoutOldNames(field, definitions, within);
       return refusal === undefined ? [] : [[key, refusal] as const];
     });
     return inner.length > 0 ? [[keyword, Object.fromEntries(inner)] as const] : [];

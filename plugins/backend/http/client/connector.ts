@@ -62,7 +62,9 @@ export function connector(
     };
     let times = unknownTimes;
     const start = performance.now();
-    const socket: unknown = connect(options, settled);
+    // The name that is asked for, and that the certificate must have, is that of the address, whatever `Host` is sent.
+    const { servername: _, ...address } = options;
+    const socket: unknown = connect(address, settled);
     if (socket instanceof Socket) times = timing(socket, start, secure);
     if (socket instanceof Socket) limit(socket, dial.timeoutMs, secure, options.hostname);
   };

@@ -10,7 +10,7 @@ import type { RedirectSource } from './redirect.ts';
  * @param isLast the connection is closed after the answer.
  */
 export function dispatchOptions(
-  { origin, target, method }: RedirectSource,
+  { origin, target, host, method }: RedirectSource,
   list: string[],
   payload: Payload,
   length: number | undefined,
@@ -19,12 +19,14 @@ export function dispatchOptions(
 ): Dispatcher.DispatchOptions {
   const isStream = payload !== null && !(payload instanceof Uint8Array);
   if (isStream && length !== undefined) list.push('Content-Length', String(length));
+  if (host !== null) list.push('Host', host);
   return {
     origin,
     path: target,
     method,
     headers: lane.proxied ? headerRecord(list) : list,
     body: payload,
+    servername: lane.serverName,
     reset: isLast ? true : undefined,
     headersTimeout: 0,
     bodyTimeout: 0,

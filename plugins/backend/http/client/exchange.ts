@@ -48,6 +48,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
   firstOrigin: string;
   origin: string;
   target: string;
+  host: string | null;
   #client: HttpClient;
   #request: PipeRequest;
   #call: Call;
@@ -78,6 +79,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     this.headers = request.headers;
     this.origin = request.origin;
     this.target = request.target;
+    this.host = request.host;
     this.firstOrigin = request.origin;
   }
 
@@ -226,6 +228,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     const request = this.#request;
     request.origin = next.origin;
     request.target = next.target;
+    request.host = next.host;
     const follower = new Exchange(this.#client, request, this.#call, next.keepsBody ? payload : null, this.#resolve);
     follower.method = next.method;
     follower.headers = next.headers;

@@ -41,6 +41,8 @@ export class OriginPool implements FreshMark {
   readonly address: string;
   readonly dispatcher: Dispatcher;
   readonly proxied: boolean;
+  /** The same for all requests, whatever `Host` they send: with another one the library would connect anew. */
+  readonly serverName: string | undefined;
   /** Calls on their way. */
   active = 0;
   fresh: ConnectionTimes | null = null;
@@ -48,6 +50,7 @@ export class OriginPool implements FreshMark {
 
   constructor(address: string, settings: TransportSettings) {
     this.address = address;
+    this.serverName = address.startsWith('https:') ? new URL(address).hostname : undefined;
     this.#options = {
       pipelining: settings.keepAlive ? 1 : 0,
       keepAliveTimeout: settings.idleMs > 0 ? settings.idleMs : FOR_EVER_MS,

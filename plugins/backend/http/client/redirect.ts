@@ -9,6 +9,7 @@ export interface RedirectTarget {
   readonly method: string;
   readonly origin: string;
   readonly target: string;
+  readonly host: string | null;
   readonly headers: HeaderBag;
   /** The body is sent again. */
   readonly keepsBody: boolean;
@@ -19,6 +20,8 @@ export interface RedirectSource {
   readonly method: string;
   readonly origin: string;
   readonly target: string;
+  /** The `Host` that is sent; null for that of the origin. */
+  readonly host: string | null;
   readonly headers: HeaderBag;
   /** Redirects before this request. */
   readonly redirects: number;
@@ -65,6 +68,7 @@ export function redirectTo(
     method: keepsBody || from.method === 'HEAD' ? from.method : 'GET',
     origin: url.origin,
     target: url.pathname + url.search,
+    host: url.origin === from.origin ? from.host : null,
     headers,
     keepsBody,
   };

@@ -4,13 +4,14 @@ import type { RedirectSource } from './redirect.ts';
 
 /** The headers of one attempt, signed by everyone in turn. The hop keeps its own, which no signature is in. */
 export async function signed(
-  { method, origin, target, headers, redirects: hops }: RedirectSource,
+  { method, origin, target, host, headers, redirects: hops }: RedirectSource,
   signers: readonly HttpSigner[],
   payload: Payload,
   call: Call,
 ): Promise<HeaderBag> {
   const body = payload instanceof Uint8Array ? payload : null;
-  const attempt = { method, origin, target, headers: headers.copy(), body, redirects: hops };
+  const signedHost = host ?? new URL(origin).host;
+  const attempt = { method, origin, target, host: signedHost, headers: headers.copy(), body, redirects: hops };
   for (const signer of signers) await signer.sign(attempt, call);
   return attempt.headers;
 }

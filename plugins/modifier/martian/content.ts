@@ -1,0 +1,78 @@
+import { discard, type Reply, RequestBody } from '#contract';
+import { checkValue } from './fields.ts';
+import { kind, type Place, scope, scopeOf } from './modifier.ts';
+import { replyWithRange } from './range.ts';
+
+export const bodyModifier = kind(
+  {
+    type: 'object',
+    description: 'Replaces the body.',
+    required: ['body'],
+    properties: {
+      body: { type: 'string', description: 'The new body in base64.', examples: ['eyJtIjoxfQ=='] },
+      contentType: { type: 'string', description: 'Its Content-Type. Default: none is sent.', default: '' },
+      scope,
+    },
+  },
+  (config, place) => {
+    const bytes = bytesOf(config.body, place);
+    const contentType = checkValue(place, '/contentType', 'Content-Type', config.contentType);
+    return {
+      request(request) {
+        describe(request.headers, contentType);
+        request.body = RequestBody.of(bytes);
+      },
+      response(reply, request) {
+        discard(reply.body);
+        describe(reply.headers, contentType);
+        reply.trailers = null;
+        const range = request.headers.get('range');
+        if (range !== undefined && isOfBody(reply)) replyWithRange(reply, range, bytes, contentType);
+        else whole(reply, bytes);
+        if (request.method === 'HEAD') reply.body = null;
+      },
+    };
+  },
+);
+
+export const statusModifier = kind(
+  {
+    type: 'object',
+    description: 'Replaces the status of the answer, before it is decoded.',
+    required: ['statusCode'],
+    properties: {
+      statusCode: { type: 'integer', minimum: 200, maximum: 599, description: 'The new status.', examples: [200] },
+      scope: scopeOf('response'),
+    },
+  },
+  ({ statusCode }) => ({
+    request: null,
+    response(reply) {
+      reply.status = statusCode;
+    },
+  }),
+);
+
+/** A range is one of the body where the answer has one: a failure stays whole. */
+function isOfBody({ status }: Reply): boolean {
+  return status === 200 || status === 206 || status === 416;
+}
+
+function describe(headers: Reply['headers'], contentType: string): void {
+  if (contentType === '') headers.delete('content-type');
+  else headers.set('Content-Type', contentType);
+  headers.delete('content-encoding');
+}
+
+function whole(reply: Reply, bytes: Uint8Array): void {
+  reply.body = bytes;
+  reply.headers.set('Content-Length', String(bytes.length));
+}
+
+/** @throws ConfigError for what is no base64. */
+function bytesOf(text: string, place: Place): Uint8Array {
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) {
+    throw place.fault('/body', 'the body is no base64', { hint: 'the output of `base64`, with its padding' });
+  }
+  return Buffer.from(text, 'base64');
+}

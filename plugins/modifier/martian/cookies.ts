@@ -1,0 +1,122 @@
+import type { HeaderBag } from '#contract';
+import { wireText } from './fields.ts';
+import { type ElseFilter, filter, filterFields } from './filter.ts';
+import { kind, type Place, scope } from './modifier.ts';
+
+const name = { type: 'string', minLength: 1, description: 'Name of the cookie.' } as const;
+
+export const cookieModifier = kind(
+  {
+    type: 'object',
+    description: 'Adds a cookie: to those of a request, or as a Set-Cookie of an answer.',
+    required: ['name', 'value'],
+    properties: {
+      name,
+      value: { type: 'string', description: 'Its value.' },
+      path: { type: 'string', description: 'Path for which clients send it.', default: '' },
+      domain: { type: 'string', description: 'Domain for which clients send it.', default: '' },
+      expires: {
+        type: 'string',
+        description: 'When clients forget it, as in RFC 3339.',
+        examples: ['2030-04-12T23:20:50Z'],
+      },
+      secure: { type: 'boolean', description: 'Clients send it over TLS only.', default: false },
+      httpOnly: { type: 'boolean', description: 'Scripts of pages do not see it.', default: false },
+      maxAge: {
+        type: 'integer',
+        description: 'Seconds clients keep it; below 0: they delete it now. Default: not said.',
+        default: 0,
+      },
+      scope,
+    },
+  },
+  (config, place) => {
+    const pair = pairOf(config.name, config.value, place);
+    const line = [pair, ...attributesOf(config, place)].join('; ');
+    return {
+      request({ headers }) {
+        headers.set('Cookie', [...headers.getAll('cookie'), pair].join('; '));
+      },
+      response: ({ headers }) => headers.append('Set-Cookie', line),
+    };
+  },
+);
+
+export const cookieFilter = kind(
+  {
+    type: 'object',
+    description: 'Acts where a cookie is there, or has a value.',
+    required: ['name', 'modifier'],
+    properties: {
+      name,
+      value: { type: 'string', description: 'The value it must have. Default: any.', default: '' },
+      ...filterFields,
+    },
+  },
+  (config, place) => {
+    const wanted = wireText(config.value);
+    const matches = (pairs: readonly string[]) =>
+      pairs.some((pair) => {
+        const equals = pair.indexOf('=');
+        if (equals < 0 || pair.slice(0, equals).trim() !== config.name) return false;
+        return wanted === '' || unquoted(pair.slice(equals + 1).trim()) === wanted;
+      });
+    return filter(config as ElseFilter, place, {
+      request: ({ headers }) => matches(cookiesOf(headers)),
+      response: ({ headers }) => matches(headers.getAll('set-cookie').map((line) => line.split(';', 1)[0]!)),
+    });
+  },
+);
+
+function cookiesOf(headers: HeaderBag): string[] {
+  return headers.getAll('cookie').flatMap((line) => line.split(';'));
+}
+
+function unquoted(value: string): string {
+  return /^".*"$/s.test(value) ? value.slice(1, -1) : value;
+}
+
+/** @throws ConfigError for what cannot be a cookie. */
+function pairOf(name: string, value: string, place: Place): string {
+  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) throw place.fault('/name', `"${name}" is no name of a cookie`);
+  if (!/^[ !#-:<-[\]-~]*$/.test(value)) {
+    throw place.fault('/value', 'the value holds characters that a cookie cannot have', {
+      hint: 'printable ASCII without " ; and \\',
+    });
+  }
+  return `${name}=${/[ ,]/.test(value) ? `"${value}"` : value}`;
+}
+
+interface Attributes {
+  readonly path: string;
+  readonly domain: string;
+  readonly expires?: string;
+  readonly secure: boolean;
+  readonly httpOnly: boolean;
+  readonly maxAge: number;
+}
+
+function attributesOf(config: Attributes, place: Place): string[] {
+  const { path, domain, expires, secure, httpOnly, maxAge } = config;
+  if (!/^[ -:<-~]*$/.test(path)) throw place.fault('/path', 'the path holds characters that a cookie cannot have');
+  if (!/^\.?[A-Za-z0-9:.-]*$/.test(domain)) throw place.fault('/domain', `"${domain}" is no domain`);
+  const until = expires === undefined ? null : readTime(expires, place);
+  return [
+    path && `Path=${path}`,
+    domain && `Domain=${domain.replace(/^\./, '')}`,
+    until && `Expires=${until.toUTCString()}`,
+    maxAge !== 0 && `Max-Age=${Math.max(maxAge, 0)}`,
+    httpOnly && 'HttpOnly',
+    secure && 'Secure',
+  ].filter((attribute) => typeof attribute === 'string' && attribute !== '') as string[];
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+function readTime(text: string, place: Place): Date {
+  const time = new Date(text.toUpperCase());
+  if (!rfc3339.test(text) || Number.isNaN(time.getTime())) {
+    throw place.fault('/expires', `"${text}" is no time`, { hint: '2030-04-12T23:20:50Z' });
+  }
+  return time;
+}

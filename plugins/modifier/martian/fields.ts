@@ -1,0 +1,118 @@
+import { canonicalHeaderName, type HeaderBag, isHeaderName, isHopByHop, type PipeRequest, type Reply } from '#contract';
+import { failure, type Place } from './modifier.ts';
+
+/** One header of a message. */
+export interface Field<M> {
+  all(message: M): readonly string[];
+  set(message: M, value: string): void;
+  append(message: M, value: string): void;
+  remove(message: M): void;
+}
+
+/** The header of that name on requests. `Host` and `Content-Length` are not kept among the others. */
+export function requestField(name: string): Field<PipeRequest> {
+  const lower = name.toLowerCase();
+  if (lower === 'host') return host;
+  if (lower === 'content-length') return requestLength;
+  return isOfConnection(name) ? nothing : plain(name);
+}
+
+/** The header of that name on answers. */
+export function replyField(name: string): Field<Reply> {
+  if (name.toLowerCase() === 'content-length') return replyLength;
+  return isOfConnection(name) ? nothing : plain(name);
+}
+
+/** The authority of an address, as in `host:port`. */
+export function authorityOf(origin: string): string {
+  return new URL(origin).host;
+}
+
+/**
+ * Headers of the connection, not of the message: the gateway writes them itself, and another value would make the other
+ * side lose its place in the bytes.
+ */
+function isOfConnection(name: string): boolean {
+  const lower = name.toLowerCase();
+  return isHopByHop(lower) || lower === 'expect';
+}
+
+function plain(name: string): Field<{ readonly headers: HeaderBag }> {
+  const lower = name.toLowerCase();
+  const written = canonicalHeaderName(name);
+  return {
+    all: ({ headers }) => headers.getAll(lower),
+    set: ({ headers }, value) => headers.set(written, value),
+    append: ({ headers }, value) => headers.append(written, value),
+    remove: ({ headers }) => headers.delete(lower),
+  };
+}
+
+const nothing: Field<unknown> = { all: () => [], set() {}, append() {}, remove() {} };
+
+const host: Field<PipeRequest> = {
+  all: ({ host, origin }) => [host ?? authorityOf(origin)],
+  set(request, value) {
+    request.host = value;
+  },
+  append() {
+    throw failure('Host has one value only');
+  },
+  remove(request) {
+    request.host = null;
+  },
+};
+
+const requestLength: Field<PipeRequest> = {
+  all: ({ body }) => (body?.length === undefined ? [] : [String(body.length)]),
+  set({ body }, value) {
+    holds(value, body ? body.length : 0);
+  },
+  append() {
+    throw failure('Content-Length has one value only');
+  },
+  // Without a length the body would be sent in chunks; the client knows best.
+  remove() {},
+};
+
+const replyLength: Field<Reply> = {
+  all: ({ headers }) => headers.getAll('content-length'),
+  set(reply, value) {
+    const { body, headers } = reply;
+    const declared = headers.get('content-length');
+    const unread = body === null ? 0 : undefined;
+    holds(value, body instanceof Uint8Array ? body.length : declared === undefined ? unread : Number(declared));
+    headers.set('Content-Length', value);
+  },
+  append() {
+    throw failure('Content-Length has one value only');
+  },
+  remove: ({ headers }) => headers.delete('content-length'),
+};
+
+/** A length that is not that of the body would cut it, or leave the other side waiting. */
+function holds(value: string, length: number | undefined): void {
+  if (Number(value) !== length) throw failure(`Content-Length ${value} for a body of ${length ?? 'unknown'} bytes`);
+}
+
+/** Refuses what is no header name, and tells of names that have no effect. @throws ConfigError MARTIAN_HEADER */
+export function checkName(place: Place, at: string, name: string): void {
+  if (!isHeaderName(name)) throw place.fault(at, `"${name}" is no header name`, { hint: 'letters, digits and -' });
+  if (isOfConnection(name)) {
+    place.warn(at, `"${name}" is written by the gateway itself: this modifier does nothing`);
+  }
+}
+
+/** Refuses a value that cannot stand in a header. @returns it as it is on the wire. @throws ConfigError */
+export function checkValue(place: Place, at: string, name: string, value: string): string {
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value)) throw place.fault(at, 'the value holds control characters');
+  if (name.toLowerCase() === 'content-length' && !/^\d{1,15}$/.test(value)) {
+    throw place.fault(at, 'Content-Length must be a whole number');
+  }
+  return wireText(value);
+}
+
+/** A text as the characters of its bytes: headers are kept so. */
+export function wireText(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}

@@ -1,0 +1,103 @@
+import { CallError } from '#contract';
+import { failure, innerModifier, kind, type Modifier, type Place, scope } from './modifier.ts';
+
+export const fifoGroup = kind(
+  {
+    type: 'object',
+    description: 'Several modifiers, one after another.',
+    required: ['modifiers'],
+    properties: {
+      modifiers: { type: 'array', items: innerModifier('A modifier.'), description: 'The modifiers, in order.' },
+      aggregateErrors: {
+        type: 'boolean',
+        description: 'One that fails does not stop those behind it: the call fails at the end, with all messages.',
+        default: false,
+      },
+      scope,
+    },
+  },
+  ({ modifiers, aggregateErrors }, place) =>
+    inTurn(
+      modifiers.map((written, at) => place.inner(written, `/modifiers/${at}`)),
+      aggregateErrors,
+    ),
+);
+
+export const priorityGroup = kind(
+  {
+    type: 'object',
+    description: 'Several modifiers, those with the highest priority first.',
+    required: ['modifiers'],
+    properties: {
+      modifiers: {
+        type: 'array',
+        description: 'The modifiers with their priorities.',
+        items: {
+          type: 'object',
+          required: ['priority', 'modifier'],
+          properties: {
+            priority: {
+              type: 'integer',
+              description: 'The higher, the earlier; of equal ones the later declared runs first.',
+            },
+            modifier: innerModifier('The modifier.'),
+          },
+        },
+      },
+      scope,
+    },
+  },
+  ({ modifiers }, place) => {
+    const ranked = modifiers.map(({ priority, modifier }, at) => ({
+      priority,
+      at,
+      done: innerOf(place, modifier, at),
+    }));
+    ranked.sort((a, b) => b.priority - a.priority || b.at - a.at);
+    return inTurn(
+      ranked.map(({ done }) => done),
+      false,
+    );
+  },
+);
+
+function innerOf(place: Place, written: Parameters<Place['inner']>[0], at: number): Modifier {
+  return place.inner(written, `/modifiers/${at}/modifier`);
+}
+
+function inTurn(modifiers: readonly Modifier[], goesOn: boolean): Modifier {
+  return {
+    request: row(
+      modifiers.map(({ request }) => request),
+      goesOn,
+    ),
+    response: row(
+      modifiers.map(({ response }) => response),
+      goesOn,
+    ),
+  };
+}
+
+type Act<A extends readonly unknown[]> = (...side: A) => void;
+
+function row<A extends readonly unknown[]>(all: readonly (Act<A> | null)[], goesOn: boolean): Act<A> | null {
+  const acts = all.filter((act) => act !== null);
+  if (acts.length === 0) return null;
+  if (goesOn) return (...side) => runAll(acts, side);
+  return (...side) => {
+    for (const act of acts) act(...side);
+  };
+}
+
+function runAll<A extends readonly unknown[]>(acts: readonly Act<A>[], side: A): void {
+  const messages: string[] = [];
+  for (const act of acts) {
+    try {
+      act(...side);
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      messages.push(error.message.replace(/^modifier\/martian: /, ''));
+    }
+  }
+  if (messages.length > 0) throw failure(messages.join('\n'));
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { authorityOf, checkName, checkValue, type Field, replyField, requestField, wireText } from './fields.ts';
+import { type ElseFilter, filter, filterFields } from './filter.ts';
+import { actsOn, innerModifier, kind, type Place, scope, scopeOf } from './modifier.ts';
+
+const name = { type: 'string', minLength: 1, description: 'Name of the header.' } as const;
+
+/** Sets a header in the place of all its values. */
+export const headerModifier = kind(
+  {
+    type: 'object',
+    description: 'Sets a header.',
+    required: ['name', 'value'],
+    properties: { name, value: { type: 'string', description: 'Its new value.' }, scope },
+  },
+  ({ name, value, scope }, place) =>
+    writing(place, name, value, scope, (field, message, text) => field.set(message, text)),
+);
+
+export const headerAppend = kind(
+  {
+    type: 'object',
+    description: 'Adds one more value to a header.',
+    required: ['name', 'value'],
+    properties: { name, value: { type: 'string', description: 'The value to add.' }, scope },
+  },
+  ({ name, value, scope }, place) => {
+    const isSingle = /^content-length$/i.test(name) || (/^host$/i.test(name) && actsOn(scope, 'request'));
+    if (isSingle) throw place.fault('/name', `${name} has one value only`, { hint: 'header.Modifier' });
+    return writing(place, name, value, scope, (field, message, text) => field.append(message, text));
+  },
+);
+
+export const headerCopy = kind(
+  {
+    type: 'object',
+    description: 'Gives a header the first value of another one, or none.',
+    required: ['from', 'to'],
+    properties: {
+      from: { type: 'string', minLength: 1, description: 'Name of the header that is read.' },
+      to: { type: 'string', minLength: 1, description: 'Name of the header that is set.' },
+      scope,
+    },
+  },
+  ({ from, to, scope }, place) => {
+    checkName(place, '/from', from);
+    checkName(place, '/to', to);
+    if (actsOn(scope, 'request')) place.sets(to);
+    const copy =
+      <M>(source: Field<M>, target: Field<M>) =>
+      (message: M) =>
+        target.set(message, source.all(message)[0] ?? '');
+    return {
+      request: copy(requestField(from), requestField(to)),
+      response: copy(replyField(from), replyField(to)),
+    };
+  },
+);
+
+export const headerBlacklist = kind(
+  {
+    type: 'object',
+    description: 'Removes headers.',
+    required: ['names'],
+    properties: {
+      names: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'Names of the headers.' },
+      scope,
+    },
+  },
+  ({ names }, place) => {
+    for (const [at, name] of names.entries()) checkName(place, `/names/${at}`, name);
+    const remove =
+      <M>(fields: readonly Field<M>[]) =>
+      (message: M) => {
+        for (const field of fields) field.remove(message);
+      };
+    return { request: remove(names.map(requestField)), response: remove(names.map(replyField)) };
+  },
+);
+
+export const headerId = kind(
+  {
+    type: 'object',
+    description: 'Gives requests without a value in a header a random UUID.',
+    properties: {
+      header: { type: 'string', minLength: 1, description: 'Name of the header.', default: 'X-Krakend-Id' },
+      scope: scopeOf('request'),
+    },
+  },
+  ({ header }, place) => {
+    checkName(place, '/header', header);
+    place.sets(header);
+    const field = requestField(header);
+    return {
+      request(request) {
+        if (!field.all(request).some((value) => value !== '')) field.set(request, randomUUID());
+      },
+      response: null,
+    };
+  },
+);
+
+export const stashModifier = kind(
+  {
+    type: 'object',
+    description: 'Puts the address that is called into a header.',
+    required: ['headerName'],
+    properties: { headerName: { ...name, examples: ['X-Called'] }, scope },
+  },
+  ({ headerName, scope }, place) => {
+    checkName(place, '/headerName', headerName);
+    if (actsOn(scope, 'response') && !actsOn(scope, 'request')) {
+      throw place.fault('/scope', 'the address is kept on the request: "response" needs "request" beside it', {
+        hint: '["request", "response"]',
+      });
+    }
+    place.sets(headerName);
+    const stashed = requestField(headerName);
+    const shown = replyField(headerName);
+    return {
+      request: (request) => {
+        const { protocol } = new URL(request.origin);
+        stashed.set(request, `${protocol}//${authorityOf(request.origin)}${request.target}`);
+      },
+      response: (reply, request) => shown.set(reply, stashed.all(request)[0] ?? ''),
+    };
+  },
+);
+
+export const headerFilter = kind(
+  {
+    type: 'object',
+    description: 'Acts where a header is there, or has a value.',
+    required: ['name', 'modifier'],
+    properties: {
+      name,
+      value: { type: 'string', description: 'A value it must have. Default: any, it must be there.' },
+      ...filterFields,
+    },
+  },
+  (config, place) => {
+    checkName(place, '/name', config.name);
+    const wanted = config.value === undefined || config.value === '' ? null : wireText(config.value);
+    const matches =
+      <M>(field: Field<M>) =>
+      (message: M) => {
+        const values = field.all(message);
+        return wanted === null ? values.length > 0 : values.includes(wanted);
+      };
+    return filter(config as ElseFilter, place, {
+      request: matches(requestField(config.name)),
+      response: matches(replyField(config.name)),
+    });
+  },
+);
+
+export const headerRegexFilter = kind(
+  {
+    type: 'object',
+    description: 'Acts where the first value of a header of the request matches a regular expression.',
+    required: ['header', 'regex', 'modifier'],
+    properties: {
+      header: name,
+      regex: { type: 'string', description: 'RE2 syntax; matches anywhere unless it has ^ and $.' },
+      modifier: innerModifier('What is done where it matches.'),
+      scope,
+    },
+  },
+  (config, place) => {
+    checkName(place, '/header', config.header);
+    const pattern = place.pattern(config.regex, '/regex');
+    const field = requestField(config.header);
+    const matches = (value = '') => value !== '' && pattern.test(value);
+    return filter(config, place, {
+      request: (request) => matches(field.all(request)[0]),
+      response: (_reply, request) => matches(field.all(request)[0]),
+    });
+  },
+);
+
+type Write = <M>(field: Field<M>, message: M, value: string) => void;
+
+/** A modifier that writes one value to a header on both sides. */
+function writing(place: Place, name: string, value: string, scope: readonly ('request' | 'response')[], write: Write) {
+  checkName(place, '/name', name);
+  const text = checkValue(place, '/value', name, value);
+  if (actsOn(scope, 'request')) place.sets(name);
+  const onRequest = requestField(name);
+  const onReply = replyField(name);
+  return {
+    request: (request: Parameters<typeof onRequest.set>[0]) => write(onRequest, request, text),
+    response: (reply: Parameters<typeof onReply.set>[0]) => write(onReply, reply, text),
+  };
+}

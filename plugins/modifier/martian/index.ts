@@ -1,0 +1,78 @@
+import {
+  type AtBackend,
+  atBackend,
+  type BackendSite,
+  CallError,
+  definePlugin,
+  discard,
+  type PipeRequest,
+  Reply,
+  type Wrap,
+} from '#contract';
+import { compileModifier, modifierSchema } from './kinds.ts';
+import type { Modifier, Place } from './modifier.ts';
+
+/** Changes the request right before it is sent, and the answer before it is decoded. */
+export const plugin = definePlugin({
+  name: 'modifier/martian',
+  description: 'Static changes of the request to a backend and of its answer, in a small language.',
+  places: [
+    atBackend(modifierSchema, (site): AtBackend => {
+      const sets = new Set<string>();
+      const place: Place = {
+        fault: (at, message, options) => site.fault('MARTIAN_INVALID', at, message, options),
+        warn: (at, message, options) => site.warn('MARTIAN_WITHOUT_EFFECT', at, message, options),
+        pattern: (source, at) => site.pattern(source, at),
+        inner: () => ({ request: null, response: null }),
+        sets: (name) => sets.add(name),
+      };
+      const modifier = compileModifier(site.config, place);
+      if (modifier.request === null && modifier.response === null) return idle(site);
+      return { transport: around(modifier), sets: [...sets] };
+    }),
+  ],
+});
+
+function idle(site: BackendSite<unknown>): AtBackend {
+  site.warn('MARTIAN_WITHOUT_EFFECT', '', 'no modifier acts on any side: look at their scopes');
+  return {};
+}
+
+function around({ request: changeRequest, response: changeReply }: Modifier): Wrap<PipeRequest> {
+  return (next) => (request, call) => {
+    try {
+      changeRequest?.(request);
+    } catch (error) {
+      return failed(error);
+    }
+    const reply = next(request, call);
+    if (changeReply === null) return reply;
+    const change = (received: Reply): Reply => {
+      // Neither a call that failed nor data of another protocol is an answer over HTTP.
+      if (received.errors.length > 0 || received.data !== null || received.skipped) return received;
+      try {
+        changeReply(received, request);
+        return settled(received);
+      } catch (error) {
+        discard(received.body);
+        return failed(error);
+      }
+    };
+    return reply instanceof Promise ? reply.then(change) : change(reply);
+  };
+}
+
+/** An answer whose status allows no body has none, nor a length that others would wait for. */
+function settled(reply: Reply): Reply {
+  if (reply.status !== 204 && reply.status !== 205 && reply.status !== 304) return reply;
+  discard(reply.body);
+  reply.body = null;
+  reply.trailers = null;
+  if (reply.status !== 304) reply.headers.delete('content-length');
+  return reply;
+}
+
+function failed(error: unknown): Reply {
+  if (error instanceof CallError) return Reply.failed(error);
+  throw error;
+}

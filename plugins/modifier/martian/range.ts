@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { Reply } from '#contract';
+
+/** Ranges of one request that are answered: more would make a small request a large answer. */
+const MAX_RANGES = 16;
+
+interface Range {
+  readonly start: number;
+  /** The last byte, included. */
+  readonly end: number;
+}
+
+/**
+ * Answers a request for a part of a body: 206 with it, several as `multipart/byteranges`, or 416 for what cannot be read or
+ * lies outside. Units other than bytes are none of ours: the whole body.
+ */
+export function replyWithRange(reply: Reply, header: string, bytes: Uint8Array, contentType: string): void {
+  const { headers } = reply;
+  const spec = /^bytes=(.*)$/is.exec(header.trim())?.[1];
+  headers.delete('content-range');
+  if (spec === undefined) {
+    reply.status = 200;
+    return fill(reply, bytes);
+  }
+  const ranges = readRanges(spec, bytes.length);
+  if (ranges === null) {
+    reply.status = 416;
+    headers.set('Content-Range', `bytes */${bytes.length}`);
+    return fill(reply, new Uint8Array());
+  }
+  reply.status = 206;
+  if (ranges.length === 1) {
+    headers.set('Content-Range', contentRange(ranges[0]!, bytes));
+    return fill(reply, cut(bytes, ranges[0]!));
+  }
+  const boundary = randomUUID();
+  headers.set('Content-Type', `multipart/byteranges; boundary=${boundary}`);
+  const type = contentType === '' ? '' : `Content-Type: ${contentType}\r\n`;
+  const parts = ranges.flatMap((range) => [
+    Buffer.from(`--${boundary}\r\n${type}Content-Range: ${contentRange(range, bytes)}\r\n\r\n`, 'latin1'),
+    cut(bytes, range),
+    Buffer.from('\r\n'),
+  ]);
+  fill(reply, Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)]));
+}
+
+/** @returns null for ranges that cannot be read, are too many, or of which none is in the body. */
+function readRanges(spec: string, length: number): Range[] | null {
+  const texts = spec.split(',');
+  if (texts.length > MAX_RANGES) return null;
+  const ranges: Range[] = [];
+  for (const text of texts) {
+    const [, first, last] = /^\s*(\d*)\s*-\s*(\d*)\s*$/.exec(text) ?? [];
+    if (first === undefined || last === undefined || (first === '' && last === '')) return null;
+    if (first !== '' && last !== '' && Number(first) > Number(last)) return null;
+    const start = first === '' ? Math.max(length - Number(last), 0) : Number(first);
+    const end = first === '' || last === '' ? length - 1 : Math.min(Number(last), length - 1);
+    if (start <= end) ranges.push({ start, end });
+  }
+  return ranges.length > 0 ? ranges : null;
+}
+
+function contentRange({ start, end }: Range, bytes: Uint8Array): string {
+  return `bytes ${start}-${end}/${bytes.length}`;
+}
+
+function cut(bytes: Uint8Array, { start, end }: Range): Uint8Array {
+  return bytes.subarray(start, end + 1);
+}
+
+function fill(reply: Reply, bytes: Uint8Array): void {
+  reply.body = bytes;
+  reply.headers.set('Content-Length', String(bytes.length));
+}

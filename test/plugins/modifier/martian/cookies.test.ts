@@ -1,0 +1,78 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { mistakesOf, through } from './stand.ts';
+
+const cookie = { name: 'n', value: 'v' };
+
+describe('modifier/martian cookies', () => {
+  it('adds a cookie to those of the request, without its attributes', async () => {
+    const config = { ...cookie, path: '/', secure: true, maxAge: 60, scope: ['request'] };
+    const { headers } = await through({ 'cookie.Modifier': config }, { headers: ['Cookie', 'a=1', 'Cookie', 'b=2'] });
+    deepEqual(headers, ['Cookie', 'a=1; b=2; n=v']);
+    deepEqual((await through({ 'cookie.Modifier': config })).headers, ['Cookie', 'n=v']);
+  });
+
+  for (const [what, fields, line] of [
+    ['case 9: a life and secure', { maxAge: 60, secure: true }, 'n=v; Max-Age=60; Secure'],
+    ['nothing else', {}, 'n=v'],
+    ['a life of 0, which is none', { maxAge: 0 }, 'n=v'],
+    ['a life below 0, which ends it', { maxAge: -5 }, 'n=v; Max-Age=0'],
+    ['a value with a space in quotes', { value: 'a b' }, 'n="a b"'],
+    [
+      'everything',
+      { path: '/p', domain: '.example.com', expires: '2030-04-12T23:20:50.52+02:00', httpOnly: true },
+      'n=v; Path=/p; Domain=example.com; Expires=Fri, 12 Apr 2030 21:20:50 GMT; HttpOnly',
+    ],
+  ] as const) {
+    it(`sets one on the answer with ${what}`, async () => {
+      const { replied } = await through(
+        { 'cookie.Modifier': { ...cookie, ...fields, scope: ['response'] } },
+        {},
+        { headers: ['Set-Cookie', 'own=1'] },
+      );
+      deepEqual(replied, ['Set-Cookie', 'own=1', 'Set-Cookie', line]);
+    });
+  }
+
+  const filter = (fields: object) => ({
+    'cookie.Filter': {
+      name: 'c',
+      modifier: { 'header.Modifier': { name: 'X-C', value: 't' } },
+      else: { 'header.Modifier': { name: 'X-C', value: 'f' } },
+      ...fields,
+    },
+  });
+
+  for (const [what, fields, header, expected] of [
+    ['case 4: another value', { value: 'yes' }, 'c=no', 'f'],
+    ['the value', { value: 'yes' }, 'a=1; c=yes', 't'],
+    ['the value in quotes', { value: 'yes' }, 'c="yes"', 't'],
+    ['any value', {}, 'c=', 't'],
+    ['another cookie that holds the name', {}, 'cc=1; x=c=1', 'f'],
+    ['something that is no pair', {}, 'c', 'f'],
+  ] as const) {
+    it(`acts on a request with ${what}`, async () => {
+      const { request } = await through(filter(fields), { headers: ['Cookie', header] });
+      equal(request.headers.get('x-c'), expected);
+    });
+  }
+
+  it('acts on an answer by the cookies that it sets', async () => {
+    const cookies = ['Set-Cookie', 'a=1', 'Set-Cookie', 'c=yes; Path=/'];
+    const given = { headers: cookies };
+    equal((await through(filter({ value: 'yes' }), {}, given)).reply.headers.get('x-c'), 't');
+    equal((await through(filter({ value: 'yes' }), { headers: ['Cookie', 'c=yes'] })).reply.headers.get('x-c'), 'f');
+  });
+
+  for (const [what, fields, mistake] of [
+    ['a name that is none', { name: 'a b' }, /\/name "a b" is no name of a cookie/],
+    ['a value that would end the cookie', { value: 'a; b' }, /\/value the value holds characters/],
+    ['a path that would', { path: '/; Domain=x' }, /\/path the path holds characters/],
+    ['a domain that is none', { domain: 'a b' }, /\/domain "a b" is no domain/],
+    ['a time that is none', { expires: 'tomorrow' }, /\/expires "tomorrow" is no time/],
+    ['a day that is none', { expires: '2030-02-45T00:00:00Z' }, /is no time/],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      match((await mistakesOf({ 'cookie.Modifier': { ...cookie, ...fields } })).join(), mistake);
+    });
+  }
+});

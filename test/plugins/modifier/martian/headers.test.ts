@@ -1,0 +1,271 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { mistakesOf, through, warningsOf } from './stand.ts';
+
+describe('modifier/martian headers', () => {
+  it('case 1: sets a header of the request in the place of all its values', async () => {
+    const set = { 'header.Modifier': { name: 'authorization', value: 'Basic eA==', scope: ['request'] } };
+    const { headers, replied } = await through(set, {
+      headers: ['Authorization', 'a', 'X', '1', 'authorization', 'b'],
+    });
+    deepEqual([headers, replied], [['X', '1', 'Authorization', 'Basic eA=='], []]);
+  });
+
+  it('sets it on both sides without a scope', async () => {
+    const { headers, replied } = await through({ 'header.Modifier': { name: 'X-A', value: '1' } });
+    deepEqual(
+      [headers, replied],
+      [
+        ['X-A', '1'],
+        ['X-A', '1'],
+      ],
+    );
+  });
+
+  it('sets it on both sides with an empty scope', async () => {
+    const { headers, replied } = await through({ 'header.Modifier': { name: 'X-A', value: '1', scope: [] } });
+    deepEqual(
+      [headers, replied],
+      [
+        ['X-A', '1'],
+        ['X-A', '1'],
+      ],
+    );
+  });
+
+  it('sends a value beyond ASCII as its UTF-8 bytes, and no placeholder is filled in', async () => {
+    const { headers } = await through({ 'header.Modifier': { name: 'X-A', value: 'é {id}', scope: ['request'] } });
+    deepEqual(headers, ['X-A', 'Ã© {id}']);
+  });
+
+  it('adds one more value', async () => {
+    const { headers } = await through(
+      { 'header.Append': { name: 'x-a', value: '2', scope: ['request'] } },
+      { headers: ['X-A', '1'] },
+    );
+    deepEqual(headers, ['X-A', '1', 'X-A', '2']);
+  });
+
+  it('copies the first value of a header, an empty one where it is missing', async () => {
+    const copy = { 'header.Copy': { from: 'x-from', to: 'X-To', scope: ['request'] } };
+    const full = await through(copy, { headers: ['X-From', '1', 'X-From', '2', 'X-To', 'old'] });
+    const none = await through(copy);
+    deepEqual(
+      [full.headers.slice(4), none.headers],
+      [
+        ['X-To', '1'],
+        ['X-To', ''],
+      ],
+    );
+  });
+
+  it('case 5: removes headers', async () => {
+    const remove = { 'header.Blacklist': { names: ['x-forwarded-for', 'X-B'], scope: ['request'] } };
+    const { headers } = await through(remove, { headers: ['X-Forwarded-For', '10.0.0.9', 'X-B', '1', 'X-C', '2'] });
+    deepEqual(headers, ['X-C', '2']);
+  });
+
+  it('removes headers of the answer', async () => {
+    const remove = { 'header.Blacklist': { names: ['Server'], scope: ['response'] } };
+    const { replied } = await through(remove, {}, { headers: ['Server', 'x', 'ETag', '"1"'] });
+    deepEqual(replied, ['ETag', '"1"']);
+  });
+
+  it('case 8: gives a request a UUID, unless it has a value', async () => {
+    const id = { 'header.Id': { header: 'X-Request-Id' } };
+    const own = await through(id, { headers: ['x-request-id', 'mine'] });
+    const empty = await through(id, { headers: ['X-Request-Id', ''] });
+    const none = await through(id);
+    deepEqual(own.headers, ['x-request-id', 'mine']);
+    for (const { headers } of [empty, none]) match(headers.join(), /^X-Request-Id,[\da-f]{8}-[\da-f]{4}-4[\da-f-]+$/);
+  });
+
+  it('names it X-Krakend-Id by default', async () => {
+    equal((await through({ 'header.Id': {} })).headers[0], 'X-Krakend-Id');
+  });
+
+  describe('header.Filter', () => {
+    const a = { 'header.Modifier': { name: 'X-Then', value: '1' } };
+    const b = { 'header.Modifier': { name: 'X-Else', value: '1' } };
+    const filter = (fields: object) => ({ 'header.Filter': { name: 'X-V', modifier: a, else: b, ...fields } });
+    const chosen = async (config: object, headers: string[], given: string[] = []) => {
+      const { request, reply } = await through(config, { headers }, { headers: given });
+      return [request.headers, reply.headers].map((bag) => ['x-then', 'x-else'].filter((name) => bag.has(name)).join());
+    };
+
+    it('looks for one value that is equal', async () => {
+      const config = filter({ value: 'é' });
+      deepEqual(await chosen(config, ['X-V', 'a', 'x-v', 'Ã©'], ['X-V', 'b']), ['x-then', 'x-else']);
+    });
+
+    for (const [what, fields] of [
+      ['no value', {}],
+      ['an empty value', { value: '' }],
+    ] as const) {
+      it(`looks whether the header is there with ${what}`, async () => {
+        deepEqual(await chosen(filter(fields), ['X-V', 'anything']), ['x-then', 'x-else']);
+      });
+    }
+
+    it('is entered on the sides of its scope only, and its modifier acts on its own sides', async () => {
+      deepEqual(await chosen(filter({ scope: ['request'] }), ['X-V', '1']), ['x-then', '']);
+      const onResponse = { 'header.Modifier': { name: 'X-Then', value: '1', scope: ['response'] } };
+      deepEqual(await chosen(filter({ modifier: onResponse, else: onResponse }), ['X-V', '1']), ['', 'x-then']);
+    });
+
+    it('does nothing without else where it does not match', async () => {
+      deepEqual(await chosen({ 'header.Filter': { name: 'X-V', modifier: a } }, []), ['', '']);
+    });
+  });
+
+  describe('header.RegexFilter', () => {
+    const beta = (scope: string[]) => ({
+      'header.RegexFilter': {
+        header: 'X-V',
+        regex: '-beta$',
+        modifier: scope.includes('request')
+          ? { 'querystring.Modifier': { name: 't', value: '1' } }
+          : { 'header.Modifier': { name: 'X-T', value: '1' } },
+        scope,
+      },
+    });
+
+    it('case 10: acts where the first value matches anywhere', async () => {
+      equal((await through(beta(['request']), { headers: ['X-V', '1-beta'] })).target, '/x?t=1');
+      equal((await through(beta(['request']), { headers: ['X-V', '1', 'X-V', '1-beta'] })).target, '/x');
+      equal((await through(beta(['request']))).target, '/x');
+    });
+
+    it('looks at the header of the request on the side of the response, too', async () => {
+      const matching = await through(beta(['response']), { headers: ['X-V', '1-beta'] });
+      const other = await through(beta(['response']), {}, { headers: ['X-V', '1-beta'] });
+      deepEqual(
+        [matching.replied, other.replied],
+        [
+          ['X-T', '1'],
+          ['X-V', '1-beta'],
+        ],
+      );
+    });
+
+    it('has no else', async () => {
+      const [{ 'header.RegexFilter': config }] = [beta(['request'])];
+      deepEqual(await mistakesOf({ 'header.RegexFilter': { ...config, else: config.modifier } }), [
+        "/header.RegexFilter/else unknown key 'else' in 'header.RegexFilter'",
+      ]);
+    });
+
+    it('refuses an expression that is none', async () => {
+      const config = { header: 'X', regex: '(', modifier: { 'header.Id': {} } };
+      match((await mistakesOf({ 'header.RegexFilter': config }))[0]!, /^\/header\.RegexFilter\/regex /);
+    });
+  });
+
+  describe('stash.Modifier', () => {
+    it('puts the address that is called into a header, and shows it on the answer', async () => {
+      const { headers, replied } = await through(
+        { 'stash.Modifier': { headerName: 'X-Called' } },
+        { origin: 'http://ada:secret@h1:81', target: '/x?a=1' },
+      );
+      deepEqual(
+        [headers, replied],
+        [
+          ['X-Called', 'http://h1:81/x?a=1'],
+          ['X-Called', 'http://h1:81/x?a=1'],
+        ],
+      );
+    });
+
+    it('needs the request beside the response in its scope', async () => {
+      deepEqual(await mistakesOf({ 'stash.Modifier': { headerName: 'X', scope: ['response'] } }), [
+        '/stash.Modifier/scope the address is kept on the request: "response" needs "request" beside it',
+      ]);
+    });
+  });
+
+  describe('Host', () => {
+    it('is what is sent, wherever the backend is', async () => {
+      const set = { 'header.Modifier': { name: 'host', value: 'v.example', scope: ['request'] } };
+      const { host, origin, headers } = await through(set);
+      deepEqual([host, origin, headers], ['v.example', 'http://h1', []]);
+    });
+
+    it('is read as it is sent', async () => {
+      const copy = { 'header.Copy': { from: 'Host', to: 'X-Host', scope: ['request'] } };
+      deepEqual((await through(copy)).headers, ['X-Host', 'h1']);
+    });
+
+    it('is that of the backend again once it is removed', async () => {
+      const modifiers = [
+        { 'header.Modifier': { name: 'Host', value: 'v', scope: ['request'] } },
+        { 'header.Blacklist': { names: ['Host'], scope: ['request'] } },
+      ];
+      equal((await through({ 'fifo.Group': { modifiers } })).host, null);
+    });
+
+    it('takes no second value', async () => {
+      deepEqual(await mistakesOf({ 'header.Append': { name: 'Host', value: 'b', scope: ['request'] } }), [
+        '/header.Append/name Host has one value only',
+      ]);
+    });
+  });
+
+  describe('Content-Length', () => {
+    const set = (value: string) => ({ 'header.Modifier': { name: 'Content-Length', value } });
+
+    it('must be a whole number', async () => {
+      deepEqual(await mistakesOf(set('many')), ['/header.Modifier/value Content-Length must be a whole number']);
+    });
+
+    it('fails the call where it is not that of the body, on either side', async () => {
+      const request = await through(set('5'), { method: 'POST', body: 'abc' });
+      const response = await through(
+        { 'header.Modifier': { name: 'Content-Length', value: '5', scope: ['response'] } },
+        {},
+        { body: 'abc' },
+      );
+      for (const { reply } of [request, response]) {
+        deepEqual(
+          [reply.status, reply.errors[0]!.code, reply.errors[0]!.message],
+          [500, 'MARTIAN_FAILED', 'modifier/martian: Content-Length 5 for a body of 3 bytes'],
+        );
+      }
+    });
+
+    it('passes where it is', async () => {
+      const { reply, replied } = await through(set('3'), { method: 'POST', body: 'abc' }, { body: 'abc' });
+      deepEqual([reply.status, replied], [200, ['Content-Length', '3']]);
+    });
+
+    it('takes no second value', async () => {
+      deepEqual(await mistakesOf({ 'header.Append': { name: 'content-length', value: '5' } }), [
+        '/header.Append/name content-length has one value only',
+      ]);
+    });
+  });
+
+  it('leaves headers of the connection to the gateway, and says so', async () => {
+    const set = { 'header.Modifier': { name: 'Transfer-Encoding', value: 'chunked' } };
+    const { headers, replied } = await through(set);
+    deepEqual([headers, replied], [[], []]);
+    deepEqual(await warningsOf(set), [
+      '/header.Modifier/name "Transfer-Encoding" is written by the gateway itself: this modifier does nothing',
+    ]);
+  });
+
+  for (const [what, config, mistake] of [
+    ['a name that is none', { 'header.Modifier': { name: 'X Y', value: '' } }, '/name "X Y" is no header name'],
+    [
+      'a value of two lines',
+      { 'header.Modifier': { name: 'X', value: 'a\r\nY: b' } },
+      '/value the value holds control',
+    ],
+    ['a list with a name that is none', { 'header.Blacklist': { names: ['a', 'b:'] } }, '/names/1 "b:" is no header'],
+    ['a copy to a name that is none', { 'header.Copy': { from: 'a', to: 'b c' } }, '/to "b c" is no header name'],
+    ['an id for the answer', { 'header.Id': { scope: ['response'] } }, "/scope/0 'scope[0]' must be request"],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const [first] = await mistakesOf(config);
+      equal(first!.slice(Object.keys(config)[0]!.length + 1, -1).startsWith(mistake.slice(0, -1)), true, first);
+    });
+  }
+});
