@@ -40,7 +40,9 @@ const plugins: Manifest = {
   'server/debug': () => import('./server/debug.ts'),
   'server/echo': () => import('./server/echo.ts'),
   'server/health': () => import('./server/health.ts'),
+  'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
+  'telemetry/logstash': () => import('./telemetry/logstash.ts'),
   'validation/cel': () => import('./validation/cel/index.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
 };

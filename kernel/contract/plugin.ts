@@ -188,6 +188,8 @@ export interface Plugin {
   /** One sentence for the reference. */
   readonly description: string;
   readonly places?: readonly Place[];
+  /** Components without which it can do nothing: those that must stand at the root where it stands there. */
+  readonly requires?: readonly Namespace[];
   /** Names that fields of its configuration had in version 2, each with the present one. */
   readonly oldFields?: { readonly [name: string]: string };
   /** Fields at the root by which it opens a port, as in `/listen`: to change one opens another. */

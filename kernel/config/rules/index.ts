@@ -9,6 +9,7 @@ import { dnsCacheTtl, listenAddress, trustedProxies } from './network.ts';
 import { mergeConflicts, outputSource, singleBackend } from './output.ts';
 import { adminAddress, ownAddress } from './own-address.ts';
 import { placeholders, urlPattern } from './placeholders.ts';
+import { requiredComponents } from './required-components.ts';
 import { checkCollisions, type Route } from './route-collisions.ts';
 import type { EndpointRule, ServiceRule, Written } from './rule.ts';
 import { shaping } from './shaping.ts';
@@ -30,7 +31,14 @@ const endpointRules: readonly EndpointRule[] = [
 /** What holds for a pipe inside a component, too. */
 const pipeRules: readonly EndpointRule[] = [singleBackend, placeholders, urlPattern, mergeConflicts, shaping];
 
-const serviceRules: readonly ServiceRule[] = [listenAddress, dnsCacheTtl, serverTls, clientTls, trustedProxies];
+const serviceRules: readonly ServiceRule[] = [
+  listenAddress,
+  dnsCacheTtl,
+  serverTls,
+  clientTls,
+  trustedProxies,
+  requiredComponents,
+];
 
 /** Checks a pipe inside a component: what is written in it is not known by its place. */
 export function checkPipeRules(
@@ -55,7 +63,7 @@ export function* checkService(
   report: Report,
   written: Written,
 ): Generator<undefined, void, undefined> {
-  for (const rule of serviceRules) rule(service, report);
+  for (const rule of serviceRules) rule(service, report, known);
   const healthPath = service.router.disable_health ? undefined : service.router.health_path;
   const pathOptions = { disableRest: service.disable_rest === true, healthPath };
   const rules = [...endpointRules, ownAddress(service), adminAddress(service, known)];
@@ -74,6 +82,6 @@ export function* checkService(
     for (const rule of rules) rule(endpoint, pointer, service, report, written, known);
     yield;
   }
-  if (isSound) serviceTimeouts(service, report);
+  if (isSound) serviceTimeouts(service, report, known);
   checkCollisions(routes, report);
 }

@@ -16,7 +16,7 @@ export type EndpointRule = (
 ) => void;
 
 /** Looks at the whole service. */
-export type ServiceRule = (service: ServiceConfig, report: Report) => void;
+export type ServiceRule = (service: ServiceConfig, report: Report, known: KnownPlugins) => void;
 
 /** A route in messages: `GET /users/{id}`. */
 export function routeName(endpoint: { readonly method: string; readonly endpoint: string }): string {

@@ -1,5 +1,6 @@
 import { atBackend, atService, definePlugin } from '#contract';
 import { compileBackendLog } from './backend.ts';
+import { applicationLog, logWriters } from './log-writers.ts';
 import { backendSchema, serviceSchema } from './schema.ts';
 import { attachService } from './service.ts';
 
@@ -10,6 +11,8 @@ export const plugin = definePlugin({
   name,
   description: 'Chooses level, format and destination of the application, access and backend logs.',
   leaves: ['requests', 'data'],
+  offers: [applicationLog],
+  takes: [logWriters],
   places: [
     atService(serviceSchema, (site) => attachService(site, name)),
     atBackend(backendSchema, (site) => {

@@ -6,6 +6,7 @@ import {
   type BackendSite,
   type LogFormat,
   type LogOutput,
+  offer,
   type PipeRequest,
   type Site,
   type Wrap,
@@ -15,6 +16,7 @@ import { customFormat, defaultFormat, jsonFormat, logstashFormat } from './appli
 import { compileBackendLog } from './backend.ts';
 import { checked, levelOf, withLineBreak } from './checked.ts';
 import { datagramSocket } from './datagram-socket.ts';
+import { applicationLog, logWriters, type Report } from './log-writers.ts';
 import { compilePattern, variablesOf } from './pattern.ts';
 import type { ServiceLogging } from './schema.ts';
 import { openSyslog, socketPaths, syslogFormat } from './syslog.ts';
@@ -29,6 +31,7 @@ export function attachService(site: Site<ServiceLogging>, namespace: string): At
   const eachBackend = backendLogs(site, namespace);
   return {
     logging: { level, outputs: outputs(site, format), ...(access && { access }) },
+    offers: [offer(applicationLog, { prefix: config.prefix })],
     ...(eachBackend && { eachBackend }),
   };
 }
@@ -58,20 +61,35 @@ function applicationFormat(site: Site<ServiceLogging>): LogFormat {
 
 function outputs(site: Site<ServiceLogging>, format: LogFormat): LogOutput[] {
   const { stdout, syslog, prefix, syslog_facility } = site.config;
-  const found: LogOutput[] = [];
-  if (!stdout && !syslog) {
+  const report = reporter(site);
+  const others = site.takeAll(logWriters);
+  for (const writer of others) writer.reportTo(report);
+  if (!stdout && !syslog && others.length === 0) {
     site.warn('LOGGING_NOWHERE', '', 'the application log is written nowhere: neither stdout nor syslog is on');
   }
-  if (stdout) found.push({ sink: site.use('sinks').stdout, format });
-  if (syslog) found.push({ sink: syslogSink(site), format: syslogFormat(prefix, syslog_facility), fixed: true });
-  return found;
+  return [
+    ...(stdout ? [{ sink: site.use('sinks').stdout, format }] : []),
+    ...(syslog
+      ? [{ sink: syslogSink(site, report), format: syslogFormat(prefix, syslog_facility), fixed: true as const }]
+      : []),
+  ];
+}
+
+/** Where it is seen that a destination cannot be reached: in the log on standard output, else on standard error. */
+function reporter(site: Site<ServiceLogging>): Report {
+  if (!site.config.stdout) {
+    const { stderr } = site.use('sinks');
+    return (level, text) => stderr.write(`[SERVICE: Logging] ${text}\n`, level);
+  }
+  const log = site.use('log').at('[SERVICE: Logging]');
+  return (level, text) => (level === 'ERROR' ? log.error(text) : log.info(text));
 }
 
 /**
  * The connection stays over reloads, whatever else of the configuration changes.
  * @throws ConfigError LOGGING_SYSLOG when the daemon of this machine takes datagrams only.
  */
-function syslogSink(site: Site<ServiceLogging>): LogOutput['sink'] {
+function syslogSink(site: Site<ServiceLogging>, report: Report): LogOutput['sink'] {
   const datagrams = datagramSocket(socketPaths);
   if (datagrams) {
     throw site.fault('LOGGING_SYSLOG', '/syslog', `${datagrams} takes datagrams only, which Node.js cannot send`, {
@@ -79,23 +97,19 @@ function syslogSink(site: Site<ServiceLogging>): LogOutput['sink'] {
     });
   }
   const sinks = site.use('sinks');
-  const log = site.use('log').at('[SERVICE: Logging]');
-  const { stdout } = site.config;
   const open = () => {
+    const events = { report };
     const connection = openSyslog({
-      lost(reason) {
-        const text = `syslog cannot be reached, next attempt in 30s: ${reason}`;
-        if (stdout) log.error(text);
-        else sinks.stderr.write(`[SERVICE: Logging] ${text}\n`, 'ERROR');
-      },
-      found: () => log.info('syslog is reached again'),
+      lost: (reason) => events.report('ERROR', `syslog cannot be reached, next attempt in 30s: ${reason}`),
+      restored: () => events.report('INFO', 'syslog is reached again'),
     });
-    return { connection, sink: sinks.open(connection) };
+    return { connection, sink: sinks.open(connection), events };
   };
-  const { sink } = site.keep({ syslog: true, stdout }, open, (kept) => {
+  const { sink, events } = site.keep({ syslog: true }, open, (kept) => {
     kept.sink.close();
     kept.connection.close();
   });
+  events.report = report;
   return sink;
 }
 

@@ -259,7 +259,10 @@ describe('the schema of the configuration', () => {
   it('refuses an unknown key in every component', () => {
     for (const [key, definition] of Object.entries(schema.definitions)) {
       if (definition['properties'] === undefined) continue;
-      const check = new Ajv({ strict: false, allErrors: true }).compile({ ...definition, definitions: schema.definitions });
+      const check = new Ajv({ strict: false, allErrors: true }).compile({
+        ...definition,
+        definitions: schema.definitions,
+      });
       check({ 'no such key': 1 });
       ok(
         check.errors?.some(({ keyword }) => keyword === 'additionalProperties'),

@@ -98,7 +98,7 @@ describe('the syslog connection', () => {
 
   it('reaches the first socket that answers', async () => {
     const server = await daemon(join(folder, 'log'));
-    const syslog = openSyslog({ lost() {}, found() {} }, [join(folder, 'none'), join(folder, 'log')]);
+    const syslog = openSyslog({ lost() {}, restored() {} }, [join(folder, 'none'), join(folder, 'log')]);
     syslog.write(Buffer.from('hello\n'), () => {});
     const [socket] = (await once(server, 'connection')) as [Socket];
     const [bytes] = (await once(socket, 'data')) as [Buffer];
@@ -120,7 +120,7 @@ describe('the syslog connection', () => {
         told.push(`lost ${reason}`);
         firstLoss();
       },
-      found: () => void told.push('found'),
+      restored: () => void told.push('found'),
     };
     const syslog = openSyslog(events, [path], 5);
     let taken = false;

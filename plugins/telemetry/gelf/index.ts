@@ -1,0 +1,93 @@
+import { atService, definePlugin, type Infer, type LogSink, offer, type Schema, type Site } from '#contract';
+import { logWriters, type Report } from '../logging/log-writers.ts';
+import { ADDRESS_PATTERN, parseAddress } from './address.ts';
+import { gelfFormat, gelfPrinter } from './message.ts';
+import { openTcp } from './tcp.ts';
+import { openUdp } from './udp.ts';
+
+const schema = {
+  type: 'object',
+  title: 'GELF',
+  description: 'Where the logs are sent in the Graylog Extended Log Format.',
+  required: ['address', 'enable_tcp'],
+  examples: [
+    { address: 'graylog.internal:12201', enable_tcp: false },
+    { address: '127.0.0.1:12201', enable_tcp: true },
+  ],
+  properties: {
+    address: {
+      type: 'string',
+      pattern: ADDRESS_PATTERN,
+      description: 'Host and port that messages are sent to.',
+      examples: ['graylog.internal:12201'],
+    },
+    enable_tcp: {
+      type: 'boolean',
+      description: 'Send over TCP, where the gateway knows that messages arrive; else over UDP, compressed.',
+    },
+  },
+} as const satisfies Schema;
+
+/**
+ * The application log, and the built-in access line, as GELF 1.1 messages besides the other outputs. Lines wait in up to
+ * 1 MiB while they cannot be sent; requests never wait for them. Code: `GELF_ADDRESS`.
+ */
+export const plugin = definePlugin({
+  name: 'telemetry/gelf',
+  description: 'Sends the logs to Graylog.',
+  requires: ['telemetry/logging'],
+  leaves: ['requests', 'data'],
+  offers: [logWriters],
+  places: [
+    atService(schema, (site) => {
+      const { sink, events } = openSink(site);
+      return {
+        logging: { outputs: [{ sink, format: gelfFormat(), fixed: true }], accessSink: accessSink(sink) },
+        offers: [
+          offer(logWriters, {
+            reportTo(report) {
+              events.report = report;
+            },
+          }),
+        ],
+      };
+    }),
+  ],
+});
+
+/** The connection stays over reloads that leave the address as it is. */
+function openSink(site: Site<Infer<typeof schema>>) {
+  const { address, enable_tcp: isTcp } = site.config;
+  if (parseAddress(address).port === 0) throw site.fault('GELF_ADDRESS', '/address', 'nothing can be sent to port 0');
+  const sinks = site.use('sinks');
+  const denied = site.use('denied');
+  return site.keep(
+    { address, isTcp },
+    () => {
+      const events: { report: Report } = { report: () => {} };
+      const connection = isTcp
+        ? openTcp(parseAddress(address), denied, {
+            lost: (reason) => events.report('ERROR', `[GELF] cannot connect, lines wait: ${reason}`),
+            restored: () => events.report('INFO', '[GELF] connected again'),
+          })
+        : openUdp(parseAddress(address));
+      return { connection, sink: sinks.open(connection), events };
+    },
+    ({ connection, sink }) => {
+      sink.close();
+      connection.close();
+    },
+  );
+}
+
+/** Takes lines as they are written elsewhere. */
+function accessSink(sink: LogSink): LogSink {
+  const print = gelfPrinter();
+  return {
+    terminal: false,
+    get lost() {
+      return sink.lost;
+    },
+    write: (line, level) => sink.write(print(line, level, Date.now()), level),
+  };
+}

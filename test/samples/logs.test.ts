@@ -1,0 +1,19 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { sluice } from '../kernel/cli/command.ts';
+import { serveSample } from './serve.ts';
+
+describe('the sample of logs', () => {
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/logs/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('answers, with nobody there to take the messages', async () => {
+    const sample = await serveSample('logs');
+    try {
+      equal((await sample.gateway.inject('/users/1')).statusCode, 200);
+    } finally {
+      await sample.close();
+    }
+  });
+});
