@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import type { AdminScope } from '#contract';
+import { socketAddress } from '#kernel';
 import { Problem } from './problem.ts';
 
 /** Who sent a request, by the token it came with. */
@@ -26,4 +27,10 @@ export function demandScope(ctx: Koa.Context, scope: AdminScope): void {
   const caller = callerOf(ctx);
   if (caller?.scopes.includes(scope)) return;
   throw new Problem('insufficient-scope', `the token ${caller?.id ?? ''} lacks the scope ${scope}`);
+}
+
+/** The address a request came from, without a zone; null for a socket file. */
+export function addressOf(ctx: Koa.Context): string | null {
+  const [address = ''] = socketAddress(ctx.req).split('%');
+  return address || null;
 }

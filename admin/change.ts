@@ -1,12 +1,11 @@
 import type Koa from 'koa';
 import { type Change, defaultThresholds, type GuardWish } from '#kernel';
-import type { Admin } from './admin.ts';
 import { appliedBody, appliedSchema } from './applied-body.ts';
 import { callerOf } from './caller.ts';
 import { currentEtag, demandMatch, etagOf } from './etag.ts';
-import type { Operation, Parameter } from './operation.ts';
+import type { Admin, Operation, Parameter } from './operation.ts';
+import { queryDuration, queryFlag, queryNumber, queryText } from './parameters.ts';
 import { configProblems, type ProblemSlug } from './problem.ts';
-import { queryDuration, queryFlag, queryNumber, queryText } from './query.ts';
 import { jsonAnswer, objectOf, whole } from './schemas.ts';
 
 /** Longest wait for changes before this one, in seconds. */

@@ -10,8 +10,8 @@ import {
   pointerOnly,
   type Snapshot,
 } from '#kernel';
+import { isRevealing } from './keep-secrets.ts';
 import { anything, flag, listOf, objectOf, objectWith, oneOf, place, text, whole } from './schemas.ts';
-import { isRevealing } from './shown.ts';
 
 /** One of two configurations that are compared. */
 export interface Side {

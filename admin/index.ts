@@ -1,8 +1,8 @@
 import type { Operations, RunningAdmin, StartAdminOptions } from '#kernel';
-import type { Admin } from './admin.ts';
 import { createApp } from './app.ts';
 import { describeAdmin } from './openapi/admin-api.ts';
 import { openOperating } from './operating/operating.ts';
+import type { Admin } from './operation.ts';
 import { changing } from './operations/changing.ts';
 import { reading } from './operations/reading.ts';
 import { AdminPort } from './port.ts';

@@ -1,3 +1,4 @@
+import type Koa from 'koa';
 import { type Data, type DataObject, getKey, isObject } from '#contract';
 import {
   ConfigText,
@@ -5,9 +6,12 @@ import {
   editDocument,
   type IsSecret,
   joinPointer,
+  maskSecrets,
   type Operations,
   parseDocument,
 } from '#kernel';
+import { demandScope } from './caller.ts';
+import { queryFlag } from './parameters.ts';
 
 const MASK = '***';
 
@@ -69,4 +73,21 @@ function counterpart(item: Data, index: number, list: readonly Data[], current: 
 
 function nameOf(item: DataObject, name: (typeof names)[number]): Data | undefined {
   return getKey(item, name) ?? (name === 'method' ? 'GET' : undefined);
+}
+
+/** Tells whether secrets are to be shown. @throws Problem insufficient-scope when they are asked for without leave. */
+export function isRevealing(ctx: Koa.Context): boolean {
+  const isAsked = queryFlag(ctx, 'reveal');
+  if (isAsked) demandScope(ctx, 'secrets');
+  return isAsked;
+}
+
+/** A configuration, or what stands at a pointer in it, as a request may see it: secrets are `***` unless revealed. */
+export function shown(
+  ctx: Koa.Context,
+  { components }: Pick<Operations, 'components'>,
+  data: Data,
+  pointer = '',
+): Data {
+  return isRevealing(ctx) ? data : maskSecrets(data, pointer, components.isSecret);
 }

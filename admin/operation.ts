@@ -1,6 +1,8 @@
 import type Koa from 'koa';
-import type { AdminScope } from '#contract';
-import type { Admin } from './admin.ts';
+import type { AdminScope, AdminSettings } from '#contract';
+import type { Operations } from '#kernel';
+import type { OpenApi } from './openapi/document.ts';
+import type { Operating } from './operating/operating.ts';
 import type { ProblemSlug } from './problem.ts';
 import type { Answer, JsonSchema } from './schemas.ts';
 
@@ -40,4 +42,17 @@ export interface Operation {
   readonly changes?: true;
   /** Answers by setting `ctx.status` and `ctx.body`. @throws Problem. */
   readonly handle: (ctx: Koa.Context, admin: Admin) => void | Promise<void>;
+}
+
+/** What the operations of the admin API work with. */
+export interface Admin {
+  readonly gateway: Operations;
+  /** As the serving configuration sets it. */
+  readonly settings: AdminSettings;
+  /** Describes the admin API itself. @param origin where it is served, as in `http://127.0.0.1:9180`. */
+  describe(origin: string): OpenApi;
+  /** What is watched and held for as long as the admin port is open. */
+  readonly operating: Operating;
+  /** Ends the process in order. */
+  stop(): void;
 }

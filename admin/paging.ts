@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import type { Parameter } from './operation.ts';
+import { queryNumber, queryText } from './parameters.ts';
 import { Problem } from './problem.ts';
-import { queryNumber, queryText } from './query.ts';
 
 /** Items of a list in one answer. */
 const DEFAULT_LIMIT = 50;

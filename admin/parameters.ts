@@ -1,4 +1,7 @@
+import type Koa from 'koa';
+import { parseDuration } from '#kernel';
 import type { Parameter } from './operation.ts';
+import { Problem } from './problem.ts';
 
 /** Number of a revision or an attempt in a path. */
 export function numberInPath(name: string, description: string): Parameter {
@@ -27,3 +30,61 @@ export const changeHeaders: readonly Parameter[] = [
     schema: { type: 'string', maxLength: 255 },
   },
 ];
+
+/** A number in the path. @throws Problem not-found for what is none: nothing has such a name. */
+export function pathNumber(ctx: Koa.Context, name: string): number {
+  const text = (ctx['params'] as Readonly<Record<string, string>>)[name] ?? '';
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new Problem('not-found', `${text} is not a number`);
+}
+
+/** A query parameter; undefined when it is absent. @throws Problem bad-request when it stands there twice. */
+export function queryText(ctx: Koa.Context, name: string): string | undefined {
+  const value = ctx.query[name];
+  if (Array.isArray(value)) throw new Problem('bad-request', `the query parameter ${name} stands there twice`);
+  return value;
+}
+
+/** A switch, off when absent; alone, as in `?force`, it is on. @throws Problem bad-request. */
+export function queryFlag(ctx: Koa.Context, name: string): boolean {
+  const text = queryText(ctx, name);
+  if (text === undefined || text === 'false') return false;
+  if (text === 'true' || text === '') return true;
+  throw new Problem('bad-request', `the query parameter ${name} must be true or false`);
+}
+
+/** One of some words; the first when absent. @throws Problem bad-request. */
+export function queryWord<const Words extends readonly string[]>(
+  ctx: Koa.Context,
+  name: string,
+  words: Words,
+): Words[number] {
+  const text = queryText(ctx, name) ?? words[0]!;
+  if (words.includes(text)) return text;
+  throw new Problem('bad-request', `the query parameter ${name} must be one of ${words.join(', ')}`);
+}
+
+/** A decimal number; undefined when absent. @throws Problem bad-request. */
+export function queryNumber(
+  ctx: Koa.Context,
+  name: string,
+  { least = 0, most = Number.MAX_SAFE_INTEGER, whole = false }: { least?: number; most?: number; whole?: boolean } = {},
+): number | undefined {
+  const text = queryText(ctx, name);
+  if (text === undefined) return undefined;
+  const value = (whole ? /^\d+$/ : /^\d+(?:\.\d+)?$/).test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  const range = most === Number.MAX_SAFE_INTEGER ? `at least ${least}` : `${least} to ${most}`;
+  throw new Problem('bad-request', `the query parameter ${name} must be a${whole ? ' whole' : ''} number, ${range}`);
+}
+
+/** A duration such as `10m`, in milliseconds; undefined when absent. @throws Problem bad-request. */
+export function queryDuration(ctx: Koa.Context, name: string): number | undefined {
+  const text = queryText(ctx, name);
+  if (text === undefined) return undefined;
+  try {
+    return parseDuration(text);
+  } catch {
+    throw new Problem('bad-request', `the query parameter ${name} must be a duration such as 10m`);
+  }
+}

@@ -1,5 +1,5 @@
 import type { Operations, WorkerInfo } from '#kernel';
-import type { Admin } from './admin.ts';
+import type { Admin } from './operation.ts';
 
 /** Why nothing should be sent here; empty when all is well. */
 export function reasonsNotReady({ processes: { closing, port, serving } }: Operations): string[] {

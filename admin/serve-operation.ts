@@ -1,15 +1,13 @@
 import type Koa from 'koa';
-import type { Log } from '#contract';
-import { addressOf } from './address-of.ts';
-import type { Admin } from './admin.ts';
+import { isObject, type Log } from '#contract';
+import type { Operations } from '#kernel';
 import { answerProblem } from './answering.ts';
-import { logAudit } from './audit-line.ts';
 import { readBody } from './body.ts';
-import { callerOf, demandScope } from './caller.ts';
+import { addressOf, callerOf, demandScope } from './caller.ts';
 import { demandIfMatch, demandMatch } from './etag.ts';
 import type { Authenticate } from './guards/token.ts';
 import type { Idempotency } from './idempotency.ts';
-import type { Operation } from './operation.ts';
+import type { Admin, Operation } from './operation.ts';
 import { Problem } from './problem.ts';
 
 /** What every operation is served with. */
@@ -87,4 +85,13 @@ function demandKnownQuery(ctx: Koa.Context, names: ReadonlySet<string>): void {
 function isLocal(ctx: Koa.Context): boolean {
   const address = addressOf(ctx);
   return address === null || address === '::1' || address.startsWith('127.');
+}
+
+/** Tells who did what, whatever came of it. Never what was sent. @param before the revision that served before it. */
+function logAudit(ctx: Koa.Context, { status: { revision } }: Operations, before: number, log: Log): void {
+  const body: unknown = ctx.body;
+  const result = isObject(body) ? (body['result'] ?? 'done') : ctx.status < 300 ? 'done' : 'refused';
+  const who = `token=${JSON.stringify(callerOf(ctx)?.id ?? null)} ip=${addressOf(ctx) ?? 'unix'}`;
+  const what = `${ctx.method} ${ctx.path} status=${ctx.status} result=${result}`;
+  log.info(`${who} ${what} revision=${before === revision ? revision : `${before}->${revision}`}`);
 }

@@ -1,13 +1,13 @@
 import type Koa from 'koa';
 import { type AdminSettings, addressMatcher } from '#contract';
-import { addressOf } from '../address-of.ts';
+import { addressOf } from '../caller.ts';
 import { Problem } from '../problem.ts';
 
 /** Looks at a request before anything is done with it. Made once for every configuration. @throws Problem. */
 export type Guard = (settings: AdminSettings) => (ctx: Koa.Context) => void;
 
 /** Only from web pages that are allowed, and never as a request that such a page cannot read the answer of. */
-export const browserGuard: Guard = ({ allowed_origins: allowed }) => {
+const browserGuard: Guard = ({ allowed_origins: allowed }) => {
   const origins = new Set(allowed);
   return (ctx) => {
     // No browser reaches a socket file.
@@ -28,7 +28,7 @@ const implied: ReadonlySet<number> = new Set([80, 443]);
  * Only under names of its own: a page that has its own name resolve to this address does not get through (DNS
  * rebinding). The port that counts is the one the request came to.
  */
-export const hostGuard: Guard = ({ allowed_hosts: allowed }) => {
+const hostGuard: Guard = ({ allowed_hosts: allowed }) => {
   const others = new Set(allowed.map((host) => host.toLowerCase()));
   return (ctx) => {
     if (addressOf(ctx) === null) return;
@@ -47,7 +47,7 @@ function namesOf(localAddress: string, port: number): string[] {
 }
 
 /** Only from addresses that may connect. */
-export const ipGuard: Guard = ({ allowed_ips: ranges }) => {
+const ipGuard: Guard = ({ allowed_ips: ranges }) => {
   if (ranges.length === 0) return () => {};
   const isAllowed = addressMatcher(ranges);
   return (ctx) => {
@@ -57,7 +57,7 @@ export const ipGuard: Guard = ({ allowed_ips: ranges }) => {
 };
 
 /** No other protocol is spoken: a WebSocket would pass what guards against foreign pages. */
-export const upgradeGuard: Guard = () => (ctx) => {
+const upgradeGuard: Guard = () => (ctx) => {
   if (ctx.headers['upgrade'] !== undefined) throw new Problem('bad-request', 'no protocol to upgrade to');
 };
 

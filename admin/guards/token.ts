@@ -1,7 +1,6 @@
 import type Koa from 'koa';
 import type { Log } from '#contract';
-import { addressOf } from '../address-of.ts';
-import { type Caller, setCaller } from '../caller.ts';
+import { addressOf, type Caller, setCaller } from '../caller.ts';
 import { Problem } from '../problem.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import type { FailureCounter } from './failures.ts';

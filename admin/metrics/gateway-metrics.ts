@@ -1,5 +1,5 @@
 import type { MemoryUse, WorkerInfo } from '#kernel';
-import type { Admin } from '../admin.ts';
+import type { Admin } from '../operation.ts';
 import { workersOf } from '../processes.ts';
 import type { Metric, Sample } from './exposition.ts';
 

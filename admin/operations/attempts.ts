@@ -1,8 +1,7 @@
 import type { Attempt } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { pageOf, pageParameters } from '../paging.ts';
-import { numberInPath } from '../parameters.ts';
-import { pathNumber } from '../path-number.ts';
+import { numberInPath, pathNumber } from '../parameters.ts';
 import { Problem } from '../problem.ts';
 import { attemptProblem } from '../problem-document.ts';
 import {

@@ -1,8 +1,8 @@
 import { audit, hashOfExamined, placesIn, pointerOnly, readSnapshot, toIssues } from '#kernel';
 import { acceptedConfigs, readConfigBody } from '../body.ts';
 import type { Operation } from '../operation.ts';
+import { queryFlag, queryWord } from '../parameters.ts';
 import { configProblems } from '../problem.ts';
-import { queryFlag, queryWord } from '../query.ts';
 import { flag, issueSchema, jsonAnswer, listOf, mapOf, objectOf, orNull, text, whole } from '../schemas.ts';
 import { recommendation } from './audit.ts';
 

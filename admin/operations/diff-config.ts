@@ -3,9 +3,8 @@ import { acceptedConfigs, demandConfigBody } from '../body.ts';
 import { compare, differenceSchema, sideOf, streamsAffected } from '../comparing.ts';
 import { keepSecrets } from '../keep-secrets.ts';
 import type { Operation } from '../operation.ts';
-import { revealParameter } from '../parameters.ts';
+import { queryNumber, queryWord, revealParameter } from '../parameters.ts';
 import { configProblems } from '../problem.ts';
-import { queryNumber, queryWord } from '../query.ts';
 import { snapshotOf } from '../revision-at.ts';
 import { jsonAnswer } from '../schemas.ts';
 

@@ -1,7 +1,7 @@
 import { eventTypes, isEventPattern } from '#kernel';
 import type { Operation } from '../operation.ts';
+import { queryText } from '../parameters.ts';
 import { Problem } from '../problem.ts';
-import { queryText } from '../query.ts';
 import { text } from '../schemas.ts';
 
 export const events: Operation = {

@@ -1,7 +1,7 @@
 import { matchRoute } from '#kernel';
 import type { Operation } from '../operation.ts';
+import { queryText } from '../parameters.ts';
 import { Problem } from '../problem.ts';
-import { queryText } from '../query.ts';
 import { jsonAnswer, listOf, mapOf, objectOf, objectWith, oneOf, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 import { route } from './routes.ts';

@@ -2,7 +2,7 @@ import { describeServed } from '../openapi/served-api.ts';
 import type { Operation } from '../operation.ts';
 import { documentOf, jsonAnswer } from '../schemas.ts';
 
-export const openApiSchema = documentOf('OpenApi', 'A description in OpenAPI 3.1.');
+const openApiSchema = documentOf('OpenApi', 'A description in OpenAPI 3.1.');
 
 export const openapi: Operation = {
   method: 'GET',
@@ -12,5 +12,16 @@ export const openapi: Operation = {
   answers: { 200: jsonAnswer('The description.', openApiSchema) },
   handle(ctx, { gateway }) {
     ctx.body = describeServed(gateway);
+  },
+};
+
+export const adminOpenapi: Operation = {
+  method: 'GET',
+  path: '/v1/admin-openapi',
+  scope: 'read',
+  summary: 'Describe this API, as OpenAPI 3.1.',
+  answers: { 200: jsonAnswer('The description.', openApiSchema) },
+  handle(ctx, { describe }) {
+    ctx.body = describe(`${ctx.protocol}://${ctx.host}`);
   },
 };

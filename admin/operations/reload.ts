@@ -1,6 +1,9 @@
+import { ConfigText } from '#kernel';
 import { applyChange, changeAnswers, changeParameters, changeProblems } from '../change.ts';
 import type { Operation } from '../operation.ts';
-import { changeHeaders } from '../parameters.ts';
+import { changeHeaders, numberInPath, pathNumber } from '../parameters.ts';
+import { demandWritable } from '../replace-config.ts';
+import { revisionAt } from '../revision-at.ts';
 
 export const reload: Operation = {
   method: 'POST',
@@ -13,5 +16,22 @@ export const reload: Operation = {
   changes: true,
   async handle(ctx, admin) {
     await applyChange(ctx, admin, { trigger: 'api' });
+  },
+};
+
+export const rollback: Operation = {
+  method: 'POST',
+  path: '/v1/revisions/:number/rollback',
+  scope: 'write',
+  summary: 'Apply the configuration of a revision again, as a revision of its own.',
+  parameters: [numberInPath('number', 'The revision.'), ...changeParameters, ...changeHeaders],
+  answers: changeAnswers,
+  problems: [...changeProblems, 'not-found', 'gone', 'writes-disabled'],
+  changes: true,
+  async handle(ctx, admin) {
+    demandWritable(admin);
+    const { number, text, format } = await revisionAt(admin.gateway, pathNumber(ctx, 'number'));
+    const source = new ConfigText(text, format);
+    await applyChange(ctx, admin, { trigger: 'rollback', source, message: `back to revision ${number}` });
   },
 };

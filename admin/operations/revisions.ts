@@ -2,16 +2,14 @@ import type Koa from 'koa';
 import type { Data } from '#contract';
 import { ConfigText, type Operations, type Revision, type RevisionSummary, readSnapshot } from '#kernel';
 import { compare, differenceSchema, sideOf } from '../comparing.ts';
+import { isRevealing, shown } from '../keep-secrets.ts';
 import type { Operation, Parameter } from '../operation.ts';
 import { pageOf, pageParameters } from '../paging.ts';
-import { changeHeaders, numberInPath, revealParameter } from '../parameters.ts';
-import { pathNumber } from '../path-number.ts';
+import { changeHeaders, numberInPath, pathNumber, queryFlag, revealParameter } from '../parameters.ts';
 import { printYaml } from '../print-yaml.ts';
 import { configProblems, type ProblemSlug } from '../problem.ts';
-import { queryFlag } from '../query.ts';
 import { demandFound, revisionAt, snapshotOf } from '../revision-at.ts';
 import { flag, jsonAnswer, listOf, objectOf, objectWith, oneOf, orNull, text, whole } from '../schemas.ts';
-import { isRevealing, shown } from '../shown.ts';
 
 const members = {
   number: whole,

@@ -1,7 +1,7 @@
 import { endpointId, listRoutes } from '#kernel';
 import type { Operation, Parameter } from '../operation.ts';
 import { pageOf, pageParameters } from '../paging.ts';
-import { queryText } from '../query.ts';
+import { queryText } from '../parameters.ts';
 import { jsonAnswer, listOf, objectOf, objectWith, orNull, place, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 

@@ -3,11 +3,10 @@ import type { Document } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
 import { placesIn, type Served, servedBy } from '../inspect/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
+import { oneOf, UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import { oneOf } from './flags.ts';
 import { printErrors } from './report.ts';
 import { withTools } from './tools.ts';
-import { UsageError } from './usage-error.ts';
 
 /** Of every command that reads a configuration file. */
 export const configFlag = {

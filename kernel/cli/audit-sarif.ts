@@ -1,6 +1,6 @@
 import type { Severity } from '#contract';
 import type { AuditReport } from '../inspect/index.ts';
-import { printSarif, sarifLocation } from './formats/sarif-log.ts';
+import { printSarif, sarifLocation } from './formats/sarif.ts';
 
 const levels: Readonly<Record<Severity, string>> = { CRITICAL: 'error', HIGH: 'error', MEDIUM: 'warning', LOW: 'note' };
 

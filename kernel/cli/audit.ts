@@ -4,16 +4,14 @@ import { severities } from '../contract/internal.ts';
 import { type AuditReport, audit as auditConfig, auditRules, type Place, placesIn } from '../inspect/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { acceptFile, configFlag, requireFile } from './accepted-file.ts';
+import { oneOf, readArguments, UsageError } from './arguments.ts';
 import { auditAsSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
-import type { Command } from './command.ts';
+import { type Command, colourVariables, configVariables } from './command.ts';
 import { cannotRead } from './file-errors.ts';
-import { oneOf, readArguments } from './flags.ts';
-import { showPlace } from './show-place.ts';
+import { showPlace } from './report.ts';
 import { isColoured, type Terminal } from './terminal.ts';
 import { toolServices } from './tools.ts';
-import { UsageError } from './usage-error.ts';
-import { colourVariables, configVariables } from './variables.ts';
 
 /** Exit code for what was not audited: wrong flags, or a configuration with mistakes. */
 const REFUSED = 2;

@@ -2,9 +2,9 @@ import type { Catalogue, Flags, ServiceConfig } from '#contract';
 import { UnreadableError } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
-import type { Command } from './command.ts';
+import { oneOf, readArguments, UsageError } from './arguments.ts';
+import { type Command, colourVariables, configVariables, tokenVariables } from './command.ts';
 import { fixByExamining } from './fix.ts';
-import { oneOf, readArguments } from './flags.ts';
 import { printable } from './formats/excerpt.ts';
 import { type Findings, formats } from './formats/index.ts';
 import { lintAgainst } from './lint.ts';
@@ -14,8 +14,6 @@ import type { AdminClient } from './remote/client.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
 import { findingsOf, printFindings } from './report.ts';
 import { withTools } from './tools.ts';
-import { UsageError } from './usage-error.ts';
-import { colourVariables, configVariables, tokenVariables } from './variables.ts';
 
 const { json: _, admin, ...access } = remoteFlags;
 

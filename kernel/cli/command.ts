@@ -2,7 +2,6 @@ import type { EventEmitter } from 'node:events';
 import type { Catalogue, Flags } from '#contract';
 import type { StartAdmin } from '../index.ts';
 import type { Terminal } from './terminal.ts';
-import type { Variables } from './variables.ts';
 
 /** What a command works with. It uses nothing else of the process but its files. */
 export interface CommandContext extends Terminal {
@@ -31,3 +30,32 @@ export interface Command {
   /** @returns the exit code. @throws UsageError for flags it does not know. */
   run(args: string[], context: CommandContext): Promise<number>;
 }
+
+/** Variables of the environment that a command looks at: name, and what it says. */
+export type Variables = Readonly<Record<string, string>>;
+
+/** Of every command that reads a configuration. */
+export const configVariables: Variables = {
+  'GATEWAY_<FIELD>': 'Replaces a plain value at the root of the file, if it is there: GATEWAY_PORT, GATEWAY_TIMEOUT.',
+  'KRAKEND_<FIELD>': 'The same, where GATEWAY_<FIELD> is not set.',
+};
+
+/** Of every command that may be let in by an admin port. */
+export const tokenVariables: Variables = {
+  GATEWAY_ADMIN_TOKEN: 'The token of the admin port, where --admin-token-file is not given.',
+  GATEWAY_STATE_DIR: 'The state directory, where --state-dir is not given.',
+  STATE_DIRECTORY: 'The same, as systemd sets it, where GATEWAY_STATE_DIR is not set.',
+  XDG_STATE_HOME: 'Without any of them, the state directory is sluice in this one.',
+};
+
+/** Of every command that has an admin port, or talks to one. */
+export const adminVariables: Variables = {
+  GATEWAY_ADMIN_LISTEN: 'The address of the admin port, where --admin is not given.',
+  ...tokenVariables,
+};
+
+/** Of every command that prints for people. */
+export const colourVariables: Variables = { NO_COLOR: 'No colours, also on a terminal.' };
+
+/** All of them. */
+export const allVariables: Variables = { ...configVariables, ...adminVariables, ...colourVariables };

@@ -3,14 +3,12 @@ import { type ConfigDiff, type Document, diffConfigs } from '../config/index.ts'
 import { placesIn } from '../inspect/index.ts';
 import { loadNamed } from '../registry/named.ts';
 import { acceptFile, formatFlag, isJson } from './accepted-file.ts';
-import type { Command, CommandContext } from './command.ts';
-import { readArguments } from './flags.ts';
+import { readArguments, UsageError } from './arguments.ts';
+import { adminVariables, type Command, type CommandContext, colourVariables } from './command.ts';
 import { printDiff } from './print-diff.ts';
 import { remoteFlags } from './remote/connect.ts';
 import { diffRevisions, diffWithRunning } from './remote/diff-running.ts';
 import { type Tools, withTools } from './tools.ts';
-import { UsageError } from './usage-error.ts';
-import { adminVariables, colourVariables } from './variables.ts';
 
 const { json: _, ...where } = remoteFlags;
 const flags = { format: formatFlag, ...where } as const satisfies Flags;

@@ -1,13 +1,10 @@
-import type { Flags } from '#contract';
-import { isObject } from '#contract';
-import type { Command, CommandContext } from './command.ts';
-import { readArguments } from './flags.ts';
+import { type Flags, isObject } from '#contract';
+import { readArguments } from './arguments.ts';
+import { adminVariables, type Command, type CommandContext } from './command.ts';
 import { printable } from './formats/excerpt.ts';
-import { exitCodes } from './remote/answer.ts';
+import { exitCodes } from './remote/client.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
-import { followEvents } from './remote/follow-events.ts';
-import type { ServerSentEvent } from './remote/server-sent-events.ts';
-import { adminVariables } from './variables.ts';
+import { followEvents, type ServerSentEvent } from './remote/follow-events.ts';
 
 const flags = {
   types: {

@@ -1,12 +1,10 @@
 import type { Flags } from '#contract';
 import { type Considered, type Explanation, explainRequest, type Forwarded, type Match } from '../inspect/index.ts';
 import { configFlag, formatFlag, isJson, requireFile, serveFile } from './accepted-file.ts';
-import { alignColumns } from './columns.ts';
-import type { Command } from './command.ts';
-import { readArguments } from './flags.ts';
-import { showPlace } from './show-place.ts';
-import { UsageError } from './usage-error.ts';
-import { configVariables } from './variables.ts';
+import { readArguments, UsageError } from './arguments.ts';
+import { type Command, configVariables } from './command.ts';
+import { showPlace } from './report.ts';
+import { alignColumns } from './terminal.ts';
 
 const flags = {
   config: configFlag,

@@ -1,7 +1,6 @@
-import { alignColumns } from './columns.ts';
-import type { Command } from './command.ts';
-import { rowsOfFlags } from './flags.ts';
-import { allVariables, type Variables } from './variables.ts';
+import { rowsOfFlags } from './arguments.ts';
+import { allVariables, type Command, type Variables } from './command.ts';
+import { alignColumns } from './terminal.ts';
 
 /** How a command is called, in a line. */
 export function usageLine(name: string, { usage }: Command): string {

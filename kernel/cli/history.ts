@@ -1,13 +1,10 @@
 import type { Flags } from '#contract';
-import { alignColumns } from './columns.ts';
-import type { Command } from './command.ts';
-import { readArguments } from './flags.ts';
-import { parseCount } from './parse-number.ts';
+import { parseCount, readArguments, UsageError } from './arguments.ts';
+import { adminVariables, type Command } from './command.ts';
 import type { RevisionBody } from './remote/bodies.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
 import { type Described, showAnswer } from './remote/show.ts';
-import { UsageError } from './usage-error.ts';
-import { adminVariables } from './variables.ts';
+import { alignColumns } from './terminal.ts';
 
 const flags = {
   limit: { type: 'string', value: 'NUMBER', otherwise: '50', about: 'List so many at most.' },

@@ -1,3 +1,4 @@
+import { UsageError, unknownWord } from './arguments.ts';
 import { audit } from './audit.ts';
 import { check } from './check.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -7,7 +8,6 @@ import { explain } from './explain.ts';
 import { commandHelp, overview, usageLine } from './help.ts';
 import { history } from './history.ts';
 import { migrate } from './migrate.ts';
-import { guardOutput } from './output.ts';
 import { pluginCommands } from './plugin-commands.ts';
 import { reload } from './reload.ts';
 import { rollback } from './rollback.ts';
@@ -15,7 +15,7 @@ import { routes } from './routes.ts';
 import { run } from './run.ts';
 import { schema } from './schema.ts';
 import { status } from './status.ts';
-import { UsageError, unknownWord } from './usage-error.ts';
+import { guardOutput } from './terminal.ts';
 import { version } from './version.ts';
 import { worker } from './worker.ts';
 

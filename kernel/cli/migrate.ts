@@ -12,14 +12,12 @@ import {
 import { ConfigErrors } from '../contract/internal.ts';
 import { loadNamed } from '../registry/named.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
-import type { Command, CommandContext } from './command.ts';
+import { readArguments, UsageError } from './arguments.ts';
+import { type Command, type CommandContext, colourVariables } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
-import { readArguments } from './flags.ts';
 import { describeChange, type MendedDocument, mendDocument } from './mend-document.ts';
 import { printErrors } from './report.ts';
 import { type Tools, withTools } from './tools.ts';
-import { UsageError } from './usage-error.ts';
-import { colourVariables } from './variables.ts';
 
 const flags = {
   config: configFlag,

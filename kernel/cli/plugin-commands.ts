@@ -1,7 +1,7 @@
 import type { Catalogue, PluginCommand } from '#contract';
 import { acceptFile } from './accepted-file.ts';
+import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
-import { readArguments } from './flags.ts';
 
 /** The commands that plugins bring, by name. Loads every plugin. */
 export async function pluginCommands({ plugins }: Catalogue): Promise<Record<string, Command>> {

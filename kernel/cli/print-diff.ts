@@ -1,7 +1,7 @@
 import type { Data } from '#contract';
 import { type ConfigChange, type ConfigDiff, parsePointer } from '../config/index.ts';
 import { printable } from './formats/excerpt.ts';
-import { showPlace } from './show-place.ts';
+import { showPlace } from './report.ts';
 import { isColoured, type Terminal } from './terminal.ts';
 
 const COLOURS = { '+': 32, '-': 31, '~': 33 } as const;

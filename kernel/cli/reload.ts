@@ -1,17 +1,13 @@
 import type { Flags } from '#contract';
 import { readDuration } from '../config/index.ts';
-import type { Command } from './command.ts';
-import { readArguments } from './flags.ts';
-import { parseAmount } from './parse-number.ts';
-import { isRefusal } from './remote/answer.ts';
+import { parseAmount, readArguments, UsageError } from './arguments.ts';
+import { adminVariables, type Command } from './command.ts';
 import type { AppliedBody } from './remote/bodies.ts';
-import { changeFlags, changeHeaders } from './remote/change.ts';
+import { changeFlags, changeHeaders, describeChange } from './remote/change.ts';
+import { isRefusal } from './remote/client.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
-import { describeChange } from './remote/describe-change.ts';
-import { awaitDecision } from './remote/guard-decision.ts';
+import { awaitDecision } from './remote/guard.ts';
 import { readBody, showAnswer } from './remote/show.ts';
-import { UsageError } from './usage-error.ts';
-import { adminVariables } from './variables.ts';
 
 const flags = {
   force: { type: 'boolean', about: 'Build it again although nothing has changed.' },

@@ -1,5 +1,6 @@
 import type { ConfigError } from '#contract';
 import { type Document, type IsSecret, type Issue, readDocument, toIssues, UnreadableError } from '../config/index.ts';
+import type { Place } from '../inspect/index.ts';
 import type { Findings } from './formats/format.ts';
 import { text } from './formats/text.ts';
 import { isColoured, type Terminal } from './terminal.ts';
@@ -48,4 +49,9 @@ export function printFindings(terminal: Terminal, findings: Findings): void {
 export async function printErrors(terminal: Terminal, file: string, errors: readonly ConfigError[]): Promise<void> {
   const source = await readDocument(file).catch((error: unknown) => (error instanceof UnreadableError ? error : null));
   printFindings(terminal, findingsOf(file, source, errors));
+}
+
+/** `file:line:column`, as editors and terminals make links of. */
+export function showPlace({ file, line, column, pointer }: Place): string {
+  return line === undefined ? (file ?? pointer) : `${file}:${line}:${column}`;
 }

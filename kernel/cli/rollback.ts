@@ -1,13 +1,9 @@
 import type { Flags } from '#contract';
-import type { Command } from './command.ts';
-import { readArguments } from './flags.ts';
-import { parseCount } from './parse-number.ts';
-import { changeFlags, changeHeaders } from './remote/change.ts';
+import { parseCount, readArguments, UsageError } from './arguments.ts';
+import { adminVariables, type Command } from './command.ts';
+import { changeFlags, changeHeaders, describeChange } from './remote/change.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
-import { describeChange } from './remote/describe-change.ts';
 import { showAnswer } from './remote/show.ts';
-import { UsageError } from './usage-error.ts';
-import { adminVariables } from './variables.ts';
 
 const flags = { ...changeFlags, ...remoteFlags } as const satisfies Flags;
 

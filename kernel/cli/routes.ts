@@ -2,12 +2,10 @@ import type { Flags } from '#contract';
 import { endpointSchema } from '../contract/internal.ts';
 import { listRoutes, type RouteView } from '../inspect/index.ts';
 import { configFlag, formatFlag, isJson, requireFile, serveFile } from './accepted-file.ts';
-import { alignColumns } from './columns.ts';
-import type { Command } from './command.ts';
-import { oneOf, readArguments } from './flags.ts';
-import { showPlace } from './show-place.ts';
-import { unknownWord } from './usage-error.ts';
-import { configVariables } from './variables.ts';
+import { oneOf, readArguments, unknownWord } from './arguments.ts';
+import { type Command, configVariables } from './command.ts';
+import { showPlace } from './report.ts';
+import { alignColumns } from './terminal.ts';
 
 const flags = {
   config: configFlag,

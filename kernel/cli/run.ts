@@ -1,16 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { Flags } from '#contract';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
-import type { RunningAdmin } from '../index.ts';
-import { type Operations, startGateway, version, type WorkerOptions } from '../index.ts';
+import { type Operations, type RunningAdmin, startGateway, version, type WorkerOptions } from '../index.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
-import type { Command, CommandContext } from './command.ts';
-import { readArguments } from './flags.ts';
-import { parseCount } from './parse-number.ts';
+import { parseCount, readArguments, UsageError } from './arguments.ts';
+import { allVariables, type Command, type CommandContext } from './command.ts';
 import { printErrors } from './report.ts';
 import { revisionDirectory, stateDirectory } from './state-directory.ts';
-import { UsageError } from './usage-error.ts';
-import { allVariables } from './variables.ts';
 
 const flags = {
   config: configFlag,

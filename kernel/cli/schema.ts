@@ -1,9 +1,8 @@
 import type { Flags } from '#contract';
 import { completeSchema, componentSchema } from '../pipeline/complete-schema.ts';
+import { readArguments, UsageError, unknownWord } from './arguments.ts';
 import type { Command } from './command.ts';
-import { readArguments } from './flags.ts';
 import { type Tools, withTools } from './tools.ts';
-import { UsageError, unknownWord } from './usage-error.ts';
 
 const flags = {
   pretty: { type: 'boolean', default: false, about: 'With line breaks.' },

@@ -1,11 +1,10 @@
-import { alignColumns } from './columns.ts';
-import type { Command } from './command.ts';
-import { readArguments } from './flags.ts';
+import { readArguments } from './arguments.ts';
+import { adminVariables, type Command } from './command.ts';
 import type { StatusBody } from './remote/bodies.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
-import { guardWords } from './remote/guard-words.ts';
+import { guardWords } from './remote/guard.ts';
 import { type Described, sentenceOf, showAnswer } from './remote/show.ts';
-import { adminVariables } from './variables.ts';
+import { alignColumns } from './terminal.ts';
 
 /** Tells what serves. Exit 0 when the gateway answers, whatever its state. */
 export const status: Command = {

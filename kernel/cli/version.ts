@@ -1,6 +1,6 @@
 import { version as release } from '../version.ts';
+import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
-import { readArguments } from './flags.ts';
 
 export const version: Command = {
   usage: '',

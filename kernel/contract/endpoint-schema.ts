@@ -1,6 +1,24 @@
 import { extraConfig } from './extra-config.ts';
-import { headerFilter, headerNames, names } from './name-lists.ts';
+import { HEADER_NAME_PATTERN } from './headers.ts';
 import type { Schema } from './schema.ts';
+
+/** Names, each once. */
+const names = (description: string, ...example: string[]) =>
+  ({ type: 'array', items: { type: 'string' }, uniqueItems: true, description, examples: [example] }) as const;
+
+/** Names of headers, each once. */
+const headerNames = (description: string, ...example: string[]) =>
+  ({
+    ...names(description, ...example),
+    items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
+  }) as const;
+
+/** The same, or a single empty name. */
+const headerFilter = (description: string, ...example: string[]) => {
+  const named = { type: 'array', items: { type: 'string', pattern: HEADER_NAME_PATTERN } };
+  const empty = { type: 'array', items: { type: 'string', enum: [''] } };
+  return { ...names(description, ...example), published: { allOf: [{ anyOf: [named, empty] }] } } as const;
+};
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const backendMethods = [...methods, 'OPTIONS', 'HEAD', 'CONNECT', 'TRACE'] as const;

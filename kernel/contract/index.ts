@@ -8,8 +8,14 @@ export { mergeShallow } from '../values/merge.ts';
 export { findNear, type Near, nearest } from '../values/nearest.ts';
 export { joinPointer } from '../values/pointer.ts';
 export { anyCase, textOf } from '../values/text.ts';
-export { type AdminPem, type AdminScope, type AdminSettings, adminSchema } from './admin.ts';
-export { type AdminAddress, parseAdminAddress } from './admin-address.ts';
+export {
+  type AdminAddress,
+  type AdminPem,
+  type AdminScope,
+  type AdminSettings,
+  adminSchema,
+  parseAdminAddress,
+} from './admin.ts';
 export type {
   AuditedComponent,
   AuditedFiles,
@@ -68,6 +74,7 @@ export {
   type LogSinks,
   traceSlot,
 } from './logging.ts';
+export type { Upgrade } from './message.ts';
 export { PipeRequest, paramKey, Reply } from './message.ts';
 export {
   type Counter,
@@ -118,4 +125,3 @@ export {
 } from './tls-options.ts';
 export { type TokenCheck, tokenChecks } from './token-checks.ts';
 export type { TakeToken, TokenPool } from './token-pool.ts';
-export type { Upgrade } from './upgrade.ts';

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { brand } from '../values/brand.ts';
 import type { DataObject } from '../values/data.ts';
 import type { RequestBody } from './body.ts';
@@ -6,7 +7,6 @@ import type { ClientRequest, Params } from './client-request.ts';
 import { BackendError, type CallError } from './errors.ts';
 import { HeaderBag } from './headers.ts';
 import { Query } from './query.ts';
-import type { Upgrade } from './upgrade.ts';
 
 /** The key under which a path variable is found in `Params`. */
 export function paramKey(name: string): string {
@@ -144,3 +144,17 @@ const noErrors: readonly CallError[] = Object.freeze([]);
 const noReplies: readonly Reply[] = Object.freeze([]);
 
 brand({ Reply });
+
+/** What becomes of a client's connection once the client has been told that it goes on in another protocol. */
+export interface Upgrade {
+  /**
+   * Takes the connection, which is closed by whoever takes it; its errors are listened for already.
+   * @param head bytes that came behind the request.
+   */
+  take(connection: Duplex, head: Buffer): void;
+  /**
+   * Its endpoint has changed, or the gateway closes: ends the connection as its protocol does. Called once at most; what is
+   * left five seconds later is cut. Default: nothing more is sent.
+   */
+  end?(): void;
+}

@@ -1,5 +1,5 @@
 import type { Phase } from '../runtime/phases.ts';
-import type { GuardState } from './guard-state.ts';
+import type { GuardState } from './guard.ts';
 import { type Refusal, type RefusalRecord, recordOf } from './refusal.ts';
 
 /** What asked for a change. */

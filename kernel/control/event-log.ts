@@ -1,7 +1,7 @@
 import type { Phase } from '../runtime/phases.ts';
 import type { Attempt, Trigger } from './attempts.ts';
 import type { Applied } from './change.ts';
-import type { GuardState } from './guard-state.ts';
+import type { GuardState } from './guard.ts';
 
 /** Everything the gateway tells while it runs: plain data, never changed once told. */
 export interface EventData {

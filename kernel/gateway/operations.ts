@@ -2,7 +2,7 @@ import type { AdminSettings, ListenAddress, LogLevel } from '#contract';
 import type { Attempts } from '../control/attempts.ts';
 import type { Applied, Change, Current } from '../control/change.ts';
 import type { EventLog } from '../control/event-log.ts';
-import type { GuardState } from '../control/guard-state.ts';
+import type { GuardState } from '../control/guard.ts';
 import type { Participant } from '../control/participant.ts';
 import type { RevisionStore } from '../control/revision-store.ts';
 import type { Snapshot, Source } from '../control/snapshot.ts';

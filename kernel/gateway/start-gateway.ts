@@ -12,7 +12,7 @@ import { createEventLog, type EventLog } from '../control/event-log.ts';
 import { followFiles } from '../control/follow-files.ts';
 import type { GatewayOptions } from '../control/gateway-options.ts';
 import type { Generations } from '../control/generations.ts';
-import type { GuardState } from '../control/guard-state.ts';
+import type { GuardState } from '../control/guard.ts';
 import { logOutcome } from '../control/log-outcome.ts';
 import type { Participant } from '../control/participant.ts';
 import { recordRevisions, recordStart } from '../control/record-revisions.ts';

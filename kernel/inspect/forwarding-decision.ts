@@ -6,7 +6,7 @@ import {
   isHopByHop,
   type PipeRequest,
 } from '#contract';
-import { parsePlaceholder, splitPlaceholders } from '../pipeline/placeholder.ts';
+import { parsePlaceholder, splitPlaceholders } from '../pipeline/pattern.ts';
 import { bodyHeaders, connectionNames, isLookAlike, ownHeaders } from '../pipeline/request.ts';
 import type { Route } from '../pipeline/route.ts';
 

@@ -1,5 +1,5 @@
 import { type Params, paramKey, type Reply } from '#contract';
-import { splitPlaceholders } from '../pipeline/placeholder.ts';
+import { splitPlaceholders } from '../pipeline/pattern.ts';
 import type { Route } from '../pipeline/route.ts';
 import { createFallbackAnswers } from '../server/answers.ts';
 import type { Destination } from '../server/destinations.ts';

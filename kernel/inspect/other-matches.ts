@@ -1,6 +1,6 @@
 import type { Route } from '../pipeline/route.ts';
-import { cleanPath } from '../server/clean-path.ts';
 import { Router } from '../server/router.ts';
+import { cleanPath } from '../server/target.ts';
 import { fixedLength } from '../server/trie-path.ts';
 import { routeId } from './routes.ts';
 import type { Served } from './served.ts';

@@ -1,5 +1,5 @@
 import { type BackendConfig, type DataObject, getKey, isObject, Reply, setKey } from '#contract';
-import { parsePlaceholder, splitPlaceholders } from '../pipeline/placeholder.ts';
+import { parsePlaceholder, splitPlaceholders } from '../pipeline/pattern.ts';
 
 /** What stands for the values that only a real request brings: answers of earlier backends and claims of a token. */
 export interface PlaceholderValues {

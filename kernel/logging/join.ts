@@ -47,6 +47,6 @@ export function joinLogging(
 const stamp = secondStamp(' ');
 
 /** The line of a gateway without logging component: `yyyy/mm/dd hh:mm:ss GATEWAY LEVEL: message`. */
-export function defaultFormat(line: LogLine): string {
+function defaultFormat(line: LogLine): string {
   return `${stamp(line.time)} GATEWAY ${line.level}: ${escapeControls(line.message)}\n`;
 }

@@ -1,4 +1,13 @@
-import { ConfigError, copyData, type Data, type PipeConfig, type Place, type Plugin, type Schema } from '#contract';
+import {
+  type AttachmentTraits,
+  ConfigError,
+  copyData,
+  type Data,
+  type PipeConfig,
+  type Place,
+  type Plugin,
+  type Schema,
+} from '#contract';
 import {
   compileSchema,
   completePipe,
@@ -107,4 +116,54 @@ export function ofOtherPlace(error: ConfigError, plugin: Plugin, { at, schema }:
 
 function hasField(schema: Schema, key: string): boolean {
   return 'properties' in schema && schema.properties !== undefined && Object.hasOwn(schema.properties, key);
+}
+
+/**
+ * What one component alone may bring to a place. Two that bring it are a mistake that names both.
+ *
+ * Code: PLUGINS_CONFLICT.
+ * @param does what they both do, as in "decide how the backends are called".
+ */
+export function onlyClaim<A, K extends keyof A>(
+  build: Build,
+  attached: readonly Attached<A>[],
+  part: K,
+  does: string,
+): A[K] | undefined {
+  const [first, ...others] = attached.filter(({ at }) => at[part] !== undefined);
+  for (const other of others) {
+    const message = `"${first!.plugin.name}" and "${other.plugin.name}" cannot both ${does}`;
+    build.errors.push(new ConfigError('PLUGINS_CONFLICT', other.pointer, message, { related: [first!.pointer] }));
+  }
+  return first?.at[part];
+}
+
+/** A wrap that may answer by itself hides what stands inside it: the operator is told what. */
+export function reportHidden(build: Build, outermostFirst: readonly Attached<AttachmentTraits>[]): void {
+  for (const [at, { plugin, at: stand, pointer }] of outermostFirst.entries()) {
+    const hidden = outermostFirst.slice(at + 1).filter((inner) => inner.plugin !== plugin);
+    if (!stand.terminal || hidden.length === 0) continue;
+    const names = hidden.map((inner) => `"${inner.plugin.name}"`).join(', ');
+    build.warnings.push(
+      new ConfigError('PLUGIN_HIDDEN', pointer, `"${plugin.name}" answers by itself, so ${names} may never run`, {
+        related: hidden.map((inner) => inner.pointer),
+      }),
+    );
+  }
+}
+
+/** Stands in the place of a file's content where a configuration is examined without reading the files it names. */
+export class UnreadFile extends Error {
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`${path} is not read`);
+    this.name = new.target.name;
+    this.path = path;
+  }
+}
+
+/** True for a mistake that was only found because a file was not read: nothing can be said about its place. */
+export function isUnread(error: unknown): boolean {
+  return error instanceof Error && (error instanceof UnreadFile || isUnread(error.cause));
 }

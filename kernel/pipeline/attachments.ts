@@ -16,16 +16,14 @@ import {
 import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
-import { type Attached, attach, collecting } from './attach.ts';
+import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
 import { compileBackend } from './backend.ts';
-import { onlyClaim, reportHidden } from './claims.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
 import { byDependency, type Offers } from './offers.ts';
 import { Reads } from './reads.ts';
 import { type Build, type CompilePipe, createSite, type Location } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
-import { isUnread } from './unread-file.ts';
 
 /** What every endpoint of one build shares. */
 export interface EndpointContext {

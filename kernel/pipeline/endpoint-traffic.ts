@@ -1,5 +1,4 @@
-import { BackendAnswers } from './backend-answers.ts';
-import { StatusCounts } from './status-counts.ts';
+import { BackendAnswers, StatusCounts } from './backend-answers.ts';
 import { addBuckets, BUCKETS, between, bucketOf, noTraffic, sparse, type TrafficWindow } from './traffic-window.ts';
 
 /** What a process tells another of an endpoint: what it served since it last told, as plain data. */

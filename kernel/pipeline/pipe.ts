@@ -13,7 +13,7 @@ import {
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
-import type { Attached } from './attach.ts';
+import { type Attached, onlyClaim, reportHidden } from './attach.ts';
 import {
   type AttachedBackend,
   attachBackend,
@@ -24,7 +24,6 @@ import {
 } from './attachments.ts';
 import { missingValue } from './backend.ts';
 import { buffered } from './buffered.ts';
-import { onlyClaim, reportHidden } from './claims.ts';
 import { fold } from './fold.ts';
 import { mergeReplies, parallel } from './merge.ts';
 import { compileDemands } from './pattern.ts';

@@ -5,6 +5,7 @@ import {
   type BackendSite,
   type ClientRequest,
   ConfigError,
+  copyData,
   type Data,
   type DataObject,
   type EndpointConfig,
@@ -26,9 +27,8 @@ import {
   type TakeToken,
   type TokenPool,
 } from '#contract';
-import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
+import { compileSchema, type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import { PatternError } from '../contract/internal.ts';
-import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';
 import type { Reads } from './reads.ts';
 import type { StreamLease } from './stream-lease.ts';
@@ -270,4 +270,15 @@ class PlaceSite implements Site<unknown> {
       this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
     };
   }
+}
+
+/** What a backend says of its HTTP client, with defaults; those alone without a backend, and where it says something wrong. */
+function configOfHttp({ name, places = [] }: Plugin, backend: BackendConfig | undefined): unknown {
+  const place = places.find(({ at }) => at === 'backend');
+  if (!place) return {};
+  const written = backend && Object.hasOwn(backend.extra_config, name) ? backend.extra_config[name]! : {};
+  const read = compileSchema(place.schema);
+  const { value, errors } = read(copyData(written), '');
+  // Its mistakes are told where it stands.
+  return Object.freeze(errors.length > 0 ? read({}, '').value : value);
 }

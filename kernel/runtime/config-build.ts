@@ -1,6 +1,6 @@
 import type { ClientRequest, ConfigError, Data, Role, Run, Step } from '#contract';
 import { type Normalized, untold } from '../config/index.ts';
-import { isUnread } from '../pipeline/unread-file.ts';
+import { isUnread } from '../pipeline/attach.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointLease } from './endpoint-lease.ts';
 import type { Mirrors } from './mirrors.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { UnreadFile } from '../pipeline/unread-file.ts';
+import { UnreadFile } from '../pipeline/attach.ts';
 import { contentHash } from './content-hash.ts';
 import type { FileRead } from './watch/index.ts';
 

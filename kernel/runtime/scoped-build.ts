@@ -18,11 +18,10 @@ import {
 import { Reads } from '../pipeline/reads.ts';
 import type { Build } from '../pipeline/site.ts';
 import type { Registry } from '../registry/registry.ts';
-import { bindTrouble } from './bind-trouble.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
 import { type AskForTokens, answerLease, Leases } from './leases.ts';
-import { PluginPort } from './plugin-port.ts';
+import { bindTrouble, PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
 import { type CacheLease, keptId } from './ref-counted-cache.ts';
 import type { Scope } from './scope.ts';

@@ -1,7 +1,6 @@
 import { type ClientRequest, type Log, Reply, toCallError } from '#contract';
 import { type Answer, type Rendering, render, renderError, renderPlain } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
-import { logErrors } from './log-errors.ts';
 import { renderUpgrade } from './upgrade.ts';
 
 /**
@@ -26,5 +25,15 @@ export function answerOf(
     reply.headers.filter((name) => !name.startsWith('content-'));
     failed.headers = reply.headers;
     return renderError(failed, rendering);
+  }
+}
+
+/** One ERROR line for each thing that failed; a fault of ours with its stack. */
+export function logErrors(reply: Reply, log: Log, several: boolean): void {
+  for (const [index, error] of reply.errors.entries()) {
+    const lead = several ? `Error #${index}: ` : '';
+    const detail = error.code === 'GATEWAY_FAULT' && error.cause instanceof Error ? `\n${error.cause.stack}` : '';
+    if (error.code === 'CALL_CANCELLED') log.debug(`${lead}${error.message}`);
+    else log.error(`${lead}${error.message}${detail}`);
   }
 }

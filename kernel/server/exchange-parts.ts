@@ -1,12 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
-import type { ClientRequest, EndpointConfig, Log, RouterOptions, Step } from '#contract';
+import {
+  type AtService,
+  type Call,
+  type ClientRequest,
+  type EndpointConfig,
+  HeaderBag,
+  type Log,
+  type RouterOptions,
+  type Step,
+} from '#contract';
 import type { Answer, Rendering } from '../pipeline/render.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FallbackAnswers } from './answers.ts';
 import type { RequestParts } from './client-request.ts';
 import type { Destinations } from './destinations.ts';
-import type { SeeHead } from './heads.ts';
 
 /** What the exchanges of one runtime share. */
 export interface ExchangeParts {
@@ -51,4 +59,23 @@ export const exchangeKey = Symbol('exchange');
 /** Aborts the exchange of a message, if it has one: its connection answers with this status in its place, or ends. */
 export function abandon(message: IncomingMessage, status: number): void {
   (message as ExchangeMessage)[exchangeKey]?.abandon(status);
+}
+
+/** Lets those who asked see the head of an answer, and change it. */
+export type SeeHead = (answer: Answer, request: ClientRequest, call: Call) => Answer;
+
+/** @param hooks in the order in which they see a head. @returns null for none. */
+export function compileHeads(hooks: readonly NonNullable<AtService['head']>[], log: Log): SeeHead | null {
+  if (hooks.length === 0) return null;
+  return (answer, request, call) => {
+    const head = { status: answer.status, headers: new HeaderBag(answer.headers) };
+    for (const hook of hooks) {
+      try {
+        hook(head, request, call);
+      } catch (error) {
+        log.error(() => `a component failed at the head of an answer: ${error instanceof Error ? error.stack : error}`);
+      }
+    }
+    return { ...answer, status: head.status, headers: head.headers.list };
+  };
 }

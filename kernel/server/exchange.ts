@@ -17,15 +17,14 @@ import type { Answer } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Stream } from '../pipeline/stream-lease.ts';
 import type { InFlight } from '../runtime/runtime.ts';
-import { answerOf } from './answer-of.ts';
+import { answerOf, logErrors } from './answer-of.ts';
 import { compress, wantsGzip } from './compression.ts';
 import type { Destination } from './destinations.ts';
 import type { ExchangeParts } from './exchange-parts.ts';
 import { FinishedRequest } from './finished-request.ts';
 import { handToKoa, joinContext } from './koa-reply.ts';
-import { logErrors } from './log-errors.ts';
 import { ReceivedRequest } from './received-request.ts';
-import { SwitchingResponse } from './switching-response.ts';
+import { SwitchingResponse } from './upgrade.ts';
 import { isStreamed, writeAnswer } from './write.ts';
 
 /** The status, in logs and counters, of a request whose client left before it was answered. */

@@ -1,9 +1,8 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import { ByteStream, type Call } from '#contract';
 import type { Answer } from '../pipeline/render.ts';
-import { acceptsGzip } from './accepts-gzip.ts';
-import { compressBytes, isCompressible, weakTag } from './compression.ts';
+import { acceptsGzip, compressBytes, isCompressible, weakTag } from './compression.ts';
 
 /** Leaves an answer on the context, for middleware that reads the reply: Koa writes it. */
 export function handToKoa(context: Koa.Context, answer: Answer, call: Call | null): void {
@@ -27,7 +26,7 @@ export function handToKoa(context: Koa.Context, answer: Answer, call: Call | nul
 }
 
 /** Headers of which middleware and an endpoint may each set their own. */
-export function isList(name: string): boolean {
+function isList(name: string): boolean {
   const lower = name.toLowerCase();
   return lower === 'set-cookie' || lower === 'vary' || lower === 'link';
 }
@@ -69,4 +68,44 @@ export function headersOn(response: ServerResponse & { getRawHeaderNames?(): str
   // Over HTTP/2 names are known in lower case only.
   const names = response.getRawHeaderNames?.() ?? response.getHeaderNames();
   return names.flatMap((name) => [response.getHeader(name) ?? []].flat().flatMap((value) => [name, String(value)]));
+}
+
+/** Headers that say how the body travels: what arrived stays true, whatever middleware makes of them. */
+const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
+
+/** A request as it came, to tell what Koa middleware changes of it. */
+export class KoaChanges {
+  readonly #message: IncomingMessage;
+  readonly #headers: IncomingHttpHeaders;
+  #url: string | undefined;
+  #method: string | undefined;
+
+  constructor(message: IncomingMessage) {
+    this.#message = message;
+    this.#headers = { ...message.headers };
+    this.#url = message.url;
+    this.#method = message.method;
+  }
+
+  /** Something else is asked for than before. */
+  get isElsewhere(): boolean {
+    const { url, method } = this.#message;
+    return url !== this.#url || method !== this.#method;
+  }
+
+  /** Writes the headers that were set, replaced or taken away where the pipe reads them. */
+  settleHeaders(): void {
+    const { headers, rawHeaders } = this.#message;
+    for (const name of new Set([...Object.keys(this.#headers), ...Object.keys(headers)])) {
+      const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+      const before = Object.hasOwn(this.#headers, name) ? this.#headers[name] : undefined;
+      if (value === before || name.startsWith(':') || framing.has(name.toLowerCase())) continue;
+      removeHeader(rawHeaders, name.toLowerCase());
+      for (const one of [value ?? []].flat()) rawHeaders.push(name, String(one));
+    }
+  }
+}
+
+function removeHeader(list: string[], lowerName: string): void {
+  for (let at = list.length - 2; at >= 0; at -= 2) if (list[at]!.toLowerCase() === lowerName) list.splice(at, 2);
 }

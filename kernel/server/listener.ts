@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import type { Log } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
-import { bindTrouble } from '../runtime/bind-trouble.ts';
+import { bindTrouble } from '../runtime/plugin-port.ts';
 import { createProtocols, type PortSettings } from './protocols.ts';
 
 /** Where clients connect. Its life is longer than a configuration's: requests are handed to whatever serves now. */

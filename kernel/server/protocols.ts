@@ -6,9 +6,8 @@ import { asksForHttp2, tellProtocol, upgrade } from './h2c.ts';
 import { createHttp1, type Http1 } from './http1.ts';
 import { createHttp2 } from './http2.ts';
 import { decideUpgrades, handConnection, watchTimeouts } from './internals.ts';
-import { SwitchingResponse } from './switching-response.ts';
 import { createHandshakes, type Handshakes } from './tls.ts';
-import { protocolOf } from './upgrade.ts';
+import { protocolOf, SwitchingResponse } from './upgrade.ts';
 
 /** What a configuration says about the port. */
 export interface PortSettings {

@@ -5,10 +5,10 @@ import type { ClientBody } from './client-body.ts';
 import { HttpRequest, type RequestSource } from './client-request.ts';
 import type { Destination } from './destinations.ts';
 import type { ExchangeParts } from './exchange-parts.ts';
-import { KoaChanges } from './koa-changes.ts';
+import { KoaChanges } from './koa-reply.ts';
 import { INFLATED_LIMIT_BYTES as BODY_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
-import { SwitchingResponse } from './switching-response.ts';
 import { parseTarget, type Target } from './target.ts';
+import { SwitchingResponse } from './upgrade.ts';
 
 const badTarget: Destination = { kind: 'refused', text: 'error: invalid request target' };
 

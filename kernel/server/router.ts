@@ -3,7 +3,7 @@ import { type Params, paramKey, type ServiceConfig } from '#contract';
 import { encodePathSegment, YieldScheduler } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
 import { CaseInsensitivePaths } from './case-insensitive-paths.ts';
-import { cleanPath } from './clean-path.ts';
+import { cleanPath } from './target.ts';
 import { moreFixedFirst, triePath } from './trie-path.ts';
 
 /** What a request's method and path lead to. */

@@ -11,8 +11,7 @@ import { compileClientIp } from './client-ip.ts';
 import { type Destinations, destinationsOf } from './destinations.ts';
 import { componentDispatch } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
-import { type ExchangeMessage, type ExchangeParts, exchangeKey } from './exchange-parts.ts';
-import { compileHeads } from './heads.ts';
+import { compileHeads, type ExchangeMessage, type ExchangeParts, exchangeKey } from './exchange-parts.ts';
 import { KoaApp } from './koa-app.ts';
 import { Router } from './router.ts';
 

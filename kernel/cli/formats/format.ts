@@ -1,3 +1,4 @@
+import { relative, resolve, sep } from 'node:path';
 import type { Document, IsSecret, Issue } from '../../config/index.ts';
 
 /** What was found in one configuration file, by position. */
@@ -19,4 +20,10 @@ export interface Format {
   /** True when it is read by people: it goes to standard error, and `check` tells what it does. */
   readonly isForPeople: boolean;
   print(findings: Findings, isColoured: boolean): string;
+}
+
+/** The path of a file from the working directory, with slashes; undefined for a file outside of it. */
+export function pathFromHere(file: string): string | undefined {
+  const steps = relative(process.cwd(), resolve(file)).split(sep);
+  return steps[0] === '..' ? undefined : steps.join('/');
 }

@@ -1,6 +1,5 @@
 import type { Issue } from '../../config/index.ts';
-import type { Format } from './format.ts';
-import { pathFromHere } from './path.ts';
+import { type Format, pathFromHere } from './format.ts';
 
 /** Annotations of GitHub's workflows, one a line. */
 export const github: Format = {

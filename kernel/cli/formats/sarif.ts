@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Issue } from '../../config/index.ts';
-import type { Format } from './format.ts';
-import { printSarif, sarifLocation } from './sarif-log.ts';
+import { version } from '../../version.ts';
+import { type Format, pathFromHere } from './format.ts';
 
 /** SARIF 2.1.0, for code scanning. */
 export const sarif: Format = {
@@ -49,4 +51,51 @@ function fingerprint(subject: string, seen: Map<string, number>): string {
   const count = (seen.get(subject) ?? 0) + 1;
   seen.set(subject, count);
   return `${createHash('sha256').update(subject).digest('hex').slice(0, 16)}:${count}`;
+}
+
+/** A SARIF 2.1.0 log of one run, for code reviews. */
+export interface SarifRun {
+  readonly tool: string;
+  readonly rules: readonly object[];
+  readonly results: readonly object[];
+}
+
+/** The text of a log. */
+export function printSarif({ tool, rules, results }: SarifRun): string {
+  const driver = { name: tool, version, rules };
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', results }],
+  };
+  return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+/** A place in a file, and in what it says. */
+export interface SarifPlace {
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly endLine?: number | undefined;
+  readonly endColumn?: number | undefined;
+  readonly pointer: string;
+}
+
+export function sarifLocation({ file, line = 1, column, endLine, endColumn, pointer }: SarifPlace): object {
+  return {
+    ...(file !== undefined && {
+      physicalLocation: {
+        artifactLocation: artifactOf(file),
+        region: { startLine: line, ...(column !== undefined && { startColumn: column, endLine, endColumn }) },
+      },
+    }),
+    logicalLocations: [{ fullyQualifiedName: pointer || '/' }],
+  };
+}
+
+function artifactOf(file: string): object {
+  const path = pathFromHere(file);
+  return path === undefined
+    ? { uri: pathToFileURL(resolve(file)).href }
+    : { uri: path.split('/').map(encodeURIComponent).join('/'), uriBaseId: '%SRCROOT%' };
 }

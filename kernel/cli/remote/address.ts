@@ -1,5 +1,5 @@
 import { type AdminAddress, parseAdminAddress } from '#contract';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../arguments.ts';
 
 /** How an admin port is reached. */
 export interface Destination {

@@ -1,4 +1,5 @@
-import type { Issue } from '../../config/index.ts';
+import { formatNameOf, type Issue } from '../../config/index.ts';
+import type { AdminRequest } from './client.ts';
 
 /** What went wrong, as the admin API tells it (RFC 9457). */
 export interface Problem {
@@ -79,4 +80,9 @@ export interface RevisionBody {
   readonly pinned: boolean;
   readonly active?: boolean;
   readonly files?: readonly string[];
+}
+
+/** The text of a configuration file as the body of a call. */
+export function configBody(file: string, text: string): Required<Pick<AdminRequest, 'headers' | 'body'>> {
+  return { headers: { 'content-type': `application/${formatNameOf(file) ?? 'json'}` }, body: text };
 }

@@ -1,10 +1,8 @@
 import type { Document, IsSecret, Issue } from '../../config/index.ts';
 import type { Findings } from '../formats/index.ts';
 import { byPosition } from '../report.ts';
-import { type Answer, isRefusal, Refused } from './answer.ts';
-import type { CheckedBody, Problem } from './bodies.ts';
-import type { AdminClient } from './client.ts';
-import { configBody } from './config-body.ts';
+import { type CheckedBody, configBody, type Problem } from './bodies.ts';
+import { type AdminClient, type Answer, isRefusal, Refused } from './client.ts';
 import { readBody } from './show.ts';
 
 /** What a running gateway finds in a file. */

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Flags } from '#contract';
 import { adminTokenFile } from '../../contract/internal.ts';
+import { UsageError } from '../arguments.ts';
 import { cannotRead } from '../file-errors.ts';
 import { printable } from '../formats/excerpt.ts';
 import { stateDirectory } from '../state-directory.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 import { DEFAULT_ADDRESS, type Destination, parseAddress } from './address.ts';
-import { exitCodeOf, exitCodes, Refused, Unreachable } from './answer.ts';
-import { type AdminClient, createAdminClient } from './client.ts';
+import { type AdminClient, createAdminClient, exitCodeOf, exitCodes, Refused, Unreachable } from './client.ts';
 import { printRefusal } from './show.ts';
 
 /** Flags of every command that talks to an admin port. */

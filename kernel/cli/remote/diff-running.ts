@@ -3,10 +3,9 @@ import { ConfigErrors } from '../../contract/internal.ts';
 import { printDiff } from '../print-diff.ts';
 import { printErrors } from '../report.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Answer, isRefusal } from './answer.ts';
-import type { Problem } from './bodies.ts';
+import { configBody, type Problem } from './bodies.ts';
 import { placedIn } from './check-running.ts';
-import { configBody } from './config-body.ts';
+import { type Answer, isRefusal } from './client.ts';
 import { converse, type RemoteFlags } from './connect.ts';
 import { printRefusal, readBody } from './show.ts';
 

@@ -2,8 +2,8 @@ import type { Issue } from '../../config/index.ts';
 import { printable } from '../formats/excerpt.ts';
 import { printFindings } from '../report.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Answer, exitCodeOf, exitCodes, isRefusal } from './answer.ts';
 import type { Problem } from './bodies.ts';
+import { type Answer, exitCodeOf, exitCodes, isRefusal } from './client.ts';
 
 /** An answer for people. */
 export interface Described {

@@ -148,7 +148,7 @@ const backendEncoding = /^\/backend\/\d+\/encoding$/;
  * True for a difference of an endpoint that follows from another one, and is told there: the service has changed in the
  * same way, or a stream has come or gone, which its backends are read as.
  */
-export function isInherited(
+function isInherited(
   difference: Difference,
   service: Change<DataObject>,
   route: Change<DataObject>,
@@ -176,7 +176,7 @@ export interface Match {
 }
 
 /** Brings together the routes of one key. Walks two lists, sorted by key, side by side. */
-export function matchRoutes(old: readonly Route[], renewed: readonly Route[]): Match[] {
+function matchRoutes(old: readonly Route[], renewed: readonly Route[]): Match[] {
   const matches: Match[] = [];
   for (let from = 0, to = 0; from < old.length || to < renewed.length; ) {
     const before = old[from];

@@ -38,7 +38,7 @@ const VARIABLE_NAME = /^[\w-]+$/;
  * may look like.
  * @param gluedVariables variables may stand inside a word, as in `/file.{ext}` and `/{from}-{to}`.
  */
-export function pathFaults(path: string, gluedVariables: boolean): PathFault[] {
+function pathFaults(path: string, gluedVariables: boolean): PathFault[] {
   if (!path.startsWith('/')) {
     return [{ message: `path '${path}' must start with '/'`, hint: `/${path}`, fix: { value: `/${path}` } }];
   }

@@ -81,7 +81,7 @@ export interface Listening {
 }
 
 /** True when a host of a backend, as in `http://name:port`, is certainly where something of this process listens. */
-export function leadsTo(host: string, { address, port }: Listening): boolean {
+function leadsTo(host: string, { address, port }: Listening): boolean {
   const url = URL.parse(host);
   if (!url || (Number(url.port) || (url.protocol === 'https:' ? 443 : 80)) !== port) return false;
   const to = plainName(url.hostname);

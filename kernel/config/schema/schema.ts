@@ -5,7 +5,7 @@ import { DURATION_PATTERN } from './duration.ts';
 export type JsonSchema = Record<string, unknown>;
 
 /** Keys of closed objects that start so are comments, unless they are fields. */
-export const COMMENT_PATTERN = '^[@$_#]';
+const COMMENT_PATTERN = '^[@$_#]';
 
 /** Said of every duration, after its own description. */
 export const DURATION_WORDS = 'Duration: a number and a unit (ns, us, µs, ms, s, m, h).';

@@ -26,7 +26,7 @@ function isSecretPlace(steps: readonly string[]): boolean {
 }
 
 /** No name tells an API key, only the list it stands in. */
-export function isApiKey(steps: readonly (string | number)[]): boolean {
+function isApiKey(steps: readonly (string | number)[]): boolean {
   const [list, index = '', name] = steps.slice(-3);
   return list === 'keys' && name === 'key' && /^\d+$/.test(String(index));
 }

@@ -165,7 +165,7 @@ function refusal(code: string, message: string, cause?: unknown): ConfigErrors {
 }
 
 /** Finds places in a text, which is parsed again, with places, when one is first asked for. */
-export function locator(text: string, format: Format, valueAt: ValueAt): Locate {
+function locator(text: string, format: Format, valueAt: ValueAt): Locate {
   let find: Finder | undefined;
   let place: ((stretch: TextRange) => Position) | undefined;
   return (pointer, part, range) => {

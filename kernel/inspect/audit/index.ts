@@ -2,11 +2,10 @@ import type { AuditedFiles, AuditRule, AuditSubject, Namespace, ServiceConfig, S
 import { type KnownPlugins, nothingKnown } from '../../config/index.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type FindPlace, type Place, pointerOnly } from '../place.ts';
-import { localFiles } from './files.ts';
-import { summarize } from './summary.ts';
+import { localFiles, summarize } from './summary.ts';
 import { writtenAt } from './written.ts';
 
-export { localFiles } from './files.ts';
+export { localFiles } from './summary.ts';
 
 /** Every rule there is: those of the release, and those that plugins bring. Loads every plugin. */
 export async function auditRules(registry: Registry): Promise<readonly AuditRule[]> {

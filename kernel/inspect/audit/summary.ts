@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import {
   type AuditedComponent,
   type AuditedFiles,
@@ -10,8 +11,7 @@ import {
   type Level,
   type ServiceConfig,
 } from '#contract';
-import { joinPointer, type KnownPlugins } from '../../config/index.ts';
-import { literalSecrets } from './secrets.ts';
+import { joinPointer, type KnownPlugins, markedLiterals, secretLiterals } from '../../config/index.ts';
 
 /** The components and parts of a configuration, in order of declaration. */
 export function summarize(config: ServiceConfig, files: AuditedFiles, known: KnownPlugins): AuditSubject {
@@ -56,4 +56,31 @@ function componentsOf(level: Level, { config, pointer }: AuditedSection<unknown>
     pointer: joinPointer(pointer, 'extra_config', namespace),
     settings: isObject(settings) ? settings : {},
   }));
+}
+
+/** The files of this machine. */
+export const localFiles: AuditedFiles = {
+  text: (path) => attempt(() => readFileSync(path, 'utf8')),
+  isOpen: (path) => ((attempt(() => statSync(path))?.mode ?? 0) & 0o002) !== 0,
+};
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Secrets that stand in the configuration as they are, by their names, their texts, and what schemas say of them. */
+function literalSecrets(config: ServiceConfig, components: readonly AuditedComponent[], known: KnownPlugins): string[] {
+  const marked = components.flatMap(({ namespace, level, settings, pointer }) =>
+    (known.plugin(namespace)?.places ?? [])
+      .filter(({ at }) => at === level)
+      .flatMap(({ schema }) => markedLiterals(schema, settings, pointer)),
+  );
+  const named = secretLiterals(config, known).map(({ pointer }) =>
+    pointer.replace(/^\/router(?=\/)/, '/extra_config/router'),
+  );
+  return [...named, ...marked.map(({ pointer }) => pointer)];
 }

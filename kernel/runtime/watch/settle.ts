@@ -1,5 +1,5 @@
 import type { Content } from './content.ts';
-import type { Waits } from './timers.ts';
+import type { Timers, Waits } from './timers.ts';
 import type { WatchTimes } from './watch-times.ts';
 
 /** Everything watched, by path. */
@@ -45,4 +45,26 @@ function agree(a: Contents, b: Contents): boolean {
     if (other?.mark !== content.mark || other.hash !== content.hash) return false;
   }
   return true;
+}
+
+/**
+ * Turns a burst of events into one run: `quietMs` after the last event, but no later than `longestMs` after the first.
+ * @returns what to call on each event.
+ */
+export function debounce(
+  timers: Timers,
+  { quietMs, longestMs }: Pick<WatchTimes, 'quietMs' | 'longestMs'>,
+  run: () => void,
+): () => void {
+  let firstAt: number | null = null;
+  let cancel = () => {};
+  return () => {
+    const now = timers.now();
+    firstAt ??= now;
+    cancel();
+    cancel = timers.after(Math.max(0, Math.min(quietMs, firstAt + longestMs - now)), () => {
+      firstAt = null;
+      run();
+    });
+  };
 }

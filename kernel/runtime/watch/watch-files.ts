@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import type { Log } from '#contract';
 import type { LooksUnfinished } from './content.ts';
-import { debounce } from './debounce.ts';
 import { directoryEvents } from './directory-events.ts';
 import { lacksEvents } from './lacks-events.ts';
 import { looksUnfinished } from './looks-unfinished.ts';
-import { type Contents, settle } from './settle.ts';
+import { type Contents, debounce, settle } from './settle.ts';
 import { createWaits, systemTimers, type Timers } from './timers.ts';
 import { defaultWatchTimes, type WatchTimes } from './watch-times.ts';
 import { type FileRead, watchedSet } from './watched-set.ts';

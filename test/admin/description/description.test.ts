@@ -1,9 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import type Koa from 'koa';
-import type { Admin } from '../../../admin/admin.ts';
 import { describeAdmin } from '../../../admin/openapi/admin-api.ts';
+import type { Admin } from '../../../admin/operation.ts';
 import { changing } from '../../../admin/operations/changing.ts';
-import { live } from '../../../admin/operations/live.ts';
+import { live } from '../../../admin/operations/health.ts';
 import { reading } from '../../../admin/operations/reading.ts';
 import { openStream } from '../../support/stream-client.ts';
 import { type Answered, type Ask, TOKEN } from '../support.ts';

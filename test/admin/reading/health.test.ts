@@ -2,9 +2,9 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import type Koa from 'koa';
 import type { Operations } from '#kernel';
-import type { Admin } from '../../../admin/admin.ts';
 import { watchLoopLag } from '../../../admin/operating/loop-lag.ts';
-import { live } from '../../../admin/operations/live.ts';
+import type { Admin } from '../../../admin/operation.ts';
+import { live } from '../../../admin/operations/health.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
 

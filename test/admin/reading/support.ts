@@ -4,12 +4,11 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { adminSchema } from '#contract';
 import type { Operations } from '#kernel';
-import type { Admin } from '../../../admin/admin.ts';
 import { answering } from '../../../admin/answering.ts';
 import { describeAdmin } from '../../../admin/openapi/admin-api.ts';
 import { openOperating } from '../../../admin/operating/operating.ts';
+import type { Admin } from '../../../admin/operation.ts';
 import { reading } from '../../../admin/operations/reading.ts';
-
 import { handTimers } from '../../support/hand-timers.ts';
 
 export interface Answered {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { TrafficHistory } from '../../../kernel/control/traffic/traffic-history.ts';
+import { statusClasses } from '../../../kernel/pipeline/backend-answers.ts';
 import { type EndpointDelta, EndpointTraffic } from '../../../kernel/pipeline/endpoint-traffic.ts';
-import { statusClasses } from '../../../kernel/pipeline/status-counts.ts';
 import { BUCKETS, between, bucketOf, joined, noTraffic, quantile } from '../../../kernel/pipeline/traffic-window.ts';
 import { handTimers } from '../../support/hand-timers.ts';
 

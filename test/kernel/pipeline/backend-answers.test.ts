@@ -1,7 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { type BackendConfig, BackendError, HeaderBag, Reply } from '#contract';
-import { BackendAnswers, backendNames, countAnswers } from '../../../kernel/pipeline/backend-answers.ts';
-import { statusClasses } from '../../../kernel/pipeline/status-counts.ts';
+import { BackendAnswers, backendNames, countAnswers, statusClasses } from '../../../kernel/pipeline/backend-answers.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 /** What was counted, by backend and class, as in `a 2xx: 1`. */

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { debounce } from '../../../kernel/runtime/watch/debounce.ts';
 import { looksUnfinished } from '../../../kernel/runtime/watch/index.ts';
+import { debounce } from '../../../kernel/runtime/watch/settle.ts';
 import { createWaits } from '../../../kernel/runtime/watch/timers.ts';
 import { handTimers } from '../../support/hand-timers.ts';
 

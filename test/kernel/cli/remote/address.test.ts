@@ -1,6 +1,6 @@
 import { deepEqual, throws } from 'node:assert/strict';
+import { UsageError } from '../../../../kernel/cli/arguments.ts';
 import { parseAddress } from '../../../../kernel/cli/remote/address.ts';
-import { UsageError } from '../../../../kernel/cli/usage-error.ts';
 
 describe('the address of an admin port', () => {
   const good: readonly [string, string, string][] = [

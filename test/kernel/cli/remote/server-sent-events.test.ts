@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { readServerSentEvents, type ServerSentEvent } from '../../../../kernel/cli/remote/server-sent-events.ts';
+import { readServerSentEvents, type ServerSentEvent } from '../../../../kernel/cli/remote/follow-events.ts';
 
 /** Reads a stream that arrives in these pieces. */
 async function read(...pieces: (string | Uint8Array)[]) {

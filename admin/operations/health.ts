@@ -1,9 +1,10 @@
 import type { Operation } from '../operation.ts';
+import { reasonsNotReady } from '../processes.ts';
 import { jsonAnswer, listOf, objectOf, text } from '../schemas.ts';
 
 /** Schemas of what is told about the health of the process. */
-export const healthy = objectOf('Healthy', { status: text });
-export const unhealthy = objectOf('Unhealthy', { status: text, reasons: listOf(text) });
+const healthy = objectOf('Healthy', { status: text });
+const unhealthy = objectOf('Unhealthy', { status: text, reasons: listOf(text) });
 
 /** A loop that turns so slowly serves nobody, in milliseconds. */
 const MAX_LAG_MS = 5_000;
@@ -22,5 +23,22 @@ export const live: Operation = {
     const isLate = ms > MAX_LAG_MS;
     ctx.status = isLate ? 503 : 200;
     ctx.body = isLate ? { status: 'error', reasons: [`the event loop is ${ms} ms late`] } : { status: 'ok' };
+  },
+};
+
+/** A refused configuration does not make it unready: the one before it serves on. */
+export const ready: Operation = {
+  method: 'GET',
+  path: '/ready',
+  scope: null,
+  summary: 'Tell whether requests should be sent here.',
+  answers: {
+    200: jsonAnswer('They should.', healthy),
+    503: jsonAnswer('They should go elsewhere.', unhealthy),
+  },
+  handle(ctx, { gateway }) {
+    const reasons = reasonsNotReady(gateway);
+    ctx.status = reasons.length > 0 ? 503 : 200;
+    ctx.body = reasons.length > 0 ? { status: 'error', reasons } : { status: 'ok' };
   },
 };

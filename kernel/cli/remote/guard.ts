@@ -1,10 +1,8 @@
 import { printable } from '../formats/excerpt.ts';
 import type { Terminal } from '../terminal.ts';
-import { exitCodes } from './answer.ts';
 import type { GuardBody } from './bodies.ts';
-import type { AdminClient } from './client.ts';
+import { type AdminClient, exitCodes } from './client.ts';
 import { followEvents } from './follow-events.ts';
-import { guardWords } from './guard-words.ts';
 
 /** How much longer than the guard watches its decision is waited for, in milliseconds. */
 const GRACE_MS = 30_000;
@@ -38,4 +36,19 @@ async function decisionOf(client: AdminClient, { attempt }: GuardBody, signal: A
     if (told.attempt === attempt && told.state !== 'watching') return told;
   }
   return null;
+}
+
+const words: Readonly<Record<GuardBody['state'], (guard: GuardBody) => string>> = {
+  watching: ({ revision, endsAt }) => `watching revision ${revision} until ${endsAt}`,
+  passed: ({ revision }) => `revision ${revision} has passed its guard`,
+  undecided: ({ revision, reason }) => `the guard cannot evaluate revision ${revision}: ${reason}`,
+  superseded: ({ revision, reason }) => `the guard over revision ${revision} ended early: ${reason}`,
+  'rolled-back': ({ revision, reason, rolledBackTo }) =>
+    `revision ${revision} was rolled back: ${reason}; now serving revision ${rolledBackTo}`,
+  failed: ({ revision, reason }) => `revision ${revision} got worse: ${reason}`,
+};
+
+/** How a guard stands, in a sentence. */
+export function guardWords(guard: GuardBody): string {
+  return words[guard.state](guard);
 }

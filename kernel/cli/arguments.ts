@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Flag, Flags } from '#contract';
-import { UsageError, unknownWord } from './usage-error.ts';
+import { type Flag, type Flags, nearest } from '#contract';
 
 /** What a command was called with. */
 export type Arguments<F extends Flags> = ReturnType<
@@ -57,4 +56,26 @@ function namesOf(name: string, { short, value, default: preset }: Flag): string 
 function aboutOf({ about, default: preset, otherwise }: Flag): string {
   const without = otherwise ?? (typeof preset === 'string' ? preset : undefined);
   return without === undefined ? about : `${about} Default: ${without}.`;
+}
+
+/** The command was called in a way it does not understand. */
+export class UsageError extends Error {}
+
+/** For a word that is none of those it could be, with the one it is most like. */
+export function unknownWord(kind: string, word: string, known: Iterable<string>): UsageError {
+  const near = nearest(word, known);
+  return new UsageError(`unknown ${kind} "${word}"${near === undefined ? '' : `; did you mean "${near}"?`}`);
+}
+
+/** A whole number above 0, as an argument. @param name what it is, for the message. @throws UsageError. */
+export function parseCount(text: string, name: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count === 0 || !Number.isSafeInteger(count)) throw new UsageError(`not ${name}: ${text}`);
+  return count;
+}
+
+/** A number from 0 on, as an argument. @throws UsageError. */
+export function parseAmount(text: string, name: string): number {
+  if (!/^\d+(?:\.\d+)?$/.test(text)) throw new UsageError(`not ${name}: ${text}`);
+  return Number(text);
 }
