@@ -6,6 +6,7 @@ import { order } from './order.ts';
 const plugins: Manifest = {
   'admin/api': () => import('./admin/api.ts'),
   'admin/reload': () => import('./admin/reload.ts'),
+  'auth/client-credentials': () => import('./auth/client-credentials/index.ts'),
   'auth/jose': () => import('./auth/jose.ts'),
   'auth/signer': () => import('./auth/signer/index.ts'),
   'auth/validator': () => import('./auth/validator/index.ts'),

@@ -43,6 +43,11 @@ export interface HttpOptions {
      */
     readonly pins?: readonly string[];
   };
+  /**
+   * As the service calls, not the backend that the component stands in: for those who call somebody else, such as a server
+   * that issues tokens. TLS, proxy and redirects are those of the service, and only its signers sign. Default: false.
+   */
+  readonly ofService?: true;
   /** Default: as the backend says, else true. */
   readonly followsRedirects?: boolean;
   /**

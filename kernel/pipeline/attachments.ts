@@ -7,6 +7,7 @@ import {
   type Encoding,
   type EndpointConfig,
   findNear,
+  httpSigners,
   type Log,
   type MessageHook,
   type PipeRequest,
@@ -135,6 +136,7 @@ export function attachBackend(
   reportHidden(build, [...backendPhase, ...transportPhase]);
   const customShape = onlyClaim(build, attached, 'shape', 'reshape the answer of a backend');
   const claim = attached.find(({ at }) => at.protocol !== undefined && at.protocol === protocol);
+  if (claim && claim.plugin.name !== registry.catalogue.defaultProtocol) warnOfIdleSigners(build, attached, claim);
   return {
     stages: {
       stages: stagesOfBackend(
@@ -169,6 +171,20 @@ export function attachBackend(
         alone,
       }),
   };
+}
+
+/** Signers of HTTP requests beside a protocol that sends none. */
+function warnOfIdleSigners(
+  build: Build,
+  attached: readonly Attached<AtBackend>[],
+  { plugin, reads, pointer }: Attached<AtBackend>,
+): void {
+  if (reads.ports.includes(httpSigners.name)) return;
+  for (const signer of attached) {
+    if (!signer.at.offers?.some(({ port }) => port.name === httpSigners.name)) continue;
+    const message = `"${signer.plugin.name}" has no effect: "${plugin.name}" sends no HTTP requests`;
+    build.warnings.push(new ConfigError('BACKEND_NO_HTTP', signer.pointer, message, { related: [pointer] }));
+  }
 }
 
 /** What sees the messages of a stream, in the order in which wraps of a phase see a reply: innermost first. */

@@ -10,11 +10,14 @@ export class Offers {
   /** Whether the scope is of this place; it is opened with the first offer. */
   #isOwn: boolean;
   readonly #attachDefault: AttachDefault | undefined;
+  /** What is offered at the root of the configuration, and to everybody. */
+  readonly root: Offers;
 
-  private constructor(scope: PlaceScope, isOwn: boolean, attachDefault: AttachDefault | undefined) {
+  private constructor(scope: PlaceScope, isOwn: boolean, attachDefault: AttachDefault | undefined, root?: Offers) {
     this.#scope = scope;
     this.#isOwn = isOwn;
     this.#attachDefault = attachDefault;
+    this.root = root ?? this;
   }
 
   /** At the root of a configuration. @param attachDefault for ports at which nobody offers anything. */
@@ -24,7 +27,7 @@ export class Offers {
 
   /** At a place within this one. */
   within(): Offers {
-    return new Offers(this.#scope, false, this.#attachDefault);
+    return new Offers(this.#scope, false, this.#attachDefault, this.root);
   }
 
   /** @throws Error when the plugin does not name a port it offers something at: others could be attached too early. */

@@ -102,6 +102,11 @@ export function createSite(build: Build, plugin: Plugin, config: unknown, stance
   return new PlaceSite(build, plugin, config, stance) as BackendSite<unknown>;
 }
 
+/** As if a place were the service's. */
+function atRoot({ endpoint: _endpoint, backend: _backend, index: _index, ...stance }: Location): Location {
+  return { ...stance, offers: stance.offers.root };
+}
+
 class PlaceSite implements Site<unknown> {
   readonly config: unknown;
   readonly pointer: string;
@@ -254,9 +259,10 @@ class PlaceSite implements Site<unknown> {
       const plugin = this.#build.defaultProtocol;
       if (!plugin.http) throw new Error(`plugin "${plugin.name}" makes no HTTP client`);
       // Signers are attached before those who name them.
-      this.take(httpSigners);
-      const config = configOfHttp(plugin, this.backend);
-      const site = new PlaceSite(this.#build, plugin, config, this.#stance);
+      if (!options.ofService) this.take(httpSigners);
+      const stance = options.ofService ? atRoot(this.#stance) : this.#stance;
+      const config = configOfHttp(plugin, stance.backend);
+      const site = new PlaceSite(this.#build, plugin, config, stance);
       return plugin.http(site as unknown as Site<never>, options);
     };
   }

@@ -8,7 +8,9 @@ import {
   type Offer,
   type PipeRequest,
   type Plugin,
+  Reply,
   type Step,
+  toCallError,
 } from '#contract';
 
 /** Stands in for HTTP: whatever is called is signed, seen by observers, and answered by `next`. */
@@ -48,7 +50,11 @@ function calling(
     const body = signers.some(({ readsBody }) => readsBody) ? ((await request.body?.bytes()) ?? null) : null;
     const host = request.host ?? new URL(origin).host;
     const attempt = { method, origin, target, host, headers: headers.copy(), body, redirects: 0 };
-    for (const signer of signers) await signer.sign(attempt, call);
+    try {
+      for (const signer of signers) await signer.sign(attempt, call);
+    } catch (error) {
+      return Reply.failed(toCallError(error));
+    }
     request.headers = attempt.headers;
     const opened = { dnsMs: 0, connectMs: 0, tlsMs: 0 };
     for (const observer of observers) observer.connected({ origin, waitMs: 0, reused: false, opened }, request, call);

@@ -10,9 +10,7 @@ describe('the sample of tokens', () => {
   let gateway: Operations;
 
   before(async () => {
-    backend = await startBackend((seen, response) =>
-      json(seen.target === '/login' ? { access_token: claimsOfAda } : { ok: true })(seen, response),
-    );
+    backend = await startBackend((seen, response) => json(bodies[seen.target] ?? { ok: true })(seen, response));
     const config = JSON.parse(readFileSync('samples/tokens/gateway.json', 'utf8'));
     gateway = await startGateway({
       ...config,
@@ -26,6 +24,10 @@ describe('the sample of tokens', () => {
   });
 
   const claimsOfAda = { iss: 'https://id.example.com', aud: 'https://api.example.com', sub: 'ada' };
+  const bodies: Record<string, object> = {
+    '/login': { access_token: claimsOfAda },
+    '/': { access_token: 'of-the-gateway' },
+  };
   const [key] = JSON.parse(readFileSync('samples/tokens/keys.json', 'utf8')).keys;
   const statusOf = async (url: string, claims: object) => {
     const token = forge({ alg: 'HS256', kid: key.kid }, claims, Buffer.from(key.k, 'base64url'));
@@ -46,6 +48,18 @@ describe('the sample of tokens', () => {
     deepEqual([await statusOf('/me', claimsOfAda), await statusOf('/me', { sub: 'ada' })], [200, 401]);
     const { target, headers } = backend.requests.at(-1)!;
     deepEqual([target, headers['x-user']], ['/users/ada', 'ada']);
+  });
+
+  it('asks for invoices as the gateway, and warns of a secret that is not filled in', async () => {
+    const file = 'samples/tokens/invoices.json';
+    const { code, err } = await sluice('check', '-c', file);
+    deepEqual([code, err.match(/\[\w+\]/g)], [0, ['[CONFIG_VARIABLE]']]);
+    const text = readFileSync(file, 'utf8').replace('https://id.example.com/oauth/token', backend.url);
+    const invoices = await startGateway({ ...JSON.parse(text), host: [backend.url] });
+    await invoices.inject({ url: '/invoices', headers: { authorization: 'Bearer of-the-client' } });
+    await invoices.close();
+    const { target, headers } = backend.requests.at(-1)!;
+    deepEqual([target, headers.authorization], ['/invoices', 'Bearer of-the-gateway']);
   });
 
   it('wants a role and a scope for orders', async () => {

@@ -74,6 +74,37 @@ const graphql = definePlugin({
   ],
 });
 
+/** Answers by itself, without HTTP. */
+const spoken = definePlugin({
+  name: 'test/spoken',
+  description: 'Answers in the place of a backend.',
+  places: [
+    atBackend({ type: 'object', properties: {} }, () => ({
+      protocol: { hostless: true, replies: 'data', call: () => Reply.data({ ok: true }) },
+    })),
+  ],
+});
+
+/** Asks another server before its backend, as one that issues tokens. */
+const asking = definePlugin({
+  name: 'test/asking',
+  description: 'Asks another server first.',
+  places: [
+    atBackend({ type: 'object', properties: {} }, ({ http, backend }) => {
+      const send = http({ ofService: true });
+      return {
+        transport: (next) => async (request, call) => {
+          const first = request.copy();
+          first.origin = backend.host[0]!;
+          first.target = '/no';
+          discard((await send(first, call)).body);
+          return next(request, call);
+        },
+      };
+    }),
+  ],
+});
+
 /** Lets requests in for as long as an address says so. */
 const gatekeeper = definePlugin({
   name: 'test/gatekeeper',
@@ -152,7 +183,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
 
   const start = async (extra: object, target = '/graphql', endpoint: object = {}) => {
     const one = { host: [backend.url], url_pattern: target, extra_config: extra };
-    gateway = await startWith([signer, graphql, gatekeeper], {
+    gateway = await startWith([signer, graphql, gatekeeper, asking, spoken], {
       endpoints: [{ endpoint: '/a/{id}', backend: [one], ...endpoint }],
     });
   };
@@ -216,6 +247,28 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     await start({ 'test/graphql': {}, 'backend/http/client': { no_redirect: true } }, '/moved');
     equal(await ask(), 500);
     equal(seen.length, 1);
+  });
+
+  it('asks as the service does for one who calls somebody else: unsigned, and following redirects', async () => {
+    await start({ 'test/asking': {}, 'test/signer': {}, 'backend/http/client': { no_redirect: true } });
+    equal(await ask(), 200);
+    deepEqual(
+      seen.map(({ target, signature }) => [target, signature !== undefined]),
+      [
+        ['GET /no', false],
+        ['GET /yes', false],
+        ['GET /graphql', true],
+      ],
+    );
+  });
+
+  it('makes check warn of a signer where nothing is sent over HTTP', async () => {
+    await start({ 'test/spoken': {}, 'test/signer': {} });
+    deepEqual(
+      gateway!.status.warnings.map(({ code, pointer }) => [code, pointer]),
+      [['BACKEND_NO_HTTP', '/endpoints/0/backend/0/extra_config/test~1signer']],
+    );
+    equal(await ask(), 200);
   });
 
   it('asks any address for a component that stands in no backend, as it says itself', async () => {

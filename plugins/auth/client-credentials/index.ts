@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import {
+  atBackend,
+  BackendError,
+  type BackendSite,
+  type Data,
+  definePlugin,
+  defineSlot,
+  discard,
+  type HttpAttempt,
+  type HttpSigner,
+  httpSigners,
+  offer,
+  type PipeRequest,
+  type Wrap,
+} from '#contract';
+import { type CredentialsConfig, schema } from './schema.ts';
+import { isSameHost, tokenServer } from './token-server.ts';
+import { type Token, TokenStore } from './token-store.ts';
+
+/** Age at which a token that a backend refuses may have been withdrawn, in milliseconds. */
+const LEAST_AGE_MS = 5000;
+
+const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+
+/** What a call to a backend was sent with. */
+interface Sent {
+  token: Token | null;
+  /** The host that gets tokens, and the method it was asked with. */
+  home: URL | null;
+  method: string;
+}
+
+const sentSlot = defineSlot<Sent>('client credentials');
+
+/**
+ * Sends tokens to a backend that the gateway gets for itself, in the place of what the client sent. Without a token the
+ * backend is not called: code `CREDENTIALS_TOKEN`.
+ *
+ * Codes of the configuration: `CREDENTIALS_URL`, `CREDENTIALS_SCOPE`; a warning `CREDENTIALS_INSECURE`.
+ */
+export const plugin = definePlugin({
+  name: 'auth/client-credentials',
+  description: 'Gets tokens for the gateway itself (OAuth 2.0 client credentials) and sends them to a backend.',
+  leaves: ['data'],
+  offers: [httpSigners],
+  places: [
+    atBackend(schema, (site) => {
+      const url = checkFields(site);
+      if (site.config.is_disabled) return {};
+      const { client_id: id, client_secret: secret, scopes, endpoint_params: params } = site.config;
+      const server = tokenServer(site, url, hashed);
+      const tokens = new TokenStore(site, hashed(url.href, id, secret, scopes, params as Data), server);
+      return {
+        offers: [offer(httpSigners, signerOf(tokens))],
+        transport: renewing(tokens),
+        sets: ['Authorization'],
+      };
+    }),
+  ],
+});
+
+/** Keys of kept values may be shown. */
+function hashed(...parts: Data[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+}
+
+function signerOf(tokens: TokenStore): HttpSigner {
+  return {
+    sign(attempt, call) {
+      const sent = call.get(sentSlot);
+      const url = new URL(attempt.origin);
+      if (sent && attempt.redirects === 0) {
+        sent.home = url;
+        sent.method = attempt.method;
+      }
+      if (attempt.redirects > 0 && !(sent?.home && isSameHost(url, sent.home))) {
+        attempt.headers.delete('Authorization');
+        // What another host refuses says nothing of the token.
+        if (sent) sent.token = null;
+        return;
+      }
+      const put = (token: Token): void => {
+        if (sent) sent.token = token;
+        attempt.headers.set('Authorization', token.authorization);
+      };
+      const token = tokens.get();
+      if (!(token instanceof Promise)) return put(token);
+      return token.then(put, (error: Error) => {
+        throw new BackendError('CREDENTIALS_TOKEN', `${callOf(attempt, url)}: oauth2: ${error.message}`);
+      });
+    },
+  };
+}
+
+/** A call in a message, without name and password of its address. */
+function callOf({ method, target }: HttpAttempt, { protocol, host }: URL): string {
+  return `${method.charAt(0)}${method.slice(1).toLowerCase()} "${protocol}//${host}${target}"`;
+}
+
+/** Gets another token where a backend refuses one that is not new, and asks it once more where that is safe. */
+function renewing(tokens: TokenStore): Wrap<PipeRequest> {
+  return (next) => async (request, call) => {
+    const sent: Sent = { token: null, home: null, method: '' };
+    const { origin, target, host, body } = request;
+    const reply = await next(request, call.with(sentSlot, sent));
+    if (reply.status !== 401 || !sent.token || !tokens.dropRefused(sent.token, LEAST_AGE_MS)) return reply;
+    if ((body !== null && body.length !== 0) || !idempotent.has(sent.method)) return reply;
+    discard(reply.body);
+    // A redirect has changed them.
+    request.origin = origin;
+    request.target = target;
+    request.host = host;
+    return next(request, call.with(sentSlot, { token: null, home: null, method: '' }));
+  };
+}
+
+function checkFields(site: BackendSite<CredentialsConfig>): URL {
+  const { token_url: written, scopes, endpoint_params: params } = site.config;
+  const url = URL.canParse(written) ? new URL(written) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw site.fault('CREDENTIALS_URL', '/token_url', 'token_url is no http or https address');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw site.fault('CREDENTIALS_URL', '/token_url', 'token_url holds a name or a password', {
+      hint: 'write them as client_id and client_secret',
+    });
+  }
+  if (scopes !== '' && Object.hasOwn(params, 'scope')) {
+    throw site.fault('CREDENTIALS_SCOPE', '/endpoint_params/scope', 'the scope is written in scopes already', {
+      hint: 'leave one of the two out',
+      related: [`${site.pointer}/scopes`],
+    });
+  }
+  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (url.protocol === 'http:' && !isLocal) {
+    site.warn('CREDENTIALS_INSECURE', '/token_url', 'the secret is sent without TLS', { hint: 'https://' });
+  }
+  return url;
+}

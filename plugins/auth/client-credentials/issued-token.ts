@@ -1,0 +1,76 @@
+import { type DataObject, getKey, isObject } from '#contract';
+
+/** A token as it was issued. */
+export interface IssuedToken {
+  /** The value of `Authorization`. */
+  readonly authorization: string;
+  /** How long it is good, in milliseconds; null for ever. */
+  readonly lifeMs: number | null;
+}
+
+/** Characters of a text of the server's that are told to the operator. */
+const MAX_TOLD = 256;
+
+/**
+ * The token in an answer. @param secrets texts that must be in no message, whatever the server answers.
+ * @throws Error with what is wrong with it.
+ */
+export function readToken(status: number, contentType: string, text: string, secrets: readonly string[]): IssuedToken {
+  const fields = fieldsOf(contentType, text);
+  const isGood = status >= 200 && status <= 299;
+  const error = fields && getKey(fields, 'error');
+  if (!isGood || !fields || (error !== undefined && error !== null && error !== '')) {
+    const told = [error, fields && getKey(fields, 'error_description')].filter((part) => typeof part === 'string');
+    const trouble = told.join(' ') || (isGood ? 'the answer of the token server cannot be read' : `status ${status}`);
+    throw new Error(masked(trouble, secrets));
+  }
+  const token = getKey(fields, 'access_token');
+  const type = getKey(fields, 'token_type');
+  if (!isPrintable(token)) throw new Error('the answer of the token server has no access_token');
+  if (type !== undefined && type !== null && type !== '' && !isPrintable(type)) {
+    throw new Error('the answer of the token server has a token_type that is none');
+  }
+  return { authorization: `${schemeOf(type || 'Bearer')} ${token}`, lifeMs: lifeOf(fields) };
+}
+
+/** The fields of an answer, whatever form it has; null for one that has none. */
+function fieldsOf(contentType: string, text: string): DataObject | null {
+  if (/^(?:application\/x-www-form-urlencoded|text\/plain)\s*(?:;|$)/i.test(contentType)) {
+    return Object.fromEntries(new URLSearchParams(text));
+  }
+  try {
+    const document: unknown = JSON.parse(text);
+    return isObject(document) ? document : null;
+  } catch {
+    return null;
+  }
+}
+
+/** True for a text that can stand in a header and end none. */
+function isPrintable(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x20-\x7e]*[\x21-\x7e][\x20-\x7e]*$/.test(value);
+}
+
+const schemes: ReadonlyMap<string, string> = new Map([
+  ['bearer', 'Bearer'],
+  ['mac', 'MAC'],
+  ['basic', 'Basic'],
+]);
+
+function schemeOf(type: string): string {
+  return schemes.get(type.toLowerCase()) ?? type;
+}
+
+function lifeOf(fields: DataObject): number | null {
+  const written = getKey(fields, 'expires_in') ?? 0;
+  const seconds = typeof written === 'string' && written.trim() !== '' ? Number(written) : written;
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) {
+    throw new Error('the answer of the token server has an expires_in that is no number');
+  }
+  return seconds === 0 ? null : seconds * 1000;
+}
+
+function masked(text: string, secrets: readonly string[]): string {
+  const plain = secrets.reduce((masking, secret) => masking.replaceAll(secret, '***'), text);
+  return plain.replace(/[^\x20-\x7e]+/g, ' ').slice(0, MAX_TOLD);
+}

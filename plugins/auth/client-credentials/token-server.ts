@@ -1,0 +1,167 @@
+import {
+  Call,
+  type CallError,
+  type Data,
+  discard,
+  HeaderBag,
+  makeRequest,
+  PipeRequest,
+  Query,
+  type Reply,
+  RequestBody,
+  type Site,
+} from '#contract';
+import { type IssuedToken, readToken } from './issued-token.ts';
+import type { CredentialsConfig } from './schema.ts';
+
+/** Longest time for a token to be issued, both ways to say who one is included, in milliseconds. */
+export const ISSUE_MS = 10_000;
+/** Bytes of an answer, decoded. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_REDIRECTS = 10;
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+/** How the gateway says who it is: in the header, or as fields of the form. */
+type Style = 'header' | 'form';
+
+/** What is known of a server: the style it took. */
+interface Known {
+  style: Style | null;
+}
+
+/** Where tokens are issued. */
+export interface TokenServer {
+  /** Asks for a token. @throws Error with the cause, which holds nothing secret. */
+  issue(signal: AbortSignal): Promise<IssuedToken>;
+}
+
+export function tokenServer(site: Site<CredentialsConfig>, url: URL, keyOf: (...parts: Data[]) => string): TokenServer {
+  const { config } = site;
+  const send = site.http({ ofService: true, followsRedirects: false });
+  const agent = `Sluice Version ${site.use('version')}`;
+  // Every process learns it from the one that has asked.
+  const server = site.mirror<Known, Style | null>(['style', keyOf(url.href, config.client_id)], {
+    open: () => ({ style: null }),
+    apply: (known, style) => {
+      known.style = style;
+    },
+    snapshot: ({ style }) => style,
+  });
+  const basic = `${formEncoded(config.client_id)}:${formEncoded(config.client_secret)}`;
+  const authorization = `Basic ${Buffer.from(basic).toString('base64')}`;
+  const secrets = [config.client_secret, formEncoded(config.client_secret), authorization.slice('Basic '.length)];
+  const ask = async (style: Style, call: Call): Promise<IssuedToken> => {
+    const headers = new HeaderBag([
+      'User-Agent',
+      agent,
+      'Accept',
+      'application/json',
+      'Content-Type',
+      'application/x-www-form-urlencoded',
+      ...(style === 'header' ? ['Authorization', authorization] : []),
+    ]);
+    const reply = await post(url, headers, formOf(config, style), (request) => send(request, call));
+    const text = await textOf(reply);
+    return readToken(reply.status, reply.headers.get('content-type') ?? '', text, secrets);
+  };
+  return {
+    async issue(signal) {
+      const call = new Call(site.log, ISSUE_MS);
+      const abort = () => call.cancel();
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort, { once: true });
+      try {
+        const { style } = server.value;
+        if (style) return await ask(style, call);
+        const [taken, token] = await probe(ask, call);
+        server.change(taken);
+        return token;
+      } finally {
+        signal.removeEventListener('abort', abort);
+        call.finish();
+      }
+    },
+  };
+}
+
+/** Tries both styles: the second one where the first is answered, and the answer is no token. */
+async function probe(
+  ask: (style: Style, call: Call) => Promise<IssuedToken>,
+  call: Call,
+): Promise<readonly [Style, IssuedToken]> {
+  try {
+    return ['header', await ask('header', call)];
+  } catch (error) {
+    if (error instanceof NoAnswer) throw error;
+  }
+  return ['form', await ask('form', call)];
+}
+
+/** The server was not reached, or has not answered as HTTP wants it. */
+class NoAnswer extends Error {}
+
+function formOf({ client_id, client_secret, scopes, endpoint_params }: CredentialsConfig, style: Style): string {
+  const form = new URLSearchParams({ grant_type: 'client_credentials' });
+  const wanted = scopes
+    .split(',')
+    .map((scope) => scope.trim())
+    .filter((scope) => scope !== '');
+  if (wanted.length > 0) form.set('scope', wanted.join(' '));
+  if (style === 'form') {
+    form.set('client_id', client_id);
+    form.set('client_secret', client_secret);
+  }
+  for (const [name, values] of Object.entries(endpoint_params)) {
+    form.delete(name);
+    for (const value of values) form.append(name, value);
+  }
+  return form.toString();
+}
+
+/** As the specification of OAuth wants names and secrets before they are joined. */
+function formEncoded(text: string): string {
+  return new URLSearchParams({ '': text }).toString().slice(1);
+}
+
+/** Follows redirects on the same host: the secret is nobody else's business. */
+async function post(
+  first: URL,
+  headers: HeaderBag,
+  form: string,
+  send: (request: PipeRequest) => Reply | Promise<Reply>,
+): Promise<Reply> {
+  let url = first;
+  let body: RequestBody | null = RequestBody.of(form);
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const request = new PipeRequest(makeRequest({}), {}, new Query(), headers.copy(), body);
+    request.method = body ? 'POST' : 'GET';
+    request.origin = url.origin;
+    request.target = url.pathname + url.search;
+    const reply = await send(request);
+    if (reply.errors.length > 0) throw new NoAnswer((reply.errors[0] as CallError).message);
+    const location = redirects.has(reply.status) ? reply.headers.get('location') : undefined;
+    if (location === undefined) return reply;
+    discard(reply.body);
+    const next = URL.parse(location, url.href);
+    if (!next || !isSameHost(next, url)) throw new NoAnswer('the token server leads to another host');
+    if (reply.status < 307) body = null;
+    url = next;
+  }
+  throw new NoAnswer('the token server redirects too often');
+}
+
+/** True where what is sent to the one may be sent to the other. */
+export function isSameHost(to: URL, from: URL): boolean {
+  const isDowngrade = from.protocol === 'https:' && to.protocol !== 'https:';
+  return /^https?:$/.test(to.protocol) && to.hostname === from.hostname && !isDowngrade;
+}
+
+async function textOf({ body }: Reply): Promise<string> {
+  if (body === null) return '';
+  try {
+    const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BYTES);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  } catch (error) {
+    throw new NoAnswer((error as Error).message);
+  }
+}

@@ -1,0 +1,169 @@
+import type { Mirror, Site } from '#contract';
+import { ISSUE_MS, type TokenServer } from './token-server.ts';
+
+/** How long before its end a token is not used any more, in milliseconds. */
+const RESERVE_MS = 10_000;
+
+/** A token and until when it is used, in milliseconds of the clock. */
+export interface Token {
+  readonly authorization: string;
+  readonly issuedAt: number;
+  readonly usableUntil: number;
+}
+
+/** What processes tell one another: a token, how old it is and how long it can be used, or that there is none. */
+type News = { authorization: string; ageMs: number; leftMs: number | null } | { failed: string };
+
+/** What one process knows of a token that all share. */
+class Held {
+  token: Token | null = null;
+  /** Why the last token could not be had. */
+  failure = '';
+  /** How much news there has been. */
+  heard = 0;
+  obtaining: Promise<Token> | null = null;
+  readonly #waiting = new Set<() => void>();
+
+  learn(news: News, now: number): void {
+    if ('failed' in news) this.failure = news.failed;
+    else {
+      const { authorization, ageMs, leftMs } = news;
+      this.token = { authorization, issuedAt: now - ageMs, usableUntil: now + (leftMs ?? Number.POSITIVE_INFINITY) };
+      this.failure = '';
+    }
+    this.heard++;
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Resolves with the next news, or when none can be expected any more. */
+  next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', wake);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ISSUE_MS);
+      signal.addEventListener('abort', wake, { once: true });
+      this.#waiting.add(wake);
+      if (signal.aborted) wake();
+    });
+  }
+}
+
+/** Says which process may ask for a token: one at a time. */
+class IssueGate {
+  busyUntil = Number.NEGATIVE_INFINITY;
+
+  /** @returns 1 for leave to ask, 0 where another one does. */
+  ask(asked: 'begin' | 'end', now: number): number {
+    if (asked === 'begin' && now < this.busyUntil) return 0;
+    // Whoever has leave may die with it.
+    this.busyUntil = asked === 'begin' ? now + ISSUE_MS : Number.NEGATIVE_INFINITY;
+    return 1;
+  }
+}
+
+/** The configuration that was asking for a token is gone. */
+class Abandoned extends Error {}
+
+/** The token of one client: one for all backends with the same settings and all workers, kept over reloads. */
+export class TokenStore {
+  readonly #held: Held;
+  readonly #mirror: Mirror<Held, News>;
+  readonly #ask: (asked: 'begin' | 'end') => number | Promise<number>;
+  readonly #server: TokenServer;
+  readonly #now: () => number;
+  readonly #end = new AbortController();
+
+  constructor(site: Site<unknown>, key: string, server: TokenServer) {
+    const clock = site.use('clock');
+    this.#now = () => clock.now();
+    this.#server = server;
+    this.#mirror = site.mirror<Held, News>(['token', key], {
+      open: () => new Held(),
+      apply: (held, news) => held.learn(news, clock.now()),
+      snapshot: ({ token, failure }) => (token ? newsOf(token, clock.now()) : { failed: failure }),
+    });
+    this.#held = this.#mirror.value;
+    this.#ask = site.share<IssueGate, 'begin' | 'end', number>(
+      ['issue', key],
+      () => new IssueGate(),
+      (gate, asked) => gate.ask(asked, clock.now()),
+    );
+    site.defer(() => this.#end.abort());
+  }
+
+  /** @returns the token; a promise where it has to be asked for, which fails with the cause. */
+  get(): Token | Promise<Token> {
+    const held = this.#held;
+    if (held.token && this.#now() < held.token.usableUntil) return held.token;
+    held.obtaining ??= this.#obtain().finally(() => {
+      held.obtaining = null;
+    });
+    return this.#wait(held.obtaining);
+  }
+
+  /** Uses a token no more that a backend has refused. @returns false for one so young that another would be refused, too. */
+  dropRefused(token: Token, leastAgeMs: number): boolean {
+    if (this.#now() - token.issuedAt <= leastAgeMs) return false;
+    if (this.#held.token === token) this.#held.token = null;
+    return true;
+  }
+
+  /** Where the configuration that asked is gone, this one asks. */
+  async #wait(obtaining: Promise<Token>): Promise<Token> {
+    try {
+      return await obtaining;
+    } catch (error) {
+      if (error instanceof Abandoned && !this.#end.signal.aborted) return this.get();
+      throw error;
+    }
+  }
+
+  async #obtain(): Promise<Token> {
+    const held = this.#held;
+    const { signal } = this.#end;
+    const { heard } = held;
+    while (!(await this.#mayAsk())) {
+      // The news may have come together with the answer.
+      if (held.heard === heard) await held.next(signal);
+      if (signal.aborted) throw new Abandoned('the configuration is gone');
+      if (held.heard === heard) continue;
+      if (held.failure !== '') throw new Error(held.failure);
+      if (held.token) return held.token;
+    }
+    try {
+      const { authorization, lifeMs } = await this.#server.issue(signal);
+      const now = this.#now();
+      const usableUntil = now + (lifeMs === null ? Number.POSITIVE_INFINITY : lifeMs - RESERVE_MS);
+      const token = { authorization, issuedAt: now, usableUntil };
+      this.#mirror.change(newsOf(token, now));
+      // In a worker the news comes back later.
+      held.token = token;
+      return token;
+    } catch (error) {
+      if (signal.aborted) throw new Abandoned('the configuration is gone');
+      this.#mirror.change({ failed: (error as Error).message });
+      throw error;
+    } finally {
+      void Promise.resolve(this.#ask('end')).catch(() => {});
+    }
+  }
+
+  async #mayAsk(): Promise<boolean> {
+    try {
+      return (await this.#ask('begin')) === 1;
+    } catch {
+      // The process that decides is gone: nobody else asks for this one.
+      return true;
+    }
+  }
+}
+
+function newsOf({ authorization, issuedAt, usableUntil }: Token, now: number): News {
+  const leftMs = Number.isFinite(usableUntil) ? usableUntil - now : null;
+  return { authorization, ageMs: now - issuedAt, leftMs };
+}

@@ -1,0 +1,457 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { BackendError, HeaderBag, type PipeRequest, Reply } from '#contract';
+import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
+import type { Harness, HarnessOptions } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/auth/client-credentials/index.ts';
+import { until } from '../../../support/conditions.ts';
+import { openHarness } from '../../../support/harness.ts';
+import { findingsOf } from '../fixture.ts';
+
+type Form = Record<string, string | undefined>;
+
+/** What a token server is asked. */
+interface Asked {
+  readonly authorization: string | undefined;
+  readonly form: URLSearchParams;
+}
+
+describe('auth/client-credentials', () => {
+  const clock = { time: 1_000_000, now: () => clock.time };
+  const url = 'https://id.test/token';
+  const harnesses: Harness[] = [];
+  let asked: Asked[];
+  let sent: { target: string; method: string; authorization: readonly string[] }[];
+  let issue: (asked: Asked, request: PipeRequest) => Reply | Promise<Reply>;
+  let backend: (request: PipeRequest) => Reply;
+
+  beforeEach(() => {
+    asked = [];
+    sent = [];
+    issue = () => token({ access_token: `t${asked.length}`, token_type: 'bearer', expires_in: 3600 });
+    backend = () => Reply.raw(200, new HeaderBag(), null);
+  });
+  afterEach(async () => {
+    for (const one of harnesses.splice(0).reverse()) deepEqual(await one.close(), { kept: 0, deferred: 0 });
+  });
+
+  function token(fields: object | string, type = 'application/json', status = 200): Reply {
+    const text = typeof fields === 'string' ? fields : JSON.stringify(fields);
+    return Reply.raw(status, new HeaderBag(['Content-Type', type]), Buffer.from(text));
+  }
+
+  const base = { client_id: 'gate', client_secret: 'secret', token_url: url };
+  const open = async (config: object = {}, options: HarnessOptions = {}) => {
+    const harness = await openHarness(
+      plugin,
+      'backend',
+      { ...base, ...config },
+      {
+        services: { clock },
+        next: async (request) => {
+          const { method, target, origin, headers } = request;
+          if (origin.startsWith('https://id.test')) {
+            const body = Buffer.from((await request.body?.bytes()) ?? []).toString();
+            const one = { authorization: headers.get('authorization'), form: new URLSearchParams(body) };
+            asked.push(one);
+            return issue(one, request);
+          }
+          sent.push({ method, target: origin + target, authorization: headers.getAll('authorization') });
+          return backend(request);
+        },
+        ...options,
+      },
+    );
+    harnesses.push(harness);
+    return harness;
+  };
+  const ask = async (gate: Harness, request: Parameters<Harness['send']>[0] = 'GET /') => gate.send(request);
+  const tokens = () => sent.map(({ authorization }) => authorization.join());
+  const formWith = async (config: object): Promise<Form> => {
+    await ask(await open(config));
+    return Object.fromEntries(asked[0]!.form);
+  };
+  const later = (seconds: number) => {
+    clock.time += seconds * 1000;
+  };
+
+  describe('the request for a token', () => {
+    it('case 1: is made once, and its token sent with every request', async () => {
+      issue = () => token({ access_token: 't1', token_type: 'bearer', expires_in: 3600 });
+      const gate = await open();
+      for (let count = 0; count < 3; count++) equal((await ask(gate)).status, 200);
+      equal(asked.length, 1);
+      deepEqual(tokens(), ['Bearer t1', 'Bearer t1', 'Bearer t1']);
+    });
+
+    it('is not made before there is a request', async () => {
+      await open();
+      equal(asked.length, 0);
+    });
+
+    it('is a form, sent as the gateway', async () => {
+      let request: PipeRequest | undefined;
+      issue = (_asked, seen) => {
+        request = seen;
+        return token({ access_token: 't' });
+      };
+      deepEqual(await formWith({}), { grant_type: 'client_credentials' });
+      equal(request!.method, 'POST');
+      equal(request!.headers.get('content-type'), 'application/x-www-form-urlencoded');
+      match(request!.headers.get('user-agent')!, /^Sluice Version /);
+    });
+
+    it('case 2: has the scopes with spaces between them', async () =>
+      equal((await formWith({ scopes: 'read, write' })).scope, 'read write'));
+
+    for (const [scopes, expected] of [
+      [' , ,', undefined],
+      ['', undefined],
+      [' a b ,, c', 'a b c'],
+    ] as const) {
+      it(`has ${expected ?? 'no scope'} of ${JSON.stringify(scopes)}`, async () =>
+        equal((await formWith({ scopes })).scope, expected));
+    }
+
+    it('case 3: has the fields of endpoint_params, one for each value', async () => {
+      await ask(await open({ endpoint_params: { audience: ['api', 'other'], scope: ['a'], none: [] } }));
+      deepEqual(
+        [...asked[0]!.form],
+        [
+          ['grant_type', 'client_credentials'],
+          ['audience', 'api'],
+          ['audience', 'other'],
+          ['scope', 'a'],
+        ],
+      );
+    });
+
+    it('has another grant_type where endpoint_params says so', async () => {
+      const form = await formWith({ endpoint_params: { grant_type: ['password'], __proto__x: ['y'] } });
+      deepEqual([form.grant_type, form.__proto__x], ['password', 'y']);
+    });
+
+    it('names the client in the header, in the form of forms', async () => {
+      await ask(await open({ client_id: 'a:b c', client_secret: 'ä&%+' }));
+      const [scheme, encoded] = asked[0]!.authorization!.split(' ');
+      deepEqual([scheme, Buffer.from(encoded!, 'base64').toString()], ['Basic', 'a%3Ab+c:%C3%A4%26%25%2B']);
+    });
+
+    it('case 4: names the client in the form where the server wants that, and remembers it', async () => {
+      issue = ({ authorization }) =>
+        authorization
+          ? token({ error: 'invalid_client' }, 'application/json', 401)
+          : token({ access_token: `t${asked.length}`, expires_in: 20 });
+      const gate = await open({ endpoint_params: { client_id: ['gate'] } });
+      await ask(gate);
+      equal(asked.length, 2);
+      deepEqual(asked[1]!.form.getAll('client_id'), ['gate']);
+      deepEqual(asked[1]!.form.getAll('client_secret'), ['secret']);
+      later(11);
+      await ask(gate);
+      equal(asked.length, 3);
+      equal(asked[2]!.authorization, undefined);
+      deepEqual(tokens(), ['Bearer t2', 'Bearer t3']);
+    });
+
+    it('is not made in the other style where nobody answers', async () => {
+      issue = () => Reply.failed(new BackendError('TEST', 'nobody there'));
+      equal((await ask(await open())).failed, true);
+      equal(asked.length, 1);
+    });
+
+    it('case 9: is made once for fifty requests at once', async () => {
+      const gate = await open();
+      await Promise.all(Array.from({ length: 50 }, () => ask(gate)));
+      equal(asked.length, 1);
+      deepEqual(new Set(tokens()), new Set(['Bearer t1']));
+    });
+
+    it('follows redirects on its host, and tells no other host who the gateway is', async () => {
+      issue = (_asked, { target }) =>
+        target === '/token'
+          ? Reply.raw(307, new HeaderBag(['Location', '/moved']), null)
+          : token({ access_token: 'moved' });
+      await ask(await open());
+      deepEqual(
+        [tokens(), asked.map(({ form }) => form.get('grant_type'))],
+        [['Bearer moved'], ['client_credentials', 'client_credentials']],
+      );
+      for (const location of [
+        'https://evil.test/token',
+        'http://id.test/token',
+        'file:///etc/passwd',
+        'http://[',
+        '',
+      ]) {
+        issue = () => Reply.raw(308, new HeaderBag(['Location', location]), null);
+        const count = asked.length;
+        equal((await ask(await open({ scopes: location }))).failed, true, location);
+        ok(asked.length <= count + 11);
+      }
+      deepEqual(tokens(), ['Bearer moved']);
+    });
+  });
+
+  describe('the token', () => {
+    it('case 5: is used until ten seconds before its end', async () => {
+      issue = () => token({ access_token: `t${asked.length}`, expires_in: 12 });
+      const gate = await open();
+      await ask(gate);
+      later(1);
+      await ask(gate);
+      later(2);
+      await ask(gate);
+      deepEqual(tokens(), ['Bearer t1', 'Bearer t1', 'Bearer t2']);
+    });
+
+    for (const life of [undefined, null, 0, '0']) {
+      it(`case 6: is used for ever with expires_in ${JSON.stringify(life)}`, async () => {
+        issue = () => token({ access_token: 't', ...(life !== undefined && { expires_in: life }) });
+        const gate = await open();
+        await ask(gate);
+        later(1e9);
+        await ask(gate);
+        equal(asked.length, 1);
+      });
+    }
+
+    it('that lives ten seconds or less is got for every request', async () => {
+      issue = () => token({ access_token: `t${asked.length}`, expires_in: '10' });
+      const gate = await open();
+      for (let count = 0; count < 3; count++) await ask(gate);
+      deepEqual(tokens(), ['Bearer t1', 'Bearer t2', 'Bearer t3']);
+    });
+
+    for (const [type, scheme] of [
+      [undefined, 'Bearer'],
+      ['', 'Bearer'],
+      ['BEARER', 'Bearer'],
+      ['mac', 'MAC'],
+      ['Basic', 'Basic'],
+      ['DPoP', 'DPoP'],
+    ] as const) {
+      it(`of the type ${type} is sent as ${scheme}`, async () => {
+        issue = () => token({ access_token: 't', ...(type !== undefined && { token_type: type }) });
+        await ask(await open());
+        deepEqual(tokens(), [`${scheme} t`]);
+      });
+    }
+
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain; charset=utf-8']) {
+      it(`may come as ${type}`, async () => {
+        issue = () => token('access_token=a%2Bb&token_type=bearer&expires_in=3600', type);
+        await ask(await open());
+        deepEqual(tokens(), ['Bearer a+b']);
+      });
+    }
+
+    it('case 8: takes the place of what the client sent', async () => {
+      await ask(await open(), { headers: { Authorization: 'Bearer mine', authorization: 'Bearer other' } });
+      deepEqual(tokens(), ['Bearer t1']);
+    });
+
+    it('is kept over a reload that leaves the client as it is, and got anew for another', async () => {
+      const gate = await open();
+      await ask(gate);
+      await gate.reload(base);
+      await ask(gate);
+      await gate.reload({ ...base, scopes: 'a' });
+      await ask(gate);
+      deepEqual(tokens(), ['Bearer t1', 'Bearer t1', 'Bearer t2']);
+    });
+
+    it('is got by the new configuration where the one that was asking is gone', async () => {
+      const held: (() => void)[] = [];
+      issue = () => new Promise((resolve) => held.push(() => resolve(token({ access_token: 'late' }))));
+      const gate = await open();
+      const first = ask(gate);
+      await until(() => asked.length === 1);
+      const reloaded = gate.reload(base);
+      await reloaded;
+      const second = ask(gate);
+      for (const answer of held.splice(0)) answer();
+      await until(() => held.length > 0 || sent.length === 2);
+      for (const answer of held.splice(0)) answer();
+      await Promise.all([first, second]);
+      equal((await second).status, 200);
+    });
+
+    it('is not sent where the component is disabled', async () => {
+      await ask(await open({ is_disabled: true }), { headers: { Authorization: 'mine' } });
+      deepEqual([tokens(), asked.length], [['mine'], 0]);
+    });
+  });
+
+  describe('a token that cannot be had', () => {
+    for (const [what, reply, text] of [
+      ['the server is down', () => Reply.failed(new BackendError('TEST', 'backend x: refused')), 'backend x: refused'],
+      ['it answers 500', () => token('<html>', 'text/html', 500), 'status 500'],
+      [
+        'it says why not',
+        () => token({ error: 'invalid_scope', error_description: 'no such scope' }, 'application/json', 400),
+        'invalid_scope no such scope',
+      ],
+      ['it says an error with 200', () => token({ error: 'slow_down', access_token: 'a' }), 'slow_down'],
+      ['it answers no JSON', () => token('<html>'), 'the answer of the token server cannot be read'],
+      ['it answers a list', () => token('[]'), 'the answer of the token server cannot be read'],
+      [
+        'it answers nothing',
+        () => Reply.raw(200, new HeaderBag(), null),
+        'the answer of the token server cannot be read',
+      ],
+      [
+        'there is no token in it',
+        () => token({ token_type: 'bearer' }),
+        'the answer of the token server has no access_token',
+      ],
+      ['the token is empty', () => token({ access_token: ' ' }), 'the answer of the token server has no access_token'],
+      ['the token is no text', () => token({ access_token: 1 }), 'the answer of the token server has no access_token'],
+      [
+        'the token would end the header',
+        () => token({ access_token: 'a\r\nX-Admin: 1' }),
+        'the answer of the token server has no access_token',
+      ],
+      [
+        'the type would end the header',
+        () => token({ access_token: 'a', token_type: 'x\r\ny' }),
+        'the answer of the token server has a token_type that is none',
+      ],
+      [
+        'its life is no number',
+        () => token({ access_token: 'a', expires_in: 'soon' }),
+        'the answer of the token server has an expires_in that is no number',
+      ],
+      [
+        'what the prototype has is no token',
+        () => token('{"__proto__":{"access_token":"a"}}'),
+        'the answer of the token server has no access_token',
+      ],
+      [
+        'it redirects in a circle',
+        () => Reply.raw(307, new HeaderBag(['Location', url]), null),
+        'the token server redirects too often',
+      ],
+      ['it redirects to nowhere', () => Reply.raw(302, new HeaderBag(), null), 'status 302'],
+    ] as const) {
+      it(`fails the call, the backend is not called, and it is asked for again: ${what}`, async () => {
+        issue = reply;
+        const gate = await open();
+        const { status, errors } = await ask(gate);
+        equal(status, 500);
+        deepEqual(
+          errors.map(({ message, code }) => [code, message]),
+          [['CREDENTIALS_TOKEN', `Get "http://backend.test": oauth2: ${text}`]],
+        );
+        deepEqual(sent, []);
+        issue = () => token({ access_token: 'back' });
+        equal((await ask(gate)).status, 200);
+      });
+    }
+
+    it('says nothing secret, whatever the server answers, and not much of it', async () => {
+      issue = ({ authorization, form }) =>
+        token({
+          error: `${authorization} ${form.get('client_secret')} sec%2Fret`,
+          error_description: 'x'.repeat(9999),
+        });
+      const { errors } = await ask(await open({ client_secret: 'sec/ret' }));
+      const { message } = errors[0]!;
+      for (const secret of ['sec/ret', 'sec%2Fret', Buffer.from('gate:sec%2Fret').toString('base64')]) {
+        equal(message.includes(secret), false, secret);
+      }
+      ok(message.length < 400);
+    });
+  });
+
+  describe('a backend that answers 401', () => {
+    const refusing = (count: number) => () => Reply.raw(sent.length <= count ? 401 : 200, new HeaderBag(), null);
+    const aged = async (config: object = {}) => {
+      const gate = await open(config);
+      await ask(gate);
+      sent.length = 0;
+      later(6);
+      return gate;
+    };
+
+    it('gets another token once where the one it refused is older than 5 s', async () => {
+      const gate = await aged();
+      backend = refusing(1);
+      equal((await ask(gate, 'GET /a')).status, 200);
+      deepEqual(tokens(), ['Bearer t1', 'Bearer t2']);
+      backend = refusing(9);
+      equal((await ask(gate)).status, 401);
+      equal(asked.length, 2);
+    });
+
+    it('is asked again from the start where redirects had led elsewhere', async () => {
+      const gate = await aged();
+      const hosts: (string | null)[] = [];
+      backend = (request) => {
+        hosts.push(request.host);
+        // As the HTTP client does when it follows one.
+        Object.assign(request, { origin: 'http://other.test', target: '/moved', host: 'other.test' });
+        return Reply.raw(sent.length === 1 ? 401 : 200, new HeaderBag(), null);
+      };
+      equal((await ask(gate)).status, 200);
+      deepEqual([sent[0]!.target, hosts[0]], [sent[1]!.target, hosts[1]]);
+    });
+
+    it('has its answer passed on where the token is new', async () => {
+      backend = refusing(9);
+      const gate = await open();
+      equal((await ask(gate)).status, 401);
+      equal((await ask(gate)).status, 401);
+      deepEqual([asked.length, sent.length], [1, 2]);
+    });
+
+    it('is not asked twice with a method or a body that must not be sent again, but the next gets another token', async () => {
+      const gate = await aged();
+      backend = refusing(1);
+      equal((await ask(gate, 'POST /')).status, 401);
+      equal((await ask(gate, 'POST /')).status, 200);
+      later(6);
+      sent.length = 0;
+      equal((await ask(gate, { method: 'PUT', body: 'x' })).status, 401);
+      equal(sent.length, 1);
+    });
+  });
+
+  describe('what check says', () => {
+    for (const [what, change, finding] of [
+      ['an address that is none', { token_url: 'id' }, 'CREDENTIALS_URL /token_url'],
+      ['an address of another scheme', { token_url: 'ftp://a.test' }, 'CREDENTIALS_URL /token_url'],
+      ['a password in the address', { token_url: 'https://a:b@id.test' }, 'CREDENTIALS_URL /token_url'],
+      ['scopes twice', { scopes: 'a', endpoint_params: { scope: ['a'] } }, 'CREDENTIALS_SCOPE /endpoint_params/scope'],
+    ] as const) {
+      it(`refuses ${what}`, async () =>
+        deepEqual(await findingsOf(openHarness(plugin, 'backend', { ...base, ...change })), [finding]));
+    }
+
+    for (const change of [
+      { client_id: '' },
+      { client_secret: '' },
+      { scopes: ['a'] },
+      { endpoint_params: { audience: 'api' } },
+      { endpoint_params: { audience: [1] } },
+      { endpoint_params: [] },
+      { unknown: 1 },
+    ]) {
+      it(`refuses ${JSON.stringify(change)}`, () =>
+        rejects(openHarness(plugin, 'backend', { ...base, ...change }), ConfigErrors));
+    }
+
+    for (const field of Object.keys(base)) {
+      it(`refuses a configuration without ${field}`, () =>
+        rejects(openHarness(plugin, 'backend', { ...base, [field]: undefined }), ConfigErrors));
+    }
+
+    it('warns of a secret that is sent without TLS, but not on this machine', async () => {
+      const { warnings } = await open({ token_url: 'http://id.test/token' });
+      deepEqual(
+        warnings.map(({ code, pointer }) => `${code} ${pointer}`),
+        ['CREDENTIALS_INSECURE /token_url'],
+      );
+      deepEqual((await open({ token_url: 'http://127.0.0.1:9/token' })).warnings, []);
+    });
+  });
+});
