@@ -44,6 +44,7 @@ const plugins: Manifest = {
   'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
   'telemetry/logstash': () => import('./telemetry/logstash.ts'),
+  'telemetry/moesif': () => import('./telemetry/moesif/index.ts'),
   'validation/cel': () => import('./validation/cel/index.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
 };

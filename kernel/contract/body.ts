@@ -18,6 +18,7 @@ export class RequestBody {
   #stream: Readable | null;
   #bytes: Uint8Array | Promise<Uint8Array> | null;
   #limitBytes: number;
+  #taps: ((chunk: Uint8Array) => void)[] | null = null;
 
   private constructor(
     stream: Readable | null,
@@ -51,6 +52,17 @@ export class RequestBody {
     if (this.#bytes instanceof Uint8Array && this.#bytes.length > limitBytes) throw new PayloadTooLarge(limitBytes);
   }
 
+  /**
+   * Lets somebody see the bytes as they are read, once, by whoever reads them; nothing where nobody does. Must not throw.
+   */
+  tap(write: (chunk: Uint8Array) => void): void {
+    if (this.#bytes instanceof Uint8Array) write(this.#bytes);
+    else {
+      this.#taps ??= [];
+      this.#taps.push(write);
+    }
+  }
+
   /** The sender has said that it is longer than allowed: nobody gets any of it. */
   get isTooLarge(): boolean {
     return this.#limitBytes > 0 && this.length !== undefined && this.length > this.#limitBytes;
@@ -81,7 +93,7 @@ export class RequestBody {
     if (!stream) throw new CallError('BODY_CONSUMED', 'request body was already sent');
     if (this.isTooLarge) throw new PayloadTooLarge(this.#limitBytes);
     this.#stream = null;
-    return stream;
+    return this.#taps ? pipeline(stream, tapped(this.#taps), ignored) : stream;
   }
 
   async #collect(): Promise<Uint8Array> {
@@ -97,6 +109,15 @@ export class RequestBody {
     this.#bytes = bytes;
     return bytes;
   }
+}
+
+function tapped(taps: readonly ((chunk: Uint8Array) => void)[]): Transform {
+  return new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      for (const write of taps) write(chunk);
+      done(null, chunk);
+    },
+  });
 }
 
 function limited(limitBytes: number): Transform {

@@ -3,10 +3,12 @@ import { sluice } from '../kernel/cli/command.ts';
 import { serveSample } from './serve.ts';
 
 describe('the sample of logs', () => {
-  it('is checked without a finding', async () => {
-    const { code, err } = await sluice('check', '-c', 'samples/logs/gateway.json');
-    deepEqual([code, err], [0, '']);
-  });
+  for (const file of ['gateway.json', 'moesif.json']) {
+    it(`is checked without a finding: ${file}`, async () => {
+      const { code, err } = await sluice('check', '-c', `samples/logs/${file}`);
+      deepEqual([code, err], [0, '']);
+    });
+  }
 
   it('answers, with nobody there to take the messages', async () => {
     const sample = await serveSample('logs');

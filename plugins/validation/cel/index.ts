@@ -18,9 +18,9 @@ import {
   tokenChecks,
   type Wrap,
 } from '#contract';
+import { Variables } from '../../services/cel/variables.ts';
 import { backendTypes, outerTypes, type Phase, type Rules, readRules } from './rules.ts';
 import { backendSchema, endpointSchema, serviceSchema } from './schema.ts';
-import { Variables } from './variables.ts';
 
 /** Who asks about tokens: without it, conditions on them would never be looked at. */
 const asksAboutTokens = 'auth/validator';

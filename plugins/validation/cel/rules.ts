@@ -2,8 +2,8 @@ import { type Call, CallError, canonicalHeaderName, type Log, paramKey, type Sit
 import { compileExpression, type Expression, type Verdict } from '../../services/cel/expression.ts';
 import { CelMistake } from '../../services/cel/mistake.ts';
 import type { CelType } from '../../services/cel/types.ts';
+import { requestTypes, responseTypes, type Variables } from '../../services/cel/variables.ts';
 import type { CheckConfig } from './schema.ts';
-import { requestTypes, responseTypes, type Variables } from './variables.ts';
 
 /** When a condition is looked at. */
 export type Phase = 'token' | 'request' | 'response';

@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RequestBody } from '#contract';
@@ -35,6 +36,54 @@ describe('the body of a request', () => {
     const body = RequestBody.stream(from('a'), 1);
     body.take();
     await rejects(async () => body.bytes(), { code: 'BODY_CONSUMED' });
+  });
+
+  describe('that is tapped', () => {
+    const tapped = (body: RequestBody): string[] => {
+      const seen: string[] = [];
+      body.tap((chunk) => seen.push(String(chunk)));
+      return seen;
+    };
+
+    it('shows its bytes once, as they are sent on', async () => {
+      const body = RequestBody.stream(from('a', 'b'), 2);
+      const [seen, other] = [tapped(body), tapped(body)];
+      deepEqual(seen, []);
+      equal(String(await buffer(body.take() as Readable)), 'ab');
+      deepEqual(
+        [seen, other],
+        [
+          ['a', 'b'],
+          ['a', 'b'],
+        ],
+      );
+    });
+
+    it('shows its bytes once, however often they are asked for', async () => {
+      const body = RequestBody.stream(from('a', 'b'), undefined);
+      const seen = tapped(body);
+      await body.bytes();
+      await body.bytes();
+      body.take();
+      deepEqual(seen, ['a', 'b']);
+    });
+
+    it('shows bytes that are there already', () => deepEqual(tapped(RequestBody.of('abc')), ['abc']));
+
+    it('breaks off where its source does, and where its reader does', async () => {
+      const source = new Readable({ read() {} });
+      const body = RequestBody.stream(source, undefined);
+      tapped(body);
+      const stream = body.take() as Readable;
+      const failed = rejects(buffer(stream), /lost/);
+      source.destroy(new Error('lost'));
+      await failed;
+      const left = new Readable({ read() {} }).on('error', () => {});
+      const other = RequestBody.stream(left, undefined);
+      tapped(other);
+      (other.take() as Readable).destroy();
+      await once(left, 'close');
+    });
   });
 
   describe('with a limit', () => {

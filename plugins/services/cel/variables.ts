@@ -7,9 +7,9 @@ import {
   type Query,
   type Reply,
 } from '#contract';
-import { type CelType, listOf, mapOf } from '../../services/cel/types.ts';
-import { lazyMap, objectValue } from '../../services/cel/values.ts';
-import { paramOf } from '../../services/params.ts';
+import { paramOf } from '../params.ts';
+import { type CelType, listOf, mapOf } from './types.ts';
+import { lazyMap, objectValue } from './values.ts';
 
 const lists = mapOf('string', listOf('string'));
 
@@ -28,10 +28,14 @@ export const responseTypes: Readonly<Record<string, CelType>> = {
   resp_data: mapOf('string', 'dyn'),
 };
 
+/** What is read of a request: the client's, or the one that a pipe makes of it. */
+export type ReadableRequest = Pick<PipeRequest, 'method' | 'params' | 'headers' | 'query'> &
+  Partial<Pick<PipeRequest, 'earlier'>>;
+
 /** What there is to read. */
 export interface Readable {
   /** Null for a token. */
-  readonly request: PipeRequest | null;
+  readonly request: ReadableRequest | null;
   readonly path: string;
   /** Null before there is one. */
   readonly reply: Reply | null;
@@ -113,7 +117,7 @@ function headerMap(headers: HeaderBag): CelInput {
   });
 }
 
-function paramMap(request: PipeRequest): CelInput {
+function paramMap(request: ReadableRequest): CelInput {
   return lazyMap({
     get: (name) => paramOf(request, name),
     has: (name) => paramOf(request, name) !== undefined,

@@ -1,0 +1,134 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import got from 'got';
+import type { Log } from '#contract';
+
+/** Longest time for a push, in milliseconds. */
+const PUSH_MS = 10_000;
+/** Bytes of the events that wait. */
+const MAX_BYTES = 64 * 1024 * 1024;
+/** Pause between two warnings of the same kind, in milliseconds. */
+const WARN_MS = 60_000;
+
+const compress = promisify(gzip);
+
+export interface DeliveryOptions {
+  readonly url: string;
+  readonly applicationId: string;
+  /** Events of one push. */
+  readonly batchSize: number;
+  /** Events that may wait. */
+  readonly queueSize: number;
+  readonly log: Log;
+  /** Every push is logged at DEBUG. */
+  readonly debug: boolean;
+  /** Longest time for a push, in milliseconds. Default 10 s. */
+  readonly timeoutMs?: number;
+}
+
+/** Events on their way to Moesif: they wait in a bounded queue, and are pushed in batches, one push at a time. */
+export class Delivery {
+  options: DeliveryOptions;
+  #events: string[] = [];
+  #bytes = 0;
+  #dropped = 0;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #pushing: Promise<void> | null = null;
+  /** The last push has failed: the next one waits for the timer, however many events come. */
+  #isDown = false;
+
+  constructor(options: DeliveryOptions) {
+    this.options = options;
+  }
+
+  /** Events that were dropped because too many waited. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  add(event: string): void {
+    const { batchSize, queueSize } = this.options;
+    if (this.#events.length >= queueSize || this.#bytes + event.length > MAX_BYTES) {
+      this.#drop();
+      return;
+    }
+    this.#events.push(event);
+    this.#bytes += event.length;
+    if (this.#events.length >= batchSize && !this.#isDown) void this.flush();
+  }
+
+  /** Pushes what waits. Never rejects; resolves when all is pushed, or a push has failed. */
+  flush(): Promise<void> {
+    this.#pushing ??= this.#pushAll().finally(() => {
+      this.#pushing = null;
+    });
+    return this.#pushing;
+  }
+
+  async #pushAll(): Promise<void> {
+    while (this.#events.length > 0) {
+      const batch = this.#events.splice(0, this.options.batchSize);
+      for (const event of batch) this.#bytes -= event.length;
+      this.#isDown = !(await this.#push(batch));
+      if (!this.#isDown) continue;
+      this.#putBack(batch);
+      return;
+    }
+  }
+
+  /** @returns false where it is worth trying again. */
+  async #push(batch: readonly string[]): Promise<boolean> {
+    const { url, applicationId, log, debug, timeoutMs = PUSH_MS } = this.options;
+    try {
+      const { statusCode } = await got.post(url, {
+        body: await compress(`[${batch.join(',')}]`),
+        headers: {
+          'content-type': 'application/json',
+          'content-encoding': 'gzip',
+          'x-moesif-application-id': applicationId,
+        },
+        timeout: { request: timeoutMs },
+        retry: { limit: 0 },
+        followRedirect: false,
+        throwHttpErrors: false,
+      });
+      if (statusCode >= 200 && statusCode <= 299) {
+        if (debug) log.debug(() => `${batch.length} events pushed`);
+        return true;
+      }
+      this.#fail(`status ${statusCode}`);
+      return statusCode < 500 && statusCode !== 429;
+    } catch (error) {
+      this.#fail((error as Error).message || String((error as NodeJS.ErrnoException).code));
+      return false;
+    }
+  }
+
+  /** Events of a push that failed are the oldest: they go first where there is room. */
+  #putBack(batch: string[]): void {
+    const fitting = batch.filter((event) => {
+      const fits =
+        this.#events.length + batch.length <= this.options.queueSize && this.#bytes + event.length <= MAX_BYTES;
+      if (fits) this.#bytes += event.length;
+      else this.#drop();
+      return fits;
+    });
+    this.#events = [...fitting, ...this.#events];
+  }
+
+  #drop(): void {
+    this.#dropped++;
+    const now = performance.now();
+    if (now - this.#warnedAt < WARN_MS) return;
+    this.#warnedAt = now;
+    this.options.log.warning(`the queue of events is full: ${this.#dropped} dropped so far`);
+  }
+
+  #fail(reason: string): void {
+    const now = performance.now();
+    if (now - this.#failedAt < WARN_MS) return;
+    this.#failedAt = now;
+    this.options.log.error(`events cannot be pushed: ${reason}`);
+  }
+}

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+
+export interface MoesifEvent {
+  readonly direction: string;
+  readonly user_id?: string;
+  readonly company_id?: string;
+  readonly metadata?: object;
+  readonly request: { readonly verb: string; readonly uri: string; readonly [name: string]: unknown };
+  readonly response: { readonly status: number; readonly [name: string]: unknown };
+}
+
+/** What Moesif takes events with: it remembers them, and answers with the status it is told. */
+export async function startCollector() {
+  const events: MoesifEvent[] = [];
+  const pushes: { headers: IncomingHttpHeaders; url: string; count: number }[] = [];
+  const state = { status: 201 };
+  const server = createServer(async (request, response) => {
+    const batch = JSON.parse(gunzipSync(await buffer(request)).toString()) as MoesifEvent[];
+    pushes.push({ headers: request.headers, url: request.url!, count: batch.length });
+    if (state.status < 300) events.push(...batch);
+    response.writeHead(state.status).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    events,
+    pushes,
+    state,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

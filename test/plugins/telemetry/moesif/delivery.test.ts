@@ -1,0 +1,143 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { toolServices } from '../../../../kernel/cli/tools.ts';
+import { Registry } from '../../../../kernel/registry/registry.ts';
+import { examine } from '../../../../kernel/runtime/build.ts';
+import { catalogue } from '../../../../plugins/index.ts';
+import { Delivery } from '../../../../plugins/telemetry/moesif/delivery.ts';
+import { rememberingLog } from '../../../support/log.ts';
+import { startCollector } from './collector.ts';
+
+describe('the delivery of events to Moesif', () => {
+  let collector: Awaited<ReturnType<typeof startCollector>>;
+  beforeEach(async () => {
+    collector = await startCollector();
+  });
+  afterEach(() => collector.close());
+
+  const open = (more: Partial<Delivery['options']> = {}) => {
+    const log = rememberingLog();
+    const options = {
+      url: collector.url,
+      applicationId: 'app',
+      batchSize: 2,
+      queueSize: 3,
+      debug: false,
+      log,
+      ...more,
+    };
+    return { delivery: new Delivery(options), lines: log.lines };
+  };
+
+  it('pushes a batch as soon as it is full, and the rest when asked to', async () => {
+    const { delivery } = open({ queueSize: 10 });
+    for (const number of [1, 2, 3]) delivery.add(`{"n":${number}}`);
+    await delivery.flush();
+    deepEqual(collector.events, [{ n: 1 }, { n: 2 }, { n: 3 }]);
+    deepEqual(
+      collector.pushes.map(({ count }) => count),
+      [2, 1],
+    );
+  });
+
+  for (const status of [500, 503, 429]) {
+    it(`keeps events of a push that was answered ${status}, and pushes them first`, async () => {
+      const { delivery, lines } = open({ queueSize: 10 });
+      collector.state.status = status;
+      delivery.add('{"n":1}');
+      await delivery.flush();
+      delivery.add('{"n":2}');
+      await delivery.flush();
+      collector.state.status = 201;
+      await delivery.flush();
+      deepEqual(collector.events, [{ n: 1 }, { n: 2 }]);
+      deepEqual(lines, [`ERROR events cannot be pushed: status ${status}`]);
+    });
+  }
+
+  it('waits for the timer after a push that has failed, however many events come', async () => {
+    const { delivery } = open({ batchSize: 1, queueSize: 10 });
+    collector.state.status = 500;
+    delivery.add('1');
+    await delivery.flush();
+    for (const event of ['2', '3', '4']) delivery.add(event);
+    equal(collector.pushes.length, 1);
+    collector.state.status = 201;
+    await delivery.flush();
+    deepEqual(collector.events, [1, 2, 3, 4]);
+  });
+
+  it('drops events of a push that was refused for good', async () => {
+    const { delivery } = open();
+    collector.state.status = 401;
+    delivery.add('{"n":1}');
+    await delivery.flush();
+    collector.state.status = 201;
+    await delivery.flush();
+    deepEqual([collector.events, collector.pushes.length], [[], 1]);
+  });
+
+  it('drops and counts what is more than may wait, with one warning a minute', async () => {
+    const { delivery, lines } = open({ batchSize: 100 });
+    for (const number of [1, 2, 3, 4, 5]) delivery.add(`{"n":${number}}`);
+    equal(delivery.dropped, 2);
+    deepEqual(lines, ['WARNING the queue of events is full: 1 dropped so far']);
+    await delivery.flush();
+    equal(collector.events.length, 3);
+  });
+
+  it('lets 64 MiB wait at most, however many events they are', async () => {
+    const { delivery } = open({ batchSize: 100, queueSize: 100 });
+    const event = JSON.stringify('x'.repeat(40 * 1024 * 1024));
+    delivery.add(event);
+    delivery.add(event);
+    equal(delivery.dropped, 1);
+  });
+
+  it('waits no longer than its time for a collector that hangs, or is not there', async () => {
+    const sockets: Socket[] = [];
+    const hanging = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(hanging, 'listening');
+    const { port } = hanging.address() as { port: number };
+    const { delivery, lines } = open({ url: `http://127.0.0.1:${port}`, timeoutMs: 50 });
+    delivery.add('{"n":1}');
+    await delivery.flush();
+    match(lines[0]!, /^ERROR events cannot be pushed: .*50ms/);
+    for (const socket of sockets) socket.destroy();
+    hanging.close();
+    await once(hanging, 'close');
+  });
+});
+
+describe('check of telemetry/moesif', () => {
+  let registry: Registry;
+  before(() => {
+    registry = new Registry(catalogue, toolServices());
+  });
+  after(() => registry.close());
+
+  for (const [what, config, code] of [
+    ['no application', { user_id_headers: [] }, 'SCHEMA_REQUIRED'],
+    ['no headers', { application_id: 'a' }, 'SCHEMA_REQUIRED'],
+    [
+      'two companies',
+      { application_id: 'a', user_id_headers: [], identify_company: { header: 'a', jwt_claim: 'b' } },
+      'SCHEMA_EXACTLY_ONE',
+    ],
+    ['a condition that cannot be read', { application_id: 'a', user_id_headers: [], should_skip: '1 +' }, 'CEL_SYNTAX'],
+    [
+      'a condition on an answer',
+      { application_id: 'a', user_id_headers: [], should_skip: 'resp_completed' },
+      'CEL_NAME',
+    ],
+    ['an empty batch', { application_id: 'a', user_id_headers: [], batch_size: 0 }, 'SCHEMA_RANGE'],
+    ['an unknown field', { application_id: 'a', user_id_headers: [], url: 'x' }, 'SCHEMA_UNKNOWN_KEY'],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const document = { version: 3, endpoints: [], extra_config: { 'telemetry/moesif': config } };
+      const { errors } = await examine(document, {}, registry, true);
+      equal(errors[0]?.code, code);
+    });
+  }
+});
