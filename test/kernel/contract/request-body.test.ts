@@ -1,5 +1,4 @@
 import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
-import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RequestBody } from '#contract';
@@ -82,7 +81,7 @@ describe('the body of a request', () => {
       const other = RequestBody.stream(left, undefined);
       tapped(other);
       (other.take() as Readable).destroy();
-      await once(left, 'close');
+      await new Promise((resolve) => left.once('close', resolve));
     });
   });
 
