@@ -33,6 +33,7 @@ const plugins: Manifest = {
   proxy: () => import('./proxy/index.ts'),
   'qos/circuit-breaker': () => import('./qos/circuit-breaker/index.ts'),
   'qos/circuit-breaker/http': () => import('./qos/circuit-breaker/http.ts'),
+  'qos/http-cache': () => import('./qos/http-cache/index.ts'),
   'qos/ratelimit/proxy': () => import('./qos/ratelimit/proxy.ts'),
   'qos/ratelimit/router': () => import('./qos/ratelimit/router.ts'),
   'security/bot-detector': () => import('./security/bot-detector/index.ts'),

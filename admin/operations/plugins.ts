@@ -30,17 +30,24 @@ export const plugins: Operation = {
   },
 };
 
-/** Nothing this release keeps can be emptied by name: names of hosts are looked up by the system, records on a timer. */
+/** Empties what components of the serving configuration keep under a name, in every worker. */
 export const emptyCache: Operation = {
   method: 'DELETE',
   path: '/v1/caches/:name',
   scope: 'ops',
   summary: 'Empty a cache.',
-  parameters: [{ name: 'name', in: 'path', description: 'Name of the cache.', schema: text, required: true }],
+  parameters: [
+    { name: 'name', in: 'path', description: 'Name of the cache, as in http.', schema: text, required: true },
+  ],
   answers: { 204: { description: 'It is empty now.' } },
   problems: ['not-found'],
-  handle(ctx) {
+  handle(ctx, { gateway }) {
     const { name } = ctx['params'] as { readonly name: string };
-    throw new Problem('not-found', `there is no cache named ${name}: this gateway keeps none that can be emptied`);
+    if (gateway.emptyCache(name)) {
+      ctx.status = 204;
+      return;
+    }
+    const known = gateway.caches.length > 0 ? `there are ${gateway.caches.join(', ')}` : 'no component keeps one';
+    throw new Problem('not-found', `there is no cache named ${name}: ${known}`);
   },
 };

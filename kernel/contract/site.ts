@@ -172,6 +172,11 @@ export interface Site<Config> {
   listen(address: { readonly host?: string; readonly port: number }, handler: PortHandler): OpenPort;
   /** Something that the health endpoint tells under `agents`. @param check plain data, made when somebody asks. */
   health(name: string, check: () => Data): void;
+  /**
+   * A cache that can be emptied by its name, as over the admin API: `DELETE /v1/caches/NAME`. Those of one name are emptied
+   * together. @param empty called in the process that owns the configuration; must not wait.
+   */
+  cache(name: string, empty: () => void): void;
   /** What all components tell the health endpoint, made now. */
   reports(): DataObject;
   /** Called once when the last call of this configuration has left; in reverse order of registration. */

@@ -51,6 +51,10 @@ export interface Operations extends Gateway {
   hasDrifted(): Promise<boolean>;
   /** Lets somebody take part in every change from now on. @returns ends that. */
   join(participant: Participant): () => void;
+  /** Empties the caches of a name, in every process. @returns false where no component has one of that name. */
+  emptyCache(name: string): boolean;
+  /** Names of caches that can be emptied. */
+  readonly caches: readonly string[];
   /** Sets the lowest level that every process logs, until its next configuration; null for the configured one. */
   setLogLevel(level: LogLevel | null): void;
   /**

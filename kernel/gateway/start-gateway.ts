@@ -131,6 +131,16 @@ export class RunningGateway implements Operations {
     for (const issue of toRefusal(refusal, 'read', null).issues) this.log.error(`${message}: ${issueLine(issue)}`);
   }
 
+  get caches(): readonly string[] {
+    return [...this.generations.current.runtime.caches.keys()];
+  }
+
+  emptyCache(name: string): boolean {
+    const all = this.generations.current.runtime.caches.get(name) ?? [];
+    for (const empty of all) empty();
+    return all.length > 0;
+  }
+
   get config(): ServiceConfig {
     return this.generations.current.runtime.config;
   }

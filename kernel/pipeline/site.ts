@@ -62,6 +62,7 @@ export interface Build {
   listen(owner: string, pointer: string, host: string | undefined, port: number, handler: PortHandler): OpenPort;
   start(run: Run, where: 'owner' | 'each'): void;
   health(name: string, check: () => Data): void;
+  cache(name: string, empty: () => void): void;
   readonly reports: () => DataObject;
   /** As of `Site`; may be taken out of the build. Throws an `UnreadFile` where only the document is examined. */
   readonly read: (path: string) => Uint8Array;
@@ -229,6 +230,10 @@ class PlaceSite implements Site<unknown> {
 
   get health(): Site<unknown>['health'] {
     return (name, check) => this.#build.health(name, check);
+  }
+
+  get cache(): Site<unknown>['cache'] {
+    return (name, empty) => this.#build.cache(name, empty);
   }
 
   get reports(): Site<unknown>['reports'] {

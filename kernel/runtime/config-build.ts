@@ -44,6 +44,8 @@ export class ConfigBuild {
   readonly shared = new Map<string, (asked: Asked) => Asked>();
   readonly starts: StartTask[] = [];
   readonly health = new Map<string, () => Data>();
+  /** What empties the caches of each name. */
+  readonly caches = new Map<string, (() => void)[]>();
   /** Ports of plugins, by address, with the plugin that listens there. */
   readonly ports = new Map<string, { readonly owner: string; readonly port: PluginPort }>();
   /** Answers requests of the gateway's own; what serves the configuration puts it here. */
@@ -77,8 +79,8 @@ export class ConfigBuild {
 
   /** What the runtime takes over. */
   get parts(): Acquired {
-    const { scope, holds, shared, starts, health, dispatcher } = this;
-    return { scope, holds, shared, starts, health, dispatcher };
+    const { scope, holds, shared, starts, health, caches, dispatcher } = this;
+    return { scope, holds, shared, starts, health, caches, dispatcher };
   }
 
   newHold(): EndpointLease {
@@ -97,7 +99,7 @@ export class ConfigBuild {
 }
 
 /** What a configuration has acquired besides its functions. */
-export type Acquired = Pick<ConfigBuild, 'scope' | 'holds' | 'shared' | 'starts' | 'health' | 'dispatcher'>;
+export type Acquired = Pick<ConfigBuild, 'scope' | 'holds' | 'shared' | 'starts' | 'health' | 'caches' | 'dispatcher'>;
 
 /** The way back into the gateway for what its components ask of it. */
 export interface Dispatcher {

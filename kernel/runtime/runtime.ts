@@ -42,6 +42,8 @@ export class Runtime {
   readonly shared: Acquired['shared'];
   /** What the health endpoint tells of its components. */
   readonly health: Acquired['health'];
+  /** What empties its caches, by their names. */
+  readonly caches: Acquired['caches'];
   readonly dispatcher: Dispatcher;
   readonly #starts: Acquired['starts'];
   readonly #started = new AbortController();
@@ -61,7 +63,7 @@ export class Runtime {
   #holders = 0;
 
   constructor(parts: RuntimeParts) {
-    const { id, config, compiled, tls, files, shared, health, dispatcher, starts, scope, holds } = parts;
+    const { id, config, compiled, tls, files, shared, health, caches, dispatcher, starts, scope, holds } = parts;
     this.id = id;
     this.config = config;
     this.compiled = compiled;
@@ -69,6 +71,7 @@ export class Runtime {
     this.files = files;
     this.shared = shared;
     this.health = health;
+    this.caches = caches;
     this.dispatcher = dispatcher;
     this.#starts = starts;
     this.#scope = scope;

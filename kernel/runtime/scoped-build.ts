@@ -169,6 +169,11 @@ export class ScopedBuild implements Build {
     this.#whole.health.set(name, check);
   }
 
+  cache(name: string, empty: () => void): void {
+    const { caches } = this.#whole;
+    caches.set(name, [...(caches.get(name) ?? []), empty]);
+  }
+
   get reports(): Build['reports'] {
     const { health } = this.#whole;
     return () => Object.fromEntries([...health].map(([name, check]) => [name, check()]));

@@ -5,10 +5,12 @@ import {
   CallError,
   definePlugin,
   discard,
+  offer,
   type PipeRequest,
   Reply,
   type Wrap,
 } from '#contract';
+import { changedReplies } from '../../services/changed-replies.ts';
 import { compileModifier, modifierSchema } from './kinds.ts';
 import type { Modifier, Place } from './modifier.ts';
 
@@ -16,6 +18,7 @@ import type { Modifier, Place } from './modifier.ts';
 export const plugin = definePlugin({
   name: 'modifier/martian',
   description: 'Static changes of the request to a backend and of its answer, in a small language.',
+  offers: [changedReplies],
   places: [
     atBackend(modifierSchema, (site): AtBackend => {
       const sets = new Set<string>();
@@ -28,7 +31,9 @@ export const plugin = definePlugin({
       };
       const modifier = compileModifier(site.config, place);
       if (modifier.request === null && modifier.response === null) return idle(site);
-      return { transport: around(modifier), sets: [...sets] };
+      const { response } = modifier;
+      const offers = response === null ? [] : [offer(changedReplies, response)];
+      return { transport: around(modifier), sets: [...sets], offers };
     }),
   ],
 });

@@ -90,7 +90,10 @@ export const calls: Readonly<Record<string, Calls>> = {
     409: { path: '/v1/resume', ask: { method: 'POST' }, at: 'ending' },
   },
   'POST /v1/stop': { 202: { path: '/v1/stop', ask: { method: 'POST' } } },
-  'DELETE /v1/caches/{name}': { 404: { path: '/v1/caches/http', ask: { method: 'DELETE' } } },
+  'DELETE /v1/caches/{name}': {
+    204: { path: '/v1/caches/http', ask: { method: 'DELETE' }, at: 'caching' },
+    404: { path: '/v1/caches/http', ask: { method: 'DELETE' } },
+  },
   'POST /v1/check': {
     200: [
       { path: '/v1/check?audit=true', ask: { method: 'POST' }, at: 'sample' },

@@ -66,8 +66,6 @@ const refusals: Readonly<Record<number, { readonly at?: StandName; change(ask: A
 const unreachable: Readonly<Record<string, readonly number[]>> = {
   // On loopback no token is asked for.
   'GET /metrics': [401, 429],
-  // There is none yet that could be emptied.
-  'DELETE /v1/caches/{name}': [204],
   // Both have been accepted once; only a later release may refuse them.
   'GET /v1/revisions/{from}/diff/{to}': [422],
 };

@@ -22,6 +22,13 @@ export const stands = {
     const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
     return open(config(), { gateway: { workers: { count: 1, program, args: [] } } });
   },
+  /** Keeps answers of its backend. */
+  caching() {
+    const { endpoints, ...rest } = config();
+    const [endpoint] = endpoints;
+    const backend = endpoint!.backend.map((one) => ({ ...one, extra_config: { 'qos/http-cache': {} } }));
+    return open({ ...rest, endpoints: [{ ...endpoint, backend }] });
+  },
   small: () => open(withSettings({ max_body: 4 })),
   careful: () => open(withSettings({ require_if_match: true })),
   /** Has heard too many wrong tokens. */

@@ -206,6 +206,29 @@ describe('a port of a plugin', () => {
   });
 });
 
+describe('caches of components', () => {
+  it('are emptied by their name, all of it and no other', async () => {
+    const emptied: string[] = [];
+    const plugin = definePlugin({
+      name: 'test/cache',
+      description: 'Keeps things.',
+      places: [
+        atService(text, ({ cache }) => {
+          for (const name of ['pages', 'pages', 'names']) cache(name, () => void emptied.push(name));
+          return {};
+        }),
+      ],
+    });
+    const gateway = await startWith([plugin], { extra_config: { 'test/cache': {} } });
+    deepEqual(
+      [gateway.caches, gateway.emptyCache('pages'), gateway.emptyCache('other')],
+      [['pages', 'names'], true, false],
+    );
+    deepEqual(emptied, ['pages', 'pages']);
+    await gateway.close();
+  });
+});
+
 describe('what a component tells the health endpoint', () => {
   it('stands under agents, as it is when somebody asks', async () => {
     let seen = 0;

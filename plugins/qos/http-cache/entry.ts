@@ -1,0 +1,173 @@
+import { HeaderBag, type PipeRequest, Reply } from '#contract';
+import { type Directives, isForAll, patienceOf, readDirectives, secondsOf } from './directives.ts';
+
+/** What an answer says of how it may be kept and used. Times in seconds. */
+export interface Policy {
+  readonly lifetime: number;
+  /** Used only after the backend was asked. */
+  readonly noCache: boolean;
+  /** Never used stale. */
+  readonly mustRevalidate: boolean;
+  readonly staleWhileRevalidate: number;
+  readonly staleIfError: number;
+}
+
+/** A kept answer. Never changed: another one takes its place. */
+export interface Entry {
+  /** Method and address. */
+  readonly key: string;
+  /** What else of the request the answer may depend on, although it does not say so. */
+  readonly identity: string;
+  /** Headers that the answer says it depends on, with their values in the request it was made for; null for none. */
+  readonly varies: readonly (readonly [name: string, value: string | null])[];
+  readonly status: number;
+  /** Flat list, without `Set-Cookie` and `Age`. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | null;
+  /** When it came, in milliseconds since 1970. */
+  readonly since: number;
+  /** How old it was then, in seconds. */
+  readonly initialAge: number;
+  readonly policy: Policy;
+}
+
+/** Headers an answer may depend on; one that names more is not kept. */
+const MAX_VARIES = 16;
+
+/** A reply on its way, with when it was asked for and came: milliseconds since 1970. */
+export interface Received {
+  readonly reply: Reply;
+  readonly request: PipeRequest;
+  readonly askedAt: number;
+  readonly cameAt: number;
+  /** Headers that say how long it may be kept. */
+  readonly ruling: HeaderBag;
+}
+
+/**
+ * What is kept of an answer, but for its body.
+ * @returns null for an answer that must not be kept, or is no use: neither is it fresh for a moment, nor can it be confirmed.
+ */
+export function entryOf(received: Received, asked: Directives, key: string, identity: string): Entry | null {
+  const { reply, request, ruling } = received;
+  const { status, headers } = reply;
+  const directives = readDirectives(ruling);
+  if (asked.has('no-store') || directives.has('no-store') || readDirectives(headers).has('no-store')) return null;
+  if (directives.has('private') || headers.has('set-cookie')) return null;
+  if (status === 206 || status === 304) return null;
+  const needsLeave = request.headers.has('authorization');
+  if (needsLeave && !isForAll(directives) && !directives.has('must-revalidate')) return null;
+  const varies = variesOf(headers, ruling, request.headers, directives);
+  if (varies === null) return null;
+  const policy = policyOf(ruling, directives, received.cameAt);
+  const isConfirmable = headers.has('etag') || headers.has('last-modified');
+  if (policy.lifetime === 0 && !(status === 200 && isConfirmable)) return null;
+  return {
+    ...{ key, identity, varies, status, policy },
+    headers: keptHeaders(headers),
+    body: null,
+    since: received.cameAt,
+    initialAge: initialAge(headers, received),
+  };
+}
+
+/** The entry after the backend has confirmed it: with the headers of the confirmation. */
+export function confirmed(entry: Entry, received: Received): Entry {
+  const headers = new HeaderBag(entry.headers.slice());
+  const news = received.reply.headers;
+  for (const name of new Set(news.list.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()))) {
+    if (describesBody.has(name) || name === 'set-cookie' || name === 'age') continue;
+    headers.delete(name);
+    for (const value of news.getAll(name)) headers.append(name, value);
+  }
+  const ruling = received.ruling.has('cache-control') || received.ruling.has('expires') ? received.ruling : headers;
+  return {
+    ...entry,
+    headers: headers.list,
+    since: received.cameAt,
+    initialAge: initialAge(news, received),
+    policy: policyOf(ruling, readDirectives(ruling), received.cameAt),
+  };
+}
+
+const describesBody = new Set(['content-length', 'content-encoding', 'content-type', 'content-range', 'vary']);
+
+/** Seconds since the backend made the answer. */
+export function ageOf({ initialAge, since }: Entry, now: number): number {
+  return initialAge + Math.max(now - since, 0) / 1000;
+}
+
+/** The answer as it is given again. Its body is shared: nobody may change it. */
+export function replyOf(entry: Entry, now: number): Reply {
+  const age = Math.floor(ageOf(entry, now));
+  return Reply.raw(entry.status, new HeaderBag([...entry.headers, 'Age', String(age)]), entry.body);
+}
+
+function keptHeaders(headers: HeaderBag): string[] {
+  const kept = headers.copy();
+  kept.delete('set-cookie');
+  kept.delete('age');
+  return kept.list;
+}
+
+function policyOf(headers: HeaderBag, directives: Directives, cameAt: number): Policy {
+  return {
+    lifetime:
+      secondsOf(directives, 's-maxage') ?? secondsOf(directives, 'max-age') ?? untilExpiry(headers, cameAt) ?? 0,
+    noCache: directives.has('no-cache'),
+    mustRevalidate:
+      directives.has('must-revalidate') || directives.has('proxy-revalidate') || directives.has('s-maxage'),
+    staleWhileRevalidate: secondsOf(directives, 'stale-while-revalidate') ?? 0,
+    staleIfError: patienceOf(directives, 'stale-if-error'),
+  };
+}
+
+function untilExpiry(headers: HeaderBag, cameAt: number): number | undefined {
+  const expires = headers.get('expires');
+  if (expires === undefined) return undefined;
+  const at = Date.parse(expires);
+  return Number.isNaN(at) ? 0 : Math.max((at - madeAt(headers, cameAt)) / 1000, 0);
+}
+
+/** When an answer was made: when it came where it does not say, or says the future. */
+function madeAt(headers: HeaderBag, cameAt: number): number {
+  const date = Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(date) ? cameAt : Math.min(date, cameAt);
+}
+
+function initialAge(headers: HeaderBag, { askedAt, cameAt }: Received): number {
+  const told = Number(/^\d+$/.exec(headers.get('age') ?? '')?.[0] ?? 0) + (cameAt - askedAt) / 1000;
+  return Math.max((cameAt - madeAt(headers, cameAt)) / 1000, told, 0);
+}
+
+/** @returns null for an answer that depends on more than headers, or on too many. */
+function variesOf(headers: HeaderBag, ruling: HeaderBag, request: HeaderBag, directives: Directives) {
+  const names = new Set(
+    members([...headers.getAll('vary'), ...ruling.getAll('vary')]).map((name) => name.toLowerCase()),
+  );
+  names.delete('');
+  if (names.has('*')) return null;
+  // A body that is encoded is one for those who asked for that.
+  if (headers.has('content-encoding')) names.add('accept-encoding');
+  // Whoever sends a cookie may get an answer of its own, unless that is for all.
+  if (!isForAll(directives)) names.add('cookie');
+  if (names.size > MAX_VARIES) return null;
+  return [...names].map((name) => [name, joined(request, name)] as const);
+}
+
+/** The members of lists. */
+function members(lines: readonly string[]): string[] {
+  return lines.flatMap((line) => line.split(',').map((member) => member.trim()));
+}
+
+/** All values of a header as one; null for none. */
+function joined(headers: HeaderBag, name: string): string | null {
+  const values = headers.getAll(name);
+  if (values.length === 0) return null;
+  return values.length === 1 && !values[0]!.includes(',') ? values[0]!.trim() : members(values).join(', ');
+}
+
+/** True for a request that gets the same answer as the one it was made for. */
+export function fits({ identity, varies }: Entry, asked: string, headers: HeaderBag): boolean {
+  return identity === asked && varies.every(([name, value]) => joined(headers, name) === value);
+}

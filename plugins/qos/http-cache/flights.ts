@@ -1,0 +1,72 @@
+import type { Call } from '#contract';
+
+/** How a fetch that others wait for has ended. */
+export type Landing = 'kept' | 'not kept' | 'failed' | 'cancelled';
+
+/** How long it is remembered that the answer of an address is not kept, in milliseconds. */
+const REMEMBERED_MS = 5_000;
+/** Addresses of which that is remembered. */
+const MAX_REMEMBERED = 500;
+
+/** A fetch under way, and those who wait for what comes of it. */
+class Flight {
+  #waiting: ((landing: Landing) => void)[] = [];
+
+  /** Resolves with how it ended, or with `cancelled` when the call of whoever waits is given up. */
+  wait(call: Call): Promise<Landing> {
+    return new Promise((resolve) => {
+      const cancellation = call.onCancel(() => resolve('cancelled'));
+      this.#waiting.push((landing) => {
+        cancellation.off();
+        resolve(landing);
+      });
+    });
+  }
+
+  land(landing: Landing): void {
+    for (const go of this.#waiting.splice(0)) go(landing);
+  }
+}
+
+/**
+ * Of several requests for the same address one asks the backend, and the others wait. For answers that are not kept nobody
+ * waits: they would come one after another.
+ */
+export class Flights {
+  readonly #flying = new Map<string, Flight>();
+  readonly #unkept = new Map<string, number>();
+
+  /** The fetch to wait for; undefined when there is none, or none worth waiting for. @param now milliseconds since 1970. */
+  waitFor(key: string, now: number): Flight | undefined {
+    const until = this.#unkept.get(key);
+    if (until !== undefined && now < until) return undefined;
+    return this.#flying.get(key);
+  }
+
+  isFlying(key: string): boolean {
+    return this.#flying.has(key);
+  }
+
+  /** Begins a fetch that others may wait for. @returns ends it, once; null when there is one already. */
+  begin(key: string): ((landing: Landing, now: number) => void) | null {
+    if (this.#flying.has(key)) return null;
+    const flight = new Flight();
+    this.#flying.set(key, flight);
+    return (landing, now) => {
+      if (this.#flying.get(key) !== flight) return;
+      this.#flying.delete(key);
+      if (landing === 'kept') this.#unkept.delete(key);
+      else if (landing === 'not kept') this.#remember(key, now + REMEMBERED_MS);
+      flight.land(landing);
+    };
+  }
+
+  #remember(key: string, until: number): void {
+    this.#unkept.delete(key);
+    this.#unkept.set(key, until);
+    for (const oldest of this.#unkept.keys()) {
+      if (this.#unkept.size <= MAX_REMEMBERED) return;
+      this.#unkept.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { ByteStream, type Reply } from '#contract';
+
+/** Where the room for bodies on their way is counted. */
+export interface Room {
+  pendingBytes: number;
+}
+
+/**
+ * Reads a body as fast as it comes and hands it on: a client that reads slowly holds up nobody who waits for the answer to be
+ * kept. A body beyond the limit, or one for which there is no room, goes on as it would have.
+ * @param done told the whole body, or null for one that is too large or broke off; `error` is why it broke off.
+ * @returns the body to hand on.
+ */
+export function keepBody(
+  body: Reply['body'],
+  limitBytes: number,
+  room: Room,
+  done: (whole: Uint8Array | null, error: Error | null) => void,
+): Reply['body'] {
+  if (body === null || body instanceof Uint8Array) {
+    done(body === null || body.length <= limitBytes ? joined([body ?? empty], body?.length ?? 0) : null, null);
+    return body;
+  }
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  let keeps = true;
+  const settle = (whole: Uint8Array | null, error: Error | null): void => {
+    if (!keeps) return;
+    keeps = false;
+    room.pendingBytes -= length;
+    done(whole, error);
+  };
+  const onward = new ByteStream({
+    resume: () => body.resume(),
+    cancel(reason) {
+      settle(null, reason);
+      body.cancel(reason);
+    },
+  });
+  body.flow({
+    write(chunk) {
+      if (keeps) {
+        length += chunk.length;
+        room.pendingBytes += chunk.length;
+        chunks.push(chunk);
+        if (length > limitBytes || room.pendingBytes > limitBytes) {
+          chunks.length = 0;
+          settle(null, null);
+        }
+      }
+      const isWanted = onward.write(chunk);
+      return keeps || isWanted;
+    },
+    end() {
+      if (keeps) settle(joined(chunks, length), null);
+      onward.end();
+    },
+    fail(error) {
+      settle(null, error);
+      onward.fail(error);
+    },
+  });
+  return onward;
+}
+
+/** One piece with memory of its own: what arrives is often a part of something larger. */
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+const empty = new Uint8Array();

@@ -1,0 +1,43 @@
+import type { HeaderBag } from '#contract';
+import { type Directives, patienceOf, secondsOf } from './directives.ts';
+import { ageOf, type Entry } from './entry.ts';
+
+/** Whether a kept answer is good enough for a request, `stale` being one that may be given while the backend is asked. */
+export type Verdict = 'fresh' | 'stale' | 'unusable';
+
+/** @param now milliseconds since 1970. */
+export function judge(entry: Entry, asked: Directives, now: number): Verdict {
+  const { policy } = entry;
+  if (policy.noCache || asked.has('no-cache')) return 'unusable';
+  const age = ageOf(entry, now);
+  const isYoungEnough = age <= (secondsOf(asked, 'max-age') ?? Number.POSITIVE_INFINITY);
+  const left = policy.lifetime - age - (secondsOf(asked, 'min-fresh') ?? 0);
+  if (left > 0 && isYoungEnough) return 'fresh';
+  if (policy.mustRevalidate || !isYoungEnough) return 'unusable';
+  const overdue = age - policy.lifetime;
+  if (asked.has('max-stale') && overdue <= patienceOf(asked, 'max-stale')) return 'fresh';
+  return overdue < policy.staleWhileRevalidate && !asked.has('min-fresh') ? 'stale' : 'unusable';
+}
+
+/** True for an answer that may be given in the place of a failure. */
+export function helpsOnError(entry: Entry, asked: Directives, now: number): boolean {
+  if (entry.policy.mustRevalidate || entry.policy.noCache) return false;
+  return ageOf(entry, now) < Math.max(entry.policy.staleIfError, patienceOf(asked, 'stale-if-error'));
+}
+
+/** True when the client has what it would be given. */
+export function isHeldByClient(entry: Entry, headers: HeaderBag, held: HeaderBag): boolean {
+  if (entry.status !== 200) return false;
+  const tags = headers.getAll('if-none-match');
+  if (tags.length > 0) return matchesTag(tags.join(','), held.get('etag'));
+  const since = headers.get('if-modified-since');
+  const modified = held.get('last-modified');
+  if (since === undefined || modified === undefined) return false;
+  return Date.parse(modified) <= Date.parse(since);
+}
+
+function matchesTag(wanted: string, tag: string | undefined): boolean {
+  if (wanted.trim() === '*') return true;
+  const bare = tag?.replace(/^W\//, '');
+  return bare !== undefined && wanted.split(',').some((each) => each.trim().replace(/^W\//, '') === bare);
+}

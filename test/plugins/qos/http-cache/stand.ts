@@ -1,0 +1,104 @@
+import { mock } from 'node:test';
+import { Call, HeaderBag, type PipeRequest, Reply, type Step } from '#contract';
+import { type Harness, type HarnessOptions, openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/qos/http-cache/index.ts';
+import { pipeRequest, type Sent, textOf } from '../../backend/http-client.ts';
+
+/** What a backend answers; headers as a text of lines. */
+export interface Given {
+  readonly status?: number;
+  readonly headers?: string;
+  readonly body?: Reply['body'] | string;
+}
+
+/** A cache in front of a backend that a test answers for, on a day of its own. */
+export class Bench {
+  readonly requests: PipeRequest[] = [];
+  given: Given | ((request: PipeRequest, call: Call) => Given | Reply | Promise<Given | Reply>) = {};
+  readonly #stands: Harness[] = [];
+  #send: Step<PipeRequest> | null = null;
+
+  /** @param config of the cache. */
+  async open(config: unknown = {}, around: HarnessOptions = {}): Promise<Harness> {
+    const stand = await openHarness(plugin, 'backend', config, around);
+    this.#stands.push(stand);
+    if (stand.attached.transport) this.use(stand);
+    return stand;
+  }
+
+  /** From now on requests go through that stand, as it is now. */
+  use(stand: Harness): void {
+    this.#send = this.through(stand);
+  }
+
+  /** The cache of a stand, in front of the backend. */
+  through(stand: Harness): Step<PipeRequest> {
+    return stand.attached.transport!(async (request, call) => {
+      this.requests.push(Object.assign(request.copy(), { headers: request.headers.copy() }));
+      const { given } = this;
+      const answer = typeof given === 'function' ? await given(request, call) : given;
+      return answer instanceof Reply ? answer : replyWith(answer);
+    });
+  }
+
+  /** Asks for `/x`. @returns status, text and `Age` of the reply. */
+  async ask(headers = '', sent: Partial<Sent> = {}, call = new Call()): Promise<Asked> {
+    const reply = await this.send(headers, sent, call);
+    const text = reply.failed ? reply.errors[0]!.code : await textOf(reply);
+    return { status: reply.status, text, age: reply.headers.get('age'), reply };
+  }
+
+  async send(headers = '', sent: Partial<Sent> = {}, call = new Call()): Promise<Reply> {
+    const request = pipeRequest({ origin: 'http://h1', target: '/x', ...sent, headers: lines(headers) });
+    return this.#send!(request, call);
+  }
+
+  get calls(): number {
+    return this.requests.length;
+  }
+
+  /** Header of the last request that the backend saw. */
+  saw(name: string): string | undefined {
+    return this.requests.at(-1)!.headers.get(name);
+  }
+
+  async close(): Promise<{ kept: number; deferred: number }[]> {
+    const left = [];
+    for (const stand of this.#stands.splice(0).reverse()) left.push(await stand.close());
+    return left;
+  }
+}
+
+interface Asked {
+  readonly status: number;
+  readonly text: string;
+  readonly age: string | undefined;
+  readonly reply: Reply;
+}
+
+export function replyWith({ status = 200, headers = '', body = 'body' }: Given): Reply {
+  return Reply.raw(status, new HeaderBag(lines(headers)), typeof body === 'string' ? Buffer.from(body) : body);
+}
+
+/** `A: 1 / B: 2` as a flat list. */
+function lines(text: string): string[] {
+  if (text === '') return [];
+  return text.split(' / ').flatMap((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  });
+}
+
+/** Holds the time of day. */
+export function holdTime(): void {
+  mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-01-01T00:00:00Z') });
+}
+
+export function pass(seconds: number): void {
+  mock.timers.setTime(Date.now() + seconds * 1000);
+}
+
+/** The time of day, so many seconds from now, as a header says it. */
+export function dateIn(seconds: number): string {
+  return new Date(Date.now() + seconds * 1000).toUTCString();
+}

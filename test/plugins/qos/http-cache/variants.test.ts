@@ -1,0 +1,243 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { HeaderBag, Reply } from '#contract';
+import { plugin as noOp } from '../../../../plugins/encoding/no-op.ts';
+import { Bench, dateIn, holdTime, pass, replyWith } from './stand.ts';
+
+describe('qos/http-cache variants', () => {
+  const bench = new Bench();
+  beforeEach(async () => {
+    holdTime();
+    await bench.open();
+  });
+  afterEach(async () => {
+    await bench.close();
+    bench.requests.length = 0;
+    mock.timers.reset();
+  });
+
+  /** How often the backend is asked by requests with these headers, one after another. */
+  async function callsOf(headers: string, ...asking: string[]): Promise<number> {
+    bench.requests.length = 0;
+    bench.given = ({ headers: { list } }) => ({ headers, body: list.join() });
+    for (const each of asking) await bench.ask(each);
+    return bench.calls;
+  }
+
+  it('case 5: keeps one answer for each address', async () => {
+    bench.given = ({ target }) => ({ headers: 'Cache-Control: max-age=60', body: target });
+    for (const target of ['/x?a=1', '/x?a=2', '/x?a=1']) equal((await bench.ask('', { target })).text, target);
+    await bench.ask('', { origin: 'http://h2' });
+    equal(bench.calls, 3);
+  });
+
+  it('case 6: keeps a variant for each value of what the answer depends on', async () => {
+    const en = 'Accept-Language: en';
+    const fr = 'Accept-Language: fr';
+    bench.given = ({ headers }) => ({
+      headers: 'Cache-Control: max-age=60 / Vary: Accept-Language',
+      body: headers.get('accept-language') ?? 'none',
+    });
+    const texts = [];
+    for (const each of [en, fr, en, '', fr, '']) texts.push((await bench.ask(each)).text);
+    deepEqual([texts, bench.calls], [['en', 'fr', 'en', 'none', 'fr', 'none'], 3]);
+  });
+
+  it('takes lists of names in several headers, and values that differ in white space only', async () => {
+    const vary = 'Cache-Control: max-age=60 / Vary: accept, , X-B / vary: X-A';
+    equal(await callsOf(vary, 'X-A: 1,2 / X-B: b', 'X-A: 1 / X-A: 2 / X-B: b', 'x-a: 1 , 2 / x-b: b'), 1);
+    equal(await callsOf(vary, 'X-A: 9 / X-B: b', 'X-A: 9 / X-B: c'), 2);
+  });
+
+  it('gives the newest of several that fit', async () => {
+    let turn = 0;
+    bench.given = () => ({ headers: `Cache-Control: max-age=60 / Vary: ${turn++ ? 'X-B' : 'X-A'}`, body: `${turn}` });
+    await bench.ask('X-A: 1');
+    await bench.ask('X-A: 2 / X-B: 1');
+    equal((await bench.ask('X-A: 1 / X-B: 1')).text, '2');
+  });
+
+  it('holds only so many variants of an address, and drives nothing else out for more', async () => {
+    bench.given = { headers: 'Cache-Control: max-age=60 / Vary: X-A' };
+    await bench.ask('', { target: '/other' });
+    for (let each = 0; each < 100; each++) await bench.ask(`X-A: ${each}`);
+    bench.requests.length = 0;
+    await bench.ask('X-A: 99');
+    await bench.ask('', { target: '/other' });
+    equal(bench.calls, 0);
+    await bench.ask('X-A: 0');
+    equal(bench.calls, 1);
+  });
+
+  it('keeps nothing that depends on too many headers', async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `X-${at}`).join();
+    equal(await callsOf(`Cache-Control: max-age=60 / Vary: ${names}`, '', ''), 2);
+  });
+
+  it('keeps a body that is encoded for those who ask for that', async () => {
+    const encoded = 'Cache-Control: max-age=60 / Content-Encoding: br';
+    equal(await callsOf(encoded, 'Accept-Encoding: br', '', 'Accept-Encoding: br'), 2);
+  });
+
+  for (const [name, values] of [
+    ['X-Forwarded-Host', ['evil.example', 'api.example']],
+    ['x-forwarded-proto', ['http', 'https']],
+    ['X-Original-URL', ['/admin', '/']],
+    ['X-HTTP-Method-Override', ['DELETE', 'GET']],
+    ['Forwarded', ['host=evil', 'host=api']],
+  ] as const) {
+    it(`never gives anybody what another one's ${name} has made of it, though Vary says nothing`, async () => {
+      bench.given = ({ headers }) => ({
+        headers: 'Cache-Control: max-age=60, public',
+        body: headers.get(name.toLowerCase()) ?? 'none',
+      });
+      const [evil, good] = values;
+      deepEqual((await bench.ask(`${name}: ${evil}`)).text, evil);
+      deepEqual((await bench.ask(`${name}: ${good}`)).text, good);
+      deepEqual((await bench.ask('')).text, 'none');
+      deepEqual((await bench.ask(`${name}: ${evil}`)).text, evil);
+      equal(bench.calls, 3);
+    });
+  }
+
+  it('gives the same answer to clients of different addresses and agents', async () => {
+    const kept = 'Cache-Control: max-age=60';
+    equal(await callsOf(kept, 'X-Forwarded-For: 1.1.1.1 / User-Agent: a', 'X-Forwarded-For: 2.2.2.2'), 1);
+  });
+
+  for (const [what, kept, calls] of [
+    ['an answer that says nothing of it', 'max-age=60', 2],
+    ['one for all', 'max-age=60, public', 1],
+    ['one with a life in shared caches', 's-maxage=60', 1],
+    ['one that is confirmed when it is stale', 'max-age=60, must-revalidate', 1],
+  ] as const) {
+    it(`asks ${calls === 1 ? 'once' : 'each time'} for users with an Authorization for ${what}`, async () => {
+      equal(await callsOf(`Cache-Control: ${kept}`, 'Authorization: a', 'Authorization: b'), calls);
+    });
+  }
+
+  it('keeps an answer for the cookies that were sent, unless it is for all', async () => {
+    const kept = 'Cache-Control: max-age=60';
+    equal(await callsOf(kept, 'Cookie: sid=1', 'Cookie: sid=2', '', 'Cookie: sid=1'), 3);
+    pass(100);
+    equal(await callsOf(`${kept}, public`, 'Cookie: sid=1', 'Cookie: sid=2', ''), 1);
+  });
+
+  for (const [what, sent, asking] of [
+    ['case 4: another method', { method: 'POST' }, ''],
+    ['a range', {}, 'Range: bytes=0-1'],
+  ] as const) {
+    it(`never looks nor keeps for ${what}`, async () => {
+      bench.given = { headers: 'Cache-Control: max-age=60' };
+      for (let turn = 0; turn < 2; turn++) await bench.ask(asking, sent);
+      await bench.ask();
+      await bench.ask(asking, sent);
+      equal(bench.calls, 4);
+    });
+  }
+
+  it('keeps answers to HEAD apart', async () => {
+    bench.given = ({ method }) => ({
+      headers: 'Cache-Control: max-age=60 / Content-Length: 4',
+      body: method === 'HEAD' ? null : 'body',
+    });
+    for (let turn = 0; turn < 2; turn++) {
+      const { reply } = await bench.ask('', { method: 'HEAD' });
+      deepEqual([reply.body, reply.headers.get('content-length')], [null, '4']);
+      equal((await bench.ask()).text, 'body');
+    }
+    equal(bench.calls, 2);
+  });
+
+  it('forgets the answers of an address at which something was changed, and of those that the answer names', async () => {
+    const kept = 'Cache-Control: max-age=60';
+    bench.given = { headers: kept };
+    const addresses = ['/x', '/made', '/content', '/other'];
+    for (const target of addresses) await bench.ask('', { target });
+    await bench.ask('', { origin: 'http://h2', target: '/made' });
+    bench.given = { status: 201, headers: 'Location: http://h1/made / Content-Location: /content' };
+    await bench.ask('', { method: 'POST' });
+    bench.given = { status: 200, headers: 'Location: http://h2/made' };
+    await bench.ask('', { method: 'PUT' });
+    bench.requests.length = 0;
+    bench.given = { headers: kept };
+    for (const target of addresses) await bench.ask('', { target });
+    await bench.ask('', { origin: 'http://h2', target: '/made' });
+    deepEqual(
+      bench.requests.map(({ target }) => target),
+      ['/x', '/made', '/content'],
+    );
+  });
+
+  it('forgets nothing for a change that failed, nor for a method that changes nothing', async () => {
+    bench.given = { headers: 'Cache-Control: max-age=60' };
+    await bench.ask();
+    bench.given = { status: 409 };
+    await bench.ask('', { method: 'POST' });
+    bench.given = {};
+    await bench.ask('', { method: 'OPTIONS' });
+    equal((await bench.ask()).status, 200);
+    equal(bench.calls, 3);
+  });
+
+  describe('of answers that the client gets as they are', () => {
+    const tagged = `Cache-Control: max-age=60 / ETag: W/"1" / Last-Modified: Mon, 01 Dec 2025 00:00:00 GMT / Content-Length: 4`;
+    const open = () => bench.open({}, { endpoint: { output_encoding: 'no-op' }, plugins: [noOp] });
+
+    for (const [asking, status] of [
+      ['If-None-Match: "1"', 304],
+      ['If-None-Match: "0", W/"1"', 304],
+      ['If-None-Match: *', 304],
+      ['If-None-Match: "2"', 200],
+      ['If-Modified-Since: Mon, 01 Dec 2025 00:00:00 GMT', 304],
+      ['If-Modified-Since: Sun, 30 Nov 2025 00:00:00 GMT', 200],
+      ['If-None-Match: "2" / If-Modified-Since: Mon, 01 Dec 2025 00:00:00 GMT', 200],
+      ['If-Modified-Since: yesterday', 200],
+    ] as const) {
+      it(`answers ${asking} with ${status}`, async () => {
+        await open();
+        bench.given = { headers: tagged };
+        await bench.ask();
+        const { reply } = await bench.ask(asking);
+        deepEqual([reply.status, bench.calls], [status, 1]);
+        if (status === 304) deepEqual([reply.body, reply.headers.get('etag')], [null, 'W/"1"']);
+      });
+    }
+
+    it('answers with 304 once the backend has confirmed it, too', async () => {
+      await open();
+      bench.given = { headers: tagged };
+      await bench.ask();
+      pass(61);
+      bench.given = { status: 304, headers: `Date: ${dateIn(0)}`, body: null };
+      equal((await bench.ask('If-None-Match: "1"')).status, 304);
+    });
+
+    it('never answers so where the answer is decoded', async () => {
+      bench.given = { headers: tagged };
+      await bench.ask();
+      equal((await bench.ask('If-None-Match: "1"')).status, 200);
+    });
+  });
+
+  it('never gives what one request was given to change another', async () => {
+    bench.given = { headers: 'Cache-Control: max-age=60 / X-A: 1' };
+    await bench.ask();
+    const first = await bench.send();
+    first.headers.set('X-A', 'changed');
+    first.headers.append('Set-Cookie', 'mine=1');
+    first.status = 500;
+    const { reply } = await bench.ask();
+    deepEqual([reply.status, reply.headers.get('x-a'), reply.headers.get('set-cookie')], [200, '1', undefined]);
+  });
+
+  it('keeps nothing that came as data, nor what was not asked for', async () => {
+    bench.given = () => Reply.data({ a: 1 });
+    await bench.ask();
+    bench.given = () => Object.assign(replyWith({ headers: 'Cache-Control: max-age=60' }), { skipped: true });
+    await bench.ask();
+    bench.given = () => Reply.raw(200, new HeaderBag(), null);
+    await bench.ask();
+    equal(bench.calls, 3);
+  });
+});
