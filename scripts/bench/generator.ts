@@ -20,7 +20,7 @@ const LOAD_FILE = join(import.meta.dirname, 'load.ts');
  */
 export function chooseGenerator(seconds: number, folder: string): Generator {
   const wrk = Number.isInteger(seconds) ? findWrk() : undefined;
-  return wrk === undefined ? builtIn(folder) : withWrk(wrk, folder);
+  return wrk === undefined ? builtIn(folder) : withWrk(wrk, folder, builtIn(folder));
 }
 
 function builtIn(folder: string): Generator {
@@ -38,10 +38,13 @@ function builtIn(folder: string): Generator {
   };
 }
 
-function withWrk(file: string, folder: string): Generator {
+/** @param other takes what wrk cannot do: headers that change. */
+function withWrk(file: string, folder: string, other: Generator): Generator {
   return {
     name: 'wrk',
-    async run({ url, connections, seconds }) {
+    async run(order) {
+      if (order.headersFile !== undefined) return other.run(order);
+      const { url, connections, seconds } = order;
       const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '5s', '--latency'];
       const child = start([file, ...flags, url], join(folder, 'load.log'));
       try {

@@ -23,8 +23,8 @@
  *
  * Scenarios: `no-op` passes 1 KiB as bytes; `json` decodes and encodes it; `filter` adds allow, mapping and group;
  * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. Their access log is off. `access-log` is
- * `no-op` with the log on, going to a file, for at least 200,000 requests. A scenario named after a component compares the
- * gateway without it to the gateway with it.
+ * `no-op` with the log on, going to a file, for at least 200,000 requests. The scenarios of `components.ts` compare the
+ * gateway without a component to the gateway with it; `more µs` is what it costs a request.
  *
  * Every round is checked: sample answers before and after are compared as a whole, no answer under load may be other
  * than 2xx, and the bytes of all answers must add up. A scenario that fails shows no figures and makes the command fail.
@@ -38,7 +38,7 @@ import { chooseGenerator } from './generator.ts';
 import { compare } from './measure.ts';
 import { readOptions } from './options.ts';
 import { describe, type Outcome } from './report.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
 import { openStage } from './stage.ts';
 import { bareGateway, floor, gateway, loggingGateway, type Subject } from './subject.ts';
 
@@ -74,7 +74,7 @@ async function main(): Promise<number> {
 /** What is compared in a scenario. */
 function programsOf(scenario: Scenario): readonly [Subject, Subject] {
   if (scenario.accessLog) return [gateway, loggingGateway];
-  return scenario.components ? [bareGateway, gateway] : [floor, gateway];
+  return scenario.attach ? [bareGateway, gateway] : [floor, gateway];
 }
 
 process.exitCode = await main().catch((error: Error) => {

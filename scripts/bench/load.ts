@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
 import { Pool } from 'undici';
 
@@ -9,6 +10,8 @@ export interface LoadOrder {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
+  /** File with a list of headers to send, one set after another. Default: none are sent. */
+  readonly headersFile?: string | undefined;
 }
 
 /** What the generator saw. `wrong` counts answers other than 2xx and requests that failed; the first is described. */
@@ -25,7 +28,10 @@ export interface LoadReport {
 /** Longest wait for one answer, in milliseconds. */
 const PATIENCE_MS = 5000;
 
-const { url, connections, seconds } = JSON.parse(process.argv[2] ?? '{}') as LoadOrder;
+const { url, connections, seconds, headersFile } = JSON.parse(process.argv[2] ?? '{}') as LoadOrder;
+const headers: Record<string, string>[] =
+  headersFile === undefined ? [{}] : JSON.parse(readFileSync(headersFile, 'utf8'));
+let turn = 0;
 const { origin, pathname, search } = new URL(url);
 const path = pathname + search;
 const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
@@ -49,7 +55,7 @@ function keepAsking(until: number, done: () => void): void {
   }
   const next = () => keepAsking(until, done);
   pool.dispatch(
-    { path, method: 'GET' },
+    { path, method: 'GET', headers: headers[turn++ % headers.length]! },
     {
       onRequestStart() {},
       onResponseStart(_controller, status) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import type { Generator } from './generator.ts';
 import { usageOf } from './meter.ts';
-import { configWith, type Scenario } from './scenarios.ts';
+import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
 import { type Spread, spread } from './spread.ts';
 import { launch, type Running, type Subject } from './subject.ts';
 import { verifyLoad, verifySample } from './verify.ts';
@@ -36,6 +36,8 @@ export interface Comparison {
   readonly base: Side;
   readonly subject: Side;
   readonly ratio: Spread;
+  /** The difference of the two, in microseconds, round by round. */
+  readonly more: Spread;
 }
 
 /** Longest time under load before the figures count, in seconds: by then the compiler is done with the hot path. */
@@ -47,8 +49,9 @@ const WARM_UP_SECONDS = 4;
  */
 export async function compare(scenario: Scenario, first: Subject, second: Subject, plan: Plan): Promise<Comparison> {
   const lanes: Lane[] = [];
+  const attached = scenario.attach?.(plan.folder) ?? {};
   try {
-    for (const subject of [first, second]) lanes.push(await open(subject, scenario, lanes.length, plan));
+    for (const subject of [first, second]) lanes.push(await open(subject, scenario, attached, lanes.length, plan));
     for (const lane of lanes) await lane.round(Math.min(WARM_UP_SECONDS, plan.seconds * 2));
     const rounds: Round[][] = lanes.map(() => []);
     const isEnough = () =>
@@ -59,7 +62,8 @@ export async function compare(scenario: Scenario, first: Subject, second: Subjec
     for (const lane of lanes) await lane.finish();
     const [base = [], subject = []] = rounds;
     const ratio = spread(subject.map((round, index) => round.cpuMicros / base[index]!.cpuMicros));
-    return { base: summary(base), subject: summary(subject), ratio };
+    const more = spread(subject.map((round, index) => round.cpuMicros - base[index]!.cpuMicros));
+    return { base: summary(base), subject: summary(subject), ratio, more };
   } finally {
     await Promise.all(lanes.map((lane) => lane.running.child.stop()));
   }
@@ -82,27 +86,37 @@ interface Lane {
   finish(): Promise<void>;
 }
 
-async function open(subject: Subject, scenario: Scenario, index: number, plan: Plan): Promise<Lane> {
+async function open(
+  subject: Subject,
+  scenario: Scenario,
+  attached: Attached,
+  index: number,
+  plan: Plan,
+): Promise<Lane> {
   const { upstream, generator, connections, folder } = plan;
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const configFile = join(folder, `${index}-${scenario.name}.json`);
   const logFile = join(folder, `${index}-${scenario.name}.log`);
-  const components = subject.bare ? undefined : scenario.components;
-  const endpoint = { endpoint: scenario.path, ...scenario.endpoint, ...(components && { extra_config: components }) };
-  writeFileSync(configFile, JSON.stringify(configWith([endpoint], upstream, port, subject.logsAccess)));
+  const components = subject.bare ? {} : attached;
+  const endpoints = [endpointOf(scenario, components)];
+  const config = configWith(endpoints, upstream, port, subject.logsAccess, components.service);
+  writeFileSync(configFile, JSON.stringify(config));
+  const { headers } = attached;
   const setup = { port, upstream, scenario: scenario.name, configFile };
-  const running = await launch(subject, setup, scenario.path, logFile);
+  const running = await launch(subject, setup, scenario.path, logFile, headers?.[0]);
+  const headersFile = headers && join(folder, `${scenario.name}-headers.json`);
+  if (headersFile) writeFileSync(headersFile, JSON.stringify(headers));
   const blame = (error: unknown) => new Error(`${subject.name}: ${(error as Error).message}`);
   let requests = 0;
 
   async function round(seconds: number): Promise<Round> {
-    const bodyBytes = await verifySample(origin, scenario);
+    const bodyBytes = await verifySample(origin, scenario, headers?.[0]);
     const before = await usageOf(running.child);
-    const report = await generator.run({ url: origin + scenario.path, connections, seconds });
+    const report = await generator.run({ url: origin + scenario.path, connections, seconds, headersFile });
     const after = await usageOf(running.child);
     verifyLoad(report, bodyBytes);
-    await verifySample(origin, scenario);
+    await verifySample(origin, scenario, headers?.[0]);
     requests += report.requests;
     const cpuMicros = after.cpuMicros - before.cpuMicros;
     return {

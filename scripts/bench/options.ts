@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { type Scenario, scenarios } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
 
 /** What the command line asks for. */
 export interface Options {

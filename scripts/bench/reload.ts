@@ -16,7 +16,7 @@ import { chooseGenerator, type Generator } from './generator.ts';
 import type { LoadReport } from './load.ts';
 import { manyEndpoints } from './many-endpoints.ts';
 import { positive } from './options.ts';
-import { configWith } from './scenarios.ts';
+import { configWith } from './scenario.ts';
 import { spread } from './spread.ts';
 import { openStage, type Stage } from './stage.ts';
 import { gateway, launch } from './subject.ts';

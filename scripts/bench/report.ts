@@ -11,6 +11,7 @@ export function describe(outcomes: readonly Outcome[]): string {
     'scenario',
     'base µs',
     'µs',
+    'more µs',
     'ratio',
     'base r/s',
     'r/s',
@@ -21,10 +22,11 @@ export function describe(outcomes: readonly Outcome[]): string {
   ];
   const measured = outcomes.filter((outcome) => 'ratio' in outcome);
   const failed = outcomes.filter((outcome) => 'failed' in outcome);
-  const lines = measured.map(({ name, base, subject, ratio }) => [
+  const lines = measured.map(({ name, base, subject, ratio, more }) => [
     name,
     figure(base.cpuMicros, 1),
     figure(subject.cpuMicros, 1),
+    figure(more, 1),
     figure(ratio, 2),
     base.requestsPerSecond.median.toFixed(0),
     subject.requestsPerSecond.median.toFixed(0),

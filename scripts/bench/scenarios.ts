@@ -1,25 +1,6 @@
+import { componentScenarios } from './components.ts';
 import { large, parts, small } from './payloads.ts';
-
-/** One thing to measure. */
-export interface Scenario {
-  readonly name: string;
-  readonly path: string;
-  /** The gateway's endpoint, without its path. */
-  readonly endpoint: { readonly backend: readonly object[]; readonly output_encoding?: string };
-  /** What the body must be equal to, as JSON. */
-  readonly expected: unknown;
-  /** The answer must be the upstream's own: its bytes and its ETag. */
-  readonly untouched?: true;
-  /**
-   * Compares the gateway without access log to the gateway that writes one, instead of the floor of the same name in
-   * floor.ts to the gateway.
-   */
-  readonly accessLog?: true;
-  /** Components of the endpoint: compares the gateway without them to the gateway with them. */
-  readonly components?: object;
-  /** Requests each program answers at least while it is measured: rounds are added until then. */
-  readonly requests?: number;
-}
+import type { Scenario } from './scenario.ts';
 
 const one = [{ url_pattern: '/small' }];
 const noOp = { output_encoding: 'no-op', backend: [{ url_pattern: '/small', encoding: 'no-op' }] };
@@ -66,32 +47,5 @@ export const scenarios: readonly Scenario[] = [
     accessLog: true,
     requests: 200_000,
   },
-  {
-    name: 'cel',
-    path: '/bench/cel',
-    endpoint: noOp,
-    components: {
-      'validation/cel': [
-        {
-          check_expr:
-            "req_method == 'GET' && size(req_params) < 5 && 'Sluice' in req_headers['X-Forwarded-Host'] == false",
-        },
-      ],
-    },
-    expected: small,
-    untouched: true,
-  },
+  ...componentScenarios,
 ];
-
-/** A gateway configuration that serves these endpoints and nothing else. */
-export function configWith(endpoints: readonly object[], upstream: string, port: number, accessLog = false): object {
-  return {
-    version: 3,
-    name: 'bench',
-    port,
-    listen_ip: '127.0.0.1',
-    host: [upstream],
-    extra_config: { router: { disable_access_log: !accessLog } },
-    endpoints,
-  };
-}

@@ -15,7 +15,7 @@ import { exitOnSignals } from './children.ts';
 import { manyEndpoints } from './many-endpoints.ts';
 import { usageOf } from './meter.ts';
 import { pick, positive } from './options.ts';
-import { configWith } from './scenarios.ts';
+import { configWith } from './scenario.ts';
 import { type Spread, spread } from './spread.ts';
 import { openStage, type Stage } from './stage.ts';
 import { floor, gateway, launch, type Subject } from './subject.ts';

@@ -69,7 +69,13 @@ export interface Running {
  * @param path asked for until the answer is 200.
  * @throws Error with the program's last words when it ends, answers otherwise or stays silent.
  */
-export async function launch(subject: Subject, setup: Setup, path: string, logFile: string): Promise<Running> {
+export async function launch(
+  subject: Subject,
+  setup: Setup,
+  path: string,
+  logFile: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Running> {
   const started = performance.now();
   const command = [process.execPath, ...probeOptions.nodeFlags, ...subject.script(setup)];
   const child = start(command, logFile, { ipc: probeOptions.ipc || subject.ipc, env: subject.env });
@@ -84,7 +90,7 @@ export async function launch(subject: Subject, setup: Setup, path: string, logFi
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
     const url = `http://127.0.0.1:${setup.port}${path}`;
-    const { statusCode, body } = await request(url, { reset: true, signal: AbortSignal.timeout(START_MS) });
+    const { statusCode, body } = await request(url, { headers, reset: true, signal: AbortSignal.timeout(START_MS) });
     await body.dump();
     if (statusCode !== 200) throw new Error(`first answer has status ${statusCode}`);
     return { child, startMillis: performance.now() - started };

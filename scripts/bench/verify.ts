@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { request } from 'undici';
 import type { LoadReport } from './load.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
 
 const SAMPLES = 3;
 const PATIENCE_MS = 5000;
@@ -11,10 +11,14 @@ const PATIENCE_MS = 5000;
  * @returns length of the body in bytes.
  * @throws Error that says what is different.
  */
-export async function verifySample(origin: string, scenario: Scenario): Promise<number> {
+export async function verifySample(
+  origin: string,
+  scenario: Scenario,
+  sent: Readonly<Record<string, string>> = {},
+): Promise<number> {
   let length = 0;
   for (let count = 0; count < SAMPLES; count += 1) {
-    const options = { reset: true, signal: AbortSignal.timeout(PATIENCE_MS) };
+    const options = { headers: sent, reset: true, signal: AbortSignal.timeout(PATIENCE_MS) };
     const { statusCode, headers, body } = await request(origin + scenario.path, options);
     const text = await body.text();
     length = Buffer.byteLength(text);

@@ -68,7 +68,7 @@ describe('the benchmark', function () {
     for (const line of lines)
       match(
         line,
-        /^\S+(?: +\d+\.\d \(.+?\)){2} +\d\.\d\d \(.+?\)(?: +\d+){2}(?: +[\d.]+\/[\d.]+){2}(?: +\d+ \(.+?\)){2}$/,
+        /^\S+(?: +\d+\.\d \(.+?\)){2} +-?\d+\.\d \(.+?\) +\d\.\d\d \(.+?\)(?: +\d+){2}(?: +[\d.]+\/[\d.]+){2}(?: +\d+ \(.+?\)){2}$/,
       );
     const figures = JSON.parse(readFileSync(json, 'utf8'));
     equal(figures.node, process.version);
@@ -80,7 +80,7 @@ describe('the benchmark', function () {
     }
   });
 
-  for (const scenario of scenarios.filter(({ accessLog, components }) => !accessLog && !components)) {
+  for (const scenario of scenarios.filter(({ accessLog, attach }) => !accessLog && !attach)) {
     it(`has a floor that answers rightly for ${scenario.name}`, async () => {
       const port = await freePort();
       const setup = { port, upstream: stage.upstream, scenario: scenario.name, configFile: '' };
@@ -103,15 +103,23 @@ describe('the benchmark', function () {
     ok(!quiet!.includes('/bench/access-log"') && logged!.split('/bench/access-log"').length > 100);
   });
 
-  it('compares the gateway with a component to the one without', async () => {
-    const scenario = scenarios.find(({ components }) => components)!;
-    await compare(scenario, bareGateway, gateway, plan());
-    const extras = ['0', '1'].map((lane) => {
-      const file = readFileSync(join(stage.folder, `${lane}-${scenario.name}.json`), 'utf8');
-      return JSON.parse(file).endpoints[0].extra_config;
+  for (const [name, at] of [
+    ['cors', 'the service'],
+    ['token-hs256', 'an endpoint, with headers'],
+  ] as const) {
+    it(`compares the gateway with ${name} at ${at} to the one without`, async () => {
+      const scenario = scenarios.find((one) => one.name === name)!;
+      const { more, base, subject } = await compare(scenario, bareGateway, gateway, plan());
+      ok(Math.abs(more.median - (subject.cpuMicros.median - base.cpuMicros.median)) < 1e-9);
+      const [without, within] = ['0', '1'].map((lane) =>
+        readFileSync(join(stage.folder, `${lane}-${name}.json`), 'utf8'),
+      );
+      const { service = {}, endpoint = {}, backend = {} } = scenario.attach!(stage.folder);
+      for (const namespace of Object.keys({ ...service, ...endpoint, ...backend })) {
+        ok(!without!.includes(`"${namespace}"`) && within!.includes(`"${namespace}"`));
+      }
     });
-    deepEqual(extras, [undefined, scenario.components]);
-  });
+  }
 
   it('refuses options that make no sense', async () => {
     await rejects(run('--only', 'nothing'), { code: 2, stderr: /"nothing" is none of no-op, json/ });

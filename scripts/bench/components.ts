@@ -1,0 +1,77 @@
+import { small } from './payloads.ts';
+import type { Attached, Scenario } from './scenario.ts';
+import { tokens } from './tokens.ts';
+
+const noOp = { output_encoding: 'no-op', backend: [{ url_pattern: '/small', encoding: 'no-op' }] };
+
+/** What a component costs: the same endpoint, which passes 1 KiB as bytes, without it and with it. */
+function scenario(name: string, attach: (folder: string) => Attached, endpoint: Scenario['endpoint'] = noOp): Scenario {
+  const isUntouched = endpoint === noOp;
+  return {
+    name,
+    path: `/bench/${name}`,
+    endpoint,
+    attach,
+    expected: small,
+    ...(isUntouched && { untouched: true as const }),
+  };
+}
+
+const browser = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
+
+export const componentScenarios: readonly Scenario[] = [
+  scenario('cors', () => ({
+    service: {
+      'security/cors': { allow_origins: ['https://*.shop.example'], expose_headers: ['ETag'], allow_credentials: true },
+    },
+    headers: [{ origin: 'https://www.shop.example' }],
+  })),
+  scenario('security-http', () => ({
+    service: { 'security/http': { allowed_hosts: [], frame_deny: true, content_type_nosniff: true, sts_seconds: 300 } },
+  })),
+  scenario('bot-detector', () => ({
+    service: {
+      'security/bot-detector': {
+        patterns: ['(?i)(bot|crawler|spider)', '^curl/', 'facebookexternalhit'],
+        cache_size: 1000,
+      },
+    },
+    headers: [browser],
+  })),
+  scenario('rate-limit', () => ({
+    endpoint: { 'qos/ratelimit/router': { max_rate: 1e6, client_max_rate: 1e6, strategy: 'ip' } },
+  })),
+  scenario('rate-limit-proxy', () => ({
+    backend: { 'qos/ratelimit/proxy': { max_rate: 1e6, capacity: 1e6 } },
+  })),
+  scenario('circuit-breaker', () => ({
+    backend: { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 5 } },
+  })),
+  // A token is verified once and then found again; of the others more come than are remembered.
+  scenario('token-cached', (folder) => tokens(folder, 'RS256', 1)),
+  scenario('token-hs256', (folder) => tokens(folder, 'HS256', 100)),
+  scenario('token-rs256', (folder) => tokens(folder, 'RS256', 12_000)),
+  scenario('token-es256', (folder) => tokens(folder, 'ES256', 12_000)),
+  scenario('cel', () => ({
+    endpoint: {
+      'validation/cel': [
+        {
+          check_expr:
+            "req_method == 'GET' && size(req_params) < 5 && 'Sluice' in req_headers['X-Forwarded-Host'] == false",
+        },
+      ],
+    },
+  })),
+  scenario('martian', () => ({
+    backend: {
+      'modifier/martian': {
+        'fifo.Group': {
+          modifiers: [
+            { 'header.Modifier': { scope: ['request'], name: 'X-Team', value: 'checkout' } },
+            { 'querystring.Modifier': { scope: ['request'], name: 'v', value: '1' } },
+          ],
+        },
+      },
+    },
+  })),
+];

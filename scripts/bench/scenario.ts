@@ -1,0 +1,61 @@
+/** One thing to measure. */
+export interface Scenario {
+  readonly name: string;
+  readonly path: string;
+  /** The gateway's endpoint, without its path. */
+  readonly endpoint: { readonly backend: readonly object[]; readonly output_encoding?: string };
+  /** What the body must be equal to, as JSON. */
+  readonly expected: unknown;
+  /** The answer must be the upstream's own: its bytes and its ETag. */
+  readonly untouched?: true;
+  /**
+   * Compares the gateway without access log to the gateway that writes one, instead of the floor of the same name in
+   * floor.ts to the gateway.
+   */
+  readonly accessLog?: true;
+  /**
+   * Components: compares the gateway without them to the gateway with them.
+   * @param folder for files that they name.
+   */
+  readonly attach?: (folder: string) => Attached;
+  /** Requests each program answers at least while it is measured: rounds are added until then. */
+  readonly requests?: number;
+}
+
+/** Components where they stand, and what is sent for them. */
+export interface Attached {
+  readonly service?: object;
+  readonly endpoint?: object;
+  readonly backend?: object;
+  /** Headers of the requests, one set after another. Default: none. */
+  readonly headers?: readonly Readonly<Record<string, string>>[];
+}
+
+/** A gateway configuration that serves these endpoints and nothing else. @param service components of the service. */
+export function configWith(
+  endpoints: readonly object[],
+  upstream: string,
+  port: number,
+  accessLog = false,
+  service: object = {},
+): object {
+  return {
+    version: 3,
+    name: 'bench',
+    port,
+    listen_ip: '127.0.0.1',
+    host: [upstream],
+    extra_config: { router: { disable_access_log: !accessLog }, ...service },
+    endpoints,
+  };
+}
+
+/** The endpoint of a scenario, with its components. */
+export function endpointOf({ path, endpoint }: Scenario, { endpoint: own, backend: theirs }: Attached): object {
+  return {
+    endpoint: path,
+    ...endpoint,
+    ...(own && { extra_config: own }),
+    ...(theirs && { backend: endpoint.backend.map((backend) => ({ ...backend, extra_config: theirs })) }),
+  };
+}
