@@ -111,7 +111,10 @@ describe('the schema of the configuration', () => {
       const given = [...((inner['examples'] as unknown[] | undefined) ?? []), inner['default']];
       const shown = given.filter((value) => value !== undefined);
       if (shown.length === 0 || path === '') continue;
-      const check = new Ajv({ strict: false, validateSchema: false }).compile({ ...inner, definitions: schema.definitions });
+      const check = new Ajv({ strict: false, validateSchema: false }).compile({
+        ...inner,
+        definitions: schema.definitions,
+      });
       for (const value of shown) ok(check(value), `${path}: ${JSON.stringify(value)}`);
     }
   });
