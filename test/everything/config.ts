@@ -1,0 +1,108 @@
+/** Where the others of a configuration are. */
+export interface Surroundings {
+  /** Origin of the backends, of the token server and of every other HTTP service. */
+  readonly upstream: string;
+  /** Port that takes GELF messages over UDP. */
+  readonly gelfPort: number;
+}
+
+/** The same configuration over and over, but for one number that a reload changes. */
+export function everything({ upstream, gelfPort }: Surroundings, round = 0): object {
+  const validator = {
+    alg: 'HS256',
+    jwk_local_path: 'samples/tokens/keys.json',
+    roles: ['reader'],
+    propagate_claims: [['sub', 'X-User']],
+  };
+  return {
+    version: 3,
+    name: 'everything',
+    host: [upstream],
+    timeout: '5s',
+    extra_config: {
+      router: { return_error_msg: true, disable_access_log: false },
+      'admin/reload': { drain_timeout: '10s' },
+      'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['GET', 'POST'] },
+      'security/http': { content_type_nosniff: true, frame_deny: true },
+      'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
+      'auth/validator': { shared_cache_duration: 60 },
+      'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
+      'telemetry/logging': { level: 'INFO', prefix: 'everything', stdout: true },
+      'telemetry/logstash': { enabled: true },
+      'telemetry/gelf': { address: `127.0.0.1:${gelfPort}`, enable_tcp: false },
+    },
+    endpoints: [
+      {
+        endpoint: '/users/{id}',
+        input_headers: ['X-User', 'X-Round'],
+        extra_config: {
+          'auth/validator': validator,
+          'security/cors': { allow_origins: ['https://www.shop.example'] },
+          'security/http': { frame_deny: true },
+          'security/bot-detector': { deny: ['BadClient'] },
+          'validation/cel': [{ check_expr: "JWT.sub != 'mallory' && size(req_params.Id) < 20" }],
+          'qos/ratelimit/router': { max_rate: 1e6, client_max_rate: 1e6 + round, strategy: 'ip' },
+          proxy: { combiner: 'deep' },
+        },
+        backend: [
+          {
+            url_pattern: '/users/{id}',
+            extra_config: {
+              'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 100 },
+              'qos/ratelimit/proxy': { max_rate: 1e6, capacity: 1e6 },
+              'validation/cel': [{ check_expr: "req_method == 'GET'" }],
+              'modifier/martian': {
+                'header.Modifier': { scope: ['request'], name: 'X-Round', value: String(round) },
+              },
+              'telemetry/logging': { backend: { log_with_level: 'INFO' } },
+            },
+          },
+          {
+            url_pattern: '/shared/{id}',
+            extra_config: {
+              'qos/http-cache': { shared: true },
+              'qos/circuit-breaker/http': {
+                interval: 60,
+                timeout: 10,
+                max_errors: 100,
+                valid_status_codes: [200, 404],
+              },
+              'auth/client-credentials': {
+                client_id: 'gateway',
+                client_secret: 'of-the-test',
+                token_url: `${upstream}/oauth/token`,
+              },
+              'backend/http/client': { no_redirect: true },
+            },
+          },
+        ],
+      },
+      {
+        endpoint: '/orders',
+        method: 'POST',
+        extra_config: {
+          'validation/json-schema': {
+            type: 'object',
+            required: ['item'],
+            properties: { item: { type: 'string' } },
+          },
+        },
+        backend: [{ url_pattern: '/orders', extra_config: { 'backend/http': { return_error_details: 'orders' } } }],
+      },
+      {
+        endpoint: '/login',
+        method: 'POST',
+        extra_config: {
+          'auth/signer': {
+            alg: 'HS256',
+            kid: 'sample',
+            keys_to_sign: ['access_token'],
+            jwk_local_path: 'samples/tokens/keys.json',
+            disable_jwk_security: true,
+          },
+        },
+        backend: [{ url_pattern: '/login' }],
+      },
+    ],
+  };
+}

@@ -1,0 +1,125 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { Pool } from 'undici';
+import type { LogDestination } from '#contract';
+import type { Operations } from '#kernel';
+import { toolServices } from '../../kernel/cli/tools.ts';
+import { createSinks, type ProcessSinks } from '../../kernel/logging/index.ts';
+import { Registry } from '../../kernel/registry/registry.ts';
+import { examine } from '../../kernel/runtime/build.ts';
+import { catalogue } from '../../plugins/index.ts';
+import { until } from '../support/conditions.ts';
+import { startGateway } from '../support/gateway.ts';
+import { everything } from './config.ts';
+import { startSurroundings } from './servers.ts';
+
+const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
+
+/** Components that stand in no configuration of their own, or cannot be told where the server they talk to is. */
+const leftOut = new Set(['admin/api', 'auth/jose', 'telemetry/moesif', ...(catalogue.always ?? [])]);
+
+describe('every component at once', function () {
+  // Processes and a load take their time on a busy machine.
+  this.timeout(120_000);
+  let surroundings: Awaited<ReturnType<typeof startSurroundings>>;
+
+  let sinks: ProcessSinks;
+
+  before(async () => {
+    surroundings = await startSurroundings();
+    const unread: LogDestination = { write: (_lines, done) => done() };
+    sinks = createSinks({ stdout: unread, stderr: unread });
+  });
+  after(async () => {
+    sinks.close();
+    await surroundings.close();
+  });
+
+  it('is all there is', () => {
+    const text = JSON.stringify(everything(surroundings));
+    const components = Object.keys(catalogue.plugins).filter((name) => !/^(?:encoding|discovery)\//.test(name));
+    deepEqual(
+      components.filter((name) => !leftOut.has(name) && !text.includes(`"${name}"`)),
+      [],
+    );
+  });
+
+  it('is checked without a mistake', async () => {
+    const registry = new Registry(catalogue, toolServices());
+    const { errors } = await examine(everything(surroundings), {}, registry, true);
+    await registry.close();
+    deepEqual(errors, []);
+  });
+
+  for (const count of [1, 3]) {
+    describe(`with ${count === 1 ? 'one process' : `${count} workers`}`, () => {
+      let gateway: Operations;
+      let pool: Pool;
+      let token: string;
+
+      before(async () => {
+        const workers = count === 1 ? {} : { workers: { count, program, args: [] } };
+        gateway = await startGateway(everything(surroundings), { sinks, ...workers });
+        const { port } = await gateway.listen();
+        pool = new Pool(`http://127.0.0.1:${port}`, { connections: 12 });
+        token = (await ask('POST', '/login')).access_token;
+      });
+      after(async () => {
+        await pool.close();
+        await gateway.close();
+      });
+
+      const ask = async (method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}, status = 200) => {
+        const sent = { 'content-type': 'application/json', origin: 'https://www.shop.example', ...headers };
+        const body = method === 'POST' ? '{"item":"a"}' : null;
+        const response = await pool.request({ method, path, headers: sent, body });
+        const text = await response.body.text();
+        equal(response.statusCode, status, `${method} ${path}: ${response.statusCode} ${text}`);
+        equal(response.headers['access-control-allow-origin'], 'https://www.shop.example');
+        equal(response.headers['x-frame-options'], 'DENY');
+        return text.startsWith('{') ? JSON.parse(text) : text;
+      };
+      const authorized = () => ({ authorization: `Bearer ${token}` });
+
+      it('serves', async () => {
+        deepEqual(await ask('GET', '/users/1', authorized()), {
+          user: 'ada',
+          round: 0,
+          shared: 'Bearer of-the-gateway',
+        });
+        deepEqual(await ask('POST', '/orders'), { ordered: true });
+        await until(() => surroundings.gelfMessages() > 0);
+      });
+
+      it('refuses', async () => {
+        await ask('GET', '/users/1', {}, 401);
+        await ask('GET', '/users/1', { ...authorized(), 'user-agent': 'BadClient' }, 403);
+        await ask('GET', '/orders', { 'user-agent': 'badbot/1' }, 403);
+        await ask('GET', '/users/123456789012345678901', authorized(), 500);
+      });
+
+      it('loses no request while it is reloaded under load', async () => {
+        let isOver = false;
+        let answered = 0;
+        const rounds = new Set<number>();
+        const client = async (): Promise<void> => {
+          while (!isOver) {
+            rounds.add((await ask('GET', `/users/${answered % 7}`, authorized())).round);
+            await ask('POST', '/orders');
+            answered += 2;
+          }
+        };
+        const load = Promise.all(Array.from({ length: 8 }, client));
+        for (let round = 1; round <= 6; round++) {
+          const before = answered;
+          const { result } = await gateway.reload(everything(surroundings, round));
+          equal(result, 'applied');
+          await until(() => answered > before + 40);
+        }
+        isOver = true;
+        await load;
+        ok(rounds.has(6), `only ${[...rounds]}`);
+      });
+    });
+  }
+});

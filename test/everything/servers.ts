@@ -1,0 +1,33 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { startBackend } from '../support/gateway.ts';
+import type { Surroundings } from './config.ts';
+
+/** Every server that the configuration talks to, in one. */
+export async function startSurroundings(): Promise<
+  Surroundings & { readonly gelfMessages: () => number; close(): Promise<void> }
+> {
+  let messages = 0;
+  const gelf = createSocket('udp4', () => messages++).bind(0, '127.0.0.1');
+  await once(gelf, 'listening');
+  const backend = await startBackend(({ target, headers }, response) => {
+    const respond = (body: object, more: object = {}) =>
+      response.writeHead(200, { 'Content-Type': 'application/json', ...more }).end(JSON.stringify(body));
+    const path = new URL(target, 'http://backend').pathname;
+    if (path === '/oauth/token') respond({ access_token: 'of-the-gateway', token_type: 'bearer', expires_in: 3600 });
+    else if (path === '/login') respond({ access_token: { sub: 'ada', roles: ['reader'] } });
+    else if (path === '/orders') respond({ ordered: true });
+    else if (path.startsWith('/shared/')) respond({ shared: headers.authorization }, { 'Cache-Control': 'max-age=1' });
+    else respond({ user: headers['x-user'], round: Number(headers['x-round']) });
+  });
+  return {
+    upstream: backend.url,
+    gelfPort: gelf.address().port,
+    gelfMessages: () => messages,
+    async close() {
+      gelf.close();
+      await once(gelf, 'close');
+      await backend.close();
+    },
+  };
+}
