@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Log } from '#contract';
-import { answering } from './answering.ts';
 import { acceptHeaders } from './body.ts';
 import { cors } from './cors.ts';
 import { guardConnection } from './guards/connection.ts';
@@ -11,14 +10,15 @@ import { createTokenGuard } from './guards/token.ts';
 import { createIdempotency } from './idempotency.ts';
 import type { Admin, Operation } from './operation.ts';
 import { Problem } from './problem.ts';
+import { outermost } from './respond.ts';
 import { serveOperation } from './serve-operation.ts';
 import type { Tokens } from './tokens/tokens.ts';
 
 /** Answers one request of the admin port. */
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Serves every operation behind all guards. */
-export function createApp(admin: Admin, operations: readonly Operation[], tokens: Tokens, log: Log): Answer {
+export function createApp(admin: Admin, operations: readonly Operation[], tokens: Tokens, log: Log): RequestListener {
   const { gateway } = admin;
   const now = () => performance.now();
   const authenticate = createTokenGuard(tokens, createFailureCounter(now), log);
@@ -32,7 +32,7 @@ export function createApp(admin: Admin, operations: readonly Operation[], tokens
   const app = new Koa();
   // What was thrown has been answered; what is left are answers that nobody takes any more.
   app.on('error', (error: Error) => log.debug(() => `an answer broke off: ${error.message}`));
-  app.use(answering(gateway, log));
+  app.use(outermost(gateway, log));
   app.use(guardConnection(settings));
   app.use(cors(settings));
   app.use(async (ctx, next) => {

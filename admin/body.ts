@@ -13,7 +13,7 @@ function formatOfType(mediaType: string): Format | undefined {
 const configTypes: readonly string[] = ['application/json', 'application/yaml', 'application/toml'];
 
 /** A configuration as it came in a form. */
-export interface Part {
+export interface FormFile {
   readonly format: Format;
   readonly bytes: Uint8Array;
 }
@@ -23,7 +23,7 @@ export interface Part {
  * @throws Problem bad-request when it is no such body, or has more files: nothing in a configuration can name them;
  *   unsupported-media-type.
  */
-async function singleFile(body: Uint8Array, contentType: string): Promise<Part> {
+async function singleFile(body: Uint8Array, contentType: string): Promise<FormFile> {
   const [file, ...others] = await filesOf(body, contentType);
   if (!file) throw new Problem('bad-request', 'the form holds no file');
   if (others.length > 0) {
@@ -133,8 +133,8 @@ export const acceptHeaders: Readonly<Record<string, string>> = { PATCH: 'Accept-
 
 function unsupported(ctx: Koa.Context, mediaType: string, accepted: readonly string[]): Problem {
   const headers = { [acceptHeaders[ctx.method] ?? 'Accept']: accepted.join(', ') };
-  const found = mediaType || 'none';
-  return new Problem('unsupported-media-type', `Content-Type must be ${accepted.join(', ')}; it is ${found}`, {
+  const match = mediaType || 'none';
+  return new Problem('unsupported-media-type', `Content-Type must be ${accepted.join(', ')}; it is ${match}`, {
     headers,
   });
 }

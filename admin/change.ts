@@ -6,7 +6,7 @@ import { currentEtag, demandMatch, etagOf } from './etag.ts';
 import type { Admin, Operation, Parameter } from './operation.ts';
 import { queryDuration, queryFlag, queryNumber, queryText } from './parameters.ts';
 import { configProblems, type ProblemSlug } from './problem.ts';
-import { jsonAnswer, objectOf, whole } from './schemas.ts';
+import { jsonResponse, objectOf, whole } from './schemas.ts';
 
 /** Longest wait for changes before this one, in seconds. */
 const DEFAULT_WAIT = 30;
@@ -54,9 +54,9 @@ export const changeParameters: readonly Parameter[] = [
 ];
 
 /** Answers of everything that applies a configuration. */
-export const changeAnswers: Operation['answers'] = {
-  200: jsonAnswer('What it did; with a guard, Location tells where that is reported.', appliedSchema),
-  202: jsonAnswer(
+export const changeResponses: Operation['responses'] = {
+  200: jsonResponse('What it did; with a guard, Location tells where that is reported.', appliedSchema),
+  202: jsonResponse(
     'Begun, for a client that does not wait; Location tells where it is reported.',
     objectOf('BegunAttempt', { attempt: whole }),
   ),
@@ -97,7 +97,7 @@ export async function applyChange(
     const attempt = await Promise.race([begun.promise, applied.then(() => begun.promise)]);
     // What becomes of it is told by the attempt.
     applied.catch(() => {});
-    answerBegun(ctx, attempt);
+    respondBegun(ctx, attempt);
     return;
   }
   const outcome = await applied;
@@ -106,7 +106,7 @@ export async function applyChange(
   ctx.body = appliedBody(outcome, gateway);
 }
 
-function answerBegun(ctx: Koa.Context, attempt: number): void {
+function respondBegun(ctx: Koa.Context, attempt: number): void {
   ctx.status = 202;
   ctx.set({ Location: attemptAt(attempt), 'Preference-Applied': 'respond-async' });
   ctx.body = { attempt };

@@ -4,10 +4,10 @@ import {
   diffConfigs,
   type Examined,
   endpointId,
-  type FindPlace,
+  type FindPosition,
   type Operations,
-  placesIn,
   pointerOnly,
+  positionsIn,
   type Snapshot,
 } from '#kernel';
 import { isRevealing } from './keep-secrets.ts';
@@ -36,8 +36,8 @@ export function compare(ctx: Koa.Context, gateway: Operations, from: Side, to: S
 }
 
 /** Finds where something stands in the document that a configuration was made from. */
-function placerOf({ snapshot: { document }, examined }: Side): FindPlace {
-  const find = document ? placesIn(document) : pointerOnly;
+function placerOf({ snapshot: { document }, examined }: Side): FindPosition {
+  const find = document ? positionsIn(document) : pointerOnly;
   return (pointer) => {
     const written = examined.origin(pointer);
     return { ...find(written), pointer: written };

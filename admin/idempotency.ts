@@ -23,7 +23,7 @@ const MAX_RESULTS = 1000;
 const MAX_KEY = 255;
 
 /** Headers of a result that are part of it. */
-const told = ['ETag', 'Location', 'Content-Type', 'Retry-After', 'Preference-Applied'];
+const reported = ['ETag', 'Location', 'Content-Type', 'Retry-After', 'Preference-Applied'];
 
 /** Does a request once, however often it is sent. */
 export interface Idempotency {
@@ -31,10 +31,10 @@ export interface Idempotency {
    * Answers with the result of the first request with the same `Idempotency-Key`, waiting for it while it runs. What was
    * not tried, or failed for a fault of ours, may be tried again.
    * @param owner whose key it is.
-   * @param answer runs the request; the answer, also a problem, stands in the context.
+   * @param respond runs the request; the answer, also a problem, stands in the context.
    * @throws Problem idempotency-key-reused when the key was used for another request; bad-request when it is too long.
    */
-  once(ctx: Koa.Context, owner: string, body: Uint8Array | null, answer: () => Promise<void>): Promise<void>;
+  once(ctx: Koa.Context, owner: string, body: Uint8Array | null, respond: () => Promise<void>): Promise<void>;
 }
 
 /** @param now milliseconds, monotonic. */
@@ -47,9 +47,9 @@ export function createIdempotency(now: () => number): Idempotency {
     }
   };
   return {
-    async once(ctx, owner, body, answer) {
+    async once(ctx, owner, body, respond) {
       const given = ctx.get('idempotency-key');
-      if (given === '') return answer();
+      if (given === '') return respond();
       if (given.length > MAX_KEY)
         throw new Problem('bad-request', `Idempotency-Key is longer than ${MAX_KEY} characters`);
       forget();
@@ -64,7 +64,7 @@ export function createIdempotency(now: () => number): Idempotency {
       }
       const { promise: result, resolve } = Promise.withResolvers<Result>();
       entries.set(key, { print, since: now(), result });
-      await answer();
+      await respond();
       const done = resultOf(ctx);
       if (done.status === 409 || done.status >= 500) entries.delete(key);
       resolve(done);
@@ -79,7 +79,7 @@ function printOf(ctx: Koa.Context, body: Uint8Array | null): string {
 
 function resultOf(ctx: Koa.Context): Result {
   const { status, body } = ctx;
-  const headers = told.map((name) => [name, String(ctx.response.get(name))]).filter(([, value]) => value !== '');
+  const headers = reported.map((name) => [name, String(ctx.response.get(name))]).filter(([, value]) => value !== '');
   return { status, body, headers: Object.fromEntries(headers) };
 }
 

@@ -36,8 +36,8 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
     settings: () => admin.settings,
     log,
   });
-  const answer = createApp(admin, operations, source.tokens, log);
-  const port = new AdminPort({ gateway, listen, answer, log, onServing: source.settle });
+  const respond = createApp(admin, operations, source.tokens, log);
+  const port = new AdminPort({ gateway, listen, respond, log, onServing: source.settle });
   try {
     await port.open();
   } catch (error) {

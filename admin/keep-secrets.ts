@@ -38,7 +38,7 @@ function secretsKept(data: Data, { serving, config, components: { isSecret } }: 
   const written = serving.snapshot.data as Data;
   const kept = new Map<string, Kept>();
   for (const current of [canonicalData(config), written]) {
-    for (const found of maskedIn(data, current, '', isSecret)) kept.set(found.pointer, found);
+    for (const match of maskedIn(data, current, '', isSecret)) kept.set(match.pointer, match);
   }
   return [...kept.values()];
 }
@@ -64,8 +64,9 @@ const names = ['endpoint', 'method', 'id', 'name', 'url_pattern'] as const;
 
 function counterpart(item: Data, index: number, list: readonly Data[], current: readonly Data[]): Data | undefined {
   if (!isObject(item)) return current[index];
-  const told = names.filter((name) => getKey(item, name) !== MASK);
-  const isSame = (other: Data) => isObject(other) && told.every((name) => nameOf(other, name) === nameOf(item, name));
+  const reported = names.filter((name) => getKey(item, name) !== MASK);
+  const isSame = (other: Data) =>
+    isObject(other) && reported.every((name) => nameOf(other, name) === nameOf(item, name));
   // Of entries with the same name the first is the first.
   const nth = list.slice(0, index).filter(isSame).length;
   return current.filter(isSame)[nth];

@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import type { OpenApi } from './openapi/document.ts';
 import type { Operating } from './operating/operating.ts';
 import type { ProblemSlug } from './problem.ts';
-import type { Answer, JsonSchema } from './schemas.ts';
+import type { JsonSchema, ResponseSchema } from './schemas.ts';
 
 /** A parameter of an operation. */
 export interface Parameter {
@@ -35,7 +35,7 @@ export interface Operation {
   /** The operation also works without one. */
   readonly bodyIsOptional?: true;
   /** By status; problems are not among them. */
-  readonly answers: { readonly [status: number]: Answer };
+  readonly responses: { readonly [status: number]: ResponseSchema };
   /** Problems of its own, besides those that follow from the rest of it. */
   readonly problems?: readonly ProblemSlug[];
   /** It changes what serves: takes its turn, heeds `If-Match` and `Idempotency-Key`, and leaves a line in the audit log. */

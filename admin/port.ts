@@ -9,7 +9,7 @@ import {
   type Ready,
   Refusal,
 } from '#kernel';
-import type { Answer } from './app.ts';
+import type { RequestListener } from './app.ts';
 import { PlanError, type PortPlan, planPort } from './port-plan.ts';
 import { createHttpServer, type HttpServer } from './server/http-server.ts';
 import { openSocketListener, type SocketListener } from './server/socket-listener.ts';
@@ -23,7 +23,7 @@ export interface AdminPortOptions {
   readonly gateway: Operations;
   /** The address of the command line or the environment. */
   readonly listen: string | undefined;
-  readonly answer: Answer;
+  readonly respond: RequestListener;
   readonly log: Log;
   /** Told of every address that was opened, and of every configuration that serves there, before its change is answered. */
   readonly onServing: (address: string) => Promise<void>;
@@ -114,9 +114,9 @@ export class AdminPort implements Participant {
       );
       return { entrance, giveBack: () => entrance.close(0) };
     } catch (error) {
-      const told = `the admin API cannot listen on ${listen}: ${bindTrouble(error as Error)}`;
-      if (isAsked) throw new Error(told, { cause: error });
-      this.#options.log.warning(`${told}; continuing without it`);
+      const reported = `the admin API cannot listen on ${listen}: ${bindTrouble(error as Error)}`;
+      if (isAsked) throw new Error(reported, { cause: error });
+      this.#options.log.warning(`${reported}; continuing without it`);
       return { entrance: null, giveBack() {} };
     }
   }
@@ -132,7 +132,7 @@ export class AdminPort implements Participant {
 
   #speak(pem: HttpServer['pem']): void {
     const old = this.#speaker;
-    this.#speaker = createHttpServer(this.#options.answer, pem);
+    this.#speaker = createHttpServer(this.#options.respond, pem);
     old?.close();
   }
 

@@ -2,15 +2,15 @@ import { ConfigText, type Operations, type Revision, type RevisionSummary, readS
 import { Problem } from './problem.ts';
 
 /** @throws Problem not-found for a revision there never was, gone for one that was pruned. */
-export function demandFound<T extends RevisionSummary>(found: T | 'pruned' | undefined, number: number): T {
-  if (found === undefined) throw new Problem('not-found', `there is no revision ${number}`);
-  if (found === 'pruned') throw new Problem('gone', `revision ${number} has been pruned`);
-  return found;
+export function demandRevision<T extends RevisionSummary>(match: T | 'pruned' | undefined, number: number): T {
+  if (match === undefined) throw new Problem('not-found', `there is no revision ${number}`);
+  if (match === 'pruned') throw new Problem('gone', `revision ${number} has been pruned`);
+  return match;
 }
 
 /** A revision in the history, with its content. @throws Problem as `demandFound`. */
 export async function revisionAt({ revisions }: Operations, number: number): Promise<Revision> {
-  return demandFound(await revisions.get(number), number);
+  return demandRevision(await revisions.get(number), number);
 }
 
 /** The content of a revision, parsed. @throws Problem as `demandFound`. */

@@ -2,7 +2,7 @@
 export type JsonSchema = { readonly [keyword: string | symbol]: unknown };
 
 /** What an operation answers with one status. */
-export interface Answer {
+export interface ResponseSchema {
   readonly description: string;
   /** Media type to the schema of its body; none for an empty body. */
   readonly content?: { readonly [mediaType: string]: JsonSchema };
@@ -64,14 +64,14 @@ export const place: Readonly<Record<string, JsonSchema>> = { pointer: text, file
 export const placeSchema = objectWith('Place', place, 'pointer');
 
 /** An answer in JSON. */
-export function jsonAnswer(description: string, schema: JsonSchema): Answer {
+export function jsonResponse(description: string, schema: JsonSchema): ResponseSchema {
   return { description, content: { 'application/json': schema } };
 }
 
 /** A configuration, whatever it is written in. */
 export const configSchema = documentOf('Configuration', 'A configuration, as of GET /v1/schema.');
 
-/** A stretch of the configuration. */
+/** A range of the configuration. */
 const span = { ...place, endLine: whole, endColumn: whole };
 
 /** A mistake in a configuration, as problems list them. */

@@ -1,7 +1,6 @@
 import type Koa from 'koa';
 import { isObject, type Log } from '#contract';
 import type { Operations } from '#kernel';
-import { answerProblem } from './answering.ts';
 import { readBody } from './body.ts';
 import { addressOf, callerOf, demandScope } from './caller.ts';
 import { demandIfMatch, demandMatch } from './etag.ts';
@@ -9,6 +8,7 @@ import type { Authenticate } from './guards/token.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Admin, Operation } from './operation.ts';
 import { Problem } from './problem.ts';
+import { respondProblem } from './respond.ts';
 
 /** What every operation is served with. */
 export interface OperationContext {
@@ -64,7 +64,7 @@ function runnerOf(operation: Operation, { admin, idempotency, log }: OperationCo
     try {
       await task();
     } catch (error) {
-      answerProblem(ctx, gateway, log, error);
+      respondProblem(ctx, gateway, log, error);
     }
   };
   const inner = changes ? conditional : plain;

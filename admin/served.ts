@@ -1,4 +1,12 @@
-import { type FindPlace, normalize, type Operations, placesIn, pointerOnly, type Served, type Snapshot } from '#kernel';
+import {
+  type FindPosition,
+  normalize,
+  type Operations,
+  pointerOnly,
+  positionsIn,
+  type Served,
+  type Snapshot,
+} from '#kernel';
 
 /** What serves, and where its parts are written. */
 export interface ServedNow {
@@ -7,9 +15,9 @@ export interface ServedNow {
   /** The pointer in the document of what stands at a pointer of the configuration. */
   readonly origin: (pointer: string) => string;
   /** Finds the place of what a pointer of the configuration leads to. */
-  readonly place: FindPlace;
+  readonly positionOf: FindPosition;
   /** Finds the place of what a pointer of the document leads to. */
-  readonly writtenPlace: FindPlace;
+  readonly writtenPlace: FindPosition;
 }
 
 const origins = new WeakMap<Snapshot, ServedNow['origin']>();
@@ -17,9 +25,9 @@ const origins = new WeakMap<Snapshot, ServedNow['origin']>();
 /** Looks at the serving configuration. */
 export function servedNow({ serving, components }: Operations): ServedNow {
   const { snapshot, ...served } = serving;
-  const writtenPlace = snapshot.document ? placesIn(snapshot.document) : pointerOnly;
+  const writtenPlace = snapshot.document ? positionsIn(snapshot.document) : pointerOnly;
   const origin = (pointer: string): string => originOf(snapshot, components.known)(pointer);
-  return { served, snapshot, origin, writtenPlace, place: (pointer) => writtenPlace(origin(pointer)) };
+  return { served, snapshot, origin, writtenPlace, positionOf: (pointer) => writtenPlace(origin(pointer)) };
 }
 
 /** Old names are only known after the document was read again: that is done once. */

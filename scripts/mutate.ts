@@ -8,7 +8,7 @@ import type { LogLevel } from '@stryker-mutator/api/core';
 import { Stryker } from '@stryker-mutator/core';
 import { tried } from './mutate/collector.ts';
 import { readEquivalents } from './mutate/equivalents.ts';
-import { tellTests, testsOf } from './mutate/rooms.ts';
+import { passTests, testsOf } from './mutate/rooms.ts';
 import { summaryOf } from './mutate/summary.ts';
 
 const { values, positionals } = parseArgs({
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 const [path] = positionals;
 if (path === undefined) throw new Error('please name a room, such as kernel/pipeline, or a file of one');
 
-tellTests(values.tests ?? testsOf(path));
+passTests(values.tests ?? testsOf(path));
 const plugin = (name: string) => new URL(`./mutate/${name}.ts`, import.meta.url).href;
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-mutate-'));

@@ -103,6 +103,6 @@ export function processMetrics(admin: Admin): Metric[] {
 const workerStates: readonly WorkerInfo['state'][] = ['starting', 'up', 'stopping', 'down'];
 
 /** How many there are of each state, none included. */
-function countStates(states: readonly string[], found: readonly string[]): Sample[] {
-  return states.map((state) => ({ labels: { state }, value: found.filter((one) => one === state).length }));
+function countStates(states: readonly string[], results: readonly string[]): Sample[] {
+  return states.map((state) => ({ labels: { state }, value: results.filter((one) => one === state).length }));
 }

@@ -1,9 +1,9 @@
 import { version } from '#kernel';
 import type { Operation, Parameter } from '../operation.ts';
-import { type Answer, configSchema } from '../schemas.ts';
+import { configSchema, type ResponseSchema } from '../schemas.ts';
 import { type Components, createComponents } from './components.ts';
 import { type OpenApi, type OpenApiOperation, operationIdOf, pathsOf } from './document.ts';
-import { problemAnswers } from './problem-answers.ts';
+import { problemResponses } from './problem-responses.ts';
 
 const TOKEN = 'token';
 
@@ -30,22 +30,22 @@ export function describeAdmin(operations: readonly Operation[], origin: string):
 }
 
 function describe(operation: Operation, components: Components): OpenApiOperation {
-  const { method, summary, scope, openOnLoopback, parameters = [], answers } = operation;
+  const { method, summary, scope, openOnLoopback, parameters = [], responses } = operation;
   const needed = scope === null ? [] : [{ [TOKEN]: [scope] }];
   return {
     operationId: operationIdOf(
       method,
       pathOf(operation)
         .split('/')
-        .filter((part) => part !== '' && part !== 'v1'),
+        .filter((segment) => segment !== '' && segment !== 'v1'),
     ),
     summary,
     ...(parameters.length > 0 && { parameters: parameters.map(describeParameter) }),
     ...describeBody(operation, components),
     responses: Object.fromEntries(
-      Object.entries({ ...answers, ...problemAnswers(operation) }).map(([status, answer]) => [
+      Object.entries({ ...responses, ...problemResponses(operation) }).map(([status, response]) => [
         status,
-        describeAnswer(answer, components),
+        describeResponse(response, components),
       ]),
     ),
     // An empty one among several says that none is needed.
@@ -66,7 +66,7 @@ function describeBody(
   return { requestBody: { required: !bodyIsOptional, content: contentOf(schemas, components) } };
 }
 
-function describeAnswer({ description, content }: Answer, components: Components): object {
+function describeResponse({ description, content }: ResponseSchema, components: Components): object {
   return { description, ...(content && { content: contentOf(Object.entries(content), components) }) };
 }
 

@@ -52,8 +52,8 @@ export function pathsOf(
 /** A name for programs, as `getUsersById` for GET /users/{id}. @param segments of the path, variables as `{id}`. */
 export function operationIdOf(method: string, segments: readonly string[]): string {
   const words = segments.flatMap((segment) => {
-    const parts = segment.split(/(\{[^}]*\})/).filter((part) => part !== '');
-    return parts.map((part) => (part.startsWith('{') ? `By${capitalized(part)}` : capitalized(part)));
+    const segments = segment.split(/(\{[^}]*\})/).filter((segment) => segment !== '');
+    return segments.map((segment) => (segment.startsWith('{') ? `By${capitalized(segment)}` : capitalized(segment)));
   });
   return method.toLowerCase() + (words.join('') || 'Root');
 }

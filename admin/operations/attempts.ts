@@ -6,7 +6,7 @@ import { Problem } from '../problem.ts';
 import { attemptProblem } from '../problem-document.ts';
 import {
   guardSchema,
-  jsonAnswer,
+  jsonResponse,
   listOf,
   mapOf,
   objectOf,
@@ -36,8 +36,8 @@ export const listAttempts: Operation = {
   scope: 'read',
   summary: 'List the last attempts to apply a configuration, newest first.',
   parameters: pageParameters,
-  answers: {
-    200: jsonAnswer('A page.', objectOf('AttemptPage', { attempts: listOf(attemptSchema), cursor: orNull(text) })),
+  responses: {
+    200: jsonResponse('A page.', objectOf('AttemptPage', { attempts: listOf(attemptSchema), cursor: orNull(text) })),
   },
   handle(ctx, { gateway }) {
     const { items, cursor } = pageOf(ctx, gateway.attempts.list, ({ id }) => String(id));
@@ -51,7 +51,7 @@ export const readAttempt: Operation = {
   scope: 'read',
   summary: 'Tell what came of an attempt.',
   parameters: [numberInPath('id', 'The attempt.')],
-  answers: { 200: jsonAnswer('The attempt.', attemptSchema) },
+  responses: { 200: jsonResponse('The attempt.', attemptSchema) },
   problems: ['not-found'],
   handle(ctx, { gateway }) {
     const id = pathNumber(ctx, 'id');

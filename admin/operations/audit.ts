@@ -1,6 +1,6 @@
 import { audit as auditConfig, severities } from '#kernel';
 import type { Operation } from '../operation.ts';
-import { flag, jsonAnswer, listOf, mapOf, objectOf, oneOf, placeSchema, text, whole } from '../schemas.ts';
+import { flag, jsonResponse, listOf, mapOf, objectOf, oneOf, placeSchema, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 
 /** Schema of one recommendation. */
@@ -17,8 +17,8 @@ export const audit: Operation = {
   path: '/v1/audit',
   scope: 'read',
   summary: 'Recommend what would make the serving configuration safer, faster or easier to watch.',
-  answers: {
-    200: jsonAnswer(
+  responses: {
+    200: jsonResponse(
       'By rule.',
       objectOf('Audit', {
         recommendations: listOf(recommendation),
@@ -33,7 +33,7 @@ export const audit: Operation = {
     const rules = await components.auditRules();
     ctx.body = auditConfig(audited, rules, {
       available: new Set(components.names),
-      place: writtenPlace,
+      positionOf: writtenPlace,
       known: components.known,
     });
   },

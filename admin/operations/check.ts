@@ -1,9 +1,9 @@
-import { audit, hashOfExamined, placesIn, pointerOnly, readSnapshot, toIssues } from '#kernel';
+import { audit, hashOfExamined, pointerOnly, positionsIn, readSnapshot, toIssues } from '#kernel';
 import { acceptedConfigs, readConfigBody } from '../body.ts';
 import type { Operation } from '../operation.ts';
 import { queryFlag, queryWord } from '../parameters.ts';
 import { configProblems } from '../problem.ts';
-import { flag, issueSchema, jsonAnswer, listOf, mapOf, objectOf, orNull, text, whole } from '../schemas.ts';
+import { flag, issueSchema, jsonResponse, listOf, mapOf, objectOf, orNull, text, whole } from '../schemas.ts';
 import { recommendation } from './audit.ts';
 
 const levels = ['full', 'schema', 'syntax'] as const;
@@ -40,7 +40,7 @@ export const check: Operation = {
   ],
   accepts: acceptedConfigs,
   bodyIsOptional: true,
-  answers: { 200: jsonAnswer('It is valid; hash and counts are those of what would serve.', valid) },
+  responses: { 200: jsonResponse('It is valid; hash and counts are those of what would serve.', valid) },
   problems: configProblems,
   async handle(ctx, admin) {
     const { gateway } = admin;
@@ -56,12 +56,12 @@ export const check: Operation = {
     }
     const examined = await gateway.examine(snapshot, level === 'full', true);
     const { config, origin, warnings } = examined;
-    const place = document ? placesIn(document) : pointerOnly;
+    const position = document ? positionsIn(document) : pointerOnly;
     const available = new Set(gateway.components.names);
     const rules = isAudited ? await gateway.components.auditRules() : [];
     const { stats, recommendations } = audit({ config, document: data, origin }, rules, {
       available,
-      place,
+      positionOf: position,
       known: gateway.components.known,
     });
     ctx.body = {

@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import { type Data, isObject } from '#contract';
 import { ConfigText, canonicalData, decodeText, type Operations, parseJson, parsePointer } from '#kernel';
 import { acceptedConfigs, demandBody, demandConfigBody } from '../body.ts';
-import { changeAnswers } from '../change.ts';
+import { changeResponses } from '../change.ts';
 import { patchSchema } from '../comparing.ts';
 import { currentEtag, demandIfMatch, hasCurrent } from '../etag.ts';
 import { isRevealing, keepSecrets, shown } from '../keep-secrets.ts';
@@ -16,7 +16,7 @@ import { demandWritable, replaceConfig, replaceParameters, replaceProblems } fro
 import { documentOf, named, text } from '../schemas.ts';
 
 /** With a pointer it may be of any type. */
-const part = named('ConfigurationPart', { description: 'A configuration, or what stands at a pointer of it.' });
+const section = named('ConfigurationPart', { description: 'A configuration, or what stands at a pointer of it.' });
 
 const forms = ['effective', 'source', 'rendered'] as const;
 
@@ -47,8 +47,8 @@ export const getConfig: Operation = {
     revealParameter,
     { name: 'If-None-Match', in: 'header', description: 'ETag that is known: 304 when it still serves.', schema: text },
   ],
-  answers: {
-    200: { description: 'The configuration.', content: { 'application/json': part, 'application/yaml': part } },
+  responses: {
+    200: { description: 'The configuration.', content: { 'application/json': section, 'application/yaml': section } },
     304: { description: 'What If-None-Match names serves still.' },
   },
   problems: ['not-found'],
@@ -65,7 +65,7 @@ export const getConfig: Operation = {
     }
     ctx.set('Content-Type', mediaType);
     const written = isWhole && form === 'source' ? asWritten(gateway, mediaType) : undefined;
-    ctx.body = written ?? printedPart(ctx, gateway, form, pointer, mediaType);
+    ctx.body = written ?? printedSection(ctx, gateway, form, pointer, mediaType);
   },
 };
 
@@ -75,7 +75,13 @@ function asWritten({ serving }: Operations, mediaType: string): string | undefin
   return mediaType === `application/${format}` ? written : undefined;
 }
 
-function printedPart(ctx: Koa.Context, gateway: Operations, form: string, pointer: string, mediaType: string): string {
+function printedSection(
+  ctx: Koa.Context,
+  gateway: Operations,
+  form: string,
+  pointer: string,
+  mediaType: string,
+): string {
   const data = form === 'effective' ? canonicalData(gateway.config) : (gateway.serving.snapshot.data as Data);
   return printers[mediaType]!(shown(ctx, gateway, valueAt(data, pointer), pointer));
 }
@@ -98,7 +104,7 @@ export const putConfig: Operation = {
   summary: 'Replace the whole configuration. A *** where a secret stands keeps the present one.',
   parameters: replaceParameters,
   accepts: acceptedConfigs,
-  answers: changeAnswers,
+  responses: changeResponses,
   problems: replaceProblems,
   changes: true,
   async handle(ctx, admin) {
@@ -125,7 +131,7 @@ export const patchConfig: Operation = {
   parameters: replaceParameters,
   accepts,
   bodies: { 'application/merge-patch+json': mergePatchSchema, 'application/json-patch+json': patchSchema },
-  answers: changeAnswers,
+  responses: changeResponses,
   problems: [...replaceProblems, 'test-failed'],
   changes: true,
   async handle(ctx, admin) {

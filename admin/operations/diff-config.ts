@@ -6,7 +6,7 @@ import type { Operation } from '../operation.ts';
 import { queryNumber, queryWord, revealParameter } from '../parameters.ts';
 import { configProblems } from '../problem.ts';
 import { snapshotOf } from '../revision-at.ts';
-import { jsonAnswer } from '../schemas.ts';
+import { jsonResponse } from '../schemas.ts';
 
 const levels = ['schema', 'full'] as const;
 
@@ -31,7 +31,7 @@ export const diffConfig: Operation = {
     revealParameter,
   ],
   accepts: acceptedConfigs,
-  answers: { 200: jsonAnswer('The difference.', differenceSchema) },
+  responses: { 200: jsonResponse('The difference.', differenceSchema) },
   problems: [...configProblems, 'not-found', 'gone'],
   async handle(ctx, admin) {
     const { gateway } = admin;

@@ -23,7 +23,7 @@ export const events: Operation = {
       schema: { type: 'integer', minimum: 0 },
     },
   ],
-  answers: {
+  responses: {
     200: { description: 'Server-sent events, without end; data is JSON.', content: { 'text/event-stream': text } },
   },
   handle(ctx, { operating }) {

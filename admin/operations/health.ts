@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { reasonsNotReady } from '../processes.ts';
-import { jsonAnswer, listOf, objectOf, text } from '../schemas.ts';
+import { jsonResponse, listOf, objectOf, text } from '../schemas.ts';
 
 /** Schemas of what is told about the health of the process. */
 const healthy = objectOf('Healthy', { status: text });
@@ -14,9 +14,9 @@ export const live: Operation = {
   path: '/live',
   scope: null,
   summary: 'Tell whether the process still turns its event loop.',
-  answers: {
-    200: jsonAnswer('It does.', healthy),
-    503: jsonAnswer('It hardly does.', unhealthy),
+  responses: {
+    200: jsonResponse('It does.', healthy),
+    503: jsonResponse('It hardly does.', unhealthy),
   },
   handle(ctx, { operating }) {
     const { ms } = operating.loopLag;
@@ -32,9 +32,9 @@ export const ready: Operation = {
   path: '/ready',
   scope: null,
   summary: 'Tell whether requests should be sent here.',
-  answers: {
-    200: jsonAnswer('They should.', healthy),
-    503: jsonAnswer('They should go elsewhere.', unhealthy),
+  responses: {
+    200: jsonResponse('They should.', healthy),
+    503: jsonResponse('They should go elsewhere.', unhealthy),
   },
   handle(ctx, { gateway }) {
     const reasons = reasonsNotReady(gateway);

@@ -4,15 +4,15 @@ import { demandJson } from '../body.ts';
 import type { LogLevelOverride } from '../operating/log-level-override.ts';
 import type { Operation } from '../operation.ts';
 import { Problem } from '../problem.ts';
-import { jsonAnswer, mapOf, objectOf, objectWith, oneOf, orNull, text } from '../schemas.ts';
+import { jsonResponse, mapOf, objectOf, objectWith, oneOf, orNull, text } from '../schemas.ts';
 
 const levels: readonly LogLevel[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'];
 
 const DEFAULT_TTL = '10m';
 const MAX_TTL_MS = 24 * 3_600_000;
 
-const answers = {
-  200: jsonAnswer(
+const responses = {
+  200: jsonResponse(
     'The level in force, and how long it stands above the configured one.',
     objectOf('LogLevels', { level: oneOf(levels), namespaces: mapOf(oneOf(levels)), ttl: orNull(text) }),
   ),
@@ -23,7 +23,7 @@ export const readLogging: Operation = {
   path: '/v1/logging',
   scope: 'read',
   summary: 'Tell what is logged.',
-  answers,
+  responses,
   handle(ctx, { operating }) {
     ctx.body = view(operating.logLevel);
   },
@@ -43,7 +43,7 @@ export const setLogging: Operation = {
     },
     'level',
   ),
-  answers,
+  responses,
   async handle(ctx, admin) {
     const { level, ttlMs } = parseRequest(await demandJson(ctx, admin));
     const { logLevel } = admin.operating;

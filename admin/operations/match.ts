@@ -2,7 +2,7 @@ import { matchRoute } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { queryText } from '../parameters.ts';
 import { Problem } from '../problem.ts';
-import { jsonAnswer, listOf, mapOf, objectOf, objectWith, oneOf, text, whole } from '../schemas.ts';
+import { jsonResponse, listOf, mapOf, objectOf, objectWith, oneOf, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 import { route } from './routes.ts';
 
@@ -17,8 +17,8 @@ export const match: Operation = {
     { name: 'method', in: 'query', description: 'Method of the request.', schema: { ...text, default: 'GET' } },
     { name: 'path', in: 'query', description: 'Path and query as on the wire.', schema: text, required: true },
   ],
-  answers: {
-    200: jsonAnswer(
+  responses: {
+    200: jsonResponse(
       'What answers it.',
       objectOf('Match', {
         match: objectWith(
@@ -44,7 +44,7 @@ export const match: Operation = {
     const path = queryText(ctx, 'path');
     if (path === undefined) throw new Problem('bad-request', 'the query parameter path is missing');
     const method = (queryText(ctx, 'method') ?? 'GET').toUpperCase();
-    const { served, place } = servedNow(gateway);
-    ctx.body = await matchRoute(served, method, path, place);
+    const { served, positionOf: position } = servedNow(gateway);
+    ctx.body = await matchRoute(served, method, path, position);
   },
 };

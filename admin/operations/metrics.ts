@@ -10,7 +10,7 @@ export const metrics: Operation = {
   scope: 'read',
   openOnLoopback: true,
   summary: 'Print the metrics in the text format of Prometheus.',
-  answers: { 200: { description: 'The metrics.', content: { 'text/plain': text } } },
+  responses: { 200: { description: 'The metrics.', content: { 'text/plain': text } } },
   handle(ctx, admin) {
     const all = [...reloadMetrics(admin), ...processMetrics(admin), ...endpointMetrics(admin.gateway)];
     ctx.set('Content-Type', EXPOSITION_TYPE);

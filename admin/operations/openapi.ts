@@ -1,6 +1,6 @@
 import { describeServed } from '../openapi/served-api.ts';
 import type { Operation } from '../operation.ts';
-import { documentOf, jsonAnswer } from '../schemas.ts';
+import { documentOf, jsonResponse } from '../schemas.ts';
 
 const openApiSchema = documentOf('OpenApi', 'A description in OpenAPI 3.1.');
 
@@ -9,7 +9,7 @@ export const openapi: Operation = {
   path: '/v1/openapi',
   scope: 'read',
   summary: 'Describe the API that clients are served, as OpenAPI 3.1.',
-  answers: { 200: jsonAnswer('The description.', openApiSchema) },
+  responses: { 200: jsonResponse('The description.', openApiSchema) },
   handle(ctx, { gateway }) {
     ctx.body = describeServed(gateway);
   },
@@ -20,7 +20,7 @@ export const adminOpenapi: Operation = {
   path: '/v1/admin-openapi',
   scope: 'read',
   summary: 'Describe this API, as OpenAPI 3.1.',
-  answers: { 200: jsonAnswer('The description.', openApiSchema) },
+  responses: { 200: jsonResponse('The description.', openApiSchema) },
   handle(ctx, { describe }) {
     ctx.body = describe(`${ctx.protocol}://${ctx.host}`);
   },

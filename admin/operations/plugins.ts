@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { Problem } from '../problem.ts';
-import { jsonAnswer, listOf, objectOf, oneOf, orNull, placeSchema, text, whole } from '../schemas.ts';
+import { jsonResponse, listOf, objectOf, oneOf, orNull, placeSchema, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 
 const plugin = objectOf('Plugin', {
@@ -22,9 +22,9 @@ export const plugins: Operation = {
   path: '/v1/plugins',
   scope: 'read',
   summary: 'List the plugins, where each is used and what the endpoints it stands in have served.',
-  answers: { 200: jsonAnswer('By name.', objectOf('Plugins', { plugins: listOf(plugin) })) },
+  responses: { 200: jsonResponse('By name.', objectOf('Plugins', { plugins: listOf(plugin) })) },
   async handle(ctx, { gateway }) {
-    const { served, place: find } = servedNow(gateway);
+    const { served, positionOf: find } = servedNow(gateway);
     const alive = gateway.processes.held.length;
     ctx.body = { plugins: await gateway.components.list(served, alive, find) };
   },
@@ -39,7 +39,7 @@ export const emptyCache: Operation = {
   parameters: [
     { name: 'name', in: 'path', description: 'Name of the cache, as in http.', schema: text, required: true },
   ],
-  answers: { 204: { description: 'It is empty now.' } },
+  responses: { 204: { description: 'It is empty now.' } },
   problems: ['not-found'],
   handle(ctx, { gateway }) {
     const { name } = ctx['params'] as { readonly name: string };

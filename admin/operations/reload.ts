@@ -1,5 +1,5 @@
 import { ConfigText } from '#kernel';
-import { applyChange, changeAnswers, changeParameters, changeProblems } from '../change.ts';
+import { applyChange, changeParameters, changeProblems, changeResponses } from '../change.ts';
 import type { Operation } from '../operation.ts';
 import { changeHeaders, numberInPath, pathNumber } from '../parameters.ts';
 import { demandWritable } from '../replace-config.ts';
@@ -11,7 +11,7 @@ export const reload: Operation = {
   scope: 'write',
   summary: 'Read the configuration again from where it came from, and apply it.',
   parameters: [...changeParameters, ...changeHeaders],
-  answers: changeAnswers,
+  responses: changeResponses,
   problems: changeProblems,
   changes: true,
   async handle(ctx, admin) {
@@ -25,7 +25,7 @@ export const rollback: Operation = {
   scope: 'write',
   summary: 'Apply the configuration of a revision again, as a revision of its own.',
   parameters: [numberInPath('number', 'The revision.'), ...changeParameters, ...changeHeaders],
-  answers: changeAnswers,
+  responses: changeResponses,
   problems: [...changeProblems, 'not-found', 'gone', 'writes-disabled'],
   changes: true,
   async handle(ctx, admin) {

@@ -8,8 +8,8 @@ import { pageOf, pageParameters } from '../paging.ts';
 import { changeHeaders, numberInPath, pathNumber, queryFlag, revealParameter } from '../parameters.ts';
 import { printYaml } from '../print-yaml.ts';
 import { configProblems, type ProblemSlug } from '../problem.ts';
-import { demandFound, revisionAt, snapshotOf } from '../revision-at.ts';
-import { flag, jsonAnswer, listOf, objectOf, objectWith, oneOf, orNull, text, whole } from '../schemas.ts';
+import { demandRevision, revisionAt, snapshotOf } from '../revision-at.ts';
+import { flag, jsonResponse, listOf, objectOf, objectWith, oneOf, orNull, text, whole } from '../schemas.ts';
 
 const members = {
   number: whole,
@@ -43,15 +43,15 @@ export const listRevisions: Operation = {
   scope: 'read',
   summary: 'List the configurations that have served, newest first.',
   parameters: [contentParameter, revealParameter, ...pageParameters],
-  answers: {
-    200: jsonAnswer('A page.', objectOf('RevisionPage', { revisions: listOf(revisionSchema), cursor: orNull(text) })),
+  responses: {
+    200: jsonResponse('A page.', objectOf('RevisionPage', { revisions: listOf(revisionSchema), cursor: orNull(text) })),
   },
   async handle(ctx, { gateway }) {
     const { items, cursor } = pageOf(ctx, gateway.revisions.list(), ({ number }) => String(number));
     const withContent = queryFlag(ctx, 'content');
     const views = items.map(async (summary) => {
-      const found = withContent ? await gateway.revisions.get(summary.number) : undefined;
-      return typeof found === 'object' ? viewWithContent(ctx, gateway, found) : view(gateway, summary);
+      const match = withContent ? await gateway.revisions.get(summary.number) : undefined;
+      return typeof match === 'object' ? viewWithContent(ctx, gateway, match) : view(gateway, summary);
     });
     ctx.body = { revisions: await Promise.all(views), cursor };
   },
@@ -63,7 +63,7 @@ export const readRevision: Operation = {
   scope: 'read',
   summary: 'Show a configuration that has served.',
   parameters: [numberInPath('number', 'The revision.'), contentParameter, revealParameter],
-  answers: { 200: jsonAnswer('The revision.', revisionSchema) },
+  responses: { 200: jsonResponse('The revision.', revisionSchema) },
   problems: missing,
   async handle(ctx, { gateway }) {
     const revision = await revisionAt(gateway, pathNumber(ctx, 'number'));
@@ -81,7 +81,7 @@ export const diffRevisions: Operation = {
     numberInPath('to', 'The one it is compared with.'),
     revealParameter,
   ],
-  answers: { 200: jsonAnswer('The difference.', differenceSchema) },
+  responses: { 200: jsonResponse('The difference.', differenceSchema) },
   problems: [...missing, ...configProblems],
   async handle(ctx, { gateway }) {
     const from = await snapshotOf(gateway, pathNumber(ctx, 'from'));
@@ -97,12 +97,12 @@ const pin = (method: 'PUT' | 'DELETE', pinned: boolean, summary: string): Operat
   scope: 'write',
   summary,
   parameters: [numberInPath('number', 'The revision.'), ...changeHeaders],
-  answers: { 204: { description: 'Done, also when it was so before.' } },
+  responses: { 204: { description: 'Done, also when it was so before.' } },
   problems: missing,
   changes: true,
   async handle(ctx, { gateway }) {
     const number = pathNumber(ctx, 'number');
-    demandFound(await gateway.revisions.pin(number, pinned), number);
+    demandRevision(await gateway.revisions.pin(number, pinned), number);
     ctx.status = 204;
   },
 });

@@ -2,7 +2,7 @@ import { endpointId, listRoutes } from '#kernel';
 import type { Operation, Parameter } from '../operation.ts';
 import { pageOf, pageParameters } from '../paging.ts';
 import { queryText } from '../parameters.ts';
-import { jsonAnswer, listOf, objectOf, objectWith, orNull, place, text, whole } from '../schemas.ts';
+import { jsonResponse, listOf, objectOf, objectWith, orNull, place, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 
 const backend = objectWith(
@@ -52,11 +52,14 @@ export const routes: Operation = {
     filter('namespace', 'Only endpoints in whose pipe this component stands.'),
     ...pageParameters,
   ],
-  answers: {
-    200: jsonAnswer('In order of declaration.', objectOf('RoutePage', { routes: listOf(route), cursor: orNull(text) })),
+  responses: {
+    200: jsonResponse(
+      'In order of declaration.',
+      objectOf('RoutePage', { routes: listOf(route), cursor: orNull(text) }),
+    ),
   },
   handle(ctx, { gateway }) {
-    const { served, place: find } = servedNow(gateway);
+    const { served, positionOf: find } = servedNow(gateway);
     const method = queryText(ctx, 'method')?.toUpperCase();
     const wanted = { method, prefix: queryText(ctx, 'prefix'), namespace: queryText(ctx, 'namespace') };
     const { items, cursor } = pageOf(ctx, listRoutes(served, wanted), ({ id }) => id);

@@ -1,10 +1,10 @@
 import { nearest } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { Problem } from '../problem.ts';
-import { type Answer, documentOf, jsonAnswer } from '../schemas.ts';
+import { documentOf, jsonResponse, type ResponseSchema } from '../schemas.ts';
 
-const answers: Readonly<Record<number, Answer>> = {
-  200: jsonAnswer(
+const responses: Readonly<Record<number, ResponseSchema>> = {
+  200: jsonResponse(
     'JSON Schema, draft 07, that refers to nothing outside itself.',
     documentOf('JsonSchema', 'JSON Schema, draft 07.'),
   ),
@@ -15,7 +15,7 @@ export const schema: Operation = {
   path: '/v1/schema',
   scope: 'read',
   summary: 'Print the JSON Schema of the configuration, as `sluice schema` does.',
-  answers,
+  responses,
   async handle(ctx, { gateway }) {
     ctx.body = await gateway.components.schema();
   },
@@ -35,16 +35,16 @@ export const schemaOfComponent: Operation = {
       required: true,
     },
   ],
-  answers,
+  responses,
   problems: ['not-found'],
   async handle(ctx, { gateway: { components } }) {
     const namespace = (ctx['params'] as { readonly namespace: string }).namespace;
-    const found = await components.schemaOf(namespace);
-    if (!found) {
+    const match = await components.schemaOf(namespace);
+    if (!match) {
       const near = nearest(namespace, components.names);
       const hint = near === undefined || near === namespace ? '' : `; did you mean ${near}?`;
       throw new Problem('not-found', `no component named ${namespace} has a configuration${hint}`);
     }
-    ctx.body = found;
+    ctx.body = match;
   },
 };

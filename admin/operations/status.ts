@@ -4,7 +4,7 @@ import { attemptProblem } from '../problem-document.ts';
 import {
   flag,
   guardSchema,
-  jsonAnswer,
+  jsonResponse,
   listOf,
   objectOf,
   oneOf,
@@ -28,8 +28,8 @@ export const status: Operation = {
   path: '/v1/status',
   scope: 'read',
   summary: 'Tell what serves, where it came from and how the last change went.',
-  answers: {
-    200: jsonAnswer(
+  responses: {
+    200: jsonResponse(
       'What serves.',
       objectOf('Status', {
         product: text,

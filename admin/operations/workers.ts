@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { hashOfRevision, workersOf } from '../processes.ts';
-import { jsonAnswer, listOf, objectOf, oneOf, orNull, text, whole } from '../schemas.ts';
+import { jsonResponse, listOf, objectOf, oneOf, orNull, text, whole } from '../schemas.ts';
 
 const worker = objectOf('Worker', {
   id: whole,
@@ -21,7 +21,7 @@ export const workers: Operation = {
   path: '/v1/workers',
   scope: 'read',
   summary: 'List the processes that serve.',
-  answers: { 200: jsonAnswer('The processes.', objectOf('Workers', { workers: listOf(worker) })) },
+  responses: { 200: jsonResponse('The processes.', objectOf('Workers', { workers: listOf(worker) })) },
   handle(ctx, admin) {
     ctx.body = {
       workers: workersOf(admin).map(({ calls, streams, revision, ...worker }) => {
@@ -44,7 +44,7 @@ export const generations: Operation = {
   path: '/v1/generations',
   scope: 'read',
   summary: 'List the configuration that serves and those before it that still have requests.',
-  answers: { 200: jsonAnswer('Newest first.', objectOf('Generations', { generations: listOf(generation) })) },
+  responses: { 200: jsonResponse('Newest first.', objectOf('Generations', { generations: listOf(generation) })) },
   handle(ctx, { gateway }) {
     ctx.body = { generations: gateway.processes.held };
   },

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { AdminPem } from '#contract';
 import { handConnection, watchTimeouts } from '#kernel';
-import type { Answer } from '../app.ts';
+import type { RequestListener } from '../app.ts';
 
 /** Speaks HTTP, with or without TLS, on connections that come to it. */
 export interface HttpServer {
@@ -27,10 +27,10 @@ const limits = {
   requireHostHeader: false,
 };
 
-export function createHttpServer(answer: Answer, pem: AdminPem | null): HttpServer {
+export function createHttpServer(respond: RequestListener, pem: AdminPem | null): HttpServer {
   const server: Server = pem
-    ? createTlsServer({ ...limits, ...tlsOptions(pem) }, answer)
-    : createServer(limits, answer);
+    ? createTlsServer({ ...limits, ...tlsOptions(pem) }, respond)
+    : createServer(limits, respond);
   watchTimeouts(server);
   return {
     pem,

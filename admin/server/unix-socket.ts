@@ -9,7 +9,7 @@ const MODE = 0o600;
  * @throws the system's error; EADDRINUSE when the file is in use, or is no socket.
  */
 export async function listenOnSocket(server: Server, path: string): Promise<void> {
-  if (isSocket(path) && !(await isAnswered(path))) unlinkSync(path);
+  if (isSocket(path) && !(await isInUse(path))) unlinkSync(path);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   // The file must not be open to others for even a moment; it is made within this call.
@@ -29,7 +29,7 @@ function isSocket(path: string): boolean {
 }
 
 /** True unless it is certain that nobody listens. */
-function isAnswered(path: string): Promise<boolean> {
+function isInUse(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {

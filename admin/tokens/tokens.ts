@@ -16,12 +16,12 @@ export function createTokens(entries: () => readonly TokenEntry[] | Promise<read
   return {
     async find(token) {
       const sent = Buffer.from(hashOfToken(token));
-      let found: Caller | null = null;
+      let match: Caller | null = null;
       for (const { id, sha256, scopes } of await entries()) {
         const kept = Buffer.from(sha256);
-        if (kept.length === sent.length && timingSafeEqual(kept, sent)) found = { id, scopes };
+        if (kept.length === sent.length && timingSafeEqual(kept, sent)) match = { id, scopes };
       }
-      return found;
+      return match;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Flag, ServiceConfig } from '#contract';
 import type { Document } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
-import { placesIn, type Served, servedBy } from '../inspect/index.ts';
+import { positionsIn, type Served, servedBy } from '../inspect/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { oneOf, UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
@@ -55,10 +55,10 @@ export async function acceptFile(file: string, context: CommandContext, reading:
 export async function serveFile(
   file: string,
   context: CommandContext,
-): Promise<{ served: Served; place: ReturnType<typeof placesIn> } | null> {
+): Promise<{ served: Served; positionOf: ReturnType<typeof positionsIn> } | null> {
   const accepted = await acceptFile(file, context, true);
   if (!accepted) return null;
-  return { served: await servedBy(accepted.config, accepted.compiled), place: placesIn(accepted.document) };
+  return { served: await servedBy(accepted.config, accepted.compiled), positionOf: positionsIn(accepted.document) };
 }
 
 /** The value of `-c`. @throws UsageError without one. */

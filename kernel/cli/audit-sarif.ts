@@ -15,11 +15,11 @@ export function auditAsSarif({ recommendations }: AuditReport): string {
       properties: { severity },
     })),
     results: recommendations.flatMap(({ rule, severity, message, note, instances }) =>
-      instances.map((place) => ({
+      instances.map((position) => ({
         ruleId: rule,
         level: levelOf(severity, note),
         message: { text: message },
-        locations: [sarifLocation(place)],
+        locations: [sarifLocation(position)],
       })),
     ),
   });

@@ -6,7 +6,7 @@ export class TemplateError extends Error {}
 /** What a template may call, each with one value. */
 export type TemplateFunctions = Readonly<Record<string, (value: unknown) => string>>;
 
-type Part = (dot: unknown, root: unknown) => string;
+type Writer = (dot: unknown, root: unknown) => string;
 
 interface Token {
   readonly text: string;
@@ -22,9 +22,9 @@ interface Token {
  */
 export function compileTemplate(source: string, functions: TemplateFunctions): (data: unknown) => string {
   const tokens = tokensOf(source);
-  const [parts, rest] = compileUntilEnd(tokens, functions);
+  const [sections, rest] = compileUntilEnd(tokens, functions);
   if (rest.length > 0) throw new TemplateError('{{end}} without {{range}}');
-  return (data) => parts.map((part) => part(data, data)).join('');
+  return (data) => sections.map((section) => section(data, data)).join('');
 }
 
 function tokensOf(source: string): Token[] {
@@ -46,8 +46,8 @@ function tokensOf(source: string): Token[] {
 }
 
 /** @returns what was compiled, and the tokens from the first `end` that belongs to nobody inside. */
-function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions): [parts: Part[], rest: Token[]] {
-  const parts: Part[] = [];
+function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions): [parts: Writer[], rest: Token[]] {
+  const sections: Writer[] = [];
   let left = tokens.slice();
   while (left.length > 0) {
     const { text, isAction } = left[0]!;
@@ -55,23 +55,23 @@ function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions)
     left = left.slice(1);
     const list = isAction ? /^range\s+(.+)$/s.exec(text)?.[1] : undefined;
     if (!isAction) {
-      parts.push(() => text);
+      sections.push(() => text);
     } else if (list === undefined) {
       const value = compilePipeline(text, functions);
-      parts.push((dot, root) => print(value(dot, root)));
+      sections.push((dot, root) => print(value(dot, root)));
     } else {
       const items = compileOperand(list.trim());
       const [inner, rest] = compileUntilEnd(left, functions);
       if (rest.length === 0) throw new TemplateError(`{{range ${list}}} without {{end}}`);
       left = rest.slice(1);
-      parts.push((dot, root) => {
-        const found = items(dot, root);
-        if (!Array.isArray(found)) throw new TemplateError(`${list} is not a list`);
-        return found.map((item) => inner.map((part) => part(item, root)).join('')).join('');
+      sections.push((dot, root) => {
+        const match = items(dot, root);
+        if (!Array.isArray(match)) throw new TemplateError(`${list} is not a list`);
+        return match.map((item) => inner.map((section) => section(item, root)).join('')).join('');
       });
     }
   }
-  return [parts, left];
+  return [sections, left];
 }
 
 type Value = (dot: unknown, root: unknown) => unknown;

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Flags, Severity } from '#contract';
 import { severities } from '../contract/internal.ts';
-import { type AuditReport, audit as auditConfig, auditRules, type Place, placesIn } from '../inspect/index.ts';
+import {
+  type AuditReport,
+  audit as auditConfig,
+  auditRules,
+  type FilePosition,
+  positionsIn,
+} from '../inspect/index.ts';
 import { Registry } from '../registry/registry.ts';
 import { acceptFile, configFlag, requireFile } from './accepted-file.ts';
 import { oneOf, readArguments, UsageError } from './arguments.ts';
@@ -72,10 +78,16 @@ export const audit: Command = {
       if (!rules.some((rule) => rule.id === id)) context.stderr.write(`WARNING there is no rule ${id} to ignore\n`);
     }
     const { document, config, origin } = accepted;
-    const place = placesIn(document);
+    const position = positionsIn(document);
     const available = new Set(registry.namespaces);
     const audited = { config, document: document.data, origin };
-    const report = auditConfig(audited, rules, { available, ignore, severities: wanted, place, known: registry });
+    const report = auditConfig(audited, rules, {
+      available,
+      ignore,
+      severities: wanted,
+      positionOf: position,
+      known: registry,
+    });
     await registry.close();
     try {
       context.stdout.write(print(report));
@@ -139,7 +151,7 @@ const colours: Readonly<Record<Severity, string>> = { LOW: '32', MEDIUM: '33', H
 /** Places that the text format shows of one rule. */
 const SHOWN_PLACES = 3;
 
-function listPlaces(places: readonly Place[]): string {
+function listPlaces(places: readonly FilePosition[]): string {
   const shown = places.slice(0, SHOWN_PLACES).map(showPlace).join(', ');
   const more = places.length - SHOWN_PLACES;
   return more > 0 ? `${shown} and ${more} more` : shown;
@@ -154,6 +166,6 @@ function functionsFor(terminal: Terminal): TemplateFunctions {
       return coloured && colour ? `\x1b[${colour}m${value}\x1b[0m` : String(value);
     },
     noted: (note) => (note === true ? ' (A note: it does not fail the audit.)' : ''),
-    places: (instances) => listPlaces(instances as readonly Place[]),
+    places: (instances) => listPlaces(instances as readonly FilePosition[]),
   };
 }

@@ -1,6 +1,6 @@
 import type { Flags, ServiceConfig } from '#contract';
 import { type ConfigDiff, type Document, diffConfigs } from '../config/index.ts';
-import { placesIn } from '../inspect/index.ts';
+import { positionsIn } from '../inspect/index.ts';
 import { loadNamed } from '../registry/named.ts';
 import { acceptFile, formatFlag, isJson } from './accepted-file.ts';
 import { readArguments, UsageError } from './arguments.ts';
@@ -66,17 +66,17 @@ async function readSide(file: string, context: CommandContext): Promise<Side | n
 async function compare(from: Side, to: Side, { registry, isSecret }: Tools): Promise<ConfigDiff> {
   for (const { document } of [from, to]) await loadNamed(document.data, registry);
   const sides = {
-    from: { ...from, place: placesIn(from.document) },
-    to: { ...to, place: placesIn(to.document) },
+    from: { ...from, positionOf: positionsIn(from.document) },
+    to: { ...to, positionOf: positionsIn(to.document) },
   };
   return diffConfigs(from.config, to.config, {
     isSecret,
     known: registry,
     componentSchema: (namespace, level) => registry.place(namespace, level)?.schema,
     places(renewed, side) {
-      const { origin, place } = sides[side];
+      const { origin, positionOf: position } = sides[side];
       const pointer = origin(renewed);
-      return { ...place(pointer), pointer };
+      return { ...position(pointer), pointer };
     },
   });
 }

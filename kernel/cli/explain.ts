@@ -43,7 +43,7 @@ export const explain: Command = {
     const opened = await serveFile(file, context);
     if (!opened) return REFUSED;
     const sample = { method: method.toUpperCase(), target, headers };
-    const explanation = await explainRequest(opened.served, sample, opened.place);
+    const explanation = await explainRequest(opened.served, sample, opened.positionOf);
     const text = json ? JSON.stringify(explanation) : describe(explanation).join('\n');
     context.stdout.write(`${text}\n`);
     const { kind } = explanation.match;
@@ -57,7 +57,7 @@ function parseHeader(text: string): [string, string] {
   return [match[1]!, match[2]!.trimEnd()];
 }
 
-const answers: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K }>) => string } = {
+const responses: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K }>) => string } = {
   route: ({ route }) => `${route.id}  ${showPlace(route)}`,
   builtin: () => 'an endpoint of the gateway itself',
   options: ({ allow }) => `200, Allow: ${allow.join(', ')}`,
@@ -69,9 +69,9 @@ const answers: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K
 
 function describe(explanation: Explanation): string[] {
   const { match, why, rivals, nearMisses, service, stages, outputEncoding, forwarded } = explanation;
-  const answer = (answers[match.kind] as (match: Match) => string)(match);
+  const response = (responses[match.kind] as (match: Match) => string)(match);
   const rows: string[][] = [
-    ['answered by', answer],
+    ['answered by', response],
     ['because', why],
   ];
   if (match.kind === 'route') {

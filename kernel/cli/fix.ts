@@ -10,25 +10,25 @@ import { withTools } from './tools.ts';
  * Makes good what an examination knows how to make good, and writes the file once when all is done. What cannot be
  * changed without changing something else is left as it is.
  * @param examine finds the mistakes and warnings of a document.
- * @param tell is handed one line for every change, once they are written.
+ * @param report is handed one line for every change, once they are written.
  * @throws ConfigErrors when the file cannot be read or parsed; the system's error when it cannot be written.
  */
 export async function fixFile(
   file: string,
   examine: (document: Document) => Promise<readonly ConfigError[]>,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<void> {
   const lines: string[] = [];
-  const tellAll = () => {
-    for (const line of lines) tell(line);
+  const reportAll = () => {
+    for (const line of lines) report(line);
   };
-  const readable = await readMended(file, lines, tellAll);
+  const readable = await readMended(file, lines, reportAll);
   const mended = await mendDocument(readable, examine, (document, change) =>
     describeChange(document, change, 'fixed: '),
   );
   await replaceFile(file, mended.document.text);
   for (const line of mended.lines) lines.push(line);
-  tellAll();
+  reportAll();
 }
 
 /**
@@ -36,7 +36,7 @@ export async function fixFile(
  * @param lines takes one for every mistake made good.
  * @throws ConfigErrors when it still cannot be read.
  */
-async function readMended(file: string, lines: string[], tellAll: () => void): Promise<Document> {
+async function readMended(file: string, lines: string[], reportAll: () => void): Promise<Document> {
   try {
     return await readDocument(file);
   } catch (error) {
@@ -50,7 +50,7 @@ async function readMended(file: string, lines: string[], tellAll: () => void): P
       return parseDocument(text, file);
     } catch (left) {
       await replaceFile(file, text);
-      tellAll();
+      reportAll();
       throw left;
     }
   }

@@ -4,7 +4,7 @@ import { alignColumns } from './terminal.ts';
 
 /** How a command is called, in a line. */
 export function usageLine(name: string, { usage }: Command): string {
-  return `usage: ${['sluice', name, usage].filter((part) => part !== '').join(' ')} [FLAGS]\n`;
+  return `usage: ${['sluice', name, usage].filter((segment) => segment !== '').join(' ')} [FLAGS]\n`;
 }
 
 /** A command with all its flags. */

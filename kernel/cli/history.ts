@@ -3,7 +3,7 @@ import { parseCount, readArguments, UsageError } from './arguments.ts';
 import { adminVariables, type Command } from './command.ts';
 import type { RevisionBody } from './remote/bodies.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
-import { type Described, showAnswer } from './remote/show.ts';
+import { type Described, showResponse } from './remote/show.ts';
 import { alignColumns } from './terminal.ts';
 
 const flags = {
@@ -25,8 +25,8 @@ export const history: Command = {
     const revision = number === undefined ? undefined : parseCount(number, 'a revision');
     return converse(values, context, async (client) =>
       revision === undefined
-        ? showAnswer(context, await client.ask({ path: '/v1/revisions', query: { limit } }), values.json, describeAll)
-        : showAnswer(context, await client.ask({ path: `/v1/revisions/${revision}` }), values.json, describeOne),
+        ? showResponse(context, await client.ask({ path: '/v1/revisions', query: { limit } }), values.json, describeAll)
+        : showResponse(context, await client.ask({ path: `/v1/revisions/${revision}` }), values.json, describeOne),
     );
   },
 };

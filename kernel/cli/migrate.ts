@@ -96,9 +96,9 @@ async function silenced(given: Document, tools: Tools): Promise<MendedDocument &
   const find = async ({ data }: Document) => {
     const { errors } = await tools.examine(data, false);
     left = errors.length;
-    const found = withoutEffect(errors, data as DataObject);
-    for (const { pointer, message } of found) reasons.set(pointer, message);
-    return found;
+    const results = withoutEffect(errors, data as DataObject);
+    for (const { pointer, message } of results) reasons.set(pointer, message);
+    return results;
   };
   const mended = await mendDocument(given, find, (document, change) => {
     const line = describeChange(document, change).trimEnd();

@@ -21,16 +21,16 @@ export function printDiff(terminal: Terminal, diff: ConfigDiff): void {
   for (const change of diff.changes) {
     const { name, path } = placeOf(change);
     if (path.length === 0) {
-      stream.write(`${headline(change.op === 'add' ? '+' : '-', name)}${place(change)}\n`);
+      stream.write(`${headline(change.op === 'add' ? '+' : '-', name)}${positionText(change)}\n`);
       continue;
     }
     if (name !== holder) stream.write(`${headline('~', name)}\n`);
     holder = name;
-    stream.write(`    ${printable(describe(change, path))}${place(change)}\n`);
+    stream.write(`    ${printable(describe(change, path))}${positionText(change)}\n`);
   }
 }
 
-function place(change: ConfigChange): string {
+function positionText(change: ConfigChange): string {
   return change.line === undefined ? '' : `  ${showPlace(change)}`;
 }
 

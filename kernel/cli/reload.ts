@@ -7,7 +7,7 @@ import { changeFlags, changeHeaders, describeChange } from './remote/change.ts';
 import { isRefusal } from './remote/client.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
 import { awaitDecision } from './remote/guard.ts';
-import { readBody, showAnswer } from './remote/show.ts';
+import { readBody, showResponse } from './remote/show.ts';
 
 const flags = {
   force: { type: 'boolean', about: 'Build it again although nothing has changed.' },
@@ -52,9 +52,9 @@ export const reload: Command = {
     const { guard, durationMs } = guardOf(values);
     return converse(values, context, async (client) => {
       const query = { force, dry_run, message, ...guard };
-      const answer = await client.ask({ method: 'POST', path: '/v1/reload', query, headers: changeHeaders(values) });
-      const code = showAnswer(context, answer, values.json, describeChange);
-      const applied = isRefusal(answer.status) ? null : readBody<AppliedBody>(answer);
+      const response = await client.ask({ method: 'POST', path: '/v1/reload', query, headers: changeHeaders(values) });
+      const code = showResponse(context, response, values.json, describeChange);
+      const applied = isRefusal(response.status) ? null : readBody<AppliedBody>(response);
       if (durationMs === null || !applied || applied.result === 'dry_run') return code;
       if (applied.guard) return awaitDecision(client, context, applied.guard, durationMs);
       context.stderr.write(`no guard: revision ${applied.revision} has served longer than it, or is the first one\n`);

@@ -1,6 +1,6 @@
 import type { ConfigError } from '#contract';
 import { type Document, type IsSecret, type Issue, readDocument, toIssues, UnreadableError } from '../config/index.ts';
-import type { Place } from '../inspect/index.ts';
+import type { FilePosition } from '../inspect/index.ts';
 import type { Findings } from './formats/format.ts';
 import { text } from './formats/text.ts';
 import { isColoured, type Terminal } from './terminal.ts';
@@ -20,8 +20,8 @@ export function findingsOf(
   isSecret?: IsSecret,
 ): Findings {
   const document = source instanceof UnreadableError ? null : source;
-  const issues = (found: readonly ConfigError[], severity: Issue['severity']): Issue[] =>
-    toIssues(document, found, severity, isSecret)
+  const issues = (results: readonly ConfigError[], severity: Issue['severity']): Issue[] =>
+    toIssues(document, results, severity, isSecret)
       .map((issue) => ({ file, ...issue }))
       .sort(byPosition);
   return {
@@ -52,6 +52,6 @@ export async function printErrors(terminal: Terminal, file: string, errors: read
 }
 
 /** `file:line:column`, as editors and terminals make links of. */
-export function showPlace({ file, line, column, pointer }: Place): string {
+export function showPlace({ file, line, column, pointer }: FilePosition): string {
   return line === undefined ? (file ?? pointer) : `${file}:${line}:${column}`;
 }

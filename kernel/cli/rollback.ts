@@ -3,7 +3,7 @@ import { parseCount, readArguments, UsageError } from './arguments.ts';
 import { adminVariables, type Command } from './command.ts';
 import { changeFlags, changeHeaders, describeChange } from './remote/change.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
-import { showAnswer } from './remote/show.ts';
+import { showResponse } from './remote/show.ts';
 
 const flags = { ...changeFlags, ...remoteFlags } as const satisfies Flags;
 
@@ -21,8 +21,8 @@ export const rollback: Command = {
     const path = `/v1/revisions/${parseCount(number, 'a revision')}/rollback`;
     const { message } = values;
     return converse(values, context, async (client) => {
-      const answer = await client.ask({ method: 'POST', path, query: { message }, headers: changeHeaders(values) });
-      return showAnswer(context, answer, values.json, describeChange);
+      const response = await client.ask({ method: 'POST', path, query: { message }, headers: changeHeaders(values) });
+      return showResponse(context, response, values.json, describeChange);
     });
   },
 };

@@ -33,8 +33,8 @@ export const routes: Command = {
     if (namespace !== undefined && !known.includes(namespace)) throw unknownWord('namespace', namespace, known);
     const opened = await serveFile(file, context);
     if (!opened) return 1;
-    const found = listRoutes(opened.served, { method, prefix, namespace }, opened.place);
-    const lines = json ? [JSON.stringify({ routes: found })] : alignColumns([heading, ...found.flatMap(rowsOf)]);
+    const results = listRoutes(opened.served, { method, prefix, namespace }, opened.positionOf);
+    const lines = json ? [JSON.stringify({ routes: results })] : alignColumns([heading, ...results.flatMap(rowsOf)]);
     context.stdout.write(`${lines.join('\n')}\n`);
     return 0;
   },

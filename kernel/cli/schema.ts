@@ -27,8 +27,8 @@ export const schema: Command = {
 };
 
 async function ofComponent(registry: Tools['registry'], namespace: string): Promise<object> {
-  const found = await componentSchema(registry, namespace);
-  if (found) return found;
+  const match = await componentSchema(registry, namespace);
+  if (match) return match;
   if (!registry.namespaces.includes(namespace)) throw unknownWord('namespace', namespace, registry.namespaces);
   throw new UsageError(`${namespace} has no configuration`);
 }

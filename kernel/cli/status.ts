@@ -3,7 +3,7 @@ import { adminVariables, type Command } from './command.ts';
 import type { StatusBody } from './remote/bodies.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
 import { guardWords } from './remote/guard.ts';
-import { type Described, sentenceOf, showAnswer } from './remote/show.ts';
+import { type Described, sentenceOf, showResponse } from './remote/show.ts';
 import { alignColumns } from './terminal.ts';
 
 /** Tells what serves. Exit 0 when the gateway answers, whatever its state. */
@@ -15,7 +15,7 @@ export const status: Command = {
   run(args, context) {
     const { values } = readArguments(args, remoteFlags);
     return converse(values, context, async (client) =>
-      showAnswer(context, await client.ask({ path: '/v1/status' }), values.json, describe),
+      showResponse(context, await client.ask({ path: '/v1/status' }), values.json, describe),
     );
   },
 };

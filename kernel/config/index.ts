@@ -26,10 +26,10 @@ export {
   type NormalizeOptions,
   normalize,
   normalizeCooperatively as normalizeInSlices,
-  untold,
+  notReported,
 } from './normalize.ts';
 export { type PathSegment, parseSegment, readSegment } from './path-segment.ts';
-export { completePipe, type FoundPipe, mayHoldPipes, pipesIn } from './pipes.ts';
+export { completePipe, mayHoldPipes, type NestedPipe, pipesIn } from './pipes.ts';
 export { canonicalJson, cloneData, deepFreeze } from './plain-data.ts';
 export { parseDuration, readDuration } from './schema/duration.ts';
 export {
@@ -42,7 +42,7 @@ export {
   toPublicSchema,
 } from './schema/schema.ts';
 export { compileSchema, type Validate } from './schema/validate.ts';
-export { type IsSecret, isSecret, isTelling, maskSecrets, secretPointers } from './secrets/secret.ts';
+export { canBeSecret, type IsSecret, isSecret, maskSecrets, secretPointers } from './secrets/secret.ts';
 export { isMarked, markedLiterals, secretLiterals, secretWarning } from './secrets/secret-literals.ts';
 export { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret } from './secrets/secret-words.ts';
 export {
@@ -55,5 +55,5 @@ export {
   parseJson,
   readDocument,
 } from './syntax/load.ts';
-export { type Part, PlacedError, type Position } from './syntax/position.ts';
+export { type KeyOrValue, type Position, PositionedError } from './syntax/position.ts';
 export { UnreadableError } from './syntax/unreadable.ts';

@@ -2,7 +2,7 @@ import { type ConfigError, type Data, type DataObject, isObject, setKey } from '
 import { escapePointer, parentPointer, parsePointer } from '../values/pointer.ts';
 import { type IsSecret, isSecret } from './secrets/secret.ts';
 import type { Document } from './syntax/load.ts';
-import { type Part, PlacedError, type Position } from './syntax/position.ts';
+import { type KeyOrValue, type Position, PositionedError } from './syntax/position.ts';
 
 /** A place in a configuration file; lines and columns count from 1, columns in UTF-16 units, the end is exclusive. */
 interface InFile extends Partial<Position> {
@@ -30,7 +30,7 @@ export interface Issue extends InFile {
 }
 
 /**
- * Finds the place of every mistake: a wrong key is placed at the key, a wrong value at the value or at the stretch of
+ * Finds the place of every mistake: a wrong key is placed at the key, a wrong value at the value or at the range of
  * it that is wrong, a missing key at the object that lacks it.
  * @param document null when the mistakes are about a file that could not be read.
  * @param hides tells which values are not to be shown. Default: by names and texts.
@@ -50,7 +50,7 @@ export function toIssues(
       severity,
       code: error.code,
       namespace: namespaceOf(error.pointer),
-      message: error instanceof PlacedError ? error.reason : error.message,
+      message: error instanceof PositionedError ? error.reason : error.message,
       ...(value !== undefined && { value }),
       ...(error.hint !== undefined && { hint: error.hint }),
       ...(related.length > 0 && { related }),
@@ -59,29 +59,34 @@ export function toIssues(
 }
 
 function placeOf(document: Document | null, error: ConfigError): Partial<Position> & { file?: string } {
-  if (error instanceof PlacedError) return { file: error.file, ...error.position };
-  return document ? { file: document.file, ...locate(document, error.pointer, partOf(error), error.within) } : {};
+  if (error instanceof PositionedError) return { file: error.file, ...error.position };
+  return document ? { file: document.file, ...locate(document, error.pointer, keyOrValue(error), error.within) } : {};
 }
 
 /** Codes of mistakes that are about a key, whatever its value. */
 const aboutKeys =
   /^(?:SCHEMA_UNKNOWN_KEY|JSON_SCHEMA_KEYWORD|SHAPE_MAPPING|CONFIG_(?:CONFLICT|INCLUDE|NOT_SUPPORTED|OLD_FIELD)|NAMESPACE_.*)$/;
 
-function partOf({ code, fix }: ConfigError): Part {
+function keyOrValue({ code, fix }: ConfigError): KeyOrValue {
   return aboutKeys.test(code) || (fix && 'key' in fix) ? 'key' : 'value';
 }
 
 /** What is not in the document, such as a default or a missing key, is placed at the innermost object that is. */
-function locate(document: Document, pointer: string, part: Part, within: ConfigError['within']): Position | undefined {
-  const position = document.locate(pointer, part, within);
+function locate(
+  document: Document,
+  pointer: string,
+  section: KeyOrValue,
+  within: ConfigError['within'],
+): Position | undefined {
+  const position = document.locate(pointer, section, within);
   return position || pointer === '' ? position : locate(document, parentPointer(pointer), 'value', undefined);
 }
 
 function relatedOf(document: Document | null, error: ConfigError): RelatedIssue[] {
   const file = document && { file: document.file };
-  const placed = error instanceof PlacedError ? error.places : [];
+  const placed = error instanceof PositionedError ? error.places : [];
   return [
-    ...placed.map(({ position, ...place }) => ({ ...place, file: (error as PlacedError).file, ...position })),
+    ...placed.map(({ position, ...place }) => ({ ...place, file: (error as PositionedError).file, ...position })),
     ...error.related.map((pointer) => ({ pointer, ...file, ...document?.locate(pointer, 'value') })),
   ];
 }

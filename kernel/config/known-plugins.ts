@@ -27,20 +27,20 @@ export const nothingKnown: KnownPlugins = {
 type Components = Readonly<Record<Namespace, Data>>;
 
 /** What one component of an `extra_config` means. */
-export interface Told {
+export interface ComponentMeaning {
   readonly namespace: Namespace;
   readonly meaning: Meaning;
 }
 
 /** What the components of an `extra_config` mean, as far as they say. */
-export function meaningsOf(extra: Components, level: Level, known: KnownPlugins): readonly Told[] {
-  const told: Told[] = [];
+export function meaningsOf(extra: Components, level: Level, known: KnownPlugins): readonly ComponentMeaning[] {
+  const reported: ComponentMeaning[] = [];
   for (const namespace in extra) {
     const config = extra[namespace];
     const meaning = isObject(config) ? known.plugin(namespace)?.meaning?.(config, level) : undefined;
-    if (meaning) told.push({ namespace, meaning });
+    if (meaning) reported.push({ namespace, meaning });
   }
-  return told;
+  return reported;
 }
 
 /** True when every component is known to change nothing of that. */

@@ -3,7 +3,7 @@ import { YieldScheduler } from '../contract/internal.ts';
 import { parentPointer, parsePointer, valueAt } from '../values/pointer.ts';
 import { completeAgents } from './agents.ts';
 import { applyEnvironment } from './compatibility/environment.ts';
-import { modernize, settleTransport, tellOldVersion } from './compatibility/to-version-three.ts';
+import { modernize, reportOldVersion, settleTransport } from './compatibility/to-version-three.ts';
 import { completeEndpoint, completeService, createHostCleaner } from './inherit.ts';
 import { type KnownPlugins, nothingKnown } from './known-plugins.ts';
 import { cloneData, deepFreeze } from './plain-data.ts';
@@ -50,19 +50,19 @@ export interface Normalized {
  * of its `router` are validated and stand in `config.router`. The document is not changed.
  */
 export function normalize(data: unknown, options: NormalizeOptions = {}): Normalized {
-  const stretches = normalizing(data, options);
+  const slices = normalizing(data, options);
   for (;;) {
-    const { done, value } = stretches.next();
+    const { done, value } = slices.next();
     if (done) return value;
   }
 }
 
 /** As `normalize`, in short scheduler, so that requests go on being served. */
 export async function normalizeCooperatively(data: unknown, options: NormalizeOptions = {}): Promise<Normalized> {
-  const stretches = normalizing(data, options);
+  const slices = normalizing(data, options);
   const scheduler = new YieldScheduler();
   for (;;) {
-    const { done, value } = stretches.next();
+    const { done, value } = slices.next();
     if (done) return value;
     if (scheduler.due) await scheduler.yield();
   }
@@ -82,7 +82,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   applyEnvironment(document, options.env ?? {}, report);
   const unresolved = unresolvedIn(document, known);
   yield;
-  tellOldVersion(document, report);
+  reportOldVersion(document, report);
   const origin = modernize(document, known, report);
   settleTransport(document, origin, report);
   yield;
@@ -102,16 +102,16 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   completeAgents(service, structure, known, rules);
   yield* checkService(service, structure, known, rules, written);
   yield;
-  const errors = [...report.errors, ...untold(rules.errors, report.errors)];
+  const errors = [...report.errors, ...notReported(rules.errors, report.errors)];
   return {
-    ...soundPart(service, structure, origin.pointer),
+    ...soundEndpoints(service, structure, origin.pointer),
     errors: withUnresolved(errors, unresolved),
-    warnings: [...report.warnings, ...rules.warnings, ...untold(unresolved, errors)],
+    warnings: [...report.warnings, ...rules.warnings, ...notReported(unresolved, errors)],
   };
 }
 
 /** Leaves out the endpoints that nothing can be made of. */
-function soundPart(
+function soundEndpoints(
   service: ServiceConfig,
   structure: Structure,
   origin: Normalized['origin'],
@@ -132,8 +132,8 @@ function isMeantAsHost({ pointer, fix }: ConfigError): boolean {
 }
 
 /** Those errors that stand where none has been told before. */
-export function untold(errors: readonly ConfigError[], before: readonly ConfigError[]): ConfigError[] {
+export function notReported(errors: readonly ConfigError[], before: readonly ConfigError[]): ConfigError[] {
   if (before.length === 0) return [...errors];
-  const told = new Set(before.map(({ pointer }) => pointer));
-  return errors.filter(({ pointer }) => !told.has(pointer));
+  const reported = new Set(before.map(({ pointer }) => pointer));
+  return errors.filter(({ pointer }) => !reported.has(pointer));
 }

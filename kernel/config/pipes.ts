@@ -16,7 +16,7 @@ import { checkPipeRules } from './rules/index.ts';
 import { innerSchemas } from './schema/schema.ts';
 
 /** A pipe found in the configuration of a component. */
-export interface FoundPipe {
+export interface NestedPipe {
   /** From the component's configuration on. */
   readonly pointer: string;
   /** An object, and no more is known before it was checked. */
@@ -28,13 +28,13 @@ const holders = new WeakMap<Schema, boolean>();
 
 /** True when values of a schema may hold pipes; looked for once a schema. */
 export function mayHoldPipes(schema: Schema): boolean {
-  let answer = holders.get(schema);
-  if (answer === undefined) {
+  let response = holders.get(schema);
+  if (response === undefined) {
     holders.set(schema, false);
-    answer = ('pipe' in schema && schema.pipe !== undefined) || partsOf(schema).some(mayHoldPipes);
-    holders.set(schema, answer);
+    response = ('pipe' in schema && schema.pipe !== undefined) || partsOf(schema).some(mayHoldPipes);
+    holders.set(schema, response);
   }
-  return answer;
+  return response;
 }
 
 function partsOf(schema: Schema): readonly Schema[] {
@@ -42,7 +42,7 @@ function partsOf(schema: Schema): readonly Schema[] {
 }
 
 /** Every pipe of a value, outermost first; those inside the components of a pipe are not among them. */
-export function pipesIn(schema: Schema, value: unknown, pointer = ''): FoundPipe[] {
+export function pipesIn(schema: Schema, value: unknown, pointer = ''): NestedPipe[] {
   if (!mayHoldPipes(schema)) return [];
   if ('anyOf' in schema) return schema.anyOf.flatMap((branch) => pipesIn(branch, value, pointer));
   if (schema.type === 'recursive') return pipesIn(schema.schema(), value, pointer);
@@ -53,9 +53,9 @@ export function pipesIn(schema: Schema, value: unknown, pointer = ''): FoundPipe
   }
   if (schema.type !== 'object' || !isObject(value)) return [];
   const { properties = {}, values, pipe } = schema;
-  const inner = Object.entries(value).flatMap(([key, part]) => {
+  const inner = Object.entries(value).flatMap(([key, segment]) => {
     const of = Object.hasOwn(properties, key) ? properties[key] : values;
-    return of ? pipesIn(of, part, `${pointer}/${escapePointer(key)}`) : [];
+    return of ? pipesIn(of, segment, `${pointer}/${escapePointer(key)}`) : [];
   });
   return pipe ? [{ pointer, value, rules: pipe }, ...inner] : inner;
 }

@@ -26,12 +26,12 @@ type Path = (string | number)[];
  * Codes: warnings CONFIG_VARIABLE, CONFIG_INCLUDE.
  */
 export function unresolvedIn(document: DataObject, known: KnownPlugins): ConfigError[] {
-  const found: ConfigError[] = [];
+  const results: ConfigError[] = [];
   const path: Path = [];
   const visitText = (text: string, inComponent: boolean): void => {
     if (!text.includes('$') && !text.includes('{{')) return;
     const match = (inComponent ? alone : anywhere).exec(text);
-    if (match) found.push(unfilled(match[0], joinPointer('', ...path), match.index));
+    if (match) results.push(unfilled(match[0], joinPointer('', ...path), match.index));
   };
   const visit = (value: Data, inComponent: boolean): void => {
     if (typeof value === 'string') visitText(value, inComponent);
@@ -49,7 +49,7 @@ export function unresolvedIn(document: DataObject, known: KnownPlugins): ConfigE
       const inner = object[key]!;
       if (comment.test(key)) {
         const isMeant = directive.test(key) && typeof inner === 'string' && !(inComponent && elsewhere.test(inner));
-        if (isMeant) found.push(included(key, joinPointer('', ...path, key)));
+        if (isMeant) results.push(included(key, joinPointer('', ...path, key)));
         continue;
       }
       if (key === 'mapping' || (isComponents && hasFreeKeys(key, known))) continue;
@@ -59,7 +59,7 @@ export function unresolvedIn(document: DataObject, known: KnownPlugins): ConfigE
     }
   };
   visitFields(document, false);
-  return found;
+  return results;
 }
 
 function unfilled(text: string, pointer: string, start: number): ConfigError {

@@ -153,8 +153,8 @@ export class Control {
       end(outcome.result);
       const { durationMs, phases: spent, revision } = attempt;
       const applied = { ...outcome, revision, attempt: attempt.id, durationMs, phases: spent };
-      if (!change.dryRun) for (const tell of this.onDone) await tell(change, applied);
-      for (const tell of this.onSettled) tell(attempt, applied);
+      if (!change.dryRun) for (const report of this.onDone) await report(change, applied);
+      for (const report of this.onSettled) report(attempt, applied);
       events.emit('reload.succeeded', { ...applied, warnings: [], issues: briefly(applied.issues) });
       return applied;
     } catch (error) {
@@ -162,7 +162,7 @@ export class Control {
       const thrown = refusal.slug === 'internal' ? error : refusal;
       this.attempts.fail(attempt, refusal, thrown);
       end('failed');
-      for (const tell of this.onSettled) tell(attempt, null);
+      for (const report of this.onSettled) report(attempt, null);
       events.emit('reload.failed', attempt);
       throw thrown;
     }
@@ -189,20 +189,20 @@ export class Control {
     const own = change.participant ? [change.participant] : [];
     if (before && fingerprint && !change.force && isSame(before, fingerprint, files)) {
       const ready = await this.#prepareOthers(running, before, own);
-      const told = { result: 'unchanged', previous, hash: before.hash, changes: nothing, rebound: [] } as const;
+      const reported = { result: 'unchanged', previous, hash: before.hash, changes: nothing, rebound: [] } as const;
       if (change.dryRun) {
         await abortAll(ready);
-        return { ...told, ...issuesOf([]) };
+        return { ...reported, ...issuesOf([]) };
       }
       this.#adopt(change, snapshot, this.current.warnings, false);
-      return { ...told, ...issuesOf((await commitAll(ready)).failures) };
+      return { ...reported, ...issuesOf((await commitAll(ready)).failures) };
     }
     await scheduler.yield();
     const prepared = await generations.prepare(normalized, files, this.#revision + 1, phases);
     if (fingerprint) prepared.runtime.fingerprint = fingerprint;
     const changes = fingerprint ? endpointChanges(before.fingerprint, fingerprint) : nothing;
     const hash = before ? prepared.runtime.hash : '';
-    const told = { previous, hash, changes };
+    const report = { previous, hash, changes };
     let ready: readonly Ready[];
     try {
       ready = await this.#prepareOthers(running, prepared.runtime, [...this.participants, ...own]);
@@ -212,7 +212,7 @@ export class Control {
     }
     if (change.dryRun) {
       await Promise.all([abortAll(ready), prepared.abort()]);
-      return { ...told, result: 'dry_run', rebound: [], ...issuesOf(prepared.warnings) };
+      return { ...report, result: 'dry_run', rebound: [], ...issuesOf(prepared.warnings) };
     }
     phases.enter('swap');
     const { rebound } = prepared.commit();
@@ -221,7 +221,7 @@ export class Control {
     const others = await commitAll(ready);
     phases.end();
     const warnings = issuesOf([...prepared.warnings, ...others.failures]);
-    return { ...told, result: 'applied', rebound: [...rebound, ...others.rebound], ...warnings };
+    return { ...report, result: 'applied', rebound: [...rebound, ...others.rebound], ...warnings };
   }
 
   /** The configuration serves; its source is from now on the one that is read again. */

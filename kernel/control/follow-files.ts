@@ -28,22 +28,22 @@ export async function followFiles(
     // A refusal is told as an event and in the log; watching goes on.
     await control.apply({ trigger: 'watch', source }).catch(() => {});
   };
-  const watcher = watchFiles({ log: telling(log.at('[WATCH]'), events), onChange: follow });
+  const watcher = watchFiles({ log: withEvents(log.at('[WATCH]'), events), onChange: follow });
   control.onSettled.push(() => void watcher.watch(control.filesRead));
   await watcher.watch(control.filesRead);
   return watcher;
 }
 
 /** A log whose warnings and errors are told as events too. */
-function telling(log: Log, events: EventLog): WatchOptions['log'] {
-  const tell = (level: 'warning' | 'error') => (message: LogMessage) => {
+function withEvents(log: Log, events: EventLog): WatchOptions['log'] {
+  const report = (level: 'warning' | 'error') => (message: LogMessage) => {
     const text = typeof message === 'string' ? message : message();
     log[level](text);
     events.emit('watch.error', { message: text });
   };
   return {
     debug: (message) => log.debug(message),
-    warning: tell('warning'),
-    error: tell('error'),
+    warning: report('warning'),
+    error: report('error'),
   };
 }

@@ -5,7 +5,7 @@ import { makeDirectory } from './make-directory.ts';
 import { parseRevision, type Revision, type RevisionSummary, summaryOf } from './revision.ts';
 
 /** What a directory held when it was opened. */
-export interface FoundRevisions {
+export interface StoredRevisions {
   readonly revisions: readonly RevisionSummary[];
   /** Highest number that is taken, by a damaged file too; 0 when there is none. */
   readonly last: number;
@@ -15,7 +15,7 @@ export interface FoundRevisions {
 
 /** The revisions of one directory, one file each. Everything rejects with what the file system says. */
 export interface RevisionFiles {
-  find(): Promise<FoundRevisions>;
+  find(): Promise<StoredRevisions>;
   /** Rejects also when the file is damaged. */
   read(number: number): Promise<Revision>;
   /** Writes a new revision, wholly or not at all. @returns false when its number is taken: nothing is written then. */

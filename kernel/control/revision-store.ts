@@ -3,7 +3,7 @@ import { type Revision, type RevisionSummary, summaryOf } from './revision.ts';
 import { type RevisionFiles, revisionFiles } from './revision-files.ts';
 
 /** What a number leads to: `pruned` when there was such a revision, undefined when there never was. */
-export type Found<T> = T | 'pruned' | undefined;
+export type Stored<T> = T | 'pruned' | undefined;
 
 /**
  * The history of configurations that served. A change shows at once; its promise resolves when the disk has it, or has
@@ -19,7 +19,7 @@ export interface RevisionStore {
   /** Newest first. */
   list(): readonly RevisionSummary[];
   /** `pruned` also, with a WARNING, when its file cannot be read any more. */
-  get(number: number): Promise<Found<Revision>>;
+  get(number: number): Promise<Stored<Revision>>;
   /** The newest that was not rolled back and can still be read. */
   lastGood(): Promise<Revision | undefined>;
   /**
@@ -28,9 +28,9 @@ export interface RevisionStore {
    */
   add(revision: Revision): Promise<void>;
   /** Never, or again, prune it. */
-  pin(number: number, pinned: boolean): Promise<Found<RevisionSummary>>;
+  pin(number: number, pinned: boolean): Promise<Stored<RevisionSummary>>;
   /** Notes that it was rolled back: `lastGood` passes over it. */
-  markBad(number: number, reason: string): Promise<Found<RevisionSummary>>;
+  markBad(number: number, reason: string): Promise<Stored<RevisionSummary>>;
 }
 
 /**
@@ -153,13 +153,13 @@ export async function createRevisionStore(
     return writing;
   };
 
-  const lookUp = <T>(number: number, found: (entry: Entry) => T): T | 'pruned' | undefined => {
+  const lookUp = <T>(number: number, match: (entry: Entry) => T): T | 'pruned' | undefined => {
     const entry = entries.get(number);
-    if (entry) return found(entry);
+    if (entry) return match(entry);
     return Number.isInteger(number) && number > 0 && number <= last ? 'pruned' : undefined;
   };
 
-  const get = async (number: number): Promise<Found<Revision>> =>
+  const get = async (number: number): Promise<Stored<Revision>> =>
     lookUp(number, async (entry) => {
       if (entry.text !== null) return { ...entry.summary, text: entry.text };
       try {
@@ -170,21 +170,21 @@ export async function createRevisionStore(
       }
     });
 
-  const change = async (number: number, patch: Partial<RevisionSummary>): Promise<Found<RevisionSummary>> => {
-    const found = lookUp(number, (entry) => {
+  const change = async (number: number, patch: Partial<RevisionSummary>): Promise<Stored<RevisionSummary>> => {
+    const match = lookUp(number, (entry) => {
       entry.summary = { ...entry.summary, ...patch };
       entry.dirty = true;
       return entry.summary;
     });
-    if (typeof found === 'object') await changed();
-    return found;
+    if (typeof match === 'object') await changed();
+    return match;
   };
 
   try {
-    const found = await files?.find();
-    last = found?.last ?? 0;
-    for (const summary of found?.revisions ?? []) entries.set(summary.number, { summary, text: null, dirty: false });
-    if (found && found.skipped.length > 0) log.warning(`not revisions, ignored: ${found.skipped.join(', ')}`);
+    const match = await files?.find();
+    last = match?.last ?? 0;
+    for (const summary of match?.revisions ?? []) entries.set(summary.number, { summary, text: null, dirty: false });
+    if (match && match.skipped.length > 0) log.warning(`not revisions, ignored: ${match.skipped.join(', ')}`);
   } catch (error) {
     fail((error as Error).message);
   }

@@ -4,7 +4,7 @@ import { type CompleteSchema, completeSchema, componentSchema } from '../pipelin
 import type { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
 import { auditRules } from './audit/index.ts';
-import type { FindPlace } from './place.ts';
+import type { FindPosition } from './file-position.ts';
 import { listPlugins, type PluginView } from './plugins.ts';
 import type { Served } from './served.ts';
 
@@ -29,7 +29,7 @@ export interface Components {
   list(
     served: Pick<Served, 'config' | 'compiled'>,
     generations: number,
-    place?: FindPlace,
+    position?: FindPosition,
   ): Promise<readonly PluginView[]>;
 }
 
@@ -44,6 +44,6 @@ export function componentsOf(registry: Registry): Components {
     schemaOf: (namespace) => componentSchema(registry, namespace),
     schemaAt: (namespace, level) => registry.place(namespace, level)?.schema,
     auditRules: () => auditRules(registry),
-    list: (served, generations, place) => listPlugins(registry, served, generations, place),
+    list: (served, generations, position) => listPlugins(registry, served, generations, position),
   };
 }

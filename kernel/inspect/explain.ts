@@ -20,9 +20,9 @@ import type { Route } from '../pipeline/route.ts';
 import type { Stage } from '../pipeline/stages.ts';
 import { compileClientIp } from '../server/client-ip.ts';
 import { version } from '../version.ts';
+import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
 import { type ForwardingDecision, headerDecisions, queryDecisions, usedInAddress } from './forwarding-decision.ts';
 import { findMatch, type Matching } from './match.ts';
-import { type FindPlace, type Place, pointerOnly } from './place.ts';
 import { placeholderValuesFor } from './placeholder-values.ts';
 import type { Served } from './served.ts';
 
@@ -37,7 +37,7 @@ export interface SampleRequest {
 }
 
 /** What one backend would be sent. */
-export interface Forwarded extends Place {
+export interface Forwarded extends FilePosition {
   readonly method: string;
   /** One for each host the call may go to. A value that only a real request brings stands as its placeholder. */
   readonly urls: readonly string[];
@@ -79,19 +79,19 @@ export interface Explanation extends Matching {
 export async function explainRequest(
   served: Served,
   sample: SampleRequest,
-  place: FindPlace = pointerOnly,
+  position: FindPosition = pointerOnly,
 ): Promise<Explanation> {
   const { config, compiled } = served;
   const message = sampleMessage(sample, config.port);
   const prefix = message.headers['x-forwarded-prefix'];
-  const found = await findMatch(
+  const match = await findMatch(
     served,
     sample.method,
     sample.target,
-    place,
+    position,
     typeof prefix === 'string' ? prefix : undefined,
   );
-  const { winner: route, target, params, ...matching } = found;
+  const { winner: route, target, params, ...matching } = match;
   const service = compiled.service.filter(({ at }) => at.middleware || at.request).map(({ plugin }) => plugin.name);
   if (!route || matching.match.kind !== 'route') {
     return { ...matching, service, stages: [], outputEncoding: null, forwarded: [] };
@@ -113,7 +113,7 @@ export async function explainRequest(
   const pointer = joinPointer('/endpoints', config.endpoints.indexOf(route.endpoint), 'backend');
   const forwarded = route.endpoint.backend.map((backend, index) => ({
     ...forward(route, backend, index, entering, client),
-    ...place(joinPointer(pointer, index)),
+    ...position(joinPointer(pointer, index)),
   }));
   return { ...matching, service, stages: route.stages.around, outputEncoding: route.output.name, forwarded };
 }
@@ -147,7 +147,7 @@ function forward(
   index: number,
   entering: PipeRequest,
   client: ClientRequest,
-): Omit<Forwarded, keyof Place> {
+): Omit<Forwarded, keyof FilePosition> {
   const { endpoint, output } = route;
   const { stages, hostless } = route.stages.backends[index]!;
   const { earlier, claims, restore } = placeholderValuesFor(backend);

@@ -29,7 +29,7 @@ interface Case {
 }
 
 /** Why a header does not pass, the strongest reason first. */
-const headerReasons: readonly (readonly [applies: (found: Case) => boolean, why: string])[] = [
+const headerReasons: readonly (readonly [applies: (match: Case) => boolean, why: string])[] = [
   [({ name }) => ownHeaders.has(name), 'the gateway writes it itself'],
   [({ name }) => isHopByHop(name), 'it belongs to the connection'],
   [({ name, connection }) => connection?.has(name) === true, 'Connection names it'],

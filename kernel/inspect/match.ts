@@ -1,12 +1,12 @@
 import { type Params, paramKey, type Reply } from '#contract';
 import { splitPlaceholders } from '../pipeline/pattern.ts';
 import type { Route } from '../pipeline/route.ts';
-import { createFallbackAnswers } from '../server/answers.ts';
 import type { Destination } from '../server/destinations.ts';
+import { createFallbackReplies } from '../server/fallback-replies.ts';
 import { parseTarget, type Target } from '../server/target.ts';
+import { type FindPosition, pointerOnly } from './file-position.ts';
 import { type NearMiss, nearMisses } from './near-misses.ts';
 import { findOtherMatches, type OtherMatch } from './other-matches.ts';
-import { type FindPlace, pointerOnly } from './place.ts';
 import { type RouteView, viewRoute } from './routes.ts';
 import type { Served } from './served.ts';
 
@@ -39,7 +39,7 @@ export interface Matching {
 }
 
 /** A matching with what it was made from. */
-export interface Found extends Matching {
+export interface RouteMatch extends Matching {
   /** Null for a target that no gateway can read. */
   readonly target: Target | null;
   /** The endpoint that serves the request; null for none. */
@@ -53,9 +53,9 @@ export async function matchRoute(
   served: Served,
   method: string,
   target: string,
-  place: FindPlace = pointerOnly,
+  position: FindPosition = pointerOnly,
 ): Promise<Matching> {
-  const { match, why, rivals, nearMisses: near } = await findMatch(served, method, target, place);
+  const { match, why, rivals, nearMisses: near } = await findMatch(served, method, target, position);
   return { match, why, rivals, nearMisses: near };
 }
 
@@ -64,18 +64,19 @@ export async function findMatch(
   served: Served,
   method: string,
   target: string,
-  place: FindPlace,
+  position: FindPosition,
   prefix?: string,
-): Promise<Found> {
+): Promise<RouteMatch> {
   const { config, compiled, destinations } = served;
   const parsed = parseTarget(target);
   const nothing = { target: parsed, winner: null, params: {}, rivals: [], nearMisses: [] };
-  if (!parsed) return { ...nothing, ...tell({ kind: 'refused', status: 400, text: 'error: invalid request target' }) };
+  if (!parsed)
+    return { ...nothing, ...withReason({ kind: 'refused', status: 400, text: 'error: invalid request target' }) };
   const { path, search } = parsed;
   const destination = destinations.find(method, path);
-  if (destination.kind === 'own') return { ...nothing, ...tell({ kind: 'builtin' }) };
+  if (destination.kind === 'own') return { ...nothing, ...withReason({ kind: 'builtin' }) };
 
-  const view = (route: Route) => viewRoute(route, config.endpoints.indexOf(route.endpoint), place);
+  const view = (route: Route) => viewRoute(route, config.endpoints.indexOf(route.endpoint), position);
   const consider = (list: readonly (OtherMatch | NearMiss)[]): Considered[] =>
     list.map(({ route, why }) => ({ route: view(route), why }));
   const winner = destination.kind === 'route' ? destination.route : null;
@@ -83,14 +84,14 @@ export async function findMatch(
   if (destination.kind === 'route') {
     const { route, params } = destination;
     const match: Match = { kind: 'route', route: view(route), params: asDeclared(params, route) };
-    return { target: parsed, winner, params, ...tell(match), rivals, nearMisses: [] };
+    return { target: parsed, winner, params, ...withReason(match), rivals, nearMisses: [] };
   }
 
   const near =
     destination.kind === 'none' && rivals.length === 0 ? nearMisses(compiled.routes, method, readable(path)) : [];
-  const answer = createFallbackAnswers(config).of(destination, method, search, prefix);
-  const match = asMatch(destination, answer);
-  return { target: parsed, winner, params: {}, rivals, nearMisses: consider(near), ...tell(match) };
+  const reply = createFallbackReplies(config).of(destination, method, search, prefix);
+  const match = asMatch(destination, reply);
+  return { target: parsed, winner, params: {}, rivals, nearMisses: consider(near), ...withReason(match) };
 }
 
 function asDeclared(params: Params, { endpoint: { endpoint: pattern } }: Route): Params {
@@ -125,7 +126,7 @@ const reasons: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K
   none: () => 'no endpoint matches the path',
 };
 
-function tell(match: Match): { match: Match; why: string } {
+function withReason(match: Match): { match: Match; why: string } {
   return { match, why: (reasons[match.kind] as (match: Match) => string)(match) };
 }
 

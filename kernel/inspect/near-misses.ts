@@ -26,25 +26,25 @@ export function nearMisses(routes: readonly Route[], method: string, plain: stri
       const pattern = route.endpoint.endpoint.split('/').slice(1);
       const open = pattern.at(-1) === '*';
       const wanted = open ? pattern.slice(0, -1) : pattern;
-      const found = open ? path.slice(0, wanted.length) : path;
-      const length = Math.max(wanted.length, found.length);
-      const distance = Math.min(distanceOf(wanted, found), distanceOf(wanted.toReversed(), found.toReversed()));
+      const results = open ? path.slice(0, wanted.length) : path;
+      const length = Math.max(wanted.length, results.length);
+      const distance = Math.min(distanceOf(wanted, results), distanceOf(wanted.toReversed(), results.toReversed()));
       const cost = distance + (route.endpoint.method === method ? 0 : OTHER_METHOD);
-      return { route, cost, near: distance <= length / 2, wanted, found };
+      return { route, cost, near: distance <= length / 2, wanted, matches: results };
     })
     .filter(({ near }) => near)
     .sort((one, other) => one.cost - other.cost)
     .slice(0, MAX_MISSES)
-    .map(({ route, wanted, found }) => ({ route, why: difference(wanted, found) }));
+    .map(({ route, wanted, matches: results }) => ({ route, why: difference(wanted, results) }));
 }
 
-function distanceOf(wanted: readonly string[], found: readonly string[]): number {
-  const common = Math.min(wanted.length, found.length);
-  let distance = Math.abs(wanted.length - found.length);
+function distanceOf(wanted: readonly string[], results: readonly string[]): number {
+  const common = Math.min(wanted.length, results.length);
+  let distance = Math.abs(wanted.length - results.length);
   let isAlike = false;
   for (let at = 0; at < common; at++) {
-    const fitting = fits(wanted[at]!, found[at]!);
-    const misspelled = !fitting && isMisspelled(wanted[at]!, found[at]!);
+    const fitting = fits(wanted[at]!, results[at]!);
+    const misspelled = !fitting && isMisspelled(wanted[at]!, results[at]!);
     if (!fitting) distance += misspelled ? MISSPELLED : 1;
     isAlike ||= misspelled || (fitting && !wanted[at]!.includes('{'));
   }
@@ -52,18 +52,18 @@ function distanceOf(wanted: readonly string[], found: readonly string[]): number
 }
 
 /** Every other word is near one of two letters. */
-function isMisspelled(wanted: string, found: string): boolean {
-  return wanted.length > 2 && nearest(found, [wanted]) !== undefined;
+function isMisspelled(wanted: string, match: string): boolean {
+  return wanted.length > 2 && nearest(match, [wanted]) !== undefined;
 }
 
-function fits(wanted: string, found: string): boolean {
-  return readSegment(parseSegment(wanted).texts, found) !== undefined;
+function fits(wanted: string, match: string): boolean {
+  return readSegment(parseSegment(wanted).texts, match) !== undefined;
 }
 
-function difference(wanted: readonly string[], found: readonly string[]): string {
-  if (wanted.length !== found.length) {
-    return `has ${wanted.length} segments where the path has ${found.length}`;
+function difference(wanted: readonly string[], results: readonly string[]): string {
+  if (wanted.length !== results.length) {
+    return `has ${wanted.length} segments where the path has ${results.length}`;
   }
-  const at = wanted.findIndex((segment, index) => !fits(segment, found[index]!));
-  return at < 0 ? 'serves another method' : `segment ${at + 1} is "${wanted[at]}", not "${found[at]}"`;
+  const at = wanted.findIndex((segment, index) => !fits(segment, results[index]!));
+  return at < 0 ? 'serves another method' : `segment ${at + 1} is "${wanted[at]}", not "${results[at]}"`;
 }

@@ -12,21 +12,23 @@ export interface PlaceholderValues {
 /** Makes stand-ins for the placeholders of a backend's address; no escaping changes them. */
 export function placeholderValuesFor({ url_pattern: pattern, host }: BackendConfig): PlaceholderValues {
   const names: string[] = [];
-  const answers: DataObject[] = [];
+  const responses: DataObject[] = [];
   const claims: DataObject = {};
-  for (const text of [pattern, ...host].flatMap((part) => splitPlaceholders(part).filter((_, at) => at % 2 === 1))) {
+  for (const text of [pattern, ...host].flatMap((segment) =>
+    splitPlaceholders(segment).filter((_, at) => at % 2 === 1),
+  )) {
     const placeholder = parsePlaceholder(text);
     const mark = `~value${names.length}~`;
     if (placeholder.from === 'claims') setKey(claims, placeholder.name, mark);
     else if (placeholder.from !== 'earlier') continue;
     else {
-      while (answers.length <= placeholder.index) answers.push({});
-      setPath(answers[placeholder.index]!, placeholder.path, mark);
+      while (responses.length <= placeholder.index) responses.push({});
+      setPath(responses[placeholder.index]!, placeholder.path, mark);
     }
     names.push(text);
   }
   return {
-    earlier: answers.map((data) => Reply.data(data)),
+    earlier: responses.map((data) => Reply.data(data)),
     claims,
     restore: (text) => text.replace(/~value(\d+)~/g, (mark, at) => (names[at] === undefined ? mark : `{${names[at]}}`)),
   };

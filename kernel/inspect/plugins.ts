@@ -2,7 +2,7 @@ import type { Namespace, ServiceConfig } from '#contract';
 import { joinPointer, oldNamesOf } from '../config/index.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Registry } from '../registry/registry.ts';
-import { type FindPlace, type Place, pointerOnly } from './place.ts';
+import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
 import type { Served } from './served.ts';
 
 /** A plugin of this release, and what the serving configuration does with it. */
@@ -20,7 +20,7 @@ export interface PluginView {
   /** Every name a configuration may use for it. */
   readonly namespaces: readonly Namespace[];
   /** Where the serving configuration uses it. */
-  readonly places: readonly Place[];
+  readonly places: readonly FilePosition[];
   /** How many of it are alive: one for each place in each configuration alive. */
   readonly instances: number;
   /** Calls of the endpoints it stands in. */
@@ -37,7 +37,7 @@ export async function listPlugins(
   registry: Registry,
   { config, compiled }: Pick<Served, 'config' | 'compiled'>,
   generations: number,
-  place: FindPlace = pointerOnly,
+  position: FindPosition = pointerOnly,
 ): Promise<PluginView[]> {
   await registry.load(registry.namespaces);
   const named = Map.groupBy(registry.namespaces, (namespace) => registry.plugin(namespace)!);
@@ -54,7 +54,7 @@ export async function listPlugins(
       file: null,
       hash: null,
       namespaces: [...namespaces, ...namespaces.flatMap((namespace) => writtenNames(namespace, registry))],
-      places: used.map(({ pointer }) => place(pointer)),
+      places: used.map(({ pointer }) => position(pointer)),
       instances: used.length * generations,
       calls: traffic.reduce((sum, { calls }) => sum + calls, 0),
       errors: traffic.reduce((sum, { errors }) => sum + errors, 0),

@@ -2,11 +2,11 @@ import type { Namespace } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Stage } from '../pipeline/stages.ts';
-import { type FindPlace, type Place, pointerOnly } from './place.ts';
+import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
 import type { Served } from './served.ts';
 
 /** One backend of a published endpoint. */
-export interface BackendView extends Place {
+export interface BackendView extends FilePosition {
   /** `*` for the client's own. */
   readonly method: string;
   readonly hosts: readonly string[];
@@ -18,7 +18,7 @@ export interface BackendView extends Place {
 }
 
 /** One published endpoint. */
-export interface RouteView extends Place {
+export interface RouteView extends FilePosition {
   /** `METHOD pattern`. */
   readonly id: string;
   readonly method: string;
@@ -43,16 +43,16 @@ export interface RouteFilter {
 export function listRoutes(
   { config, compiled }: Pick<Served, 'config' | 'compiled'>,
   filter: RouteFilter = {},
-  place: FindPlace = pointerOnly,
+  position: FindPosition = pointerOnly,
 ): RouteView[] {
   const positions = new Map(config.endpoints.map((endpoint, index) => [endpoint, index]));
   return compiled.routes
     .filter((route) => isWanted(route, filter))
-    .map((route) => viewRoute(route, positions.get(route.endpoint)!, place));
+    .map((route) => viewRoute(route, positions.get(route.endpoint)!, position));
 }
 
 /** @param index position of the endpoint in the configuration. */
-export function viewRoute(route: Route, index: number, place: FindPlace): RouteView {
+export function viewRoute(route: Route, index: number, position: FindPosition): RouteView {
   const { endpoint, output, stages } = route;
   const pointer = joinPointer('/endpoints', index);
   return {
@@ -68,9 +68,9 @@ export function viewRoute(route: Route, index: number, place: FindPlace): RouteV
       urlPattern: backend.url_pattern,
       encoding: output.raw ? output.name : backend.encoding,
       namespaces: namespacesOf(stages.backends[at]!.stages),
-      ...place(joinPointer(pointer, 'backend', at)),
+      ...position(joinPointer(pointer, 'backend', at)),
     })),
-    ...place(pointer),
+    ...position(pointer),
   };
 }
 

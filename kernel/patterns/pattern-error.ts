@@ -5,7 +5,7 @@ import { compileProgram, loadEngine } from './engine.ts';
 /** What the engine says of an expression: the kind of mistake, and the part of the expression it names. */
 interface Complaint {
   readonly kind: string;
-  readonly part: string;
+  readonly fragment: string;
 }
 
 /** What an operator is told. */
@@ -18,7 +18,7 @@ interface Words {
 export function patternError(source: string, cause: unknown): PatternError {
   const complaint = complaintOf(cause);
   if (!complaint) throw cause;
-  const { message, hint }: Words = words[complaint.kind]?.(complaint.part) ?? { message: complaint.kind };
+  const { message, hint }: Words = words[complaint.kind]?.(complaint.fragment) ?? { message: complaint.kind };
   return new PatternError(message, { hint, within: placeOf(source, complaint), cause });
 }
 
@@ -26,7 +26,7 @@ export function patternError(source: string, cause: unknown): PatternError {
 function complaintOf(error: unknown): Complaint | undefined {
   if (!(error instanceof loadEngine().RE2JSSyntaxException)) return undefined;
   const { error: kind, input } = error;
-  return { kind, part: foreign.map(([begin]) => begin.exec(input ?? '')?.[0]).find(Boolean) ?? input ?? '' };
+  return { kind, fragment: foreign.map(([begin]) => begin.exec(input ?? '')?.[0]).find(Boolean) ?? input ?? '' };
 }
 
 const TWO_PATTERNS = 'the syntax is that of RE2, without lookaround and backreferences: use two patterns';
@@ -47,53 +47,56 @@ const foreign: readonly (readonly [begin: RegExp, name: string, hint: string])[]
   [/^\\b$/, 'escape', '\\x08 for a backspace'],
 ];
 
-const words: Readonly<Record<string, (part: string) => Words>> = {
+const words: Readonly<Record<string, (segment: string) => Words>> = {
   'missing closing )': () => ({ message: "the '(' is never closed" }),
   'unexpected )': () => ({ message: "the ')' has no '(' before it" }),
   'missing closing ]': () => ({ message: "the '[' is never closed" }),
-  'missing argument to repetition operator': (part) => ({ message: `nothing stands before '${part}' to be repeated` }),
-  'invalid nested repetition operator': (part) => ({ message: `'${part}' repeats a repetition` }),
-  'invalid repeat count': (part) => {
-    const [from, to] = part.match(/\d+/g)!.map(Number);
+  'missing argument to repetition operator': (segment) => ({
+    message: `nothing stands before '${segment}' to be repeated`,
+  }),
+  'invalid nested repetition operator': (segment) => ({ message: `'${segment}' repeats a repetition` }),
+  'invalid repeat count': (segment) => {
+    const [from, to] = segment.match(/\d+/g)!.map(Number);
     return to !== undefined && to < from!
-      ? { message: `the numbers of ${part} are out of order` }
-      : { message: `${part} repeats too often`, hint: '1000 times in all at most' };
+      ? { message: `the numbers of ${segment} are out of order` }
+      : { message: `${segment} repeats too often`, hint: '1000 times in all at most' };
   },
-  'invalid character class range': (part) => {
-    if (part.startsWith('[')) return { message: `${part} is not a class`, hint: '[:alpha:], [:digit:], [:space:] …' };
-    return /^\\[pP]/.test(part)
-      ? { message: `${part} is not a class of characters`, hint: '\\pL, \\p{Lu}, \\p{Greek} …' }
-      : { message: `the range ${part} is out of order` };
+  'invalid character class range': (segment) => {
+    if (segment.startsWith('['))
+      return { message: `${segment} is not a class`, hint: '[:alpha:], [:digit:], [:space:] …' };
+    return /^\\[pP]/.test(segment)
+      ? { message: `${segment} is not a class of characters`, hint: '\\pL, \\p{Lu}, \\p{Greek} …' }
+      : { message: `the range ${segment} is out of order` };
   },
   'invalid escape sequence': notSupported,
   'invalid or unsupported Perl syntax': notSupported,
   'invalid named capture': notSupported,
-  'duplicate capture group name': (part) => ({ message: `two groups have the name '${part}'` }),
+  'duplicate capture group name': (segment) => ({ message: `two groups have the name '${segment}'` }),
   'trailing backslash at end of expression': () => ({ message: 'ends in a lone backslash' }),
 };
 
-function notSupported(part: string): Words {
-  const [, name, hint] = foreign.find(([begin]) => begin.test(part)) ?? [];
-  if (name !== undefined) return { message: `${name} ${part} is not supported`, hint };
-  return { message: part.startsWith('\\') ? `${part} is not an escape sequence` : `${part} is not a group` };
+function notSupported(segment: string): Words {
+  const [, name, hint] = foreign.find(([begin]) => begin.test(segment)) ?? [];
+  if (name !== undefined) return { message: `${name} ${segment} is not supported`, hint };
+  return { message: segment.startsWith('\\') ? `${segment} is not an escape sequence` : `${segment} is not a group` };
 }
 
 /** Characters that are compiled again in search of a place: enough for 1,000 tries on a pattern of usual length. */
 const SEARCH_LIMIT = 100_000;
 
 /** Where an expression goes wrong. @returns undefined when that would take too long to find. */
-function placeOf(source: string, { kind, part }: Complaint): ConfigErrorOptions['within'] {
-  const mark = marks[kind]?.(part) ?? part;
-  const start = startOf(source, mark, { kind, part });
+function placeOf(source: string, { kind, fragment: segment }: Complaint): ConfigErrorOptions['within'] {
+  const mark = marks[kind]?.(segment) ?? segment;
+  const start = startOf(source, mark, { kind, fragment: segment });
   return start === undefined ? undefined : { start, end: start + mark.length };
 }
 
-function startOf(source: string, mark: string, { kind, part }: Complaint): number | undefined {
+function startOf(source: string, mark: string, { kind, fragment: segment }: Complaint): number | undefined {
   const tries = Math.ceil(SEARCH_LIMIT / source.length);
   switch (kind) {
     case 'missing closing ]':
       // What is named goes on to the end.
-      return source.length - part.length;
+      return source.length - segment.length;
     case 'missing closing )':
       // Everything before a group that is never closed can be compiled, nothing that reaches into it.
       return placesOf(mark, source)
@@ -108,7 +111,7 @@ function startOf(source: string, mark: string, { kind, part }: Complaint): numbe
 }
 
 /** What stands where an expression goes wrong, when it is not what the engine names. */
-const marks: Readonly<Record<string, (part: string) => string>> = {
+const marks: Readonly<Record<string, (segment: string) => string>> = {
   'missing closing )': () => '(',
   'unexpected )': () => ')',
   'missing closing ]': () => '[',
@@ -116,10 +119,10 @@ const marks: Readonly<Record<string, (part: string) => string>> = {
   'trailing backslash at end of expression': () => '\\',
 };
 
-function placesOf(part: string, source: string): number[] {
+function placesOf(segment: string, source: string): number[] {
   const places: number[] = [];
-  if (part === '') return places;
-  for (let at = source.indexOf(part); at >= 0; at = source.indexOf(part, at + 1)) places.push(at);
+  if (segment === '') return places;
+  for (let at = source.indexOf(segment); at >= 0; at = source.indexOf(segment, at + 1)) places.push(at);
   return places;
 }
 

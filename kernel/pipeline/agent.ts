@@ -16,12 +16,12 @@ import {
   toCallError,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
-import { answered } from './answering.ts';
 import { attach } from './attach.ts';
 import type { EndpointContext } from './attachments.ts';
 import { findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { compilePipe } from './pipe.ts';
+import { settledReply } from './settle.ts';
 import type { PipeStages } from './stages.ts';
 
 /** An agent whose driver is attached. */
@@ -74,11 +74,11 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
 }
 
 function notOneDriver(pointer: string, drivers: readonly { readonly pointer: string }[]): ConfigError {
-  const found = drivers.length === 0 ? 'found none' : `found ${drivers.length}`;
+  const match = drivers.length === 0 ? 'found none' : `found ${drivers.length}`;
   return new ConfigError(
     'AGENT_DRIVER',
     joinPointer(pointer, 'extra_config'),
-    `an agent has exactly one driver, ${found}`,
+    `an agent has exactly one driver, ${match}`,
     {
       related: drivers.map((driver) => driver.pointer),
     },
@@ -96,7 +96,7 @@ function runner(agent: AgentConfig, step: Step<PipeRequest>, log: Call['log']): 
     try {
       if (call.reason) return Reply.failed(toCallError(call.reason));
       const request = new NewPipeRequest(client, {}, new Query(), headers.copy(), client.body);
-      return await answered(step, request, call);
+      return await settledReply(step, request, call);
     } finally {
       signal?.removeEventListener('abort', giveUp);
       call.finish();

@@ -127,15 +127,15 @@ function hasField(schema: Schema, key: string): boolean {
 export function onlyClaim<A, K extends keyof A>(
   build: Build,
   attached: readonly Attached<A>[],
-  part: K,
+  section: K,
   does: string,
 ): A[K] | undefined {
-  const [first, ...others] = attached.filter(({ at }) => at[part] !== undefined);
+  const [first, ...others] = attached.filter(({ at }) => at[section] !== undefined);
   for (const other of others) {
     const message = `"${first!.plugin.name}" and "${other.plugin.name}" cannot both ${does}`;
     build.errors.push(new ConfigError('PLUGINS_CONFLICT', other.pointer, message, { related: [first!.pointer] }));
   }
-  return first?.at[part];
+  return first?.at[section];
 }
 
 /** A wrap that may answer by itself hides what stands inside it: the operator is told what. */

@@ -52,8 +52,8 @@ export function attachEndpoint(
   const { build, registry, offers } = context;
   const attached: Attached<AtEndpoint>[] = [];
   const stance = { log, endpoint, offers, compilePipe: context.compilePipe };
-  const found = findPlugins(build, registry, endpoint.extra_config, 'endpoint', pointer);
-  for (const { plugin, place, config, pointer: at } of byDependency(found)) {
+  const results = findPlugins(build, registry, endpoint.extra_config, 'endpoint', pointer);
+  for (const { plugin, place, config, pointer: at } of byDependency(results)) {
     const reads = new Reads(build.reads);
     const handed = attach<AtEndpoint>(build, plugin, place, config, { ...stance, pointer: at, reads });
     if (!handed) continue;
@@ -100,8 +100,8 @@ export function attachBackend(
   const attached: Attached<AtBackend>[] = [];
   /** A component that waits for its files may be the one that reaches the backend. */
   let mayBeReached = false;
-  const found = findPlugins(build, registry, backend.extra_config, 'backend', pointer);
-  for (const { plugin, place, config, pointer: at } of byDependency(found)) {
+  const results = findPlugins(build, registry, backend.extra_config, 'backend', pointer);
+  for (const { plugin, place, config, pointer: at } of byDependency(results)) {
     const reads = new Reads(build.reads);
     const handed = attach<AtBackend>(build, plugin, place, config, { ...stance, pointer: at, reads });
     offers.add(plugin, handed?.offers);

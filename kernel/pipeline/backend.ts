@@ -26,7 +26,7 @@ import { compileShape } from './shape.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Everything one backend's pipe is made of. */
-export interface BackendParts {
+export interface BackendOptions {
   readonly endpoint: EndpointConfig;
   readonly backend: BackendConfig;
   readonly log: Log;
@@ -55,26 +55,26 @@ export interface BackendParts {
  * Folds one backend's pipe, outermost first: query filter, path, concurrent calls, host, header filter, backend wraps,
  * decoding and shaping, transport wraps, protocol.
  */
-export function compileBackend(parts: BackendParts): Step<PipeRequest> {
-  const { endpoint, backend } = parts;
-  const raw = parts.output.raw === true;
+export function compileBackend(sections: BackendOptions): Step<PipeRequest> {
+  const { endpoint, backend } = sections;
+  const raw = sections.output.raw === true;
   const filter = compileBackendFilter(backend.input_headers, backend.input_query_strings);
-  const { call, replies } = parts.protocol;
-  const shape = compileShape(backend, parts.customShape);
+  const { call, replies } = sections.protocol;
+  const shape = compileShape(backend, sections.customShape);
   const reached = replies === 'data' && shape && !raw ? shaped(shape, call) : call;
-  const transport = fold(parts.transportWraps, parts.counting?.(reached) ?? reached);
-  const reading = raw ? compileRaw(parts, transport) : compileReading(parts, transport);
-  const wrapped = fold(parts.backendWraps, reading);
-  const send = atHost(parts, filter.headers, wrapped);
+  const transport = fold(sections.transportWraps, sections.counting?.(reached) ?? reached);
+  const reading = raw ? compileRaw(sections, transport) : compileReading(sections, transport);
+  const wrapped = fold(sections.backendWraps, reading);
+  const send = atHost(sections, filter.headers, wrapped);
   const calls = raw ? 1 : endpoint.concurrent_calls;
   const timeoutMs = Math.min(backend.timeout ?? endpoint.timeout, endpoint.timeout);
   const sent = calls > 1 ? concurrently(calls, send, timeoutMs) : send;
-  const addressed = withPath(parts, filter.query, sent);
+  const addressed = withPath(sections, filter.query, sent);
   return backend.timeout && backend.timeout < endpoint.timeout ? withTimeout(backend.timeout, addressed) : addressed;
 }
 
 function compileRaw(
-  { backend, output, customShape, messageHooks }: BackendParts,
+  { backend, output, customShape, messageHooks }: BackendOptions,
   transport: Step<PipeRequest>,
 ): Step<PipeRequest> {
   if (!output.messages) return transport;
@@ -82,9 +82,9 @@ function compileRaw(
   return withMessages(looking, transport);
 }
 
-function compileReading(parts: BackendParts, transport: Step<PipeRequest>): Step<PipeRequest> {
-  const { backend, encoding, output } = parts;
-  const shape = compileShape(backend, parts.customShape);
+function compileReading(sections: BackendOptions, transport: Step<PipeRequest>): Step<PipeRequest> {
+  const { backend, encoding, output } = sections;
+  const shape = compileShape(backend, sections.customShape);
   if (encoding.raw) return unreadable(transport);
   return decoded(
     {
@@ -92,9 +92,13 @@ function compileReading(parts: BackendParts, transport: Step<PipeRequest>): Step
       asCollection: backend.is_collection ?? false,
       shape,
       pass:
-        parts.unread && parts.alone && shape === null && encoding.passes !== undefined && encoding.name === output.name,
+        sections.unread &&
+        sections.alone &&
+        shape === null &&
+        encoding.passes !== undefined &&
+        encoding.name === output.name,
       name: `${backend.method} ${backend.url_pattern}`,
-      log: parts.log,
+      log: sections.log,
     },
     transport,
   );
@@ -120,7 +124,7 @@ function unreadable(transport: Step<PipeRequest>): Step<PipeRequest> {
 }
 
 function withPath(
-  { endpoint, backend, alone }: BackendParts,
+  { endpoint, backend, alone }: BackendOptions,
   filterQuery: ((request: PipeRequest) => void) | null,
   next: Step<PipeRequest>,
 ): Step<PipeRequest> {
@@ -149,7 +153,7 @@ export function missingValue(): CallError {
 }
 
 function atHost(
-  { backend, hosts }: BackendParts,
+  { backend, hosts }: BackendOptions,
   filterHeaders: ((request: PipeRequest) => void) | null,
   next: Step<PipeRequest>,
 ): Step<PipeRequest> {

@@ -15,7 +15,7 @@ import type { Registry } from '../registry/registry.ts';
 import { type CompiledAgent, compileAgent } from './agent.ts';
 import { type Attached, attach, collecting, onlyClaim, reportHidden } from './attach.ts';
 import { compileEndpoint } from './endpoint.ts';
-import { type Found, findPlugins } from './namespaces.ts';
+import { type ConfiguredPlugin, findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { type AttachDefault, byDependency, Offers } from './offers.ts';
 import { Reads } from './reads.ts';
@@ -61,9 +61,9 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     const handed = collecting(build, '', () => plugin.always?.(site as unknown as Site<undefined>));
     if (handed) service.push({ plugin, at: handed, pointer: '', reads });
   }
-  const found = findPlugins(build, registry, config.extra_config, 'service', '');
+  const results = findPlugins(build, registry, config.extra_config, 'service', '');
   const attachService = (
-    { plugin, place, config: raw, pointer }: Found,
+    { plugin, place, config: raw, pointer }: ConfiguredPlugin,
     unnamed: Pick<Location, 'isUnnamed'> = {},
   ): void => {
     const log = services.log.at(`[SERVICE: ${plugin.name}]`);
@@ -81,7 +81,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     offers.add(plugin, handed.offers);
     service.push({ plugin, at: handed, pointer, reads });
   };
-  const named = new Set(found.map(({ plugin }) => plugin));
+  const named = new Set(results.map(({ plugin }) => plugin));
   const attachDefault: AttachDefault = (namespace) => {
     const plugin = registry.plugin(namespace);
     const place = registry.place(namespace, 'service');
@@ -90,7 +90,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     const pointer = joinPointer('', 'extra_config', namespace);
     attachService({ plugin, place, config: {}, pointer }, { isUnnamed: true });
   };
-  for (const each of byDependency(found)) attachService(each);
+  for (const each of byDependency(results)) attachService(each);
   refuseSecondClaims(build, service);
   const wrapping = service.filter(({ at }) => at.request !== undefined);
   reportHidden(build, sortByOrder(wrapping, registry.catalogue.order, 'request'));

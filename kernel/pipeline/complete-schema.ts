@@ -77,11 +77,11 @@ export async function componentSchema(registry: Registry, namespace: Namespace):
 
 /** What schemas that hold themselves refer to. */
 function recursiveDefinitions(registry: Registry, namespaces: readonly Namespace[] = registry.namespaces): Schemas {
-  const found = new Map<string, Schema>();
+  const results = new Map<string, Schema>();
   for (const namespace of namespaces) {
-    for (const { schema } of registry.plugin(namespace)?.places ?? []) recursiveSchemas(schema, found);
+    for (const { schema } of registry.plugin(namespace)?.places ?? []) recursiveSchemas(schema, results);
   }
-  return Object.fromEntries([...found].map(([name, schema]) => [name, toPublicSchema(schema)]));
+  return Object.fromEntries([...results].map(([name, schema]) => [name, toPublicSchema(schema)]));
 }
 
 /** What may stand in the `extra_config` of a level. */
@@ -97,7 +97,7 @@ interface Component {
 /** Every component at every level, aliases included. */
 function componentsOf(registry: Registry): Component[] {
   const router = withOldFields('router', toPublicSchema(routerSchema));
-  const found: Component[] = [
+  const results: Component[] = [
     {
       level: 'service',
       namespace: 'router',
@@ -112,10 +112,10 @@ function componentsOf(registry: Registry): Component[] {
       const described = { title: namespace, description, ...toPublicSchema(schema) };
       const complete = withOldNames(described, registry.plugin(namespace)!.oldFields ?? {});
       const oldNames = oldNamesOf(namespace, registry.compatibility);
-      found.push({ level, namespace, oldNames, key: definitionKey(level, namespace), schema: complete });
+      results.push({ level, namespace, oldNames, key: definitionKey(level, namespace), schema: complete });
     }
   }
-  return found;
+  return results;
 }
 
 /** The key of a component among the definitions. */

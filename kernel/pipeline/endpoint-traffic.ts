@@ -1,4 +1,4 @@
-import { BackendAnswers, StatusCounts } from './backend-answers.ts';
+import { BackendResponses, StatusCounts } from './backend-responses.ts';
 import { addBuckets, BUCKETS, between, bucketOf, noTraffic, sparse, type TrafficWindow } from './traffic-window.ts';
 
 /** What a process tells another of an endpoint: what it served since it last told, as plain data. */
@@ -13,7 +13,7 @@ export interface EndpointDelta extends TrafficWindow {
 export class EndpointTraffic {
   /** What clients were answered. */
   readonly statuses = new StatusCounts();
-  readonly backends = new BackendAnswers();
+  readonly backends = new BackendResponses();
   #calls = 0;
   #errors = 0;
   #latencyNs = 0;

@@ -1,13 +1,13 @@
 import type { AtEndpoint, EndpointConfig } from '#contract';
-import { foldAnswering } from './answering.ts';
 import type { Attached } from './attach.ts';
 import type { EndpointContext } from './attachments.ts';
-import { backendNames, countAnswers } from './backend-answers.ts';
+import { backendNames, countResponses } from './backend-responses.ts';
 import { EndpointTraffic } from './endpoint-traffic.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { compilePipe } from './pipe.ts';
 import { compileRequest } from './request.ts';
 import { enterPipe, type Route } from './route.ts';
+import { foldSettled } from './settle.ts';
 
 /** Compiles one endpoint; undefined when it has mistakes, which are in `build.errors`. */
 export function compileEndpoint(service: EndpointContext, endpoint: EndpointConfig, index: number): Route | undefined {
@@ -17,7 +17,7 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
   const traffic = build.keep('traffic', { method, endpoint: path }, () => new EndpointTraffic());
   const names = backendNames(endpoint.backend);
   build.defer(traffic.backends.hold(names));
-  const counting: EndpointContext['counting'] = (at, next) => countAnswers(traffic.backends, names[at]!, next);
+  const counting: EndpointContext['counting'] = (at, next) => countResponses(traffic.backends, names[at]!, next);
   const context = nesting({ ...service, build, offers: service.offers.within(), counting }, nested);
   const pointer = `/endpoints/${index}`;
   const log = context.log.at(`[ENDPOINT: ${endpoint.endpoint}]`);
@@ -31,7 +31,7 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
     hold,
     traffic,
     reads: build.reads,
-    handle: foldAnswering(
+    handle: foldSettled(
       endpointPhase.map(({ at }) => at.endpoint!),
       enterPipe(compileRequest(endpoint, context.agent, sets), step),
     ),

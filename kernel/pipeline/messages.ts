@@ -98,9 +98,9 @@ function eachMessage({ shape, hooks }: Looking, request: PipeRequest, call: Call
 
 /**
  * The stream the client gets: every message as soon as it is complete, and no faster than the client takes them.
- * @param tellNone called at the end of an answer that had bytes and not one message.
+ * @param onNone called at the end of an answer that had bytes and not one message.
  */
-function rewritten(body: ByteStream, messages: Messages, each: EachMessage | null, tellNone: () => void): ByteStream {
+function rewritten(body: ByteStream, messages: Messages, each: EachMessage | null, onNone: () => void): ByteStream {
   const output = new ByteStream({ resume: () => body.resume(), cancel: (reason) => body.cancel(reason) });
   let wanted = true;
   let broken = false;
@@ -142,7 +142,7 @@ function rewritten(body: ByteStream, messages: Messages, each: EachMessage | nul
         breakOff(error);
         return;
       }
-      if (isFilled && !isRead) tellNone();
+      if (isFilled && !isRead) onNone();
       output.end();
     },
     fail: (error) => output.fail(error),

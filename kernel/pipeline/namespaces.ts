@@ -4,7 +4,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { Build } from './site.ts';
 
 /** One namespace found in an `extra_config`, with its plugin. */
-export interface Found {
+export interface ConfiguredPlugin {
   readonly plugin: Plugin;
   readonly place: Place;
   readonly config: Data;
@@ -23,16 +23,16 @@ export function findPlugins(
   extra: Readonly<Record<string, Data>>,
   level: Level,
   pointer: string,
-): Found[] {
-  const found: Found[] = [];
+): ConfiguredPlugin[] {
+  const results: ConfiguredPlugin[] = [];
   for (const namespace in extra) {
     if (/^[@$_#]/.test(namespace)) continue;
     const at = joinPointer(pointer, 'extra_config', namespace);
     const place = registry.place(namespace, level);
-    if (place) found.push({ plugin: registry.plugin(namespace)!, place, config: extra[namespace]!, pointer: at });
+    if (place) results.push({ plugin: registry.plugin(namespace)!, place, config: extra[namespace]!, pointer: at });
     else build.errors.push(unknownNamespace(registry, namespace, level, at, extra));
   }
-  return found;
+  return results;
 }
 
 /** What a level is called in messages. */

@@ -14,7 +14,7 @@ import { encodePathSegment, encodeQueryComponent } from '../contract/internal.ts
 /** Makes the encoded path and query asked for on a backend; undefined when a value from the client is missing. */
 export type Pattern = (request: PipeRequest, call: Call) => string | undefined;
 
-type Part = (request: PipeRequest, call: Call) => string | undefined;
+type Segment = (request: PipeRequest, call: Call) => string | undefined;
 
 /** Makes a value safe for where it lands; undefined for one that cannot be. */
 type Encode = (value: string) => string | undefined;
@@ -31,7 +31,7 @@ export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
   const path = compilePath(mark < 0 ? rooted : rooted.slice(0, mark));
   const ownQuery =
     mark < 0 || mark === rooted.length - 1 ? null : compileText(rooted.slice(mark + 1), encodeQueryComponent);
-  const fullPath: Part = wildcard ? (request, call) => append(path(request, call), request.params.Wildcard) : path;
+  const fullPath: Segment = wildcard ? (request, call) => append(path(request, call), request.params.Wildcard) : path;
   return (request, call) => {
     const start = fullPath(request, call);
     if (start === undefined) return undefined;
@@ -45,7 +45,7 @@ export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
 const dotSegment = /\/\.{1,2}(?:[/;]|$)/;
 
 /** A dot segment can also come of a value and the text beside it. */
-function compilePath(text: string): Part {
+function compilePath(text: string): Segment {
   const path = compileText(text, encodeSegment);
   if (!/[^/]\{|\}[^/]/.test(text) || dotSegment.test(text)) return path;
   return (request, call) => {
@@ -64,23 +64,23 @@ export function compileDemands(
   backends: readonly { readonly url_pattern: string; readonly host: readonly string[] }[],
 ): ((request: PipeRequest, call: Call) => boolean) | null {
   const always = backends.flatMap(({ url_pattern: pattern, host }) => [
-    ...clientParts(/^[^?]*/.exec(pattern)![0], encodeSegment),
-    ...host.flatMap((text) => clientParts(text, encodeHost)),
+    ...clientSegments(/^[^?]*/.exec(pattern)![0], encodeSegment),
+    ...host.flatMap((text) => clientSegments(text, encodeHost)),
   ]);
   const withoutQuery = backends.flatMap(({ url_pattern: pattern }) =>
-    clientParts(/\?.*$|$/s.exec(pattern)![0], encodeQueryComponent),
+    clientSegments(/\?.*$|$/s.exec(pattern)![0], encodeQueryComponent),
   );
   if (always.length + withoutQuery.length === 0) return null;
   return (request, call) => {
-    for (const part of always) if (part(request, call) === undefined) return false;
+    for (const section of always) if (section(request, call) === undefined) return false;
     if (request.query.size > 0) return true;
-    for (const part of withoutQuery) if (part(request, call) === undefined) return false;
+    for (const section of withoutQuery) if (section(request, call) === undefined) return false;
     return true;
   };
 }
 
 /** The placeholders of a text whose values come from the client. */
-function clientParts(text: string, encode: Encode): Part[] {
+function clientSegments(text: string, encode: Encode): Segment[] {
   return splitPlaceholders(text)
     .filter((_piece, at) => at % 2 === 1)
     .map((piece) => ({ piece, placeholder: parsePlaceholder(piece) }))
@@ -89,21 +89,21 @@ function clientParts(text: string, encode: Encode): Part[] {
 }
 
 /** Compiles a text with placeholders; `encode` makes a value safe for where it lands. */
-export function compileText(text: string, encode: Encode): Part {
+export function compileText(text: string, encode: Encode): Segment {
   const pieces = splitPlaceholders(text);
   if (pieces.length === 1) {
     const constant = illegalToEscapes(text);
     return () => constant;
   }
-  const parts = pieces.map((piece, at): Part => {
+  const sections = pieces.map((piece, at): Segment => {
     if (at % 2 === 1) return compileValue(parsePlaceholder(piece), piece, encode);
     const constant = illegalToEscapes(piece);
     return () => constant;
   });
   return (request, call) => {
     let result = '';
-    for (const part of parts) {
-      const value = part(request, call);
+    for (const section of sections) {
+      const value = section(request, call);
       if (value === undefined) return undefined;
       result += value;
     }
@@ -111,7 +111,7 @@ export function compileText(text: string, encode: Encode): Part {
   };
 }
 
-function compileValue(placeholder: Placeholder, written: string, encode: Encode): Part {
+function compileValue(placeholder: Placeholder, written: string, encode: Encode): Segment {
   switch (placeholder.from) {
     case 'path': {
       const key = paramKey(placeholder.name);

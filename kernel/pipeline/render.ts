@@ -12,7 +12,7 @@ import {
 import type { Route } from './route.ts';
 
 /** A response, ready to be written. */
-export interface Answer {
+export interface RenderedReply {
   readonly status: number;
   /** Flat list of names and values. */
   readonly headers: string[];
@@ -43,7 +43,7 @@ export function createRendering(router: RouterOptions, version: string): Renderi
 }
 
 /** Turns the reply of an endpoint into what the client is written. */
-export function render(reply: Reply, route: Route, request: ClientRequest, rendering: Rendering): Answer {
+export function render(reply: Reply, route: Route, request: ClientRequest, rendering: Rendering): RenderedReply {
   const bare = reply.data === null && reply.body === null;
   if (bare && reply.errors.length > 0) return renderError(reply, rendering);
   const { output } = route;
@@ -64,7 +64,7 @@ export function render(reply: Reply, route: Route, request: ClientRequest, rende
   return { status: reply.status, headers, body };
 }
 
-function renderRaw(reply: Reply, output: Encoding, rendering: Rendering): Answer {
+function renderRaw(reply: Reply, output: Encoding, rendering: Rendering): RenderedReply {
   const { headers } = reply;
   const streams = output.streams === true && reply.status === 200 && reply.body instanceof ByteStream;
   if (streams) headers.delete('content-length');
@@ -72,15 +72,15 @@ function renderRaw(reply: Reply, output: Encoding, rendering: Rendering): Answer
   headers.delete('x-gateway-completed');
   headers.list.push('X-Gateway', rendering.version);
   if (reply.complete !== null) headers.list.push('X-Gateway-Completed', 'false');
-  const answer: Answer = { status: reply.status, headers: headers.list, body: reply.body, raw: true };
-  return streams ? { ...answer, streams } : answer;
+  const rendered: RenderedReply = { status: reply.status, headers: headers.list, body: reply.body, raw: true };
+  return streams ? { ...rendered, streams } : rendered;
 }
 
 /** Turns a reply that no endpoint gave into what the client is written. */
-export function renderPlain(reply: Reply, rendering: Rendering): Answer {
+export function renderPlain(reply: Reply, rendering: Rendering): RenderedReply {
   if (reply.data === null && reply.body === null && reply.errors.length > 0) return renderError(reply, rendering);
   const headers = reply.headers.list;
-  let { body }: { body: Answer['body'] } = reply;
+  let { body }: { body: RenderedReply['body'] } = reply;
   if (reply.data !== null) {
     body = printJson(reply.data);
     if (!reply.headers.has('content-type')) headers.push('Content-Type', 'application/json; charset=utf-8');
@@ -91,7 +91,7 @@ export function renderPlain(reply: Reply, rendering: Rendering): Answer {
 }
 
 /** A failure or a refusal: its text where error messages are returned, else nothing. */
-export function renderError(reply: Reply, rendering: Rendering): Answer {
+export function renderError(reply: Reply, rendering: Rendering): RenderedReply {
   const headers = reply.headers.list;
   const { errors } = reply;
   const view = errors.length === 1 ? errors[0]!.view : {};

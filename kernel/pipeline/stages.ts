@@ -97,10 +97,10 @@ const stages = new Map<string, Stage>();
 /** One object for equal stages: thousands of endpoints are made of a few. */
 function stage(as: Stage['as'], namespace: Namespace): Stage {
   const key = `${as} ${namespace}`;
-  let found = stages.get(key);
-  if (!found) {
-    found = Object.freeze({ as, namespace });
-    stages.set(key, found);
+  let match = stages.get(key);
+  if (!match) {
+    match = Object.freeze({ as, namespace });
+    stages.set(key, match);
   }
-  return found;
+  return match;
 }

@@ -1,4 +1,4 @@
-/** What was served in some stretch of time, as plain data that can be sent to another process. */
+/** What was served in some range of time, as plain data that can be sent to another process. */
 export interface TrafficWindow {
   readonly calls: number;
   /** Calls answered with a status of 500 or above, other than on purpose. */

@@ -1,4 +1,4 @@
-import { type IsSecret, isMarked, isSecret, isTelling, parsePointer, presentName } from '../config/index.ts';
+import { canBeSecret, type IsSecret, isMarked, isSecret, parsePointer, presentName } from '../config/index.ts';
 import type { Registry } from './registry.ts';
 
 /**
@@ -6,7 +6,7 @@ import type { Registry } from './registry.ts';
  * as secret. Knows the schemas of loaded plugins.
  */
 export function secretsKnownTo(registry: Registry): IsSecret {
-  return (pointer, value) => isSecret(pointer, value) || (isTelling(value) && isMarkedField(registry, pointer));
+  return (pointer, value) => isSecret(pointer, value) || (canBeSecret(value) && isMarkedField(registry, pointer));
 }
 
 function isMarkedField(registry: Registry, pointer: string): boolean {

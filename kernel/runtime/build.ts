@@ -60,7 +60,7 @@ export async function build(
     phases.enter('warmup');
     await warmUp(configBuild.warmups);
     const { config } = normalized;
-    const runtime = new Runtime({ id, config, compiled, tls, files: files.reads, ...configBuild.parts });
+    const runtime = new Runtime({ id, config, compiled, tls, files: files.reads, ...configBuild.acquired });
     return { runtime, warnings: configBuild.warnings };
   } catch (error) {
     await configBuild.dispose();

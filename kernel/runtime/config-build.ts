@@ -1,5 +1,5 @@
 import type { ClientRequest, ConfigError, Data, Role, Run, Step } from '#contract';
-import { type Normalized, untold } from '../config/index.ts';
+import { type Normalized, notReported } from '../config/index.ts';
 import { isUnread } from '../pipeline/attach.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointLease } from './endpoint-lease.ts';
@@ -50,7 +50,7 @@ export class ConfigBuild {
   readonly ports = new Map<string, { readonly owner: string; readonly port: PluginPort }>();
   /** Answers requests of the gateway's own; what serves the configuration puts it here. */
   readonly dispatcher: Dispatcher = { dispatch: null };
-  readonly found: ConfigError[] = [];
+  readonly mistakes: ConfigError[] = [];
   readonly noticed: ConfigError[] = [];
 
   constructor(normalized: Normalized, files: ReadFiles, context: BuildContext, revision: number) {
@@ -63,9 +63,9 @@ export class ConfigBuild {
   /** Every mistake found so far, at its place in the document. */
   get errors(): readonly ConfigError[] {
     const { errors } = this.normalized;
-    const found = [...new Set(this.found)].filter((error) => !isUnread(error));
+    const results = [...new Set(this.mistakes)].filter((error) => !isUnread(error));
     // What is told of already may have led a component astray at the same place.
-    return [...errors, ...untold(found.map(this.#place), errors)];
+    return [...errors, ...notReported(results.map(this.#place), errors)];
   }
 
   get warnings(): readonly ConfigError[] {
@@ -78,7 +78,7 @@ export class ConfigBuild {
   };
 
   /** What the runtime takes over. */
-  get parts(): Acquired {
+  get acquired(): Acquired {
     const { scope, holds, shared, starts, health, caches, dispatcher } = this;
     return { scope, holds, shared, starts, health, caches, dispatcher };
   }

@@ -7,10 +7,10 @@ const HOLD_MS = 100;
 export type LeaseQuestion = [of: string, tokens: number];
 
 /** How many tokens there were, and for none the milliseconds until there is one. */
-export type LeaseAnswer = [tokens: number, waitMs: number];
+export type LeaseReply = [tokens: number, waitMs: number];
 
 /** Asks the owner of the pool. */
-export type AskForTokens = (question: LeaseQuestion) => Promise<LeaseAnswer>;
+export type AskForTokens = (question: LeaseQuestion) => Promise<LeaseReply>;
 
 interface Waiting {
   resolve(waitMs: number): void;
@@ -84,10 +84,10 @@ export class Leases {
       while (waiting.length > 0) {
         const wanted = this.#isClosed ? waiting.length : Math.max(this.#batch, waiting.length);
         const [tokens, waitMs] = await this.#ask([of, wanted]);
-        const answered = waiting.splice(0, tokens > 0 ? tokens : waiting.length);
-        for (const { resolve } of answered) resolve(waitMs);
+        const response = waiting.splice(0, tokens > 0 ? tokens : waiting.length);
+        for (const { resolve } of response) resolve(waitMs);
         const now = this.#clock.now();
-        lease.tokens = Math.max(0, tokens - answered.length);
+        lease.tokens = Math.max(0, tokens - response.length);
         lease.until = now + HOLD_MS;
         lease.nextAt = now + waitMs;
       }
@@ -114,7 +114,7 @@ export class Leases {
 }
 
 /** Answers a worker that asks for tokens or gives some back. */
-export function answerLease<T>(pool: TokenPool<T>): (value: T, question: LeaseQuestion) => LeaseAnswer {
+export function serveLease<T>(pool: TokenPool<T>): (value: T, question: LeaseQuestion) => LeaseReply {
   return (value, [of, tokens]) => {
     if (tokens < 0) {
       pool.giveBack(value, -tokens, of);

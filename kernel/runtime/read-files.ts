@@ -4,7 +4,7 @@ import { UnreadFile } from '../pipeline/attach.ts';
 import { contentHash } from './content-hash.ts';
 import type { FileRead } from './watch/index.ts';
 
-interface Found {
+interface ReadAttempt {
   /** Null for a file that cannot be read. */
   readonly hash: string | null;
   readonly bytes: Uint8Array | null;
@@ -16,7 +16,7 @@ interface Found {
  * no attempt sees two versions of one file.
  */
 export class ReadFiles {
-  readonly #found = new Map<string, Found>();
+  readonly #found = new Map<string, ReadAttempt>();
 
   /** @param given contents read elsewhere, by absolute path: they are not read again. */
   constructor(given: Iterable<readonly [string, Uint8Array]> = []) {
@@ -26,13 +26,13 @@ export class ReadFiles {
   /** The bytes of a file. @throws the error of the file system. */
   readonly read = (path: string): Uint8Array => {
     const absolute = resolve(path);
-    let found = this.#found.get(absolute);
-    if (!found) {
-      found = readFound(absolute);
-      this.#found.set(absolute, found);
+    let match = this.#found.get(absolute);
+    if (!match) {
+      match = attemptRead(absolute);
+      this.#found.set(absolute, match);
     }
-    if (!found.bytes) throw found.error;
-    return found.bytes;
+    if (!match.bytes) throw match.error;
+    return match.bytes;
   };
 
   /** Everything asked for so far, missing files included. */
@@ -57,7 +57,7 @@ export class NamedFiles extends ReadFiles {
   };
 }
 
-function readFound(path: string): Found {
+function attemptRead(path: string): ReadAttempt {
   try {
     const bytes = readFileSync(path);
     return { hash: contentHash(bytes), bytes, error: null };

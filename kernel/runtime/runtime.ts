@@ -20,7 +20,7 @@ export interface InFlight {
 }
 
 /** What a runtime is made of. */
-export interface RuntimeParts extends Acquired {
+export interface RuntimeOptions extends Acquired {
   readonly id: number;
   readonly config: ServiceConfig;
   readonly compiled: Compiled;
@@ -62,8 +62,8 @@ export class Runtime {
   /** Other processes that serve it. */
   #holders = 0;
 
-  constructor(parts: RuntimeParts) {
-    const { id, config, compiled, tls, files, shared, health, caches, dispatcher, starts, scope, holds } = parts;
+  constructor(options: RuntimeOptions) {
+    const { id, config, compiled, tls, files, shared, health, caches, dispatcher, starts, scope, holds } = options;
     this.id = id;
     this.config = config;
     this.compiled = compiled;

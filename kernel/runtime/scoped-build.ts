@@ -20,7 +20,7 @@ import type { Build } from '../pipeline/site.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
-import { type AskForTokens, answerLease, Leases } from './leases.ts';
+import { type AskForTokens, Leases, serveLease } from './leases.ts';
 import { bindTrouble, PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
 import { type CacheLease, keptId } from './ref-counted-cache.ts';
@@ -55,7 +55,7 @@ export class ScopedBuild implements Build {
   }
 
   get errors(): ConfigError[] {
-    return this.#whole.found;
+    return this.#whole.mistakes;
   }
 
   get warnings(): ConfigError[] {
@@ -104,8 +104,8 @@ export class ScopedBuild implements Build {
 
   lease<T>(owner: string, key: Data, pool: TokenPool<T>): TakeToken {
     const close = pool.close && ((value: T) => pool.close!(value));
-    const answer = answerLease(pool) as unknown as (value: T, asked: Asked) => Asked;
-    const ask = this.share(owner, key, pool.open, answer, close) as unknown as AskForTokens;
+    const respond = serveLease(pool) as unknown as (value: T, asked: Asked) => Asked;
+    const ask = this.share(owner, key, pool.open, respond, close) as unknown as AskForTokens;
     if (this.#whole.context.ask) {
       const leases = new Leases(ask, pool.batch, this.services.clock);
       this.defer(() => leases.close());

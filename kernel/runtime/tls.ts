@@ -74,17 +74,17 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
   );
   const protocol = attempt(() => tlsProtocol(config, fault));
   if (findings.errors.length > failed) return null;
-  const found = pairs as Pair[];
+  const results = pairs as Pair[];
   const common: SecureContextOptions & { ecdhCurve?: string } = {
     ...protocol,
     sessionIdContext: SESSION_CONTEXT,
     honorCipherOrder: true,
-    ...(config.enable_mtls && clientTrust(config, found, authorities as string[], findings)),
+    ...(config.enable_mtls && clientTrust(config, results, authorities as string[], findings)),
   };
-  const made = found.map((pair, index) => attempt(() => context(common, pair, files[index]!.certificateAt)));
+  const made = results.map((pair, index) => attempt(() => context(common, pair, files[index]!.certificateAt)));
   if (findings.errors.length > failed) return null;
   const contexts = made as [SecureContext, ...SecureContext[]];
-  const [first] = found as [Pair, ...Pair[]];
+  const [first] = results as [Pair, ...Pair[]];
   return {
     options: {
       ...common,
@@ -92,11 +92,11 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
       key: first.key,
       requestCert: config.enable_mtls,
       rejectUnauthorized: config.enable_mtls,
-      ...(found.length > 1 && { SNICallback: chooser(found, contexts) }),
+      ...(results.length > 1 && { SNICallback: chooser(results, contexts) }),
     },
     context: contexts[0],
     fingerprint: createHash('sha256')
-      .update(JSON.stringify([config, found.map(({ cert, key }) => [cert, key]), authorities]))
+      .update(JSON.stringify([config, results.map(({ cert, key }) => [cert, key]), authorities]))
       .digest('base64'),
   };
 }
@@ -120,9 +120,9 @@ function checkPair(files: KeyFiles, cert: string, key: string, { warnings }: Fin
 
 function readAuthority(read: Findings['read'], path: string, at: string): string {
   const pem = readPem(read, path, at, fault);
-  const found = pem.match(CERTIFICATE) ?? [];
-  if (found.length === 0) parsed(at, `no certificate in ${path}`, pem, () => new X509Certificate(pem));
-  for (const text of found)
+  const results = pem.match(CERTIFICATE) ?? [];
+  if (results.length === 0) parsed(at, `no certificate in ${path}`, pem, () => new X509Certificate(pem));
+  for (const text of results)
     parsed(at, `no certificate that can be read in ${path}`, text, () => new X509Certificate(text));
   return pem;
 }

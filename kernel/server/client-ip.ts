@@ -10,8 +10,8 @@ export function compileClientIp(router: RouterOptions): (message: IncomingMessag
   if (router.app_engine) {
     const inner = compileProxied(router);
     return (message) => {
-      const told = message.headers['x-appengine-remote-addr'];
-      return typeof told === 'string' && addressFamily(told) ? told : inner(message);
+      const reported = message.headers['x-appengine-remote-addr'];
+      return typeof reported === 'string' && addressFamily(reported) ? reported : inner(message);
     };
   }
   return compileProxied(router);
@@ -26,8 +26,8 @@ function compileProxied(router: RouterOptions): (message: IncomingMessage) => st
     if (!isIP(address) || !isTrusted(address)) return address;
     for (const name of headers) {
       const value = joined(message.rawHeaders, name);
-      const found = value === undefined ? undefined : firstUntrusted(value, isTrusted);
-      if (found !== undefined) return found;
+      const match = value === undefined ? undefined : firstUntrusted(value, isTrusted);
+      if (match !== undefined) return match;
     }
     return address;
   };

@@ -14,7 +14,7 @@ import {
 import { changed } from '../contract/internal.ts';
 
 /** What the requests of one configuration have in common. */
-export interface RequestParts {
+export interface RequestContext {
   readonly ipOf: (message: IncomingMessage) => string;
   readonly findEndpoint: FindEndpoint;
 }
@@ -34,18 +34,18 @@ export class HttpRequest implements ClientRequest {
   readonly search: string;
   params: Params = noParams;
   readonly #message: IncomingMessage;
-  readonly #parts: RequestParts;
+  readonly #parts: RequestContext;
   readonly #source: RequestSource;
   #headers: HeaderBag | null = null;
   #query: Query | null = null;
   #ip: string | null = null;
   #body: RequestBody | null | undefined = undefined;
 
-  constructor(message: IncomingMessage, path: string, search: string, parts: RequestParts, source: RequestSource) {
+  constructor(message: IncomingMessage, path: string, search: string, sections: RequestContext, source: RequestSource) {
     this.#message = message;
     this.path = path;
     this.search = search;
-    this.#parts = parts;
+    this.#parts = sections;
     this.#source = source;
   }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ByteStream } from '#contract';
-import type { Answer } from '../pipeline/render.ts';
+import type { RenderedReply } from '../pipeline/render.ts';
 
 /** Shorter bodies are not worth it. */
 const SMALLEST_BYTES = 1024;
@@ -18,7 +18,7 @@ const gzipWhole = promisify(gzip);
  * True when a response may and should be compressed for a client that wants it. What comes as a stream
  * is never held back by it.
  */
-export function isCompressible(status: number, headers: readonly string[], body: Answer['body']): boolean {
+export function isCompressible(status: number, headers: readonly string[], body: RenderedReply['body']): boolean {
   if (body === null || body instanceof ByteStream || Buffer.byteLength(body) < SMALLEST_BYTES) return false;
   if (status === 204 || status === 206 || status === 304) return false;
   for (let at = 0; at < headers.length; at += 2) {
@@ -38,7 +38,7 @@ export function isCompressible(status: number, headers: readonly string[], body:
 }
 
 /** True when the client asks for an answer to be compressed that may and should be. */
-export function wantsGzip(response: ServerResponse, { status, headers, body }: Answer): boolean {
+export function wantsGzip(response: ServerResponse, { status, headers, body }: RenderedReply): boolean {
   const { headers: asked, method } = response.req;
   return (
     asked['accept-encoding'] !== undefined &&
@@ -50,10 +50,10 @@ export function wantsGzip(response: ServerResponse, { status, headers, body }: A
 }
 
 /** The answer, which is compressible, with its body compressed. */
-export async function compress(answer: Answer): Promise<Answer> {
-  const packed = await compressBytes(answer.body as string | Uint8Array);
-  describeGzip(answer.headers);
-  return { ...answer, body: packed };
+export async function compress(rendered: RenderedReply): Promise<RenderedReply> {
+  const packed = await compressBytes(rendered.body as string | Uint8Array);
+  describeGzip(rendered.headers);
+  return { ...rendered, body: packed };
 }
 
 /** All bytes of a body, compressed off the event loop. */
@@ -88,7 +88,7 @@ export function acceptsGzip(header: string | undefined): boolean {
   let any: number | undefined;
   let plain: number | undefined;
   for (const item of header.toLowerCase().split(',')) {
-    const [name, ...parameters] = item.split(';').map((part) => part.trim()) as [string, ...string[]];
+    const [name, ...parameters] = item.split(';').map((segment) => segment.trim()) as [string, ...string[]];
     if (name === 'gzip' || name === 'x-gzip') gzip = Math.max(gzip ?? 0, weightOf(parameters));
     else if (name === '*') any = weightOf(parameters);
     else if (name === 'identity') plain = weightOf(parameters);

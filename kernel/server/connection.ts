@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { abandon } from './exchange-parts.ts';
+import { abandon } from './exchange-context.ts';
 import { inspectHead } from './framing.ts';
 import { endPolitely, refusal } from './refusal.ts';
 

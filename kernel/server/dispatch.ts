@@ -8,10 +8,10 @@ import {
   Reply,
   type Step,
 } from '#contract';
-import { answered } from '../pipeline/answering.ts';
+import { settledReply } from '../pipeline/settle.ts';
 import { onStreamEnd } from '../pipeline/stream-lease.ts';
-import type { FallbackAnswers } from './answers.ts';
 import type { Destinations } from './destinations.ts';
+import type { FallbackReplies } from './fallback-replies.ts';
 
 /** How many endpoints one call may go through. */
 const MAX_ENDPOINTS = 8;
@@ -22,13 +22,13 @@ const passedSlot = defineSlot<number>('endpoints passed');
  * Answers requests that components make: by the endpoint that a client's request would come to, with everything that
  * stands around it, under its own deadline and never longer than the call.
  */
-export function componentDispatch(destinations: Destinations, fallbacks: FallbackAnswers): Step<ClientRequest> {
+export function componentDispatch(destinations: Destinations, fallbacks: FallbackReplies): Step<ClientRequest> {
   return (request, call) => {
     const passed = call.get(passedSlot) ?? 1;
     if (passed >= MAX_ENDPOINTS) return Reply.failed(tooMany());
     const destination = destinations.find(request.method, request.path);
     const inner = call.with(passedSlot, passed + 1);
-    if (destination.kind === 'own') return answered(destination.route.handle, request, inner);
+    if (destination.kind === 'own') return settledReply(destination.route.handle, request, inner);
     if (destination.kind !== 'route') {
       return fallbacks.of(destination, request.method, request.search, undefined);
     }

@@ -12,20 +12,20 @@ import {
   Reply,
   toCallError,
 } from '#contract';
-import { answered, drop } from '../pipeline/answering.ts';
-import type { Answer } from '../pipeline/render.ts';
+import type { RenderedReply } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
+import { drop, settledReply } from '../pipeline/settle.ts';
 import type { Stream } from '../pipeline/stream-lease.ts';
 import type { InFlight } from '../runtime/runtime.ts';
-import { answerOf, logErrors } from './answer-of.ts';
 import { compress, wantsGzip } from './compression.ts';
 import type { Destination } from './destinations.ts';
-import type { ExchangeParts } from './exchange-parts.ts';
+import type { ExchangeContext } from './exchange-context.ts';
 import { FinishedRequest } from './finished-request.ts';
 import { handToKoa, joinContext } from './koa-reply.ts';
 import { ReceivedRequest } from './received-request.ts';
+import { logErrors, renderReply } from './render-reply.ts';
 import { SwitchingResponse } from './upgrade.ts';
-import { isStreamed, writeAnswer } from './write.ts';
+import { isStreamed, writeReply } from './write.ts';
 
 /** The status, in logs and counters, of a request whose client left before it was answered. */
 const CLIENT_LEFT = 499;
@@ -37,7 +37,7 @@ const noErrors: Reply['errors'] = Object.freeze([]);
 export class Exchange implements InFlight, Stream, CallHost {
   slot = 0;
   isConnection = false;
-  readonly #parts: ExchangeParts;
+  readonly #parts: ExchangeContext;
   readonly #received: ReceivedRequest;
   readonly #response: ServerResponse;
   readonly #startedAt = performance.now();
@@ -49,11 +49,11 @@ export class Exchange implements InFlight, Stream, CallHost {
   /** Ends a stream in order; null for any other answer. */
   #endStream: (() => void) | null = null;
 
-  constructor(parts: ExchangeParts, message: IncomingMessage, response: ServerResponse) {
-    this.#parts = parts;
-    this.#received = new ReceivedRequest(parts, message, response);
+  constructor(sections: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
+    this.#parts = sections;
+    this.#received = new ReceivedRequest(sections, message, response);
     this.#response = response;
-    this.#call = new Call(parts.log, Number.POSITIVE_INFINITY, this);
+    this.#call = new Call(sections.log, Number.POSITIVE_INFINITY, this);
   }
 
   /** Koa middleware is about to see the request: it may change it, and read its body. */
@@ -80,7 +80,7 @@ export class Exchange implements InFlight, Stream, CallHost {
   /** Answers by a path of the gateway's own, by a declared endpoint, or by refusing. Never throws. */
   dispatch(request: ClientRequest, call: Call): Reply | Promise<Reply> {
     const destination = this.#received.destinationOf(request);
-    if (destination.kind === 'own') return answered(destination.route.handle, request, call);
+    if (destination.kind === 'own') return settledReply(destination.route.handle, request, call);
     if (destination.kind !== 'route') return this.#fallback(destination, request);
     const { route, params } = destination;
     this.#received.route = route;
@@ -112,24 +112,24 @@ export class Exchange implements InFlight, Stream, CallHost {
       return drop(reply);
     }
     const { rendering, throughKoa } = this.#parts;
-    let answer = answerOf(reply, route, request, rendering, log);
-    this.settleBody(isStreamed(answer));
-    const isLeft = throughKoa && !answer.streams && !answer.upgrade;
+    let rendered = renderReply(reply, route, request, rendering, log);
+    this.settleBody(isStreamed(rendered));
+    const isLeft = throughKoa && !rendered.streams && !rendered.upgrade;
     if (!isLeft) {
       context.respond = false;
-      if (this.#received.isPrepared) joinContext(this.#response, answer.headers);
-      answer = this.seeHead(answer);
+      if (this.#received.isPrepared) joinContext(this.#response, rendered.headers);
+      rendered = this.seeHead(rendered);
     }
-    if (route) this.#count(route, answer.upgrade ? UPGRADED : answer.status, reply.complete === null);
-    if (!isLeft) return this.#write(answer);
-    context.compress = !answer.raw;
-    return handToKoa(context, answer, this.#call);
+    if (route) this.#count(route, rendered.upgrade ? UPGRADED : rendered.status, reply.complete === null);
+    if (!isLeft) return this.#write(rendered);
+    context.compress = !rendered.raw;
+    return handToKoa(context, rendered, this.#call);
   }
 
   /** Lets those who asked see a head that is about to be written, also one that Koa middleware has made. */
-  seeHead(answer: Answer): Answer {
+  seeHead(rendered: RenderedReply): RenderedReply {
     const { heads } = this.#parts;
-    return heads ? heads(answer, this.#received.client, this.#call) : answer;
+    return heads ? heads(rendered, this.#received.client, this.#call) : rendered;
   }
 
   #count(route: Route, status: number, refused = false): void {
@@ -137,23 +137,23 @@ export class Exchange implements InFlight, Stream, CallHost {
     route.traffic.record(performance.now() - this.#startedAt, status, refused);
   }
 
-  #write(answer: Answer): void | Promise<void> {
+  #write(rendered: RenderedReply): void | Promise<void> {
     const { options } = this.#parts;
-    if (options.disable_gzip || answer.raw || !wantsGzip(this.#response, answer)) return this.#send(answer);
-    const send = (packed: Answer): void => {
+    if (options.disable_gzip || rendered.raw || !wantsGzip(this.#response, rendered)) return this.#send(rendered);
+    const send = (packed: RenderedReply): void => {
       if (!this.#response.destroyed) this.#send(packed);
     };
-    return compress(answer).then(send, () => send(answer));
+    return compress(rendered).then(send, () => send(rendered));
   }
 
-  #send(answer: Answer): void {
+  #send(rendered: RenderedReply): void {
     const response = this.#response;
-    if (answer.upgrade && response instanceof SwitchingResponse) {
+    if (rendered.upgrade && response instanceof SwitchingResponse) {
       this.isConnection = true;
       this.#call.finish();
-      this.#endStream = response.switchTo(answer.upgrade, answer.headers, this.#call.log);
+      this.#endStream = response.switchTo(rendered.upgrade, rendered.headers, this.#call.log);
     } else {
-      this.#endStream = writeAnswer(response, answer, this.#call);
+      this.#endStream = writeReply(response, rendered, this.#call);
     }
     const { route } = this.#received;
     if (!this.#endStream || !route) return;

@@ -8,13 +8,13 @@ import { asksToSwitch } from './upgrade.ts';
  * Waits for the first bytes of a plain connection, which tell HTTP/2 by prior knowledge from HTTP/1, and puts them back.
  * @param waitMs for those bytes; 0 for no limit. Beyond it the connection is closed.
  */
-export function tellProtocol(socket: Duplex, waitMs: number, told: (isHttp2: boolean) => void): void {
+export function detectProtocol(socket: Duplex, waitMs: number, reported: (isHttp2: boolean) => void): void {
   const mark = PREFACE.subarray(0, 3);
   readFirst(socket, waitMs, (bytes) => {
     const length = Math.min(bytes.length, mark.length);
     const isHttp2 = bytes.subarray(0, length).equals(mark.subarray(0, length));
     if (isHttp2 && length < mark.length) return null;
-    return { bytes, done: () => told(isHttp2) };
+    return { bytes, done: () => reported(isHttp2) };
   });
 }
 

@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServiceConfig } from '#contract';
-import { abandon } from './exchange-parts.ts';
+import { abandon } from './exchange-context.ts';
 import { deferContinue } from './expectation.ts';
 import { isLength } from './framing.ts';
 import { connections, Http2Request, Http2Response } from './http2-messages.ts';

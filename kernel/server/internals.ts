@@ -42,6 +42,6 @@ export function forgetFirstRead(stream: Readable): void {
 }
 
 /** Koa's own way from a context to its answer, for an application that goes another way of its own. */
-export const answerByKoa: (context: object, run: (context: never) => Promise<void>) => Promise<void> = (
-  Koa.prototype as unknown as { handleRequest: typeof answerByKoa }
+export const respondByKoa: (context: object, run: (context: never) => Promise<void>) => Promise<void> = (
+  Koa.prototype as unknown as { handleRequest: typeof respondByKoa }
 ).handleRequest;

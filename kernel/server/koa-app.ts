@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { Stream } from 'node:stream';
 import Koa from 'koa';
 import type { Log } from '#contract';
-import type { Answer } from '../pipeline/render.ts';
-import { type ExchangeMessage, exchangeKey } from './exchange-parts.ts';
-import { answerByKoa } from './internals.ts';
+import type { RenderedReply } from '../pipeline/render.ts';
+import { type ExchangeMessage, exchangeKey } from './exchange-context.ts';
+import { respondByKoa } from './internals.ts';
 import { compressReply, headersOn, takeHeaders } from './koa-reply.ts';
 
 /** An error as Koa's `context.throw` makes it, or any other. */
@@ -43,8 +43,8 @@ export class KoaApp extends Koa {
       const headers = takeHeaders(res);
       headers.push('X-Gateway', version, 'Content-Length', String(Buffer.byteLength(text)));
       if (text !== '') headers.push('Content-Type', 'text/plain; charset=utf-8');
-      const answer: Answer = { status, headers, body: text };
-      const seen = exchange?.seeHead(answer) ?? answer;
+      const rendered: RenderedReply = { status, headers, body: text };
+      const seen = exchange?.seeHead(rendered) ?? rendered;
       res.writeHead(seen.status, seen.headers).end(text);
     };
   }
@@ -63,7 +63,7 @@ export class KoaApp extends Koa {
     (context.req as ExchangeMessage)[exchangeKey]?.settleBody(context.body instanceof Stream);
     const packing = this.#gzips ? compressReply(context) : undefined;
     const { statusCode } = context.res;
-    return answerByKoa.call(this, context, async () => {
+    return respondByKoa.call(this, context, async () => {
       context.res.statusCode = statusCode;
       await packing;
       showHead(context);
@@ -74,9 +74,9 @@ export class KoaApp extends Koa {
 /** Lets those who asked see the head of an answer that was left on the context. */
 function showHead(context: Koa.Context): void {
   const { res, req } = context;
-  const answer: Answer = { status: res.statusCode, headers: headersOn(res), body: null };
-  const seen = (req as ExchangeMessage)[exchangeKey]?.seeHead(answer) ?? answer;
-  if (seen === answer) return;
+  const rendered: RenderedReply = { status: res.statusCode, headers: headersOn(res), body: null };
+  const seen = (req as ExchangeMessage)[exchangeKey]?.seeHead(rendered) ?? rendered;
+  if (seen === rendered) return;
   const { status, headers } = seen;
   takeHeaders(res);
   res.statusCode = status;

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import { ByteStream, type Call } from '#contract';
-import type { Answer } from '../pipeline/render.ts';
+import type { RenderedReply } from '../pipeline/render.ts';
 import { acceptsGzip, compressBytes, isCompressible, weakTag } from './compression.ts';
 
 /** Leaves an answer on the context, for middleware that reads the reply: Koa writes it. */
-export function handToKoa(context: Koa.Context, answer: Answer, call: Call | null): void {
-  const { status, headers, body } = answer;
+export function handToKoa(context: Koa.Context, rendered: RenderedReply, call: Call | null): void {
+  const { status, headers, body } = rendered;
   const { res, response } = context;
   context.status = status;
   const settled = new Set(res.getHeaderNames());

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Log, ServiceConfig } from '#contract';
 import type { ServerTls } from '../runtime/tls.ts';
-import { asksForHttp2, tellProtocol, upgrade } from './h2c.ts';
+import { asksForHttp2, detectProtocol, upgrade } from './h2c.ts';
 import { createHttp1, type Http1 } from './http1.ts';
 import { createHttp2 } from './http2.ts';
 import { decideUpgrades, handConnection, watchTimeouts } from './internals.ts';
@@ -74,7 +74,7 @@ class Dispatch implements Protocols {
       this.#handshakes.take(socket);
     } else if (this.#config.use_h2c) {
       const known = this.#wait(socket);
-      tellProtocol(socket, this.#headMs, (isHttp2) => {
+      detectProtocol(socket, this.#headMs, (isHttp2) => {
         known();
         this.#hand(socket, isHttp2);
       });

@@ -4,7 +4,7 @@ import type { Route } from '../pipeline/route.ts';
 import type { ClientBody } from './client-body.ts';
 import { HttpRequest, type RequestSource } from './client-request.ts';
 import type { Destination } from './destinations.ts';
-import type { ExchangeParts } from './exchange-parts.ts';
+import type { ExchangeContext } from './exchange-context.ts';
 import { KoaChanges } from './koa-reply.ts';
 import { INFLATED_LIMIT_BYTES as BODY_LIMIT_BYTES, limitBody, receiveBody } from './request-body.ts';
 import { parseTarget, type Target } from './target.ts';
@@ -15,7 +15,7 @@ const badTarget: Destination = { kind: 'refused', text: 'error: invalid request 
 /** What a client asks for: the target of Node's message, where that leads, and the body, opened once. */
 export class ReceivedRequest implements RequestSource {
   readonly message: IncomingMessage;
-  readonly #parts: ExchangeParts;
+  readonly #parts: ExchangeContext;
   readonly #response: ServerResponse;
   /** Tells what Koa middleware has changed; null where there is none. */
   #changes: KoaChanges | null = null;
@@ -26,8 +26,8 @@ export class ReceivedRequest implements RequestSource {
   /** What answers, or has begun to; null for anything but an endpoint. */
   route: Route | null = null;
 
-  constructor(parts: ExchangeParts, message: IncomingMessage, response: ServerResponse) {
-    this.#parts = parts;
+  constructor(sections: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
+    this.#parts = sections;
     this.message = message;
     this.#response = response;
     this.#target = readTarget(message);

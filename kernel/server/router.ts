@@ -102,10 +102,10 @@ export class Router {
   }
 
   #findClean(method: string, path: string, plain: string, hasEscapes: boolean): Outcome {
-    const found = this.#lookUp(method, plain);
-    if (found) {
-      const entry = found.store as Entry;
-      const params = found.params as Params;
+    const match = this.#lookUp(method, plain);
+    if (match) {
+      const entry = match.store as Entry;
+      const params = match.params as Params;
       if (!hasEscapes && entry.names === null && entry.wildcardAt < 0)
         return { kind: 'route', route: entry.route, params };
       const outcome = this.#accept(entry, params, path, plain, hasEscapes);
@@ -128,10 +128,10 @@ export class Router {
     return this.#exact.find(method as HTTPMethod, safe);
   }
 
-  #accept(entry: Entry, found: Params, path: string, plain: string, hasEscapes: boolean): Outcome {
+  #accept(entry: Entry, match: Params, path: string, plain: string, hasEscapes: boolean): Outcome {
     const params: Params = {};
-    if (entry.names === null) Object.assign(params, found);
-    else for (const [name, key] of entry.names) setParam(params, key, found[name]!);
+    if (entry.names === null) Object.assign(params, match);
+    else for (const [name, key] of entry.names) setParam(params, key, match[name]!);
     delete params['*'];
     if (entry.wildcardAt >= 0) {
       const refused = checkWildcard(path, plain);
@@ -139,7 +139,7 @@ export class Router {
       params.Wildcard = rawRemainder(path, entry.wildcardAt);
     }
     if (hasEscapes && !this.#options.disable_path_decoding) {
-      const text = encodedTwice(params, found['*']);
+      const text = encodedTwice(params, match['*']);
       if (text) return { kind: 'refused', text };
     }
     return { kind: 'route', route: entry.route, params };
@@ -180,8 +180,8 @@ export class Router {
   }
 
   #matches(method: string, plain: string): boolean {
-    const found = this.#lookUp(method, plain);
-    return found !== null && ((found.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
+    const match = this.#lookUp(method, plain);
+    return match !== null && ((match.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
   }
 }
 

@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { ClientRequest, FindEndpoint, Log, LogLevel, LogSinks, Step } from '#contract';
 import { createAccessWriter, type JoinedLogging, joinLogging } from '../logging/index.ts';
-import { foldAround } from '../pipeline/answering.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { createRendering } from '../pipeline/render.ts';
+import { foldAround } from '../pipeline/settle.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { createFallbackAnswers } from './answers.ts';
 import { compileClientIp } from './client-ip.ts';
 import { type Destinations, destinationsOf } from './destinations.ts';
 import { componentDispatch } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
-import { compileHeads, type ExchangeMessage, type ExchangeParts, exchangeKey } from './exchange-parts.ts';
+import { compileHeads, type ExchangeContext, type ExchangeMessage, exchangeKey } from './exchange-context.ts';
+import { createFallbackReplies } from './fallback-replies.ts';
 import { KoaApp } from './koa-app.ts';
 import { Router } from './router.ts';
 
@@ -48,10 +48,10 @@ export async function createServingContext(
   const attached = compiled.service.map(({ at }) => at);
   const destinations = destinationsOf(config, compiled, router);
   const middleware = attached.map(({ middleware: layer }) => layer).filter((layer) => layer !== undefined);
-  const parts: ExchangeParts = {
+  const sections: ExchangeContext = {
     destinations,
     rendering,
-    fallbacks: createFallbackAnswers(config),
+    fallbacks: createFallbackReplies(config),
     requests: { ipOf: compileClientIp(config.router), findEndpoint: endpointFinder(destinations) },
     around: foldService(compiled),
     heads: compileHeads(compiled.heads, log),
@@ -60,7 +60,7 @@ export async function createServingContext(
     runtime,
     log,
   };
-  runtime.dispatcher.dispatch = componentDispatch(destinations, parts.fallbacks);
+  runtime.dispatcher.dispatch = componentDispatch(destinations, sections.fallbacks);
   const handle = createApp(middleware, rendering.version, !config.router.disable_gzip, log).callback();
   const logging = joinLogging(
     attached.flatMap(({ logging: settings }) => settings ?? []),
@@ -74,7 +74,7 @@ export async function createServingContext(
     destinations,
     logging,
     serve(message: ExchangeMessage, response) {
-      const exchange = new Exchange(parts, message, response);
+      const exchange = new Exchange(sections, message, response);
       message[exchangeKey] = exchange;
       runtime.enter(exchange);
       response.once('close', () => {

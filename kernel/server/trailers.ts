@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Log, Reply } from '#contract';
-import type { Answer } from '../pipeline/render.ts';
+import type { RenderedReply } from '../pipeline/render.ts';
 
 /** Fields that mean nothing, or something else, behind a body: they say how it travels, what it is or what to do with it. */
 const misplaced =
   /^(?:connection|content-.*|date|host|keep-alive|location|set-cookie|te|trailer|transfer-encoding|upgrade|x-gateway|x-gateway-completed)$/i;
 
 /** Whether what an answer has to say behind its body is written: over HTTP/1.1 only to clients that ask for it. */
-export function takesTrailers({ req }: ServerResponse, { status, trailers }: Answer): boolean {
+export function takesTrailers({ req }: ServerResponse, { status, trailers }: RenderedReply): boolean {
   if (!trailers || req.method === 'HEAD' || status === 204 || status === 304) return false;
   if (req.httpVersionMajor >= 2) return true;
   const { te } = req.headers;

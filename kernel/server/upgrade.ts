@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CallError, type Log, type Reply, type Upgrade } from '#contract';
-import type { Answer, Rendering } from '../pipeline/render.ts';
+import type { RenderedReply, Rendering } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
 import { endPolitely } from './refusal.ts';
 
@@ -33,7 +33,7 @@ export function renderUpgrade(
   protocol: string | null,
   route: Route | null,
   rendering: Rendering,
-): Answer {
+): RenderedReply {
   if (protocol === null || !route?.upgrades.has(protocol)) {
     throw new CallError('UPGRADE_REFUSED', `nobody has asked for the switch to another protocol that is answered`);
   }

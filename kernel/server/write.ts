@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ByteStream, type Call, CancelledError, type Reply } from '#contract';
 import { DeadlineError } from '../contract/internal.ts';
-import type { Answer } from '../pipeline/render.ts';
+import type { RenderedReply } from '../pipeline/render.ts';
 import { announce, endWithTrailers, takesTrailers, trailerFields } from './trailers.ts';
 
 /**
@@ -9,13 +9,13 @@ import { announce, endWithTrailers, takesTrailers, trailerFields } from './trail
  * connection.
  * @returns for a stream a function that ends it in order; null for an answer that is written.
  */
-export function writeAnswer(response: ServerResponse, answer: Answer, call: Call | null): (() => void) | null {
-  const { status, headers, body } = answer;
-  const trailers = takesTrailers(response, answer) ? answer.trailers! : null;
-  if (isStreamed(answer)) {
+export function writeReply(response: ServerResponse, rendered: RenderedReply, call: Call | null): (() => void) | null {
+  const { status, headers, body } = rendered;
+  const trailers = takesTrailers(response, rendered) ? rendered.trailers! : null;
+  if (isStreamed(rendered)) {
     const known = typeof trailers === 'function' || trailers === null ? [] : trailerFields(trailers).keys();
     if (trailers) announce(response, headers, known);
-    return streamAnswer(response, answer, call, trailers);
+    return streamReply(response, rendered, call, trailers);
   }
   const whole = body instanceof ByteStream ? (body.collect(Number.POSITIVE_INFINITY) as Uint8Array) : body;
   const fields = trailers && trailerFields(trailers, call?.log);
@@ -32,7 +32,7 @@ export function writeAnswer(response: ServerResponse, answer: Answer, call: Call
 }
 
 /** The answer is written as it comes: not all of it is there, or it is to be a stream. */
-export function isStreamed({ body, streams }: Answer): boolean {
+export function isStreamed({ body, streams }: RenderedReply): boolean {
   return body instanceof ByteStream && (streams === true || !body.arrived);
 }
 
@@ -63,13 +63,13 @@ function setLength(headers: string[], length: number): void {
 }
 
 /** The call goes on until the response has ended: its deadline holds for the whole stream, also for a client that stops reading. */
-function streamAnswer(
+function streamReply(
   response: ServerResponse,
-  answer: Answer,
+  rendered: RenderedReply,
   call: Call | null,
   trailers: Reply['trailers'],
 ): () => void {
-  const body = answer.body as ByteStream;
+  const body = rendered.body as ByteStream;
   let over = false;
   const stop = (error: Error, last: () => void): void => {
     if (over) return;
@@ -80,10 +80,10 @@ function streamAnswer(
   };
   const cut = (error: Error): void =>
     stop(error, () => {
-      if (call) tellCut(call, call.reason ?? error);
+      if (call) logCut(call, call.reason ?? error);
       response.destroy();
     });
-  response.writeHead(answer.status, answer.headers);
+  response.writeHead(rendered.status, rendered.headers);
   response.flushHeaders();
   response.on('drain', () => body.resume());
   body.flow({
@@ -102,7 +102,7 @@ function streamAnswer(
 }
 
 /** What an operator should know of a stream that did not come to its end. */
-function tellCut({ log }: Call, reason: Error): void {
+function logCut({ log }: Call, reason: Error): void {
   if (reason instanceof DeadlineError) log.warning('stream cut by timeout');
   else if (reason instanceof CancelledError) log.debug('client left before the end of the stream');
   else log.error(`response broke off: ${reason.message}`);

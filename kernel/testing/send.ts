@@ -24,7 +24,7 @@ import { calledOverHttp } from './test-http.ts';
 import { type TestRequest, testRequest } from './test-request.ts';
 
 /** What stands inside a plugin when a test says nothing else. */
-export function answerOk(): Reply {
+export function replyOk(): Reply {
   return Reply.data({ ok: true });
 }
 
@@ -37,7 +37,7 @@ export async function sendTo(
   around: HarnessOptions,
 ): Promise<Reply> {
   const client = typeof given === 'object' && 'match' in given ? given : testRequest(given);
-  const next = calledOverHttp(attached.offers, around.next ?? answerOk);
+  const next = calledOverHttp(attached.offers, around.next ?? replyOk);
   const call = new Call(log, around.endpoint?.timeout ?? 2000);
   try {
     if (place === 'service') return await throughService(attached, client, next, call);
@@ -59,7 +59,7 @@ export async function sendTo(
 }
 
 /** Runs the pipe of an agent under test: `next`. */
-export function runNext({ next = answerOk }: HarnessOptions): AgentSite<unknown>['run'] {
+export function runNext({ next = replyOk }: HarnessOptions): AgentSite<unknown>['run'] {
   return async ({ body, headers = new HeaderBag() }, signal) => {
     const client = makeRequest({ headers, body: RequestBody.of(body) });
     const call = new Call();

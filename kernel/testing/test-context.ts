@@ -6,7 +6,7 @@ import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import { Mirrors } from '../runtime/mirrors.ts';
 import { RefCountedCache } from '../runtime/ref-counted-cache.ts';
 import type { Harness, HarnessOptions } from './harness-options.ts';
-import { answerOk } from './send.ts';
+import { replyOk } from './send.ts';
 import { testHttp } from './test-http.ts';
 
 /** One for all that is stood: expressions are compiled once. */
@@ -20,7 +20,7 @@ export type AskOwner = (owner: Harness, id: string, asked: Asked) => Promise<Ask
 /** What the plugin's configuration is built with, for as long as it stands. */
 export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwner): BuildContext {
   const { plugins = [], services, role, owner } = around;
-  const http = plugin.http ? plugin : testHttp(around.next ?? answerOk);
+  const http = plugin.http ? plugin : testHttp(around.next ?? replyOk);
   const catalogue: Catalogue = {
     plugins: Object.fromEntries([http, plugin, ...plugins].map((each) => [each.name, async () => ({ plugin: each })])),
     order: { middleware: [], request: [], endpoint: [], proxy: [], backend: [], transport: [] },

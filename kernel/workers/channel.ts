@@ -12,7 +12,7 @@ export type Handlers = Readonly<Record<string, (payload: never) => unknown>>;
 
 type Message =
   | { readonly name: string; readonly payload: unknown; readonly ask?: number }
-  | { readonly answer: number; readonly value?: unknown; readonly error?: PlainError };
+  | { readonly reply: number; readonly value?: unknown; readonly error?: PlainError };
 
 /** An error as plain data. */
 interface PlainError {
@@ -46,7 +46,7 @@ export class Channel {
   }
 
   /** Sends what needs no answer. What cannot be sent is lost. */
-  tell(name: string, payload: unknown = null): void {
+  notify(name: string, payload: unknown = null): void {
     this.#send({ name, payload });
   }
 
@@ -99,20 +99,20 @@ export class Channel {
   }
 
   #take(message: Message): void {
-    if ('answer' in message) {
-      const waiting = this.#waiting.get(message.answer);
+    if ('reply' in message) {
+      const waiting = this.#waiting.get(message.reply);
       if (message.error) waiting?.reject(toError(message.error));
       else waiting?.resolve(message.value);
       return;
     }
     const { name, payload, ask } = message;
     const handle = this.#handlers[name] as (payload: unknown) => unknown;
-    const answer = new Promise<unknown>((resolve) => resolve(handle(payload)));
-    if (ask === undefined) answer.catch(() => {});
+    const response = new Promise<unknown>((resolve) => resolve(handle(payload)));
+    if (ask === undefined) response.catch(() => {});
     else
-      answer.then(
-        (value) => this.#send({ answer: ask, value }),
-        (error: Error) => this.#send({ answer: ask, error: toPlain(error) }),
+      response.then(
+        (value) => this.#send({ reply: ask, value }),
+        (error: Error) => this.#send({ reply: ask, error: toPlain(error) }),
       );
   }
 }

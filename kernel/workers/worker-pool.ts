@@ -143,7 +143,7 @@ export class WorkerPool implements Participant, SlotOwner {
   get streamsByEndpoint(): ReadonlyMap<string, number> {
     const all = this.#slots.flatMap(({ heartbeat }) => [...(heartbeat?.streamsByEndpoint ?? [])]);
     const endpoints = Map.groupBy(all, ([endpoint]) => endpoint);
-    return new Map([...endpoints].map(([endpoint, found]) => [endpoint, sum(found.map(([, streams]) => streams))]));
+    return new Map([...endpoints].map(([endpoint, results]) => [endpoint, sum(results.map(([, streams]) => streams))]));
   }
 
   get workers(): readonly WorkerInfo[] {
@@ -227,7 +227,7 @@ export class WorkerPool implements Participant, SlotOwner {
     return this.#mirrors.snapshot(id);
   }
 
-  answerShared({ revision, id, asked }: SharedQuestion): Asked {
+  useShared({ revision, id, asked }: SharedQuestion): Asked {
     const use = this.#generations.shared(revision, id);
     if (!use) throw new GatewayError('SHARED_UNKNOWN', `no shared value ${id}`);
     return use(asked);

@@ -17,7 +17,7 @@ export interface SlotOwner {
   readonly port: number | null;
   /** What no connection of a worker may lead to. */
   readonly denied: readonly ListenAddress[];
-  answerShared(question: SharedQuestion): Asked;
+  useShared(question: SharedQuestion): Asked;
   onMirror(message: MirrorMessage): void;
   /** Everything a mirrored value has; undefined for one that is not known. */
   mirrorSnapshot(id: string): MirrorChange | undefined;
@@ -101,7 +101,7 @@ export class WorkerSlot {
     this.#worker = worker;
     const channel: Channel = new Channel(worker, {
       ready: () => this.#bringUp(channel),
-      shared: (question: SharedQuestion) => this.#owner.answerShared(question),
+      shared: (question: SharedQuestion) => this.#owner.useShared(question),
       mirror: (message: MirrorMessage) => this.#owner.onMirror(message),
       snapshot: (id: string) => this.#owner.mirrorSnapshot(id),
       heartbeat: (heartbeat: Heartbeat) => {
@@ -225,12 +225,12 @@ export class WorkerSlot {
 
   /** Tells the worker to close connections after their answers, or to stop doing so. */
   setClosing(closing: boolean): void {
-    this.#channel?.tell('closing', closing);
+    this.#channel?.notify('closing', closing);
   }
 
   /** Sets the lowest level the worker logs, until its next configuration. */
   setLogLevel(level: LogLevel): void {
-    this.#channel?.tell('level', level);
+    this.#channel?.notify('level', level);
   }
 
   /** Tells the worker what no connection may lead to. Resolves when it knows, or is told when it comes up. */
@@ -240,7 +240,7 @@ export class WorkerSlot {
 
   /** Passes on a change of a mirrored value. */
   mirror(message: MirrorMessage): void {
-    this.#channel?.tell('mirror', message);
+    this.#channel?.notify('mirror', message);
   }
 
   /** Ends the worker when its requests have ended. */

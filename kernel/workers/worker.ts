@@ -58,7 +58,7 @@ export class Worker {
     this.#engine = openEngine(catalogue, {
       debug: settings.debug,
       sinks,
-      events: { emit: (type, data) => this.#channel.tell('event', { type, data }) },
+      events: { emit: (type, data) => this.#channel.notify('event', { type, data }) },
       role: 'worker',
       ask: (revision, id, asked) => this.#askShared({ revision, id, asked }),
     });
@@ -79,10 +79,10 @@ export class Worker {
       stop: () => this.#stop().finally(resolve),
     });
     this.#engine.mirrors.link = {
-      send: (id, change) => this.#channel.tell('mirror', { id, change }),
+      send: (id, change) => this.#channel.notify('mirror', { id, change }),
       fetch: (id) => this.#channel.ask('snapshot', id) as Promise<MirrorChange | undefined>,
     };
-    this.#channel.tell('ready');
+    this.#channel.notify('ready');
   }
 
   async #prepare(order: PrepareOrder): Promise<void> {
@@ -147,7 +147,7 @@ export class Worker {
       traffic,
     };
     this.#pulseAt = now;
-    this.#channel.tell('heartbeat', heartbeat);
+    this.#channel.notify('heartbeat', heartbeat);
   }
 
   /** Answers what is under way. */

@@ -4,7 +4,7 @@ import type { Branch, TreeNode } from './tree.ts';
 export const wildcard = '*';
 
 /** A container a pattern led to, and the names passed on the way. */
-export interface Found {
+export interface Target {
   readonly branch: Branch;
   readonly trail: readonly string[];
 }
@@ -13,10 +13,10 @@ export interface Found {
 export type Operation = (root: Branch) => void;
 
 /** The containers a pattern leads to, in the order they stand in; scalars and missing children lead nowhere. */
-export function findBranches(root: Branch, pattern: readonly string[]): Found[] {
-  let found: Found[] = [{ branch: root, trail: [] }];
+export function findBranches(root: Branch, pattern: readonly string[]): Target[] {
+  let found: Target[] = [{ branch: root, trail: [] }];
   for (const step of pattern) {
-    const next: Found[] = [];
+    const next: Target[] = [];
     for (const { branch, trail } of found) {
       if (step !== wildcard) enter(branch, branch.indexOf(step), trail, next);
       else for (let at = 0; at < branch.size; at++) enter(branch, at, trail, next);
@@ -26,7 +26,7 @@ export function findBranches(root: Branch, pattern: readonly string[]): Found[] 
   return found;
 }
 
-function enter(parent: Branch, index: number, trail: readonly string[], into: Found[]): void {
+function enter(parent: Branch, index: number, trail: readonly string[], into: Target[]): void {
   const branch = index < 0 ? null : parent.branchAt(index);
   if (branch) into.push({ branch, trail: [...trail, parent.nameAt(index)] });
 }
@@ -52,7 +52,7 @@ export function move(from: readonly string[], to: readonly string[]): Operation 
   };
 }
 
-function rename(parents: readonly Found[], name: string, newName: string): void {
+function rename(parents: readonly Target[], name: string, newName: string): void {
   for (const { branch } of parents) {
     const at = branch.indexOf(name);
     if (at >= 0) branch.rename(at, newName);
@@ -60,8 +60,8 @@ function rename(parents: readonly Found[], name: string, newName: string): void 
 }
 
 /** Everything leaves its place before anything arrives, so that no value is moved twice. */
-function takeAll(root: Branch, parents: readonly string[], name: string): [from: Found, node: TreeNode][] {
-  const taken: [Found, TreeNode][] = [];
+function takeAll(root: Branch, parents: readonly string[], name: string): [from: Target, node: TreeNode][] {
+  const taken: [Target, TreeNode][] = [];
   for (const found of findBranches(root, parents)) {
     const at = found.branch.indexOf(name);
     if (at >= 0) taken.push([found, found.branch.take(at)]);

@@ -13,7 +13,7 @@ import {
   toMutantRunResult,
 } from '@stryker-mutator/api/test-runner';
 import Mocha from 'mocha';
-import { toldTests } from './rooms.ts';
+import { passedTests } from './rooms.ts';
 
 /** Longest time of one test, in milliseconds: a fault that makes it wait for ever is noticed by then. */
 const TEST_MS = 5_000;
@@ -71,7 +71,7 @@ class MochaRunner implements TestRunner {
     const tell = (result: TestResult) => void this.#results.push(result);
     const mocha = new Mocha({ reporter: reporterTo(tell) as never, timeout: TEST_MS });
     mocha.cleanReferencesAfterRun(false);
-    for (const file of globSync(toldTests())) mocha.addFile(file);
+    for (const file of globSync(passedTests())) mocha.addFile(file);
     await mocha.loadFilesAsync();
     this.#mocha = mocha;
     return mocha;

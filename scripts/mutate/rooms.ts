@@ -29,12 +29,12 @@ const besides: Readonly<Record<string, readonly string[]>> = {
 const variable = 'MUTATE_TESTS';
 
 /** Tells the processes that run tests which there are, as globs. */
-export function tellTests(globs: readonly string[]): void {
+export function passTests(globs: readonly string[]): void {
   process.env[variable] = JSON.stringify(globs);
 }
 
 /** The globs that were told. */
-export function toldTests(): string[] {
+export function passedTests(): string[] {
   return JSON.parse(process.env[variable]!);
 }
 

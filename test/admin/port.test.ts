@@ -198,7 +198,7 @@ describe('the admin port', () => {
     const port = new AdminPort({
       gateway,
       listen: undefined,
-      answer: (_request, response) => response.end(),
+      respond: (_request, response) => response.end(),
       log: gateway.log,
       onServing: async (address) => void opened.push(address),
       handoverMs: 1,

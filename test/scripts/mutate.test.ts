@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import type { Tried } from '../../scripts/mutate/collector.ts';
 import { readEquivalents } from '../../scripts/mutate/equivalents.ts';
-import { tellTests, testsOf, toldTests } from '../../scripts/mutate/rooms.ts';
+import { passedTests, passTests, testsOf } from '../../scripts/mutate/rooms.ts';
 import { summaryOf } from '../../scripts/mutate/summary.ts';
 
 describe('faults put into the code', () => {
@@ -48,8 +48,8 @@ describe('faults put into the code', () => {
   });
 
   it('are looked for with the tests that the processes which run them are told, braces and all', () => {
-    tellTests(['test/{a,b}.test.ts', 'test/c.test.ts']);
-    deepEqual(toldTests(), ['test/{a,b}.test.ts', 'test/c.test.ts']);
+    passTests(['test/{a,b}.test.ts', 'test/c.test.ts']);
+    deepEqual(passedTests(), ['test/{a,b}.test.ts', 'test/c.test.ts']);
   });
 
   it('are looked for with tests that are there', () => {

@@ -1,13 +1,13 @@
 import type { Span } from './masks.ts';
 
-/** One line of a file and the stretch of it that is meant, ready to be printed one above the other. */
+/** One line of a file and the range of it that is meant, ready to be printed one above the other. */
 export interface Excerpt {
   readonly source: string;
-  /** Carets below the stretch. */
+  /** Carets below the range. */
   readonly underline: string;
 }
 
-/** A text and a stretch of it, in UTF-16 units from 0. */
+/** A text and a range of it, in UTF-16 units from 0. */
 interface Marked {
   readonly text: string;
   readonly from: number;
@@ -16,18 +16,18 @@ interface Marked {
 
 const MASK = '***';
 
-/** Longest part of a line that is shown, in UTF-16 units, and how much of it stands before the stretch. */
+/** Longest part of a line that is shown, in UTF-16 units, and how much of it stands before the range. */
 const WINDOW = 100;
 const LEAD = 40;
 
 /**
  * Shows a line without its secrets and with nothing in it that a terminal would obey; of a long line the part around
- * the stretch.
+ * the range.
  * @param mark columns from 0; at least one caret is drawn.
  */
 export function excerpt(line: string, mark: Span, secrets: readonly Span[]): Excerpt {
-  const part = nearby(line, mark, secrets);
-  const { text, from, to } = cut(part.secrets.reduceRight(masked, part), part);
+  const section = nearby(line, mark, secrets);
+  const { text, from, to } = cut(section.secrets.reduceRight(masked, section), section);
   let source = '';
   let before = 0;
   let below = 0;
@@ -44,17 +44,17 @@ export function excerpt(line: string, mark: Span, secrets: readonly Span[]): Exc
 }
 
 /** A part of a line, large enough to cut what is shown out of it when its secrets are gone. */
-interface Part extends Marked {
+interface Surroundings extends Marked {
   /** Left to right, apart from each other. */
   readonly secrets: readonly Span[];
   readonly hasMoreBefore: boolean;
   readonly hasMoreBehind: boolean;
 }
 
-/** How much is looked at on each side of where the stretch begins; lines may be as long as the file. */
+/** How much is looked at on each side of where the range begins; lines may be as long as the file. */
 const NEARBY = 1000;
 
-function nearby(line: string, mark: Span, secrets: readonly Span[]): Part {
+function nearby(line: string, mark: Span, secrets: readonly Span[]): Surroundings {
   const from = Math.min(mark[0], line.length);
   const start = Math.max(0, from - NEARBY);
   const end = Math.min(line.length, from + NEARBY);
@@ -88,7 +88,7 @@ function masked({ text, from, to }: Marked, [start, end]: Span): Marked {
   };
 }
 
-function cut({ text, from, to }: Marked, { hasMoreBefore, hasMoreBehind }: Part): Marked {
+function cut({ text, from, to }: Marked, { hasMoreBefore, hasMoreBehind }: Surroundings): Marked {
   let start = text.length <= WINDOW ? 0 : Math.max(0, Math.min(from - LEAD, text.length - WINDOW));
   let end = Math.min(start + WINDOW, text.length);
   if (isInsidePair(text, start)) start++;
@@ -111,7 +111,7 @@ const invisible = /[\x80-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 export function printable(text: string): string {
   return text
     .replaceAll('\t', TAB)
-    .replaceAll(control, (found) => (found === '\x7f' ? '␡' : String.fromCharCode(0x2400 + found.charCodeAt(0))))
+    .replaceAll(control, (match) => (match === '\x7f' ? '␡' : String.fromCharCode(0x2400 + match.charCodeAt(0))))
     .replaceAll(invisible, '\ufffd');
 }
 

@@ -19,19 +19,19 @@ export function createMasks({
 function masksOfDocument(document: NonNullable<Findings['document']>, isSecret: Findings['isSecret']): Masks {
   let byLine: Map<number, Span[]> | undefined;
   const collect = (): Map<number, Span[]> => {
-    const found = new Map<number, Span[]>();
+    const results = new Map<number, Span[]>();
     for (const pointer of secretPointers(document.data, isSecret)) {
-      const place = document.locate(pointer, 'value');
-      if (!place) continue;
-      for (let line = place.line; line <= place.endLine; line++) {
-        const from = line === place.line ? place.column - 1 : 0;
-        const to = line === place.endLine ? place.endColumn - 1 : Infinity;
-        const spans = found.get(line);
+      const position = document.locate(pointer, 'value');
+      if (!position) continue;
+      for (let line = position.line; line <= position.endLine; line++) {
+        const from = line === position.line ? position.column - 1 : 0;
+        const to = line === position.endLine ? position.endColumn - 1 : Infinity;
+        const spans = results.get(line);
         if (spans) spans.push([from, to]);
-        else found.set(line, [[from, to]]);
+        else results.set(line, [[from, to]]);
       }
     }
-    return found;
+    return results;
   };
   return (line) => {
     byLine ??= collect();

@@ -72,7 +72,7 @@ export function printSarif({ tool, rules, results }: SarifRun): string {
 }
 
 /** A place in a file, and in what it says. */
-export interface SarifPlace {
+export interface SarifPosition {
   readonly file?: string | undefined;
   readonly line?: number | undefined;
   readonly column?: number | undefined;
@@ -81,7 +81,7 @@ export interface SarifPlace {
   readonly pointer: string;
 }
 
-export function sarifLocation({ file, line = 1, column, endLine, endColumn, pointer }: SarifPlace): object {
+export function sarifLocation({ file, line = 1, column, endLine, endColumn, pointer }: SarifPosition): object {
   return {
     ...(file !== undefined && {
       physicalLocation: {

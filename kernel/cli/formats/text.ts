@@ -10,7 +10,7 @@ type Paint = (style: Style, text: string) => string;
 /** What stands at a place of a file, as lines; none where the place is not known. */
 type Show = (place: RelatedIssue | Issue, style: Style) => string[];
 
-/** Paragraphs for people, as compilers print them: place, message, the line with its stretch underlined, hint, notes. */
+/** Paragraphs for people, as compilers print them: place, message, the line with its range underlined, hint, notes. */
 export const text: Format = {
   isForPeople: true,
   print(findings, isColoured) {
@@ -66,7 +66,7 @@ function createShow({ text: source }: Findings, masks: Masks, paint: Paint): Sho
 }
 
 function counts(errors: number, warnings: number): string {
-  return [counted(errors, 'error'), counted(warnings, 'warning')].filter((part) => part !== '').join(', ');
+  return [counted(errors, 'error'), counted(warnings, 'warning')].filter((segment) => segment !== '').join(', ');
 }
 
 function counted(number: number, word: string): string {

@@ -2,7 +2,7 @@ import type { Document, IsSecret, Issue } from '../../config/index.ts';
 import type { Findings } from '../formats/index.ts';
 import { byPosition } from '../report.ts';
 import { type CheckedBody, configBody, type Problem } from './bodies.ts';
-import { type AdminClient, type Answer, isRefusal, Refused } from './client.ts';
+import { type AdminClient, type AdminResponse, isRefusal, Refused } from './client.ts';
 import { readBody } from './show.ts';
 
 /** What a running gateway finds in a file. */
@@ -26,8 +26,8 @@ export async function checkWithRunning(
 ): Promise<Checked> {
   const { file, text } = document;
   const query = { level: isReading ? 'full' : 'schema' };
-  const answer = await client.ask({ method: 'POST', path: '/v1/check', query, ...configBody(file, text) });
-  const { errors = [], warnings = [], errorsTruncated = 0 } = found(answer);
+  const response = await client.ask({ method: 'POST', path: '/v1/check', query, ...configBody(file, text) });
+  const { errors = [], warnings = [], errorsTruncated = 0 } = match(response);
   const placed = (issues: readonly Issue[]) => issues.map((issue) => placedIn(file, issue)).sort(byPosition);
   return {
     findings: { file, text, document, errors: placed(errors), warnings: placed(warnings), isSecret },
@@ -35,10 +35,10 @@ export async function checkWithRunning(
   };
 }
 
-function found(answer: Answer): Partial<CheckedBody & Problem> {
-  const body = readBody<Partial<CheckedBody & Problem>>(answer);
-  const isAbout = isRefusal(answer.status) ? Array.isArray(body?.errors) : body?.valid === true;
-  if (!body || !isAbout) throw new Refused(answer);
+function match(response: AdminResponse): Partial<CheckedBody & Problem> {
+  const body = readBody<Partial<CheckedBody & Problem>>(response);
+  const isAbout = isRefusal(response.status) ? Array.isArray(body?.errors) : body?.valid === true;
+  if (!body || !isAbout) throw new Refused(response);
   return body;
 }
 

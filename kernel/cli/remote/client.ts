@@ -16,7 +16,7 @@ export interface AdminRequest {
 /** Talks to one admin port. */
 export interface AdminClient {
   /** @throws Unreachable. */
-  ask(request: AdminRequest): Promise<Answer>;
+  ask(request: AdminRequest): Promise<AdminResponse>;
   /**
    * Opens an answer without end. To be read; leaving it, or the signal, ends it.
    * @throws Unreachable, also while it is read, when it breaks off; Refused.
@@ -102,7 +102,7 @@ function queryOf(query: NonNullable<AdminRequest['query']>): string {
 }
 
 /** What an admin port answered. */
-export interface Answer {
+export interface AdminResponse {
   readonly status: number;
   /** The body as it came. */
   readonly text: string;
@@ -117,11 +117,11 @@ export class Unreachable extends Error {
 
 /** The admin port answered with a problem, or with something else than it was asked for. */
 export class Refused extends Error {
-  readonly answer: Answer;
+  readonly response: AdminResponse;
 
-  constructor(answer: Answer) {
-    super(`answered with status ${answer.status}`);
-    this.answer = answer;
+  constructor(response: AdminResponse) {
+    super(`answered with status ${response.status}`);
+    this.response = response;
   }
 }
 
@@ -129,7 +129,7 @@ export class Refused extends Error {
 export const exitCodes = { ok: 0, refused: 1, unreachable: 3, stale: 4 } as const;
 
 /** The exit code that an answer leads to. */
-export function exitCodeOf({ status }: Answer): number {
+export function exitCodeOf({ status }: AdminResponse): number {
   if (status === 412) return exitCodes.stale;
   return isRefusal(status) ? exitCodes.refused : exitCodes.ok;
 }

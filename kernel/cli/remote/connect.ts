@@ -65,8 +65,8 @@ export async function converse(
     return await talk(createAdminClient({ address, token, ca }));
   } catch (error) {
     if (error instanceof Refused) {
-      printRefusal(terminal, error.answer);
-      return exitCodeOf(error.answer) || exitCodes.refused;
+      printRefusal(terminal, error.response);
+      return exitCodeOf(error.response) || exitCodes.refused;
     }
     if (!(error instanceof Unreachable)) throw error;
     terminal.stderr.write(`ERROR no admin port answers at ${name}: ${printable(error.message)}\n`);

@@ -5,7 +5,7 @@ import { printErrors } from '../report.ts';
 import type { Terminal } from '../terminal.ts';
 import { configBody, type Problem } from './bodies.ts';
 import { placedIn } from './check-running.ts';
-import { type Answer, isRefusal } from './client.ts';
+import { type AdminResponse, isRefusal } from './client.ts';
 import { converse, type RemoteFlags } from './connect.ts';
 import { printRefusal, readBody } from './show.ts';
 
@@ -14,17 +14,17 @@ const TROUBLE = 2;
 
 /** Compares a file with what a running gateway serves. @returns as `diff`; 3 when the gateway does not answer. */
 export async function diffWithRunning(file: string, flags: RemoteFlags, terminal: Terminal): Promise<number> {
-  const document = await readOrTell(file, terminal);
+  const document = await readOrReport(file, terminal);
   if (!document) return TROUBLE;
   return converse(flags, terminal, async (client) => {
     const { headers, body } = configBody(file, document.text);
-    const answer = await client.ask({ method: 'POST', path: '/v1/config/diff', headers, body });
-    return show(namedAs(file, answer), flags.json, terminal);
+    const response = await client.ask({ method: 'POST', path: '/v1/config/diff', headers, body });
+    return show(namedAs(file, response), flags.json, terminal);
   });
 }
 
 /** @returns null, its mistakes printed, for a file that cannot be read as data. */
-async function readOrTell(file: string, terminal: Terminal): Promise<Document | null> {
+async function readOrReport(file: string, terminal: Terminal): Promise<Document | null> {
   try {
     return await readDocument(file);
   } catch (error) {
@@ -42,24 +42,24 @@ export function diffRevisions(from: number, to: number, flags: RemoteFlags, term
   });
 }
 
-function show(answer: Answer, json: boolean, terminal: Terminal): number {
-  const diff = isRefusal(answer.status) ? null : readBody<ConfigDiff>(answer);
-  if (json) terminal.stdout.write(`${answer.text.trimEnd()}\n`);
+function show(response: AdminResponse, json: boolean, terminal: Terminal): number {
+  const diff = isRefusal(response.status) ? null : readBody<ConfigDiff>(response);
+  if (json) terminal.stdout.write(`${response.text.trimEnd()}\n`);
   else if (diff) printDiff(terminal, diff);
-  else printRefusal(terminal, answer);
+  else printRefusal(terminal, response);
   if (!diff) return TROUBLE;
   return diff.equal ? 0 : 1;
 }
 
 /** The gateway does not know what the file that it was sent is called; what is removed stood in a file of its own. */
-function namedAs(file: string, answer: Answer): Answer {
-  const body = readBody<Partial<ConfigDiff & Problem>>(answer);
-  if (!body) return answer;
+function namedAs(file: string, response: AdminResponse): AdminResponse {
+  const body = readBody<Partial<ConfigDiff & Problem>>(response);
+  if (!body) return response;
   const { changes, errors } = body;
   const named = {
     ...body,
     ...(changes && { changes: changes.map((change) => (change.op === 'remove' ? change : { ...change, file })) }),
     ...(errors && { errors: errors.map((issue) => placedIn(file, issue)) }),
   };
-  return { ...answer, text: JSON.stringify(named) };
+  return { ...response, text: JSON.stringify(named) };
 }

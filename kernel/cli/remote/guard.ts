@@ -32,8 +32,8 @@ export async function awaitDecision(
 async function decisionOf(client: AdminClient, { attempt }: GuardBody, signal: AbortSignal): Promise<GuardBody | null> {
   // The decision may have come already: what is remembered is told first.
   for await (const { data } of followEvents(client, { types: 'guard.*', after: '0', signal })) {
-    const told = JSON.parse(data) as GuardBody;
-    if (told.attempt === attempt && told.state !== 'watching') return told;
+    const reported = JSON.parse(data) as GuardBody;
+    if (reported.attempt === attempt && reported.state !== 'watching') return reported;
   }
   return null;
 }

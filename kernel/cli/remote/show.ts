@@ -3,7 +3,7 @@ import { printable } from '../formats/excerpt.ts';
 import { printFindings } from '../report.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Problem } from './bodies.ts';
-import { type Answer, exitCodeOf, exitCodes, isRefusal } from './client.ts';
+import { type AdminResponse, exitCodeOf, exitCodes, isRefusal } from './client.ts';
 
 /** An answer for people. */
 export interface Described {
@@ -16,20 +16,20 @@ export interface Described {
  * Prints an answer: as JSON unchanged, else what it says on standard output, or why it is a refusal on standard error.
  * @returns the exit code.
  */
-export function showAnswer<Body>(
+export function showResponse<Body>(
   terminal: Terminal,
-  answer: Answer,
+  response: AdminResponse,
   json: boolean,
   describe: (body: Body) => Described,
 ): number {
   if (json) {
-    terminal.stdout.write(answer.text.endsWith('\n') ? answer.text : `${answer.text}\n`);
-    return exitCodeOf(answer);
+    terminal.stdout.write(response.text.endsWith('\n') ? response.text : `${response.text}\n`);
+    return exitCodeOf(response);
   }
-  const body = isRefusal(answer.status) ? null : readBody<Body>(answer);
+  const body = isRefusal(response.status) ? null : readBody<Body>(response);
   if (body === null) {
-    printRefusal(terminal, answer);
-    return isRefusal(answer.status) ? exitCodeOf(answer) : exitCodes.refused;
+    printRefusal(terminal, response);
+    return isRefusal(response.status) ? exitCodeOf(response) : exitCodes.refused;
   }
   const { lines, issues = [] } = describe(body);
   terminal.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''));
@@ -38,7 +38,7 @@ export function showAnswer<Body>(
 }
 
 /** What an answer holds; null for what cannot be from an admin port. */
-export function readBody<Body>({ text }: Answer): Body | null {
+export function readBody<Body>({ text }: AdminResponse): Body | null {
   try {
     return JSON.parse(text) as Body;
   } catch {
@@ -47,9 +47,9 @@ export function readBody<Body>({ text }: Answer): Body | null {
 }
 
 /** Prints on standard error why an admin port refused, every mistake as `check` prints it. */
-export function printRefusal(terminal: Terminal, answer: Answer): void {
-  const { status } = answer;
-  const problem: Problem = { title: `the answer has status ${status}`, ...readBody<Problem>(answer) };
+export function printRefusal(terminal: Terminal, response: AdminResponse): void {
+  const { status } = response;
+  const problem: Problem = { title: `the answer has status ${status}`, ...readBody<Problem>(response) };
   const { errors = [], errorsTruncated = 0 } = problem;
   terminal.stderr.write(`ERROR ${printable(sentenceOf(problem))}\n`);
   if (status === 401) terminal.stderr.write('please give its token: GATEWAY_ADMIN_TOKEN or --admin-token-file FILE\n');

@@ -95,12 +95,12 @@ function withoutOldNames(
     const items = withoutOldNames(schema['items'] as JsonSchema, definitions, within);
     return items && { type: 'array', items };
   }
-  const found = ['properties', 'patternProperties'].flatMap((keyword) => {
+  const results = ['properties', 'patternProperties'].flatMap((keyword) => {
     const inner = Object.entries((schema[keyword] ?? {}) as Schemas).flatMap(([key, field]) => {
       const refusal = oldFields.has(field) ? false : withoutOldNames(field, definitions, within);
       return refusal === undefined ? [] : [[key, refusal] as const];
     });
     return inner.length > 0 ? [[keyword, Object.fromEntries(inner)] as const] : [];
   });
-  return found.length > 0 ? { type: 'object', ...Object.fromEntries(found) } : undefined;
+  return results.length > 0 ? { type: 'object', ...Object.fromEntries(results) } : undefined;
 }

@@ -47,7 +47,7 @@ export function modernize(document: DataObject, known: KnownPlugins, report: Rep
  *
  * Code: a warning, CONFIG_OLD_VERSION.
  */
-export function tellOldVersion({ version }: DataObject, report: Report): void {
+export function reportOldVersion({ version }: DataObject, report: Report): void {
   if (version !== 2) return;
   const hint = 'sluice migrate --write brings the file to version 3';
   report.warn('CONFIG_OLD_VERSION', '/version', 'version 2 is old: it is read as version 3', { hint });
@@ -63,7 +63,7 @@ function renewComponents(
 ): void {
   const pointer = `${holder}/extra_config`;
   for (const key of Object.keys(components)) if (/^[@$_#]/.test(key)) delete components[key];
-  const tellOld = (key: string, name: string) =>
+  const reportOld = (key: string, name: string) =>
     report.warn(
       'CONFIG_OLD_NAME',
       joinPointer(origin.pointer(pointer), key),
@@ -74,7 +74,7 @@ function renewComponents(
       },
     );
   const renamed = (key: string) => renamedNamespace(key, known.compatibility);
-  renameKeys(components, pointer, renamed, origin, report.warn, isOld ? undefined : tellOld);
+  renameKeys(components, pointer, renamed, origin, report.warn, isOld ? undefined : reportOld);
   if (!isOld) return;
   for (const namespace of Object.keys(components)) {
     const component = components[namespace];
@@ -92,7 +92,7 @@ function renameKeys(
   renamed: (key: string) => string | undefined,
   origin: Origin,
   complain: Report['error'],
-  tell?: (key: string, name: string) => void,
+  report?: (key: string, name: string) => void,
 ): void {
   for (const key of Object.keys(object)) {
     const name = renamed(key);
@@ -106,7 +106,7 @@ function renameKeys(
       });
       continue;
     }
-    tell?.(key, name);
+    report?.(key, name);
     object[name] = value;
     origin.renamed(pointer, name, key);
   }

@@ -13,36 +13,36 @@ export type Difference =
  * lists of objects by position, other lists as a whole.
  */
 export function compareData(from: Data, to: Data, pointer = ''): Difference[] {
-  const found: Difference[] = [];
-  compare(from, to, pointer, found);
-  return found;
+  const results: Difference[] = [];
+  compare(from, to, pointer, results);
+  return results;
 }
 
-function compare(from: Data, to: Data, pointer: string, found: Difference[]): void {
+function compare(from: Data, to: Data, pointer: string, results: Difference[]): void {
   if (from === to) return;
-  if (isObject(from) && isObject(to)) compareObjects(from, to, pointer, found);
-  else if (isObjectList(from) && isObjectList(to)) compareLists(from, to, pointer, found);
-  else if (!isDeepStrictEqual(from, to)) found.push({ op: 'replace', pointer, from, to });
+  if (isObject(from) && isObject(to)) compareObjects(from, to, pointer, results);
+  else if (isObjectList(from) && isObjectList(to)) compareLists(from, to, pointer, results);
+  else if (!isDeepStrictEqual(from, to)) results.push({ op: 'replace', pointer, from, to });
 }
 
-function compareObjects(from: DataObject, to: DataObject, pointer: string, found: Difference[]): void {
+function compareObjects(from: DataObject, to: DataObject, pointer: string, results: Difference[]): void {
   for (const key of Object.keys(from)) {
-    if (Object.hasOwn(to, key)) compare(from[key]!, to[key]!, joinPointer(pointer, key), found);
-    else found.push({ op: 'remove', pointer: joinPointer(pointer, key), from: from[key]! });
+    if (Object.hasOwn(to, key)) compare(from[key]!, to[key]!, joinPointer(pointer, key), results);
+    else results.push({ op: 'remove', pointer: joinPointer(pointer, key), from: from[key]! });
   }
   for (const key of Object.keys(to)) {
-    if (!Object.hasOwn(from, key)) found.push({ op: 'add', pointer: joinPointer(pointer, key), to: to[key]! });
+    if (!Object.hasOwn(from, key)) results.push({ op: 'add', pointer: joinPointer(pointer, key), to: to[key]! });
   }
 }
 
-function compareLists(from: readonly Data[], to: readonly Data[], pointer: string, found: Difference[]): void {
+function compareLists(from: readonly Data[], to: readonly Data[], pointer: string, results: Difference[]): void {
   const shared = Math.min(from.length, to.length);
-  for (let at = 0; at < shared; at++) compare(from[at]!, to[at]!, `${pointer}/${at}`, found);
+  for (let at = 0; at < shared; at++) compare(from[at]!, to[at]!, `${pointer}/${at}`, results);
   // From the end, so that the positions of the others hold.
   for (let at = from.length - 1; at >= shared; at--) {
-    found.push({ op: 'remove', pointer: `${pointer}/${at}`, from: from[at]! });
+    results.push({ op: 'remove', pointer: `${pointer}/${at}`, from: from[at]! });
   }
-  for (let at = shared; at < to.length; at++) found.push({ op: 'add', pointer: `${pointer}/${at}`, to: to[at]! });
+  for (let at = shared; at < to.length; at++) results.push({ op: 'add', pointer: `${pointer}/${at}`, to: to[at]! });
 }
 
 function isObjectList(value: Data): value is Data[] {

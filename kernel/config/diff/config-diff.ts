@@ -8,7 +8,7 @@ import type { ComponentSchema } from './effective-document.ts';
 export type Side = 'from' | 'to';
 
 /** Where a field stands in its file, and by which names. */
-export interface Place {
+export interface ChangePosition {
   readonly pointer?: string;
   readonly file?: string;
   readonly line?: number;
@@ -16,7 +16,7 @@ export interface Place {
 }
 
 /** One change, as an operator sees it. */
-export interface ConfigChange extends Place {
+export interface ConfigChange extends ChangePosition {
   readonly op: 'add' | 'remove' | 'replace';
   /** In the new document; in the old one for what is removed. */
   readonly pointer: string;
@@ -59,7 +59,7 @@ export interface ConfigDiff {
 
 export interface DiffOptions {
   /** Adds to a change where it stands. Default: nothing. */
-  readonly places?: (pointer: string, side: Side) => Place;
+  readonly places?: (pointer: string, side: Side) => ChangePosition;
   /** Which values are shown as `***`, in `patch` too. Default: none. */
   readonly isSecret?: IsSecret;
   /** Which encodings there are. Default: none is known. */

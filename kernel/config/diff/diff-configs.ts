@@ -22,7 +22,7 @@ export function canonicalData(config: ServiceConfig, componentSchema?: Component
 }
 
 /** A difference and where it is. */
-interface Found {
+interface LocatedDifference {
   readonly difference: Difference;
   /** Pointers, in the two documents, of what was compared. */
   readonly holder: { readonly [side in Side]: string };
@@ -46,12 +46,15 @@ export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: Dif
   const service = { before: old.service, after: renewed.service };
   const matches = matchRoutes(old.routes, renewed.routes).map((match) => ({
     ...match,
-    found: compareRoutes(match, service, known),
+    differences: compareRoutes(match, service, known),
   }));
-  const found = [...compareServices(old.service, renewed.service, known), ...matches.flatMap((match) => match.found)];
+  const results = [
+    ...compareServices(old.service, renewed.service, known),
+    ...matches.flatMap((match) => match.differences),
+  ];
   const mask = (value: Data, pointer: string): Data => (isSecret ? maskSecrets(value, pointer, isSecret) : value);
 
-  const toChange = ({ difference, holder, effect, route }: Found): ConfigChange => {
+  const toChange = ({ difference, holder, effect, route }: LocatedDifference): ConfigChange => {
     const side = difference.op === 'remove' ? 'from' : 'to';
     const pointer = holder[side] + difference.pointer;
     return {
@@ -64,27 +67,29 @@ export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: Dif
       ...places(pointer, side),
     };
   };
-  const toOperation = ({ difference, canonical }: Found): PatchOperation => {
+  const toOperation = ({ difference, canonical }: LocatedDifference): PatchOperation => {
     const path = canonical + difference.pointer;
     return 'to' in difference
       ? { op: difference.op, path, value: mask(difference.to, path) }
       : { op: difference.op, path };
   };
-  const own = found.filter(({ isInherited }) => !isInherited);
+  const own = results.filter(({ isInherited }) => !isInherited);
   return {
-    equal: found.length === 0,
+    equal: results.length === 0,
     summary: { added: count(own, 'add'), changed: count(own, 'replace'), removed: count(own, 'remove') },
     changes: own.map(toChange),
     endpoints: {
       added: matches.filter(({ before }) => !before).map(routeName),
-      changed: matches.filter(({ before, after, found }) => before && after && found.length > 0).map(routeName),
+      changed: matches
+        .filter(({ before, after, differences: results }) => before && after && results.length > 0)
+        .map(routeName),
       removed: matches.filter(({ after }) => !after).map(routeName),
     },
-    patch: inOrder(found).map(toOperation),
+    patch: inOrder(results).map(toOperation),
   };
 }
 
-function compareServices(old: DataObject, renewed: DataObject, known: KnownPlugins): Found[] {
+function compareServices(old: DataObject, renewed: DataObject, known: KnownPlugins): LocatedDifference[] {
   return compareData(old, renewed).map((difference) => ({
     difference,
     holder: { from: '', to: '' },
@@ -94,7 +99,7 @@ function compareServices(old: DataObject, renewed: DataObject, known: KnownPlugi
   }));
 }
 
-function compareRoutes(match: Match, service: Change<DataObject>, known: KnownPlugins): Found[] {
+function compareRoutes(match: Match, service: Change<DataObject>, known: KnownPlugins): LocatedDifference[] {
   const { before, after, at } = match;
   const holder = { from: `/endpoints/${before?.index}`, to: `/endpoints/${after?.index}` };
   const canonical = `/endpoints/${before ? at.from : at.to}`;
@@ -116,17 +121,17 @@ function differencesOf(before: DataObject | undefined, after: DataObject | undef
 }
 
 /** Fields first; then whole endpoints go, from the end, and come, from the start: every position holds when it is used. */
-function inOrder(found: readonly Found[]): Found[] {
-  const whole = found.filter(({ difference }) => difference.pointer === '');
+function inOrder(results: readonly LocatedDifference[]): LocatedDifference[] {
+  const whole = results.filter(({ difference }) => difference.pointer === '');
   return [
-    ...found.filter(({ difference }) => difference.pointer !== ''),
+    ...results.filter(({ difference }) => difference.pointer !== ''),
     ...whole.filter(({ difference }) => difference.op === 'remove').reverse(),
     ...whole.filter(({ difference }) => difference.op === 'add'),
   ];
 }
 
-function count(found: readonly Found[], op: ConfigChange['op']): number {
-  return found.filter(({ difference }) => difference.op === op).length;
+function count(results: readonly LocatedDifference[], op: ConfigChange['op']): number {
+  return results.filter(({ difference }) => difference.op === op).length;
 }
 
 function routeName({ before, after }: Match): RouteName {

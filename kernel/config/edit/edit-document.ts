@@ -27,7 +27,7 @@ interface Addition {
   readonly value: Data;
 }
 
-/** A stretch of a text and what to write in its place. */
+/** A range of a text and what to write in its place. */
 interface Edit extends TextRange {
   readonly text: string;
   readonly pointer: string;
@@ -124,18 +124,23 @@ function editsOf(editor: Editor, text: string, change: Change, data: unknown): E
       text: editor.printKey(change.key, text.slice(start, end)),
     }));
   }
-  const place = editor.value(steps);
-  const printed = place && editor.printValue(change.value, place);
+  const position = editor.value(steps);
+  const printed = position && editor.printValue(change.value, position);
   if (printed === undefined) throw impossible(pointer, 'cannot be written in one place');
-  return [{ pointer, start: place!.start, end: place!.end, text: printed }];
+  return [{ pointer, start: position!.start, end: position!.end, text: printed }];
 }
 
 /** A key goes before the first one of its object; an object without any is written anew. */
 function additionOf(editor: Editor, { pointer, add, value }: Addition, steps: readonly string[], data: unknown): Edit {
   const [first] = Object.keys((valueAt(data, steps) as DataObject | undefined) ?? {});
-  const [place] = first === undefined ? [] : editor.keys([...steps, first]);
-  if (place)
-    return { pointer, start: place.start, end: place.start, text: editor.printBefore(add, value, place.start) };
+  const [position] = first === undefined ? [] : editor.keys([...steps, first]);
+  if (position)
+    return {
+      pointer,
+      start: position.start,
+      end: position.start,
+      text: editor.printBefore(add, value, position.start),
+    };
   const object = editor.value(steps);
   const printed = object && editor.printValue({ [add]: value }, object);
   if (printed === undefined) throw impossible(pointer, 'cannot be written in one place');
@@ -144,17 +149,17 @@ function additionOf(editor: Editor, { pointer, add, value }: Addition, steps: re
 
 /** What several places share, as YAML's aliases do, is edited once. */
 function applyEdits(text: string, edits: readonly Edit[]): string {
-  const parts: string[] = [];
+  const segments: string[] = [];
   let at = 0;
   let last: Edit | undefined;
   for (const edit of edits.toSorted((one, other) => one.start - other.start || one.end - other.end)) {
     if (last && edit.start === last.start && edit.end === last.end && edit.text === last.text) continue;
     if (edit.start < at) throw impossible(edit.pointer, 'overlaps another change');
-    parts.push(text.slice(at, edit.start), edit.text);
+    segments.push(text.slice(at, edit.start), edit.text);
     at = edit.end;
     last = edit;
   }
-  return parts.join('') + text.slice(at);
+  return segments.join('') + text.slice(at);
 }
 
 function read(text: string, file: string, pointer: string): Document {

@@ -19,8 +19,8 @@ export const yamlEditor: CreateEditor = (text) => {
       return key ? [key] : [];
     },
     value(steps) {
-      const found = find(steps, 'value');
-      return found && { start: found.start, end: found.start + text.slice(found.start, found.end).trimEnd().length };
+      const match = find(steps, 'value');
+      return match && { start: match.start, end: match.start + text.slice(match.start, match.end).trimEnd().length };
     },
     printKey: printText,
     printBefore(name, value, offset) {

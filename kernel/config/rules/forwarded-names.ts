@@ -23,7 +23,7 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
   headerNames(endpoint.input_headers, `${pointer}/input_headers`);
   for (const field of ['input_headers', 'input_query_strings'] as const) {
     const names = endpoint[field];
-    tellWildcards(names, `${pointer}/${field}`, report);
+    reportWildcards(names, `${pointer}/${field}`, report);
     if (names.length < 2 || !names.includes('*')) continue;
     const message = `'*' in ${field} lets everything through: the other names have no effect`;
     report.warn('FORWARD_ALL_AND_SOME', `${pointer}/${field}`, message, { hint: '["*"]', fix: { value: ['*'] } });
@@ -33,7 +33,7 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
     const dropsAll = backend.input_headers.length === 1 && backend.input_headers[0] === '';
     if (!dropsAll) headerNames(backend.input_headers, `${at}/input_headers`);
     for (const field of ['input_headers', 'input_query_strings'] as const) {
-      tellWildcards(backend[field], `${at}/${field}`, report);
+      reportWildcards(backend[field], `${at}/${field}`, report);
       if (!backend[field].includes('*')) continue;
       const message = `'*' has no special meaning in ${field} of a backend: an empty list lets everything through`;
       report.warn('FORWARD_STAR', `${at}/${field}`, message, { hint: '[]' });
@@ -42,7 +42,7 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
 };
 
 /** Names are compared as they are: a star in one stands for itself. */
-function tellWildcards(names: readonly string[], at: string, report: Report): void {
+function reportWildcards(names: readonly string[], at: string, report: Report): void {
   names.forEach((name, index) => {
     if (name === '*' || !/^\*|\*$/.test(name)) return;
     const message = `"${name}" is one name, not a pattern: only "*" alone stands for all`;

@@ -14,9 +14,9 @@ const OWN = /^\/__(?:health|debug|echo|stats)(?:\/|$)/;
  */
 export function ownAddress(service: ServiceConfig): EndpointRule {
   const listening = { address: service.listen_ip, port: service.port };
-  return hostRule(listening, (report, place, host, { url_pattern: path }, route) => {
+  return hostRule(listening, (report, pointer, host, { url_pattern: path }, route) => {
     if (OWN.test(path)) return false;
-    report.warn('LOOP', place, `${host} is this gateway itself: ${route} calls it again`, { related: ['/port'] });
+    report.warn('LOOP', pointer, `${host} is this gateway itself: ${route} calls it again`, { related: ['/port'] });
     return true;
   });
 }
@@ -27,20 +27,20 @@ export function ownAddress(service: ServiceConfig): EndpointRule {
  * Code: ADMIN_BACKEND; for hosts of the root it is told once.
  */
 export function adminAddress(service: ServiceConfig, known: KnownPlugins): EndpointRule {
-  const [told] = meaningsOf(service.extra_config, 'service', known).flatMap(({ namespace, meaning: { admin } }) =>
+  const [reported] = meaningsOf(service.extra_config, 'service', known).flatMap(({ namespace, meaning: { admin } }) =>
     admin ? [{ listen: admin.listen, pointer: joinPointer('/extra_config', namespace) + admin.field }] : [],
   );
-  const address = parseAdminAddress(told?.listen ?? adminSchema.properties.listen.default);
+  const address = parseAdminAddress(reported?.listen ?? adminSchema.properties.listen.default);
   if (address?.kind !== 'tcp') return () => {};
   const listening = { address: address.host, port: address.port };
-  return hostRule(listening, (report, place, host, _backend, route) => {
+  return hostRule(listening, (report, pointer, host, _backend, route) => {
     report.error(
       'ADMIN_BACKEND',
-      place,
+      pointer,
       `${host} is the admin port of this gateway: ${route} would open it to clients`,
       {
         hint: 'if the admin API is elsewhere, or off, say where it listens',
-        related: told ? [told.pointer] : [],
+        related: reported ? [reported.pointer] : [],
       },
     );
     return true;
@@ -48,19 +48,19 @@ export function adminAddress(service: ServiceConfig, known: KnownPlugins): Endpo
 }
 
 /** @returns false when there is nothing to tell after all. */
-type Tell = (report: Report, place: string, host: string, backend: BackendConfig, route: string) => boolean;
+type ReportLoop = (report: Report, pointer: string, host: string, backend: BackendConfig, route: string) => boolean;
 
 /** Finds backends that lead to where this process listens; each host is evaluated once, and each place told of once. */
-function hostRule(listening: Listening, tell: Tell): EndpointRule {
+function hostRule(listening: Listening, notify: ReportLoop): EndpointRule {
   const evaluated = new Map<string, boolean>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const isThere = (host: string): boolean => {
-    let answer = evaluated.get(host);
-    if (answer === undefined) {
-      answer = leadsTo(host, listening);
-      evaluated.set(host, answer);
+    let response = evaluated.get(host);
+    if (response === undefined) {
+      response = leadsTo(host, listening);
+      evaluated.set(host, response);
     }
-    return answer;
+    return response;
   };
   return (endpoint, pointer, service, report) => {
     endpoint.backend.forEach((backend, index) => {
@@ -68,8 +68,8 @@ function hostRule(listening: Listening, tell: Tell): EndpointRule {
       if (position < 0) return;
       const holder = backend.host === service.host ? '' : `${pointer}/backend/${index}`;
       const place = `${holder}/host/${position}`;
-      if (told.has(place)) return;
-      if (tell(report, place, backend.host[position]!, backend, routeName(endpoint))) told.add(place);
+      if (reported.has(place)) return;
+      if (notify(report, place, backend.host[position]!, backend, routeName(endpoint))) reported.add(place);
     });
   };
 }
@@ -99,7 +99,7 @@ function plainName(text: string): string {
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '');
   const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(name) ?? [];
-  if (high !== undefined) return [high, low].flatMap((part) => bytesOf(Number.parseInt(part!, 16))).join('.');
+  if (high !== undefined) return [high, low].flatMap((segment) => bytesOf(Number.parseInt(segment!, 16))).join('.');
   return name.endsWith('.localhost') ? 'localhost' : name;
 }
 

@@ -34,7 +34,7 @@ export const placeholders: EndpointRule = (endpoint, pointer, _service, report, 
   });
 };
 
-interface Place {
+interface Occurrence {
   readonly endpoint: EndpointConfig;
   readonly pointer: string;
   /** Position of the backend. */
@@ -53,7 +53,7 @@ interface Fault {
   readonly related?: readonly string[];
 }
 
-function checkText(text: string, pointer: string, place: Place, report: Report): void {
+function checkText(text: string, pointer: string, place: Occurrence, report: Report): void {
   for (const { 0: whole, 1: name, index } of text.matchAll(PLACEHOLDER)) {
     const fault = checkPlaceholder(name!, place);
     if (fault === undefined) continue;
@@ -75,11 +75,11 @@ function checkText(text: string, pointer: string, place: Place, report: Report):
 }
 
 /** @returns undefined for a placeholder that can be filled. */
-function checkPlaceholder(name: string, place: Place): Fault | undefined {
+function checkPlaceholder(name: string, place: Occurrence): Fault | undefined {
   const { variables } = place;
   if (variables.has(name)) return undefined;
   const response = /^resp(\d+)_(.+)$/.exec(name);
-  if (response) return checkAnswer(Number(response[1]), response[2]!, place);
+  if (response) return checkResponseReference(Number(response[1]), response[2]!, place);
   if (/^JWT\..+$/.test(name)) return checkClaim(place);
   if (/^input_(?:headers|query_strings)\..+$/.test(name)) return undefined;
   const near = findNear(name, variables);
@@ -92,7 +92,7 @@ function checkPlaceholder(name: string, place: Place): Fault | undefined {
 }
 
 /** Of a component that is not known nothing can be told. */
-function checkClaim({ endpoint, pointer, known }: Place): Fault | undefined {
+function checkClaim({ endpoint, pointer, known }: Occurrence): Fault | undefined {
   const { remedies } = known.compatibility;
   const isGiven = Object.keys(endpoint.extra_config).some((name) => !known.plugin(name));
   if (isGiven || meaningsOf(endpoint.extra_config, 'endpoint', known).some(({ meaning }) => meaning.claims)) {
@@ -101,9 +101,13 @@ function checkClaim({ endpoint, pointer, known }: Place): Fault | undefined {
   return { reason: `claims need ${remedies?.claims ?? 'a check of tokens'} on the endpoint`, related: [pointer] };
 }
 
-function checkAnswer(source: number, field: string, { endpoint, pointer, index, known }: Place): Fault | undefined {
-  const told = meaningsOf(endpoint.extra_config, 'endpoint', known).find(({ meaning }) => meaning.sequence);
-  if (!told) {
+function checkResponseReference(
+  source: number,
+  field: string,
+  { endpoint, pointer, index, known }: Occurrence,
+): Fault | undefined {
+  const reported = meaningsOf(endpoint.extra_config, 'endpoint', known).find(({ meaning }) => meaning.sequence);
+  if (!reported) {
     const { earlier } = known.compatibility.remedies ?? {};
     const namespace = earlier?.field.split('.')[0] ?? '';
     const isThere = Object.hasOwn(endpoint.extra_config, namespace);
@@ -113,7 +117,7 @@ function checkAnswer(source: number, field: string, { endpoint, pointer, index, 
       related: [isThere ? joinPointer(pointer, 'extra_config', namespace) : pointer],
     };
   }
-  const sequential = joinPointer(pointer, 'extra_config', told.namespace) + told.meaning.sequence;
+  const sequential = joinPointer(pointer, 'extra_config', reported.namespace) + reported.meaning.sequence;
   if (source < index) {
     return checkField(field, endpoint.backend[source]!, `${pointer}/backend/${source}`, source, known);
   }

@@ -30,11 +30,11 @@ export function checkCollisions(routes: readonly Route[], report: Report): void 
       root = newPosition();
       roots.set(method, root);
     }
-    place(route, root, report);
+    location(route, root, report);
   }
 }
 
-function place(route: Route, root: Position, report: Report): void {
+function location(route: Route, root: Position, report: Report): void {
   let position = root;
   let start = 0;
   for (const segment of route.endpoint.split('/')) {

@@ -20,8 +20,8 @@ export const shaping: EndpointRule = (endpoint, pointer, _service, report, writt
       const message = `the answer is always empty: encoding "${backend.encoding}" never decodes what is read here`;
       report.warn('SHAPE_EMPTY', `${at}/encoding`, message, { related: unreadAt(backend, at, pointer, written) });
     }
-    tellDropped(backend, at, report);
-    tellPaths(backend, at, report);
+    reportDropped(backend, at, report);
+    reportPaths(backend, at, report);
     if (unread) {
       const [first, ...others] = FIELDS.filter((field) => isSet(backend[field]));
       if (first === undefined) return;
@@ -36,7 +36,7 @@ export const shaping: EndpointRule = (endpoint, pointer, _service, report, writt
 };
 
 /** A key that a filter takes away gets no new name. */
-function tellDropped(
+function reportDropped(
   { allow = [], deny = [], mapping = {}, is_collection: isList }: BackendConfig,
   at: string,
   report: Report,
@@ -63,20 +63,20 @@ function isSet(value: BackendConfig[(typeof FIELDS)[number]]): boolean {
 }
 
 /** Dotted paths that are written as another language writes them. */
-function tellPaths({ target, allow = [], deny = [], mapping = {} }: BackendConfig, at: string, report: Report): void {
-  const tell = (code: string, path: string, pointer: string) => {
+function reportPaths({ target, allow = [], deny = [], mapping = {} }: BackendConfig, at: string, report: Report): void {
+  const notify = (code: string, path: string, pointer: string) => {
     const hint = asDotted(path);
     if (hint === undefined) return;
     const odd = path.split('.').find((key) => !/^[\w-]+$/.test(key)) ?? '';
     report.warn(code, pointer, `"${path}" looks for a key "${odd}": paths are keys with dots between them`, { hint });
   };
-  if (target) tell('SHAPE_PATH', target, `${at}/target`);
+  if (target) notify('SHAPE_PATH', target, `${at}/target`);
   for (const [field, paths] of Object.entries({ allow, deny })) {
     paths.forEach((path, index) => {
-      tell('SHAPE_PATH', path, `${at}/${field}/${index}`);
+      notify('SHAPE_PATH', path, `${at}/${field}/${index}`);
     });
   }
-  for (const key of Object.keys(mapping)) tell('SHAPE_MAPPING', key, joinPointer(at, 'mapping', key));
+  for (const key of Object.keys(mapping)) notify('SHAPE_MAPPING', key, joinPointer(at, 'mapping', key));
 }
 
 /** What JSONPath, jq or a JSON pointer says, as keys with dots between them, up to the first list; undefined for other texts. */

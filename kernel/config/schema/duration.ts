@@ -12,7 +12,7 @@ const DIGITS = { ns: 19, us: 16, '\u00b5s': 16, '\u03bcs': 16, ms: 13, s: 10, m:
 const UNIT = `(?:${Object.keys(DIGITS).join('|')})`;
 const NUMBER = '(?:\\d+(?:\\.\\d*)?|\\.\\d+)';
 const shape = new RegExp(`^(?:${NUMBER}${UNIT})+$`);
-const parts = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
+const sections = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
 const PART = `(?:${Object.entries(DIGITS)
   .map(([unit, digits]) => `(?:0*\\d{1,${digits}}(?:\\.\\d*)?|\\.\\d+)${unit}`)
@@ -21,7 +21,7 @@ const PART = `(?:${Object.entries(DIGITS)
 /** What a duration is written like: up to eight parts, each a number and a unit. */
 export const DURATION_PATTERN = `^${PART}{1,8}$`;
 const form = new RegExp(DURATION_PATTERN);
-const shortParts = new RegExp(`^${PART}+$`);
+const shortSegments = new RegExp(`^${PART}+$`);
 
 /**
  * Reads a duration such as `2s`, `90us`, `1.5s` or `1h30m`.
@@ -30,7 +30,7 @@ const shortParts = new RegExp(`^${PART}+$`);
 export function readDuration(text: string): number | undefined {
   if (!form.test(text)) return undefined;
   let total = 0;
-  for (const [, number, unit] of text.matchAll(parts)) {
+  for (const [, number, unit] of text.matchAll(sections)) {
     const perMs = UNITS_A_MS[unit!];
     total += perMs === undefined ? Number(number) * UNIT_MS[unit!]! : Number(number) / perMs;
   }
@@ -39,7 +39,7 @@ export function readDuration(text: string): number | undefined {
 
 /** True for a text that is written as a duration is, with a part that is too long. */
 export function isTooLong(text: string): boolean {
-  return shape.test(text) && !shortParts.test(text);
+  return shape.test(text) && !shortSegments.test(text);
 }
 
 /**

@@ -70,15 +70,15 @@ const wholeNumbers = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAF
 export const DEFINITIONS = '#/definitions/';
 
 /** The schemas that a schema refers to, by their names: those that hold themselves. */
-export function recursiveSchemas(schema: Schema, found = new Map<string, Schema>()): Map<string, Schema> {
+export function recursiveSchemas(schema: Schema, results = new Map<string, Schema>()): Map<string, Schema> {
   if ('type' in schema && schema.type === 'recursive') {
-    if (found.has(schema.name)) return found;
+    if (results.has(schema.name)) return results;
     const held = schema.schema();
-    found.set(schema.name, held);
-    return recursiveSchemas(held, found);
+    results.set(schema.name, held);
+    return recursiveSchemas(held, results);
   }
-  for (const inner of innerSchemas(schema)) recursiveSchemas(inner, found);
-  return found;
+  for (const inner of innerSchemas(schema)) recursiveSchemas(inner, results);
+  return results;
 }
 
 /** The schemas of the parts of a value. */

@@ -104,11 +104,11 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
   const limit = error.schema as unknown;
   const secret = (error.parentSchema as { secret?: true } | undefined)?.secret === true;
   const name = `'${fieldName(pointer)}'`;
-  const found = `found ${showValue(data, secret)}`;
+  const match = `found ${showValue(data, secret)}`;
   const range = (rule: string): Problem => ({
     code: 'SCHEMA_RANGE',
     pointer,
-    message: `${name} must ${rule}, ${found}`,
+    message: `${name} must ${rule}, ${match}`,
   });
   switch (keyword) {
     case 'type':
@@ -123,7 +123,7 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
       if (typeof data !== typeof (limit as readonly unknown[])[0]) return undefined;
       return wrongChoice(error, secret);
     case 'pattern':
-      return { code: 'SCHEMA_PATTERN', pointer, message: `${name} must match ${limit}, ${found}`, ...example(error) };
+      return { code: 'SCHEMA_PATTERN', pointer, message: `${name} must match ${limit}, ${match}`, ...example(error) };
     case 'minLength':
       return range(limit === 1 ? 'not be empty' : `have at least ${limit} characters`);
     case 'minItems':
@@ -139,7 +139,7 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
     case 'maximum':
       return range(`be ${limit} or less`);
     default:
-      return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid, ${found}` };
+      return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid, ${match}` };
   }
 }
 
@@ -232,7 +232,7 @@ function choose(
   const types = [...new Set(branches.map((branch) => ('anyOf' in branch ? 'another value' : typeName(branch.type))))];
   const message = `'${fieldName(pointer)}' must be ${types.join(' or ')}, found ${showValue(value)}`;
   const better = branches.map((branch) => ('type' in branch ? equivalent(branch.type, value) : undefined));
-  const [meant] = better.filter((found) => found !== undefined);
+  const [meant] = better.filter((match) => match !== undefined);
   const hint = meant === undefined ? {} : { hint: JSON.stringify(meant), fix: { value: meant } };
   return { problems: [{ code: 'SCHEMA_CHOICE', pointer, message, ...hint }] };
 }

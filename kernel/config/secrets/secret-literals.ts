@@ -27,18 +27,18 @@ type HoldsSecret = (path: Path) => boolean;
  * addresses, private keys.
  */
 export function secretLiterals(configuration: object, known: KnownPlugins): SecretLiteral[] {
-  const found: SecretLiteral[] = [];
+  const results: SecretLiteral[] = [];
   const path: Path = [];
   const byName = new Map<string, boolean>();
   const isNamedSo: HoldsSecret = (at) => {
     const key = at.at(-1);
     if (typeof key !== 'string') return false;
-    let answer = byName.get(key);
-    if (answer === undefined) {
-      answer = holdsSecret(key);
-      byName.set(key, answer);
+    let response = byName.get(key);
+    if (response === undefined) {
+      response = holdsSecret(key);
+      byName.set(key, response);
     }
-    return answer;
+    return response;
   };
 
   const visitEach = (value: DataObject, holds: HoldsSecret | null): void => {
@@ -53,7 +53,7 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
   const visit = (value: Data, holds: HoldsSecret | null): void => {
     if (typeof value === 'string') {
       const literal = literalOf(value, path.at(-1), holds?.(path) ?? false);
-      if (literal) found.push({ pointer: joinPointer('', ...path), ...literal });
+      if (literal) results.push({ pointer: joinPointer('', ...path), ...literal });
     } else if (Array.isArray(value)) {
       value.forEach((item, index) => {
         path.push(index);
@@ -63,7 +63,7 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
     } else if (isObject(value)) visitEach(value, holds);
   };
   visitEach(configuration as DataObject, null);
-  return found;
+  return results;
 }
 
 function literalOf(
@@ -84,21 +84,21 @@ function literalOf(
  * @param pointer of the component.
  */
 export function markedLiterals(schema: Schema, settings: Data, pointer: string): SecretLiteral[] {
-  const found: SecretLiteral[] = [];
-  if (!hasMarks(schema)) return found;
+  const results: SecretLiteral[] = [];
+  if (!hasMarks(schema)) return results;
   const form = formOf(schema, settings);
   const visit = (value: Data, path: readonly string[]): void => {
     if (typeof value === 'string') {
-      const isTold = holdsSecret(path.at(-1) ?? '') || isAddress(value) || privateKeyIn(value);
-      if (isTold || isReference(value) || !isMarked(form, path)) return;
+      const isReported = holdsSecret(path.at(-1) ?? '') || isAddress(value) || privateKeyIn(value);
+      if (isReported || isReference(value) || !isMarked(form, path)) return;
       const at = joinPointer(pointer, ...path);
-      found.push({ pointer: at, what: `'${fieldName(at)}'` });
+      results.push({ pointer: at, what: `'${fieldName(at)}'` });
     } else if (Array.isArray(value) || isObject(value)) {
       for (const [step, item] of Object.entries(value)) visit(item, [...path, step]);
     }
   };
   visit(settings, []);
-  return found;
+  return results;
 }
 
 /** Of several forms of a component the one it is written in: a key that is kept as a hash is no secret. */
@@ -129,14 +129,14 @@ const marks = new WeakMap<Schema, boolean>();
 
 /** True when a schema marks anything; looked for once a schema. */
 function hasMarks(schema: Schema): boolean {
-  let answer = marks.get(schema);
-  if (answer === undefined) {
+  let response = marks.get(schema);
+  if (response === undefined) {
     marks.set(schema, false);
     const inner = 'type' in schema && schema.type === 'recursive' ? [schema.schema()] : innerSchemas(schema);
-    answer = schema.secret === true || inner.some(hasMarks);
-    marks.set(schema, answer);
+    response = schema.secret === true || inner.some(hasMarks);
+    marks.set(schema, response);
   }
-  return answer;
+  return response;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { TextRange } from '../syntax/position.ts';
 
 /** Names of fields that hold secrets, or may: broad, for masking. */
-const telling = /secret|password|passphrase|private|token|credential|api_?key/i;
+const secretName = /secret|password|passphrase|private|token|credential|api_?key/i;
 
 /** Fields that hold a secret itself, and not the name of one or the way to it. */
 const holding = /^(?:\w+_)?(?:password|passwd|passphrase|secret|token|api_?key|secret_(?:access_)?key|license_key)$/i;
@@ -17,7 +17,7 @@ const secretText = new RegExp(`${keyBegins.source}|^[\\w+.-]+:\\/\\/[^/?#\\s]*:[
 
 /** True for the name of a field whose value had better not be shown. */
 export function mayHoldSecret(name: string): boolean {
-  return telling.test(name);
+  return secretName.test(name);
 }
 
 /** Fields that may hold the way to a secret as well as the secret itself. */
@@ -57,10 +57,10 @@ export function privateKeyIn(text: string): TextRange | undefined {
 
 /** The password in an address, unless it stands for one. */
 export function passwordIn(text: string): TextRange | undefined {
-  const found = text.includes('@') && text.includes('://') ? passwordInAddress.exec(text) : null;
-  if (!found || isReference(found[1]!)) return undefined;
-  const end = found.index + found[0].length - 1;
-  return { start: end - found[1]!.length, end };
+  const results = text.includes('@') && text.includes('://') ? passwordInAddress.exec(text) : null;
+  if (!results || isReference(results[1]!)) return undefined;
+  const end = results.index + results[0].length - 1;
+  return { start: end - results[1]!.length, end };
 }
 
 /** Every address with a password in a line of any text. */

@@ -10,14 +10,14 @@ export type IsSecret = (pointer: string, value: unknown) => boolean;
  * The names of components say nothing. Lists and objects may hold secrets but are none, nor is the path of a file.
  */
 export function isSecret(pointer: string, value: unknown): boolean {
-  if (!isTelling(value)) return false;
+  if (!canBeSecret(value)) return false;
   const steps = parsePointer(pointer);
   if (typeof value !== 'string') return isSecretPlace(steps);
   return isSecretText(value) || (isSecretPlace(steps) && !isPathOfSecret(steps.at(-1) ?? '', value));
 }
 
 /** True for what can be a secret at all. */
-export function isTelling(value: unknown): boolean {
+export function canBeSecret(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || JSON.isRawJSON(value);
 }
 
@@ -33,14 +33,14 @@ function isApiKey(steps: readonly (string | number)[]): boolean {
 
 /** The pointers of all secrets in a document. */
 export function secretPointers(data: unknown, hides: IsSecret = isSecret): string[] {
-  const found: string[] = [];
+  const results: string[] = [];
   const visit = (value: unknown, pointer: string): void => {
-    if (hides(pointer, value)) found.push(pointer);
+    if (hides(pointer, value)) results.push(pointer);
     if (!Array.isArray(value) && !isObject(value)) return;
     for (const [key, inner] of Object.entries(value)) visit(inner, joinPointer(pointer, key));
   };
   visit(data, '');
-  return found;
+  return results;
 }
 
 /** What stands where a secret is. */

@@ -16,7 +16,7 @@ const COMMA = 0x2c;
 
 /** Keys that stand twice in one object of a JSON text known to be valid. One pass over the text. */
 export function duplicateKeys(text: string): TextFault[] {
-  const found: TextFault[] = [];
+  const results: TextFault[] = [];
   const levels: Level[] = [];
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -26,10 +26,10 @@ export function duplicateKeys(text: string): TextFault[] {
         if (level?.keys && isKey(text, end)) {
           const raw = text.slice(at + 1, end - 1);
           level.key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-          const stretch = { start: at, end };
+          const range = { start: at, end };
           const first = level.keys.get(level.key);
-          if (first) found.push(duplicateKey(level.key, pointerOf(levels), stretch, first));
-          else level.keys.set(level.key, stretch);
+          if (first) results.push(duplicateKey(level.key, pointerOf(levels), range, first));
+          else level.keys.set(level.key, range);
         }
         at = end - 1;
         break;
@@ -51,7 +51,7 @@ export function duplicateKeys(text: string): TextFault[] {
       }
     }
   }
-  return found;
+  return results;
 }
 
 /** @returns the offset behind the closing quote. */

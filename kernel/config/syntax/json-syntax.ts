@@ -29,8 +29,8 @@ const NAMES = { '{': 'object', '[': 'list' } as const;
 export function jsonSyntaxFaults(text: string): TextFault[] {
   const faults: TextFault[] = [];
   const opened: Opened[] = [];
-  const place = lineIndex(text);
-  const lineOf = (stretch: TextRange): number => place(stretch).line;
+  const position = lineIndex(text);
+  const lineOf = (range: TextRange): number => position(range).line;
   let token = tokenAt(text, 0);
   /** End of the token before. */
   let last = 0;
@@ -38,7 +38,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   let isCommaLost = false;
   /** The innermost opener so far whose closer stands further left than its line. */
   let suspect: readonly [opener: Opened, closer: TextRange] | undefined;
-  let isEndTold = false;
+  let isEndReported = false;
 
   const is = (kind: Token['kind']): boolean => token.kind === kind;
   const next = (): void => jump(token.end);
@@ -49,8 +49,8 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   const report = (fault: TextFault): void => {
     faults.push(fault);
   };
-  const complain = (message: string, stretch: TextRange, hint?: string, mend?: string): void =>
-    report(syntaxFault(message, stretch, hint, mend));
+  const complain = (message: string, range: TextRange, hint?: string, mend?: string): void =>
+    report(syntaxFault(message, range, hint, mend));
   /** Where something is missing: the token that stands there instead, or the end of the line that should hold it. */
   const gap = (): TextRange => {
     const isSameLine = token.kind !== 'end' && lineOf(token) === lineOf({ start: last, end: last });
@@ -76,9 +76,9 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
 
   function checkedWord(): void {
     if (literal.test(text.slice(token.start, token.end))) return next();
-    const stretch = wordRange(text, token.start, false);
-    report(badWord(text, stretch));
-    jump(stretch.end);
+    const range = wordRange(text, token.start, false);
+    report(badWord(text, range));
+    jump(range.end);
   }
 
   function unclosedComment(): void {
@@ -98,9 +98,9 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
       const key = token;
       if (token.kind === '"') checkedString();
       else if (token.kind === 'word') {
-        const stretch = wordRange(text, token.start, true);
-        report(badKey(text, stretch));
-        jump(stretch.end);
+        const range = wordRange(text, token.start, true);
+        report(badKey(text, range));
+        jump(range.end);
       } else if (token.kind === 'comment') return unclosedComment();
       else if (token.kind === 'template') return template();
       else complain('a key is missing here', token);
@@ -142,14 +142,14 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     return closer?.kind === ']' && !hasKeys && lineOf(closer) === lineOf(key);
   }
 
-  function restOfList(stretch: TextRange): void {
+  function restOfList(range: TextRange): void {
     while (is(',')) {
       next();
       value();
     }
-    const fault = syntaxFault('the opening bracket of this list is missing', stretch, 'write [ before its first value');
+    const fault = syntaxFault('the opening bracket of this list is missing', range, 'write [ before its first value');
     if (!is(']')) return report(fault);
-    report({ ...fault, related: [{ message: 'the list ends here', stretch: token }] });
+    report({ ...fault, related: [{ message: 'the list ends here', range: token }] });
     next();
   }
 
@@ -232,32 +232,32 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
 
   /** Only the first one is told; the others are open for the same reason. */
   function unclosedAtEnd(): void {
-    if (!isEndTold) report(unclosed(...suspected(opened.at(-1)!, { start: last, end: last })));
-    isEndTold = true;
+    if (!isEndReported) report(unclosed(...suspected(opened.at(-1)!, { start: last, end: last })));
+    isEndReported = true;
   }
 
   /** A closer that stands too far left inside tells better where one is missing. */
-  function suspected(opener: Opened, stretch: TextRange): readonly [Opened, TextRange] {
-    const found = suspect && suspect[0].start > opener.start ? suspect : ([opener, stretch] as const);
+  function suspected(opener: Opened, range: TextRange): readonly [Opened, TextRange] {
+    const results = suspect && suspect[0].start > opener.start ? suspect : ([opener, range] as const);
     suspect = undefined;
-    return found;
+    return results;
   }
 
-  function unclosed(opener: Opened, stretch: TextRange): TextFault {
+  function unclosed(opener: Opened, range: TextRange): TextFault {
     const name = NAMES[opener.kind];
     const message = `the ${name} that began at line ${lineOf(opener)} is not closed`;
-    const related = [{ message: `the ${name} begins here`, stretch: opener }];
-    return { ...syntaxFault(message, stretch, `close it with ${CLOSERS[opener.kind]}`), related };
+    const related = [{ message: `the ${name} begins here`, range: opener }];
+    return { ...syntaxFault(message, range, `close it with ${CLOSERS[opener.kind]}`), related };
   }
 
   /** White space that the line begins with. */
   function indentation({ start, end }: TextRange): number {
-    leading.lastIndex = start - place({ start, end }).column + 1;
+    leading.lastIndex = start - position({ start, end }).column + 1;
     return leading.exec(text)![0].length;
   }
 
-  function startsLine(stretch: TextRange): boolean {
-    return place(stretch).column - 1 === indentation(stretch);
+  function startsLine(range: TextRange): boolean {
+    return position(range).column - 1 === indentation(range);
   }
 
   while (is('template')) template();

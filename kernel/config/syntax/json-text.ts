@@ -2,7 +2,7 @@ import { type Node, parseTree, stripComments } from 'jsonc-parser';
 import { parseExact } from '#contract';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { jsonSyntaxFaults } from './json-syntax.ts';
-import { finderOf, type Place, placeOf, type TextRange } from './position.ts';
+import { finderOf, type TextNode, type TextRange, textNode } from './position.ts';
 import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 
 /** JSON with exact numbers. Comments are tolerated and reported; a key that stands twice is a mistake. */
@@ -48,11 +48,11 @@ function firstComment(text: string, bare: string): TextRange {
   return { start, end };
 }
 
-function placeOfNode(node: Node, key?: Node): Place {
-  return placeOf(rangeOf(node), key && rangeOf(key), () => innerPlaces(node));
+function placeOfNode(node: Node, key?: Node): TextNode {
+  return textNode(rangeOf(node), key && rangeOf(key), () => innerPlaces(node));
 }
 
-function innerPlaces({ type, children = [] }: Node): [string, Place][] {
+function innerPlaces({ type, children = [] }: Node): [string, TextNode][] {
   if (type === 'array') return children.map((item, index) => [String(index), placeOfNode(item)]);
   return children.flatMap(({ children: [key, value] = [] }) =>
     key && value ? [[String(key.value), placeOfNode(value, key)]] : [],

@@ -65,8 +65,8 @@ const misspelled: readonly (readonly [pattern: RegExp, message: string, hint: st
 ];
 
 /** What is wrong with a word where a value should be; it may be a secret and is not repeated. */
-export function badWord(text: string, stretch: TextRange): TextFault {
-  const written = text.slice(stretch.start, stretch.end);
+export function badWord(text: string, range: TextRange): TextFault {
+  const written = text.slice(range.start, range.end);
   const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
     null,
     'not valid JSON',
@@ -74,13 +74,13 @@ export function badWord(text: string, stretch: TextRange): TextFault {
   ];
   const [, content] = otherQuotes.exec(written) ?? [];
   const quoted = content === undefined ? undefined : JSON.stringify(content);
-  return syntaxFault(message, stretch, hint, literal.test(hint) ? hint : quoted);
+  return syntaxFault(message, range, hint, literal.test(hint) ? hint : quoted);
 }
 
 /** A key that is not written as a string. */
-export function badKey(text: string, stretch: TextRange): TextFault {
-  const name = JSON.stringify(text.slice(stretch.start, stretch.end).replaceAll(/^['‘’“”`]+|['‘’“”`]+$/g, ''));
-  return syntaxFault('keys must be in double quotes', stretch, name, plainKey.test(name) ? name : undefined);
+export function badKey(text: string, range: TextRange): TextFault {
+  const name = JSON.stringify(text.slice(range.start, range.end).replaceAll(/^['‘’“”`]+|['‘’“”`]+$/g, ''));
+  return syntaxFault('keys must be in double quotes', range, name, plainKey.test(name) ? name : undefined);
 }
 
 /** A text in quotes that are not those of JSON, with nothing in it that could mean something else. */
@@ -102,11 +102,11 @@ export function badString(text: string, token: Token): TextFault | undefined {
   for (const { 0: sequence, index } of written.matchAll(escapes)) {
     if (goodEscape.test(sequence)) continue;
     const start = token.start + index;
-    const stretch = { start, end: start + sequence.length };
-    if (sequence.startsWith('\\u')) return syntaxFault('four hexadecimal digits are missing after \\u', stretch);
+    const range = { start, end: start + sequence.length };
+    if (sequence.startsWith('\\u')) return syntaxFault('four hexadecimal digits are missing after \\u', range);
     if (sequence.startsWith('\\'))
-      return syntaxFault(`'${sequence}' is not a valid escape in JSON`, stretch, `\\${sequence}`);
-    return syntaxFault('strings must not hold control characters', stretch, escapedControl(sequence));
+      return syntaxFault(`'${sequence}' is not a valid escape in JSON`, range, `\\${sequence}`);
+    return syntaxFault('strings must not hold control characters', range, escapedControl(sequence));
   }
   return undefined;
 }

@@ -9,13 +9,13 @@ import {
   type Finder,
   type Locate,
   lineIndex,
-  PlacedError,
   type Position,
+  PositionedError,
   type TextRange,
   type ValueAt,
 } from './position.ts';
 import { withinLiteral } from './string-literal.ts';
-import { toldAsTemplates } from './template.ts';
+import { asTemplateFaults } from './template.ts';
 import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 import { toml } from './toml-text.ts';
 import { isTooDeep, MAX_DEPTH, tooDeepBracket, tooDeepIn } from './too-deep.ts';
@@ -104,8 +104,8 @@ export function parseDocument(source: string, file: string): Document {
   const { data, comment } = parse(text, format, file);
   if (!isObject(data)) {
     const start = text.length - text.trimStart().length;
-    const stretch = { start, end: Math.max(start, text.trimEnd().length) };
-    throw unreadable(text, file, [syntaxFault(`the document must be an object, found ${showValue(data)}`, stretch)]);
+    const range = { start, end: Math.max(start, text.trimEnd().length) };
+    throw unreadable(text, file, [syntaxFault(`the document must be an object, found ${showValue(data)}`, range)]);
   }
   const warnings = comment ? [commentWarning(file, lineIndex(text)(comment))] : [];
   const valueAt = (pointer: string): unknown =>
@@ -119,7 +119,7 @@ export function parseDocument(source: string, file: string): Document {
 
 function commentWarning(file: string, position: Position): ConfigError {
   const reason = 'comments are not part of JSON: other tools may refuse this file';
-  return new PlacedError('CONFIG_COMMENTS', '', reason, { file, position });
+  return new PositionedError('CONFIG_COMMENTS', '', reason, { file, position });
 }
 
 /** Parses JSON of any kind. @param file for messages. @throws UnreadableError as `parseDocument`. */
@@ -131,7 +131,7 @@ function parse(text: string, format: Format, file: string): Parsed {
   const parsed = parseAsFormat(text, format, file);
   if (parsed.faults.length > 0) {
     const conflict = conflictMarks(text);
-    throw unreadable(text, file, conflict ? [conflict] : toldAsTemplates(text, parsed.faults));
+    throw unreadable(text, file, conflict ? [conflict] : asTemplateFaults(text, parsed.faults));
   }
   if ((isObject(parsed.data) || Array.isArray(parsed.data)) && isTooDeep(parsed.data)) {
     const find = () => format.finder(text)(parsePointer(tooDeepIn(parsed.data as object)), 'value');
@@ -149,15 +149,15 @@ function parseAsFormat(text: string, format: Format, file: string): Parsed {
   }
 }
 
-function tooDeep(text: string, file: string, stretch: TextRange | undefined, cause?: unknown): UnreadableError {
+function tooDeep(text: string, file: string, range: TextRange | undefined, cause?: unknown): UnreadableError {
   const reason = `nested deeper than ${MAX_DEPTH} levels`;
-  const error = stretch ? unreadable(text, file, [syntaxFault(reason, stretch)]) : wrongAsAWhole(text, file, reason);
+  const error = range ? unreadable(text, file, [syntaxFault(reason, range)]) : wrongAsAWhole(text, file, reason);
   error.cause = cause;
   return error;
 }
 
 function wrongAsAWhole(text: string, file: string, reason: string, cause?: unknown): UnreadableError {
-  return new UnreadableError(text, [new PlacedError('CONFIG_SYNTAX', '', reason, { file, cause })]);
+  return new UnreadableError(text, [new PositionedError('CONFIG_SYNTAX', '', reason, { file, cause })]);
 }
 
 function refusal(code: string, message: string, cause?: unknown): ConfigErrors {
@@ -167,25 +167,25 @@ function refusal(code: string, message: string, cause?: unknown): ConfigErrors {
 /** Finds places in a text, which is parsed again, with places, when one is first asked for. */
 function locator(text: string, format: Format, valueAt: ValueAt): Locate {
   let find: Finder | undefined;
-  let place: ((stretch: TextRange) => Position) | undefined;
-  return (pointer, part, range) => {
+  let position: ((range: TextRange) => Position) | undefined;
+  return (pointer, section, range) => {
     find ??= format.finder(text);
     const steps = parsePointer(pointer);
     const value = range && valueAt(pointer);
-    // A stretch of what is no text is one of its key.
-    const isOfKey = part === 'key' || (range !== undefined && typeof value !== 'string');
-    const stretch = find(steps, isOfKey ? 'key' : 'value');
-    if (!stretch) return undefined;
-    place ??= lineIndex(text);
-    return place(range ? narrowed(text, format, stretch, isOfKey ? steps.at(-1) : value, range) : stretch);
+    // A range of what is no text is one of its key.
+    const isOfKey = section === 'key' || (range !== undefined && typeof value !== 'string');
+    const span = find(steps, isOfKey ? 'key' : 'value');
+    if (!span) return undefined;
+    position ??= lineIndex(text);
+    return position(range ? narrowed(text, format, span, isOfKey ? steps.at(-1) : value, range) : span);
   };
 }
 
-/** The part of a literal in which a stretch of its value stands; all of it when it is no string. */
-function narrowed(text: string, format: Format, stretch: TextRange, value: unknown, range: TextRange): TextRange {
-  const source = text.slice(stretch.start, stretch.end);
+/** The part of a literal in which a range of its value stands; all of it when it is no string. */
+function narrowed(text: string, format: Format, span: TextRange, value: unknown, range: TextRange): TextRange {
+  const source = text.slice(span.start, span.end);
   const style = typeof value === 'string' ? format.literalStyle(source) : undefined;
-  if (!style) return stretch;
+  if (!style) return span;
   const { start, end } = withinLiteral(source, value as string, style, range);
-  return { start: stretch.start + start, end: stretch.start + end };
+  return { start: span.start + start, end: span.start + end };
 }

@@ -1,6 +1,6 @@
 import { ConfigError, type ConfigErrorOptions } from '#contract';
 
-/** A stretch of a text: lines and columns count from 1, columns in UTF-16 units; the end is exclusive. */
+/** A range of a text: lines and columns count from 1, columns in UTF-16 units; the end is exclusive. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -8,19 +8,19 @@ export interface Position {
   readonly endColumn: number;
 }
 
-/** A stretch of a text by offsets, the end exclusive. */
+/** A range of a text by offsets, the end exclusive. */
 export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** What to write in the place of a stretch of a text. */
+/** What to write in the place of a range of a text. */
 export interface Mend extends TextRange {
   readonly text: string;
 }
 
 /** What of a field a mistake is about. */
-export type Part = 'key' | 'value';
+export type KeyOrValue = 'key' | 'value';
 
 /** The value a pointer leads to; undefined when there is none. */
 export type ValueAt = (pointer: string) => unknown;
@@ -29,26 +29,26 @@ export type ValueAt = (pointer: string) => unknown;
  * Where a value, or the key before it, stands in the text; undefined when there is no such value.
  * @param range of a string value, in UTF-16 units: where that part of it stands.
  */
-export type Locate = (pointer: string, part: Part, range?: TextRange) => Position | undefined;
+export type Locate = (pointer: string, section: KeyOrValue, range?: TextRange) => Position | undefined;
 
 /** Finds where the value a pointer leads to stands in a text. */
-export type Finder = (steps: readonly string[], part: Part) => TextRange | undefined;
+export type Finder = (steps: readonly string[], section: KeyOrValue) => TextRange | undefined;
 
 /** A value in a text, with the places of what it holds. */
-export interface Place {
+export interface TextNode {
   readonly key?: TextRange | undefined;
   readonly value: TextRange;
   /** The place behind one step of a pointer. */
-  child(step: string): Place | undefined;
+  child(step: string): TextNode | undefined;
 }
 
 /** A place whose inner places are listed when one of them is first asked for, and only once. */
-export function placeOf(
+export function textNode(
   value: TextRange,
   key: TextRange | undefined,
-  list: () => Iterable<readonly [step: string, place: Place]>,
-): Place {
-  let inner: Map<string, Place> | undefined;
+  list: () => Iterable<readonly [step: string, place: TextNode]>,
+): TextNode {
+  let inner: Map<string, TextNode> | undefined;
   return {
     key,
     value,
@@ -60,16 +60,16 @@ export function placeOf(
 }
 
 /** Follows pointers through places. */
-export function finderOf(root: Place | undefined): Finder {
-  return (steps, part) => {
-    let place = root;
-    for (const step of steps) place = place?.child(step);
-    return (part === 'key' ? place?.key : undefined) ?? place?.value;
+export function finderOf(root: TextNode | undefined): Finder {
+  return (steps, section) => {
+    let node = root;
+    for (const step of steps) node = node?.child(step);
+    return (section === 'key' ? node?.key : undefined) ?? node?.value;
   };
 }
 
 /** Another place that has a part in a mistake. */
-export interface RelatedPlace {
+export interface RelatedPosition {
   readonly pointer: string;
   readonly message?: string;
   readonly position: Position;
@@ -80,16 +80,16 @@ export interface Placing {
   readonly file: string;
   /** Undefined when the whole file is meant. */
   readonly position?: Position | undefined;
-  readonly places?: readonly RelatedPlace[];
+  readonly places?: readonly RelatedPosition[];
   readonly mend?: Mend | undefined;
 }
 
 /** A mistake that knows its place in the text by itself. The message begins with the place, the reason does not. */
-export class PlacedError extends ConfigError {
+export class PositionedError extends ConfigError {
   readonly reason: string;
   readonly file: string;
   readonly position: Position | undefined;
-  readonly places: readonly RelatedPlace[];
+  readonly places: readonly RelatedPosition[];
   /** What would make it good without a choice. */
   readonly mend: Mend | undefined;
 
@@ -110,7 +110,7 @@ export class PlacedError extends ConfigError {
 }
 
 /** Turns offsets of a text into lines and columns. */
-export function lineIndex(text: string): (stretch: TextRange) => Position {
+export function lineIndex(text: string): (range: TextRange) => Position {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   const find = (offset: number): [line: number, column: number] => {

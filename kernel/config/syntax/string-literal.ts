@@ -19,7 +19,7 @@ interface Unit {
 }
 
 /**
- * Where a stretch of a string's value stands in the literal the string was written as.
+ * Where a range of a string's value stands in the literal the string was written as.
  * @param range in UTF-16 units of the value.
  * @returns offsets in the source of the literal.
  */

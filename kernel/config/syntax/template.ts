@@ -9,8 +9,8 @@ const templates = new RegExp(template, 'g');
 /** The `{{ … }}` that begins at an offset of a text. */
 export function templateAt(text: string, start: number): TextRange | undefined {
   templateHere.lastIndex = start;
-  const found = templateHere.exec(text);
-  return found ? { start, end: templateHere.lastIndex } : undefined;
+  const results = templateHere.exec(text);
+  return results ? { start, end: templateHere.lastIndex } : undefined;
 }
 
 /** What to do about a variable or a template: `${X}`, `$X`, `{{ env "X" }}`, `{{ .x }}`. */
@@ -24,20 +24,20 @@ export function fillingHint(text: string): string {
 }
 
 /** A `{{ … }}` where data should be. */
-export function templateFault(text: string, stretch: TextRange): TextFault {
-  return syntaxFault('templates are not rendered', stretch, fillingHint(text.slice(stretch.start, stretch.end)));
+export function templateFault(text: string, range: TextRange): TextFault {
+  return syntaxFault('templates are not rendered', range, fillingHint(text.slice(range.start, range.end)));
 }
 
 /** Mistakes as they are, but those in a `{{ … }}`, or right below a line that begins with one, as what they come from. */
-export function toldAsTemplates(text: string, faults: readonly TextFault[]): readonly TextFault[] {
+export function asTemplateFaults(text: string, faults: readonly TextFault[]): readonly TextFault[] {
   if (!text.includes('{{')) return faults;
-  const found = Array.from(text.matchAll(templates), ({ 0: written, index }) => ({
+  const results = Array.from(text.matchAll(templates), ({ 0: written, index }) => ({
     start: index,
     end: index + written.length,
   }));
   return faults.map((fault) => {
-    const { start } = fault.stretch;
-    const nearest = found.findLast((stretch) => stretch.start <= start);
+    const { start } = fault.range;
+    const nearest = results.findLast((range) => range.start <= start);
     const isMeant = nearest && (start <= nearest.end || isLineAbove(text, nearest, start));
     return isMeant ? templateFault(text, nearest) : fault;
   });

@@ -8,11 +8,11 @@ export interface TextFault {
   readonly pointer: string;
   readonly message: string;
   readonly hint?: string | undefined;
-  readonly stretch: TextRange;
+  readonly range: TextRange;
   /** What would make it good without a choice. */
   readonly mend?: Mend | undefined;
   /** Other places that have a part in it. */
-  readonly related?: readonly { readonly message: string; readonly stretch: TextRange }[];
+  readonly related?: readonly { readonly message: string; readonly range: TextRange }[];
 }
 
 /** What a text says. */
@@ -34,24 +34,24 @@ export interface Format {
 }
 
 /** A key that stands twice, placed at the second one. */
-export function duplicateKey(key: string, pointer: string, stretch: TextRange, first: TextRange): TextFault {
+export function duplicateKey(key: string, pointer: string, range: TextRange, first: TextRange): TextFault {
   return {
     code: 'CONFIG_DUPLICATE_KEY',
     pointer,
-    stretch,
+    range,
     message: `duplicate key '${key}'`,
-    related: [{ message: 'first defined here', stretch: first }],
+    related: [{ message: 'first defined here', range: first }],
   };
 }
 
-/** A place where the text is not what its format asks for. @param mend what to write in the place of the stretch. */
-export function syntaxFault(message: string, stretch: TextRange, hint?: string, mend?: string): TextFault {
-  const { start, end } = stretch;
+/** A place where the text is not what its format asks for. @param mend what to write in the place of the range. */
+export function syntaxFault(message: string, range: TextRange, hint?: string, mend?: string): TextFault {
+  const { start, end } = range;
   return {
     code: 'CONFIG_SYNTAX',
     pointer: '',
     message,
-    stretch,
+    range,
     hint,
     mend: mend === undefined ? mend : { start, end, text: mend },
   };

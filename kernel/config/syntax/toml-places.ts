@@ -1,12 +1,12 @@
 import { escapePointer } from '../../values/pointer.ts';
-import type { Place, TextRange } from './position.ts';
+import type { TextNode, TextRange } from './position.ts';
 import { duplicateKey, type TextFault } from './text-format.ts';
 
 /** What wrote a value: a header, headers of a list, an assignment; or it is only a name in front of other names. */
 type Kind = 'table' | 'tables' | 'value' | 'implied';
 
 /** Where a value of a TOML document stands: an assigned one at its literal, a table at its first header. */
-export class TomlPlace implements Place {
+export class TomlPlace implements TextNode {
   /** Every literal of the key: dotted names and headers write one key more than once. */
   readonly keys: TextRange[] = [];
   readonly inner = new Map<string, TomlPlace>();
@@ -162,9 +162,9 @@ export function tomlPlaces(text: string): { root: TomlPlace; duplicates: TextFau
     const names: Name[] = [];
     for (;;) {
       take(spaces);
-      const stretch = take(stringAt() ?? bareName);
-      if (stretch.start === stretch.end) return names;
-      names.push({ ...stretch, text: nameOf(text.slice(stretch.start, stretch.end)) });
+      const range = take(stringAt() ?? bareName);
+      if (range.start === range.end) return names;
+      names.push({ ...range, text: nameOf(text.slice(range.start, range.end)) });
       take(spaces);
       if (text[at] !== '.') return names;
       at++;

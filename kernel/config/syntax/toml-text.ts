@@ -58,16 +58,16 @@ function toData(value: unknown): Data {
 
 /** The numbers that JSON does not have. */
 function notFinite(parsed: unknown, text: string): TextFault[] {
-  const found: [pointer: string, value: number][] = [];
+  const results: [pointer: string, value: number][] = [];
   const visit = (value: unknown, pointer: string): void => {
-    if (typeof value === 'number' && !Number.isFinite(value)) found.push([pointer, value]);
+    if (typeof value === 'number' && !Number.isFinite(value)) results.push([pointer, value]);
     if (typeof value !== 'object' || value === null || value instanceof Date) return;
     for (const [key, inner] of Object.entries(value)) visit(inner, joinPointer(pointer, key));
   };
   visit(parsed, '');
-  if (found.length === 0) return [];
+  if (results.length === 0) return [];
   const find = toml.finder(text);
-  return found.map(([pointer, value]) => ({
+  return results.map(([pointer, value]) => ({
     ...syntaxFault(`${value} is not a JSON number`, find(parsePointer(pointer), 'value') ?? { start: 0, end: 0 }),
     pointer,
   }));

@@ -63,18 +63,18 @@ export function tomlFault(reason: string, text: string, start: number): TextFaul
 }
 
 /** What is wrong with a word where a value should be; it may be a secret and is repeated only as a duration. */
-function badValue(text: string, stretch: TextRange): TextFault {
-  const written = text.slice(stretch.start, stretch.end);
+function badValue(text: string, range: TextRange): TextFault {
+  const written = text.slice(range.start, range.end);
   if (readDuration(written) !== undefined) {
     const quoted = JSON.stringify(written);
-    return syntaxFault('durations must be in quotes', stretch, quoted, quoted);
+    return syntaxFault('durations must be in quotes', range, quoted, quoted);
   }
   const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
     null,
     'not valid TOML',
     'a string? write it between quotes: "..."',
   ];
-  return syntaxFault(message, stretch, hint, /^(?:true|false)$/.test(hint) ? hint : undefined);
+  return syntaxFault(message, range, hint, /^(?:true|false)$/.test(hint) ? hint : undefined);
 }
 
 const word = /[^\s,\]}#=]+|[^\n\r]|/y;

@@ -40,9 +40,9 @@ const stringOrBracket = /"(?:[^"\\\n]|\\.)*"|[[\]{}]/g;
 /** The bracket that goes too deep in a text that no parser gets through; undefined where none does. */
 export function tooDeepBracket(text: string): TextRange | undefined {
   let depth = 0;
-  for (const { 0: found, index } of text.matchAll(stringOrBracket)) {
-    if (found === '[' || found === '{') depth++;
-    else if (found === ']' || found === '}') depth--;
+  for (const { 0: match, index } of text.matchAll(stringOrBracket)) {
+    if (match === '[' || match === '{') depth++;
+    else if (match === ']' || match === '}') depth--;
     if (depth > MAX_DEPTH + 1) return { start: index, end: index + 1 };
   }
   return undefined;

@@ -1,6 +1,6 @@
 import type { ConfigError } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
-import { lineIndex, PlacedError } from './position.ts';
+import { lineIndex, PositionedError } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
 /** The mistakes of a file that cannot be read as data. */
@@ -18,18 +18,18 @@ const MAX_SYNTAX_FAULTS = 20;
 
 /** Of the syntax errors on one line the first is told: the others follow from it, or will be found next time. */
 export function unreadable(text: string, file: string, faults: readonly TextFault[]): UnreadableError {
-  const place = lineIndex(text);
+  const location = lineIndex(text);
   const lines = new Set<number>();
   const errors = faults
-    .toSorted((one, other) => one.stretch.start - other.stretch.start)
-    .flatMap(({ code, pointer, message, hint, stretch, mend, related = [] }) => {
-      const position = place(stretch);
+    .toSorted((one, other) => one.range.start - other.range.start)
+    .flatMap(({ code, pointer, message, hint, range, mend, related = [] }) => {
+      const position = location(range);
       if (code === 'CONFIG_SYNTAX') {
         if (lines.has(position.line) || lines.size === MAX_SYNTAX_FAULTS) return [];
         lines.add(position.line);
       }
-      const places = related.map((other) => ({ pointer, message: other.message, position: place(other.stretch) }));
-      return [new PlacedError(code, pointer, message, { file, position, hint, mend, places })];
+      const places = related.map((other) => ({ pointer, message: other.message, position: location(other.range) }));
+      return [new PositionedError(code, pointer, message, { file, position, hint, mend, places })];
     });
   return new UnreadableError(text, errors);
 }
@@ -45,7 +45,7 @@ export function conflictMarks(text: string): TextFault | undefined {
   return (
     first && {
       ...syntaxFault('merge conflict marks', first, 'keep one of the versions and remove the marks'),
-      related: others.map((stretch) => ({ message: 'another mark', stretch })),
+      related: others.map((range) => ({ message: 'another mark', range })),
     }
   );
 }

@@ -1,16 +1,16 @@
 import type { Alias, Node, Pair, ParsedNode, YAMLMap, Document as YamlDocument } from 'yaml';
-import { type Place, placeOf, type TextRange } from './position.ts';
+import { type TextNode, type TextRange, textNode } from './position.ts';
 
 type Yaml = typeof import('yaml');
 
 /** Where everything in a YAML text stands; what an alias or `<<` brings in stands where it is written. */
-export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, text: string): Place | undefined {
+export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, text: string): TextNode | undefined {
   const { isAlias, isMap, isScalar, isSeq, visit } = library;
   let sources: Map<Alias, Node> | undefined;
 
   /** All aliases at once: the library looks through the whole document for each. */
   const sourcesOfAliases = (): Map<Alias, Node> => {
-    const found = new Map<Alias, Node>();
+    const results = new Map<Alias, Node>();
     const anchors = new Map<string, Node>();
     visit(document, {
       Node(_key, node) {
@@ -19,10 +19,10 @@ export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, te
           return;
         }
         const source = anchors.get(node.source);
-        if (source) found.set(node, source);
+        if (source) results.set(node, source);
       },
     });
-    return found;
+    return results;
   };
 
   const resolved = (node: Node): Node | undefined => {
@@ -31,15 +31,15 @@ export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, te
     return sources.get(node);
   };
 
-  const place = (node: Node, key?: Node): Place =>
-    placeOf(stretchOf(node, text), key && stretchOf(key, text), () => innerPlaces(resolved(node)));
+  const place = (node: Node, key?: Node): TextNode =>
+    textNode(rangeOf(node, text), key && rangeOf(key, text), () => innerPlaces(resolved(node)));
 
-  const innerPlaces = (node: Node | undefined): [string, Place][] => {
+  const innerPlaces = (node: Node | undefined): [string, TextNode][] => {
     if (isSeq(node)) return node.items.map((item, index) => [String(index), place(item as Node)]);
     return isMap(node) ? [...merged(node), ...own(node)] : [];
   };
 
-  const own = (map: YAMLMap): [string, Place][] =>
+  const own = (map: YAMLMap): [string, TextNode][] =>
     (map.items as Pair<Node, Node | null>[]).flatMap(({ key, value }) =>
       isScalar(key) && typeof key.value !== 'symbol'
         ? [[keyText(key.value, key.source), place(value ?? key, key)]]
@@ -47,7 +47,7 @@ export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, te
     );
 
   /** The first of several sources wins, so it comes last. */
-  const merged = (map: YAMLMap): [string, Place][] =>
+  const merged = (map: YAMLMap): [string, TextNode][] =>
     (map.items as Pair<Node, Node | null>[])
       .filter(({ key, value }) => isScalar(key) && typeof key.value === 'symbol' && value)
       .flatMap(({ value }) => (isSeq(value) ? (value.items as Node[]) : [value!]))
@@ -63,7 +63,7 @@ export function keyText(value: unknown, source: string | undefined): string {
 }
 
 /** Where a node stands, without the line breaks that end a block. */
-export function stretchOf(node: Node, text: string): TextRange {
+export function rangeOf(node: Node, text: string): TextRange {
   const [start, until] = node.range ?? [0, 0];
   let end = until;
   while (end > start && ' \t\r\n'.includes(text[end - 1]!)) end--;

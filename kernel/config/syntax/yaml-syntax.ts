@@ -1,7 +1,7 @@
 import type { ParsedNode, Document as YamlDocument } from 'yaml';
 import { lineIndex, type TextRange } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
-import { stretchOf } from './yaml-places.ts';
+import { rangeOf } from './yaml-places.ts';
 import { wordsFor } from './yaml-words.ts';
 
 type Yaml = typeof import('yaml');
@@ -11,29 +11,29 @@ type Yaml = typeof import('yaml');
  * @throws RangeError when the text is nested too deeply.
  */
 export function yamlSyntaxFaults(library: Yaml, document: YamlDocument<ParsedNode>, text: string): TextFault[] {
-  const place = lineIndex(text);
+  const position = lineIndex(text);
   const length = text.trimEnd().length;
   let openers: readonly TextRange[] | undefined;
   if (document.errors.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) throw new RangeError('nested too deeply');
   return document.errors.flatMap(({ code, message, pos: [start, end] }) => {
-    const stretch = onOneLine(text, Math.min(start, length), end);
-    const at = stretch.start;
+    const range = onOneLine(text, Math.min(start, length), end);
+    const at = range.start;
     // The closer of what was told to be unclosed: it is there, but not indented as it must be.
     if (openers && /flow-\w+-end/.test(message)) return [];
     if (/^Missing closing|must be sufficiently indented and end with/.test(message)) {
       openers ??= unclosedIn(library, document, text);
-      const opener = openers.findLast((found) => found.start < at);
-      if (opener) return [unclosed(opener, place(opener).line, text[opener.start]!, stretch)];
+      const opener = openers.findLast((match) => match.start < at);
+      if (opener) return [unclosed(opener, position(opener).line, text[opener.start]!, range)];
     }
     const [ours, hint] = wordsFor(code, message);
-    return [syntaxFault(ours, stretch, hint)];
+    return [syntaxFault(ours, range, hint)];
   });
 }
 
 const rest = /[^\r\n]*/y;
 const whiteSpace = /[ \t]*/y;
 
-/** The stretch as far as it stands on its first line; all of the line's indentation where it begins in it. */
+/** The range as far as it stands on its first line; all of the line's indentation where it begins in it. */
 function onOneLine(text: string, start: number, end: number): TextRange {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;
   const indented = lineStart + lengthOf(whiteSpace, text, lineStart);
@@ -55,21 +55,21 @@ const closers: Readonly<Record<string, readonly [closer: string, name: string]>>
 
 /** Where lists, objects and strings in brackets or quotes begin that do not end with their own. */
 function unclosedIn(library: Yaml, document: YamlDocument<ParsedNode>, text: string): TextRange[] {
-  const found: TextRange[] = [];
+  const results: TextRange[] = [];
   library.visit(document, {
     Node(_key, node) {
-      const { start, end } = stretchOf(node, text);
+      const { start, end } = rangeOf(node, text);
       const [closer] = closers[text[start]!] ?? [];
-      if (closer && (end - start < 2 || text[end - 1] !== closer)) found.push({ start, end: start + 1 });
+      if (closer && (end - start < 2 || text[end - 1] !== closer)) results.push({ start, end: start + 1 });
     },
   });
-  return found;
+  return results;
 }
 
-function unclosed(opener: TextRange, line: number, opening: string, stretch: TextRange): TextFault {
+function unclosed(opener: TextRange, line: number, opening: string, range: TextRange): TextFault {
   const [closer, name] = closers[opening]!;
   return {
-    ...syntaxFault(`the ${name} that began at line ${line} is not closed`, stretch, `close it with ${closer}`),
-    related: [{ message: `the ${name} begins here`, stretch: opener }],
+    ...syntaxFault(`the ${name} that began at line ${line} is not closed`, range, `close it with ${closer}`),
+    related: [{ message: `the ${name} begins here`, range: opener }],
   };
 }

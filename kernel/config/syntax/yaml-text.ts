@@ -5,7 +5,7 @@ import { joinPointer } from '../../values/pointer.ts';
 import { finderOf } from './position.ts';
 import type { LiteralStyle } from './string-literal.ts';
 import { duplicateKey, type Format, syntaxFault, type TextFault } from './text-format.ts';
-import { keyText, stretchOf, yamlPlaces } from './yaml-places.ts';
+import { keyText, rangeOf, yamlPlaces } from './yaml-places.ts';
 import { yamlSyntaxFaults } from './yaml-syntax.ts';
 
 type Yaml = typeof import('yaml');
@@ -62,7 +62,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
 
   const complain = (message: string, node: Node): null => {
     // What an alias repeats was complained of where it was written.
-    if (aliasDepth === 0) faults.push(syntaxFault(message, stretchOf(node, text)));
+    if (aliasDepth === 0) faults.push(syntaxFault(message, rangeOf(node, text)));
     return null;
   };
 
@@ -112,8 +112,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
         continue;
       }
       const first = keys.get(name);
-      if (first && aliasDepth === 0)
-        faults.push(duplicateKey(name, inner, stretchOf(key, text), stretchOf(first, text)));
+      if (first && aliasDepth === 0) faults.push(duplicateKey(name, inner, rangeOf(key, text), rangeOf(first, text)));
       keys.set(name, first ?? key);
       setKey(result, name, data);
     }

@@ -1,7 +1,7 @@
 import type { AuditedFiles, AuditRule, AuditSubject, Namespace, ServiceConfig, Severity } from '#contract';
 import { type KnownPlugins, nothingKnown } from '../../config/index.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { type FindPlace, type Place, pointerOnly } from '../place.ts';
+import { type FilePosition, type FindPosition, pointerOnly } from '../file-position.ts';
 import { localFiles, summarize } from './summary.ts';
 import { writtenAt } from './written.ts';
 
@@ -22,7 +22,7 @@ export interface Recommendation {
   /** True for what the configuration alone cannot decide: it is told, and does not fail the audit. */
   readonly note: boolean;
   /** Where, in order of the document's parts; the first 50. */
-  readonly instances: readonly Place[];
+  readonly instances: readonly FilePosition[];
 }
 
 export interface AuditReport {
@@ -54,7 +54,7 @@ export interface AuditOptions {
   readonly ignore?: ReadonlySet<string>;
   /** Default: all. */
   readonly severities?: ReadonlySet<Severity>;
-  readonly place?: FindPlace;
+  readonly positionOf?: FindPosition;
   readonly files?: AuditedFiles;
   /** The plugins that the configuration names, loaded. Default: none. */
   readonly known?: KnownPlugins;
@@ -71,19 +71,19 @@ export function audit(
   all: readonly AuditRule[],
   options: AuditOptions = {},
 ): AuditReport {
-  const { place = pointerOnly, files = localFiles, known = nothingKnown } = options;
+  const { positionOf = pointerOnly, files = localFiles, known = nothingKnown } = options;
   const summary = summarize(config, files, known);
-  const found = new Map<string, ReadonlySet<string>>();
+  const results = new Map<string, ReadonlySet<string>>();
   const rules = all.filter((rule) => isWanted(rule, options));
   for (const { id, find } of rules) {
     const places = find(summary).map((pointer) => writtenAt(document, origin(pointer)));
-    found.set(id, new Set(places.filter(({ ignored }) => !ignored.has(id)).map(({ pointer }) => pointer)));
+    results.set(id, new Set(places.filter(({ ignored }) => !ignored.has(id)).map(({ pointer }) => pointer)));
   }
   const recommendations = rules.flatMap(({ id, severity, message, isNote = false, yieldsTo = [] }) => {
-    const isTold = (pointer: string) => yieldsTo.some((other) => found.get(other)?.has(pointer));
-    const pointers = [...found.get(id)!].filter((pointer) => !isTold(pointer)).slice(0, MAX_INSTANCES);
+    const isCovered = (pointer: string) => yieldsTo.some((other) => results.get(other)?.has(pointer));
+    const pointers = [...results.get(id)!].filter((pointer) => !isCovered(pointer)).slice(0, MAX_INSTANCES);
     if (pointers.length === 0) return [];
-    return [{ rule: id, severity, message, note: isNote, instances: pointers.map(place) }];
+    return [{ rule: id, severity, message, note: isNote, instances: pointers.map(positionOf) }];
   });
   return { recommendations, stats: statsOf(summary) };
 }

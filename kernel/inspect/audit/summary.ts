@@ -19,16 +19,17 @@ export function summarize(config: ServiceConfig, files: AuditedFiles, known: Kno
   const endpoints = partsOf<EndpointConfig>(config.endpoints, '/endpoints');
   const agents = partsOf<DataObject>(root['async_agent'], '/async_agent');
   const holders: [Level, AuditedSection<unknown>][] = [['service', { config, pointer: '' }]];
-  for (const [level, parts] of [
+  for (const [level, sections] of [
     ['endpoint', endpoints],
     ['agent', agents],
   ] as const) {
-    for (const part of parts as readonly AuditedSection<{ readonly backend?: unknown }>[]) {
-      holders.push([level, part]);
-      for (const backend of partsOf(part.config.backend, `${part.pointer}/backend`)) holders.push(['backend', backend]);
+    for (const section of sections as readonly AuditedSection<{ readonly backend?: unknown }>[]) {
+      holders.push([level, section]);
+      for (const backend of partsOf(section.config.backend, `${section.pointer}/backend`))
+        holders.push(['backend', backend]);
     }
   }
-  const components = holders.flatMap(([level, part]) => componentsOf(level, part));
+  const components = holders.flatMap(([level, section]) => componentsOf(level, section));
   const backendCount = holders.filter(([level]) => level === 'backend').length;
   return {
     config,

@@ -4,10 +4,10 @@ import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 /** Real directories to watch, each with the names in it that matter; null when all do. */
 export type Directories = Map<string, Set<string> | null>;
 
-type Found = { readonly target: string } | 'not a link' | 'missing' | 'not in a directory';
+type PathKind = { readonly target: string } | 'not a link' | 'missing' | 'not in a directory';
 
 /** What was found at each path on the way, for paths that share a part of it. */
-export type Trodden = Map<string, Found>;
+export type Trodden = Map<string, PathKind>;
 
 /** Longer chains of links are loops to the operating system too. */
 const MAX_LINKS = 40;
@@ -29,20 +29,20 @@ export async function addChain(path: string, directories: Directories, trodden: 
       continue;
     }
     const entry = join(at, name);
-    const found = trodden.get(entry) ?? (await follow(entry));
-    trodden.set(entry, found);
-    if (found === 'not a link') {
+    const match = trodden.get(entry) ?? (await follow(entry));
+    trodden.set(entry, match);
+    if (match === 'not a link') {
       if (names.length === 0) add(directories, at, name);
       at = entry;
-    } else if (found === 'not in a directory') {
+    } else if (match === 'not in a directory') {
       add(directories, dirname(at), basename(at));
       return;
     } else {
       add(directories, at, name);
-      if (found === 'missing' || ++links > MAX_LINKS) return;
-      const target = parse(found.target);
+      if (match === 'missing' || ++links > MAX_LINKS) return;
+      const target = parse(match.target);
       if (target.root !== '') at = resolve(at, target.root);
-      for (const part of partsOf(found.target.slice(target.root.length)).reverse()) names.push(part);
+      for (const segment of partsOf(match.target.slice(target.root.length)).reverse()) names.push(segment);
     }
   }
   if (await isDirectory(at)) directories.set(at, null);
@@ -55,10 +55,10 @@ function add(directories: Directories, directory: string, name: string): void {
 }
 
 function partsOf(path: string): string[] {
-  return path.split(sep).filter((part) => part !== '' && part !== '.');
+  return path.split(sep).filter((segment) => segment !== '' && segment !== '.');
 }
 
-async function follow(entry: string): Promise<Found> {
+async function follow(entry: string): Promise<PathKind> {
   try {
     return { target: await readlink(entry) };
   } catch (error) {

@@ -136,7 +136,7 @@ export function watchFiles(options: WatchOptions): Watcher {
 
   const lookOnce = async (): Promise<void> => {
     const polled = pollSaw;
-    const told = eventCame;
+    const reported = eventCame;
     pollSaw = false;
     eventCame = false;
     const { moved, ready } = await arrange();
@@ -148,7 +148,7 @@ export function watchFiles(options: WatchOptions): Watcher {
       log.debug('watched files have the same content as before');
       return;
     }
-    if (polled && !told && !eventCame && !moved) fallBack(`no event told of a change of ${changed[0]}`);
+    if (polled && !reported && !eventCame && !moved) fallBack(`no event told of a change of ${changed[0]}`);
     reportProblems(changed, contents);
     set.accept(changed, contents);
     try {

@@ -48,14 +48,14 @@ export const plugin = definePlugin({
         return { endpoint: before(() => refuse(401)), terminal: true };
       }
       warnOfWeakKeys(site, keys.all());
-      tell(site, log);
+      report(site, log);
       const validation = new Validation(site, keys, site.takeAll(tokenChecks), claims, log);
       return { endpoint: before(validation.admit), sets: claims.headers };
     }),
   ],
 });
 
-function tell({ config }: EndpointSite<ValidatorConfig>, log: EndpointSite<ValidatorConfig>['log']): void {
+function report({ config }: EndpointSite<ValidatorConfig>, log: EndpointSite<ValidatorConfig>['log']): void {
   const { roles, scopes } = config;
   if (roles.length > 0) log.debug(`Roles are in the claim ${config.roles_key}`);
   if (scopes.length > 0) log.debug(`Scopes are in the claim ${config.scopes_key}, ${config.scopes_matcher} suffices`);

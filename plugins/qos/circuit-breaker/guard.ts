@@ -70,7 +70,7 @@ interface Shared {
 }
 
 /** What the breaker of one process tells the others. */
-type Told = Turn & { readonly by: string };
+type Report = Turn & { readonly by: string };
 
 /**
  * A wrap that stops calling a backend which keeps failing. Its state belongs to the backend's place, never to the
@@ -102,7 +102,7 @@ export function guard(
       if (to !== 'half-open') shared.change({ state: to, ageMs: 0, by: shared.value.id });
     },
   };
-  const shared = site.mirror<Shared, Told>(placeOf(site), {
+  const shared = site.mirror<Shared, Report>(placeOf(site), {
     open: () => ({ breaker: createBreaker(clock), id: randomUUID() }),
     apply({ breaker, id }, { by, ...turn }) {
       if (by !== id) follow(breaker, clock, turn);

@@ -1,33 +1,33 @@
 import { createRequire } from 'node:module';
 import type { DataObject } from '#contract';
 import { type Draft, findDraft } from './drafts.ts';
-import { indexNames, type Place, ROOT_ADDRESS, resolveReference } from './references.ts';
+import { indexNames, ROOT_ADDRESS, resolveReference, type SchemaLocation } from './references.ts';
 
 /** A schema document that references are looked for in. */
 export interface SchemaDocument {
   readonly draft: Draft;
   /** Every schema in it that names itself, by address. */
-  readonly names: ReadonlyMap<string, Place>;
+  readonly names: ReadonlyMap<string, SchemaLocation>;
 }
 /** A schema and the document it is in. */
-export interface Found {
-  readonly place: Place;
+export interface ResolvedSchema {
+  readonly location: SchemaLocation;
   readonly document: SchemaDocument;
 }
 /**
  * The schema a reference means: one of the same document, or one of the three metaschemas.
  * @returns null when neither has it, which includes everything that would have to be fetched.
  */
-export function findReferred(reference: string, base: string, document: SchemaDocument): Found | null {
+export function findReferred(reference: string, base: string, document: SchemaDocument): ResolvedSchema | null {
   const place = resolveReference(reference, base, document.names, document.draft);
-  if (place) return { place, document };
+  if (place) return { location: place, document };
   if (!URL.canParse(reference, base)) return null;
   const { href, hash } = new URL(reference, base);
   const [, number] = /^https?:\/\/json-schema\.org\/draft-0([467])\/schema(?:#|$)/.exec(href) ?? [];
   if (number === undefined) return null;
   const metaschema = metaschemaOf(number);
   const part = resolveReference(addressOf(number) + hash, ROOT_ADDRESS, metaschema.names, metaschema.draft);
-  return part && { place: part, document: metaschema };
+  return part && { location: part, document: metaschema };
 }
 const files: Readonly<Record<string, string>> = {
   4: 'ajv-draft-04/dist/refs/json-schema-draft-04.json',

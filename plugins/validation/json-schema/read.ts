@@ -47,7 +47,7 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
     if (typeof reference === 'string') {
       const found = findReferred(reference, base, document);
       if (!found) throw fault('JSON_SCHEMA_REFERENCE', `${pointer}/$ref`, `"${reference}" is not in this document`);
-      node.ref = readNode(found.place.schema, found.place.pointer, found.place.base, found.document);
+      node.ref = readNode(found.location.schema, found.location.pointer, found.location.base, found.document);
       return node;
     }
     const at = (steps: readonly (string | number)[]) => steps.map((step) => '/' + escapeToken(step)).join('');
@@ -63,7 +63,7 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
       pattern: (source, ...steps) => compile(source, pointer + at(steps)),
       fault: (message, ...steps) => fault('JSON_SCHEMA_INVALID', pointer + at(steps), message),
     };
-    if (document === own) tellSlips(schema, pointer, warn);
+    if (document === own) reportSlips(schema, pointer, warn);
     node.type = readType(reader);
     node.combinators = readCombinators(reader);
     node.object = readObjectRules(reader);
@@ -94,7 +94,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** A mistyped keyword checks nothing, nor does a format that is none, and drafts allow any word for both. */
-function tellSlips(schema: DataObject, pointer: string, warn: SchemaSite['warn']): void {
+function reportSlips(schema: DataObject, pointer: string, warn: SchemaSite['warn']): void {
   const format = getKey(schema, 'format');
   if (typeof format === 'string' && !formats.has(format)) {
     const near = findNear(format, formats.keys());

@@ -2,7 +2,7 @@ import { type Data, type DataObject, getKey, isObject } from '#contract';
 import type { Draft } from './drafts.ts';
 
 /** A schema in the document, and the address its references start from. */
-export interface Place {
+export interface SchemaLocation {
   readonly schema: Data;
   readonly pointer: string;
   readonly base: string;
@@ -23,8 +23,8 @@ export function indexNames(
   root: DataObject,
   draft: Draft,
   fault: (pointer: string, message: string) => Error,
-): ReadonlyMap<string, Place> {
-  const index = new Map<string, Place>();
+): ReadonlyMap<string, SchemaLocation> {
+  const index = new Map<string, SchemaLocation>();
   const visit = (schema: Data | undefined, pointer: string, outer: string) => {
     if (!isObject(schema ?? null)) return;
     const node = schema as DataObject;
@@ -61,9 +61,9 @@ export function indexNames(
 export function resolveReference(
   reference: string,
   base: string,
-  names: ReadonlyMap<string, Place>,
+  names: ReadonlyMap<string, SchemaLocation>,
   draft: Draft,
-): Place | null {
+): SchemaLocation | null {
   if (!URL.canParse(reference, base)) return null;
   const address = new URL(reference, base).href;
   const named = names.get(address);
@@ -102,7 +102,7 @@ export function baseOf(schema: Data, outer: string, draft: Draft): string {
   return isObject(schema) ? rebase(schema, outer, draft).base : outer;
 }
 
-function walk(resource: Place, fragment: string, draft: Draft): Place | null {
+function walk(resource: SchemaLocation, fragment: string, draft: Draft): SchemaLocation | null {
   let { schema, pointer, base } = resource;
   for (const token of fragment.slice(1).split('/')) {
     const key = decodeToken(token);

@@ -143,7 +143,7 @@ describe('operations that answer an object', () => {
     });
     const admin = await openReading(gateway);
     try {
-      for (const { method, path, answers } of reading) {
+      for (const { method, path, responses: answers } of reading) {
         const schema = answers[200]?.content?.['application/json'] as { properties?: object } | undefined;
         if (method !== 'GET' || path === '/ready' || !schema?.properties) continue;
         const { body } = await admin.ask(path === '/v1/routes/match' ? `${path}?path=/a` : path);

@@ -4,11 +4,11 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { adminSchema } from '#contract';
 import type { Operations } from '#kernel';
-import { answering } from '../../../admin/answering.ts';
 import { describeAdmin } from '../../../admin/openapi/admin-api.ts';
 import { openOperating } from '../../../admin/operating/operating.ts';
 import type { Admin } from '../../../admin/operation.ts';
 import { reading } from '../../../admin/operations/reading.ts';
+import { outermost } from '../../../admin/respond.ts';
 import { handTimers } from '../../support/hand-timers.ts';
 
 export interface Answered {
@@ -49,7 +49,7 @@ export async function openReading(gateway: Operations): Promise<ReadingPort> {
   } as Admin;
   const app = new Koa();
   app.silent = true;
-  app.use(answering(gateway, gateway.log));
+  app.use(outermost(gateway, gateway.log));
   const router = new Router();
   for (const { method, path, handle } of reading) router.register(path, [method], (ctx) => handle(ctx, admin));
   app.use(router.routes());

@@ -2,15 +2,15 @@ import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PlacedError, parseDocument, readDocument } from '../../../kernel/config/index.ts';
+import { type PositionedError, parseDocument, readDocument } from '../../../kernel/config/index.ts';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { normalize } from '../../support/known.ts';
 
-const failure = (text: string, file: string): PlacedError => {
+const failure = (text: string, file: string): PositionedError => {
   try {
     parseDocument(text, file);
   } catch (error) {
-    return (error as ConfigErrors).errors[0] as PlacedError;
+    return (error as ConfigErrors).errors[0] as PositionedError;
   }
   throw new Error('was accepted');
 };
@@ -87,7 +87,7 @@ describe('a configuration file', () => {
   });
   it('may hold comments, with a warning at the first', () => {
     const { data, warnings } = parseDocument('{ // one\n "a": /* two */ "//x" }', 'g.json');
-    const [{ code, position }] = warnings as [PlacedError];
+    const [{ code, position }] = warnings as [PositionedError];
     deepEqual([data, code, Object.values(position!)], [{ a: '//x' }, 'CONFIG_COMMENTS', [1, 3, 1, 9]]);
   });
   for (const [text, file] of [

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { DataObject } from '#contract';
-import { type PlacedError, parseDocument } from '../../../kernel/config/index.ts';
+import { type PositionedError, parseDocument } from '../../../kernel/config/index.ts';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 
 const place = (text: string, file: string, pointer: string, part: 'key' | 'value') =>
@@ -107,11 +107,11 @@ describe('a key that stands twice', () => {
     ];
   for (const [text, file, second, first, pointer] of texts) {
     it(`is placed at the second one and told with the first: ${JSON.stringify(text)}`, () => {
-      let errors: readonly PlacedError[] = [];
+      let errors: readonly PositionedError[] = [];
       try {
         parseDocument(text, file);
       } catch (error) {
-        errors = (error as ConfigErrors).errors as readonly PlacedError[];
+        errors = (error as ConfigErrors).errors as readonly PositionedError[];
       }
       deepEqual(
         errors.map(({ code, pointer: where, position, places }) => [

@@ -1,12 +1,12 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { type PlacedError, parseDocument, UnreadableError } from '../../../kernel/config/index.ts';
+import { type PositionedError, parseDocument, UnreadableError } from '../../../kernel/config/index.ts';
 
-function failures(text: string, file: string): readonly PlacedError[] {
+function failures(text: string, file: string): readonly PositionedError[] {
   try {
     parseDocument(text, file);
   } catch (error) {
     ok(error instanceof UnreadableError);
-    return error.errors as readonly PlacedError[];
+    return error.errors as readonly PositionedError[];
   }
   throw new Error('was accepted');
 }

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { parseDocument } from '../../../kernel/config/index.ts';
-import { type AuditOptions, type AuditReport, audit, auditRules, placesIn } from '../../../kernel/inspect/index.ts';
+import { type AuditOptions, type AuditReport, audit, auditRules, positionsIn } from '../../../kernel/inspect/index.ts';
 import { known, normalize } from '../../support/known.ts';
 
 const rules = await auditRules(known);
@@ -113,7 +113,7 @@ describe('audit', () => {
     const text = '{\n  "version": 3,\n  "debug_endpoint": true\n}';
     const document = parseDocument(text, 'gateway.json');
     const { config } = normalize(document.data);
-    const report = audit({ config, document: document.data }, rules, { place: placesIn(document), known });
+    const report = audit({ config, document: document.data }, rules, { positionOf: positionsIn(document), known });
     const { instances } = report.recommendations.find(({ rule }) => rule === '5.1.2')!;
     deepEqual(instances, [{ pointer: '/debug_endpoint', file: 'gateway.json', line: 3, column: 3 }]);
   });

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { parseDocument } from '../../../kernel/config/index.ts';
-import { listRoutes, placesIn, type RouteView, type Served } from '../../../kernel/inspect/index.ts';
+import { listRoutes, positionsIn, type RouteView, type Served } from '../../../kernel/inspect/index.ts';
 import { serve } from './serve.ts';
 
 const hosts = ['http://127.0.0.1:9'];
@@ -103,7 +103,7 @@ describe('listRoutes', () => {
 
   it('tells where endpoints and backends stand in the file', () => {
     const document = parseDocument(JSON.stringify(config, null, 2), 'gateway.json');
-    const [, raw] = listRoutes(served, {}, placesIn(document));
+    const [, raw] = listRoutes(served, {}, positionsIn(document));
     const line = document.text.split('\n').findIndex((text) => text.includes('"/raw"'));
     deepEqual([raw!.file, raw!.line, raw!.column], ['gateway.json', line, 5]);
     equal(raw!.backends[0]!.line, line + 5);

@@ -15,7 +15,7 @@ import {
   type Step,
 } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import { type BackendParts, compileBackend } from '../../../kernel/pipeline/backend.ts';
+import { type BackendOptions, compileBackend } from '../../../kernel/pipeline/backend.ts';
 import { newCall } from './requests.ts';
 
 const json: Encoding = {
@@ -28,7 +28,7 @@ const json: Encoding = {
 };
 const raw: Encoding = { name: 'no-op', raw: true };
 
-interface Given extends Partial<Omit<BackendParts, 'endpoint' | 'backend' | 'hosts' | 'protocol'>> {
+interface Given extends Partial<Omit<BackendOptions, 'endpoint' | 'backend' | 'hosts' | 'protocol'>> {
   readonly endpoint?: Partial<EndpointConfig>;
   readonly backend?: Partial<BackendConfig>;
   readonly hosts?: string[] | null;

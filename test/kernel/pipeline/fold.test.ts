@@ -1,15 +1,15 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { before as ask, Call, after as look, type PipeRequest, Reply, type Step, type Wrap } from '#contract';
 import { DeadlineError, silentLog } from '../../../kernel/contract/internal.ts';
-import { foldAnswering } from '../../../kernel/pipeline/answering.ts';
 import { fold, stagesOf } from '../../../kernel/pipeline/fold.ts';
+import { foldSettled } from '../../../kernel/pipeline/settle.ts';
 import { pipeRequest } from './requests.ts';
 
 type Folding = typeof fold<PipeRequest>;
 
 for (const [name, folded] of [
   ['folded', fold],
-  ['folded so that each always gets a reply', foldAnswering],
+  ['folded so that each always gets a reply', foldSettled],
 ] as readonly (readonly [string, Folding])[]) {
   describe(`wraps ${name}`, () => {
     const seen: string[] = [];
@@ -79,7 +79,7 @@ describe('hooks that look at the reply', () => {
     ['is rejected', look<PipeRequest>(() => Promise.reject(new Error('no')))],
   ] as const) {
     it(`see a failure when one further in ${how}`, async () => {
-      const reply = await foldAnswering([status, failing, status], () => Reply.data({}))(pipeRequest(), new Call());
+      const reply = await foldSettled([status, failing, status], () => Reply.data({}))(pipeRequest(), new Call());
       deepEqual(statuses, [0, 1]);
       equal(reply.failed, true);
     });
@@ -88,7 +88,7 @@ describe('hooks that look at the reply', () => {
   it('see the deadline when one further in never ends', async () => {
     const stuck = look<PipeRequest>(() => new Promise(() => {}));
     const call = new Call(silentLog, 5);
-    const reply = await foldAnswering([status, stuck], () => Reply.data({}))(pipeRequest(), call);
+    const reply = await foldSettled([status, stuck], () => Reply.data({}))(pipeRequest(), call);
     deepEqual(statuses, [1]);
     equal(reply.errors[0] instanceof DeadlineError, true);
   });

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ByteStream, CallError, type Encoding, HeaderBag, makeRequest, Reply, refuse } from '#contract';
-import { type Answer, createRendering, render, renderPlain } from '../../../kernel/pipeline/render.ts';
+import { createRendering, type RenderedReply, render, renderPlain } from '../../../kernel/pipeline/render.ts';
 import type { Route } from '../../../kernel/pipeline/route.ts';
 
 const rendering = { version: 'Version 1', errorMessages: false };
@@ -19,7 +19,7 @@ function written(reply: Reply, { output = text, ttlMs = 0, told = rendering, hea
   return shown(render(reply, route, makeRequest({ headers: new HeaderBag(headers) }), told));
 }
 
-function shown({ status, headers, body }: Answer) {
+function shown({ status, headers, body }: RenderedReply) {
   const pairs = Array.from({ length: headers.length / 2 }, (_, at) => `${headers[2 * at]}: ${headers[2 * at + 1]}`);
   return [status, ...pairs, body];
 }
@@ -120,7 +120,7 @@ describe('the answer of a raw endpoint', () => {
   });
 
   it('is written as a stream without a length only where that is its way, of a success that comes as a stream', () => {
-    const answerOf = (output: Encoding, status: number, body: Reply['body']): Answer =>
+    const answerOf = (output: Encoding, status: number, body: Reply['body']): RenderedReply =>
       render(
         Reply.raw(status, new HeaderBag(['Content-Length', '5']), body),
         { output } as Route,

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { atEndpoint, type Catalogue, definePlugin } from '#contract';
 import { main } from '../../../kernel/cli/main.ts';
-import type { Place } from '../../../kernel/inspect/index.ts';
+import type { FilePosition } from '../../../kernel/inspect/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { createFolder, type Folder } from '../cli/command.ts';
 
@@ -104,7 +104,7 @@ describe('what a plugin brings to the command line', () => {
   describe('a rule of the audit', () => {
     const recommended = async (extra: object) => {
       const { out } = await sluice('audit', '-c', folder.write('a.json', document(extra)), '--format', 'json');
-      const { recommendations } = JSON.parse(out) as { recommendations: { rule: string; instances: Place[] }[] };
+      const { recommendations } = JSON.parse(out) as { recommendations: { rule: string; instances: FilePosition[] }[] };
       return recommendations;
     };
     const told = async (extra: object) => (await recommended(extra)).some(({ rule }) => rule === 'test/locks.missing');

@@ -6,11 +6,11 @@ import { PassThrough } from 'node:stream';
 import { connect as connectTls, createSecureContext, createServer as createTlsServer } from 'node:tls';
 import Koa from 'koa';
 import {
-  answerByKoa,
   beforeFirstRead,
   decideUpgrades,
   forgetFirstRead,
   handConnection,
+  respondByKoa,
   useContext,
   watchTimeouts,
 } from '../../../kernel/server/internals.ts';
@@ -114,7 +114,7 @@ describe('what is used of Node.js and Koa beyond their documentation', () => {
   it('Koa answers from what was left on a context', async () => {
     class Through extends Koa {
       handleRequest(context: Koa.Context, run: (context: Koa.Context) => Promise<void>): Promise<void> {
-        return answerByKoa.call(this, context, run);
+        return respondByKoa.call(this, context, run);
       }
     }
     const app = new Through();

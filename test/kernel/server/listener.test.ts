@@ -5,7 +5,7 @@ import { mock } from 'node:test';
 import type { ServiceConfig } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import type { Exchange } from '../../../kernel/server/exchange.ts';
-import { type ExchangeMessage, exchangeKey } from '../../../kernel/server/exchange-parts.ts';
+import { type ExchangeMessage, exchangeKey } from '../../../kernel/server/exchange-context.ts';
 import { type Listener, listen } from '../../../kernel/server/listener.ts';
 import type { PortSettings } from '../../../kernel/server/protocols.ts';
 import { SwitchingResponse } from '../../../kernel/server/upgrade.ts';

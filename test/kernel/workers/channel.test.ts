@@ -46,10 +46,10 @@ describe('the channel between two processes', () => {
   });
 
   it('carries the messages of one turn together, in their order, and those of the next turn after them', async () => {
-    asking.tell('note', 1);
-    asking.tell('note');
+    asking.notify('note', 1);
+    asking.notify('note');
     equal(await asking.ask('ask', 3), 3);
-    asking.tell('note', 4);
+    asking.notify('note', 4);
     await arrival();
     deepEqual(told, [1, null, 4]);
     deepEqual(near.sent, [
@@ -66,9 +66,9 @@ describe('the channel between two processes', () => {
     answer = () => {
       throw new Error('no');
     };
-    asking.tell('ask');
-    asking.tell('note', 1);
-    asking.tell('unknown');
+    asking.notify('ask');
+    asking.notify('note', 1);
+    asking.notify('unknown');
     await arrival();
     deepEqual([told, far.sent], [[1], []]);
   });
@@ -128,10 +128,10 @@ describe('the channel between two processes', () => {
 
   it('loses what a broken line does not take', async () => {
     near.trouble = new Error('EPIPE');
-    asking.tell('note', 1);
+    asking.notify('note', 1);
     await arrival();
     near.trouble = null;
-    asking.tell('note', 2);
+    asking.notify('note', 2);
     await arrival();
     deepEqual(told, [2]);
   });
@@ -167,9 +167,9 @@ describe('the channel between two processes', () => {
     });
 
     it('sends nothing any more, not even what has been said in the same turn', async () => {
-      asking.tell('note', 1);
+      asking.notify('note', 1);
       asking.close();
-      asking.tell('note', 2);
+      asking.notify('note', 2);
       void refusal(asking.ask('ask'));
       await arrival();
       deepEqual([near.sent, told], [[], []]);

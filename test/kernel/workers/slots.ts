@@ -44,7 +44,7 @@ export class SeatStand {
       listens: false,
       port: null,
       denied: [{ address: '127.0.0.1', port: 1 }],
-      answerShared: ({ asked }) => `answer to ${asked}`,
+      useShared: ({ asked }) => `answer to ${asked}`,
       mirrorSnapshot: (id) => `all of ${id}`,
       onMirror: tell('mirror'),
       onHeartbeat: tell('heartbeat'),
@@ -72,7 +72,7 @@ export class SeatStand {
 
   async up(): Promise<void> {
     this.slot.start();
-    this.last.channel.tell('ready');
+    this.last.channel.notify('ready');
     await turnsUntil(() => this.slot.state === 'up');
   }
 

@@ -88,7 +88,7 @@ describe('the pool of workers', () => {
         ...answers[at],
       });
       processes.push(started);
-      setImmediate(() => started.channel.tell('ready'));
+      setImmediate(() => started.channel.notify('ready'));
       return started as unknown as Worker;
     });
     await start();
@@ -109,7 +109,7 @@ describe('the pool of workers', () => {
     processes.map(({ orders }) => orders.flatMap(([found, payload]) => (found === name ? [payload] : [])));
   /** Every worker tells something. */
   async function heartbeat(...all: Partial<Heartbeat>[]): Promise<void> {
-    for (const [at, one] of all.entries()) processes[at]!.channel.tell('heartbeat', { ...quiet, ...one });
+    for (const [at, one] of all.entries()) processes[at]!.channel.notify('heartbeat', { ...quiet, ...one });
     await processes.at(-1)!.channel.ask('snapshot', '');
     await processes[0]!.channel.ask('snapshot', '');
   }
@@ -289,7 +289,7 @@ describe('the pool of workers', () => {
     list.change('mine');
     await until(() => asked('mirror').every((changes) => changes.length === 1));
     const [[{ id }]] = asked('mirror') as [[{ id: string }]];
-    processes[0]!.channel.tell('mirror', { id, change: 'theirs' });
+    processes[0]!.channel.notify('mirror', { id, change: 'theirs' });
     await until(() => asked('mirror').every((changes) => changes.length === 2));
     deepEqual(asked('mirror')[1], [
       { id, change: 'mine' },
@@ -307,7 +307,7 @@ describe('the pool of workers', () => {
       gateway.events.subscribe(subscription, ({ type, data }) => void found.push([type, data]))();
       return found;
     };
-    processes[1]!.channel.tell('event', { type: 'breaker.changed', data: { name: 'b' } });
+    processes[1]!.channel.notify('event', { type: 'breaker.changed', data: { name: 'b' } });
     await until(() => told().length === 3);
     processes[0]!.end(null, 'SIGSEGV');
     await until(() => told().length === 5);

@@ -22,7 +22,7 @@ describe('the place of a worker, over changes', () => {
       mock.timers.tick(30_000);
       await late;
       const prepared = stand.slot.prepare(order(2));
-      stand.last.channel.tell('ready');
+      stand.last.channel.notify('ready');
       await prepared;
       deepEqual(stand.last.orders.at(-1), ['prepare', order(2)]);
     });
@@ -115,7 +115,7 @@ describe('the place of a worker, over changes', () => {
       const committed = stand.slot.commit(2);
       await turnsUntil(() => stand.slot.state === 'down');
       mock.timers.tick(100);
-      stand.last.channel.tell('ready');
+      stand.last.channel.notify('ready');
       equal(await committed, null);
       deepEqual([stand.slot.state, stand.processes.length, stand.lines], ['up', 2, []]);
     });
@@ -168,7 +168,7 @@ describe('the place of a worker, over changes', () => {
       return count;
     };
     equal(await counted(), 0);
-    stand.last.channel.tell('heartbeat', { calls: 2, streams: 3 });
+    stand.last.channel.notify('heartbeat', { calls: 2, streams: 3 });
     await turnsUntil(() => stand.slot.heartbeat !== null);
     equal(await counted(), 5);
     const denied = stand.slot.deny([]);

@@ -19,7 +19,7 @@ describe('the place of a worker', () => {
     stand.slot.start();
     mock.timers.tick(400);
     deepEqual([stand.slot.state, stand.slot.pid, stand.slot.uptimeMs], ['starting', 100, 0]);
-    stand.last.channel.tell('ready');
+    stand.last.channel.notify('ready');
     await stand.slot.ready;
     deepEqual(stand.last.orders, [['deny', stand.owner.denied]]);
     deepEqual([stand.slot.state, stand.slot.uptimeMs, stand.told], ['up', 400, [['up', 7]]]);
@@ -68,13 +68,13 @@ describe('the place of a worker', () => {
     const { commit } = stand.answers;
     stand.answer({ commit: () => ({ revision: 0, rebound: [], port: null }) });
     stand.slot.start();
-    stand.last.channel.tell('ready');
+    stand.last.channel.notify('ready');
     await turnsUntil(() => stand.slot.state === 'down');
     deepEqual(stand.lines, ['worker 7 failed to start: it serves revision 0']);
     deepEqual(stand.told, [['down', [7, 'SIGKILL']]]);
     stand.answer({ commit: commit! });
     mock.timers.tick(100);
-    stand.last.channel.tell('ready');
+    stand.last.channel.notify('ready');
     await stand.slot.ready;
     equal(stand.processes.length, 2);
   });
@@ -84,7 +84,7 @@ describe('the place of a worker', () => {
       Object.assign(stand.owner, { committed: order(3), listens: true });
       stand.answer({ [late]: () => new Promise(() => {}) });
       stand.slot.start();
-      stand.last.channel.tell('ready');
+      stand.last.channel.notify('ready');
       await turnsUntil(() => stand.asked.includes(late));
       mock.timers.tick(29_999);
       await arrival();
@@ -122,7 +122,7 @@ describe('the place of a worker', () => {
 
   it('is not ready again until another worker is, and forgets what the dead one told', async () => {
     await stand.up();
-    stand.last.channel.tell('heartbeat', { revision: 1 });
+    stand.last.channel.notify('heartbeat', { revision: 1 });
     await turnsUntil(() => stand.slot.heartbeat !== null);
     deepEqual(stand.told.at(-1), ['heartbeat', { revision: 1 }]);
     stand.last.end(1, null);
@@ -136,7 +136,7 @@ describe('the place of a worker', () => {
     equal(isReady, false);
     stand.last.end(1, null);
     mock.timers.tick(500);
-    stand.last.channel.tell('ready');
+    stand.last.channel.notify('ready');
     await turnsUntil(() => isReady);
   });
 
@@ -151,7 +151,7 @@ describe('the place of a worker', () => {
     deepEqual(stand.told[1], ['down', [7, 'cannot be started: no memory']]);
     stand.pid = 101;
     mock.timers.tick(500);
-    stand.last.channel.tell('ready');
+    stand.last.channel.notify('ready');
     await stand.slot.ready;
     equal(stand.slot.pid, 101);
   });
@@ -167,8 +167,8 @@ describe('the place of a worker', () => {
     const { channel } = stand.last;
     equal(await channel.ask('shared', { revision: 1, id: 'a', asked: 5 }), 'answer to 5');
     equal(await channel.ask('snapshot', 'a'), 'all of a');
-    channel.tell('mirror', { id: 'a', change: 1 });
-    channel.tell('event', { type: 'breaker.changed', data: {} });
+    channel.notify('mirror', { id: 'a', change: 1 });
+    channel.notify('event', { type: 'breaker.changed', data: {} });
     await arrival();
     deepEqual(stand.told.slice(1), [
       ['mirror', { id: 'a', change: 1 }],
@@ -215,7 +215,7 @@ describe('the place of a worker', () => {
         stop: () => {},
       });
       stand.slot.start();
-      stand.last.channel.tell('ready');
+      stand.last.channel.notify('ready');
       await turnsUntil(() => go !== undefined);
       const stopped = stand.slot.stop();
       go!(null);

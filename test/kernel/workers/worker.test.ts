@@ -199,7 +199,7 @@ describe('what runs in the process of a worker', () => {
     deepEqual(await list({ 'x-change': 'mine' }), ['old']);
     const [change] = told.flatMap(([name, payload]) => (name === 'mirror' ? [payload as { id: string }] : []));
     deepEqual(change, { id: change!.id, change: 'mine' });
-    channel.tell('mirror', { id: change!.id, change: 'theirs' });
+    channel.notify('mirror', { id: change!.id, change: 'theirs' });
     await arrival();
     deepEqual(await list(), ['old', 'theirs']);
   });
@@ -229,7 +229,7 @@ describe('what runs in the process of a worker', () => {
     const kept = await fetch(`${url}/a`);
     await kept.text();
     ok(kept.headers.get('connection') !== 'close');
-    channel.tell('closing', true);
+    channel.notify('closing', true);
     await arrival();
     const closing = await fetch(`${url}/a`);
     await closing.text();
@@ -251,7 +251,7 @@ describe('what runs in the process of a worker', () => {
     const errors = () => lines.filter((line) => line.includes('ERROR')).length;
     await get(`${url}/a`);
     equal(errors(), 1);
-    channel.tell('level', 'CRITICAL');
+    channel.notify('level', 'CRITICAL');
     await arrival();
     await get(`${url}/a`);
     equal(errors(), 1);

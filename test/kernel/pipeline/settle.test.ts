@@ -13,7 +13,7 @@ import {
   type Wrap,
 } from '#contract';
 import type { Gateway } from '../../../kernel/index.ts';
-import { foldAnswering } from '../../../kernel/pipeline/answering.ts';
+import { foldSettled } from '../../../kernel/pipeline/settle.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
 import { ask } from '../server/ask.ts';
@@ -32,7 +32,7 @@ describe('folded stages', () => {
       how;
 
   it('answer at once when everything inside does', () => {
-    const handle = foldAnswering([mark('a')], () => new Reply(200));
+    const handle = foldSettled([mark('a')], () => new Reply(200));
     const reply = handle(request, new Call());
     ok(reply instanceof Reply);
     deepEqual(marks(reply), ['a']);
@@ -49,7 +49,7 @@ describe('folded stages', () => {
   ] as const) {
     it(`get a reply from inside also for what ${name}`, async () => {
       const stages = [mark('a'), mark('b'), fail(how), mark('c')];
-      const reply = await foldAnswering(stages, () => new Reply(200))(request, new Call());
+      const reply = await foldSettled(stages, () => new Reply(200))(request, new Call());
       deepEqual([reply.status, reply.errors[0]!.code, marks(reply)], [418, 'TEST', ['b', 'a']]);
     });
   }
@@ -60,7 +60,7 @@ describe('folded stages', () => {
       reply.headers.append('x', 'slow');
     });
     const first = new Reply(200);
-    const reply = await foldAnswering([mark('a'), slow, mark('b')], () => first)(request, new Call());
+    const reply = await foldSettled([mark('a'), slow, mark('b')], () => first)(request, new Call());
     deepEqual([reply === first, marks(reply)], [true, ['b', 'slow', 'a']]);
   });
 
@@ -70,7 +70,7 @@ describe('folded stages', () => {
     const broken = afterwards<ClientRequest>(() => {
       throw new CallError('TEST', 'broken');
     });
-    const handle = foldAnswering([broken], () => Reply.raw(200, new HeaderBag(), body));
+    const handle = foldSettled([broken], () => Reply.raw(200, new HeaderBag(), body));
     equal((await handle(request, new Call())).errors[0]!.code, 'TEST');
     deepEqual(told, ['context canceled']);
   });
@@ -82,7 +82,7 @@ describe('folded stages', () => {
   ] as const) {
     it(`answer when the call is given up while ${name} waits on and on`, async () => {
       const call = new Call();
-      const reply = foldAnswering(stages, never)(request, call);
+      const reply = foldSettled(stages, never)(request, call);
       call.cancel(new CallError('TEST', 'given up', { view: { status: 503 } }));
       const { status, headers } = await reply;
       deepEqual([status, headers.getAll('x')], [503, passed]);
@@ -92,7 +92,7 @@ describe('folded stages', () => {
   it('leave it to a step that heeds the end of the call what it answers', async () => {
     const call = new Call();
     const heeds = (): Promise<Reply> => new Promise((resolve) => call.onCancel(() => resolve(new Reply(204))));
-    const reply = foldAnswering([mark('a')], heeds)(request, call);
+    const reply = foldSettled([mark('a')], heeds)(request, call);
     call.cancel();
     const { status, headers } = await reply;
     deepEqual([status, headers.getAll('x')], [204, ['a']]);
@@ -101,7 +101,7 @@ describe('folded stages', () => {
   it('give up the bytes of a reply that comes too late', async () => {
     const call = new Call();
     const late = Promise.withResolvers<Reply>();
-    const reply = foldAnswering([], () => late.promise)(request, call);
+    const reply = foldSettled([], () => late.promise)(request, call);
     call.cancel();
     equal((await reply).failed, true);
     let given = 0;
@@ -114,7 +114,7 @@ describe('folded stages', () => {
     const call = new Call();
     let given = 0;
     const stream = new ByteStream({ cancel: () => given++ });
-    const reply = await foldAnswering([], async () => Reply.raw(200, new HeaderBag(), stream))(request, call);
+    const reply = await foldSettled([], async () => Reply.raw(200, new HeaderBag(), stream))(request, call);
     equal(reply.body, stream);
     call.cancel();
     await turn();

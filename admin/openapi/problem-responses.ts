@@ -1,18 +1,18 @@
 import type { Operation } from '../operation.ts';
 import { type ProblemSlug, problemStatuses } from '../problem.ts';
 import { titleOf, typeOf } from '../problem-document.ts';
-import { type Answer, type JsonSchema, named, problemSchema } from '../schemas.ts';
+import { type JsonSchema, named, problemSchema, type ResponseSchema } from '../schemas.ts';
 
 /** The problems that an operation may answer with, by status. */
-export function problemAnswers(operation: Operation): Readonly<Record<number, Answer>> {
+export function problemResponses(operation: Operation): Readonly<Record<number, ResponseSchema>> {
   const byStatus = Object.groupBy(new Set(slugsOf(operation)), (slug) => problemStatuses[slug]);
-  const answers = Object.entries(byStatus).map(([status, slugs = []]) => {
+  const responses = Object.entries(byStatus).map(([status, slugs = []]) => {
     const description = slugs.map((slug) => `${slug}: ${titleOf(slug)}.`).join(' ');
     const schemas = slugs.map((slug) => schemaOfSlug[slug]);
     const schema = schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
     return [status, { description, content: { 'application/problem+json': schema } }];
   });
-  return Object.fromEntries(answers);
+  return Object.fromEntries(responses);
 }
 
 /** A problem of one kind. */

@@ -1,7 +1,7 @@
 import { type Document, parentPointer } from '../config/index.ts';
 
 /** Where something stands in the configuration. */
-export interface Place {
+export interface FilePosition {
   /** JSON pointer in the document; of the nearest thing that is written when the thing itself is not. */
   readonly pointer: string;
   readonly file?: string;
@@ -12,17 +12,17 @@ export interface Place {
 }
 
 /** Finds the place of what a pointer leads to. */
-export type FindPlace = (pointer: string) => Place;
+export type FindPosition = (pointer: string) => FilePosition;
 
 /** For a configuration without a text: the pointer is all there is. */
-export const pointerOnly: FindPlace = (pointer) => ({ pointer });
+export const pointerOnly: FindPosition = (pointer) => ({ pointer });
 
 /** Places in a document, at the key where there is one. */
-export function placesIn(document: Document): FindPlace {
+export function positionsIn(document: Document): FindPosition {
   return (pointer) => {
     for (let at = pointer; ; at = parentPointer(at)) {
-      const found = document.locate(at, 'key');
-      if (found) return { pointer: at, file: document.file, line: found.line, column: found.column };
+      const match = document.locate(at, 'key');
+      if (match) return { pointer: at, file: document.file, line: match.line, column: match.column };
       if (at === '') return { pointer: at, file: document.file };
     }
   };

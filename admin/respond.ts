@@ -21,7 +21,7 @@ function commonHeaders({ status }: Operations, ctx: Koa.Context): void {
 }
 
 /** Answers with what went wrong: refusals and problems as they are, anything else as a fault of ours. */
-export function answerProblem(ctx: Koa.Context, gateway: Operations, log: Log, error: unknown): void {
+export function respondProblem(ctx: Koa.Context, gateway: Operations, log: Log, error: unknown): void {
   const document = documentOf(ctx, gateway, log, error);
   ctx.status = document.status;
   if (error instanceof Problem) ctx.set({ ...error.headers });
@@ -58,13 +58,13 @@ function attemptOf({ attempts }: Operations, error: unknown): { readonly attempt
 }
 
 /** The outermost step of every request. */
-export function answering(gateway: Operations, log: Log): Koa.Middleware {
+export function outermost(gateway: Operations, log: Log): Koa.Middleware {
   return async (ctx, next) => {
     commonHeaders(gateway, ctx);
     try {
       await next();
     } catch (error) {
-      answerProblem(ctx, gateway, log, error);
+      respondProblem(ctx, gateway, log, error);
     }
     ctx.set('Gateway-Revision', String(gateway.status.revision));
   };

@@ -1,7 +1,7 @@
 import type { BackendConfig, PipeRequest, Reply, Step } from '#contract';
 
 /** What the backends of an endpoint answered, by their names. Those that no configuration has any more are forgotten. */
-export class BackendAnswers {
+export class BackendResponses {
   #byName: Map<string, StatusCounts> | null = null;
   #configured: readonly (readonly string[])[] = [];
 
@@ -28,11 +28,11 @@ export class BackendAnswers {
 
   /** Those that have answered. */
   [Symbol.iterator](): Iterator<readonly [name: string, counts: StatusCounts]> {
-    return (this.#byName ?? noAnswers).entries();
+    return (this.#byName ?? noResponses).entries();
   }
 }
 
-const noAnswers: ReadonlyMap<string, StatusCounts> = new Map();
+const noResponses: ReadonlyMap<string, StatusCounts> = new Map();
 
 /** What each backend is called among those of its endpoint, as in `GET /users/{id}`; a second of that name gets `#2`. */
 export function backendNames(backends: readonly BackendConfig[]): string[] {
@@ -46,10 +46,10 @@ export function backendNames(backends: readonly BackendConfig[]): string[] {
 }
 
 /** Counts every answer of a backend, also that there was none. */
-export function countAnswers(answers: BackendAnswers, name: string, next: Step<PipeRequest>): Step<PipeRequest> {
+export function countResponses(responses: BackendResponses, name: string, next: Step<PipeRequest>): Step<PipeRequest> {
   let counts: StatusCounts | null = null;
   const count = (reply: Reply): Reply => {
-    counts ??= answers.of(name);
+    counts ??= responses.of(name);
     counts.record(reply.upstreamStatus ?? 0);
     return reply;
   };

@@ -2,7 +2,7 @@ import { HeaderBag, Reply, type ServiceConfig } from '#contract';
 import type { Destination } from './destinations.ts';
 
 /** What the gateway answers when no endpoint does. */
-export interface FallbackAnswers {
+export interface FallbackReplies {
   /** @param search as on the wire, without `?`. @param prefix value of `X-Forwarded-Prefix`. */
   of(
     destination: Exclude<Destination, { kind: 'route' | 'own' }>,
@@ -13,7 +13,7 @@ export interface FallbackAnswers {
 }
 
 /** Compiles the bodies of 404 and 405, redirects and refusals of one configuration. */
-export function createFallbackAnswers({ router }: ServiceConfig): FallbackAnswers {
+export function createFallbackReplies({ router }: ServiceConfig): FallbackReplies {
   const plain = (text: string, custom: object | undefined): { type: string; body: Buffer } =>
     custom
       ? { type: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(custom)) }
@@ -24,28 +24,28 @@ export function createFallbackAnswers({ router }: ServiceConfig): FallbackAnswer
     of(destination, method, search, prefix) {
       switch (destination.kind) {
         case 'none':
-          return answer(404, ['Content-Type', notFound.type], notFound.body);
+          return rawReply(404, ['Content-Type', notFound.type], notFound.body);
         case 'method':
-          return answer(
+          return rawReply(
             405,
             ['Allow', destination.allow.join(', '), 'Content-Type', wrongMethod.type],
             wrongMethod.body,
           );
         case 'refused':
-          return answer(400, ['Content-Type', 'text/plain'], Buffer.from(destination.text));
+          return rawReply(400, ['Content-Type', 'text/plain'], Buffer.from(destination.text));
         case 'options':
-          return Object.assign(answer(200, ['Allow', destination.allow.join(', ')], null), { complete: null });
+          return Object.assign(rawReply(200, ['Allow', destination.allow.join(', ')], null), { complete: null });
         case 'redirect': {
           const path = (destination.slashOnly ? cleanPrefix(prefix) : '') + destination.path;
           const location = search === '' ? path : `${path}?${search}`;
-          return answer(method === 'GET' ? 301 : 307, ['Location', location], null);
+          return rawReply(method === 'GET' ? 301 : 307, ['Location', location], null);
         }
       }
     },
   };
 }
 
-function answer(status: number, headers: string[], body: Buffer | null): Reply {
+function rawReply(status: number, headers: string[], body: Buffer | null): Reply {
   return Reply.raw(status, new HeaderBag(headers), body);
 }
 

@@ -1,5 +1,5 @@
 import { type ClientRequest, type Log, Reply, toCallError } from '#contract';
-import { type Answer, type Rendering, render, renderError, renderPlain } from '../pipeline/render.ts';
+import { type RenderedReply, type Rendering, render, renderError, renderPlain } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
 import { renderUpgrade } from './upgrade.ts';
 
@@ -7,17 +7,17 @@ import { renderUpgrade } from './upgrade.ts';
  * What a reply is written as, whatever it holds: a failure to write it is an answer too. Never throws.
  * @param route what has answered; null for anything but an endpoint.
  */
-export function answerOf(
+export function renderReply(
   reply: Reply,
   route: Route | null,
   request: ClientRequest,
   rendering: Rendering,
   log: Log,
-): Answer {
+): RenderedReply {
   try {
     if (reply.upgrade) return renderUpgrade(reply, reply.upgrade, request.upgrade, route, rendering);
-    const answer = route ? render(reply, route, request, rendering) : renderPlain(reply, rendering);
-    return reply.trailers ? { ...answer, trailers: reply.trailers } : answer;
+    const rendered = route ? render(reply, route, request, rendering) : renderPlain(reply, rendering);
+    return reply.trailers ? { ...rendered, trailers: reply.trailers } : rendered;
   } catch (error) {
     const failed = Reply.failed(toCallError(error));
     logErrors(failed, log, false);

@@ -1,10 +1,15 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { type BackendConfig, BackendError, HeaderBag, Reply } from '#contract';
-import { BackendAnswers, backendNames, countAnswers, statusClasses } from '../../../kernel/pipeline/backend-answers.ts';
+import {
+  BackendResponses,
+  backendNames,
+  countResponses,
+  statusClasses,
+} from '../../../kernel/pipeline/backend-responses.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 /** What was counted, by backend and class, as in `a 2xx: 1`. */
-function counted(answers: BackendAnswers): string[] {
+function counted(answers: BackendResponses): string[] {
   return Array.from(answers, ([name, counts]) =>
     counts.snapshot().flatMap((count, at) => (count === 0 ? [] : [`${name} ${statusClasses[at]}: ${count}`])),
   ).flat();
@@ -25,14 +30,14 @@ describe('the name of a backend among those of its endpoint', () => {
 
 describe('the answers of backends', () => {
   it('are counted by their status, and that there was none', async () => {
-    const answers = new BackendAnswers();
+    const answers = new BackendResponses();
     const replies = [
       () => Reply.raw(204, new HeaderBag(), null),
       async () => Reply.raw(201, new HeaderBag(), null),
       () => Reply.failed(new BackendError('BACKEND_STATUS', 'no', { upstreamStatus: 404 })),
       () => Reply.failed(new BackendError('BACKEND_CONNECT', 'refused')),
     ];
-    const step = countAnswers(answers, 'a', () => replies.shift()!());
+    const step = countResponses(answers, 'a', () => replies.shift()!());
     deepEqual(counted(answers), []);
     const statuses: number[] = [];
     while (replies.length > 0) statuses.push((await step(pipeRequest(), newCall())).status);
@@ -41,7 +46,7 @@ describe('the answers of backends', () => {
   });
 
   it('are kept while any configuration has the backend, and forgotten after it', () => {
-    const answers = new BackendAnswers();
+    const answers = new BackendResponses();
     const [first, second] = [answers.hold(['a', 'b']), answers.hold(['b'])];
     for (const name of ['a', 'b']) answers.of(name).record(200);
     first();
@@ -52,7 +57,7 @@ describe('the answers of backends', () => {
   });
 
   it('may be given back before there were any', () => {
-    const answers = new BackendAnswers();
+    const answers = new BackendResponses();
     answers.hold(['a'])();
     deepEqual(counted(answers), []);
   });

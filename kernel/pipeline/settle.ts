@@ -14,8 +14,8 @@ import { stagesOf } from './fold.ts';
  * Folds wraps, outermost first, around the innermost step so that each of them always gets a reply from inside: what is
  * thrown there is one, and so is the end of the call, whatever a step inside is still waiting for.
  */
-export function foldAnswering<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
-  return foldAround(wraps, answering(innermost, 0), 1);
+export function foldSettled<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
+  return foldAround(wraps, alwaysSettled(innermost, 0), 1);
 }
 
 /**
@@ -26,7 +26,7 @@ export function foldAround<R>(wraps: readonly Wrap<R>[], innermost: Step<R>, dep
   const stages = stagesOf(wraps);
   return stages.reduceRight(
     (next, { wrap, hooks }, at) =>
-      hooks ? afterwards(hooks, next) : answering(wrap(next), depth + stages.length - 1 - at),
+      hooks ? afterwards(hooks, next) : alwaysSettled(wrap(next), depth + stages.length - 1 - at),
     innermost,
   );
 }
@@ -69,15 +69,15 @@ function runFrom<R>(
 }
 
 /** One answer of a step, as a reply whatever becomes of it. */
-export function answered<R>(step: Step<R>, request: R, call: Call): Reply | Promise<Reply> {
-  return answering(step, 0)(request, call);
+export function settledReply<R>(step: Step<R>, request: R, call: Call): Reply | Promise<Reply> {
+  return alwaysSettled(step, 0)(request, call);
 }
 
 /**
  * @param depth of the steps inside: when the call is aborted each of them has a turn of the event loop to answer by
  * itself, innermost first, so that the steps around the one that does not are not passed over.
  */
-function answering<R>(step: Step<R>, depth: number): Step<R> {
+function alwaysSettled<R>(step: Step<R>, depth: number): Step<R> {
   return (request, call) => {
     try {
       const reply = step(request, call);

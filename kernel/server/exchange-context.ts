@@ -10,18 +10,18 @@ import {
   type RouterOptions,
   type Step,
 } from '#contract';
-import type { Answer, Rendering } from '../pipeline/render.ts';
+import type { RenderedReply, Rendering } from '../pipeline/render.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { FallbackAnswers } from './answers.ts';
-import type { RequestParts } from './client-request.ts';
+import type { RequestContext } from './client-request.ts';
 import type { Destinations } from './destinations.ts';
+import type { FallbackReplies } from './fallback-replies.ts';
 
 /** What the exchanges of one runtime share. */
-export interface ExchangeParts {
+export interface ExchangeContext {
   readonly destinations: Destinations;
   readonly rendering: Rendering;
-  readonly fallbacks: FallbackAnswers;
-  readonly requests: RequestParts;
+  readonly fallbacks: FallbackReplies;
+  readonly requests: RequestContext;
   readonly options: RouterOptions;
   /** What stands around everything that is answered; null for nothing. */
   readonly around: Step<ClientRequest> | null;
@@ -44,7 +44,7 @@ export interface KoaExchange {
   /** As of `ClientBody.settle`. */
   settleBody(streams: boolean): void;
   /** Lets those who asked see the head of an answer. */
-  seeHead(answer: Answer): Answer;
+  seeHead(rendered: RenderedReply): RenderedReply;
   /** Ends it: its connection answers with this status in its place, or ends. */
   abandon(status: number): void;
 }
@@ -62,13 +62,13 @@ export function abandon(message: IncomingMessage, status: number): void {
 }
 
 /** Lets those who asked see the head of an answer, and change it. */
-export type SeeHead = (answer: Answer, request: ClientRequest, call: Call) => Answer;
+export type SeeHead = (rendered: RenderedReply, request: ClientRequest, call: Call) => RenderedReply;
 
 /** @param hooks in the order in which they see a head. @returns null for none. */
 export function compileHeads(hooks: readonly NonNullable<AtService['head']>[], log: Log): SeeHead | null {
   if (hooks.length === 0) return null;
-  return (answer, request, call) => {
-    const head = { status: answer.status, headers: new HeaderBag(answer.headers) };
+  return (rendered, request, call) => {
+    const head = { status: rendered.status, headers: new HeaderBag(rendered.headers) };
     for (const hook of hooks) {
       try {
         hook(head, request, call);
@@ -76,6 +76,6 @@ export function compileHeads(hooks: readonly NonNullable<AtService['head']>[], l
         log.error(() => `a component failed at the head of an answer: ${error instanceof Error ? error.stack : error}`);
       }
     }
-    return { ...answer, status: head.status, headers: head.headers.list };
+    return { ...rendered, status: head.status, headers: head.headers.list };
   };
 }
