@@ -18,7 +18,7 @@ export interface Operating {
 
 /** Begins to watch a gateway. */
 export function openOperating(gateway: Operations, timers: Timers = systemTimers): Operating {
-  const sections = {
+  const watchers = {
     reloads: countReloads(gateway),
     loopLag: watchLoopLag(timers),
     logLevel: openLogLevelOverride(gateway, timers),
@@ -26,9 +26,9 @@ export function openOperating(gateway: Operations, timers: Timers = systemTimers
     eventStreams: openEventStreams(gateway, timers),
   };
   return {
-    ...sections,
+    ...watchers,
     close() {
-      for (const section of Object.values(sections)) section.close();
+      for (const watcher of Object.values(watchers)) watcher.close();
     },
   };
 }

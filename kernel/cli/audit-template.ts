@@ -22,9 +22,9 @@ interface Token {
  */
 export function compileTemplate(source: string, functions: TemplateFunctions): (data: unknown) => string {
   const tokens = tokensOf(source);
-  const [sections, rest] = compileUntilEnd(tokens, functions);
+  const [writers, rest] = compileUntilEnd(tokens, functions);
   if (rest.length > 0) throw new TemplateError('{{end}} without {{range}}');
-  return (data) => sections.map((section) => section(data, data)).join('');
+  return (data) => writers.map((writer) => writer(data, data)).join('');
 }
 
 function tokensOf(source: string): Token[] {
@@ -47,7 +47,7 @@ function tokensOf(source: string): Token[] {
 
 /** @returns what was compiled, and the tokens from the first `end` that belongs to nobody inside. */
 function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions): [parts: Writer[], rest: Token[]] {
-  const sections: Writer[] = [];
+  const writers: Writer[] = [];
   let left = tokens.slice();
   while (left.length > 0) {
     const { text, isAction } = left[0]!;
@@ -55,23 +55,23 @@ function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions)
     left = left.slice(1);
     const list = isAction ? /^range\s+(.+)$/s.exec(text)?.[1] : undefined;
     if (!isAction) {
-      sections.push(() => text);
+      writers.push(() => text);
     } else if (list === undefined) {
       const value = compilePipeline(text, functions);
-      sections.push((dot, root) => print(value(dot, root)));
+      writers.push((dot, root) => print(value(dot, root)));
     } else {
       const items = compileOperand(list.trim());
       const [inner, rest] = compileUntilEnd(left, functions);
       if (rest.length === 0) throw new TemplateError(`{{range ${list}}} without {{end}}`);
       left = rest.slice(1);
-      sections.push((dot, root) => {
+      writers.push((dot, root) => {
         const match = items(dot, root);
         if (!Array.isArray(match)) throw new TemplateError(`${list} is not a list`);
-        return match.map((item) => inner.map((section) => section(item, root)).join('')).join('');
+        return match.map((item) => inner.map((writer) => writer(item, root)).join('')).join('');
       });
     }
   }
-  return [sections, left];
+  return [writers, left];
 }
 
 type Value = (dot: unknown, root: unknown) => unknown;

@@ -75,10 +75,10 @@ function keyOrValue({ code, fix }: ConfigError): KeyOrValue {
 function locate(
   document: Document,
   pointer: string,
-  section: KeyOrValue,
+  which: KeyOrValue,
   within: ConfigError['within'],
 ): Position | undefined {
-  const position = document.locate(pointer, section, within);
+  const position = document.locate(pointer, which, within);
   return position || pointer === '' ? position : locate(document, parentPointer(pointer), 'value', undefined);
 }
 

@@ -10,17 +10,17 @@ const reference = /\$(?:(?<dollar>\$)|\{(?<braced>[\p{L}\p{Nd}_]+)\}|(?<plain>[\
  * @param names number of each group that has a name.
  */
 export function readTemplate(template: string, count: number, names: Readonly<Record<string, number>>): Expand {
-  const sections: (string | number)[] = [];
+  const pieces: (string | number)[] = [];
   let end = 0;
   for (const { 0: written, index, groups } of template.matchAll(reference)) {
     const { dollar, braced, plain } = groups!;
-    sections.push(template.slice(end, index), dollar ?? groupOf((braced ?? plain)!, count, names));
+    pieces.push(template.slice(end, index), dollar ?? groupOf((braced ?? plain)!, count, names));
     end = index + written.length;
   }
-  sections.push(template.slice(end));
+  pieces.push(template.slice(end));
   return (results) => {
     let text = '';
-    for (const segment of sections) text += typeof segment === 'string' ? segment : (results[segment] ?? '');
+    for (const segment of pieces) text += typeof segment === 'string' ? segment : (results[segment] ?? '');
     return text;
   };
 }

@@ -127,15 +127,15 @@ function hasField(schema: Schema, key: string): boolean {
 export function onlyClaim<A, K extends keyof A>(
   build: Build,
   attached: readonly Attached<A>[],
-  section: K,
+  key: K,
   does: string,
 ): A[K] | undefined {
-  const [first, ...others] = attached.filter(({ at }) => at[section] !== undefined);
+  const [first, ...others] = attached.filter(({ at }) => at[key] !== undefined);
   for (const other of others) {
     const message = `"${first!.plugin.name}" and "${other.plugin.name}" cannot both ${does}`;
     build.errors.push(new ConfigError('PLUGINS_CONFLICT', other.pointer, message, { related: [first!.pointer] }));
   }
-  return first?.at[section];
+  return first?.at[key];
 }
 
 /** A wrap that may answer by itself hides what stands inside it: the operator is told what. */

@@ -55,21 +55,21 @@ export interface BackendOptions {
  * Folds one backend's pipe, outermost first: query filter, path, concurrent calls, host, header filter, backend wraps,
  * decoding and shaping, transport wraps, protocol.
  */
-export function compileBackend(sections: BackendOptions): Step<PipeRequest> {
-  const { endpoint, backend } = sections;
-  const raw = sections.output.raw === true;
+export function compileBackend(options: BackendOptions): Step<PipeRequest> {
+  const { endpoint, backend } = options;
+  const raw = options.output.raw === true;
   const filter = compileBackendFilter(backend.input_headers, backend.input_query_strings);
-  const { call, replies } = sections.protocol;
-  const shape = compileShape(backend, sections.customShape);
+  const { call, replies } = options.protocol;
+  const shape = compileShape(backend, options.customShape);
   const reached = replies === 'data' && shape && !raw ? shaped(shape, call) : call;
-  const transport = fold(sections.transportWraps, sections.counting?.(reached) ?? reached);
-  const reading = raw ? compileRaw(sections, transport) : compileReading(sections, transport);
-  const wrapped = fold(sections.backendWraps, reading);
-  const send = atHost(sections, filter.headers, wrapped);
+  const transport = fold(options.transportWraps, options.counting?.(reached) ?? reached);
+  const reading = raw ? compileRaw(options, transport) : compileReading(options, transport);
+  const wrapped = fold(options.backendWraps, reading);
+  const send = atHost(options, filter.headers, wrapped);
   const calls = raw ? 1 : endpoint.concurrent_calls;
   const timeoutMs = Math.min(backend.timeout ?? endpoint.timeout, endpoint.timeout);
   const sent = calls > 1 ? concurrently(calls, send, timeoutMs) : send;
-  const addressed = withPath(sections, filter.query, sent);
+  const addressed = withPath(options, filter.query, sent);
   return backend.timeout && backend.timeout < endpoint.timeout ? withTimeout(backend.timeout, addressed) : addressed;
 }
 
@@ -82,9 +82,9 @@ function compileRaw(
   return withMessages(looking, transport);
 }
 
-function compileReading(sections: BackendOptions, transport: Step<PipeRequest>): Step<PipeRequest> {
-  const { backend, encoding, output } = sections;
-  const shape = compileShape(backend, sections.customShape);
+function compileReading(options: BackendOptions, transport: Step<PipeRequest>): Step<PipeRequest> {
+  const { backend, encoding, output } = options;
+  const shape = compileShape(backend, options.customShape);
   if (encoding.raw) return unreadable(transport);
   return decoded(
     {
@@ -92,13 +92,13 @@ function compileReading(sections: BackendOptions, transport: Step<PipeRequest>):
       asCollection: backend.is_collection ?? false,
       shape,
       pass:
-        sections.unread &&
-        sections.alone &&
+        options.unread &&
+        options.alone &&
         shape === null &&
         encoding.passes !== undefined &&
         encoding.name === output.name,
       name: `${backend.method} ${backend.url_pattern}`,
-      log: sections.log,
+      log: options.log,
     },
     transport,
   );

@@ -13,7 +13,7 @@ import {
 /** Share of the endpoint's time that the merge of several backends gets; the rest is for the stages after it. */
 const SHARE = 0.85;
 
-type Combine = (sections: readonly DataObject[]) => DataObject;
+type Combine = (objects: readonly DataObject[]) => DataObject;
 
 /**
  * Calls every backend at once and merges what they answer in declaration order. The merge waits for all of them, at
@@ -30,13 +30,13 @@ export function parallel(
   return (request, call) => {
     if (call.reason) return Reply.failed(toCallError(call.reason));
     return new Promise((resolve) => {
-      const section = call.fork(SHARE * timeoutMs);
+      const own = call.fork(SHARE * timeoutMs);
       const replies: (Reply | undefined)[] = new Array(backends.length);
       let errors = noErrors;
       let open = backends.length;
       const finish = () => {
         open = 0;
-        section.finish();
+        own.finish();
         resolve(mergeReplies(replies as Reply[], combine, errors));
       };
       const receive = (at: number, reply: Reply) => {
@@ -48,12 +48,12 @@ export function parallel(
         cancellation.off();
         finish();
       };
-      const cancellation = section.onCancel((reason) => {
+      const cancellation = own.onCancel((reason) => {
         for (let at = 0; at < backends.length; at++) {
           if (replies[at] === undefined) receive(at, Reply.failed(toCallError(reason)));
         }
       });
-      for (let at = 0; at < backends.length; at++) start(backends[at]!, request, section, at, receive);
+      for (let at = 0; at < backends.length; at++) start(backends[at]!, request, own, at, receive);
     });
   };
 }
@@ -88,7 +88,7 @@ export function mergeReplies(
   combine: Combine = mergeShallow,
   errors: readonly CallError[] = replies.flatMap(failuresOf),
 ): Reply {
-  const sections: DataObject[] = [];
+  const objects: DataObject[] = [];
   let complete = true;
   let failed = 0;
   let skipped = 0;
@@ -99,11 +99,11 @@ export function mergeReplies(
     }
     if (!reply.complete) complete = false;
     if (reply.complete === null || reply.failed) failed++;
-    else if (reply.data) sections.push(reply.data);
+    else if (reply.data) objects.push(reply.data);
     discard(reply.body);
   }
   if (failed > 0 && failed === replies.length - skipped) return Reply.failed(...errors);
-  const merged = Reply.data(combine(sections), complete && skipped < replies.length);
+  const merged = Reply.data(combine(objects), complete && skipped < replies.length);
   merged.errors = errors;
   return merged;
 }

@@ -34,18 +34,18 @@ export class HttpRequest implements ClientRequest {
   readonly search: string;
   params: Params = noParams;
   readonly #message: IncomingMessage;
-  readonly #parts: RequestContext;
+  readonly #context: RequestContext;
   readonly #source: RequestSource;
   #headers: HeaderBag | null = null;
   #query: Query | null = null;
   #ip: string | null = null;
   #body: RequestBody | null | undefined = undefined;
 
-  constructor(message: IncomingMessage, path: string, search: string, sections: RequestContext, source: RequestSource) {
+  constructor(message: IncomingMessage, path: string, search: string, context: RequestContext, source: RequestSource) {
     this.#message = message;
     this.path = path;
     this.search = search;
-    this.#parts = sections;
+    this.#context = context;
     this.#source = source;
   }
 
@@ -77,7 +77,7 @@ export class HttpRequest implements ClientRequest {
   }
 
   get ip(): string {
-    this.#ip ??= this.#parts.ipOf(this.#message);
+    this.#ip ??= this.#context.ipOf(this.#message);
     return this.#ip;
   }
 
@@ -98,10 +98,10 @@ export class HttpRequest implements ClientRequest {
   }
 
   match(method = this.method): EndpointConfig | null {
-    return this.#parts.findEndpoint(method, this.path);
+    return this.#context.findEndpoint(method, this.path);
   }
 
   with(changes: RequestChanges): ClientRequest {
-    return changed(this, changes, this.#parts.findEndpoint);
+    return changed(this, changes, this.#context.findEndpoint);
   }
 }

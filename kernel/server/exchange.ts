@@ -37,7 +37,7 @@ const noErrors: Reply['errors'] = Object.freeze([]);
 export class Exchange implements InFlight, Stream, CallHost {
   slot = 0;
   isConnection = false;
-  readonly #parts: ExchangeContext;
+  readonly #context: ExchangeContext;
   readonly #received: ReceivedRequest;
   readonly #response: ServerResponse;
   readonly #startedAt = performance.now();
@@ -49,11 +49,11 @@ export class Exchange implements InFlight, Stream, CallHost {
   /** Ends a stream in order; null for any other answer. */
   #endStream: (() => void) | null = null;
 
-  constructor(sections: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
-    this.#parts = sections;
-    this.#received = new ReceivedRequest(sections, message, response);
+  constructor(context: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
+    this.#context = context;
+    this.#received = new ReceivedRequest(context, message, response);
     this.#response = response;
-    this.#call = new Call(sections.log, Number.POSITIVE_INFINITY, this);
+    this.#call = new Call(context.log, Number.POSITIVE_INFINITY, this);
   }
 
   /** Koa middleware is about to see the request: it may change it, and read its body. */
@@ -71,7 +71,7 @@ export class Exchange implements InFlight, Stream, CallHost {
   run(context: Koa.Context): void | Promise<void> {
     this.#received.settle();
     const request = this.#received.client;
-    const { around } = this.#parts;
+    const { around } = this.#context;
     const reply = around ? around(request, this.#call) : this.dispatch(request, this.#call);
     if (!(reply instanceof Promise)) return this.#answer(context, request, reply);
     return reply.then((settled) => this.#answer(context, request, settled));
@@ -96,12 +96,12 @@ export class Exchange implements InFlight, Stream, CallHost {
 
   #fallback(destination: Exclude<Destination, { kind: 'route' | 'own' }>, request: ClientRequest): Reply {
     const prefix = request.headers.get('x-forwarded-prefix');
-    return this.#parts.fallbacks.of(destination, request.method, request.search, prefix);
+    return this.#context.fallbacks.of(destination, request.method, request.search, prefix);
   }
 
   #answer(context: Koa.Context, request: ClientRequest, reply: Reply): void | Promise<void> {
     const { route } = this.#received;
-    const log = route ? route.log : this.#parts.log;
+    const log = route ? route.log : this.#context.log;
     if (reply.errors.length > 0) {
       this.#errors = reply.errors;
       // A refusal made before the pipe is no failure: the access line tells it.
@@ -111,7 +111,7 @@ export class Exchange implements InFlight, Stream, CallHost {
       context.respond = false;
       return drop(reply);
     }
-    const { rendering, throughKoa } = this.#parts;
+    const { rendering, throughKoa } = this.#context;
     let rendered = renderReply(reply, route, request, rendering, log);
     this.settleBody(isStreamed(rendered));
     const isLeft = throughKoa && !rendered.streams && !rendered.upgrade;
@@ -128,7 +128,7 @@ export class Exchange implements InFlight, Stream, CallHost {
 
   /** Lets those who asked see a head that is about to be written, also one that Koa middleware has made. */
   seeHead(rendered: RenderedReply): RenderedReply {
-    const { heads } = this.#parts;
+    const { heads } = this.#context;
     return heads ? heads(rendered, this.#received.client, this.#call) : rendered;
   }
 
@@ -138,7 +138,7 @@ export class Exchange implements InFlight, Stream, CallHost {
   }
 
   #write(rendered: RenderedReply): void | Promise<void> {
-    const { options } = this.#parts;
+    const { options } = this.#context;
     if (options.disable_gzip || rendered.raw || !wantsGzip(this.#response, rendered)) return this.#send(rendered);
     const send = (packed: RenderedReply): void => {
       if (!this.#response.destroyed) this.#send(packed);
@@ -158,7 +158,7 @@ export class Exchange implements InFlight, Stream, CallHost {
     const { route } = this.#received;
     if (!this.#endStream || !route) return;
     route.hold.enter(this);
-    this.#parts.runtime.leave(this);
+    this.#context.runtime.leave(this);
   }
 
   /** A stream ends in order. */
@@ -195,7 +195,7 @@ export class Exchange implements InFlight, Stream, CallHost {
 
   /** Work that goes on keeps the configuration for as long as requests may. */
   background(work: Promise<unknown>): void {
-    this.#parts.runtime.background(work, this.#received.message.url!);
+    this.#context.runtime.background(work, this.#received.message.url!);
   }
 
   /** The response has ended or its client has left. */
@@ -209,7 +209,7 @@ export class Exchange implements InFlight, Stream, CallHost {
     this.#received.dropBody(new CancelledError());
     if (route && !this.#counted) this.#count(route, this.#status);
     if (this.#endStream && route) route.hold.leave(this);
-    else this.#parts.runtime.leave(this);
+    else this.#context.runtime.leave(this);
   }
 
   /** What the client was told. */

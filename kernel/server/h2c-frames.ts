@@ -62,14 +62,14 @@ export function requestFrames({ method, path, authority, rawHeaders }: FirstRequ
   const block = Buffer.concat(fields);
   const frames: Buffer[] = [];
   for (let start = 0; start < block.length; start += FRAME_BYTES) {
-    const section = block.subarray(start, start + FRAME_BYTES);
+    const chunk = block.subarray(start, start + FRAME_BYTES);
     const isLast = start + FRAME_BYTES >= block.length;
     const head = Buffer.alloc(FRAME_HEAD_BYTES);
-    head.writeUIntBE(section.length, 0, 3);
+    head.writeUIntBE(chunk.length, 0, 3);
     head[3] = start === 0 ? HEADERS : CONTINUATION;
     head[4] = (start === 0 ? END_STREAM : 0) | (isLast ? END_HEADERS : 0);
     head.writeUInt32BE(1, 5);
-    frames.push(head, section);
+    frames.push(head, chunk);
   }
   return Buffer.concat(frames);
 }

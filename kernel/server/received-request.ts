@@ -15,7 +15,7 @@ const badTarget: Destination = { kind: 'refused', text: 'error: invalid request 
 /** What a client asks for: the target of Node's message, where that leads, and the body, opened once. */
 export class ReceivedRequest implements RequestSource {
   readonly message: IncomingMessage;
-  readonly #parts: ExchangeContext;
+  readonly #context: ExchangeContext;
   readonly #response: ServerResponse;
   /** Tells what Koa middleware has changed; null where there is none. */
   #changes: KoaChanges | null = null;
@@ -26,8 +26,8 @@ export class ReceivedRequest implements RequestSource {
   /** What answers, or has begun to; null for anything but an endpoint. */
   route: Route | null = null;
 
-  constructor(sections: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
-    this.#parts = sections;
+  constructor(context: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
+    this.#context = context;
     this.message = message;
     this.#response = response;
     this.#target = readTarget(message);
@@ -36,7 +36,7 @@ export class ReceivedRequest implements RequestSource {
   /** Koa middleware is about to see the request: it may change it, and read its body. */
   prepare(): void {
     this.#changes = new KoaChanges(this.message);
-    this.#body = receiveBody(this.message, this.#response, this.#parts.options.max_payload || BODY_LIMIT_BYTES);
+    this.#body = receiveBody(this.message, this.#response, this.#context.options.max_payload || BODY_LIMIT_BYTES);
   }
 
   /** Koa middleware stands around it. */
@@ -47,14 +47,14 @@ export class ReceivedRequest implements RequestSource {
   /** Where it leads. Found once. */
   get destination(): Destination {
     this.#destination ??= this.#target
-      ? this.#parts.destinations.find(this.message.method!, this.#target.path)
+      ? this.#context.destinations.find(this.message.method!, this.#target.path)
       : badTarget;
     return this.#destination;
   }
 
   /** Where this request leads, or one that was made of it. */
   destinationOf(request: ClientRequest): Destination {
-    return request === this.#client ? this.destination : this.#parts.destinations.find(request.method, request.path);
+    return request === this.#client ? this.destination : this.#context.destinations.find(request.method, request.path);
   }
 
   /** Takes over what Koa middleware has made of it. */
@@ -72,7 +72,7 @@ export class ReceivedRequest implements RequestSource {
   get client(): HttpRequest {
     if (!this.#client) {
       const { path, search } = this.#target ?? { path: this.message.url!, search: '' };
-      this.#client = new HttpRequest(this.message, path, search, this.#parts.requests, this);
+      this.#client = new HttpRequest(this.message, path, search, this.#context.requests, this);
     }
     return this.#client;
   }
@@ -92,7 +92,7 @@ export class ReceivedRequest implements RequestSource {
     this.#body ??= receiveBody(this.message, this.#response);
     const { destination } = this;
     const limits = this.route ?? (destination.kind === 'route' ? destination.route : null);
-    const { max_payload: maxPayload } = this.#parts.options;
+    const { max_payload: maxPayload } = this.#context.options;
     return (
       this.#body &&
       limitBody(this.#body, this.message, limits ?? { maxPayloadBytes: maxPayload || BODY_LIMIT_BYTES, inflate: false })

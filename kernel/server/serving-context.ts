@@ -48,7 +48,7 @@ export async function createServingContext(
   const attached = compiled.service.map(({ at }) => at);
   const destinations = destinationsOf(config, compiled, router);
   const middleware = attached.map(({ middleware: layer }) => layer).filter((layer) => layer !== undefined);
-  const sections: ExchangeContext = {
+  const context: ExchangeContext = {
     destinations,
     rendering,
     fallbacks: createFallbackReplies(config),
@@ -60,7 +60,7 @@ export async function createServingContext(
     runtime,
     log,
   };
-  runtime.dispatcher.dispatch = componentDispatch(destinations, sections.fallbacks);
+  runtime.dispatcher.dispatch = componentDispatch(destinations, context.fallbacks);
   const handle = createApp(middleware, rendering.version, !config.router.disable_gzip, log).callback();
   const logging = joinLogging(
     attached.flatMap(({ logging: settings }) => settings ?? []),
@@ -74,7 +74,7 @@ export async function createServingContext(
     destinations,
     logging,
     serve(message: ExchangeMessage, response) {
-      const exchange = new Exchange(sections, message, response);
+      const exchange = new Exchange(context, message, response);
       message[exchangeKey] = exchange;
       runtime.enter(exchange);
       response.once('close', () => {

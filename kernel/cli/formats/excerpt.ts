@@ -26,8 +26,8 @@ const LEAD = 40;
  * @param mark columns from 0; at least one caret is drawn.
  */
 export function excerpt(line: string, mark: Span, secrets: readonly Span[]): Excerpt {
-  const section = nearby(line, mark, secrets);
-  const { text, from, to } = cut(section.secrets.reduceRight(masked, section), section);
+  const surroundings = nearby(line, mark, secrets);
+  const { text, from, to } = cut(surroundings.secrets.reduceRight(masked, surroundings), surroundings);
   let source = '';
   let before = 0;
   let below = 0;

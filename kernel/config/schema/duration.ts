@@ -12,7 +12,7 @@ const DIGITS = { ns: 19, us: 16, '\u00b5s': 16, '\u03bcs': 16, ms: 13, s: 10, m:
 const UNIT = `(?:${Object.keys(DIGITS).join('|')})`;
 const NUMBER = '(?:\\d+(?:\\.\\d*)?|\\.\\d+)';
 const shape = new RegExp(`^(?:${NUMBER}${UNIT})+$`);
-const sections = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
+const terms = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
 const PART = `(?:${Object.entries(DIGITS)
   .map(([unit, digits]) => `(?:0*\\d{1,${digits}}(?:\\.\\d*)?|\\.\\d+)${unit}`)
@@ -30,7 +30,7 @@ const shortSegments = new RegExp(`^${PART}+$`);
 export function readDuration(text: string): number | undefined {
   if (!form.test(text)) return undefined;
   let total = 0;
-  for (const [, number, unit] of text.matchAll(sections)) {
+  for (const [, number, unit] of text.matchAll(terms)) {
     const perMs = UNITS_A_MS[unit!];
     total += perMs === undefined ? Number(number) * UNIT_MS[unit!]! : Number(number) / perMs;
   }

@@ -168,12 +168,12 @@ function refusal(code: string, message: string, cause?: unknown): ConfigErrors {
 function locator(text: string, format: Format, valueAt: ValueAt): Locate {
   let find: Finder | undefined;
   let position: ((range: TextRange) => Position) | undefined;
-  return (pointer, section, range) => {
+  return (pointer, which, range) => {
     find ??= format.finder(text);
     const steps = parsePointer(pointer);
     const value = range && valueAt(pointer);
     // A range of what is no text is one of its key.
-    const isOfKey = section === 'key' || (range !== undefined && typeof value !== 'string');
+    const isOfKey = which === 'key' || (range !== undefined && typeof value !== 'string');
     const span = find(steps, isOfKey ? 'key' : 'value');
     if (!span) return undefined;
     position ??= lineIndex(text);

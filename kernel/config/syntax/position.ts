@@ -29,10 +29,10 @@ export type ValueAt = (pointer: string) => unknown;
  * Where a value, or the key before it, stands in the text; undefined when there is no such value.
  * @param range of a string value, in UTF-16 units: where that part of it stands.
  */
-export type Locate = (pointer: string, section: KeyOrValue, range?: TextRange) => Position | undefined;
+export type Locate = (pointer: string, which: KeyOrValue, range?: TextRange) => Position | undefined;
 
 /** Finds where the value a pointer leads to stands in a text. */
-export type Finder = (steps: readonly string[], section: KeyOrValue) => TextRange | undefined;
+export type Finder = (steps: readonly string[], which: KeyOrValue) => TextRange | undefined;
 
 /** A value in a text, with the places of what it holds. */
 export interface TextNode {
@@ -61,10 +61,10 @@ export function textNode(
 
 /** Follows pointers through places. */
 export function finderOf(root: TextNode | undefined): Finder {
-  return (steps, section) => {
+  return (steps, which) => {
     let node = root;
     for (const step of steps) node = node?.child(step);
-    return (section === 'key' ? node?.key : undefined) ?? node?.value;
+    return (which === 'key' ? node?.key : undefined) ?? node?.value;
   };
 }
 
