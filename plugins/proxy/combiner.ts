@@ -17,16 +17,16 @@ export type Combine = NonNullable<AtEndpoint['combine']>;
 export const combiners: { readonly [name in 'default' | 'ordered' | 'append' | 'deep']: Combine | undefined } = {
   default: undefined,
   ordered: undefined,
-  append: (parts) => reduce(parts, append),
-  deep: (parts) => reduce(parts, deepen),
+  append: (objects) => reduce(objects, append),
+  deep: (objects) => reduce(objects, deepen),
 };
 
 /** A single part is handed back itself, no part at all gives `{}`. */
 function reduce(
-  parts: readonly DataObject[],
+  objects: readonly DataObject[],
   join: (earlier: DataObject, later: DataObject) => DataObject,
 ): DataObject {
-  return parts.length === 0 ? {} : parts.reduce((merged, part) => join(merged, part));
+  return objects.length === 0 ? {} : objects.reduce((merged, object) => join(merged, object));
 }
 
 function append(earlier: DataObject, later: DataObject): DataObject {

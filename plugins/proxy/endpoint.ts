@@ -46,14 +46,14 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
 }
 
 /** What stands in the configuration and changes nothing, for reasons its writer may not have seen. */
-function warnOfIdleOptions(site: EndpointProxySite, answering: number): void {
+function warnOfIdleOptions(site: EndpointProxySite, responding: number): void {
   const { config, endpoint } = site;
   const idle = (option: string, reason: string) => site.warn('PROXY_IDLE', `/${option}`, `${option} ${reason}`);
   for (const option of ['force_sandboxed_request', 'strategy'] as const) {
     if (config[option] !== undefined) idle(option, 'is accepted for compatibility and does nothing');
   }
-  if (answering > 1 && !passesBytes(site)) return;
-  const reason = answering > 1 ? `does nothing on ${endpoint.output_encoding}` : 'does nothing with a single backend';
+  if (responding > 1 && !passesBytes(site)) return;
+  const reason = responding > 1 ? `does nothing on ${endpoint.output_encoding}` : 'does nothing with a single backend';
   if (config.flatmap_filter) idle('flatmap_filter', reason);
   if (config.combiner !== 'default') idle('combiner', reason);
   if (config.sequential) idle('sequential', reason);

@@ -14,16 +14,16 @@ export type Operation = (root: Branch) => void;
 
 /** The containers a pattern leads to, in the order they stand in; scalars and missing children lead nowhere. */
 export function findBranches(root: Branch, pattern: readonly string[]): Target[] {
-  let found: Target[] = [{ branch: root, trail: [] }];
+  let results: Target[] = [{ branch: root, trail: [] }];
   for (const step of pattern) {
     const next: Target[] = [];
-    for (const { branch, trail } of found) {
+    for (const { branch, trail } of results) {
       if (step !== wildcard) enter(branch, branch.indexOf(step), trail, next);
       else for (let at = 0; at < branch.size; at++) enter(branch, at, trail, next);
     }
-    found = next;
+    results = next;
   }
-  return found;
+  return results;
 }
 
 function enter(parent: Branch, index: number, trail: readonly string[], into: Target[]): void {
@@ -62,9 +62,9 @@ function rename(parents: readonly Target[], name: string, newName: string): void
 /** Everything leaves its place before anything arrives, so that no value is moved twice. */
 function takeAll(root: Branch, parents: readonly string[], name: string): [from: Target, node: TreeNode][] {
   const taken: [Target, TreeNode][] = [];
-  for (const found of findBranches(root, parents)) {
-    const at = found.branch.indexOf(name);
-    if (at >= 0) taken.push([found, found.branch.take(at)]);
+  for (const match of findBranches(root, parents)) {
+    const at = match.branch.indexOf(name);
+    if (at >= 0) taken.push([match, match.branch.take(at)]);
   }
   return taken;
 }

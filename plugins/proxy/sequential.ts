@@ -68,10 +68,10 @@ async function follow(
   const replies: Reply[] = [];
   const offered: Params = {};
   for (const [at, { raw, propagated }] of links.entries()) {
-    const part = request.copy();
-    part.earlier = replies;
-    Object.assign(part.params, offered);
-    let reply = await inTime(attempt(backends[at]!, part, chain), chain);
+    const own = request.copy();
+    own.earlier = replies;
+    Object.assign(own.params, offered);
+    let reply = await inTime(attempt(backends[at]!, own, chain), chain);
     if (raw && reply.errors.length === 0) reply = await inTime(readBody(reply, propagated), chain);
     replies.push(reply);
     if (!isWhole(reply, raw)) return at === 0 ? reply : gathered(replies, false, combine);
@@ -110,9 +110,9 @@ function isWhole(reply: Reply, raw: boolean): boolean {
 }
 
 function gathered(replies: readonly Reply[], complete: boolean, combine: Combine): Reply {
-  const parts: DataObject[] = [];
-  for (const { data } of replies) if (data) parts.push(data);
-  const reply = Reply.data(combine(parts), complete && replies.some(({ skipped }) => !skipped));
+  const objects: DataObject[] = [];
+  for (const { data } of replies) if (data) objects.push(data);
+  const reply = Reply.data(combine(objects), complete && replies.some(({ skipped }) => !skipped));
   const last = replies.at(-1)!;
   reply.errors = last.errors;
   discard(last.body);

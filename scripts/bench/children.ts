@@ -57,11 +57,11 @@ export function start(
     ended,
     output,
     message: <T>(timeoutMs: number, question?: string) => {
-      const answer = new Promise<T>((resolve) => child.once('message', (message) => resolve(message as T)));
+      const response = new Promise<T>((resolve) => child.once('message', (message) => resolve(message as T)));
       if (question !== undefined) child.send(question);
       const name = command.join(' ');
       const failed = ended.then((how) => Promise.reject(new Error(`${name}: ${how}\n${output().slice(-2000)}`)));
-      return within(Promise.race([answer, failed]), timeoutMs, `${name}: no message`);
+      return within(Promise.race([response, failed]), timeoutMs, `${name}: no message`);
     },
     stop: async () => {
       child.kill('SIGTERM');

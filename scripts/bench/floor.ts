@@ -111,14 +111,14 @@ function filter({ id, name, email, address, tags }: Data): Data {
 
 function merge(paths: readonly string[]): Answer {
   return (response) => {
-    const parts: (Data | null)[] = [null, null, null];
+    const sections: (Data | null)[] = [null, null, null];
     let missing = paths.length;
     const arrived = (index: number, data: Data | null) => {
-      parts[index] = data;
+      sections[index] = data;
       missing -= 1;
       if (missing > 0) return;
-      if (parts.includes(null)) fail(response);
-      else send(response, { ...parts[0], ...parts[1], ...parts[2] });
+      if (sections.includes(null)) fail(response);
+      else send(response, { ...sections[0], ...sections[1], ...sections[2] });
     };
     for (let index = 0; index < paths.length; index += 1) {
       get(paths[index]!, new Decode((data) => arrived(index, data)));
@@ -126,7 +126,7 @@ function merge(paths: readonly string[]): Answer {
   };
 }
 
-const answers: Record<string, Answer> = {
+const responses: Record<string, Answer> = {
   'no-op': (response) => get('/small', new Pass(response)),
   json: transform('/small', same),
   filter: transform('/small', filter),
@@ -134,9 +134,9 @@ const answers: Record<string, Answer> = {
   'json-64k': transform('/large', same),
 };
 
-const answer = answers[scenario];
-if (!answer) throw new Error(`no floor for the scenario "${scenario}"`);
-const server = createServer((_request, response) => answer(response));
+const respond = responses[scenario];
+if (!respond) throw new Error(`no floor for the scenario "${scenario}"`);
+const server = createServer((_request, response) => respond(response));
 server.keepAliveTimeout = 0;
 server.listen(Number(port), '127.0.0.1');
 process.once('disconnect', () => process.exit());

@@ -12,7 +12,7 @@ export function manyEndpoints(count: number): ManyEndpoints {
   const endpoints = Array.from({ length: count }, (_, index) => ({
     endpoint: template(index),
     method: 'GET',
-    backend: Array.from({ length: 1 + (index % 3) }, (_, part) => backend(index, part)),
+    backend: Array.from({ length: 1 + (index % 3) }, (_, section) => backend(index, section)),
   }));
   return { endpoints, path: template(count - 1).replace(/\{\w+\}/g, '42') };
 }
@@ -31,12 +31,12 @@ function template(index: number): string {
   }
 }
 
-function backend(index: number, part: number): object {
-  const number = index + part;
+function backend(index: number, section: number): object {
+  const number = index + section;
   const withId = index % 2 === 1;
   return {
     url_pattern: withId ? `/service-${number % 20}/{id}` : `/service-${number % 20}`,
-    ...(part > 0 && { group: `part_${part}` }),
+    ...(section > 0 && { group: `part_${section}` }),
     ...(number % 3 === 0 && { allow: ['id', 'name', 'address.city', 'tags'] }),
     ...(number % 5 === 0 && { mapping: { name: 'full_name' } }),
   };

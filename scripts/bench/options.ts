@@ -47,7 +47,7 @@ export function positive(option: string, text: string, whole: boolean): number {
 
 /** One of some, by name. @throws Error when there is none of that name. */
 export function pick<T extends { readonly name: string }>(option: string, name: string, choice: readonly T[]): T {
-  const found = choice.find((one) => one.name === name);
-  if (found) return found;
+  const match = choice.find((one) => one.name === name);
+  if (match) return match;
   throw new Error(`--${option}: "${name}" is none of ${choice.map((one) => one.name).join(', ')}`);
 }

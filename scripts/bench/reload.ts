@@ -102,7 +102,7 @@ async function main(): Promise<void> {
   try {
     const generator = chooseGenerator(seconds, stage.folder);
     const rows: string[][] = [];
-    for (const size of values.endpoints.split(',').map((part) => positive('endpoints', part, true))) {
+    for (const size of values.endpoints.split(',').map((segment) => positive('endpoints', segment, true))) {
       rows.push(row(size, await measure(size, stage, generator)));
     }
     const heads = [

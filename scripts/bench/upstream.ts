@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { large, parts, small } from './payloads.ts';
+import { large, sections, small } from './payloads.ts';
 
 /**
  * The backend of every scenario, a process of its own: fixed bytes by path, as cheaply as node:http can. An unknown path
@@ -9,23 +9,23 @@ import { large, parts, small } from './payloads.ts';
 
 type Answer = { readonly headers: readonly string[]; readonly body: Buffer };
 
-const answers = new Map<string, Answer>([
-  ['/small', answer(small)],
-  ['/large', answer(large)],
-  ['/part/a', answer(parts.a)],
-  ['/part/b', answer(parts.b)],
-  ['/part/c', answer(parts.c)],
+const responses = new Map<string, Answer>([
+  ['/small', respond(small)],
+  ['/large', respond(large)],
+  ['/part/a', respond(sections.a)],
+  ['/part/b', respond(sections.b)],
+  ['/part/c', respond(sections.c)],
 ]);
-const other = answers.get('/small')!;
+const other = responses.get('/small')!;
 
-function answer(data: unknown): Answer {
+function respond(data: unknown): Answer {
   const body = Buffer.from(JSON.stringify(data));
   const headers = ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'ETag', '"fixed"'];
   return { headers, body };
 }
 
 const server = createServer((request, response) => {
-  const { headers, body } = answers.get(request.url!) ?? other;
+  const { headers, body } = responses.get(request.url!) ?? other;
   response.writeHead(200, headers as string[]);
   response.end(body);
 });

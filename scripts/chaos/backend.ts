@@ -16,8 +16,8 @@ export interface Told {
 export async function startBackend(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const [, kind, revision] = request.url!.split('/');
-    const answer = answers[kind!] ?? tell;
-    answer(request, response, Number(revision));
+    const respond = responses[kind!] ?? report;
+    respond(request, response, Number(revision));
   });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => {
@@ -35,9 +35,9 @@ export async function startBackend(): Promise<{ readonly url: string; close(): P
 
 type Answer = (request: IncomingMessage, response: ServerResponse, revision: number) => void;
 
-const answers: Readonly<Record<string, Answer>> = { big, events };
+const responses: Readonly<Record<string, Answer>> = { big, events };
 
-function tell(request: IncomingMessage, response: ServerResponse, revision: number): void {
+function report(request: IncomingMessage, response: ServerResponse, revision: number): void {
   let received = 0;
   request.on('data', (chunk: Buffer) => {
     received += chunk.length;
@@ -52,12 +52,12 @@ function tell(request: IncomingMessage, response: ServerResponse, revision: numb
 function big(request: IncomingMessage, response: ServerResponse, revision: number): void {
   request.resume();
   response.writeHead(200, { 'Content-Type': 'application/octet-stream' });
-  const part = Buffer.alloc(BIG_BYTES / 16, String(revision % 10));
+  const chunk = Buffer.alloc(BIG_BYTES / 16, String(revision % 10));
   let left = 16;
   const write = (): void => {
     while (left > 0) {
       left--;
-      if (!response.write(part)) return void response.once('drain', write);
+      if (!response.write(chunk)) return void response.once('drain', write);
     }
     response.end();
   };

@@ -26,8 +26,12 @@ function check(tally: Tally, kind: string, status: number, body: Buffer, receive
     tally.failures.push(`${kind}: status ${status} ${body}`);
     return;
   }
-  const { config, x, y, ...told } = JSON.parse(String(body)) as Partial<Told> & { config: number; x?: Told; y?: Told };
-  const tellers = x && y ? [x, y] : [told];
+  const { config, x, y, ...reported } = JSON.parse(String(body)) as Partial<Told> & {
+    config: number;
+    x?: Told;
+    y?: Told;
+  };
+  const tellers = x && y ? [x, y] : [reported];
   const isWhole = tellers.every((teller) => teller.revision === config && teller.received === received);
   if (!isWhole) tally.failures.push(`${kind}: ${body}`);
 }
@@ -71,7 +75,7 @@ const PIPELINED = 8;
 const pipelined: Client = (port, tally, stopped) =>
   repeat('pipelined', port, tally, stopped, async (connection) => {
     connection.send(get('/one').repeat(PIPELINED));
-    for (let answer = 0; answer < PIPELINED; answer++) {
+    for (let response = 0; response < PIPELINED; response++) {
       const { status, body, closes } = await connection.answer();
       check(tally, 'pipelined', status, body);
       if (closes) return false;
@@ -113,7 +117,7 @@ const UPLOAD_PART = Buffer.alloc(8 * 1024, 'u');
 const uploading: Client = (port, tally, stopped) =>
   repeat('uploading', port, tally, stopped, async (connection) => {
     connection.send('POST /upload HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n');
-    for (let part = 0; part < UPLOAD_PARTS; part++) {
+    for (let chunk = 0; chunk < UPLOAD_PARTS; chunk++) {
       connection.send(`${UPLOAD_PART.length.toString(16)}\r\n`);
       connection.send(UPLOAD_PART);
       connection.send('\r\n');

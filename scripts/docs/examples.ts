@@ -43,6 +43,7 @@ export function withDiscovery(name: string): Fields {
  */
 export async function mustBeGood(document: Fields, of: string, registry: Registry): Promise<void> {
   const { errors, warnings } = await examine(document, {}, registry, false);
-  const told = [...errors, ...warnings].map(({ pointer, code, message }) => `${pointer} ${code} ${message}`);
-  if (told.length > 0) throw new Error([`the example of ${of} is no good configuration:`, ...told].join('\n  '));
+  const reported = [...errors, ...warnings].map(({ pointer, code, message }) => `${pointer} ${code} ${message}`);
+  if (reported.length > 0)
+    throw new Error([`the example of ${of} is no good configuration:`, ...reported].join('\n  '));
 }

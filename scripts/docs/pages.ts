@@ -28,7 +28,7 @@ export async function makePages(registry: Registry): Promise<Map<string, string>
 function indexOf(core: readonly Topic[], components: readonly Topic[]): string {
   const rows = (topics: readonly Topic[]) =>
     topics.map(({ name, description }) => [link(name, `${name}.md`, 'index.md'), plain(description)]);
-  const parts = [
+  const segments = [
     '# Configuration reference',
     'Made from the schemas that validate a configuration, by `npm run docs`.',
     '## The file',
@@ -39,5 +39,5 @@ function indexOf(core: readonly Topic[], components: readonly Topic[]): string {
     '`sluice schema > sluice.schema.json` writes the same as JSON Schema, draft 07; a file beside it names it:',
     jsonBlock({ $schema: './sluice.schema.json', version: 3, endpoints: [] }),
   ];
-  return `${parts.join('\n\n')}\n`;
+  return `${segments.join('\n\n')}\n`;
 }

@@ -25,19 +25,19 @@ export function pageOf({ name, description, notes, objects, examples }: Topic): 
     text: fieldTable(schema, elsewhere),
   }));
   const documents = examples.map(({ heading, document }) => ({ heading, text: jsonBlock(document) }));
-  const parts = [
+  const segments = [
     `# ${name}`,
     plain(description),
     ...notes,
     ...section('Fields', fields),
     ...section(documents.length > 1 ? 'Examples' : 'Example', documents),
   ];
-  return `${parts.join('\n\n')}\n`;
+  return `${segments.join('\n\n')}\n`;
 }
 
-function section(title: string, parts: readonly Headed<{ readonly text: string }>[]): string[] {
-  const [only] = parts;
+function section(title: string, sections: readonly Headed<{ readonly text: string }>[]): string[] {
+  const [only] = sections;
   if (!only) return [];
-  if (parts.length === 1) return [`## ${title}`, only.text];
-  return [`## ${title}`, ...parts.flatMap(({ heading, text }) => [`### ${heading}`, text])];
+  if (sections.length === 1) return [`## ${title}`, only.text];
+  return [`## ${title}`, ...sections.flatMap(({ heading, text }) => [`### ${heading}`, text])];
 }

@@ -59,9 +59,9 @@ export async function openChangingGateway(endpoints: number): Promise<ChangingGa
         );
       }
       await gateway.reload(configuration(endpoints, changes, host));
-      const answer = await fetch(`http://127.0.0.1:${port}/items-1/7`, { method: 'POST', body: '{"id":"7"}' });
-      if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
-      await answer.arrayBuffer();
+      const response = await fetch(`http://127.0.0.1:${port}/items-1/7`, { method: 'POST', body: '{"id":"7"}' });
+      if (response.status !== 200) throw new Error(`answered ${response.status}`);
+      await response.arrayBuffer();
     },
     async close() {
       await gateway.close();

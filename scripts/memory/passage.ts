@@ -124,7 +124,7 @@ async function startGateway(output: string, backendPort: number) {
     throw new Error('the gateway ended');
   });
   gone.catch(() => {});
-  await Promise.race([answering(port), gone]);
+  await Promise.race([responding(port), gone]);
   return {
     port,
     pid: child.pid!,
@@ -137,7 +137,7 @@ async function startGateway(output: string, backendPort: number) {
 }
 
 /** Waits until somebody listens. */
-async function answering(port: number): Promise<void> {
+async function responding(port: number): Promise<void> {
   while (true) {
     const socket: Socket = connect(port, '127.0.0.1');
     try {

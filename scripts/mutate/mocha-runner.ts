@@ -68,8 +68,8 @@ class MochaRunner implements TestRunner {
 
   async #load(): Promise<Mocha> {
     if (this.#mocha) return this.#mocha;
-    const tell = (result: TestResult) => void this.#results.push(result);
-    const mocha = new Mocha({ reporter: reporterTo(tell) as never, timeout: TEST_MS });
+    const report = (result: TestResult) => void this.#results.push(result);
+    const mocha = new Mocha({ reporter: reporterTo(report) as never, timeout: TEST_MS });
     mocha.cleanReferencesAfterRun(false);
     for (const file of globSync(passedTests())) mocha.addFile(file);
     await mocha.loadFilesAsync();
@@ -79,7 +79,7 @@ class MochaRunner implements TestRunner {
 }
 
 /** What Mocha tells of a run; it also says which test the code that runs belongs to. */
-function reporterTo(tell: (result: TestResult) => void) {
+function reporterTo(report: (result: TestResult) => void) {
   return class {
     constructor(runner: Mocha.Runner) {
       const own = (test: Mocha.Runnable) => ({
@@ -96,10 +96,10 @@ function reporterTo(tell: (result: TestResult) => void) {
       runner.on('test', (test) => {
         context.currentTestId = test.fullTitle();
       });
-      runner.on('pass', (test) => tell({ ...own(test), status: TestStatus.Success }));
-      runner.on('pending', (test) => tell({ ...own(test), status: TestStatus.Skipped }));
+      runner.on('pass', (test) => report({ ...own(test), status: TestStatus.Success }));
+      runner.on('pending', (test) => report({ ...own(test), status: TestStatus.Skipped }));
       runner.on('fail', (test, error) =>
-        tell({ ...own(test), status: TestStatus.Failed, failureMessage: String(error?.stack ?? error) }),
+        report({ ...own(test), status: TestStatus.Failed, failureMessage: String(error?.stack ?? error) }),
       );
     }
   };

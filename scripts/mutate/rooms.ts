@@ -41,9 +41,9 @@ export function passedTests(): string[] {
 /** The globs of the tests that belong to a room, or to one file of it. @throws Error for a room without tests. */
 export function testsOf(path: string): string[] {
   const rooms = roomsOf(path).map((room) => [`test/${room}`, besides[room] ?? []] as const);
-  const found = rooms.find(([folder]) => existsSync(folder));
-  if (!found) throw new Error(`there are no tests in test/${path}`);
-  const [folder, others] = found;
+  const results = rooms.find(([folder]) => existsSync(folder));
+  if (!results) throw new Error(`there are no tests in test/${path}`);
+  const [folder, others] = results;
   return [`${folder}/**/*.test.ts`, ...others];
 }
 

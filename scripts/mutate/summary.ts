@@ -31,16 +31,16 @@ export function summaryOf(mutants: readonly Tried[], equivalents: readonly Equiv
   const table = new Map<string, Counts>();
   const unnoticed: string[] = [];
   for (const mutant of mutants.toSorted(byPlace)) {
-    const found = kinds[mutant.status];
-    if (!found) continue;
-    const isMissed = found === 'survived' || found === 'not reached';
-    const kind = isMissed && isNamed(mutant) ? 'equivalent' : found;
+    const match = kinds[mutant.status];
+    if (!match) continue;
+    const isMissed = match === 'survived' || match === 'not reached';
+    const kind = isMissed && isNamed(mutant) ? 'equivalent' : match;
     for (const file of [mutant.fileName, 'all']) {
       if (!table.has(file))
         table.set(file, { killed: 0, 'timed out': 0, survived: 0, 'not reached': 0, equivalent: 0 });
       table.get(file)![kind]++;
     }
-    if (isMissed && kind !== 'equivalent') unnoticed.push(describe(mutant, found));
+    if (isMissed && kind !== 'equivalent') unnoticed.push(describe(mutant, match));
   }
   return [...unnoticed, '', ...tableLines(table)].join('\n');
 }

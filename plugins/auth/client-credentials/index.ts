@@ -61,8 +61,8 @@ export const plugin = definePlugin({
 });
 
 /** Keys of kept values may be shown. */
-function hashed(...parts: Data[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+function hashed(...values: Data[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64');
 }
 
 function signerOf(tokens: TokenStore): HttpSigner {

@@ -20,8 +20,11 @@ export function readToken(status: number, contentType: string, text: string, sec
   const isGood = status >= 200 && status <= 299;
   const error = fields && getKey(fields, 'error');
   if (!isGood || !fields || (error !== undefined && error !== null && error !== '')) {
-    const told = [error, fields && getKey(fields, 'error_description')].filter((part) => typeof part === 'string');
-    const trouble = told.join(' ') || (isGood ? 'the answer of the token server cannot be read' : `status ${status}`);
+    const reported = [error, fields && getKey(fields, 'error_description')].filter(
+      (segment) => typeof segment === 'string',
+    );
+    const trouble =
+      reported.join(' ') || (isGood ? 'the answer of the token server cannot be read' : `status ${status}`);
     throw new Error(masked(trouble, secrets));
   }
   const token = getKey(fields, 'access_token');

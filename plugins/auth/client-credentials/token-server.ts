@@ -35,7 +35,11 @@ export interface TokenServer {
   issue(signal: AbortSignal): Promise<IssuedToken>;
 }
 
-export function tokenServer(site: Site<CredentialsConfig>, url: URL, keyOf: (...parts: Data[]) => string): TokenServer {
+export function tokenServer(
+  site: Site<CredentialsConfig>,
+  url: URL,
+  keyOf: (...values: Data[]) => string,
+): TokenServer {
   const { config } = site;
   const send = site.http({ ofService: true, followsRedirects: false });
   const agent = `Sluice Version ${site.use('version')}`;

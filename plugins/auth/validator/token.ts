@@ -87,8 +87,8 @@ function compactOf(text: string): string {
   const one = signatures === undefined ? document : Array.isArray(signatures) ? signatures[0] : null;
   if (Array.isArray(signatures) && (signatures.length !== 1 || Object.hasOwn(document, 'signature'))) return '';
   if (!isObject(one) || Object.hasOwn(one, 'header')) return '';
-  const parts = [getKey(one, 'protected'), getKey(document, 'payload'), getKey(one, 'signature')];
-  return parts.every((part) => typeof part === 'string') ? parts.join('.') : '';
+  const segments = [getKey(one, 'protected'), getKey(document, 'payload'), getKey(one, 'signature')];
+  return segments.every((segment) => typeof segment === 'string') ? segments.join('.') : '';
 }
 
 /** @returns null for a name that no key can have. */

@@ -69,7 +69,7 @@ export class Validation {
     if (typeof token === 'string') return this.#refuse(401, token);
     const key = this.#keys.find(token.keyId);
     if (!(key instanceof Promise)) return this.#verify(name, text.length, token, key, request, call);
-    return untilGivenUp(key, call).then((found) => this.#verify(name, text.length, token, found, request, call));
+    return untilGivenUp(key, call).then((match) => this.#verify(name, text.length, token, match, request, call));
   };
 
   #verify(

@@ -98,7 +98,7 @@ const VALUE_BYTES = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16] as const;
 
 /** The media type of the payload, in lower case and without parameters; undefined when none is told. */
 function contentType(headers: Buffer, offset: number): string | undefined {
-  let found: string | undefined;
+  let match: string | undefined;
   let at = 0;
   const broken = () => framingError('eventstream', 'headers that cannot be read', offset);
   while (at < headers.length) {
@@ -111,11 +111,11 @@ function contentType(headers: Buffer, offset: number): string | undefined {
     const valueEnd = valueStart + (fixed < 0 ? headers.readUInt16BE(nameEnd + 1) : fixed);
     if (valueEnd > headers.length) throw broken();
     if (type === STRING && headers.toString('latin1', at + 1, nameEnd) === ':content-type') {
-      found = headers.toString('latin1', valueStart, valueEnd).split(';', 1)[0]!.trim().toLowerCase();
+      match = headers.toString('latin1', valueStart, valueEnd).split(';', 1)[0]!.trim().toLowerCase();
     }
     at = valueEnd;
   }
-  return found;
+  return match;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

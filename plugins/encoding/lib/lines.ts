@@ -83,9 +83,9 @@ export class LineCutter {
     if (this.#format.line(whole)) this.#usedBytes += whole.length + 1;
   }
 
-  #keep(part: Uint8Array, at: number): void {
-    this.#check(part.length, at);
-    this.#begun.append(part);
+  #keep(bytes: Uint8Array, at: number): void {
+    this.#check(bytes.length, at);
+    this.#begun.append(bytes);
   }
 
   #check(more: number, at: number): void {

@@ -34,11 +34,11 @@ export function readXmlEvents(bytes: Uint8Array, events: XmlEvents): void {
     if (++depth > MAX_DEPTH) throw new Error(`XML nested deeper than ${MAX_DEPTH} levels`);
     events.open(tag.name, tag.attributes);
   });
-  parser.on('text', (part) => {
-    if (depth > 0) events.text(part);
+  parser.on('text', (segment) => {
+    if (depth > 0) events.text(segment);
   });
-  parser.on('cdata', (part) => {
-    if (depth > 0) events.text(part);
+  parser.on('cdata', (segment) => {
+    if (depth > 0) events.text(segment);
   });
   parser.on('closetag', () => {
     depth--;

@@ -23,12 +23,12 @@ export function readXml(bytes: Uint8Array, asCollection: boolean): DataObject {
   const path: Open[] = [];
   readXmlEvents(bytes, {
     open(name, attributes) {
-      let parts: DataObject | null = null;
+      let members: DataObject | null = null;
       for (const key in attributes) {
-        parts ??= {};
-        parts[`-${localName(key)}`] = attributes[key]!;
+        members ??= {};
+        members[`-${localName(key)}`] = attributes[key]!;
       }
-      path.push({ name: localName(name), parts, text: '' });
+      path.push({ name: localName(name), parts: members, text: '' });
     },
     text(text) {
       path[path.length - 1]!.text += text;
@@ -48,16 +48,16 @@ export function readXml(bytes: Uint8Array, asCollection: boolean): DataObject {
   return asCollection ? { collection: document } : document;
 }
 
-function contentOf({ parts, text }: Open): DataObject | string {
+function contentOf({ parts: members, text }: Open): DataObject | string {
   const trimmed = trimXml(text);
-  if (!parts) return trimmed;
-  if (trimmed !== '') parts['#text'] = trimmed;
-  return parts;
+  if (!members) return trimmed;
+  if (trimmed !== '') members['#text'] = trimmed;
+  return members;
 }
 
-function append(parts: DataObject, name: string, value: DataObject | string): void {
-  const known = getKey(parts, name);
-  if (known === undefined) setKey(parts, name, value);
+function append(members: DataObject, name: string, value: DataObject | string): void {
+  const known = getKey(members, name);
+  if (known === undefined) setKey(members, name, value);
   else if (Array.isArray(known)) known.push(value);
-  else setKey(parts, name, [known, value]);
+  else setKey(members, name, [known, value]);
 }

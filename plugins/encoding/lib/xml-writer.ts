@@ -77,12 +77,12 @@ function writeObject(text: BoundedText, name: string, object: DataObject): void 
   let content = '';
   text.add(`<${name}`);
   for (const key of Object.keys(object).sort()) {
-    const part = object[key]!;
-    if (isAttribute(key, part)) {
+    const segment = object[key]!;
+    if (isAttribute(key, segment)) {
       names ??= new UniqueNames();
-      text.add(` ${names.take(xmlName(key.slice(1)))}="${attributeText(scalarText(part))}"`);
-    } else if (isText(key, part)) {
-      content = scalarText(part);
+      text.add(` ${names.take(xmlName(key.slice(1)))}="${attributeText(scalarText(segment))}"`);
+    } else if (isText(key, segment)) {
+      content = scalarText(segment);
     } else {
       children.push(key);
     }

@@ -12,12 +12,12 @@ const MAX_DIGITS = 1000;
  */
 export function exactNumber(value: number, source: string): number | RawNumber | null {
   if (Number.isSafeInteger(value) && integer.test(source)) return value;
-  const parts = decimal.exec(source);
-  if (!parts) {
+  const match = decimal.exec(source);
+  if (!match) {
     if (integer.test(source)) return source.length > MAX_DIGITS ? null : JSON.rawJSON(BigInt(source).toString());
     return Number.isFinite(value) ? value : null;
   }
-  const [, sign, whole, fraction, exponent] = parts;
+  const [, sign, whole, fraction, exponent] = match;
   const text = `${sign === '-' ? '-' : ''}${whole || '0'}${fraction ? `.${fraction}` : ''}${exponent ? `e${exponent}` : ''}`;
   return parseExact(text) as number | RawNumber;
 }

@@ -61,7 +61,7 @@ function print(
   zone = 'z',
   fraction = '',
 ): string {
-  const [hour, minute, second] = time.map((part) => Number(part ?? 0)) as [number, number, number];
+  const [hour, minute, second] = time.map((segment) => Number(segment ?? 0)) as [number, number, number];
   const ahead = minutesAhead(zone);
   const midnight = new Date(Date.UTC(year, month, day));
   const exists = midnight.getUTCMonth() === month && midnight.getUTCDate() === day;

@@ -124,12 +124,12 @@ export function person(text: string): Person | null {
 
 /** The people in these texts, nobody twice. */
 export function people(texts: readonly string[]): Person[] {
-  const found = new Map<string, Person>();
+  const results = new Map<string, Person>();
   for (const text of texts) {
     const someone = person(text);
-    if (someone) found.set(JSON.stringify(someone), someone);
+    if (someone) results.set(JSON.stringify(someone), someone);
   }
-  return [...found.values()];
+  return [...results.values()];
 }
 
 /** The first text that is not empty. */

@@ -85,17 +85,17 @@ export function childrenOf(element: Element, name: string, space = ''): Element[
 
 /** The text of the first such child, trimmed; empty when there is none. Markup within it is kept as markup. */
 export function textOf(element: Element, name: string, space = ''): string {
-  const found = child(element, name, space);
-  return found ? inner(found) : '';
+  const match = child(element, name, space);
+  return match ? inner(match) : '';
 }
 
 /** What stands in an element: its text, or markup where it has children. */
 export function inner(element: Element): string {
   const plain = element.children.length === 0;
   let text = '';
-  for (const part of element.content) {
-    if (typeof part !== 'string') text += outerMarkup(part);
-    else text += plain ? part : elementText(part);
+  for (const segment of element.content) {
+    if (typeof segment !== 'string') text += outerMarkup(segment);
+    else text += plain ? segment : elementText(segment);
   }
   return trimXml(text);
 }
@@ -105,6 +105,6 @@ function outerMarkup({ tag, attributes, content }: Element): string {
   for (const key in attributes) text += ` ${key}="${attributeText(attributes[key]!)}"`;
   if (content.length === 0) return `${text}/>`;
   text += '>';
-  for (const part of content) text += typeof part === 'string' ? elementText(part) : outerMarkup(part);
+  for (const segment of content) text += typeof segment === 'string' ? elementText(segment) : outerMarkup(segment);
   return `${text}</${tag}>`;
 }

@@ -36,12 +36,12 @@ export function replyWithRange(reply: Reply, header: string, bytes: Uint8Array, 
   const boundary = randomUUID();
   headers.set('Content-Type', `multipart/byteranges; boundary=${boundary}`);
   const type = contentType === '' ? '' : `Content-Type: ${contentType}\r\n`;
-  const parts = ranges.flatMap((range) => [
+  const chunks = ranges.flatMap((range) => [
     Buffer.from(`--${boundary}\r\n${type}Content-Range: ${contentRange(range, bytes)}\r\n\r\n`, 'latin1'),
     cut(bytes, range),
     Buffer.from('\r\n'),
   ]);
-  fill(reply, Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)]));
+  fill(reply, Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]));
 }
 
 /** @returns null for ranges that cannot be read, are too many, or of which none is in the body. */

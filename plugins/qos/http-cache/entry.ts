@@ -136,8 +136,8 @@ function madeAt(headers: HeaderBag, cameAt: number): number {
 }
 
 function initialAge(headers: HeaderBag, { askedAt, cameAt }: Received): number {
-  const told = Number(/^\d+$/.exec(headers.get('age') ?? '')?.[0] ?? 0) + (cameAt - askedAt) / 1000;
-  return Math.max((cameAt - madeAt(headers, cameAt)) / 1000, told, 0);
+  const reported = Number(/^\d+$/.exec(headers.get('age') ?? '')?.[0] ?? 0) + (cameAt - askedAt) / 1000;
+  return Math.max((cameAt - madeAt(headers, cameAt)) / 1000, reported, 0);
 }
 
 /** @returns null for an answer that depends on more than headers, or on too many. */

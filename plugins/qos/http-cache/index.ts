@@ -98,21 +98,21 @@ function attach(site: BackendSite<Config>): AtBackend {
     snapshot: ({ id }) => pack({ does: 'drop', by: id, keys: [] }),
   });
   const { store, flights, id } = shelf.value;
-  const tell = (message: Message) => {
+  const report = (message: Message) => {
     if (role !== 'alone') shelf.change(pack(message));
   };
   site.cache('http', () => {
     store.clear();
-    tell({ does: 'clear', by: id });
+    report({ does: 'clear', by: id });
   });
   const caching = {
     ...{ store, flights, limits, timeoutMs: endpoint.timeout },
     isRaw: [endpoint.output_encoding, backend.encoding].some((name) => site.encoding(name)?.raw),
     changes: site.takeAll(changedReplies),
     kept(entry: Parameters<Store['put']>[0]) {
-      if ((entry.body?.length ?? 0) <= MAX_TOLD_BYTES) tell({ does: 'put', by: id, entry });
+      if ((entry.body?.length ?? 0) <= MAX_TOLD_BYTES) report({ does: 'put', by: id, entry });
     },
-    dropped: (keys: readonly string[]) => tell({ does: 'drop', by: id, keys }),
+    dropped: (keys: readonly string[]) => report({ does: 'drop', by: id, keys }),
     counted: counter(site),
   };
   return { transport: (next) => cached(caching, next) };

@@ -6,7 +6,7 @@ const timestamp = objectType(TimestampSchema);
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What each part is of a time whose parts in UTC are those of its zone. */
-const parts: Readonly<Record<string, (time: Date) => number>> = {
+const readers: Readonly<Record<string, (time: Date) => number>> = {
   getFullYear: (time) => time.getUTCFullYear(),
   getMonth: (time) => time.getUTCMonth(),
   getDate: (time) => time.getUTCDate(),
@@ -20,12 +20,12 @@ const parts: Readonly<Record<string, (time: Date) => number>> = {
 };
 
 /** The methods of timestamps. Those of the engine count in the zone of the machine, where hours are missing in spring. */
-export const timeMethods = Object.entries(parts).flatMap(([name, part]) => [
+export const timeMethods = Object.entries(readers).flatMap(([name, read]) => [
   celMethod(name, timestamp, [], CelScalar.INT, function () {
-    return BigInt(part(new Date(millisecondsOf(this))));
+    return BigInt(read(new Date(millisecondsOf(this))));
   }),
   celMethod(name, timestamp, [CelScalar.STRING], CelScalar.INT, function (zone) {
-    return BigInt(part(inZone(millisecondsOf(this), zone)));
+    return BigInt(read(inZone(millisecondsOf(this), zone)));
   }),
 ]);
 

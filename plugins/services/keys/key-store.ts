@@ -120,7 +120,7 @@ export class KeyStore {
       // The process that decides is gone, and soon this one.
       return;
     }
-    const told = this.#copy.next(signal);
+    const reported = this.#copy.next(signal);
     let result: Asked = 'done';
     try {
       const text = await this.#server.fetch(signal);
@@ -130,6 +130,6 @@ export class KeyStore {
       if (!signal.aborted) result = 'failed';
       this.#mirror.change({ failed: (error as Error).message });
     }
-    await Promise.all([told, Promise.resolve(this.#ask(result)).catch(() => {})]);
+    await Promise.all([reported, Promise.resolve(this.#ask(result)).catch(() => {})]);
   }
 }

@@ -112,7 +112,7 @@ function cooling(keys: Keys, cooldown: Cooldown): Keys {
     find(id) {
       if (cooldown.has(id)) return undefined;
       const key = keys.find(id);
-      return key instanceof Promise ? key.then((found) => noted(id, found)) : noted(id, key);
+      return key instanceof Promise ? key.then((match) => noted(id, match)) : noted(id, key);
     },
   };
 }

@@ -59,7 +59,7 @@ function logAnswers(write: Write, clock: Clock): AtBackend {
   };
 }
 
-function watchUpstream(tell: Write, clock: Clock): Wrap<PipeRequest> {
+function watchUpstream(report: Write, clock: Clock): Wrap<PipeRequest> {
   return (next) => (request, call) => {
     const { method, origin, target } = request;
     const startedAt = clock.now();
@@ -68,7 +68,7 @@ function watchUpstream(tell: Write, clock: Clock): Wrap<PipeRequest> {
       const latencyMs = clock.now() - startedAt;
       const { upstreamStatus: status, headers, errors } = reply;
       const endedAt = Date.now();
-      tell({ endedAt, latencyMs, status, method, origin, target, request, headers, errors, data: null, call });
+      report({ endedAt, latencyMs, status, method, origin, target, request, headers, errors, data: null, call });
       return reply;
     };
     const reply = next(request, call);

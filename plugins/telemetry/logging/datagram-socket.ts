@@ -9,9 +9,9 @@ const DATAGRAM = '0002';
  * connections. Undefined when there is none, or nothing is known of them.
  */
 export function datagramSocket(paths: readonly string[], listing = LISTING): string | undefined {
-  const found = paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket());
+  const results = paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket());
   const kinds = kindsOfSockets(listing);
-  return found.every((path) => kinds.get(realpathSync(path)) === DATAGRAM) ? found[0] : undefined;
+  return results.every((path) => kinds.get(realpathSync(path)) === DATAGRAM) ? results[0] : undefined;
 }
 
 function kindsOfSockets(listing: string): ReadonlyMap<string, string> {

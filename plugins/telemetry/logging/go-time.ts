@@ -86,7 +86,7 @@ function takeApart(timeMs: number, utc: boolean): Moment {
 const zoneFormat = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' });
 
 function zoneName(timeMs: number): string {
-  return zoneFormat.formatToParts(timeMs).find((part) => part.type === 'timeZoneName')?.value ?? 'UTC';
+  return zoneFormat.formatToParts(timeMs).find((piece) => piece.type === 'timeZoneName')?.value ?? 'UTC';
 }
 
 /** `.000` keeps every digit, `.999` drops zeros at the end. */

@@ -81,7 +81,7 @@ function checking({ request: before, response: after }: Readonly<Record<Phase, R
   const readsRequest = after.reads('req_');
   const readsPath = before.reads('req_path') || after.reads('req_path');
   const wrap: Wrap<PipeRequest> = (next) => {
-    const answer = (reply: Reply, request: PipeRequest | null, path: string, call: Call): Reply => {
+    const respond = (reply: Reply, request: PipeRequest | null, path: string, call: Call): Reply => {
       if (isRefusal(reply)) return reply;
       const error = after.check(new Variables({ request, path, reply, raw, claims: call.get(claimsSlot) }), call);
       if (!error) return reply;
@@ -101,8 +101,8 @@ function checking({ request: before, response: after }: Readonly<Record<Phase, R
       // What stands inside may change the request.
       const seen = readsRequest ? request.copy() : null;
       const reply = next(request, call);
-      if (!(reply instanceof Promise)) return answer(reply, seen, path, call);
-      return reply.then((settled) => answer(settled, seen, path, call));
+      if (!(reply instanceof Promise)) return respond(reply, seen, path, call);
+      return reply.then((settled) => respond(settled, seen, path, call));
     };
   };
   return wrap;

@@ -83,9 +83,15 @@ function checkOneOf(
   if (matching === 0 && closest !== null) findings.append(closest);
 }
 
-function checkAllOf(parts: readonly SchemaNode[], value: Data, path: Path | null, findings: Findings, run: Run): void {
+function checkAllOf(
+  schemas: readonly SchemaNode[],
+  value: Data,
+  path: Path | null,
+  findings: Findings,
+  run: Run,
+): void {
   const before = findings.count;
-  for (const part of parts) run.evaluate(part, value, path, findings, run);
+  for (const schema of schemas) run.evaluate(schema, value, path, findings, run);
   if (findings.count > before) findings.add(path, 'Must validate all the schemas (allOf)');
 }
 

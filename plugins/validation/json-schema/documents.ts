@@ -26,8 +26,8 @@ export function findReferred(reference: string, base: string, document: SchemaDo
   const [, number] = /^https?:\/\/json-schema\.org\/draft-0([467])\/schema(?:#|$)/.exec(href) ?? [];
   if (number === undefined) return null;
   const metaschema = metaschemaOf(number);
-  const part = resolveReference(addressOf(number) + hash, ROOT_ADDRESS, metaschema.names, metaschema.draft);
-  return part && { location: part, document: metaschema };
+  const location = resolveReference(addressOf(number) + hash, ROOT_ADDRESS, metaschema.names, metaschema.draft);
+  return location && { location, document: metaschema };
 }
 const files: Readonly<Record<string, string>> = {
   4: 'ajv-draft-04/dist/refs/json-schema-draft-04.json',

@@ -121,12 +121,12 @@ const RULES: Readonly<Record<string, (limit: unknown) => string>> = {
 function describe({ instancePath: pointer, keyword, schema: limit, data }: ErrorObject): SchemaMistake {
   const name = decodeStep(pointer.slice(pointer.lastIndexOf('/') + 1));
   const rule = RULES[keyword]?.(limit) ?? 'a valid schema';
-  const found = typeof data === 'object' && data !== null ? '' : `, found ${JSON.stringify(data)}`;
+  const match = typeof data === 'object' && data !== null ? '' : `, found ${JSON.stringify(data)}`;
   const near =
     keyword === 'enum' && typeof data === 'string' ? nearest(data, (limit as string[]).map(String)) : undefined;
   return {
     pointer,
-    message: `${name === '' ? 'the schema' : `'${name}'`} must be ${rule}${found}`,
+    message: `${name === '' ? 'the schema' : `'${name}'`} must be ${rule}${match}`,
     hint: near && `did you mean "${near}"?`,
   };
 }

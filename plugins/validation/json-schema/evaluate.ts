@@ -65,11 +65,11 @@ function follow(target: SchemaNode, value: Data, path: Path | null, findings: Fi
     known = new Map();
     memo.set(value, known);
   }
-  let part = known.get(target);
-  if (part === undefined) {
-    part = new Findings();
-    evaluate(target, value, path, part, run);
-    known.set(target, part);
+  let inner = known.get(target);
+  if (inner === undefined) {
+    inner = new Findings();
+    evaluate(target, value, path, inner, run);
+    known.set(target, inner);
   }
-  findings.append(part);
+  findings.append(inner);
 }

@@ -29,10 +29,10 @@ export class Findings {
   }
 
   /** Takes over the violations and the score of a part. */
-  append(part: Findings): void {
-    this.count += part.count;
-    this.score += part.score;
-    if (part.count > 0 && this.#entries.length < KEPT_LIMIT) this.#entries.push(part);
+  append(inner: Findings): void {
+    this.count += inner.count;
+    this.score += inner.score;
+    if (inner.count > 0 && this.#entries.length < KEPT_LIMIT) this.#entries.push(inner);
   }
 
   /**

@@ -45,9 +45,9 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
     const base = baseOf(schema, outer, draft);
     const reference = getKey(schema, '$ref');
     if (typeof reference === 'string') {
-      const found = findReferred(reference, base, document);
-      if (!found) throw fault('JSON_SCHEMA_REFERENCE', `${pointer}/$ref`, `"${reference}" is not in this document`);
-      node.ref = readNode(found.location.schema, found.location.pointer, found.location.base, found.document);
+      const match = findReferred(reference, base, document);
+      if (!match) throw fault('JSON_SCHEMA_REFERENCE', `${pointer}/$ref`, `"${reference}" is not in this document`);
+      node.ref = readNode(match.location.schema, match.location.pointer, match.location.base, match.document);
       return node;
     }
     const at = (steps: readonly (string | number)[]) => steps.map((step) => '/' + escapeToken(step)).join('');

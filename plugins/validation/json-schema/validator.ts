@@ -61,9 +61,9 @@ export function findRecursion(root: SchemaNode): Recursion {
 }
 
 function reachable(root: SchemaNode): SchemaNode[] {
-  const found = new Set([root]);
-  for (const node of found) for (const { child } of childrenOf(node)) found.add(child);
-  return [...found];
+  const results = new Set([root]);
+  for (const node of results) for (const { child } of childrenOf(node)) results.add(child);
+  return [...results];
 }
 
 /** @param hereOnly follow only what is applied to the same value. @returns a node of the first cycle found. */

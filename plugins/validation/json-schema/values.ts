@@ -128,14 +128,14 @@ export function createIdentify(): Identify {
 export function eachDuplicate(
   items: readonly Data[],
   identify: Identify,
-  found: (first: number, second: number) => void,
+  match: (first: number, second: number) => void,
 ): void {
   if (items.length < 2) return;
   const last = new Map<number, number>();
   for (let index = 0; index < items.length; index += 1) {
     const number = identify(items[index]!);
     const first = last.get(number);
-    if (first !== undefined) found(first, index);
+    if (first !== undefined) match(first, index);
     last.set(number, index);
   }
 }

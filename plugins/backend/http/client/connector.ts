@@ -77,10 +77,10 @@ export function deniedError(host: string): BackendError {
 
 /** Notes when a socket has its address and its connection. @returns what tells the times once it can be used. */
 function timing(socket: Socket, start: number, secure: boolean): () => ConnectionTimes {
-  let found = start;
+  let match = start;
   let connected = 0;
   socket.once('lookup', () => {
-    found = performance.now();
+    match = performance.now();
   });
   if (secure) {
     socket.once('connect', () => {
@@ -90,7 +90,7 @@ function timing(socket: Socket, start: number, secure: boolean): () => Connectio
   return () => {
     const now = performance.now();
     if (!secure) connected = now;
-    return { dnsMs: found - start, connectMs: connected - found, tlsMs: now - connected };
+    return { dnsMs: match - start, connectMs: connected - match, tlsMs: now - connected };
   };
 }
 

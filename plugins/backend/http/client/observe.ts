@@ -30,10 +30,10 @@ export class Observation {
     this.#tell((observer) => observer.responded?.(ms, this.#request, this.#call));
   }
 
-  #tell(tell: (observer: ConnectionObserver) => void): void {
+  #tell(report: (observer: ConnectionObserver) => void): void {
     for (const observer of this.#observers) {
       try {
-        tell(observer);
+        report(observer);
       } catch (error) {
         this.#call.log.error(() => `connection observer: ${error instanceof Error ? error.stack : String(error)}`);
       }

@@ -20,8 +20,8 @@ export function refusing(
     const near = targets.filter(({ port }) => denied.hasPort(port));
     if (near.length === 0) return dispatch(options, handler);
     Promise.all(near.map(({ host, port }) => leadsTo(denied, host, port)))
-      .then((found) => {
-        const at = found.indexOf(true);
+      .then((results) => {
+        const at = results.indexOf(true);
         if (at >= 0) throw deniedError(near[at]!.host);
         dispatch(options, handler);
       })
@@ -32,6 +32,6 @@ export function refusing(
 
 /** A name that only the proxy knows is not one of this machine. */
 async function leadsTo(denied: DeniedAddresses, host: string, port: number): Promise<boolean> {
-  const found = await lookup(host, { all: true }).catch(() => []);
-  return found.some(({ address }) => denied.has(address, port));
+  const results = await lookup(host, { all: true }).catch(() => []);
+  return results.some(({ address }) => denied.has(address, port));
 }
