@@ -93,14 +93,14 @@ function objection({ from, to }: Import): string | undefined {
 /** Every text in the code of a file: strings and templates, no comments. */
 function textsOf(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
-  const found: string[] = [];
+  const results: string[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node)) found.push(node.text);
-    if (ts.isRegularExpressionLiteral(node)) found.push(node.text.replaceAll('\\', ''));
+    if (ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node)) results.push(node.text);
+    if (ts.isRegularExpressionLiteral(node)) results.push(node.text.replaceAll('\\', ''));
     ts.forEachChild(node, visit);
   };
   visit(source);
-  return found;
+  return results;
 }
 
 const files = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts']);
@@ -134,8 +134,8 @@ describe('architecture', () => {
   });
 
   it('names every room of the kernel', () => {
-    const found = new Set(files.map(roomOf).filter((room) => room !== undefined));
-    equal([...found].sort().join(), [...rooms].sort().join());
+    const results = new Set(files.map(roomOf).filter((room) => room !== undefined));
+    equal([...results].sort().join(), [...rooms].sort().join());
   });
 
   it('has no circle of imports, types included', () => {

@@ -8,18 +8,18 @@ const takers = new Set(['push', 'unshift', 'splice', 'concat', 'max', 'min', 'fr
 /** Calls in a file that make arguments of a list. */
 function spreadCalls(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
-  const found: string[] = [];
+  const results: string[] = [];
   const look = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && node.arguments.some(ts.isSpreadElement)) {
       const { expression } = node;
       const name = ts.isPropertyAccessExpression(expression) ? expression.name.text : '';
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
-      if (takers.has(name)) found.push(`${file}:${line + 1}  ${node.getText()}`);
+      if (takers.has(name)) results.push(`${file}:${line + 1}  ${node.getText()}`);
     }
     ts.forEachChild(node, look);
   };
   look(source);
-  return found;
+  return results;
 }
 
 describe('a list, which can be of any length,', () => {

@@ -74,21 +74,21 @@ async function check(spec: Case, backends: Record<string, CannedBackend>): Promi
   }
   const gateway = await started;
   try {
-    const answer = await gateway.inject({
+    const response = await gateway.inject({
       method: request.method ?? 'GET',
       url: request.url ?? '/x',
       headers: request.headers ?? {},
       remoteAddress: request.ip ?? '127.0.0.1',
       ...(request.body !== undefined && { payload: request.body }),
     });
-    equal(answer.statusCode, expect.status ?? 200, answer.body);
-    checkHeaders(answer.headers, expect.headers, expect.absent, 'answer');
-    checkBody(answer.body, expect.body);
+    equal(response.statusCode, expect.status ?? 200, response.body);
+    checkHeaders(response.headers, expect.headers, expect.absent, 'answer');
+    checkBody(response.body, expect.body);
     for (const [name, wanted] of Object.entries(expect.seen ?? {})) checkSeen(name, backends[name]!.requests, wanted);
-    for (const part of expect.logs ?? []) {
+    for (const segment of expect.logs ?? []) {
       ok(
-        sinks.lines.some((line) => line.includes(part)),
-        `no line with ${part} in:\n${sinks.lines.join('')}`,
+        sinks.lines.some((line) => line.includes(segment)),
+        `no line with ${segment} in:\n${sinks.lines.join('')}`,
       );
     }
     for (const code of expect.warnings ?? []) {
@@ -123,11 +123,11 @@ function checkHeaders(
   of: string,
 ): void {
   for (const [name, value] of Object.entries(wanted)) {
-    const found = given[name.toLowerCase()];
+    const result = given[name.toLowerCase()];
     if (typeof value === 'string' && value.startsWith('~')) {
-      match(String(found), new RegExp(value.slice(1)), `${name} of ${of}`);
+      match(String(result), new RegExp(value.slice(1)), `${name} of ${of}`);
     } else {
-      deepEqual(found, value, `${name} of ${of}`);
+      deepEqual(result, value, `${name} of ${of}`);
     }
   }
   for (const name of absent) equal(given[name.toLowerCase()], undefined, `${name} of ${of}`);

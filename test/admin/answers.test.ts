@@ -147,29 +147,29 @@ describe('the audit log', () => {
   });
   afterEach(() => one.close());
 
-  const told = () => one.lines.filter((line) => line.includes('token=')).map((line) => line.trim());
+  const reported = () => one.lines.filter((line) => line.includes('token=')).map((line) => line.trim());
 
   it('has a line for a change: who, from where, what, and what came of it', async () => {
     await one.ask('/v1/config?message=hidden', { method: 'PUT', body: config('/b') });
     match(
-      told().join('|'),
+      reported().join('|'),
       /INFO: \[ADMIN\] token="environment" ip=127\.0\.0\.1 PUT \/v1\/config status=200 result=applied revision=1->2$/,
     );
   });
 
   it('has a line for a change that was refused', async () => {
     await one.ask('/v1/config', { method: 'PUT', body: { version: 3, endpoints: 'none' } });
-    match(told().join('|'), /PUT \/v1\/config status=422 result=refused revision=1$/);
+    match(reported().join('|'), /PUT \/v1\/config status=422 result=refused revision=1$/);
   });
 
   it('has a line for what operates the process', async () => {
     await one.ask('/v1/drain', { method: 'POST' });
-    match(told().join('|'), /POST \/v1\/drain status=202 result=done revision=1$/);
+    match(reported().join('|'), /POST \/v1\/drain status=202 result=done revision=1$/);
   });
 
   it('has none for looking', async () => {
     await one.ask('/v1/config');
     await one.ask('/v1/check', { method: 'POST' });
-    equal(told().length, 0);
+    equal(reported().length, 0);
   });
 });

@@ -97,26 +97,27 @@ describe('a configuration sent to the admin API', () => {
 
   describe('as a form', () => {
     const boundary = 'b0undary';
-    const part = (name: string, content: string, type = 'application/json') =>
+    const section = (name: string, content: string, type = 'application/json') =>
       `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\n` +
       `Content-Type: ${type}\r\n\r\n${content}\r\n`;
-    const form = (...parts: string[]) =>
-      send(`${parts.join('')}--${boundary}--\r\n`, as(`multipart/form-data; boundary=${boundary}`));
+    const form = (...segments: string[]) =>
+      send(`${segments.join('')}--${boundary}--\r\n`, as(`multipart/form-data; boundary=${boundary}`));
 
-    it('is its only file', async () => equal((await form(part('gateway.json', JSON.stringify(config())))).status, 200));
+    it('is its only file', async () =>
+      equal((await form(section('gateway.json', JSON.stringify(config())))).status, 200));
 
     it('is read as its name tells when its type tells nothing', async () => {
-      equal((await form(part('gateway.yaml', yaml, 'application/octet-stream'))).status, 200);
+      equal((await form(section('gateway.yaml', yaml, 'application/octet-stream'))).status, 200);
     });
 
     it('is refused with more files, by their names', async () => {
-      const { status, body } = await form(part('gateway.json', '{}'), part('limits.json', '{}'));
+      const { status, body } = await form(section('gateway.json', '{}'), section('limits.json', '{}'));
       equal(status, 400);
       match(body.detail, /"limits\.json" cannot be included/);
     });
 
     it('is refused when it is of no known type', async () => {
-      equal((await form(part('gateway.xml', '<a/>', 'text/xml'))).status, 415);
+      equal((await form(section('gateway.xml', '<a/>', 'text/xml'))).status, 415);
     });
 
     it('is refused without a file', async () => equal((await form()).status, 400));

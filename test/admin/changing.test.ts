@@ -38,11 +38,11 @@ describe('changing the configuration over the admin API', () => {
     equal(status, 200);
     equal(headers['gateway-revision'], '2');
     equal(headers['etag'], `"2-${body.hash.slice(0, 12)}"`);
-    const { durationMs, phases, hash, ...told } = body;
+    const { durationMs, phases, hash, ...reported } = body;
     deepEqual(Object.keys(phases).sort(), ['build', 'prepare', 'read', 'render', 'swap', 'validate', 'warmup']);
     match(hash, /^[\da-f]{64}$/);
     ok(Number.isInteger(durationMs));
-    deepEqual(told, {
+    deepEqual(reported, {
       result: 'applied',
       revision: 2,
       previous: 1,
@@ -175,11 +175,11 @@ describe('changing the configuration over the admin API', () => {
   describe('without waiting for it', () => {
     it('tells where it is reported', async () => {
       const { began, release } = hold();
-      const answer = await put(config('/b'), '', { prefer: 'respond-async' });
+      const response = await put(config('/b'), '', { prefer: 'respond-async' });
       await began;
-      equal(answer.status, 202);
-      equal(answer.headers['location'], '/v1/attempts/2');
-      equal(answer.headers['preference-applied'], 'respond-async');
+      equal(response.status, 202);
+      equal(response.headers['location'], '/v1/attempts/2');
+      equal(response.headers['preference-applied'], 'respond-async');
       equal((await one.ask('/v1/attempts/2')).body.result, 'running');
       const done = Promise.withResolvers<void>();
       one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => done.resolve());

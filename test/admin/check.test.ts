@@ -44,17 +44,17 @@ describe('checking over the admin API', () => {
   });
 
   it('places every mistake', async () => {
-    const answer = await check({ version: 3, endpoints: [{ endpoint: 'a', backend: [] }] });
-    equal(answer.status, 422);
-    equal(answer.body.type, 'urn:gateway:problem:validation');
-    deepEqual(codesOf(answer), ['/endpoints/0/backend', '/endpoints/0/endpoint']);
+    const response = await check({ version: 3, endpoints: [{ endpoint: 'a', backend: [] }] });
+    equal(response.status, 422);
+    equal(response.body.type, 'urn:gateway:problem:validation');
+    deepEqual(codesOf(response), ['/endpoints/0/backend', '/endpoints/0/endpoint']);
   });
 
   it('tells routes that collide as such, both of them', async () => {
-    const answer = await check(config('/user/{a}', '/user/{b}/x'));
-    equal(answer.status, 422);
-    equal(answer.body.type, 'urn:gateway:problem:routes');
-    const [{ pointer, related }] = answer.body.errors;
+    const response = await check(config('/user/{a}', '/user/{b}/x'));
+    equal(response.status, 422);
+    equal(response.body.type, 'urn:gateway:problem:routes');
+    const [{ pointer, related }] = response.body.errors;
     deepEqual([pointer, related[0].pointer], ['/endpoints/1/endpoint', '/endpoints/0/endpoint']);
   });
 

@@ -25,14 +25,14 @@ describe('a mistake in a configuration', () => {
     ];
     const status = await admin.ask('/v1/status');
     const attempts = await admin.ask('/v1/attempts');
-    const told: { code: string; line: number; column: number }[][] = [
+    const reported: { code: string; line: number; column: number }[][] = [
       JSON.parse(out).errors,
       checked.body.errors,
       reloaded.body.errors,
       status.body.lastReload.problem.errors,
       attempts.body.attempts[0].problem.errors,
     ];
-    const [first, ...others] = told.map((errors) =>
+    const [first, ...others] = reported.map((errors) =>
       errors.map(({ code, line, column }) => `${line}:${column} ${code}`).sort(),
     );
     deepEqual(first!.map((text) => text.split(' ')[1]).sort(), ['DURATION_INVALID', 'SCHEMA_UNKNOWN_KEY']);

@@ -179,11 +179,11 @@ describe('the admin API and the file of the configuration', () => {
     await one.gateway.watch();
     await put(config('/b'), '?persist=file');
     const attempts = one.gateway.attempts.list.length;
-    const told = Promise.withResolvers<void>();
-    one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => told.resolve());
+    const reported = Promise.withResolvers<void>();
+    one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => reported.resolve());
     // A change of another's is noticed by the same look at the file.
     writeFileSync(file, JSON.stringify(config('/c')));
-    await told.promise;
+    await reported.promise;
     equal(one.gateway.attempts.list.length, attempts + 1);
     equal(one.gateway.attempts.list[0]!.trigger, 'watch');
   });

@@ -26,8 +26,8 @@ describe('a flood of wrong tokens from one address', function () {
     const { promise, resolve, reject } = Promise.withResolvers<Told>();
     const headers = { authorization: `Bearer ${token}` };
     const sent = request({ host: '127.0.0.1', port, path, agent, headers, ...more }, (response) => {
-      const { statusCode = 0, headers: answered } = response;
-      response.resume().once('end', () => resolve({ status: statusCode, retryAfter: answered['retry-after'] }));
+      const { statusCode = 0, headers: responses } = response;
+      response.resume().once('end', () => resolve({ status: statusCode, retryAfter: responses['retry-after'] }));
     });
     sent.once('error', reject).end();
     return promise;
@@ -38,8 +38,8 @@ describe('a flood of wrong tokens from one address', function () {
     Promise.all(Array.from({ length: FLOOD }, (_, n) => call(adminPort(), '/v1/status', `wrong-${n}`)));
 
   it('is told ten times that the token is wrong, then when to come back', async () => {
-    const answers = await flood();
-    const counts = Map.groupBy(answers, ({ status }) => status);
+    const responses = await flood();
+    const counts = Map.groupBy(responses, ({ status }) => status);
     deepEqual([...counts].map(([status, { length }]) => [status, length]).sort(), [
       [401, 10],
       [429, FLOOD - 10],

@@ -79,7 +79,7 @@ describe('a change sent twice with one key', () => {
 describe('results that are remembered', () => {
   /** As much of a context as is looked at. */
   const contextOf = (key: string) => {
-    const told: Record<string, string> = {};
+    const reported: Record<string, string> = {};
     const headers: Readonly<Record<string, string>> = { 'idempotency-key': key };
     return {
       method: 'PUT',
@@ -87,7 +87,7 @@ describe('results that are remembered', () => {
       status: 200,
       body: 'done',
       get: (name: string) => headers[name] ?? '',
-      set: (fields: object) => Object.assign(told, fields),
+      set: (fields: object) => Object.assign(reported, fields),
       response: { get: () => '' },
     } as unknown as Koa.Context;
   };

@@ -97,10 +97,10 @@ describe('the admin port as a backend', function () {
     const port = gateway.processes.port ?? (await gateway.listen()).port;
     const to = encodeURIComponent(`http://${admin.address}/metrics`);
     const statuses = async () => {
-      const answers = Array.from({ length: 8 }, () =>
+      const responses = Array.from({ length: 8 }, () =>
         fetch(`http://127.0.0.1:${port}/a?to=${to}`, { headers: { connection: 'close' } }),
       );
-      return (await Promise.all(answers)).map(({ status }) => status);
+      return (await Promise.all(responses)).map(({ status }) => status);
     };
     deepEqual(await statuses(), Array(8).fill(500));
     const pids = gateway.processes.workers.map(({ pid }) => pid!);

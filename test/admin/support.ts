@@ -110,8 +110,8 @@ export async function askAt(address: string, path: string, asked: Ask = {}): Pro
   sent.once('response', async (response) => {
     const content = await text(response);
     const isJson = /\bjson\b/.test(response.headers['content-type'] ?? '') && content !== '';
-    const { statusCode = 0, headers: answered } = response;
-    resolve({ status: statusCode, headers: answered, text: content, body: isJson ? JSON.parse(content) : undefined });
+    const { statusCode = 0, headers: responses } = response;
+    resolve({ status: statusCode, headers: responses, text: content, body: isJson ? JSON.parse(content) : undefined });
   });
   sent.end(bytes);
   return promise;

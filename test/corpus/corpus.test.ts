@@ -5,7 +5,7 @@ import { stringify as asToml } from 'smol-toml';
 import type { Issue } from '../../kernel/config/index.ts';
 import { inspect } from './inspect.ts';
 import { mutationsOf } from './mutations.ts';
-import { asJson, asYaml, type Printed, type Stretch } from './printed.ts';
+import { asJson, asYaml, type Printed, type Range } from './printed.ts';
 import { jsonTextMutations, linesTwice, type TextMutation } from './text-mutations.ts';
 
 const home = import.meta.dirname;
@@ -27,10 +27,10 @@ const missed = JSON.parse(read(join(home, 'missed.json'))) as Record<string, str
 describe('check -t, on good configurations with one mistake put in', function () {
   this.timeout(60_000);
   const unfound: string[] = [];
-  let found = 0;
+  let match = 0;
 
   const examine = async (title: string, text: string, file: string, isTold: (issue: Issue) => boolean) => {
-    if ((await inspect(text, file)).some(isTold)) found++;
+    if ((await inspect(text, file)).some(isTold)) match++;
     else unfound.push(title);
   };
 
@@ -41,8 +41,8 @@ describe('check -t, on good configurations with one mistake put in', function ()
         const before = unfound.length;
         for (const mutation of mutationsOf(document)) {
           const printed = print(mutation.data);
-          const { stretch, exact } = mutation.place(printed);
-          const isTold = exact ? standsAt(printed, stretch) : standsIn(printed, stretch);
+          const { stretch: range, exact } = mutation.place(printed);
+          const isTold = exact ? standsAt(printed, range) : standsIn(printed, range);
           await examine(`${name(path)}, ${format}: ${mutation.name}`, printed.text, printed.file, isTold);
         }
         equal(unfound.slice(before).filter(isNews).join('\n'), '');
@@ -61,9 +61,9 @@ describe('check -t, on good configurations with one mistake put in', function ()
   }
 
   it('misses no more than missed.json says', () => {
-    const share = `${found} of ${found + unfound.length} found`;
+    const share = `${match} of ${match + unfound.length} found`;
     deepEqual(unfound.sort(), Object.keys(missed).sort(), share);
-    ok(found >= LEAST_FOUND, share);
+    ok(match >= LEAST_FOUND, share);
   });
 
   function isNews(title: string): boolean {
@@ -91,12 +91,12 @@ function textMutations(path: string, document: unknown): TextMutation[] {
 }
 
 /** Told just there, or for what is wrong inside an object, at its beginning. */
-function standsAt({ text }: Printed, { start }: Stretch): (issue: Issue) => boolean {
+function standsAt({ text }: Printed, { start }: Range): (issue: Issue) => boolean {
   const [line, column] = position(text, start);
   return (issue) => issue.line === line && issue.column === column;
 }
 
-function standsIn({ text }: Printed, { start, end }: Stretch): (issue: Issue) => boolean {
+function standsIn({ text }: Printed, { start, end }: Range): (issue: Issue) => boolean {
   const first = position(text, start);
   const last = position(text, end);
   return ({ line, column }) =>

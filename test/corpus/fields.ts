@@ -32,15 +32,15 @@ export function levelsOf(namespace: string): readonly Level[] {
 
 /** Every value of a good configuration that a schema describes, the root first. */
 export function fieldsOf(document: unknown): Field[] {
-  const found: Field[] = [];
+  const results: Field[] = [];
   const visit = (value: unknown, schema: Schema, path: Path, holder?: ObjectSchema): void => {
     if ('anyOf' in schema) {
-      found.push({ path, value, schema, holder });
+      results.push({ path, value, schema, holder });
       return;
     }
     if (schema.type === 'recursive') return visit(value, schema.schema(), path, holder);
     if (path.at(-1) === 'extra_config') return visitComponents(value as object, path);
-    found.push({ path, value, schema, holder });
+    results.push({ path, value, schema, holder });
     if (schema.type === 'array') {
       for (const [index, item] of (value as unknown[]).entries()) visit(item, schema.items, [...path, index]);
     } else if (schema.type === 'object') {
@@ -58,5 +58,5 @@ export function fieldsOf(document: unknown): Field[] {
     }
   };
   visit(document, serviceSchema, []);
-  return found;
+  return results;
 }

@@ -14,8 +14,8 @@ export async function inspect(text: string, file: string): Promise<readonly Issu
   try {
     const document = parseDocument(text, file);
     const { errors, warnings } = await examine(document.data, {}, registry, true);
-    const found = findingsOf(file, document, errors, [...document.warnings, ...warnings]);
-    return [...found.errors, ...found.warnings];
+    const match = findingsOf(file, document, errors, [...document.warnings, ...warnings]);
+    return [...match.errors, ...match.warnings];
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
     return findingsOf(file, error instanceof UnreadableError ? error : null, error.errors).errors;

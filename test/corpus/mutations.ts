@@ -1,7 +1,7 @@
 import { cloneData } from '../../kernel/config/index.ts';
 import { backendSchema, endpointSchema, serviceSchema } from '../../kernel/contract/internal.ts';
 import { type Field, fieldsOf, levelsOf } from './fields.ts';
-import type { Path, Printed, Stretch } from './printed.ts';
+import type { Path, Printed, Range } from './printed.ts';
 
 /** A change of a good configuration that makes it a bad one. */
 export interface Mutation {
@@ -9,7 +9,7 @@ export interface Mutation {
   readonly name: string;
   readonly data: unknown;
   /** Where it must be told: just there, or somewhere in there. */
-  place(text: Printed): { readonly stretch: Stretch; readonly exact: boolean };
+  place(text: Printed): { readonly stretch: Range; readonly exact: boolean };
 }
 
 type Data = Record<string | number, unknown>;
@@ -38,7 +38,7 @@ function mutation(
   document: unknown,
   change: (data: Data) => void,
   path: Path,
-  part: 'key' | 'value' | 'inside',
+  segment: 'key' | 'value' | 'inside',
 ): Mutation {
   const data = cloneData(document);
   change(data as Data);
@@ -46,8 +46,8 @@ function mutation(
     name: `${what} /${path.join('/')}`,
     data,
     place: (text) => ({
-      stretch: part === 'key' ? text.key(path) : text.value(path),
-      exact: part !== 'inside',
+      stretch: segment === 'key' ? text.key(path) : text.value(path),
+      exact: segment !== 'inside',
     }),
   };
 }
@@ -123,16 +123,16 @@ function misspelled(document: unknown, { path, holder }: Field): Mutation[] {
 
 /** The paths of all components. */
 function components(document: unknown): Path[] {
-  const found: Path[] = [];
+  const results: Path[] = [];
   const visit = (holder: Data, path: Path): void => {
     for (const name of Object.keys((holder['extra_config'] ?? {}) as object))
-      found.push([...path, 'extra_config', name]);
+      results.push([...path, 'extra_config', name]);
     for (const list of ['endpoints', 'backend']) {
       for (const [index, item] of ((holder[list] ?? []) as Data[]).entries()) visit(item, [...path, list, index]);
     }
   };
   visit(document as Data, []);
-  return found;
+  return results;
 }
 
 function misnamed(document: unknown, path: Path): Mutation[] {

@@ -5,7 +5,7 @@ import { isMap, isScalar, LineCounter, type Pair, parseDocument, stringify } fro
 export type Path = readonly (string | number)[];
 
 /** Where something stands in a text, by offsets; the end is exclusive. */
-export interface Stretch {
+export interface Range {
   readonly start: number;
   readonly end: number;
 }
@@ -14,8 +14,8 @@ export interface Stretch {
 export interface Printed {
   readonly text: string;
   readonly file: string;
-  key(path: Path): Stretch;
-  value(path: Path): Stretch;
+  key(path: Path): Range;
+  value(path: Path): Range;
 }
 
 export function asJson(data: unknown): Printed {
@@ -28,12 +28,12 @@ export function jsonText(text: string): Printed {
   return {
     text,
     file: 'mutated.json',
-    key: (path) => stretch(at(path).parent!.children![0]!),
-    value: (path) => stretch(at(path)),
+    key: (path) => range(at(path).parent!.children![0]!),
+    value: (path) => range(at(path)),
   };
 }
 
-function stretch({ offset, length }: { offset: number; length: number }): Stretch {
+function range({ offset, length }: { offset: number; length: number }): Range {
   return { start: offset, end: offset + length };
 }
 
@@ -45,7 +45,7 @@ export function asYaml(data: unknown): Printed {
     const key = String(path.at(-1));
     return (isMap(holder) ? holder.items : []).find((pair) => isScalar(pair.key) && String(pair.key.value) === key)!;
   };
-  const range = (node: unknown): Stretch => {
+  const range = (node: unknown): Range => {
     const [start, end] = (node as { range: [number, number, number] }).range;
     return { start, end };
   };

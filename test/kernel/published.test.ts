@@ -28,19 +28,19 @@ describe('a published endpoint', () => {
   };
 
   const statuses = async (...headers: Record<string, string>[]): Promise<number[]> => {
-    const found: number[] = [];
-    for (const each of headers) found.push((await gateway!.inject({ url: '/x', headers: each })).statusCode);
-    return found;
+    const results: number[] = [];
+    for (const each of headers) results.push((await gateway!.inject({ url: '/x', headers: each })).statusCode);
+    return results;
   };
 
   const published = async (): Promise<string[]> => {
-    const found: string[] = [];
+    const results: string[] = [];
     for (const method of methods) {
       const { statusCode } = await gateway!.inject({ method, url: '/x' });
-      if (statusCode === 200) found.push(method);
+      if (statusCode === 200) results.push(method);
       else equal(statusCode, 405, method);
     }
-    return found;
+    return results;
   };
 
   for (const method of methods) {
@@ -104,11 +104,11 @@ describe('the debug endpoint as a backend', () => {
       backend: [{ host: [`http://127.0.0.1:${port}`], url_pattern: '/__debug/{id}' }],
     };
     await gateway.reload({ ...service, endpoints: [look] });
-    const answer = await gateway.inject({
+    const response = await gateway.inject({
       url: '/look/7?listed=1&other=2',
       headers: { 'x-listed': 'yes', 'x-other': 'no', cookie: 'k=v' },
     });
-    deepEqual(JSON.parse(answer.body), { message: 'pong' });
+    deepEqual(JSON.parse(response.body), { message: 'pong' });
     await gateway.close();
     return lines.filter((line) => line.includes('[ENDPOINT: /__debug/*]'));
   };

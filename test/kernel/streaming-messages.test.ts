@@ -43,7 +43,7 @@ describe('messages of a stream', () => {
   let gateway: Operations;
   let port: number;
   let lines: readonly string[];
-  let answer: Answering;
+  let respond: Answering;
 
   const endpoint = (output: string, more: object = {}, backendMore: object = {}) => ({
     host: [backend.url],
@@ -63,7 +63,7 @@ describe('messages of a stream', () => {
     body: string | Uint8Array,
     headers: Record<string, string> = {},
   ): Promise<StreamedResponse & { clean: boolean }> => {
-    answer = (_seen, response) => response.writeHead(200, headers).end(body);
+    respond = (_seen, response) => response.writeHead(200, headers).end(body);
     await start(config);
     const client = await openStream(port, '/s');
     return Object.assign(client, { clean: await client.ended() });
@@ -80,7 +80,7 @@ describe('messages of a stream', () => {
   };
 
   beforeEach(async () => {
-    backend = await startBackend((seen, response) => answer(seen, response));
+    backend = await startBackend((seen, response) => respond(seen, response));
   });
 
   afterEach(async () => {
@@ -106,16 +106,16 @@ describe('messages of a stream', () => {
   });
 
   it('come out in order, however the backend’s chunks were cut', async () => {
-    const parts = ['{"n":1}\n{"n":2}\n{"n"', ':3}\n'];
+    const segments = ['{"n":1}\n{"n":2}\n{"n"', ':3}\n'];
     let source: ServerResponse | undefined;
-    answer = (_seen, response) => {
-      response.write(parts[0]);
+    respond = (_seen, response) => {
+      response.write(segments[0]);
       source = response;
     };
     await start(endpoint('ndjson'));
     const client = await openStream(port, '/s');
     await client.until('{"n":2}\n');
-    source!.end(parts[1]);
+    source!.end(segments[1]);
     equal(await client.ended(), true);
     equal(client.bytes.toString(), '{"n":1}\n{"n":2}\n{"n":3}\n');
   });

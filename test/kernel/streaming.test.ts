@@ -27,7 +27,7 @@ describe('streaming', () => {
   let port: number;
   let lines: readonly string[];
   /** The backend's answers, to be written step by step. */
-  const answers: ServerResponse[] = [];
+  const responses: ServerResponse[] = [];
   let head: [status: number, headers?: Record<string, string>] = [200];
 
   const endpoint = (output: string, more: object = {}, backendMore: object = {}) => ({
@@ -45,15 +45,15 @@ describe('streaming', () => {
     ({ port } = await gateway.listen());
   };
 
-  const answer = async (): Promise<ServerResponse> => {
-    await eventually(() => answers.length > 0);
-    return answers.shift()!;
+  const received = async (): Promise<ServerResponse> => {
+    await eventually(() => responses.length > 0);
+    return responses.shift()!;
   };
 
   /** Opens a stream; the backend has sent its headers and nothing else. */
   const open = async (headers?: Record<string, string>): Promise<[StreamedResponse, ServerResponse]> => {
     const opening = openStream(port, '/s', headers);
-    const source = await answer();
+    const source = await received();
     return [await opening, source];
   };
 
@@ -61,10 +61,10 @@ describe('streaming', () => {
 
   beforeEach(async () => {
     head = [200];
-    answers.length = 0;
+    responses.length = 0;
     backend = await startBackend((_seen, response) => {
       response.writeHead(...head).flushHeaders();
-      answers.push(response);
+      responses.push(response);
     });
   });
 
@@ -221,7 +221,7 @@ describe('streaming', () => {
         socket.setEncoding('latin1').on('data', (chunk) => {
           text += chunk;
         });
-        const source = await answer();
+        const source = await received();
         const first = Buffer.from(messages[output][0]).toString('latin1');
         source.write(messages[output][0]);
         await eventually(() => text.endsWith(`\r\n\r\n${first}`));
@@ -250,7 +250,7 @@ describe('streaming', () => {
     await start(endpoint('streaming', { timeout: '500ms' }));
     const socket = connect(port, '127.0.0.1').pause();
     socket.write('GET /s HTTP/1.1\r\nHost: x\r\n\r\n');
-    const source = await answer();
+    const source = await received();
     const left = once(source, 'close');
     source.end(Buffer.alloc(32 * 1024 * 1024));
     await logged(/WARNING.*stream cut by timeout/);

@@ -23,8 +23,8 @@ describe('the sample of conditions', () => {
 
   it('leaves a part out for those who do not ask for it', async () => {
     const partsFor = async (headers: Record<string, string>) => {
-      const answer = await sample.gateway.inject({ url: '/home/1', headers });
-      return [Object.keys(answer.json()), answer.headers['x-gateway-completed']];
+      const response = await sample.gateway.inject({ url: '/home/1', headers });
+      return [Object.keys(response.json()), response.headers['x-gateway-completed']];
     };
     deepEqual(await partsFor({}), [['user'], 'false']);
     deepEqual(await partsFor({ 'x-kind': 'full' }), [['user', 'cart'], 'true']);

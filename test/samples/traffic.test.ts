@@ -24,12 +24,12 @@ describe('the sample of traffic', () => {
   });
 
   it('answers a client twice, then tells it when to come back', async () => {
-    const answers = [await ask('/users/1'), await ask('/users/1'), await ask('/users/1')];
+    const responses = [await ask('/users/1'), await ask('/users/1'), await ask('/users/1')];
     deepEqual(
-      answers.map(({ statusCode }) => statusCode),
+      responses.map(({ statusCode }) => statusCode),
       [200, 200, 429],
     );
-    equal(Number(answers[2]!.headers['retry-after']) > 0, true);
+    equal(Number(responses[2]!.headers['retry-after']) > 0, true);
   });
 
   it('answers without the cart when that was called just now', async () => {

@@ -22,10 +22,10 @@ export async function startCanned(canned: Canned): Promise<CannedBackend> {
     return { ...backend, close: async () => {} };
   }
   if (canned === 'silent') return startBackend(silent);
-  const answers = Array.isArray(canned) ? canned.slice() : [canned];
+  const responses = Array.isArray(canned) ? canned.slice() : [canned];
   return startBackend((seen, response) => {
-    const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
-    const { status = 200, headers = {}, body, gzip } = answer;
+    const result = responses.length > 1 ? responses.shift()! : responses[0]!;
+    const { status = 200, headers = {}, body, gzip } = result;
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (gzip) response.setHeader('Content-Encoding', 'gzip');

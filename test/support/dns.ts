@@ -24,12 +24,12 @@ export async function startNameServer(): Promise<TestNameServer> {
   const asked: string[] = [];
   socket.on('message', (query: Buffer, from: RemoteInfo) => {
     const { name, end } = questionOf(query);
-    const send = (answer: Buffer) => socket.send(answer, from.port, from.address);
-    const found = zone.get(name.toLowerCase());
+    const send = (response: Buffer) => socket.send(response, from.port, from.address);
+    const results = zone.get(name.toLowerCase());
     asked.push(name.toLowerCase());
-    if (found === 'silent') return;
-    if (found === 'fails') send(reply(query, end, SERVER_FAILURE, []));
-    else send(reply(query, end, found ? 0 : NO_SUCH_NAME, found ?? []));
+    if (results === 'silent') return;
+    if (results === 'fails') send(reply(query, end, SERVER_FAILURE, []));
+    else send(reply(query, end, results ? 0 : NO_SUCH_NAME, results ?? []));
   });
   await new Promise<void>((resolve) => {
     socket.bind(0, '127.0.0.1', resolve);

@@ -26,7 +26,7 @@ export interface SeenRequest {
 export type Answering = (seen: SeenRequest, response: ServerResponse) => void;
 
 /** Starts a backend on a free port of the loopback address. */
-export async function startBackend(answer: Answering): Promise<TestBackend> {
+export async function startBackend(respond: Answering): Promise<TestBackend> {
   const requests: SeenRequest[] = [];
   const server = createServer(async (message, response) => {
     const chunks: Buffer[] = [];
@@ -38,7 +38,7 @@ export async function startBackend(answer: Answering): Promise<TestBackend> {
     const { method, url, rawHeaders, headers } = message;
     const seen = { method: method!, target: url!, rawHeaders, headers, body: Buffer.concat(chunks) };
     requests.push(seen);
-    answer(seen, response);
+    respond(seen, response);
   });
   await listening(server);
   const { port } = server.address() as AddressInfo;

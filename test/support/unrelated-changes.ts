@@ -23,9 +23,9 @@ export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: u
   const clock = { time: 0, now: () => clock.time };
   const answersOf = async (gate: Harness) => {
     clock.time += 86_400_000;
-    const answers: unknown[] = [];
-    for (const request of requests) answers.push(shown(await gate.send(request)));
-    return answers;
+    const responses: unknown[] = [];
+    for (const request of requests) responses.push(shown(await gate.send(request)));
+    return responses;
   };
   const around: HarnessOptions = { endpoint: { method: 'POST' }, services: { clock } };
   const first = await openHarness(plugin, at, config, around);

@@ -48,7 +48,7 @@ export async function openWatching(): Promise<Watching> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'watch-')));
   const file = join(home, 'gateway.json');
   await writeFile(file, '{"a": 1}');
-  const told: (readonly string[])[] = [];
+  const reported: (readonly string[])[] = [];
   const warnings: string[] = [];
   const errors: string[] = [];
   const into = (lines: string[]) => (message: LogMessage) => {
@@ -60,12 +60,12 @@ export async function openWatching(): Promise<Watching> {
   let wake = () => {};
 
   const next = async (): Promise<readonly string[]> => {
-    while (told.length === taken) {
+    while (reported.length === taken) {
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
     }
-    return told[taken++]!;
+    return reported[taken++]!;
   };
 
   return {
@@ -73,7 +73,7 @@ export async function openWatching(): Promise<Watching> {
     file,
     warnings,
     errors,
-    told,
+    told: reported,
     next,
     get watcher() {
       return watcher!;
@@ -84,7 +84,7 @@ export async function openWatching(): Promise<Watching> {
         ...options,
         times: { ...QUICK, ...times },
         async onChange(changed) {
-          told.push(changed);
+          reported.push(changed);
           wake();
           await onChange?.(changed);
         },
@@ -94,7 +94,7 @@ export async function openWatching(): Promise<Watching> {
     async nothingElseThan(marker) {
       await writeFile(marker, `{"now": ${Math.random()}}`);
       deepEqual(await next(), [marker]);
-      equal(told.length, 1);
+      equal(reported.length, 1);
     },
     async end() {
       await watcher?.close();

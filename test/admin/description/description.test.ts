@@ -17,13 +17,13 @@ const description = readDescription(document);
 describe('the description of the admin API', () => {
   it('tells the parameters of every path, and no others', () => {
     for (const [name, { parameters = [] }] of description.operations) {
-      const told = parameters.filter((one) => one.in === 'path');
+      const reported = parameters.filter((one) => one.in === 'path');
       ok(
-        told.every(({ required }) => required),
+        reported.every(({ required }) => required),
         name,
       );
       deepEqual(
-        told.map(({ name: one }) => one),
+        reported.map(({ name: one }) => one),
         [...name.matchAll(/\{(\w+)\}/g)].map(([, one]) => one),
         name,
       );
@@ -86,9 +86,9 @@ describe('every answer of the admin API', function () {
     return (await stand).one;
   };
 
-  const note = (name: string, answer: Pick<Answered, 'status' | 'headers' | 'text'>, wanted: number): void => {
-    equal(answer.status, wanted, `${name}: ${answer.text}`);
-    deepEqual(description.differences(name, answer), [], `${name} ${wanted}: ${answer.text}`);
+  const note = (name: string, response: Pick<Answered, 'status' | 'headers' | 'text'>, wanted: number): void => {
+    equal(response.status, wanted, `${name}: ${response.text}`);
+    deepEqual(description.differences(name, response), [], `${name} ${wanted}: ${response.text}`);
     given.set(name, (given.get(name) ?? new Set()).add(wanted));
   };
 
@@ -152,9 +152,9 @@ describe('every answer of the admin API', function () {
     for (const [name, { responses }] of description.operations) {
       const wanted = Object.keys(responses).map(Number);
       const exempt = new Set([500, ...(unreachable[name] ?? [])]);
-      const found = given.get(name) ?? new Set();
+      const results = given.get(name) ?? new Set();
       deepEqual(
-        wanted.filter((status) => !exempt.has(status) && !found.has(status)),
+        wanted.filter((status) => !exempt.has(status) && !results.has(status)),
         [],
         name,
       );

@@ -7,7 +7,7 @@ export interface Description {
   /** As `GET /v1/status`, with what is described of each. */
   readonly operations: ReadonlyMap<string, OpenApiOperation>;
   /** What is not as described in an answer; empty when all is. */
-  differences(operation: string, answer: Pick<Answered, 'status' | 'headers' | 'text'>): string[];
+  differences(operation: string, response: Pick<Answered, 'status' | 'headers' | 'text'>): string[];
 }
 
 interface Response {

@@ -20,7 +20,7 @@ describe('GET /v1/events', () => {
     return stream;
   };
   /** What has been told so far. */
-  const told = (text: Buffer) =>
+  const reported = (text: Buffer) =>
     text
       .toString()
       .split('\n\n')
@@ -52,7 +52,7 @@ describe('GET /v1/events', () => {
     const following = await open();
     const id = gateway.events.emit('worker.up', { worker: 3, pid: 7 });
     await following.until('"worker":3');
-    deepEqual(told(following.bytes), [{ id, event: 'worker.up', data: { worker: 3, pid: 7 } }]);
+    deepEqual(reported(following.bytes), [{ id, event: 'worker.up', data: { worker: 3, pid: 7 } }]);
   });
 
   it('tells only what was asked for', async () => {
@@ -62,7 +62,7 @@ describe('GET /v1/events', () => {
     gateway.events.emit('reload.phase', { attempt: 1, phase: 'build' });
     await following.until('reload.phase');
     deepEqual(
-      told(following.bytes).map(({ event }) => event),
+      reported(following.bytes).map(({ event }) => event),
       ['worker.down', 'reload.phase'],
     );
   });
@@ -91,7 +91,7 @@ describe('GET /v1/events', () => {
     gateway.events.emit('worker.up', { worker: 2, pid: 8 });
     const following = await open('', { 'Last-Event-ID': String(first) });
     await following.until('"worker":2');
-    equal(told(following.bytes).length, 1);
+    equal(reported(following.bytes).length, 1);
   });
 
   it('refuses an id that is no number', async () => {
@@ -102,7 +102,7 @@ describe('GET /v1/events', () => {
     const following = await open('?types=reload.failed');
     await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
     await following.until('reload.failed');
-    const { data } = told(following.bytes)[0]!;
+    const { data } = reported(following.bytes)[0]!;
     deepEqual([data.type, data.errors[0].pointer], ['urn:gateway:problem:validation', '/endpoints']);
   });
 
@@ -110,7 +110,7 @@ describe('GET /v1/events', () => {
     const following = await open('?types=reload.succeeded');
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
     await following.until('reload.succeeded');
-    const { data } = told(following.bytes)[0]!;
+    const { data } = reported(following.bytes)[0]!;
     deepEqual([data.result, data.revision, data.previous, data.warnings], ['applied', 2, 1, []]);
   });
 
@@ -119,7 +119,7 @@ describe('GET /v1/events', () => {
     await following.until(':\n\n');
     admin.timers.advance(15_000);
     await following.until(':\n\n:\n\n');
-    equal(told(following.bytes).length, 0);
+    equal(reported(following.bytes).length, 0);
   });
 
   it('ends in order when the admin port closes', async () => {
@@ -130,10 +130,10 @@ describe('GET /v1/events', () => {
   });
 
   it('is told to nobody any more once the client has left', async () => {
-    let told = 0;
+    let reported = 0;
     const data = {
       toJSON() {
-        told++;
+        reported++;
         return {};
       },
     };
@@ -141,13 +141,13 @@ describe('GET /v1/events', () => {
     await following.until(':');
     following.leave();
     await eventually(() => {
-      const before = told;
+      const before = reported;
       gateway.events.emit('breaker.changed', data);
-      return told === before;
+      return reported === before;
     });
-    const before = told;
+    const before = reported;
     gateway.events.emit('breaker.changed', data);
-    equal(told, before);
+    equal(reported, before);
   });
 
   it('cuts off who does not read', async () => {

@@ -199,9 +199,9 @@ describe('GET /metrics', () => {
     await call('/a');
     await call('/a');
     const endpoint = 'method="GET",endpoint="/a"';
-    const found = [...(await series())].filter(([name]) => name.includes('_responses_total'));
+    const results = [...(await series())].filter(([name]) => name.includes('_responses_total'));
     deepEqual(
-      new Map(found),
+      new Map(results),
       new Map([
         [`gateway_endpoint_responses_total{${endpoint},status_class="2xx"}`, 2],
         [`gateway_backend_responses_total{${endpoint},backend="GET /bad",status_class="5xx"}`, 2],

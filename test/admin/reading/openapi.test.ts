@@ -128,9 +128,9 @@ describe('descriptions in OpenAPI', () => {
     });
 
     it('refers to nothing it does not hold', async () => {
-      const found = await document();
-      for (const [, name, kind] of JSON.stringify(found).matchAll(/"\$ref":"#\/components\/((\w+)\/\w+)"/g)) {
-        ok(found.components[kind!][name!.split('/')[1]!], name);
+      const results = await document();
+      for (const [, name, kind] of JSON.stringify(results).matchAll(/"\$ref":"#\/components\/((\w+)\/\w+)"/g)) {
+        ok(results.components[kind!][name!.split('/')[1]!], name);
       }
     });
   });
@@ -143,8 +143,8 @@ describe('operations that answer an object', () => {
     });
     const admin = await openReading(gateway);
     try {
-      for (const { method, path, responses: answers } of reading) {
-        const schema = answers[200]?.content?.['application/json'] as { properties?: object } | undefined;
+      for (const { method, path, responses } of reading) {
+        const schema = responses[200]?.content?.['application/json'] as { properties?: object } | undefined;
         if (method !== 'GET' || path === '/ready' || !schema?.properties) continue;
         const { body } = await admin.ask(path === '/v1/routes/match' ? `${path}?path=/a` : path);
         deepEqual(Object.keys(body).sort(), Object.keys(schema.properties).sort(), path);

@@ -18,7 +18,7 @@ describe('operating the process', () => {
     extra_config: { 'telemetry/logging': { level, stdout: true }, router: { disable_access_log: true } },
     endpoints: [{ endpoint: '/a', backend: [{ host: [backend.url], url_pattern: '/' }] }],
   });
-  const told = (): GatewayEvent[] => {
+  const reported = (): GatewayEvent[] => {
     const events: GatewayEvent[] = [];
     gateway.events.subscribe({ types: ['drain.*'] }, (event) => events.push(event));
     return events;
@@ -142,7 +142,7 @@ describe('operating the process', () => {
     });
 
     it('tells that it began, with what is in flight', async () => {
-      const events = told();
+      const events = reported();
       const call = fetch(`http://127.0.0.1:${port}/a`);
       await eventually(() => backend.requests.length === 1);
       await admin.send('POST', '/v1/drain');
@@ -152,7 +152,7 @@ describe('operating the process', () => {
     });
 
     it('tells that it ended once nothing is in flight', async () => {
-      const events = told();
+      const events = reported();
       const call = fetch(`http://127.0.0.1:${port}/a`);
       await eventually(() => backend.requests.length === 1);
       await admin.send('POST', '/v1/drain');
@@ -166,14 +166,14 @@ describe('operating the process', () => {
     });
 
     it('tells that it was broken off', async () => {
-      const events = told();
+      const events = reported();
       await admin.send('POST', '/v1/drain');
       await admin.send('POST', '/v1/resume');
       deepEqual(events[1]!.data, { result: 'resumed' });
     });
 
     it('tells nothing twice', async () => {
-      const events = told();
+      const events = reported();
       await admin.send('POST', '/v1/drain');
       await admin.send('POST', '/v1/drain');
       admin.timers.advance(1_500);

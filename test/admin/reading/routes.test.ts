@@ -72,15 +72,15 @@ describe('what is published', () => {
       deepEqual([calls, errors], [2, 2]);
     });
 
-    for (const [query, found] of [
+    for (const [query, results] of [
       ['?method=post', ['POST /orders']],
       ['?prefix=/users', ['GET /users', 'GET /users/{id}']],
       ['?namespace=qos/ratelimit/router', ['GET /users']],
       ['?namespace=qos/circuit-breaker', ['GET /users']],
       ['?prefix=/users&method=POST', []],
     ] as const) {
-      it(`lists ${found.length} of three for ${query}`, async () => {
-        deepEqual(await ids(query), found);
+      it(`lists ${results.length} of three for ${query}`, async () => {
+        deepEqual(await ids(query), results);
       });
     }
 
@@ -103,24 +103,24 @@ describe('what is published', () => {
     const matched = async (query: string) => (await admin.ask(`/v1/routes/match?${query}`)).body;
 
     it('finds the endpoint, its parameters and its place', async () => {
-      const { match: found } = await matched('path=/users/7');
-      deepEqual([found.kind, found.route.id, found.params], ['route', 'GET /users/{id}', { id: '7' }]);
-      ok(found.route.line > 1);
+      const { match: results } = await matched('path=/users/7');
+      deepEqual([results.kind, results.route.id, results.params], ['route', 'GET /users/{id}', { id: '7' }]);
+      ok(results.route.line > 1);
     });
 
     it('tells which methods there are', async () => {
-      const { match: found } = await matched('method=GET&path=/orders');
-      deepEqual([found.status, found.allow], [405, ['POST']]);
+      const { match: results } = await matched('method=GET&path=/orders');
+      deepEqual([results.status, results.allow], [405, ['POST']]);
     });
 
     it('tells where a client is sent', async () => {
-      const { match: found } = await matched('path=/users/');
-      deepEqual([found.kind, found.location], ['redirect', '/users']);
+      const { match: results } = await matched('path=/users/');
+      deepEqual([results.kind, results.location], ['redirect', '/users']);
     });
 
     it('tells that nothing matches, and what is near', async () => {
-      const { match: found, nearMisses } = await matched('path=/user');
-      equal(found.status, 404);
+      const { match: results, nearMisses } = await matched('path=/user');
+      equal(results.status, 404);
       equal(nearMisses[0].route.id, 'GET /users');
     });
 

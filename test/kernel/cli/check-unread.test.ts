@@ -27,7 +27,7 @@ describe('check without -t', () => {
     sluice('check', ...flags, '-c', folder.write('g.json', content));
 
   const hostless = { endpoints: [endpoint({ backend: [{ url_pattern: '/' }] })] };
-  const found: readonly (readonly [title: string, content: unknown, code: string])[] = [
+  const results: readonly (readonly [title: string, content: unknown, code: string])[] = [
     ['a backend without a host', service(hostless), 'BACKEND_HOST'],
     [
       'a backend without a host whose TLS files are not read',
@@ -52,7 +52,7 @@ describe('check without -t', () => {
       'SD_RECORD',
     ],
   ];
-  for (const [title, content, code] of found) {
+  for (const [title, content, code] of results) {
     it(`finds ${title}`, async () => {
       const ended = await check(content);
       equal(ended.code, 1);

@@ -66,9 +66,9 @@ describe('check', () => {
     for (const namespace of namespaces) {
       it(`refuses ${namespace} by name`, () => {
         const pointer = `${place}/${namespace.replaceAll('/', '~1')}`;
-        const found = mistakes.filter((mistake) => mistake.pointer === pointer);
+        const results = mistakes.filter((mistake) => mistake.pointer === pointer);
         deepEqual(
-          found.map(({ code, message }) => `${code} ${message}`),
+          results.map(({ code, message }) => `${code} ${message}`),
           [`CONFIG_NOT_SUPPORTED '${namespace}' is not supported yet`],
         );
         equal(exitCode, 1);

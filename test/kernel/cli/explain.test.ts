@@ -35,9 +35,9 @@ describe('explain', () => {
   it('prints the same for programs', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'get', '/user/7', '--format', 'json');
     equal(code, 0);
-    const { match: found, forwarded } = JSON.parse(out);
+    const { match: results, forwarded } = JSON.parse(out);
     deepEqual(
-      [found.route.id, found.route.line, forwarded[0].urls],
+      [results.route.id, results.route.line, forwarded[0].urls],
       ['GET /user/{id}', 4, ['http://127.0.0.1:9/of/7']],
     );
   });

@@ -127,8 +127,8 @@ function running(prints: Prints, ended: Promise<number | null>, kill: Running['k
     },
     async printed(pattern) {
       for (;;) {
-        const found = pattern.exec(prints.output);
-        if (found) return found;
+        const results = pattern.exec(prints.output);
+        if (results) return results;
         if (!isRunning) throw new Error(`it ended before it printed ${pattern}:\n${prints.output}`);
         await Promise.race([once(prints, 'more'), ended]);
       }

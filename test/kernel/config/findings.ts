@@ -5,15 +5,15 @@ import { normalize } from '../../support/known.ts';
 /** Everything that is said of a document under one code; fields that are undefined are left out of it. */
 export function findings(document: object, code: string, options: NormalizeOptions = {}): readonly ConfigError[] {
   const { errors, warnings } = normalize(JSON.parse(JSON.stringify(document)), options);
-  return [...errors, ...warnings].filter((found) => found.code === code);
+  return [...errors, ...warnings].filter((match) => match.code === code);
 }
 
 /** The one finding under a code. @throws when there is none, or another one. */
 export function finding(document: object, code: string): ConfigError {
-  const found = findings(document, code);
-  if (found.length !== 1)
-    throw new Error(`${found.length} findings under ${code}: ${found.map(({ message }) => message)}`);
-  return found[0]!;
+  const results = findings(document, code);
+  if (results.length !== 1)
+    throw new Error(`${results.length} findings under ${code}: ${results.map(({ message }) => message)}`);
+  return results[0]!;
 }
 
 /** A service with these endpoints, each with one backend unless it says otherwise. */

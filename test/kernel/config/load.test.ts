@@ -162,9 +162,9 @@ describe('YAML', () => {
 });
 
 describe('the place of a value', () => {
-  const place = (text: string, file: string, pointer: string, part: 'key' | 'value') => {
-    const found = parseDocument(text, file).locate(pointer, part);
-    return found && [found.line, found.column, found.endLine, found.endColumn];
+  const place = (text: string, file: string, pointer: string, segment: 'key' | 'value') => {
+    const match = parseDocument(text, file).locate(pointer, segment);
+    return match && [match.line, match.column, match.endLine, match.endColumn];
   };
 
   it('is found in JSON, key and value', () => {

@@ -3,8 +3,8 @@ import type { DataObject } from '#contract';
 import { type PositionedError, parseDocument } from '../../../kernel/config/index.ts';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 
-const place = (text: string, file: string, pointer: string, part: 'key' | 'value') =>
-  Object.values(parseDocument(text, file).locate(pointer, part) ?? {});
+const place = (text: string, file: string, pointer: string, segment: 'key' | 'value') =>
+  Object.values(parseDocument(text, file).locate(pointer, segment) ?? {});
 
 describe('the place of a value in TOML', () => {
   const lists = `a = [ # first
@@ -47,9 +47,9 @@ describe('the place of a stretch inside a string', () => {
     const document = parseDocument(text, file);
     const value = (document.data as DataObject)['a'] as string;
     const range = { start: value.indexOf('X'), end: value.lastIndexOf('X') + 1 };
-    const found = document.locate('/a', 'value', range)!;
-    equal(found.line, found.endLine);
-    return text.split('\n')[found.line - 1]!.slice(found.column - 1, found.endColumn - 1);
+    const match = document.locate('/a', 'value', range)!;
+    equal(match.line, match.endLine);
+    return text.split('\n')[match.line - 1]!.slice(match.column - 1, match.endColumn - 1);
   };
 
   const texts: readonly (readonly [text: string, file: string, expected: string])[] = [

@@ -37,8 +37,8 @@ export function table(title: string, build: Builder, rows: readonly Row[]): void
     for (const [name, fragment, pointer, message, hint] of rows) {
       it(`refuses ${name}`, () => {
         const document = JSON.parse(JSON.stringify(build(fragment as never)));
-        const found = normalize(document).errors.map((error) => [error.pointer, error.message, error.hint]);
-        deepEqual(found, [[pointer, message, hint]]);
+        const results = normalize(document).errors.map((error) => [error.pointer, error.message, error.hint]);
+        deepEqual(results, [[pointer, message, hint]]);
       });
     }
   });

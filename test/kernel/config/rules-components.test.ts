@@ -44,7 +44,7 @@ describe('what components compile', () => {
     return [...errors, ...warnings];
   }
 
-  async function found(document: object, code: string): Promise<ConfigError> {
+  async function result(document: object, code: string): Promise<ConfigError> {
     const list = await all(document);
     const match = list.find((each) => each.code === code);
     ok(match, list.map((each) => `${each.code} ${each.message}`).join('\n'));
@@ -54,7 +54,7 @@ describe('what components compile', () => {
   const atRoot = (extra: object) => service([], { extra_config: extra });
   const onEndpoint = (extra: object, fields: object = {}) => backends([{}], { extra_config: extra, ...fields });
   const schemaFault = (schema: object, code = 'JSON_SCHEMA_INVALID') =>
-    found(onEndpoint({ 'validation/json-schema': schema }), code);
+    result(onEndpoint({ 'validation/json-schema': schema }), code);
 
   const SCHEMA = '/endpoints/0/extra_config/validation~1json-schema';
 
@@ -134,7 +134,7 @@ describe('what components compile', () => {
   describe('a pattern of another component', () => {
     it('of a host is pointed at', async () => {
       const text = 'api(.test';
-      const error = await found(
+      const error = await result(
         atRoot({ 'security/http': { allowed_hosts: ['a', text], allowed_hosts_are_regex: true } }),
         'PATTERN_INVALID',
       );
@@ -143,14 +143,14 @@ describe('what components compile', () => {
     it('of a log is pointed at', async () => {
       const text = '%{time} %{mesage}\n';
       const logging = { level: 'INFO', stdout: true, format: 'custom', custom_format: text };
-      const error = await found(atRoot({ 'telemetry/logging': logging }), 'LOGGING_PATTERN');
+      const error = await result(atRoot({ 'telemetry/logging': logging }), 'LOGGING_PATTERN');
       equal(pointedAt(text, error), '%{mesage}');
     });
   });
 
   describe('a component out of place', () => {
     it('is told where it works', async () => {
-      const error = await found(onEndpoint({ 'telemetry/logging': {} }), 'NAMESPACE_LEVEL');
+      const error = await result(onEndpoint({ 'telemetry/logging': {} }), 'NAMESPACE_LEVEL');
       equal(
         error.message,
         '"telemetry/logging" does nothing at endpoint level: it works in the extra_config of the service or a backend',
@@ -158,7 +158,7 @@ describe('what components compile', () => {
     });
     it('may be the router', async () => {
       equal(
-        (await found(onEndpoint({ router: {} }), 'NAMESPACE_LEVEL')).hint,
+        (await result(onEndpoint({ router: {} }), 'NAMESPACE_LEVEL')).hint,
         'move it to the extra_config of the service',
       );
     });
@@ -166,19 +166,19 @@ describe('what components compile', () => {
 
   describe('an unknown component', () => {
     it('is renamed by its fix', async () => {
-      const error = await found(onEndpoint({ 'qos/ratelimit/ruter': {} }), 'NAMESPACE_UNKNOWN');
+      const error = await result(onEndpoint({ 'qos/ratelimit/ruter': {} }), 'NAMESPACE_UNKNOWN');
       deepEqual([error.hint, error.fix], ['did you mean "qos/ratelimit/router"?', { key: 'qos/ratelimit/router' }]);
     });
     it('has no fix beside the one it is meant for', async () => {
       const extra = { 'qos/ratelimit/ruter': {}, 'qos/ratelimit/router': { max_rate: 1 } };
-      equal((await found(onEndpoint(extra), 'NAMESPACE_UNKNOWN')).fix, undefined);
+      equal((await result(onEndpoint(extra), 'NAMESPACE_UNKNOWN')).fix, undefined);
     });
     it('may lack its family', async () => {
-      const error = await found(backends([{ extra_config: { 'circuit-breaker': {} } }]), 'NAMESPACE_UNKNOWN');
+      const error = await result(backends([{ extra_config: { 'circuit-breaker': {} } }]), 'NAMESPACE_UNKNOWN');
       equal(error.hint, 'did you mean "qos/circuit-breaker"?');
     });
     it('of an older release is told what there is beside it, for what took its place is not there', async () => {
-      const error = await found(atRoot({ 'telemetry/opencensus': {} }), 'CONFIG_NOT_SUPPORTED');
+      const error = await result(atRoot({ 'telemetry/opencensus': {} }), 'CONFIG_NOT_SUPPORTED');
       const family = Object.keys(catalogue.plugins).filter((name) => name.startsWith('telemetry/'));
       equal(error.hint, `supported in telemetry: ${family.sort().join(', ')}`);
     });
@@ -186,7 +186,7 @@ describe('what components compile', () => {
 
   describe('an unknown encoding', () => {
     it('is replaced by its fix', async () => {
-      deepEqual((await found(backends([{ encoding: 'JSON' }]), 'ENCODING_UNKNOWN')).fix, { value: 'json' });
+      deepEqual((await result(backends([{ encoding: 'JSON' }]), 'ENCODING_UNKNOWN')).fix, { value: 'json' });
     });
     it('of the root is told once, at the root', async () => {
       const errors = await all(service([{}, {}], { output_encoding: 'jsn' }));
@@ -199,7 +199,7 @@ describe('what components compile', () => {
 
   describe('an endpoint whose parts do not go together', () => {
     it('is told the component that has nothing to read', async () => {
-      const error = await found(
+      const error = await result(
         onEndpoint({ proxy: { static: { data: { a: 1 }, strategy: 'always' } } }, { output_encoding: 'no-op' }),
         'PROXY_STATIC_RAW',
       );
@@ -210,20 +210,20 @@ describe('what components compile', () => {
     });
     it('is told every shadow when there is nothing else', async () => {
       const shadow = { extra_config: { proxy: { shadow: true } } };
-      deepEqual((await found(backends([shadow, shadow]), 'ENDPOINT_BACKENDS')).related, [
+      deepEqual((await result(backends([shadow, shadow]), 'ENDPOINT_BACKENDS')).related, [
         '/endpoints/0/backend/0/extra_config/proxy/shadow',
         '/endpoints/0/backend/1/extra_config/proxy/shadow',
       ]);
     });
     it('is told the component that reads bytes nobody decodes', async () => {
-      const error = await found(onEndpoint({ 'test/reader': {} }, { output_encoding: 'no-op' }), 'ENDPOINT_NO_DATA');
+      const error = await result(onEndpoint({ 'test/reader': {} }, { output_encoding: 'no-op' }), 'ENDPOINT_NO_DATA');
       deepEqual(
         [error.pointer, error.related],
         ['/endpoints/0/output_encoding', ['/endpoints/0/extra_config/test~1reader']],
       );
     });
     it('is told what a component hides that answers by itself', async () => {
-      const warning = await found(onEndpoint({ 'test/reader': {}, 'test/inner': {} }), 'PLUGIN_HIDDEN');
+      const warning = await result(onEndpoint({ 'test/reader': {}, 'test/inner': {} }), 'PLUGIN_HIDDEN');
       deepEqual(
         [warning.pointer, warning.related],
         ['/endpoints/0/extra_config/test~1reader', ['/endpoints/0/extra_config/test~1inner']],
@@ -231,12 +231,12 @@ describe('what components compile', () => {
     });
     it('is told the variable a limiter means', async () => {
       const limit = { client_max_rate: 1, strategy: 'param', key: 'idd' };
-      const error = await found(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_KEY');
+      const error = await result(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_KEY');
       deepEqual([error.hint, error.fix], ['did you mean "id"?', { value: 'id' }]);
     });
     it('is told the strategy a limiter means', async () => {
       const limit = { client_max_rate: 1, strategy: 'heder', key: 'X-A' };
-      deepEqual((await found(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_STRATEGY')).fix, {
+      deepEqual((await result(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_STRATEGY')).fix, {
         value: 'header',
       });
     });

@@ -23,8 +23,8 @@ describe('two parts of one group', () => {
       meaning: () => ({ apart: true }),
     });
     const withElse = { plugin: () => plugin, encoding: () => undefined, compatibility: known.compatibility };
-    const parts = backends([{ group: 'a' }, { group: 'a', extra_config: { 'test/else': {} } }]);
-    deepEqual(findings(parts, 'MERGE_GROUP', { known: withElse }), []);
+    const sections = backends([{ group: 'a' }, { group: 'a', extra_config: { 'test/else': {} } }]);
+    deepEqual(findings(sections, 'MERGE_GROUP', { known: withElse }), []);
   });
 });
 

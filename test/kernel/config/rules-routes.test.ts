@@ -2,7 +2,7 @@ import { deepEqual, equal, match } from 'node:assert/strict';
 import { backends, finding, findings, pointedAt, service } from './findings.ts';
 
 describe('a path that cannot be served', () => {
-  for (const [path, part] of [
+  for (const [path, segment] of [
     ['/a?b', '?'],
     ['/a/*/b', '*'],
     ['/user/:id', ':'],
@@ -13,7 +13,7 @@ describe('a path that cannot be served', () => {
     ['/{id}/b/{Id}', '{Id}'],
   ] as const) {
     it(`is pointed at where it is wrong: ${path}`, () =>
-      equal(pointedAt(path, finding(service([{ endpoint: path }]), 'ROUTE_PATH')), part));
+      equal(pointedAt(path, finding(service([{ endpoint: path }]), 'ROUTE_PATH')), segment));
   }
   it('is given in the form that is meant', () => {
     deepEqual(finding(service([{ endpoint: '/u/:id' }]), 'ROUTE_PATH').fix, { value: '/u/{id}' });
@@ -35,9 +35,9 @@ describe('two routes that collide', () => {
       { disable_rest: true },
     );
   it('are told with the variable inside a word', () => {
-    const found = finding(inWords('/u/{a}-x{b}', '/u/{a}-x{c}/y'), 'ROUTE_COLLISION');
-    equal(pointedAt('/u/{a}-x{c}/y', found), '{c}');
-    match(found.message, /called '\{c\}' here and '\{b\}' there/);
+    const result = finding(inWords('/u/{a}-x{b}', '/u/{a}-x{c}/y'), 'ROUTE_COLLISION');
+    equal(pointedAt('/u/{a}-x{c}/y', result), '{c}');
+    match(result.message, /called '\{c\}' here and '\{b\}' there/);
   });
   it('are no two words with other text around their variables', () =>
     deepEqual(findings(inWords('/{a}', '/{b}.json', '/{c}-{d}', '/x{e}'), 'ROUTE_COLLISION'), []));

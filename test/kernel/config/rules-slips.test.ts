@@ -141,7 +141,7 @@ describe('a value of the wrong type', () => {
 });
 
 describe('a duration that cannot be read', () => {
-  for (const [text, part] of [
+  for (const [text, segment] of [
     ['1h30', '30'],
     ['2x', '2x'],
     ['1.2.3s', '1.2.3s'],
@@ -149,7 +149,7 @@ describe('a duration that cannot be read', () => {
     ['5m 3s', ' 3s'],
   ] as const) {
     it(`is pointed at where reading stops: ${text}`, () => {
-      equal(pointedAt(text, finding(service([], { timeout: text }), 'DURATION_INVALID')), part);
+      equal(pointedAt(text, finding(service([], { timeout: text }), 'DURATION_INVALID')), segment);
     });
   }
 });

@@ -6,7 +6,7 @@ import { serviceSchema } from '../../../kernel/contract/internal.ts';
 import { cost } from '../../support/cost.ts';
 
 const check = (schema: Schema, value: unknown, pointer = '/extra_config/a~1b') => compileSchema(schema)(value, pointer);
-const told = (schema: Schema, value: unknown) =>
+const reported = (schema: Schema, value: unknown) =>
   check(schema, value).errors.map(({ pointer, message }) => [pointer, message]);
 
 describe('a validator', () => {
@@ -21,10 +21,10 @@ describe('a validator', () => {
     equal(check({ type: 'duration' }, '1s').value, 1000);
   });
   it('names the value itself by the end of its pointer', () => {
-    deepEqual(told({ type: 'string' }, 5), [['/extra_config/a~1b', "'a/b' must be a string, found 5"]]);
+    deepEqual(reported({ type: 'string' }, 5), [['/extra_config/a~1b', "'a/b' must be a string, found 5"]]);
   });
   it('never shows a secret', () => {
-    deepEqual(told({ type: 'string', pattern: '^k', secret: true }, 'hunter2'), [
+    deepEqual(reported({ type: 'string', pattern: '^k', secret: true }, 'hunter2'), [
       ['/extra_config/a~1b', "'a/b' must match ^k, found a string"],
     ]);
   });
@@ -69,13 +69,13 @@ describe('a choice', () => {
     deepEqual(check(schema, [{ wait: '1s' }, { wait: '2s' }]).value, [{ wait: 1000 }, { wait: 2000 }]);
   });
   it('reports the mistakes of the branch of that type', () => {
-    deepEqual(told(schema, [{ wiat: '1s', wait: '1s' }]), [
+    deepEqual(reported(schema, [{ wiat: '1s', wait: '1s' }]), [
       ['/extra_config/a~1b/0/wiat', "unknown key 'wiat' in 'a/b[0]'"],
     ]);
   });
   it('names the types when none is that of the value', () => {
     const words = '\'a/b\' must be a duration such as "1500ms" or "2s" or an object or a list, found 5';
-    deepEqual(told(schema, 5), [['/extra_config/a~1b', words]]);
+    deepEqual(reported(schema, 5), [['/extra_config/a~1b', words]]);
   });
 });
 

@@ -51,13 +51,14 @@ describe('a secret in clear that only a schema tells of', () => {
 });
 
 describe('a secret in clear', () => {
-  const found = (component: object) => secretLiterals({ extra_config: component }, known).map(({ pointer }) => pointer);
+  const results = (component: object) =>
+    secretLiterals({ extra_config: component }, known).map(({ pointer }) => pointer);
 
-  it('is no field named key elsewhere', () => deepEqual(found({ 'auth/x': { keys: [{ key: 'k' }] } }), []));
+  it('is no field named key elsewhere', () => deepEqual(results({ 'auth/x': { keys: [{ key: 'k' }] } }), []));
   it('is found in a component under its old name', () =>
-    deepEqual(found({ 'github.com/devopsfaith/krakend-jose/signer': { token: 'x' } }).length, 1));
+    deepEqual(results({ 'github.com/devopsfaith/krakend-jose/signer': { token: 'x' } }).length, 1));
   it('is none where a part of it is filled in later', () => {
-    deepEqual(found({ 'auth/x': { password: 'a{{ env "X" }}' } }), []);
-    deepEqual(found({ 'auth/x': { dsn: 'amqp://me:$PASSWORD@host' } }), []);
+    deepEqual(results({ 'auth/x': { password: 'a{{ env "X" }}' } }), []);
+    deepEqual(results({ 'auth/x': { dsn: 'amqp://me:$PASSWORD@host' } }), []);
   });
 });

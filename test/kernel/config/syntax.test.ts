@@ -12,7 +12,7 @@ function failures(text: string, file: string): readonly PositionedError[] {
 }
 
 /** `line:column-line:column reason`, one for each. */
-function told(text: string, file: string): string[] {
+function reported(text: string, file: string): string[] {
   return failures(text, file).map(({ position: p, reason }) =>
     p ? `${p.line}:${p.column}-${p.endLine}:${p.endColumn} ${reason}` : reason,
   );
@@ -67,7 +67,8 @@ describe('a syntax error of JSON', () => {
     ['{"a": [{{ range .x }}1{{ end }}, 2]}', '1:8-1:22 templates are not rendered'],
   ];
   for (const [text, expected] of single) {
-    it(`is told once and in plain words: ${JSON.stringify(text)}`, () => deepEqual(told(text, 'g.json'), [expected]));
+    it(`is told once and in plain words: ${JSON.stringify(text)}`, () =>
+      deepEqual(reported(text, 'g.json'), [expected]));
   }
 
   it('is told with what to write where that is plain', () => {
@@ -95,8 +96,8 @@ describe('a syntax error of JSON', () => {
     );
   });
   it('is told once when a swallowed comma would be missed on the next line', () =>
-    equal(told('{\n "a": "x,\n "b": 1\n}', 'g.json').length, 1));
-  it('is told once a line', () => equal(told('{ a: b c: d, e: f }', 'g.json').length, 1));
+    equal(reported('{\n "a": "x,\n "b": 1\n}', 'g.json').length, 1));
+  it('is told once a line', () => equal(reported('{ a: b c: d, e: f }', 'g.json').length, 1));
   it('is one of at most 20', () => {
     const text = `{\n${Array.from({ length: 30 }, (_, index) => `"k${index}": 1`).join('\n')}\n}`;
     equal(failures(text, 'g.json').length, 20);
@@ -110,7 +111,7 @@ describe('a syntax error of JSON', () => {
   });
   it('blames the object whose closer stands too far left, not one around it', () => {
     const text = '{\n  "a": [\n    {\n      "b": {\n        "c": 1\n    },\n    { "d": 1 }\n  ]\n}';
-    deepEqual(told(text, 'g.json'), ['6:5-6:6 the object that began at line 4 is not closed']);
+    deepEqual(reported(text, 'g.json'), ['6:5-6:6 the object that began at line 4 is not closed']);
   });
   it('takes time that grows with the text', function () {
     this.timeout(5000);
@@ -150,7 +151,7 @@ describe('a syntax error of YAML', () => {
     ['a: *x\nb: *y', ["1:4-1:6 alias '*x' leads nowhere", "2:4-2:6 alias '*y' leads nowhere"]],
   ];
   for (const [text, expected] of cases) {
-    it(`is told with its place: ${JSON.stringify(text)}`, () => deepEqual(told(text, 'g.yaml'), expected));
+    it(`is told with its place: ${JSON.stringify(text)}`, () => deepEqual(reported(text, 'g.yaml'), expected));
   }
   it('does not hide the others', () => {
     deepEqual(
@@ -191,7 +192,7 @@ describe('a syntax error of TOML', () => {
     ['a = 1\nb = nan', '2:5-2:8 NaN is not a JSON number'],
   ];
   for (const [text, expected] of cases) {
-    it(`is told with its place: ${JSON.stringify(text)}`, () => deepEqual(told(text, 'g.toml'), [expected]));
+    it(`is told with its place: ${JSON.stringify(text)}`, () => deepEqual(reported(text, 'g.toml'), [expected]));
   }
   it('is told with the duration in quotes', () => equal(failures('a = 3s', 'g.toml')[0]!.hint, '"3s"'));
   it('is told for every number that JSON does not have', () =>
@@ -207,7 +208,7 @@ describe('a text that cannot be parsed', () => {
     ['g.toml', `b = 1\n${conflict('a = 1', 'a = 2')}`],
   ] as const) {
     it(`for the marks of a merge conflict in ${file} is told so once`, () => {
-      deepEqual(told(text, file), ['2:1-2:13 merge conflict marks']);
+      deepEqual(reported(text, file), ['2:1-2:13 merge conflict marks']);
       deepEqual(
         failures(text, file)[0]!.places.map(({ position }) => position.line),
         [4, 6],
@@ -216,7 +217,7 @@ describe('a text that cannot be parsed', () => {
   }
   it('for a block of YAML that is nested too deeply is told with its place', () => {
     const text = Array.from({ length: 210 }, (_, level) => `${' '.repeat(level)}a:`).join('\n');
-    deepEqual(told(`${text} 1`, 'g.yaml'), ['202:202-210:214 nested deeper than 200 levels']);
+    deepEqual(reported(`${text} 1`, 'g.yaml'), ['202:202-210:214 nested deeper than 200 levels']);
   });
   for (const [file, before, after] of [
     ['g.json', '{"a":', '}'],

@@ -9,17 +9,17 @@ const KIB = 1024;
 
 /** A sink that writes down what it is told, and wants more as long as it is `hungry`. */
 function notes() {
-  const told: string[] = [];
+  const reported: string[] = [];
   const sink = {
     hungry: true,
     write(chunk: Uint8Array) {
-      told.push(String(Buffer.from(chunk)));
+      reported.push(String(Buffer.from(chunk)));
       return sink.hungry;
     },
-    end: () => void told.push('end'),
-    fail: (error: Error) => void told.push(`failed: ${error.message}`),
+    end: () => void reported.push('end'),
+    fail: (error: Error) => void reported.push(`failed: ${error.message}`),
   };
-  return { told, sink };
+  return { told: reported, sink };
 }
 
 /** A stream whose maker writes down what its reader wants. */
@@ -38,63 +38,63 @@ describe('a stream of bytes', () => {
   describe('hands on', () => {
     it('what waits and what is to come, in order, and then its end', () => {
       const { stream } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       stream.write(bytes('a'));
       stream.write(bytes('b'));
       stream.flow(sink);
       stream.write(bytes('c'));
       stream.end();
-      deepEqual(told, ['a', 'b', 'c', 'end']);
+      deepEqual(reported, ['a', 'b', 'c', 'end']);
     });
 
     it('its end to a reader that comes later', () => {
       const { stream } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       stream.write(bytes('a'));
       stream.end();
       stream.flow(sink);
-      deepEqual(told, ['a', 'end']);
+      deepEqual(reported, ['a', 'end']);
     });
 
     it('its failure behind what was written before it', () => {
       const { stream } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       stream.write(bytes('a'));
       stream.fail(new Error('broken'));
       stream.flow(sink);
-      deepEqual(told, ['a', 'failed: broken']);
+      deepEqual(reported, ['a', 'failed: broken']);
     });
 
     it('a failure at once to a reader that is there', () => {
       const { stream } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       stream.flow(sink);
       stream.fail(new Error('broken'));
-      deepEqual(told, ['failed: broken']);
+      deepEqual(reported, ['failed: broken']);
     });
 
     it('one end, whatever its maker does after it', () => {
       const { stream } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       stream.flow(sink);
       stream.end();
       stream.end();
       stream.fail(new Error('broken'));
       ok(stream.write(bytes('late')));
       stream.resume();
-      deepEqual(told, ['end']);
+      deepEqual(reported, ['end']);
     });
 
     it('one failure, whatever its maker does after it', () => {
       const { stream } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       stream.flow(sink);
       stream.fail(new Error('first'));
       stream.fail(new Error('second'));
       stream.end();
       stream.write(bytes('late'));
       stream.resume();
-      deepEqual(told, ['failed: first']);
+      deepEqual(reported, ['failed: first']);
     });
   });
 
@@ -111,14 +111,14 @@ describe('a stream of bytes', () => {
 
     it('when its reader is full, and to go on, once, when the reader resumes', () => {
       const { stream, wanted } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       sink.hungry = false;
       stream.flow(sink);
       equal(stream.write(bytes('a')), false);
       equal(stream.write(bytes('b')), false);
-      deepEqual([told, wanted], [['a'], []]);
+      deepEqual([reported, wanted], [['a'], []]);
       stream.resume();
-      deepEqual([told, wanted], [['a', 'b'], []]);
+      deepEqual([reported, wanted], [['a', 'b'], []]);
       sink.hungry = true;
       stream.resume();
       stream.resume();
@@ -127,17 +127,17 @@ describe('a stream of bytes', () => {
 
     it('and holds its end back until its reader has taken everything', () => {
       const { stream } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       sink.hungry = false;
       stream.flow(sink);
       stream.write(bytes('a'));
       stream.write(bytes('b'));
       stream.end();
-      deepEqual(told, ['a']);
+      deepEqual(reported, ['a']);
       stream.resume();
-      deepEqual(told, ['a', 'b']);
+      deepEqual(reported, ['a', 'b']);
       stream.resume();
-      deepEqual(told, ['a', 'b', 'end']);
+      deepEqual(reported, ['a', 'b', 'end']);
     });
 
     it('no more once what waited has been taken', () => {
@@ -158,22 +158,22 @@ describe('a stream of bytes', () => {
   describe('that is given up', () => {
     it('tells its maker, once, and its reader nothing', () => {
       const { stream, wanted } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       stream.flow(sink);
       stream.cancel(new Error('enough'));
       stream.cancel(new Error('again'));
       stream.end();
       stream.resume();
-      deepEqual([wanted, told], [['no more: enough'], []]);
+      deepEqual([wanted, reported], [['no more: enough'], []]);
     });
 
     it('drops what waits', () => {
       const { stream } = made();
-      const { told, sink } = notes();
+      const { told: reported, sink } = notes();
       stream.write(bytes('a'));
       stream.cancel(new Error('enough'));
       stream.flow(sink);
-      deepEqual(told, []);
+      deepEqual(reported, []);
     });
 
     it('after its end or its failure, tells nobody', () => {

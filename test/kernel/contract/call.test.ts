@@ -11,8 +11,8 @@ describe('a call', () => {
   describe('its values', () => {
     it('are seen by the whole request', () => {
       const call = new Call();
-      const part = call.fork();
-      part.set(user, 'ada');
+      const section = call.fork();
+      section.set(user, 'ada');
       equal(call.get(user), 'ada');
       equal(call.fork().get(user), 'ada');
       call.finish();
@@ -27,9 +27,9 @@ describe('a call', () => {
     });
 
     it('given to a part are seen by what is forked from it', () => {
-      const part = new Call().with(user, 'bob');
-      equal(part.fork().get(user), 'bob');
-      equal(part.with(defineSlot('other'), 1).get(user), 'bob');
+      const section = new Call().with(user, 'bob');
+      equal(section.fork().get(user), 'bob');
+      equal(section.with(defineSlot('other'), 1).get(user), 'bob');
     });
 
     it('are found by the name of their slot, whoever defined it', () => {
@@ -42,11 +42,11 @@ describe('a call', () => {
   describe('with a value more', () => {
     it('has the deadline and the cancellation of the call', () => {
       const call = new Call(silentLog, 60_000);
-      const part = call.with(user, 'bob');
-      equal(part.deadline, call.deadline);
-      part.cancel();
+      const section = call.with(user, 'bob');
+      equal(section.deadline, call.deadline);
+      section.cancel();
       ok(call.reason instanceof CancelledError);
-      ok(part.signal.aborted);
+      ok(section.signal.aborted);
     });
   });
 
@@ -88,7 +88,7 @@ describe('a call', () => {
       const reason = new CancelledError();
       call.cancel(reason);
       const heard: Error[] = [];
-      call.onCancel((told) => heard.push(told)).off();
+      call.onCancel((reported) => heard.push(reported)).off();
       deepEqual(heard, [reason]);
     });
 
@@ -254,23 +254,23 @@ describe('a call', () => {
   describe('ended', () => {
     it('tells those who asked, once, also when a part of it was asked', () => {
       const call = new Call();
-      const told: Outcome[] = [];
-      call.fork().onEnd((end) => told.push(end));
+      const reported: Outcome[] = [];
+      call.fork().onEnd((end) => reported.push(end));
       call.end(outcome);
       call.end(outcome);
-      deepEqual(told, [outcome]);
+      deepEqual(reported, [outcome]);
     });
 
     it('logs what a listener throws and tells the others', () => {
       const lines: string[] = [];
       const call = new Call(collecting(lines));
-      let told = 0;
+      let reported = 0;
       call.onEnd(() => {
         throw new Error('no such exporter');
       });
-      call.onEnd(() => told++);
+      call.onEnd(() => reported++);
       call.end(outcome);
-      equal(told, 1);
+      equal(reported, 1);
       ok(lines[0]!.includes('no such exporter'), lines[0]);
     });
   });

@@ -61,8 +61,8 @@ describe('a reply', () => {
     const headers = new HeaderBag(['X-A', '1']);
     const plain = refuse(401);
     deepEqual([plain.status, plain.complete, plain.errors, plain.headers.list], [401, null, [], []]);
-    const told = refuse(403, { headers, error });
-    deepEqual([told.status, told.errors, told.headers], [403, [error], headers]);
+    const reported = refuse(403, { headers, error });
+    deepEqual([reported.status, reported.errors, reported.headers], [403, [error], headers]);
   });
 });
 
@@ -145,7 +145,7 @@ describe('a request that no client has sent', () => {
   });
 
   it('goes on with some parts changed and the others as they were', () => {
-    const parts = {
+    const sections = {
       method: 'POST',
       path: '/a',
       search: 'x=1',
@@ -156,10 +156,10 @@ describe('a request that no client has sent', () => {
       secure: true,
       body: RequestBody.of('b'),
     };
-    const request = makeRequest(parts);
+    const request = makeRequest(sections);
     const same = request.with({});
     notEqual(same, request);
-    for (const [name, value] of Object.entries(parts)) equal(same[name as keyof typeof parts], value, name);
+    for (const [name, value] of Object.entries(sections)) equal(same[name as keyof typeof sections], value, name);
     const other = request.with({ path: '/b', search: 'y=2', body: null });
     deepEqual([other.path, other.query.get('y'), other.body, other.method], ['/b', '2', null, 'POST']);
     ok(request.body);

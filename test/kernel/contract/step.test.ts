@@ -5,7 +5,7 @@ import { afterHook } from '../../../kernel/contract/internal.ts';
 const call = new Call();
 
 /** A step that notes that it was reached. */
-function answering(reached: unknown[] = []): Step<string> {
+function responding(reached: unknown[] = []): Step<string> {
   return (request, given) => {
     reached.push(request, given);
     return Reply.data({ from: 'next' });
@@ -15,7 +15,7 @@ function answering(reached: unknown[] = []): Step<string> {
 describe('a wrap that looks at the request', () => {
   it('goes on when its hook answers nothing, without a promise', () => {
     const reached: unknown[] = [];
-    const reply = lookingBefore<string>((...given) => void deepEqual(given, ['r', call]))(answering(reached))(
+    const reply = lookingBefore<string>((...given) => void deepEqual(given, ['r', call]))(responding(reached))(
       'r',
       call,
     );
@@ -25,15 +25,15 @@ describe('a wrap that looks at the request', () => {
 
   it('goes on when its hook promises nothing', async () => {
     const reached: unknown[] = [];
-    const reply = await lookingBefore<string>(async () => {})(answering(reached))('r', call);
+    const reply = await lookingBefore<string>(async () => {})(responding(reached))('r', call);
     deepEqual(reply.data, { from: 'next' });
     deepEqual(reached, ['r', call]);
   });
 
   it('ends the pipe with what its hook answers or promises', async () => {
     const reached: unknown[] = [];
-    const now = lookingBefore<string>(() => refuse(401))(answering(reached))('r', call);
-    const later = await lookingBefore<string>(async () => refuse(403))(answering(reached))('r', call);
+    const now = lookingBefore<string>(() => refuse(401))(responding(reached))('r', call);
+    const later = await lookingBefore<string>(async () => refuse(403))(responding(reached))('r', call);
     deepEqual([(now as Reply).status, later.status, reached], [401, 403, []]);
   });
 });
@@ -45,7 +45,7 @@ describe('a wrap that looks at the reply', () => {
   };
 
   it('may change it, without a promise where there is none', () => {
-    const reply = lookingAfter<string>(marked)(answering())('r', call);
+    const reply = lookingAfter<string>(marked)(responding())('r', call);
     equal((reply as Reply).status, 201);
   });
 
@@ -57,7 +57,7 @@ describe('a wrap that looks at the reply', () => {
     };
     equal((await lookingAfter<string>(marked)(later)('r', call)).status, 201);
     equal((await lookingAfter<string>(slow)(later)('r', call)).status, 202);
-    equal((await lookingAfter<string>(slow)(answering())('r', call)).status, 202);
+    equal((await lookingAfter<string>(slow)(responding())('r', call)).status, 202);
   });
 
   it('tells its hook, and no other wrap does', () => {

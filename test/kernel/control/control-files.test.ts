@@ -123,11 +123,11 @@ describe('the files of a configuration', () => {
 
   describe('over a change', () => {
     it('are sealed by those who take part only when the change is to serve', async () => {
-      const told: string[] = [];
+      const reported: string[] = [];
       const ready: Ready = {
-        precommit: async () => void told.push('seal'),
-        commit: () => void told.push('commit'),
-        abort: () => void told.push('abort'),
+        precommit: async () => void reported.push('seal'),
+        commit: () => void reported.push('commit'),
+        abort: () => void reported.push('abort'),
       };
       gateway.join({
         prepare: async ({ files, snapshot, runtime }) => {
@@ -141,9 +141,9 @@ describe('the files of a configuration', () => {
       });
       const source = config(named(), endpoint('/a'));
       await gateway.apply({ trigger: 'api', dryRun: true, source });
-      deepEqual(told.splice(0), ['abort']);
+      deepEqual(reported.splice(0), ['abort']);
       await gateway.apply({ trigger: 'api', source });
-      deepEqual(told, ['seal', 'commit']);
+      deepEqual(reported, ['seal', 'commit']);
     });
 
     it('tell the steps as they come, and none when the gateway is closing', async () => {

@@ -17,7 +17,7 @@ describe('the steps of a change', () => {
   const events = createEventLog();
   let engine: Engine;
   let control: Control;
-  let told: string[];
+  let reported: string[];
 
   const config = (name: string, more: object = {}) => ({ version: 3, name, endpoints: [], ...more });
   const open = (options: Partial<ControlOptions> = {}) =>
@@ -27,7 +27,7 @@ describe('the steps of a change', () => {
   beforeEach(() => {
     engine = openEngine(catalogue, { sinks: silentSinks, events });
     control = open();
-    told = [];
+    reported = [];
   });
   afterEach(async () => {
     await engine.generations.close();
@@ -41,7 +41,7 @@ describe('the steps of a change', () => {
     more: Partial<Ready> = {},
   ): Participant => {
     const step = (of: 'prepare' | 'precommit' | 'commit' | 'abort') => {
-      told.push(`${name} ${of}`);
+      reported.push(`${name} ${of}`);
       if (of === fails) throw new Error(`${name} cannot ${of}`);
     };
     return {
@@ -69,8 +69,8 @@ describe('the steps of a change', () => {
     });
 
     it('ask for no provision: nothing serves yet', async () => {
-      await apply({ provided: () => void told.push('asked') });
-      deepEqual(told, []);
+      await apply({ provided: () => void reported.push('asked') });
+      deepEqual(reported, []);
     });
 
     it('go on after the last revision of another process', async () => {
@@ -190,14 +190,16 @@ describe('the steps of a change', () => {
     it('to whoever follows what serves, before they are answered, dry runs not', async () => {
       control.onDone.push(async (_change, { result }) => {
         await null;
-        told.push(`done ${result}`);
+        reported.push(`done ${result}`);
       });
-      control.onSettled.push(({ result }: Attempt, applied) => void told.push(`settled ${result} ${applied?.result}`));
-      await apply().then(() => told.push('answered'));
-      await apply().then(() => told.push('answered'));
-      await apply({ dryRun: true, source: config('two') }).then(() => told.push('answered'));
-      await apply({ source: { nope: 1 } }).catch(() => told.push('answered'));
-      deepEqual(told, [
+      control.onSettled.push(
+        ({ result }: Attempt, applied) => void reported.push(`settled ${result} ${applied?.result}`),
+      );
+      await apply().then(() => reported.push('answered'));
+      await apply().then(() => reported.push('answered'));
+      await apply({ dryRun: true, source: config('two') }).then(() => reported.push('answered'));
+      await apply({ source: { nope: 1 } }).catch(() => reported.push('answered'));
+      deepEqual(reported, [
         ...['done applied', 'settled applied applied', 'answered'],
         ...['done unchanged', 'settled unchanged unchanged', 'answered'],
         ...['settled dry_run dry_run', 'answered'],
@@ -238,7 +240,7 @@ describe('the steps of a change', () => {
     it('come all together before the swap, which they follow', async () => {
       control.participants.push(participant('one'), participant('two', undefined, { commit: () => ['[::]:1'] }));
       const { rebound, phases, warnings } = await changed({ participant: participant('own') });
-      deepEqual(told, [
+      deepEqual(reported, [
         ...['one prepare', 'two prepare', 'own prepare'],
         ...['one precommit', 'two precommit', 'own precommit', 'one commit', 'own commit'],
       ]);
@@ -252,10 +254,10 @@ describe('the steps of a change', () => {
         await rejects(changed(), { message: `two cannot ${fails}` });
         const aborted = fails === 'prepare' ? ['one abort'] : ['one abort', 'two abort'];
         deepEqual(
-          told.filter((step) => step.endsWith('abort')),
+          reported.filter((step) => step.endsWith('abort')),
           aborted,
         );
-        deepEqual([told.includes('one commit'), engine.generations.current.runtime.id], [false, 1]);
+        deepEqual([reported.includes('one commit'), engine.generations.current.runtime.id], [false, 1]);
         control.participants.length = 0;
         equal((await changed()).revision, 2);
       });
@@ -265,16 +267,16 @@ describe('the steps of a change', () => {
       control.participants.push(participant('one'));
       const { rebound } = await changed({ dryRun: true, participant: participant('own') });
       deepEqual(rebound, []);
-      deepEqual(told, ['one prepare', 'own prepare', 'one abort', 'own abort']);
+      deepEqual(reported, ['one prepare', 'own prepare', 'one abort', 'own abort']);
     });
 
     it('that go with one change come also when it is what serves already, others not', async () => {
       control.participants.push(participant('one'));
       const { result } = await apply({ participant: participant('own') });
-      deepEqual([result, told], ['unchanged', ['own prepare', 'own precommit', 'own commit']]);
-      told.length = 0;
+      deepEqual([result, reported], ['unchanged', ['own prepare', 'own precommit', 'own commit']]);
+      reported.length = 0;
       equal((await apply({ dryRun: true, participant: participant('own') })).result, 'unchanged');
-      deepEqual(told, ['own prepare', 'own abort']);
+      deepEqual(reported, ['own prepare', 'own abort']);
     });
 
     it('that fail to follow what serves already are told', async () => {

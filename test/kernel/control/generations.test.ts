@@ -118,7 +118,7 @@ describe('the configurations of a process', () => {
     await stream.until('first');
     return stream;
   };
-  const answers = (at: number): Promise<boolean> =>
+  const responses = (at: number): Promise<boolean> =>
     fetch(`http://127.0.0.1:${at}/fast`, { headers: { connection: 'close' } }).then(
       ({ status }) => status === 200,
       () => false,
@@ -190,7 +190,7 @@ describe('the configurations of a process', () => {
       await generations.listen();
       const asked = await freePort();
       await apply(config('tried', { port: asked }), true);
-      deepEqual([released, await answers(asked), await answers(port())], [['tried'], false, true]);
+      deepEqual([released, await responses(asked), await responses(port())], [['tried'], false, true]);
       equal(generations.current.runtime.id, 1);
     });
 
@@ -289,7 +289,7 @@ describe('the configurations of a process', () => {
       const { response: first } = await begin();
       const { rebound } = await apply(config('two', { port: await freePort() }));
       deepEqual(rebound, [`127.0.0.1:${port()}`]);
-      equal(await answers(old), false);
+      equal(await responses(old), false);
       held[0]!.end('{}');
       equal((await first).status, 200);
     });
@@ -358,12 +358,12 @@ describe('the configurations of a process', () => {
       const { response } = await begin();
       await apply(config('two'));
       runtimes.push(generations.current.runtime);
-      const told: number[] = [];
-      for (const runtime of runtimes) mock.method(runtime, 'endConnections', () => void told.push(runtime.id));
+      const reported: number[] = [];
+      for (const runtime of runtimes) mock.method(runtime, 'endConnections', () => void reported.push(runtime.id));
       const closing = generations.close();
       held[0]!.end('{}');
       await Promise.all([response, closing]);
-      deepEqual(told.toSorted(), [1, 2]);
+      deepEqual(reported.toSorted(), [1, 2]);
     });
 
     it('wait for streams, those included whose configuration has been replaced', async () => {

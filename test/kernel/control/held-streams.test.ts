@@ -21,14 +21,14 @@ describe('streams of replaced configurations', () => {
 
   /** The streams of one endpoint, and what has been asked of them. */
   function lease(count = 1): StreamLease & { streams: number; readonly told: string[] } {
-    const told: string[] = [];
+    const reported: string[] = [];
     return {
       streams: count,
-      told,
+      told: reported,
       enter() {},
       leave() {},
-      end: () => void told.push('end'),
-      endConnections: () => void told.push('endConnections'),
+      end: () => void reported.push('end'),
+      endConnections: () => void reported.push('endConnections'),
     };
   }
 

@@ -94,8 +94,8 @@ describe('the log', () => {
     deepEqual(lines, ['info: revision 1 stays active: unchanged', 'debug: revision 1 stays active: unchanged']);
   });
 
-  const refused = (...told: string[]) =>
-    told.map((text) => `error: configuration refused; revision 1 stays active: ${text}`);
+  const refused = (...reported: string[]) =>
+    reported.map((text) => `error: configuration refused; revision 1 stays active: ${text}`);
 
   it('tells of a refusal without places its message', () => {
     fails(attempted(1, { message: 'a worker is late' }));

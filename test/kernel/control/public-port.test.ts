@@ -44,7 +44,7 @@ describe('the public port', () => {
   const origin = (pointer: string) => `/where${pointer}`;
   const prepare = (asked: number, more: Partial<ServiceConfig> = {}) => port.prepare(runtime(asked, more), origin);
   const ask = (at: number) => fetch(`http://127.0.0.1:${at}/`);
-  const answers = (at: number): Promise<boolean> =>
+  const responses = (at: number): Promise<boolean> =>
     ask(at).then(
       (response) => response.text().then((text) => text === 'ok'),
       () => false,
@@ -62,7 +62,7 @@ describe('the public port', () => {
     const asked = await freePort();
     deepEqual(await port.open(runtime(asked), null), { host: '127.0.0.1', port: asked });
     deepEqual(port.address, { host: '127.0.0.1', port: asked });
-    equal(await answers(asked), true);
+    equal(await responses(asked), true);
   });
 
   it('opens once', async () => {
@@ -89,7 +89,7 @@ describe('the public port', () => {
     it('is any free one where the known one cannot be opened', async () => {
       const opened = await port.open(runtime(0), taken);
       notEqual(opened.port, taken);
-      equal(await answers(opened.port), true);
+      equal(await responses(opened.port), true);
     });
   });
 
@@ -102,13 +102,13 @@ describe('the public port', () => {
         await closed;
         deepEqual([rebound, port.address!.port], [[], first]);
       }
-      equal(await answers(first), true);
+      equal(await responses(first), true);
     });
 
     it('leaves the one there is alone when it is given up', async () => {
       const { port: first } = await port.open(runtime(0), null);
       await (await prepare(first)).abort();
-      equal(await answers(first), true);
+      equal(await responses(first), true);
     });
 
     it('is opened with the start when nothing is open yet', async () => {
@@ -131,18 +131,18 @@ describe('the public port', () => {
       const { port: first } = await port.open(runtime(0), null);
       const asked = await freePort();
       const change = await prepare(asked);
-      deepEqual([await answers(first), await answers(asked), port.address!.port], [true, true, first]);
+      deepEqual([await responses(first), await responses(asked), port.address!.port], [true, true, first]);
       const { rebound, closed } = change.commit(FOREVER);
       await closed;
       deepEqual([rebound, port.address], [[`127.0.0.1:${asked}`], { host: '127.0.0.1', port: asked }]);
-      deepEqual([await answers(first), await answers(asked)], [false, true]);
+      deepEqual([await responses(first), await responses(asked)], [false, true]);
     });
 
     it('is closed when it is given up', async () => {
       const { port: first } = await port.open(runtime(0), null);
       const asked = await freePort();
       await (await prepare(asked)).abort();
-      deepEqual([await answers(first), await answers(asked)], [true, false]);
+      deepEqual([await responses(first), await responses(asked)], [true, false]);
     });
 
     it('is another one at another address of the machine', async () => {
@@ -192,11 +192,11 @@ describe('the public port', () => {
     it('leaves the requests of the old one as long as they take, or as long as it may', async () => {
       held = [];
       const { port: first } = await port.open(runtime(0), null);
-      const answer = ask(first);
+      const response = ask(first);
       await until(() => held!.length === 1);
       const { closed } = (await prepare(await freePort())).commit(FOREVER);
       held[0]!.end('late');
-      equal(await (await answer).text(), 'late');
+      equal(await (await response).text(), 'late');
       await closed;
       const { port: second } = port.address!;
       const cut = ask(second);
@@ -238,11 +238,11 @@ describe('the public port', () => {
     it('waits for requests in flight as long as it may', async () => {
       held = [];
       const { port: first } = await port.open(runtime(0), null);
-      const answer = ask(first);
+      const response = ask(first);
       await until(() => held!.length === 1);
       const closing = port.close(FOREVER);
       held[0]!.end('late');
-      equal(await (await answer).text(), 'late');
+      equal(await (await response).text(), 'late');
       await closing;
     });
 

@@ -77,11 +77,11 @@ describe('what is remembered of changes', () => {
     const endpoints = Array.from({ length: 1_000 }, (_, at) => ({ endpoint: `/${at}`, nope: 1 }));
     const source = new ConfigText(JSON.stringify({ version: 3, endpoints }), 'json');
     const refused = gateway.apply({ trigger: 'api', source });
-    const told = await refused.then(
+    const reported = await refused.then(
       () => 0,
       ({ issues }: { issues: readonly unknown[] }) => issues.length,
     );
     const { problem } = gateway.attempts.list[0]!;
-    deepEqual([problem!.issues.length, problem!.issues.length + problem!.hidden], [200, told]);
+    deepEqual([problem!.issues.length, problem!.issues.length + problem!.hidden], [200, reported]);
   });
 });

@@ -25,15 +25,15 @@ describe('the buckets of latencies', () => {
   });
 
   it('never shrink as latencies grow, and leave none out', () => {
-    const found = new Set<number>();
+    const results = new Set<number>();
     let last = 0;
     for (let latencyMs = 0.01; latencyMs < 700_000; latencyMs *= 1.01) {
       const bucket = bucketOf(latencyMs);
       ok(bucket >= last);
-      found.add(bucket);
+      results.add(bucket);
       last = bucket;
     }
-    equal(found.size, BUCKETS);
+    equal(results.size, BUCKETS);
   });
 
   const edges: readonly (readonly [latencyMs: number, bucket: number])[] = [

@@ -294,7 +294,7 @@ describe('explainRequest', () => {
     const endpoints = [{ endpoint: '/e', backend: [{ host: [backend.url], url_pattern: '/x' }, shadow] }];
     const { forwarded } = await explain({ endpoints }, { method: 'GET', target: '/e' });
     deepEqual(
-      forwarded.map((part) => part.shadow),
+      forwarded.map((section) => section.shadow),
       [false, true],
     );
   });
@@ -306,8 +306,8 @@ describe('explainRequest', () => {
   });
 
   it('has nothing to forward where no endpoint serves', async () => {
-    const { match: found, forwarded } = await explain(one({}), { method: 'GET', target: '/zzz' });
-    notEqual(found.kind, 'route');
+    const { match, forwarded } = await explain(one({}), { method: 'GET', target: '/zzz' });
+    notEqual(match.kind, 'route');
     deepEqual(forwarded, []);
   });
 });

@@ -25,8 +25,8 @@ describe('matchRoute', () => {
   });
 
   it('tells the endpoint, its place and the variables', async () => {
-    const { match: found } = await match('GET /user/7?a=1');
-    deepEqual(found.kind === 'route' && [found.route.id, found.route.pointer, found.params], [
+    const { match: result } = await match('GET /user/7?a=1');
+    deepEqual(result.kind === 'route' && [result.route.id, result.route.pointer, result.params], [
       'GET /user/{id}',
       '/endpoints/0',
       { id: '7' },
@@ -34,8 +34,8 @@ describe('matchRoute', () => {
   });
 
   it('calls what a wildcard stands for by its star', async () => {
-    const { match: found } = await match('GET /f/x/y');
-    deepEqual(found.kind === 'route' && found.params, { '*': 'x/y' });
+    const { match: result } = await match('GET /f/x/y');
+    deepEqual(result.kind === 'route' && result.params, { '*': 'x/y' });
   });
 
   it('names the endpoint that fixed text wins over, and why', async () => {
@@ -47,31 +47,27 @@ describe('matchRoute', () => {
 
   it('names the endpoint that a word with more fixed text wins over, and why', async () => {
     const words = ['/{a}', '/{b}.json'].map((endpoint) => ({ endpoint, backend }));
-    const { match: found, rivals } = await matchRoute(
-      await serve({ endpoints: words, disable_rest: true }),
-      'GET',
-      '/x.json',
-    );
-    equal(found.kind === 'route' && found.route.id, 'GET /{b}.json');
+    const { match, rivals } = await matchRoute(await serve({ endpoints: words, disable_rest: true }), 'GET', '/x.json');
+    equal(match.kind === 'route' && match.route.id, 'GET /{b}.json');
     equal(rivals[0]!.why, '{a} gives way to {b}.json, which fixes more');
   });
 
   it('names the wildcard that a variable wins over, and why', async () => {
-    const { match: found, rivals } = await match('GET /f/x/b');
-    equal(found.kind === 'route' && found.route.id, 'GET /f/{a}/b');
+    const { match: result, rivals } = await match('GET /f/x/b');
+    equal(result.kind === 'route' && result.route.id, 'GET /f/{a}/b');
     deepEqual(ids(rivals), ['GET /f/*']);
     equal(rivals[0]!.why, 'its wildcard gives way to what GET /f/{a}/b spells out');
   });
 
   it('names the endpoints of other methods where the method is wrong', async () => {
-    const { match: found, rivals } = await match('DELETE /user/7');
-    deepEqual(found, { kind: 'method', status: 405, allow: ['GET', 'POST'] });
+    const { match: result, rivals } = await match('DELETE /user/7');
+    deepEqual(result, { kind: 'method', status: 405, allow: ['GET', 'POST'] });
     deepEqual(ids(rivals), ['GET /user/{id}', 'POST /user/{id}']);
   });
 
   it('names a misspelled endpoint where nothing matches', async () => {
-    const { match: found, nearMisses } = await match('GET /usr/7');
-    equal(found.kind, 'none');
+    const { match: result, nearMisses } = await match('GET /usr/7');
+    equal(result.kind, 'none');
     equal(nearMisses[0]!.route.id, 'GET /user/{id}');
     equal(nearMisses[0]!.why, 'segment 1 is "user", not "usr"');
   });
@@ -130,13 +126,13 @@ describe('matchRoute', () => {
       ['GET /__debug/any', 'builtin'],
     ] as const) {
       it(`to ${line}`, async () => {
-        const { match: found } = await match(line);
-        equal(found.kind, kind);
+        const { match: result } = await match(line);
+        equal(result.kind, kind);
         const { status, headers, text } = await ask(port, line);
-        equal('status' in found ? found.status : 200, status);
-        if (found.kind === 'redirect') equal(found.location, headers.location);
-        if (found.kind === 'method' || found.kind === 'options') equal(found.allow.join(', '), headers.allow);
-        if (found.kind === 'refused') equal(found.text, text);
+        equal('status' in result ? result.status : 200, status);
+        if (result.kind === 'redirect') equal(result.location, headers.location);
+        if (result.kind === 'method' || result.kind === 'options') equal(result.allow.join(', '), headers.allow);
+        if (result.kind === 'refused') equal(result.text, text);
       });
     }
   });

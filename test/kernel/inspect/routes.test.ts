@@ -85,7 +85,7 @@ describe('listRoutes', () => {
 
   it('reads a raw endpoint’s backend as it is', () => equal(routes[1]!.backends[0]!.encoding, 'no-op'));
 
-  for (const [filter, found] of [
+  for (const [filter, results] of [
     [{ method: 'PUT' }, ['PUT /raw']],
     [{ prefix: '/shop' }, ['GET /shop/{id}']],
     [{ namespace: 'proxy' }, ['GET /shop/{id}']],
@@ -96,7 +96,7 @@ describe('listRoutes', () => {
     it(`finds by ${JSON.stringify(filter)}`, () => {
       deepEqual(
         listRoutes(served, filter).map(({ id }) => id),
-        found,
+        results,
       );
     });
   }

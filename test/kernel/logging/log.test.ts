@@ -80,11 +80,11 @@ describe('the application log', () => {
 
   it('changes level, format and destination at a reload, for the logs already handed out too', () => {
     const { log, lines } = logOver('ERROR');
-    const part = log.at('[PART]');
-    part.info('unseen');
+    const section = log.at('[PART]');
+    section.info('unseen');
     const { sink, lines: later } = memorySink();
     log.configure({ level: 'INFO', outputs: [{ sink, format: (line) => `new ${line.message}\n` }] });
-    part.info('seen');
+    section.info('seen');
     deepEqual([lines, later], [[], ['new [PART] seen\n']]);
   });
 

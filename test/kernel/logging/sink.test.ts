@@ -229,12 +229,12 @@ describe('the sinks of a process', () => {
       };
       turn();`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let told = '';
+    let reported = '';
     child.stderr.on('data', (chunk) => {
-      told += chunk;
+      reported += chunk;
     });
     await new Promise((resolve) => child.once('exit', resolve));
-    const { longest, lost } = JSON.parse(told) as { longest: number; lost: number };
+    const { longest, lost } = JSON.parse(reported) as { longest: number; lost: number };
     ok(longest < 400, `blocked for ${longest} ms`);
     ok(lost > 10_000);
     child.stdout.destroy();

@@ -143,8 +143,8 @@ describe('patterns', () => {
       ['(?<n>a)(?P<n>b)', "two groups have the name 'n'", '<n>'],
       ['(?P<a b>c)', '(?P<a b> is not a group', '(?P<a b>'],
     ];
-    for (const [pattern, message, part, hint = /^$/] of mistakes) {
-      it(`are explained: ${pattern}`, () => told(pattern, message, part, hint));
+    for (const [pattern, message, segment, hint = /^$/] of mistakes) {
+      it(`are explained: ${pattern}`, () => reported(pattern, message, segment, hint));
     }
 
     const dialects: typeof mistakes = [
@@ -161,18 +161,18 @@ describe('patterns', () => {
       ['a\\Z', 'escape \\Z is not supported', '\\Z', /^\\z$/],
       ['\\ba[\\b]', 'escape \\b is not supported', '\\b', /\\x08/],
     ];
-    for (const [pattern, message, part, hint] of dialects) {
-      it(`are told from another dialect: ${pattern}`, () => told(pattern, message, part, hint!));
+    for (const [pattern, message, segment, hint] of dialects) {
+      it(`are told from another dialect: ${pattern}`, () => reported(pattern, message, segment, hint!));
     }
 
-    function told(pattern: string, message: string, part: string, hint: RegExp): void {
+    function reported(pattern: string, message: string, segment: string, hint: RegExp): void {
       throws(
         () => compile(pattern),
         (error) => {
           ok(error instanceof PatternError);
           equal(error.message, message);
           const { start, end } = error.within!;
-          equal(pattern.slice(start, end), part);
+          equal(pattern.slice(start, end), segment);
           ok(hint.test(error.hint ?? ''), error.hint);
           return true;
         },

@@ -28,8 +28,8 @@ describe('the address of a backend', () => {
         },
       ],
     });
-    const answer = await gateway.inject({ url: '/me', headers: { 'x-host': '127.0.0.1' } });
-    equal(answer.body, '{"a":1}');
+    const response = await gateway.inject({ url: '/me', headers: { 'x-host': '127.0.0.1' } });
+    equal(response.body, '{"a":1}');
     deepEqual(
       backend.requests.map(({ target }) => target),
       ['/me/p'],

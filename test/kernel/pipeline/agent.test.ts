@@ -11,7 +11,7 @@ describe('the pipe of an agent', () => {
   let gateway: Gateway | undefined;
   let run!: Run;
   let seen: PipeRequest[];
-  let answer: (call: {
+  let respond: (call: {
     readonly signal: AbortSignal;
     readonly log: { warning(line: string): void };
   }) => Reply | Promise<Reply>;
@@ -36,7 +36,7 @@ describe('the pipe of an agent', () => {
           hostless: true,
           call: (request, call) => {
             seen.push(request);
-            return answer(call);
+            return respond(call);
           },
         },
       })),
@@ -65,7 +65,7 @@ describe('the pipe of an agent', () => {
 
   beforeEach(() => {
     seen = [];
-    answer = () => Reply.data({ a: 1 });
+    respond = () => Reply.data({ a: 1 });
   });
   afterEach(async () => {
     await gateway?.close();
@@ -84,7 +84,7 @@ describe('the pipe of an agent', () => {
   });
 
   it('tells under the name of its agent', async () => {
-    answer = ({ log }) => {
+    respond = ({ log }) => {
       log.warning('seen');
       return Reply.data({});
     };
@@ -97,7 +97,7 @@ describe('the pipe of an agent', () => {
   });
 
   it('answers a failure for whatever is thrown in it', async () => {
-    answer = () => {
+    respond = () => {
       throw new Error('oops');
     };
     await start();
@@ -113,7 +113,7 @@ describe('the pipe of an agent', () => {
   it('is given up with its message, and hears nothing of it when it is done', async () => {
     const signals: AbortSignal[] = [];
     const giving = new AbortController();
-    answer = ({ signal }) => {
+    respond = ({ signal }) => {
       signals.push(signal);
       return new Promise(() => {});
     };
@@ -122,7 +122,7 @@ describe('the pipe of an agent', () => {
     giving.abort();
     deepEqual([codes(await running), signals[0]!.aborted], [['CALL_CANCELLED'], true]);
     const later = new AbortController();
-    answer = ({ signal }) => {
+    respond = ({ signal }) => {
       signals.push(signal);
       return Reply.data({});
     };

@@ -9,8 +9,8 @@ import {
 import { newCall, pipeRequest } from './requests.ts';
 
 /** What was counted, by backend and class, as in `a 2xx: 1`. */
-function counted(answers: BackendResponses): string[] {
-  return Array.from(answers, ([name, counts]) =>
+function counted(responses: BackendResponses): string[] {
+  return Array.from(responses, ([name, counts]) =>
     counts.snapshot().flatMap((count, at) => (count === 0 ? [] : [`${name} ${statusClasses[at]}: ${count}`])),
   ).flat();
 }
@@ -30,35 +30,35 @@ describe('the name of a backend among those of its endpoint', () => {
 
 describe('the answers of backends', () => {
   it('are counted by their status, and that there was none', async () => {
-    const answers = new BackendResponses();
+    const responses = new BackendResponses();
     const replies = [
       () => Reply.raw(204, new HeaderBag(), null),
       async () => Reply.raw(201, new HeaderBag(), null),
       () => Reply.failed(new BackendError('BACKEND_STATUS', 'no', { upstreamStatus: 404 })),
       () => Reply.failed(new BackendError('BACKEND_CONNECT', 'refused')),
     ];
-    const step = countResponses(answers, 'a', () => replies.shift()!());
-    deepEqual(counted(answers), []);
+    const step = countResponses(responses, 'a', () => replies.shift()!());
+    deepEqual(counted(responses), []);
     const statuses: number[] = [];
     while (replies.length > 0) statuses.push((await step(pipeRequest(), newCall())).status);
     deepEqual(statuses, [204, 201, 500, 500]);
-    deepEqual(counted(answers), ['a none: 1', 'a 2xx: 2', 'a 4xx: 1']);
+    deepEqual(counted(responses), ['a none: 1', 'a 2xx: 2', 'a 4xx: 1']);
   });
 
   it('are kept while any configuration has the backend, and forgotten after it', () => {
-    const answers = new BackendResponses();
-    const [first, second] = [answers.hold(['a', 'b']), answers.hold(['b'])];
-    for (const name of ['a', 'b']) answers.of(name).record(200);
+    const responses = new BackendResponses();
+    const [first, second] = [responses.hold(['a', 'b']), responses.hold(['b'])];
+    for (const name of ['a', 'b']) responses.of(name).record(200);
     first();
-    deepEqual(counted(answers), ['b 2xx: 1']);
-    equal(answers.of('b'), answers.of('b'));
+    deepEqual(counted(responses), ['b 2xx: 1']);
+    equal(responses.of('b'), responses.of('b'));
     second();
-    deepEqual(counted(answers), []);
+    deepEqual(counted(responses), []);
   });
 
   it('may be given back before there were any', () => {
-    const answers = new BackendResponses();
-    answers.hold(['a'])();
-    deepEqual(counted(answers), []);
+    const responses = new BackendResponses();
+    responses.hold(['a'])();
+    deepEqual(counted(responses), []);
   });
 });

@@ -43,7 +43,7 @@ function backendOf({
   endpoint,
   backend,
   hosts = ['http://a:1'],
-  answers,
+  answers: responses,
   call = () => bytes('{"a":1}'),
   ...more
 }: Given) {
@@ -63,7 +63,7 @@ function backendOf({
     backendWraps: [],
     transportWraps: [],
     protocol: {
-      ...(answers && { replies: answers }),
+      ...(responses && { replies: responses }),
       call: (request, own) => {
         asked.push(request);
         return call(request, own);

@@ -4,15 +4,15 @@ import { buffered } from '../../../kernel/pipeline/buffered.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 /** A body whose bytes are read as `bytes` says. */
-function bodyOf(parts: { length?: number; isTooLarge?: boolean; bytes?: () => unknown }) {
+function bodyOf(sections: { length?: number; isTooLarge?: boolean; bytes?: () => unknown }) {
   const made = { read: 0, body: null as unknown as RequestBody };
   made.body = {
     isTooLarge: false,
     length: undefined,
-    ...parts,
+    ...sections,
     bytes() {
       made.read++;
-      return parts.bytes?.() ?? Promise.resolve(new Uint8Array());
+      return sections.bytes?.() ?? Promise.resolve(new Uint8Array());
     },
   } as never;
   return made;
@@ -30,34 +30,34 @@ async function sent(body: RequestBody | null, unlessMeasured?: boolean) {
 
 describe('a request body that is read once', () => {
   it('is read before anything inside is called', async () => {
-    for (const parts of [{}, { length: 5 }, { bytes: () => new Uint8Array() }]) {
-      const made = bodyOf(parts);
+    for (const sections of [{}, { length: 5 }, { bytes: () => new Uint8Array() }]) {
+      const made = bodyOf(sections);
       deepEqual([await sent(made.body), made.read], [{ calls: 1, errors: [] }, 1]);
     }
     deepEqual(await sent(null), { calls: 1, errors: [] });
   });
 
   it('is left alone where its length is known and allowed, when that is enough', async () => {
-    for (const [parts, read] of [
+    for (const [sections, read] of [
       [{ length: 5 }, 0],
       [{ length: 0 }, 0],
       [{}, 1],
       [{ length: 5, isTooLarge: true }, 1],
     ] as const) {
-      const made = bodyOf(parts);
+      const made = bodyOf(sections);
       await sent(made.body, true);
-      equal(made.read, read, JSON.stringify(parts));
+      equal(made.read, read, JSON.stringify(sections));
     }
   });
 
   it('fails the call when it cannot be read: as left when its client has, else as what went wrong', async () => {
-    for (const [code, told] of [
+    for (const [code, reported] of [
       ['ECONNRESET', 'CALL_CANCELLED'],
       ['ERR_STREAM_PREMATURE_CLOSE', 'CALL_CANCELLED'],
       ['EIO', 'GATEWAY_FAULT'],
     ]) {
       const { body } = bodyOf({ bytes: () => Promise.reject(Object.assign(new Error('no'), { code })) });
-      deepEqual(await sent(body), { calls: 0, errors: [told] });
+      deepEqual(await sent(body), { calls: 0, errors: [reported] });
     }
   });
 });

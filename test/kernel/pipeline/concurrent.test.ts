@@ -9,7 +9,7 @@ const T = 60_000;
 const never = (): Promise<Reply> => new Promise(() => {});
 
 /** A step whose calls answer one by one, in their own way; it remembers the calls. */
-function oneByOne(...answers: ((request: PipeRequest) => Reply | Promise<Reply>)[]): {
+function oneByOne(...responses: ((request: PipeRequest) => Reply | Promise<Reply>)[]): {
   step: Step<PipeRequest>;
   calls: Call[];
 } {
@@ -18,7 +18,7 @@ function oneByOne(...answers: ((request: PipeRequest) => Reply | Promise<Reply>)
     calls,
     step: (request, call) => {
       calls.push(call);
-      return answers[calls.length - 1]!(request);
+      return responses[calls.length - 1]!(request);
     },
   };
 }
@@ -170,7 +170,7 @@ describe('concurrent calls', () => {
     const waiting: (() => void)[] = [];
     const backend = await startBackend((seen, response) => {
       waiting.push(() => response.end(`{"${seen.target.slice(1)}":1}`));
-      if (waiting.length === 4) for (const answer of waiting) answer();
+      if (waiting.length === 4) for (const respond of waiting) respond();
     });
     const gateway = await startGateway({
       host: [backend.url],
@@ -183,13 +183,13 @@ describe('concurrent calls', () => {
         },
       ],
     });
-    const answer = await gateway.inject({
+    const received = await gateway.inject({
       method: 'POST',
       url: '/x',
       payload: 'whole',
       headers: { 'content-type': 'text/x' },
     });
-    equal(answer.body, '{"a":1,"b":1}');
+    equal(received.body, '{"a":1,"b":1}');
     deepEqual(backend.requests.map(({ target }) => target).sort(), ['/a', '/a', '/b', '/b']);
     for (const { body, headers } of backend.requests) {
       equal(body.toString(), 'whole');

@@ -29,12 +29,12 @@ describe('the deadlines of a pipe', () => {
   it('give concurrent calls within a merge their share of the whole timeout, not of what the merge has', async () => {
     const order: string[] = [];
     const T = 200;
-    const part: Step<PipeRequest> = async (request, call) => {
+    const section: Step<PipeRequest> = async (request, call) => {
       const reply = await concurrently(2, never, T)(request, call);
       order.push('concurrent');
       return reply;
     };
-    const merged = parallel([part, () => Reply.data({ a: 1 })], undefined, T)(pipeRequest(), newCall(T));
+    const merged = parallel([section, () => Reply.data({ a: 1 })], undefined, T)(pipeRequest(), newCall(T));
     setTimeout(() => order.push('70 %'), 0.7 * T);
     equal((await merged).complete, false);
     deepEqual(order, ['70 %', 'concurrent']);
@@ -99,8 +99,8 @@ describe('the deadlines of a pipe', () => {
         },
         { backend: { hang: { backend: () => never } } },
       );
-      const answer = await gateway.inject('/x');
-      deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [500, '', 'false']);
+      const response = await gateway.inject('/x');
+      deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [500, '', 'false']);
       await gateway.close();
     });
 
@@ -125,8 +125,11 @@ describe('the deadlines of a pipe', () => {
           },
         },
       );
-      const answer = await gateway.inject('/x');
-      deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [200, '{"a":1}', 'false']);
+      const response = await gateway.inject('/x');
+      deepEqual(
+        [response.statusCode, response.body, response.headers['x-gateway-completed']],
+        [200, '{"a":1}', 'false'],
+      );
       await gateway.close();
     });
 

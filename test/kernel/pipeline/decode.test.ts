@@ -19,12 +19,12 @@ async function read(raw: Reply, decoding: Partial<Decoding> = {}, origin = 'http
   return { reply, warnings, errors: reply.errors.map((error) => [error.code, error.message]) };
 }
 
-const answer = (body: Reply['body'], headers: string[] = [], status = 200) =>
+const respond = (body: Reply['body'], headers: string[] = [], status = 200) =>
   Reply.raw(status, new HeaderBag(headers), body);
 
 describe('the decoding of an answer', () => {
   it('leaves data, refusals and failures as they are', async () => {
-    const failed = answer(Buffer.from('{}'));
+    const failed = respond(Buffer.from('{}'));
     failed.errors = [new BackendError('TEST', 'it broke')];
     const data = Reply.data({ a: 1 });
     data.status = 404;
@@ -32,8 +32,8 @@ describe('the decoding of an answer', () => {
   });
 
   it('fails on every status but 200 and 201, and tells it', async () => {
-    for (const status of [200, 201]) deepEqual((await read(answer(Buffer.from('{}'), [], status))).reply.data, {});
-    const { reply, warnings, errors } = await read(answer(null, [], 404));
+    for (const status of [200, 201]) deepEqual((await read(respond(Buffer.from('{}'), [], status))).reply.data, {});
+    const { reply, warnings, errors } = await read(respond(null, [], 404));
     deepEqual(errors, [['BACKEND_STATUS', 'invalid status code 404 [GET /p]: http://a:1/p?q']]);
     deepEqual([warnings, reply.upstreamStatus], [['Status: 404'], 404]);
   });
@@ -43,37 +43,37 @@ describe('the decoding of an answer', () => {
       ['http://me:secret@a:1', 'http://a:1'],
       ['https://me@b@a:1', 'https://a:1'],
     ] as const) {
-      const { errors } = await read(answer(null, [], 500), {}, origin);
+      const { errors } = await read(respond(null, [], 500), {}, origin);
       ok(errors[0]![1]!.endsWith(`: ${shown}/p?q`), errors[0]![1]);
     }
   });
 
   it('drops the body of another status', async () => {
-    const told: string[] = [];
-    const body = new ByteStream({ cancel: (reason) => void told.push(reason.message) });
-    await read(answer(body, [], 500));
+    const reported: string[] = [];
+    const body = new ByteStream({ cancel: (reason) => void reported.push(reason.message) });
+    await read(respond(body, [], 500));
     body.write(Buffer.alloc(70_000));
-    deepEqual(told, ['context canceled']);
+    deepEqual(reported, ['context canceled']);
   });
 
   it('unpacks gzip, whatever its letter case', async () => {
     const packed = gzipSync('{"a":1}');
-    deepEqual((await read(answer(packed, ['Content-Encoding', 'GZIP']))).reply.data, { a: 1 });
+    deepEqual((await read(respond(packed, ['Content-Encoding', 'GZIP']))).reply.data, { a: 1 });
   });
 
   it('fails on bytes that are no gzip though they are said to be', async () => {
-    const { errors } = await read(answer(Buffer.from('{}'), ['Content-Encoding', 'gzip']));
+    const { errors } = await read(respond(Buffer.from('{}'), ['Content-Encoding', 'gzip']));
     deepEqual(errors, [['BACKEND_GZIP', 'backend: body is not valid gzip: incorrect header check']]);
   });
 
   it('fails on a body that unpacks to more than it may be', async () => {
     const packed = gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1, 32));
-    const { errors } = await read(answer(packed, ['Content-Encoding', 'gzip']));
+    const { errors } = await read(respond(packed, ['Content-Encoding', 'gzip']));
     equal(errors[0]![0], 'BACKEND_GZIP');
   });
 
   it('fails with the error of the parser, and with its cause', async () => {
-    const { reply, errors } = await read(answer(Buffer.from('no')));
+    const { reply, errors } = await read(respond(Buffer.from('no')));
     equal(errors[0]![0], 'BACKEND_BODY');
     ok(errors[0]![1]!.startsWith('Unexpected token'));
     ok(reply.errors[0]!.cause instanceof SyntaxError);
@@ -81,17 +81,17 @@ describe('the decoding of an answer', () => {
     const decode = () => {
       throw own;
     };
-    equal((await read(answer(Buffer.from('')), { encoding: { name: 'own', decode } })).reply.errors[0], own);
+    equal((await read(respond(Buffer.from('')), { encoding: { name: 'own', decode } })).reply.errors[0], own);
   });
 
   it('fails when the body breaks off, and with the end of the call when that is why', async () => {
     const broken = new ByteStream();
-    const reading = read(answer(broken));
+    const reading = read(respond(broken));
     broken.fail(new Error('reset'));
     deepEqual((await reading).errors, [['BACKEND_BODY', 'reset']]);
     const left = new ByteStream();
     const call = newCall();
-    const leaving = read(answer(left), {}, undefined, call);
+    const leaving = read(respond(left), {}, undefined, call);
     call.cancel();
     left.fail(new Error('reset'));
     deepEqual((await leaving).errors, [['CALL_CANCELLED', 'context canceled']]);
@@ -99,9 +99,9 @@ describe('the decoding of an answer', () => {
 
   it('is complete unless there is nothing, and shaped', async () => {
     const shape = (data: object) => ({ shaped: data as never });
-    const { reply } = await read(answer(Buffer.from('{}')), { shape });
+    const { reply } = await read(respond(Buffer.from('{}')), { shape });
     deepEqual([reply.data, reply.complete], [{ shaped: {} }, true]);
-    const nothing = await read(answer(Buffer.from('null')), { shape });
+    const nothing = await read(respond(Buffer.from('null')), { shape });
     deepEqual([nothing.reply.data, nothing.reply.complete], [null, false]);
   });
 
@@ -110,14 +110,17 @@ describe('the decoding of an answer', () => {
       ...json,
       passes: (bytes) => (bytes.length === 0 ? null : { contentType: 'text/x', body: bytes, empty }),
     });
-    const { reply } = await read(answer(Buffer.from('{}'), [], 201), { encoding: passing(false), pass: true });
+    const { reply } = await read(respond(Buffer.from('{}'), [], 201), { encoding: passing(false), pass: true });
     deepEqual(
       [reply.status, [...reply.headers], reply.complete, reply.data],
       [200, [['Content-Type', 'text/x']], true, null],
     );
-    const empty = await read(answer(Buffer.from('{}')), { encoding: passing(true), pass: true });
+    const empty = await read(respond(Buffer.from('{}')), { encoding: passing(true), pass: true });
     equal(empty.reply.complete, false);
-    const unproven = await read(answer(null), { encoding: { ...passing(true), decode: () => ({ a: 1 }) }, pass: true });
+    const unproven = await read(respond(null), {
+      encoding: { ...passing(true), decode: () => ({ a: 1 }) },
+      pass: true,
+    });
     deepEqual(unproven.reply.data, { a: 1 });
   });
 });

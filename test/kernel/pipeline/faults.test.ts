@@ -24,7 +24,7 @@ const skips: Ends = () => () => {
   reply.skipped = true;
   return reply;
 };
-const answers: Ends = () => () => Reply.failed(new BackendError('TEST', 'teapot', { upstreamStatus: 418 }));
+const responses: Ends = () => () => Reply.failed(new BackendError('TEST', 'teapot', { upstreamStatus: 418 }));
 
 const acts: Acts = {
   endpoint: {
@@ -42,7 +42,7 @@ const acts: Acts = {
     refuses: { backend: refuses(429) },
     'refuses with a reason': { backend: refuses(429, denied) },
     skips: { backend: skips },
-    teapot: { transport: answers },
+    teapot: { transport: responses },
   },
 };
 
@@ -79,9 +79,9 @@ describe('a stage that fails by a fault of ours, or refuses', () => {
 
   for (const act of ['throws', 'rejects', 'throws in the pipe', 'rejects in the pipe']) {
     it(`answers 500 with nothing and logs the stack: an endpoint's component ${act}`, async () => {
-      const answer = await ask(act, [null]);
-      deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [500, '', 'false']);
-      equal(answer.headers['cache-control'], undefined);
+      const response = await ask(act, [null]);
+      deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [500, '', 'false']);
+      equal(response.headers['cache-control'], undefined);
       const line = lines.find((text) => text.includes('ERROR: [ENDPOINT: /x] internal server error'));
       match(line ?? '', /TypeError: a bug of ours.*faults\.test\.ts/);
     });
@@ -89,73 +89,76 @@ describe('a stage that fails by a fault of ours, or refuses', () => {
 
   for (const act of ['throws', 'rejects']) {
     it(`answers 500 with nothing and logs the stack: the backend's component ${act}`, async () => {
-      const answer = await ask(null, [act]);
-      deepEqual([answer.statusCode, answer.body], [500, '']);
+      const response = await ask(null, [act]);
+      deepEqual([response.statusCode, response.body], [500, '']);
       ok(lines.some((line) => /ERROR: \[ENDPOINT: \/x\] internal server error.*TypeError: a bug of ours/.test(line)));
     });
 
     it(`answers with the other part and logs the stack: one backend's component ${act}`, async () => {
-      const answer = await ask(null, [act, null]);
-      deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [200, '{"a":1}', 'false']);
+      const response = await ask(null, [act, null]);
+      deepEqual(
+        [response.statusCode, response.body, response.headers['x-gateway-completed']],
+        [200, '{"a":1}', 'false'],
+      );
       ok(lines.some((line) => /ERROR: \[ENDPOINT: \/x\] Error #0: internal server error.*TypeError/.test(line)));
     });
   }
 
   it('tells the client no more of a fault than that there was one', async () => {
-    const answer = await ask('throws', [null], { return_error_msg: true });
-    deepEqual([answer.statusCode, answer.body], [500, 'internal server error']);
+    const response = await ask('throws', [null], { return_error_msg: true });
+    deepEqual([response.statusCode, response.body], [500, 'internal server error']);
   });
 
   it('tells no completeness where a request is refused before the pipe', async () => {
-    const answer = await ask('refuses', [null]);
-    deepEqual([answer.statusCode, answer.body, answer.headers['content-length']], [403, '', '0']);
-    equal(answer.headers['x-gateway-completed'], undefined);
-    equal(answer.headers['retry-after'], '7');
-    match(String(answer.headers['x-gateway']), /^Version /);
+    const response = await ask('refuses', [null]);
+    deepEqual([response.statusCode, response.body, response.headers['content-length']], [403, '', '0']);
+    equal(response.headers['x-gateway-completed'], undefined);
+    equal(response.headers['retry-after'], '7');
+    match(String(response.headers['x-gateway']), /^Version /);
   });
 
   it('has no body where the pipe refuses, and is not complete', async () => {
-    const answer = await ask('refuses in the pipe', [null]);
-    deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [403, '', 'false']);
-    equal(answer.headers['content-type'], undefined);
+    const response = await ask('refuses in the pipe', [null]);
+    deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [403, '', 'false']);
+    equal(response.headers['content-type'], undefined);
   });
 
   it("tells a refusal's reason only where error texts are returned", async () => {
     equal((await ask('refuses with a reason', [null])).body, '');
     await gateway?.close();
-    const answer = await ask('refuses with a reason', [null], { return_error_msg: true });
-    deepEqual([answer.statusCode, answer.body], [403, 'not for you']);
-    equal(answer.headers['content-type'], 'text/plain; charset=utf-8');
+    const response = await ask('refuses with a reason', [null], { return_error_msg: true });
+    deepEqual([response.statusCode, response.body], [403, 'not for you']);
+    equal(response.headers['content-type'], 'text/plain; charset=utf-8');
   });
 
   it("gives the client the refusal of a single backend's component", async () => {
-    const answer = await ask(null, ['refuses']);
-    deepEqual([answer.statusCode, answer.body, answer.headers['retry-after']], [429, '', '7']);
+    const response = await ask(null, ['refuses']);
+    deepEqual([response.statusCode, response.body, response.headers['retry-after']], [429, '', '7']);
   });
 
   it('answers with the others where one backend refuses without a reason', async () => {
-    const answer = await ask(null, ['refuses', null]);
-    deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [200, '{"a":1}', 'false']);
-    equal(answer.headers['cache-control'], undefined);
+    const response = await ask(null, ['refuses', null]);
+    deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [200, '{"a":1}', 'false']);
+    equal(response.headers['cache-control'], undefined);
     ok(lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] Error #0: refused with status 429')));
   });
 
   it('answers 500 where every backend refuses, with all reasons where error texts are returned', async () => {
-    const answer = await ask(null, ['refuses', 'refuses with a reason'], { return_error_msg: true });
-    deepEqual([answer.statusCode, answer.body], [500, 'refused with status 429\nnot for you']);
+    const response = await ask(null, ['refuses', 'refuses with a reason'], { return_error_msg: true });
+    deepEqual([response.statusCode, response.body], [500, 'refused with status 429\nnot for you']);
   });
 
   it('answers 200 with empty data, incomplete, where every backend was skipped', async () => {
-    const answer = await ask(null, ['skips', 'skips']);
-    deepEqual([answer.statusCode, answer.body, answer.headers['x-gateway-completed']], [200, '{}', 'false']);
+    const response = await ask(null, ['skips', 'skips']);
+    deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [200, '{}', 'false']);
     await gateway?.close();
     const single = await ask(null, ['skips']);
     deepEqual([single.statusCode, single.body, single.headers['x-gateway-completed']], [200, '{}', 'false']);
   });
 
   it('is complete where the parts that were not skipped are', async () => {
-    const answer = await ask(null, ['skips', null]);
-    deepEqual([answer.body, answer.headers['x-gateway-completed']], ['{"a":1}', 'true']);
+    const response = await ask(null, ['skips', null]);
+    deepEqual([response.body, response.headers['x-gateway-completed']], ['{"a":1}', 'true']);
   });
 
   it('warns of the status that a protocol of any kind reports', async () => {

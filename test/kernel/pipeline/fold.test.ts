@@ -24,7 +24,7 @@ for (const [name, folded] of [
         seen.push(`${word} out`);
         return reply;
       };
-    const answer: Step<PipeRequest> = () => Reply.data({ a: 1 });
+    const respond: Step<PipeRequest> = () => Reply.data({ a: 1 });
     const later: Step<PipeRequest> = async () => Reply.data({ a: 1 });
 
     beforeEach(() => {
@@ -32,7 +32,7 @@ for (const [name, folded] of [
     });
 
     for (const [kind, innermost] of [
-      ['at once', answer],
+      ['at once', respond],
       ['later', later],
     ] as const) {
       it(`see a reply that comes ${kind} from the inside out`, async () => {
@@ -43,12 +43,12 @@ for (const [name, folded] of [
 
     it('stand in their order among wraps of other kinds', () => {
       const wraps = [noting('a'), around('b'), noting('c'), noting('d'), ask<PipeRequest>(() => void seen.push('e'))];
-      folded(wraps, answer)(pipeRequest(), new Call());
+      folded(wraps, respond)(pipeRequest(), new Call());
       deepEqual(seen, ['b in', 'e', 'd', 'c', 'b out', 'a']);
     });
 
     it('answer at once when everything inside does', () => {
-      const reply = folded([noting('a'), noting('b')], answer)(pipeRequest(), new Call());
+      const reply = folded([noting('a'), noting('b')], respond)(pipeRequest(), new Call());
       equal(reply instanceof Promise, false);
     });
   });

@@ -4,7 +4,7 @@ import { mergeReplies, parallel } from '../../../kernel/pipeline/merge.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 const T = 60_000;
-const answer =
+const respond =
   (data: Record<string, number>): Step<PipeRequest> =>
   () =>
     Reply.data(data);
@@ -24,7 +24,7 @@ const texts = (reply: Reply): string[] => reply.errors.map(({ message }) => mess
 describe('the merge of several backends', () => {
   it('merges in the order of declaration, whatever arrives first', async () => {
     const slow = held();
-    const merged = parallel([slow.step, answer({ id: 2, b: 2 })], undefined, T)(pipeRequest(), newCall());
+    const merged = parallel([slow.step, respond({ id: 2, b: 2 })], undefined, T)(pipeRequest(), newCall());
     slow.release(Reply.data({ id: 1, a: 1 }));
     deepEqual((await merged).data, { id: 2, a: 1, b: 2 });
     equal(JSON.stringify((await merged).data), '{"id":2,"a":1,"b":2}');
@@ -43,7 +43,7 @@ describe('the merge of several backends', () => {
       throw new Error('oops');
     };
     const rejecting: Step<PipeRequest> = () => Promise.reject(new Error('later'));
-    const merged = await parallel([throwing, answer({ a: 1 }), rejecting], undefined, T)(pipeRequest(), newCall());
+    const merged = await parallel([throwing, respond({ a: 1 }), rejecting], undefined, T)(pipeRequest(), newCall());
     deepEqual(merged.data, { a: 1 });
     equal(merged.complete, false);
     deepEqual(
@@ -79,7 +79,7 @@ describe('the merge of several backends', () => {
 
   it('gives up every part when the call is given up, and waits for none', async () => {
     const call = newCall();
-    const merged = parallel([() => new Promise<Reply>(() => {}), answer({ a: 1 })], undefined, T)(pipeRequest(), call);
+    const merged = parallel([() => new Promise<Reply>(() => {}), respond({ a: 1 })], undefined, T)(pipeRequest(), call);
     call.cancel();
     deepEqual(texts(await merged), ['context canceled']);
     deepEqual((await merged).data, { a: 1 });
@@ -101,11 +101,11 @@ describe('the merge of several backends', () => {
     const slow = held();
     const merges: unknown[] = [];
     const call = newCall();
-    const combine = (parts: readonly object[]) => {
-      merges.push(parts);
+    const combine = (sections: readonly object[]) => {
+      merges.push(sections);
       return {};
     };
-    const merged = parallel([slow.step, answer({ a: 1 })], combine, T)(pipeRequest(), call);
+    const merged = parallel([slow.step, respond({ a: 1 })], combine, T)(pipeRequest(), call);
     call.cancel();
     deepEqual((await merged).complete, false);
     slow.release(Reply.data({ b: 1 }));
@@ -115,12 +115,12 @@ describe('the merge of several backends', () => {
 
   it('has no part for a backend without data, and tells a refusal among the errors', () => {
     const empty = Reply.data(null);
-    let parts: unknown;
+    let sections: unknown;
     const merged = mergeReplies([empty, refuse(403), Reply.data({ a: 1 })], (all) => {
-      parts = all;
+      sections = all;
       return {};
     });
-    deepEqual(parts, [{ a: 1 }]);
+    deepEqual(sections, [{ a: 1 }]);
     deepEqual(
       merged.errors.map(({ code, message }) => [code, message]),
       [['CALL_REFUSED', 'refused with status 403']],

@@ -25,10 +25,10 @@ const lines: Messages = {
       write(chunk) {
         rest += Buffer.from(chunk);
         if (rest.includes('!')) throw new CallError('FRAME', 'a broken frame');
-        const parts = rest.split('\n');
-        rest = parts.pop()!;
-        for (const part of parts) {
-          const data = each ? each(JSON.parse(part) as DataObject) : (JSON.parse(part) as DataObject);
+        const segments = rest.split('\n');
+        rest = segments.pop()!;
+        for (const segment of segments) {
+          const data = each ? each(JSON.parse(segment) as DataObject) : (JSON.parse(segment) as DataObject);
           if (data) emit(Buffer.from(`${JSON.stringify(data)}\n`));
         }
       },
@@ -41,12 +41,12 @@ const lines: Messages = {
 
 /** A stream, and what its maker is told. */
 function stream() {
-  const told: string[] = [];
+  const reported: string[] = [];
   const body = new ByteStream({
-    resume: () => void told.push('resume'),
-    cancel: (reason) => void told.push(`cancel: ${reason.message}`),
+    resume: () => void reported.push('resume'),
+    cancel: (reason) => void reported.push(`cancel: ${reason.message}`),
   });
-  return { body, told };
+  return { body, told: reported };
 }
 
 /** The answer of a backend, taken apart and put together. */
@@ -61,7 +61,7 @@ function taken(reply: Reply, looking: Partial<Looking> = {}) {
   return { reply: made, warnings, request };
 }
 
-const answer = (body: Reply['body'], headers: string[] = [], status = 200) =>
+const respond = (body: Reply['body'], headers: string[] = [], status = 200) =>
   Reply.raw(status, new HeaderBag(headers), body);
 
 /** What a reader gets: its bytes, and how they end. A reader that is full takes one chunk. */
@@ -87,13 +87,13 @@ function whole(...chunks: string[]): ByteStream {
 
 describe('the messages of an answer', () => {
   it('are those of bytes that came at once, too', () => {
-    deepEqual(read(taken(answer(Buffer.from('{"a":1}\n'))).reply.body), ['{"a":1}\n', 'end']);
+    deepEqual(read(taken(respond(Buffer.from('{"a":1}\n'))).reply.body), ['{"a":1}\n', 'end']);
   });
 
   it('are not looked for in another status, in a failure and where there is no body', () => {
-    const failed = answer(whole('x'));
+    const failed = respond(whole('x'));
     failed.errors = [new BackendError('TEST', 'it broke')];
-    for (const reply of [answer(whole('x'), [], 201), failed, answer(null)]) {
+    for (const reply of [respond(whole('x'), [], 201), failed, respond(null)]) {
       const { body } = reply;
       equal(taken(reply).reply.body, body);
       equal(reply.headers.has('content-type'), false);
@@ -101,25 +101,25 @@ describe('the messages of an answer', () => {
   });
 
   it('are not looked for in bytes that nobody can unpack, which are read to their end and dropped', () => {
-    const { body, told } = stream();
-    const { reply } = taken(answer(body, ['Content-Encoding', 'constructor']));
+    const { body, told: reported } = stream();
+    const { reply } = taken(respond(body, ['Content-Encoding', 'constructor']));
     deepEqual(
       reply.errors.map(({ code, message }) => [code, message]),
       [['BACKEND_ENCODING', 'backend: unknown Content-Encoding "constructor"']],
     );
     body.write(Buffer.alloc(70_000));
-    deepEqual(told, ['cancel: context canceled']);
+    deepEqual(reported, ['cancel: context canceled']);
   });
 
   it('are read as they are under the encodings that change nothing', () => {
     for (const name of ['identity', ' Identity ', '']) {
-      deepEqual(read(taken(answer(whole('{"a":1}\n'), ['Content-Encoding', name])).reply.body), ['{"a":1}\n', 'end']);
+      deepEqual(read(taken(respond(whole('{"a":1}\n'), ['Content-Encoding', name])).reply.body), ['{"a":1}\n', 'end']);
     }
   });
 
   it('go by every hook until one drops them', () => {
     const seen: unknown[] = [];
-    const { reply } = taken(answer(whole('{"a":1}\n{"a":2}\n')), {
+    const { reply } = taken(respond(whole('{"a":1}\n{"a":2}\n')), {
       hooks: [
         (data) => (data['a'] === 1 ? null : data),
         (data) => {
@@ -132,7 +132,7 @@ describe('the messages of an answer', () => {
   });
 
   it('that a hook fails on are told of once', () => {
-    const { reply, warnings } = taken(answer(whole('{}\n{}\n')), {
+    const { reply, warnings } = taken(respond(whole('{}\n{}\n')), {
       hooks: [
         () => {
           throw new Error('cannot work on that');
@@ -144,8 +144,8 @@ describe('the messages of an answer', () => {
 
   it('are not missed in an answer without bytes, and in one whose messages were all dropped', () => {
     for (const [reply, looking] of [
-      [answer(whole()), {}],
-      [answer(whole('{}\n')), { hooks: [() => null] }],
+      [respond(whole()), {}],
+      [respond(whole('{}\n')), { hooks: [() => null] }],
     ] as const) {
       const { reply: made, warnings } = taken(reply, looking);
       deepEqual([read(made.body), warnings], [['end'], []]);
@@ -153,45 +153,45 @@ describe('the messages of an answer', () => {
   });
 
   it('come no faster than the client takes them', () => {
-    const { body, told } = stream();
-    const { reply } = taken(answer(body));
+    const { body, told: reported } = stream();
+    const { reply } = taken(respond(body));
     read(reply.body, true);
     equal(body.write(Buffer.from('{"a":')), true);
     equal(body.write(Buffer.from('1}\n')), false);
-    deepEqual(told, []);
+    deepEqual(reported, []);
     (reply.body as ByteStream).resume();
-    deepEqual(told, ['resume']);
+    deepEqual(reported, ['resume']);
   });
 
   it('are not wanted any more when the client leaves', () => {
-    const { body, told } = stream();
-    const { reply } = taken(answer(body));
+    const { body, told: reported } = stream();
+    const { reply } = taken(respond(body));
     read(reply.body);
     (reply.body as ByteStream).cancel(new Error('left'));
-    deepEqual(told, ['cancel: left']);
+    deepEqual(reported, ['cancel: left']);
   });
 
   it('break off where the framing does, and the rest is not wanted', () => {
-    const { body, told } = stream();
-    const { reply } = taken(answer(body));
+    const { body, told: reported } = stream();
+    const { reply } = taken(respond(body));
     const got = read(reply.body);
     body.write(Buffer.from('{"a":1}\n'));
     body.write(Buffer.from('!'));
-    deepEqual([got, told], [['{"a":1}\n', 'fail: a broken frame'], ['cancel: a broken frame']]);
+    deepEqual([got, reported], [['{"a":1}\n', 'fail: a broken frame'], ['cancel: a broken frame']]);
   });
 
   it('break off once in bytes that are all there', () => {
-    const { reply, warnings } = taken(answer(whole('!', '{"a":1}\n')));
+    const { reply, warnings } = taken(respond(whole('!', '{"a":1}\n')));
     deepEqual([read(reply.body), warnings], [['fail: a broken frame'], []]);
   });
 
   it('break off where the bytes end within one', () => {
-    deepEqual(read(taken(answer(whole('{"a":'))).reply.body), ['fail: an open frame']);
+    deepEqual(read(taken(respond(whole('{"a":'))).reply.body), ['fail: an open frame']);
   });
 
   it('break off where the bytes do', () => {
     const { body } = stream();
-    const { reply } = taken(answer(body));
+    const { reply } = taken(respond(body));
     const got = read(reply.body);
     body.fail(new Error('reset'));
     deepEqual(got, ['fail: reset']);
@@ -199,7 +199,7 @@ describe('the messages of an answer', () => {
 });
 
 describe('the packed bytes of an answer', () => {
-  const packed = (body: ByteStream) => taken(answer(body, ['Content-Encoding', 'X-GZIP'])).reply.body as ByteStream;
+  const packed = (body: ByteStream) => taken(respond(body, ['Content-Encoding', 'X-GZIP'])).reply.body as ByteStream;
   const text = `${JSON.stringify({ a: 'x'.repeat(200_000) })}\n`;
 
   it('are unpacked, and no faster than the client takes them', async () => {
@@ -225,28 +225,28 @@ describe('the packed bytes of an answer', () => {
   });
 
   it('are asked for again when those before are unpacked', async () => {
-    const { body, told } = stream();
+    const { body, told: reported } = stream();
     const got = read(packed(body));
     const bytes = gzipSync(Buffer.from(Array.from({ length: 40_000 }, (_, at) => `{"a":${at * 7919}}\n`).join('')));
     equal(body.write(bytes), false);
-    await until(() => told.includes('resume'));
+    await until(() => reported.includes('resume'));
     body.end();
     await until(() => got.at(-1) === 'end');
   });
 
   it('are not wanted any more when the client leaves', () => {
-    const { body, told } = stream();
+    const { body, told: reported } = stream();
     packed(body).cancel(new Error('left'));
-    deepEqual(told, ['cancel: left']);
+    deepEqual(reported, ['cancel: left']);
   });
 
   it('are not wanted any more when they are not what they should be', async () => {
-    const { body, told } = stream();
+    const { body, told: reported } = stream();
     const got = read(packed(body));
     body.write(Buffer.from('no gzip at all'));
-    await until(() => told.length > 0);
+    await until(() => reported.length > 0);
     deepEqual(got, ['fail: backend: body is not valid x-gzip: incorrect header check']);
-    deepEqual(told, ['cancel: backend: body is not valid x-gzip: incorrect header check']);
+    deepEqual(reported, ['cancel: backend: body is not valid x-gzip: incorrect header check']);
   });
 
   it('break off where they do', () => {

@@ -20,8 +20,8 @@ function bring({ params = {}, headers = [], search = '', forwarded = '', claims,
   const request = new PipeRequest(client, params, Query.parse(forwarded), new HeaderBag(), null);
   request.earlier = earlier.map((data) => Reply.data(data));
   const lines: string[] = [];
-  const tell = (line: string | (() => string)) => void lines.push(typeof line === 'string' ? line : line());
-  const log = { debug: tell, info: tell, warning: tell, error: tell, critical: tell, at: () => log };
+  const report = (line: string | (() => string)) => void lines.push(typeof line === 'string' ? line : line());
+  const log = { debug: report, info: report, warning: report, error: report, critical: report, at: () => log };
   const call = new Call(log);
   if (claims) call.set(claimsSlot, claims);
   return { request, call, lines };

@@ -44,24 +44,24 @@ describe('gzip request bodies', () => {
   });
 
   it('count with their inflated size', async () => {
-    const answer = await send(gzipSync('x'.repeat(1000)), { decompress_gzip: true, max_payload: 100 }, [
+    const response = await send(gzipSync('x'.repeat(1000)), { decompress_gzip: true, max_payload: 100 }, [
       { url_pattern: '/1' },
       { url_pattern: '/2' },
     ]);
-    deepEqual([answer.statusCode, answer.body, backend.requests.length], [413, '', 0]);
+    deepEqual([response.statusCode, response.body, backend.requests.length], [413, '', 0]);
   });
 
   it('that are none are answered 400', async () => {
-    const answer = await send(Buffer.from('no gzip'), { decompress_gzip: true }, [
+    const response = await send(Buffer.from('no gzip'), { decompress_gzip: true }, [
       { url_pattern: '/1' },
       { url_pattern: '/2' },
     ]);
-    deepEqual([answer.statusCode, answer.body, backend.requests.length], [400, '', 0]);
+    deepEqual([response.statusCode, response.body, backend.requests.length], [400, '', 0]);
   });
 
   it('that are none are answered 400 by a single backend’s endpoint too', async () => {
-    const answer = await send(Buffer.from('no gzip'), { decompress_gzip: true });
-    deepEqual([answer.statusCode, answer.body], [400, '']);
+    const response = await send(Buffer.from('no gzip'), { decompress_gzip: true });
+    deepEqual([response.statusCode, response.body], [400, '']);
   });
 });
 
@@ -80,12 +80,12 @@ describe('a body of unknown length over the limit', () => {
         controller.close();
       },
     });
-    const answer = await fetch(`http://127.0.0.1:${port}/x`, {
+    const response = await fetch(`http://127.0.0.1:${port}/x`, {
       method: 'POST',
       body: chunks,
       duplex: 'half',
     } as RequestInit);
-    equal(answer.status, 413);
+    equal(response.status, 413);
     equal(backend.requests.length, 0);
     await gateway.close();
     await backend.close();

@@ -14,9 +14,12 @@ const raw: Encoding = { name: 'raw', raw: true };
 const streaming: Encoding = { name: 'streaming', raw: true, streams: true };
 
 /** What a client is written of a reply: status, headers, body. */
-function written(reply: Reply, { output = text, ttlMs = 0, told = rendering, headers = [] as string[] } = {}) {
+function written(
+  reply: Reply,
+  { output = text, ttlMs = 0, told: reported = rendering, headers = [] as string[] } = {},
+) {
   const route = { output, endpoint: { cache_ttl: ttlMs } } as Route;
-  return shown(render(reply, route, makeRequest({ headers: new HeaderBag(headers) }), told));
+  return shown(render(reply, route, makeRequest({ headers: new HeaderBag(headers) }), reported));
 }
 
 function shown({ status, headers, body }: RenderedReply) {
@@ -67,7 +70,7 @@ describe('the answer of a decoded endpoint', () => {
     const reply = data();
     reply.headers.set('Cache-Control', 'no-store');
     deepEqual(
-      written(reply, { ttlMs }).filter((part) => String(part).startsWith('Cache-Control')),
+      written(reply, { ttlMs }).filter((segment) => String(segment).startsWith('Cache-Control')),
       ['Cache-Control: no-store'],
     );
   });
@@ -128,9 +131,9 @@ describe('the answer of a raw endpoint', () => {
         rendering,
       );
     const stream = new ByteStream();
-    const answer = answerOf(streaming, 200, stream);
-    deepEqual([answer.raw, answer.streams, answer.body, answer.status], [true, true, stream, 200]);
-    equal(answer.headers.includes('Content-Length'), false);
+    const rendered = answerOf(streaming, 200, stream);
+    deepEqual([rendered.raw, rendered.streams, rendered.body, rendered.status], [true, true, stream, 200]);
+    equal(rendered.headers.includes('Content-Length'), false);
     for (const [output, status, body] of [
       [raw, 200, stream],
       [streaming, 201, stream],

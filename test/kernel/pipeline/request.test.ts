@@ -110,8 +110,8 @@ describe('the headers that a connection declares as its own', () => {
     ],
   ] as const) {
     it(`are ${names?.join(', ') ?? 'none'} of ${JSON.stringify(headers)}`, () => {
-      const found = connectionNames(headers);
-      deepEqual(found && [...found], names);
+      const results = connectionNames(headers);
+      deepEqual(results && [...results], names);
     });
   }
 });

@@ -65,14 +65,14 @@ describe('folded stages', () => {
   });
 
   it('let go of the body of a reply that a hook throws on', async () => {
-    const told: string[] = [];
-    const body = new ByteStream({ cancel: (reason) => void told.push(reason.message) });
+    const reported: string[] = [];
+    const body = new ByteStream({ cancel: (reason) => void reported.push(reason.message) });
     const broken = afterwards<ClientRequest>(() => {
       throw new CallError('TEST', 'broken');
     });
     const handle = foldSettled([broken], () => Reply.raw(200, new HeaderBag(), body));
     equal((await handle(request, new Call())).errors[0]!.code, 'TEST');
-    deepEqual(told, ['context canceled']);
+    deepEqual(reported, ['context canceled']);
   });
 
   for (const [name, stages, passed] of [

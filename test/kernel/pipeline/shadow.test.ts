@@ -28,8 +28,8 @@ describe('a shadow backend', () => {
       ],
     });
     const headers = { 'x-a': '1', 'content-type': 'text/x' };
-    const answer = await gateway.inject({ method: 'POST', url: '/x/7?q=1&r=2', headers, payload: 'whole' });
-    deepEqual([answer.body, answer.headers['x-gateway-completed']], ['{"a":1}', 'true']);
+    const received = await gateway.inject({ method: 'POST', url: '/x/7?q=1&r=2', headers, payload: 'whole' });
+    deepEqual([received.body, received.headers['x-gateway-completed']], ['{"a":1}', 'true']);
     await until(() => shadow.requests.length === 1);
     release();
     const [seen] = shadow.requests;
@@ -105,8 +105,8 @@ describe('a shadow backend', () => {
   it('knows the trace, and nobody wants its body', async () => {
     const call = newCall();
     call.set(traceSlot, { traceId: 'a', spanId: 'b' });
-    const told: string[] = [];
-    const body = new ByteStream({ cancel: (reason) => void told.push(reason.message) });
+    const reported: string[] = [];
+    const body = new ByteStream({ cancel: (reason) => void reported.push(reason.message) });
     let trace: unknown;
     const step = withShadows(
       [
@@ -124,12 +124,12 @@ describe('a shadow backend', () => {
     await new Promise((resolve) => setImmediate(resolve));
     deepEqual(trace, { traceId: 'a', spanId: 'b' });
     body.write(Buffer.alloc(70_000));
-    deepEqual(told, ['context canceled']);
+    deepEqual(reported, ['context canceled']);
   });
 
   it('tells at DEBUG what it throws', async () => {
     const lines: string[] = [];
-    const tell = (line: string | (() => string)) => void lines.push(typeof line === 'string' ? line : line());
+    const report = (line: string | (() => string)) => void lines.push(typeof line === 'string' ? line : line());
     const step = withShadows(
       ['no error', new Error('oops')].map((thrown) => ({
         timeoutMs: 1000,
@@ -139,7 +139,7 @@ describe('a shadow backend', () => {
       })),
       () => Reply.data({}),
     );
-    await step(pipeRequest(), new Call({ ...silentLog, debug: tell }));
+    await step(pipeRequest(), new Call({ ...silentLog, debug: report }));
     await new Promise((resolve) => setImmediate(resolve));
     equal(lines[0], '[Shadow] no error');
     ok(/^\[Shadow\] Error: oops\n +at /.test(lines[1]!));

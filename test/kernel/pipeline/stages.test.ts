@@ -6,20 +6,20 @@ const standing = <A>(name: string, at: A) => ({ plugin: { name } as Plugin, at }
 const shown = (stages: readonly Stage[]): string[] => stages.map(({ as, namespace }) => `${as} ${namespace}`);
 
 /** A part of an attachment; which one does not matter here. */
-const part = {} as never;
+const section = {} as never;
 
 describe('the stages around all backends', () => {
   const attached = [
-    standing<AtEndpoint>('a', { payload: part, message: part, shape: part, combine: part }),
-    standing<AtEndpoint>('b', { shape: part, combine: part, message: part }),
-    standing<AtEndpoint>('c', { payload: part }),
+    standing<AtEndpoint>('a', { payload: section, message: section, shape: section, combine: section }),
+    standing<AtEndpoint>('b', { shape: section, combine: section, message: section }),
+    standing<AtEndpoint>('c', { payload: section }),
   ];
   const endpoint = [standing<AtEndpoint>('e', {})];
   const proxy = [standing<AtEndpoint>('p', {})];
   const gathering = [
     ...attached,
-    standing<AtEndpoint>('g', { gather: part }),
-    standing<AtEndpoint>('h', { gather: part }),
+    standing<AtEndpoint>('g', { gather: section }),
+    standing<AtEndpoint>('h', { gather: section }),
   ];
 
   it('are those of the request first, then the wraps', () => {
@@ -46,8 +46,8 @@ describe('the stages around all backends', () => {
 
 describe('the stages of a backend', () => {
   const attached = [
-    standing<AtBackend>('a', { shadow: part, message: part, shape: part }),
-    standing<AtBackend>('b', { shape: part }),
+    standing<AtBackend>('a', { shadow: section, message: section, shape: section }),
+    standing<AtBackend>('b', { shape: section }),
   ];
   const stagesOf = (reads: boolean, looks: boolean) =>
     stagesOfBackend([standing('w', {})], [standing('t', {})], attached, 'http', reads, looks);

@@ -11,10 +11,10 @@ describe('bytes on their way', () => {
   let url: string;
   let gateway: Gateway;
   let lines: string[];
-  let answer: (message: IncomingMessage, response: ServerResponse) => void;
+  let received: (message: IncomingMessage, response: ServerResponse) => void;
 
   beforeEach(async () => {
-    server = createServer((message, response) => answer(message, response));
+    server = createServer((message, response) => received(message, response));
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
@@ -42,7 +42,7 @@ describe('bytes on their way', () => {
 
   it('reach the client of a no-op endpoint before the backend has sent them all', async () => {
     let finish = (): void => {};
-    answer = (_message, response) => {
+    received = (_message, response) => {
       response.write('first');
       finish = () => response.end('last');
     };
@@ -58,7 +58,7 @@ describe('bytes on their way', () => {
 
   it('break the connection to the client where the backend breaks off, and say so in the log', async () => {
     let breakOff = (): void => {};
-    answer = (_message, response) => {
+    received = (_message, response) => {
       response.write('first');
       breakOff = () => response.destroy();
     };
@@ -73,7 +73,7 @@ describe('bytes on their way', () => {
   });
 
   it('stay under the timeout of their backend when the answer has begun', async () => {
-    answer = (_message, response) => response.write('first');
+    received = (_message, response) => response.write('first');
     const client = await open({ output_encoding: 'no-op', backend: [{ url_pattern: '/', timeout: '80ms' }] });
     client.end();
     const [response] = (await once(client, 'response')) as [IncomingMessage];
@@ -82,7 +82,7 @@ describe('bytes on their way', () => {
   });
 
   it('fail the call where the backend breaks off in a body to be decoded', async () => {
-    answer = (_message, response) => {
+    received = (_message, response) => {
       response.writeHead(200, { 'Content-Length': '100' });
       response.write('{"a":', () => response.destroy());
     };
@@ -97,7 +97,7 @@ describe('bytes on their way', () => {
     const seen: string[] = [];
     let headers: IncomingMessage['headers'] = {};
     let method: string | undefined;
-    answer = (message, response) => {
+    received = (message, response) => {
       ({ headers, method } = message);
       message.on('data', (chunk) => seen.push(String(chunk)));
       message.on('end', () => response.end('{}'));
@@ -114,7 +114,7 @@ describe('bytes on their way', () => {
 
   it('of a request are read once for several backends and sent to each with their length', async () => {
     const seen: [string, string | undefined][] = [];
-    answer = async (message, response) => {
+    received = async (message, response) => {
       let body = '';
       for await (const chunk of message) body += chunk;
       seen.push([body, message.headers['content-length']]);
@@ -135,7 +135,7 @@ describe('bytes on their way', () => {
   });
 
   it('of a request over the limit are refused while they come', async () => {
-    answer = (message, response) => {
+    received = (message, response) => {
       message.resume().on('end', () => response.end('{}'));
     };
     const client = await open(
@@ -152,7 +152,7 @@ describe('bytes on their way', () => {
 
   it('take every value of a repeated header along, in order', async () => {
     let values: string[] = [];
-    answer = ({ rawHeaders }, response) => {
+    received = ({ rawHeaders }, response) => {
       values = rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1] === 'X-Many');
       response.end('{}');
     };
@@ -166,7 +166,7 @@ describe('bytes on their way', () => {
   for (const listed of ['User-Agent', '*']) {
     it(`carry the gateway's own name where the client has none, with input_headers ${listed}`, async () => {
       let headers: IncomingMessage['headers'] = {};
-      answer = (message, response) => {
+      received = (message, response) => {
         ({ headers } = message);
         response.end('{}');
       };

@@ -4,16 +4,16 @@ import { withTimeout } from '../../../kernel/pipeline/with-timeout.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 /** A body under a deadline of its own, as its maker and its reader see it. */
-async function timed(answer: (reply: Reply) => Reply | Promise<Reply> = (reply) => reply) {
-  const told: string[] = [];
+async function timed(respond: (reply: Reply) => Reply | Promise<Reply> = (reply) => reply) {
+  const reported: string[] = [];
   const body = new ByteStream({
-    resume: () => void told.push('resume'),
-    cancel: (reason) => void told.push(`cancel: ${reason.message}`),
+    resume: () => void reported.push('resume'),
+    cancel: (reason) => void reported.push(`cancel: ${reason.message}`),
   });
   let own!: Call;
   const step = withTimeout(60_000, (_request, call) => {
     own = call;
-    return answer(Reply.raw(200, new HeaderBag(), body));
+    return respond(Reply.raw(200, new HeaderBag(), body));
   });
   const around = newCall();
   const reply = await step(pipeRequest(), around);
@@ -32,7 +32,7 @@ async function timed(answer: (reply: Reply) => Reply | Promise<Reply> = (reply) 
   return {
     body,
     output,
-    told,
+    told: reported,
     got,
     flow,
     fill: () => {
@@ -48,17 +48,17 @@ async function timed(answer: (reply: Reply) => Reply | Promise<Reply> = (reply) 
 
 describe('a step with a deadline of its own', () => {
   it('stays under it while bytes are coming', async () => {
-    const { isOver, body, flow, told } = await timed();
+    const { isOver, body, flow, told: reported } = await timed();
     flow();
     body.write(Buffer.from('a'));
     equal(isOver(), false);
-    deepEqual(told, []);
+    deepEqual(reported, []);
     body.end();
   });
 
   it('is over with the last of the bytes, in whatever way they end', async () => {
-    for (const answer of [undefined, async (reply: Reply) => reply]) {
-      const ended = await timed(answer);
+    for (const respond of [undefined, async (reply: Reply) => reply]) {
+      const ended = await timed(respond);
       ended.flow();
       ended.body.write(Buffer.from('a'));
       ended.body.end();
@@ -74,12 +74,12 @@ describe('a step with a deadline of its own', () => {
   });
 
   it('takes bytes no faster than their reader does', async () => {
-    const { body, output, told, flow, fill } = await timed();
+    const { body, output, told: reported, flow, fill } = await timed();
     flow();
     fill();
     equal(body.write(Buffer.from('a')), false);
     output.resume();
-    deepEqual(told, ['resume']);
+    deepEqual(reported, ['resume']);
     body.end();
   });
 

@@ -91,9 +91,9 @@ for (const name of PROTOTYPE_NAMES) {
           { method: 'POST' },
         );
         const post = (payload: string) => gateway.inject({ method: 'POST', url: '/a', payload });
-        const answered = await post(`{"${name}":1}`);
-        equal(answered.statusCode, 200);
-        equal(answered.body, `{"${name}":1}`);
+        const response = await post(`{"${name}":1}`);
+        equal(response.statusCode, 200);
+        equal(response.body, `{"${name}":1}`);
         equal((await post('{}')).statusCode, 400);
         equal((await post(`{"${name}":"x"}`)).statusCode, 400);
       });

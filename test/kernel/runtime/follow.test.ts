@@ -190,12 +190,12 @@ describe('a gateway that watches its file', () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     await start(file);
-    const told: unknown[] = [];
-    gateway!.events.subscribe({ types: ['watch.error'] }, ({ data }) => void told.push(data));
+    const reported: unknown[] = [];
+    gateway!.events.subscribe({ types: ['watch.error'] }, ({ data }) => void reported.push(data));
     rmSync(file);
-    await until(() => told.length > 0);
+    await until(() => reported.length > 0);
     const message = `${file} cannot be read (missing); it is still watched`;
-    deepEqual(told, [{ message }]);
+    deepEqual(reported, [{ message }]);
     match(sinks.lines.find((line) => line.includes('cannot be read (missing)'))!, /WARNING.*\[WATCH\] .*missing/);
   });
 

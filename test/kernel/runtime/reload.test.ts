@@ -60,28 +60,28 @@ describe('reload', () => {
   it('serves 200 configurations one after another under load without one failed or mixed answer', async function () {
     this.timeout(60_000);
     let stop = false;
-    let answered = 0;
+    let response = 0;
     const wrong: string[] = [];
     const client = async (path: string) => {
       while (!stop) {
         const { status, body } = await get(path);
-        answered++;
+        response++;
         const { x, y } = JSON.parse(body || '{}');
         if (status !== 200 || (path === '/merge' && x.generation !== y.generation)) wrong.push(`${status} ${body}`);
       }
     };
     const clients = Array.from({ length: 8 }, (_, at) => client(at % 2 === 0 ? '/a' : '/merge'));
     for (let number = 1; number <= 200; number++) {
-      const before = answered;
+      const before = response;
       await gateway.reload(generation(number));
-      while (answered === before) await new Promise(setImmediate);
+      while (response === before) await new Promise(setImmediate);
     }
     stop = true;
     await Promise.all(clients);
     deepEqual(wrong, []);
     equal(gateway.status.revision, 201);
     equal((await get('/a')).body, '{"generation":200}');
-    ok(answered >= 200);
+    ok(response >= 200);
   });
 
   it('gives the memory of old configurations back', async function () {
@@ -181,7 +181,7 @@ describe('reload', () => {
 
   describe('of a port', () => {
     const on = (listenPort: number) => ({ ...generation(1), port: listenPort, listen_ip: '127.0.0.1' });
-    const answers = async (listenPort: number): Promise<string> =>
+    const responses = async (listenPort: number): Promise<string> =>
       fetch(`http://127.0.0.1:${listenPort}/a`).then(
         (response) => response.text(),
         () => 'nobody',
@@ -193,9 +193,9 @@ describe('reload', () => {
       const moving = await createGateway(on(first), quiet);
       await moving.listen();
       await moving.reload(on(second));
-      equal(await answers(second), '{"generation":1}');
+      equal(await responses(second), '{"generation":1}');
       while (moving.status.draining > 0) await new Promise(setImmediate);
-      equal(await answers(first), 'nobody');
+      equal(await responses(first), 'nobody');
       await moving.close();
     });
 
@@ -206,7 +206,7 @@ describe('reload', () => {
       await moving.listen();
       await rejects(moving.reload(on(Number(new URL(other.url).port))), /address already in use/);
       equal(moving.status.revision, 1);
-      equal(await answers(first), '{"generation":1}');
+      equal(await responses(first), '{"generation":1}');
       await moving.close();
       await other.close();
     });

@@ -72,8 +72,8 @@ describe('a watcher', () => {
     for (const number of [1, 2, 3]) await writeFile(other, `${number}`);
     await writeFile(file, '{"a": 3}');
     gate.resolve();
-    const told = new Set<string>();
-    while (told.size < 2) for (const path of await at.next()) told.add(path);
+    const reported = new Set<string>();
+    while (reported.size < 2) for (const path of await at.next()) reported.add(path);
     equal(most, 1);
     equal(at.told.length <= 3, true);
   });

@@ -18,15 +18,15 @@ import { startWith } from '../../support/plugged.ts';
 const open = { type: 'object', properties: {} } as const;
 
 /** Two components that bring the same part, as two teams would write them. */
-function rivals(part: { service?: AtService; endpoint?: AtEndpoint; backend?: AtBackend }) {
+function rivals(section: { service?: AtService; endpoint?: AtEndpoint; backend?: AtBackend }) {
   return ['test/first', 'test/second'].map((name) =>
     definePlugin({
       name,
       description: 'Brings what another one brings too.',
       places: [
-        atService(open, () => part.service ?? {}),
-        atEndpoint(open, () => part.endpoint ?? {}),
-        atBackend(open, () => part.backend ?? {}),
+        atService(open, () => section.service ?? {}),
+        atEndpoint(open, () => section.endpoint ?? {}),
+        atBackend(open, () => section.backend ?? {}),
       ],
     }),
   );
@@ -37,13 +37,13 @@ const format = () => '';
 const shape: AtBackend['shape'] = (data) => data;
 
 describe('two components that bring what only one can', () => {
-  for (const [what, part, does] of [
+  for (const [what, section, does] of [
     [
       'a way to call the backends',
       { endpoint: { gather: { over: ([first]) => first! } } },
       'decide how the backends are called',
     ],
-    ['a way to merge', { endpoint: { combine: (parts) => parts[0]! } }, 'decide how the answers are made one'],
+    ['a way to merge', { endpoint: { combine: (sections) => sections[0]! } }, 'decide how the answers are made one'],
     ['the shape of a backend', { backend: { shape } }, 'reshape the answer of a backend'],
     ['a shadow', { backend: { shadow: {} } }, 'make a backend a shadow'],
     ['a level', { service: { logging: { level: 'INFO' } } }, 'set the level of the application log'],
@@ -52,14 +52,14 @@ describe('two components that bring what only one can', () => {
     ['settings of reloads', { service: { reload: reload() } }, 'decide how configurations are replaced'],
   ] satisfies [string, Parameters<typeof rivals>[0], string][]) {
     it(`are refused by name for ${what}`, async () => {
-      const level = Object.keys(part)[0]!;
+      const level = Object.keys(section)[0]!;
       const at = (here: string) => (level === here ? { extra_config: both } : {});
       const backend = [
         { host: ['http://127.0.0.1:9'], url_pattern: '/', ...at('backend') },
         { host: ['http://127.0.0.1:9'], url_pattern: '/other' },
       ];
       const config = { ...at('service'), endpoints: [{ endpoint: '/a', backend, ...at('endpoint') }] };
-      const refused = await startWith(rivals(part), config).then(
+      const refused = await startWith(rivals(section), config).then(
         () => null,
         (error: unknown) => error,
       );

@@ -100,8 +100,11 @@ describe('Koa middleware that somebody else has published', () => {
 
     it('leaves it to the backend as it came', async () => {
       await start(parsing);
-      const { status, text: answer } = await post('/a', '{ "a": 1 }');
-      deepEqual([status, JSON.parse(answer).body, JSON.parse(answer).type], [200, '{ "a": 1 }', 'application/json']);
+      const { status, text: response } = await post('/a', '{ "a": 1 }');
+      deepEqual(
+        [status, JSON.parse(response).body, JSON.parse(response).type],
+        [200, '{ "a": 1 }', 'application/json'],
+      );
       deepEqual(parsed, [{ a: 1 }]);
     });
 
@@ -207,8 +210,11 @@ describe('Koa middleware that somebody else has published', () => {
         ['/a', 200, '200 /a own'],
         ['/none', 404, '404 /none own'],
       ] as const) {
-        const answer = await ask(port, `GET ${path}`);
-        deepEqual([answer.status, answer.headers['x-signed'], answer.headers['x-layer']], [status, signed, 'own']);
+        const response = await ask(port, `GET ${path}`);
+        deepEqual(
+          [response.status, response.headers['x-signed'], response.headers['x-layer']],
+          [status, signed, 'own'],
+        );
       }
     });
 

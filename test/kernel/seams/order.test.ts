@@ -48,7 +48,7 @@ describe('plugins that the table of the order does not name', () => {
 describe('a component that answers by itself', () => {
   const nothing = { type: 'object', properties: {} } as const;
   const pass = <R>(next: Step<R>): Step<R> => next;
-  const answering = definePlugin({
+  const responding = definePlugin({
     name: 'test/answering',
     description: 'Answers by itself.',
     places: [
@@ -62,7 +62,7 @@ describe('a component that answers by itself', () => {
     places: [atBackend(nothing, () => ({ transport: pass })), atService(nothing, () => ({ request: pass }))],
   });
   const both = { 'test/answering': {}, 'test/inner': {} };
-  const more = Object.fromEntries([answering, inner].map((plugin) => [plugin.name, async () => ({ plugin })]));
+  const more = Object.fromEntries([responding, inner].map((plugin) => [plugin.name, async () => ({ plugin })]));
   const plugged = { ...catalogue, plugins: { ...catalogue.plugins, ...more } };
 
   const hidden = async (root: object, backend: object) => {

@@ -56,9 +56,9 @@ describe('a pipe inside a component', () => {
         nested({ endpoint: '/w/{id}', backend: [{ url_pattern: '/y{id}', group: 'y' }, { url_pattern: '/z' }] }),
       ),
     );
-    const answer = await gateway.inject('/a/7');
-    deepEqual(answer.json(), { x: true, y: { y7: true }, z: true });
-    equal(answer.headers['x-gateway-completed'], 'true');
+    const response = await gateway.inject('/a/7');
+    deepEqual(response.json(), { x: true, y: { y7: true }, z: true });
+    equal(response.headers['x-gateway-completed'], 'true');
   });
 
   it('is shaped by the backend it stands in the place of', async () => {

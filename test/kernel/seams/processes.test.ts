@@ -250,7 +250,7 @@ describe('what a component tells the health endpoint', () => {
 });
 
 describe('a value that every process has a copy of', () => {
-  const parts: MirrorOptions<Set<string>, string[]> = {
+  const sections: MirrorOptions<Set<string>, string[]> = {
     open: () => new Set(),
     apply: (value, change) => {
       for (const one of change) value.add(one);
@@ -282,9 +282,9 @@ describe('a value that every process has a copy of', () => {
 
   it('is changed by the owner everywhere', async () => {
     const { owner, worker } = processes();
-    const own = owner.open('x', parts);
+    const own = owner.open('x', sections);
     const other = worker();
-    const copy = other.open('x', parts);
+    const copy = other.open('x', sections);
     await other.complete('x');
     owner.change('x', ['a']);
     deepEqual([[...own], [...copy]], [['a'], ['a']]);
@@ -292,9 +292,9 @@ describe('a value that every process has a copy of', () => {
 
   it('is changed by a worker everywhere, itself included', async () => {
     const { owner, worker } = processes();
-    const own = owner.open('x', parts);
+    const own = owner.open('x', sections);
     const [first, second] = [worker(), worker()];
-    const copies = [first.open('x', parts), second.open('x', parts)];
+    const copies = [first.open('x', sections), second.open('x', sections)];
     await Promise.all([first.complete('x'), second.complete('x')]);
     first.change('x', ['a']);
     deepEqual(
@@ -306,14 +306,14 @@ describe('a value that every process has a copy of', () => {
   it('has in a worker that starts everything up to then, once', async () => {
     const { owner, worker } = processes();
     const seen: string[] = [];
-    owner.open('x', parts);
+    owner.open('x', sections);
     owner.change('x', ['a']);
     const late = worker();
     const copy = late.open('x', {
-      ...parts,
+      ...sections,
       apply: (value, change) => {
         seen.push(...change);
-        parts.apply(value, change);
+        sections.apply(value, change);
       },
     });
     owner.change('x', ['b']);
@@ -329,7 +329,7 @@ describe('a value that every process has a copy of', () => {
       description: 'Mirrors.',
       places: [
         atService(text, ({ mirror, health }) => {
-          const copy = mirror('names', parts);
+          const copy = mirror('names', sections);
           copy.change(['a']);
           health('names', () => [...copy.value]);
           return {};

@@ -88,23 +88,23 @@ describe('the phase around everything', () => {
   ] as const) {
     it(`sees the answer to ${what}`, async () => {
       await start([stamping]);
-      const answer = await gateway!.inject({ url, method: status === 405 ? 'DELETE' : 'GET' });
-      deepEqual([answer.statusCode, answer.headers['x-stamp']], [status, String(status)]);
+      const response = await gateway!.inject({ url, method: status === 405 ? 'DELETE' : 'GET' });
+      deepEqual([response.statusCode, response.headers['x-stamp']], [status, String(status)]);
     });
   }
 
   it('may answer by itself', async () => {
     await start([rooted('test/shut', () => ({ request: () => () => refuse(418) }))]);
-    const answer = await gateway!.inject('/a');
-    equal(answer.statusCode, 418);
-    ok(answer.headers['x-gateway']);
+    const response = await gateway!.inject('/a');
+    equal(response.statusCode, 418);
+    ok(response.headers['x-gateway']);
     equal(backend.requests.length > 0, true);
   });
 
   it('may answer with data', async () => {
     await start([rooted('test/data', () => ({ request: () => () => Reply.data({ a: 1 }) }))]);
-    const answer = await gateway!.inject('/nope');
-    deepEqual([answer.statusCode, answer.json()], [200, { a: 1 }]);
+    const response = await gateway!.inject('/nope');
+    deepEqual([response.statusCode, response.json()], [200, { a: 1 }]);
   });
 
   it('goes on with another path, whose variables are then known', async () => {
@@ -152,8 +152,8 @@ describe('the phase around everything', () => {
         },
       })),
     ]);
-    const answer = await gateway!.inject({ url: '/a', method: 'POST', payload: 'abc' });
-    equal(answer.json().body, 'ABC');
+    const response = await gateway!.inject({ url: '/a', method: 'POST', payload: 'abc' });
+    equal(response.json().body, 'ABC');
   });
 
   it('holds a body that was read before to the limit of the endpoint it comes to', async () => {
@@ -228,8 +228,8 @@ describe('the phase around everything', () => {
       { extra_config: { 'test/stamp': {}, 'test/throw': {} }, endpoints: endpoints() },
       { sinks },
     );
-    const answer = await gateway.inject('/a');
-    deepEqual([answer.statusCode, answer.headers['x-stamp']], [500, '500']);
+    const response = await gateway.inject('/a');
+    deepEqual([response.statusCode, response.headers['x-stamp']], [500, '500']);
     match(sinks.lines.join(''), /internal server error/);
   });
 
@@ -250,9 +250,9 @@ describe('the phase around everything', () => {
         ['/slow', 500, '500 /slow'],
         ['/stream', 200, '200 /stream'],
       ] as const) {
-        const answer = await gateway!.inject(url);
+        const response = await gateway!.inject(url);
         deepEqual(
-          [answer.statusCode, answer.headers['x-signed'], answer.headers['content-type']],
+          [response.statusCode, response.headers['x-signed'], response.headers['content-type']],
           [status, signed, undefined],
         );
       }
@@ -292,8 +292,8 @@ describe('the phase around everything', () => {
 
     it('knows its methods and its spelling', async () => {
       await start([metrics]);
-      const answer = await gateway!.inject({ url: '/metrics', method: 'POST' });
-      deepEqual([answer.statusCode, answer.headers.allow], [405, 'GET']);
+      const response = await gateway!.inject({ url: '/metrics', method: 'POST' });
+      deepEqual([response.statusCode, response.headers.allow], [405, 'GET']);
       equal((await gateway!.inject('/metrics/')).headers.location, '/metrics');
     });
 

@@ -34,11 +34,11 @@ const quota = definePlugin({
           giveBack: (used, tokens, of) => used.set(of, used.get(of)! - tokens),
           batch,
         });
-        const answer = (waitMs: number) => (waitMs === 0 ? undefined : refuse(429));
+        const respond = (waitMs: number) => (waitMs === 0 ? undefined : refuse(429));
         return {
           endpoint: before((request) => {
             const waitMs = take(request.headers.get('x-tenant'));
-            return typeof waitMs === 'number' ? answer(waitMs) : waitMs.then(answer);
+            return typeof waitMs === 'number' ? respond(waitMs) : waitMs.then(respond);
           }),
         };
       },

@@ -107,16 +107,17 @@ describe('what a plugin brings to the command line', () => {
       const { recommendations } = JSON.parse(out) as { recommendations: { rule: string; instances: FilePosition[] }[] };
       return recommendations;
     };
-    const told = async (extra: object) => (await recommended(extra)).some(({ rule }) => rule === 'test/locks.missing');
-    it('is told where its component is missing', async () => equal(await told({}), true));
-    it('is silent where it is there', async () => equal(await told({ 'test/locks': {} }), false));
+    const reported = async (extra: object) =>
+      (await recommended(extra)).some(({ rule }) => rule === 'test/locks.missing');
+    it('is told where its component is missing', async () => equal(await reported({}), true));
+    it('is silent where it is there', async () => equal(await reported({ 'test/locks': {} }), false));
     it('may be left out', async () => {
       const file = folder.write('b.json', document({}));
       equal((await sluice('audit', '-c', file, '--ignore', 'test/locks.missing')).err, '');
     });
     it('finds what the schema of a component marks as secret', async () => {
-      const found = await recommended({ 'test/locks': { key: 'opensesame' } });
-      const { instances } = found.find(({ rule }) => rule === '8.1.5')!;
+      const results = await recommended({ 'test/locks': { key: 'opensesame' } });
+      const { instances } = results.find(({ rule }) => rule === '8.1.5')!;
       equal(instances[0]!.pointer, '/endpoints/0/extra_config/test~1locks/key');
     });
   });

@@ -139,9 +139,9 @@ describe('the access log', () => {
   it('is left out for the paths that are to be skipped, whatever their query', async () => {
     await start({ logger_skip_paths: ['/__health', '/x'] });
     for (const line of ['GET /__health', 'GET /x?a=1', 'GET /none']) await ask(port, line);
-    const found = await logged(1);
-    equal(found.length, 1);
-    match(found[0]!, /"\/none"/);
+    const results = await logged(1);
+    equal(results.length, 1);
+    match(results[0]!, /"\/none"/);
   });
 
   it('can be switched off', async () => {
@@ -168,8 +168,8 @@ describe('the access log', () => {
       const received = await client.ended();
       match(received, /^HTTP\/1\.1 500 .*\r\n\r\nHTTP\/1\.1 200 /s);
       ok(!received.includes('broken'));
-      const found = lines.find((line) => line.includes('ERROR'))!;
-      match(found, new RegExp(`${message}.*access\\.test\\.ts`, 's'));
+      const result = lines.find((line) => line.includes('ERROR'))!;
+      match(result, new RegExp(`${message}.*access\\.test\\.ts`, 's'));
     });
   }
 });

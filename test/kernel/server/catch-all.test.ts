@@ -98,8 +98,8 @@ describe('/__catchall', () => {
 
   it('answers HEAD with the length the backend told', async () => {
     await start([{ ...all, backend: [{ url_pattern: '/base', method: 'GET' }] }]);
-    const answer = await ask(port, 'HEAD /x');
-    deepEqual([answer.status, answer.text], [200, '']);
-    ok(Number(answer.headers['content-length']) > 0);
+    const response = await ask(port, 'HEAD /x');
+    deepEqual([response.status, response.text], [200, '']);
+    ok(Number(response.headers['content-length']) > 0);
   });
 });

@@ -58,10 +58,10 @@ describe('a response', () => {
   let backend: TestBackend;
   let gateway: Gateway | null = null;
   let port: number;
-  let answer: (response: ServerResponse) => void;
+  let received: (response: ServerResponse) => void;
 
   before(async () => {
-    backend = await startBackend((_seen, response) => answer(response));
+    backend = await startBackend((_seen, response) => received(response));
   });
   after(() => backend.close());
   afterEach(async () => {
@@ -78,7 +78,7 @@ describe('a response', () => {
     ({ port } = await gateway.listen());
   };
   const answerWith = (headers: Record<string, string | string[]>, body: string | Buffer = text, status = 200) => {
-    answer = (response) => response.writeHead(status, headers).end(body);
+    received = (response) => response.writeHead(status, headers).end(body);
   };
   const get = (line = 'GET /x', encoding = 'gzip') => ask(port, line, { headers: { 'Accept-Encoding': encoding } });
 

@@ -6,7 +6,7 @@ import { json, startBackend, startGateway, type TestBackend } from '../../suppor
 import { openRaw, sendRaw, statusesOf } from './raw.ts';
 
 const get = 'GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
-const told = 'HTTP/1.1 100 Continue\r\n\r\n';
+const reported = 'HTTP/1.1 100 Continue\r\n\r\n';
 
 describe('a client that waits to be told to go on', () => {
   let backend: TestBackend;
@@ -47,7 +47,7 @@ describe('a client that waits to be told to go on', () => {
     it(`is told so when its body ${name}`, async () => {
       const client = await openRaw(port);
       client.write(head(path, 5));
-      await client.until((received) => received === told);
+      await client.until((received) => received === reported);
       client.write(`hello${get}`);
       deepEqual(statusesOf(await client.ended()), [100, 200, 200]);
       const [seen] = backend.requests;
@@ -70,12 +70,12 @@ describe('a client that waits to be told to go on', () => {
       const session = connect(`http://127.0.0.1:${port}`);
       const headers = { ':method': 'POST', ':path': path, expect: '100-continue', 'content-length': length };
       const stream = session.request(headers, { endStream: false });
-      let told = false;
+      let reported = false;
       stream.once('continue', () => {
-        told = true;
+        reported = true;
       });
-      const [answer] = (await once(stream, 'response')) as [{ ':status': number }];
-      deepEqual([answer[':status'], told], [status, false]);
+      const [response] = (await once(stream, 'response')) as [{ ':status': number }];
+      deepEqual([response[':status'], reported], [status, false]);
       session.destroy();
       equal(backend.requests.length, 0);
     });
@@ -87,8 +87,8 @@ describe('a client that waits to be told to go on', () => {
     const stream = session.request(headers, { endStream: false });
     await once(stream, 'continue');
     stream.end('hello');
-    const [answer] = (await once(stream, 'response')) as [{ ':status': number }];
-    deepEqual([answer[':status'], backend.requests[0]!.body.toString()], [200, 'hello']);
+    const [response] = (await once(stream, 'response')) as [{ ':status': number }];
+    deepEqual([response[':status'], backend.requests[0]!.body.toString()], [200, 'hello']);
     session.destroy();
   });
 

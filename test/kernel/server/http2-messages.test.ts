@@ -169,10 +169,10 @@ describe('a message over HTTP/2', () => {
 
     it('is told to go on when somebody reads it', async () => {
       const stream = request(await open(), { ':method': 'POST', expect: '100-continue' });
-      const told = once(stream, 'continue');
+      const reported = once(stream, 'continue');
       const { message, response } = await serving();
       const body = text(message);
-      await told;
+      await reported;
       stream.end('hello');
       response.end(await body);
       deepEqual(await answerOf(stream), [200, 'hello']);
@@ -182,7 +182,7 @@ describe('a message over HTTP/2', () => {
       const opened = await open();
       request(opened, { 'x-a': 'y'.repeat(100) });
       const { message } = await serving();
-      const bytes = message.rawHeaders.reduce((sum, part) => sum + part.length + 2, message.url!.length);
+      const bytes = message.rawHeaders.reduce((sum, segment) => sum + segment.length + 2, message.url!.length);
       listener.adjust(settings({ max_header_bytes: bytes }));
       request(opened, { 'x-a': 'y'.repeat(100) });
       await serving(2);

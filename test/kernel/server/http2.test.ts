@@ -17,8 +17,8 @@ describe('HTTP/2', () => {
   after(() => secure.made.remove());
 
   /** A gateway over plain HTTP/2 with one endpoint that passes everything on. */
-  async function passing(answer: Parameters<Secure['backend']>[0], fields: object = {}, endpoint: object = {}) {
-    const backend = await secure.backend(answer);
+  async function passing(respond: Parameters<Secure['backend']>[0], fields: object = {}, endpoint: object = {}) {
+    const backend = await secure.backend(respond);
     const every = { input_headers: ['*'], output_encoding: 'no-op', ...endpoint };
     const endpoints = ['GET', 'POST'].map((method) => ({
       endpoint: '/x',
@@ -97,8 +97,8 @@ describe('HTTP/2', () => {
       const headers = { ':path': '/x', ':method': 'POST', 'content-length': '9007199254740993' };
       const stream = session.request(headers, { endStream: false });
       stream.on('error', () => {});
-      const answer = (await once(stream, 'response')) as Record<string, unknown>;
-      deepEqual([answer[':status'], backend.requests.length], [400, 0]);
+      const result = (await once(stream, 'response')) as Record<string, unknown>;
+      deepEqual([result[':status'], backend.requests.length], [400, 0]);
     });
 
     it('run side by side on one connection', async () => {
@@ -107,8 +107,8 @@ describe('HTTP/2', () => {
         waiting.push(() => response.end('ok'));
         if (waiting.length === 5) for (const go of waiting) go();
       });
-      const answers = await Promise.all(Array.from({ length: 5 }, () => ask(session, { ':path': '/x' })));
-      deepEqual(new Set(answers.map(({ body }) => body)), new Set(['ok']));
+      const responses = await Promise.all(Array.from({ length: 5 }, () => ask(session, { ':path': '/x' })));
+      deepEqual(new Set(responses.map(({ body }) => body)), new Set(['ok']));
       equal(backend.requests.length, 5);
     });
 
@@ -344,20 +344,20 @@ describe('HTTP/2', () => {
     const { backend, session, gateway } = await passing((_seen, response) => {
       finish = () => response.end('ok');
     });
-    const answer = ask(session, { ':path': '/x' });
+    const received = ask(session, { ':path': '/x' });
     await until(() => backend.requests.length === 1);
     const closed = gateway.close();
     finish();
-    equal((await answer).body, 'ok');
+    equal((await received).body, 'ok');
     await closed;
   });
 
   it('cuts them after max_shutdown_wait_time', async () => {
     const { backend, session, gateway } = await passing(() => {}, { max_shutdown_wait_time: '50ms' });
-    const answer = ask(session, { ':path': '/x' }).catch(() => ({ headers: {} as Record<string, unknown> }));
+    const response = ask(session, { ':path': '/x' }).catch(() => ({ headers: {} as Record<string, unknown> }));
     await until(() => backend.requests.length === 1);
     await gateway.close();
-    equal((await answer).headers[':status'], undefined);
+    equal((await response).headers[':status'], undefined);
   });
 
   it('is told in the access log with the address of the client', async () => {

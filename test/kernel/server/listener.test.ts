@@ -157,10 +157,10 @@ describe('a port', () => {
       listener!.setClosing(true);
       served[0]!.response.end();
       await waiting.ended();
-      const told = await client(get('/2'));
+      const reported = await client(get('/2'));
       await serving(2);
       served[1]!.response.end();
-      match(await told.ended(), /\r\nConnection: close\r\n/i);
+      match(await reported.ended(), /\r\nConnection: close\r\n/i);
       listener!.setClosing(false);
       const kept = await client(get('/3') + get('/4'));
       await serving(3);

@@ -27,18 +27,18 @@ describe('the gateway’s own endpoints', () => {
   describe('health', () => {
     it('tells that all is well, and the time', async () => {
       await start({});
-      const answer = await ask(port, 'GET /__health');
-      const { now, ...rest } = JSON.parse(answer.text);
-      deepEqual([answer.status, rest], [200, { agents: {}, status: 'ok' }]);
+      const response = await ask(port, 'GET /__health');
+      const { now, ...rest } = JSON.parse(response.text);
+      deepEqual([response.status, rest], [200, { agents: {}, status: 'ok' }]);
       ok(Math.abs(Date.parse(now) - Date.now()) < 60_000);
-      match(answer.headers['content-type'] as string, /^application\/json/);
-      match(answer.headers['x-gateway'] as string, /^Version /);
+      match(response.headers['content-type'] as string, /^application\/json/);
+      match(response.headers['x-gateway'] as string, /^Version /);
     });
 
     it('answers GET only', async () => {
       await start({});
-      const answer = await ask(port, 'POST /__health');
-      deepEqual([answer.status, answer.headers.allow], [405, 'GET']);
+      const response = await ask(port, 'POST /__health');
+      deepEqual([response.status, response.headers.allow], [405, 'GET']);
     });
 
     it('stands where it is configured to', async () => {
@@ -53,8 +53,8 @@ describe('the gateway’s own endpoints', () => {
 
     it('is found when a slash too many is asked for', async () => {
       await start({});
-      const answer = await ask(port, 'GET /__health/');
-      deepEqual([answer.status, answer.headers.location], [301, '/__health']);
+      const response = await ask(port, 'GET /__health/');
+      deepEqual([response.status, response.headers.location], [301, '/__health']);
     });
   });
 
@@ -64,8 +64,8 @@ describe('the gateway’s own endpoints', () => {
     it('is there when it is enabled', async () => {
       await start({ debug_endpoint: true });
       for (const line of ['GET /__debug/', 'GET /__debug/any/thing', 'POST /__debug/x', 'DELETE /__debug/x']) {
-        const answer = await ask(port, line);
-        deepEqual([answer.status, JSON.parse(answer.text)], [200, { message: 'pong' }], line);
+        const response = await ask(port, line);
+        deepEqual([response.status, JSON.parse(response.text)], [200, { message: 'pong' }], line);
       }
     });
 
@@ -81,8 +81,8 @@ describe('the gateway’s own endpoints', () => {
 
     it('is found when its slash is missing', async () => {
       await start({ debug_endpoint: true });
-      const answer = await ask(port, 'GET /__debug?a=1');
-      deepEqual([answer.status, answer.headers.location], [301, '/__debug/?a=1']);
+      const response = await ask(port, 'GET /__debug?a=1');
+      deepEqual([response.status, response.headers.location], [301, '/__debug/?a=1']);
       equal(await status('GET /__debugger'), 404);
     });
 
@@ -112,11 +112,11 @@ describe('the gateway’s own endpoints', () => {
   describe('echo', () => {
     it('answers what it was sent', async () => {
       await start({ echo_endpoint: true });
-      const answer = await ask(port, 'PUT /__echo/a%20b?x=1&x=2&y', {
+      const response = await ask(port, 'PUT /__echo/a%20b?x=1&x=2&y', {
         headers: { 'x-OWN': 'yes', host: 'h:1' },
         body: 'text',
       });
-      const { req_headers: headers, ...rest } = JSON.parse(answer.text);
+      const { req_headers: headers, ...rest } = JSON.parse(response.text);
       deepEqual(rest, {
         req_uri: '/__echo/a%20b?x=1&x=2&y',
         req_uri_details: { user: '', host: 'h:1', path: '/__echo/a%20b', query: 'x=1&x=2&y', fragment: '' },
@@ -135,8 +135,8 @@ describe('the gateway’s own endpoints', () => {
 
     it('takes names that mean something to the runtime as data', async () => {
       await start({ echo_endpoint: true });
-      const answer = await ask(port, 'GET /__echo/?__proto__=1&constructor=2');
-      const query = JSON.parse(answer.text).req_querystring;
+      const response = await ask(port, 'GET /__echo/?__proto__=1&constructor=2');
+      const query = JSON.parse(response.text).req_querystring;
       deepEqual(Object.entries(query), [
         ['__proto__', ['1']],
         ['constructor', ['2']],
@@ -149,9 +149,9 @@ describe('the gateway’s own endpoints', () => {
 
     it('is answered on every declared path where that is wanted', async () => {
       await start({ endpoints: both, ...router({ auto_options: true }) });
-      const answer = await ask(port, 'OPTIONS /x');
-      deepEqual([answer.status, answer.text, answer.headers.allow], [200, '', 'GET, POST']);
-      match(answer.headers['x-gateway'] as string, /^Version /);
+      const response = await ask(port, 'OPTIONS /x');
+      deepEqual([response.status, response.text, response.headers.allow], [200, '', 'GET, POST']);
+      match(response.headers['x-gateway'] as string, /^Version /);
       deepEqual([(await ask(port, 'OPTIONS /a%20b/c')).headers.allow, await status('OPTIONS /none')], ['GET', 404]);
     });
 

@@ -14,7 +14,7 @@ describe('the paths of the gateway’s own', () => {
   ] as unknown as OwnRoute[];
   const ownRoutes = (options: Partial<RouterOptions> = {}) => new OwnRoutes(routes, options as RouterOptions);
 
-  const found: [line: string, path: string | undefined][] = [
+  const results: [line: string, path: string | undefined][] = [
     ['GET /health', '/health'],
     ['POST /health', undefined],
     ['GET /health/', undefined],
@@ -26,7 +26,7 @@ describe('the paths of the gateway’s own', () => {
     ['PUT /narrow/a', '/narrow/*'],
     ['GET /narrow/a', undefined],
   ];
-  for (const [line, path] of found) {
+  for (const [line, path] of results) {
     it(`take ${line} to ${path ?? 'nothing'}`, () => {
       const [method, target] = line.split(' ') as [string, string];
       equal(ownRoutes().find(method, target)?.path, path);

@@ -72,8 +72,8 @@ describe('the router', () => {
       ['/%41%4x', '%4x'],
       ['/%ff', '/%ff'],
     ];
-    for (const [path, part] of cases) {
-      deepEqual(router.find('GET', path), { kind: 'refused', text: `error: invalid URL escape "${part}"` }, path);
+    for (const [path, segment] of cases) {
+      deepEqual(router.find('GET', path), { kind: 'refused', text: `error: invalid URL escape "${segment}"` }, path);
     }
   });
 

@@ -322,10 +322,10 @@ describe('routing', () => {
         ['GET /none', 404, '{"no":"such"}'],
         ['POST /x', 405, '{"not":["so"]}'],
       ] as const) {
-        const answer = await ask(port, line);
-        deepEqual([answer.status, answer.text], [status, body]);
-        equal(answer.headers['content-type'], 'application/json; charset=utf-8');
-        equal(answer.headers['x-gateway-completed'], 'false');
+        const response = await ask(port, line);
+        deepEqual([response.status, response.text], [status, body]);
+        equal(response.headers['content-type'], 'application/json; charset=utf-8');
+        equal(response.headers['x-gateway-completed'], 'false');
       }
     });
 
@@ -336,8 +336,8 @@ describe('routing', () => {
 
     it('is answered for HEAD without a body', async () => {
       await start([at('GET /x')]);
-      const answer = await ask(port, 'HEAD /x');
-      deepEqual([answer.status, answer.text, answer.headers.allow], [405, '', 'GET']);
+      const response = await ask(port, 'HEAD /x');
+      deepEqual([response.status, response.text, response.headers.allow], [405, '', 'GET']);
     });
 
     it('tells no version where that is hidden', async () => {

@@ -37,8 +37,8 @@ export class Secure {
     return { gateway, port: (await gateway.listen()).port };
   }
 
-  async backend(answer: Answering): Promise<TestBackend> {
-    const backend = await startBackend(answer);
+  async backend(respond: Answering): Promise<TestBackend> {
+    const backend = await startBackend(respond);
     this.#backends.push(backend);
     return backend;
   }
@@ -128,17 +128,17 @@ export function ask(
 ): Promise<Http2Answer> {
   return new Promise((resolve, reject) => {
     const stream = session.request(headers, { endStream: body === undefined });
-    let answer: IncomingHttpHeaders = {};
+    let response: IncomingHttpHeaders = {};
     let text = '';
     stream.setEncoding('utf8');
     stream.once('response', (received) => {
-      answer = received;
+      response = received;
     });
     stream.on('data', (chunk: string) => {
       text += chunk;
     });
     stream.once('error', reject);
-    stream.once('end', () => resolve({ headers: answer, body: text }));
+    stream.once('end', () => resolve({ headers: response, body: text }));
     if (body !== undefined) stream.end(body);
   });
 }

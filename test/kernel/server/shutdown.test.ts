@@ -77,7 +77,7 @@ describe('a running gateway', () => {
     return code;
   };
 
-  const told = async (text: string): Promise<void> => {
+  const reported = async (text: string): Promise<void> => {
     const { stderr, stdout } = child!;
     while (!output.includes(text)) await Promise.race([once(stderr!, 'data'), once(stdout!, 'data')]);
   };
@@ -89,7 +89,7 @@ describe('a running gateway', () => {
     });
     const exit = run(port, settings);
     await running;
-    await told('Listening on port');
+    await reported('Listening on port');
     return { port, exit };
   };
 
@@ -102,7 +102,7 @@ describe('a running gateway', () => {
       busy.write(get + get);
       await holding(1);
       child!.kill(signal);
-      await told(signal);
+      await reported(signal);
       await Promise.all([idle.ended(), silent.ended()]);
       await rejected(port);
       held[0]!.writeHead(200, { 'Content-Type': 'application/json' }).end('{"a":1}');
@@ -120,7 +120,7 @@ describe('a running gateway', () => {
     client.write('GET /stream HTTP/1.1\r\nHost: a\r\n\r\n');
     await client.until((received) => received.includes('first'));
     child!.kill('SIGTERM');
-    await told('SIGTERM');
+    await reported('SIGTERM');
     held[0]!.end('last');
     match(await client.ended(), /last\r\n0\r\n\r\n$/);
     equal(await exit, 0);
@@ -142,7 +142,7 @@ describe('a running gateway', () => {
     client.write(get);
     await holding(1);
     child!.kill('SIGTERM');
-    await told('SIGTERM');
+    await reported('SIGTERM');
     child!.kill('SIGTERM');
     equal(await exit, 1);
     equal(await client.ended(), '');

@@ -22,10 +22,10 @@ describe('the target of a request', () => {
     ['', null],
     ['a/b', null],
   ];
-  for (const [target, parts] of cases) {
-    it(`${JSON.stringify(target)} is ${parts ? JSON.stringify(parts) : 'refused'}`, () => {
+  for (const [target, sections] of cases) {
+    it(`${JSON.stringify(target)} is ${sections ? JSON.stringify(sections) : 'refused'}`, () => {
       const parsed = parseTarget(target);
-      deepEqual(parsed && [parsed.path, parsed.search, parsed.host], parts);
+      deepEqual(parsed && [parsed.path, parsed.search, parsed.host], sections);
     });
   }
 });

@@ -13,8 +13,8 @@ describe('the shallow merge', () => {
   });
 
   it('merges any number of parts', () => {
-    const parts = Array.from({ length: 6 }, (_, index) => ({ last: index, [`k${index}`]: index }));
-    equal(JSON.stringify(mergeShallow(parts)), '{"last":5,"k0":0,"k1":1,"k2":2,"k3":3,"k4":4,"k5":5}');
+    const sections = Array.from({ length: 6 }, (_, index) => ({ last: index, [`k${index}`]: index }));
+    equal(JSON.stringify(mergeShallow(sections)), '{"last":5,"k0":0,"k1":1,"k2":2,"k3":3,"k4":4,"k5":5}');
   });
 
   it('is an empty object for no parts', () => {
@@ -22,14 +22,14 @@ describe('the shallow merge', () => {
   });
 
   it('hands a single part back', () => {
-    const part = { a: 1 };
-    equal(mergeShallow([part]), part);
+    const section = { a: 1 };
+    equal(mergeShallow([section]), section);
   });
 
   it('changes no part', () => {
-    const parts = [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }];
-    for (const count of [2, 3, 4]) mergeShallow(parts.slice(0, count));
-    deepEqual(parts, [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }]);
+    const sections = [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }];
+    for (const count of [2, 3, 4]) mergeShallow(sections.slice(0, count));
+    deepEqual(sections, [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }]);
   });
 
   it('treats names of the prototype as plain data', () => {

@@ -9,15 +9,18 @@ describe('the channel between two processes', () => {
   let near: TestLine;
   let far: TestLine;
   let asking: Channel;
-  let told: unknown[];
-  let answer: (payload: unknown) => unknown;
+  let reported: unknown[];
+  let respond: (payload: unknown) => unknown;
 
   beforeEach(() => {
     [near, far] = joinedLines();
-    told = [];
-    answer = (payload) => payload;
+    reported = [];
+    respond = (payload) => payload;
     asking = new Channel(near, {});
-    new Channel(far, { note: (payload: unknown) => told.push(payload), ask: (payload: unknown) => answer(payload) });
+    new Channel(far, {
+      note: (payload: unknown) => reported.push(payload),
+      ask: (payload: unknown) => respond(payload),
+    });
   });
 
   const refusal = (asked: Promise<unknown>): Promise<Error> =>
@@ -28,20 +31,20 @@ describe('the channel between two processes', () => {
 
   it('answers a question with what the other end gives, at once or later', async () => {
     equal(await asking.ask('ask', 1), 1);
-    answer = async (payload) => ({ later: payload });
+    respond = async (payload) => ({ later: payload });
     deepEqual(await asking.ask('ask', new Map([[1, new Uint8Array([2])]])), {
       later: new Map([[1, new Uint8Array([2])]]),
     });
-    answer = (payload) => payload;
+    respond = (payload) => payload;
     equal(await asking.ask('ask'), null);
   });
 
   it('gives every question its own answer, in whatever order they come', async () => {
-    const answers: ((value: string) => void)[] = [];
-    answer = (payload) => new Promise((resolve) => answers.push(() => resolve(`to ${payload}`)));
+    const responses: ((value: string) => void)[] = [];
+    respond = (payload) => new Promise((resolve) => responses.push(() => resolve(`to ${payload}`)));
     const both = Promise.all([asking.ask('ask', 'one'), asking.ask('ask', 'two')]);
     await arrival();
-    for (const give of answers.reverse()) give('');
+    for (const give of responses.reverse()) give('');
     deepEqual(await both, ['to one', 'to two']);
   });
 
@@ -51,7 +54,7 @@ describe('the channel between two processes', () => {
     equal(await asking.ask('ask', 3), 3);
     asking.notify('note', 4);
     await arrival();
-    deepEqual(told, [1, null, 4]);
+    deepEqual(reported, [1, null, 4]);
     deepEqual(near.sent, [
       [
         { name: 'note', payload: 1 },
@@ -63,14 +66,14 @@ describe('the channel between two processes', () => {
   });
 
   it('answers nothing to what is only told, though it fails', async () => {
-    answer = () => {
+    respond = () => {
       throw new Error('no');
     };
     asking.notify('ask');
     asking.notify('note', 1);
     asking.notify('unknown');
     await arrival();
-    deepEqual([told, far.sent], [[1], []]);
+    deepEqual([reported, far.sent], [[1], []]);
   });
 
   it('throws the mistakes of a configuration here that were found there, whole', async () => {
@@ -79,7 +82,7 @@ describe('the channel between two processes', () => {
       within: { start: 1, end: 2 },
       related: ['/c'],
     });
-    answer = () => Promise.reject(new ConfigErrors([whole, new ConfigError('TWO', '/b', 'missing')]));
+    respond = () => Promise.reject(new ConfigErrors([whole, new ConfigError('TWO', '/b', 'missing')]));
     const error = (await refusal(asking.ask('ask'))) as ConfigErrors;
     ok(error instanceof ConfigErrors);
     deepEqual(
@@ -106,12 +109,12 @@ describe('the channel between two processes', () => {
   });
 
   it('throws an error of the gateway with its code, and any other one with the stack from over there', async () => {
-    answer = () => {
+    respond = () => {
       throw new GatewayError('LISTEN_FAILED', 'taken');
     };
     const known = (await refusal(asking.ask('ask'))) as GatewayError;
     deepEqual([known instanceof GatewayError, known.code, known.message], [true, 'LISTEN_FAILED', 'taken']);
-    answer = function overThere() {
+    respond = function overThere() {
       throw new TypeError('a bug');
     };
     const other = await refusal(asking.ask('ask'));
@@ -133,7 +136,7 @@ describe('the channel between two processes', () => {
     near.trouble = null;
     asking.notify('note', 2);
     await arrival();
-    deepEqual(told, [2]);
+    deepEqual(reported, [2]);
   });
 
   it('leaves no timer behind when the answer is in time', async () => {
@@ -155,7 +158,7 @@ describe('the channel between two processes', () => {
     const closed = { code: 'CHANNEL_CLOSED', message: 'the process has ended' };
 
     it('tells everybody who waits for an answer, and everybody who asks from then on', async () => {
-      answer = () => new Promise(() => {});
+      respond = () => new Promise(() => {});
       const waiting = [refusal(asking.ask('ask')), refusal(asking.ask('ask'))];
       await arrival();
       asking.close();
@@ -172,7 +175,7 @@ describe('the channel between two processes', () => {
       asking.notify('note', 2);
       void refusal(asking.ask('ask'));
       await arrival();
-      deepEqual([near.sent, told], [[], []]);
+      deepEqual([near.sent, reported], [[], []]);
     });
   });
 
@@ -182,7 +185,7 @@ describe('the channel between two processes', () => {
 
     it('gives up when the time is over, and takes no notice of the answer that comes late', async () => {
       let give: ((value: number) => void) | undefined;
-      answer = () =>
+      respond = () =>
         new Promise((resolve) => {
           give = resolve;
         });
@@ -198,7 +201,7 @@ describe('the channel between two processes', () => {
       deepEqual([error!.code, error!.message], ['CHANNEL_TIMEOUT', 'no answer in 100 ms']);
       give!(1);
       await arrival();
-      answer = () => 2;
+      respond = () => 2;
       equal(await asking.ask('ask'), 2);
     });
   });

@@ -40,17 +40,17 @@ export class TestProcess extends TestLine {
   /** What it answers. */
   readonly answers: Record<string, Handlers[string]>;
 
-  /** @param answers by the name of what is asked; null is the answer to anything else. */
-  constructor(pid: number | undefined, answers: Handlers) {
+  /** @param responses by the name of what is asked; null is the answer to anything else. */
+  constructor(pid: number | undefined, responses: Handlers) {
     super();
-    this.answers = answers;
+    this.answers = responses;
     this.process = { pid, kill: (signal) => this.end(null, signal) };
     const inside = new TestLine();
     inside.other = this;
     this.other = inside;
     const heard = (name: string) => (payload: unknown) => {
       this.orders.push([name, payload]);
-      return (answers[name] as ((payload: unknown) => unknown) | undefined)?.(payload) ?? null;
+      return (responses[name] as ((payload: unknown) => unknown) | undefined)?.(payload) ?? null;
     };
     const names = ['prepare', 'commit', 'abort', 'mirror', 'listen', 'inFlight', 'closing', 'deny', 'level', 'stop'];
     this.channel = new Channel(inside, Object.fromEntries(names.map((name) => [name, heard(name)])));

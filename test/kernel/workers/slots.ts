@@ -37,7 +37,7 @@ export class SeatStand {
       this.processes.push(new TestProcess(this.pid, this.answers));
       return this.last as unknown as Worker;
     });
-    const tell = (name: string) => (payload: unknown) => void this.told.push([name, payload]);
+    const report = (name: string) => (payload: unknown) => void this.told.push([name, payload]);
     this.owner = {
       log: { error: (line: string) => void this.lines.push(line) } as Log,
       committed: null,
@@ -46,11 +46,11 @@ export class SeatStand {
       denied: [{ address: '127.0.0.1', port: 1 }],
       useShared: ({ asked }) => `answer to ${asked}`,
       mirrorSnapshot: (id) => `all of ${id}`,
-      onMirror: tell('mirror'),
-      onHeartbeat: tell('heartbeat'),
-      onEvent: ({ id }, event) => tell('event')([id, event]),
-      onUp: ({ id }) => tell('up')(id),
-      onDown: ({ id }, reason) => tell('down')([id, reason]),
+      onMirror: report('mirror'),
+      onHeartbeat: report('heartbeat'),
+      onEvent: ({ id }, event) => report('event')([id, event]),
+      onUp: ({ id }) => report('up')(id),
+      onDown: ({ id }, reason) => report('down')([id, reason]),
     };
     this.slot = new WorkerSlot(7, this.owner);
   }

@@ -33,7 +33,7 @@ const quiet: Heartbeat = {
 
 describe('the pool of workers', () => {
   let processes: TestProcess[];
-  let answers: Handlers[];
+  let responses: Handlers[];
   let gateway: RunningGateway;
   let pool: WorkerPool;
   let list: Mirror<string[], string>;
@@ -76,7 +76,7 @@ describe('the pool of workers', () => {
   beforeEach(async () => {
     processes = [];
     sinks.lines.splice(0);
-    answers = [{}, {}];
+    responses = [{}, {}];
     mock.method(cluster, 'setupPrimary', () => {});
     mock.method(cluster, 'fork', () => {
       const at = processes.length;
@@ -85,7 +85,7 @@ describe('the pool of workers', () => {
         listen: () => ({ host: '::', port: 8000 + at }),
         inFlight: () => at + 1,
         stop: () => started.end(0, null),
-        ...answers[at],
+        ...responses[at],
       });
       processes.push(started);
       setImmediate(() => started.channel.notify('ready'));
@@ -106,7 +106,7 @@ describe('the pool of workers', () => {
   }
 
   const asked = (name: string) =>
-    processes.map(({ orders }) => orders.flatMap(([found, payload]) => (found === name ? [payload] : [])));
+    processes.map(({ orders }) => orders.flatMap(([match, payload]) => (match === name ? [payload] : [])));
   /** Every worker tells something. */
   async function heartbeat(...all: Partial<Heartbeat>[]): Promise<void> {
     for (const [at, one] of all.entries()) processes[at]!.channel.notify('heartbeat', { ...quiet, ...one });
@@ -195,14 +195,14 @@ describe('the pool of workers', () => {
   });
 
   it('shows its workers, and nothing of what one has not told yet', async () => {
-    const told = { requests: 2, calls: 3, streams: 4, loopLagMs: 5, lostLines: 6, rssBytes: 7, heapUsedBytes: 8 };
-    await heartbeat({ revision: 9, ...told });
+    const reported = { requests: 2, calls: 3, streams: 4, loopLagMs: 5, lostLines: 6, rssBytes: 7, heapUsedBytes: 8 };
+    await heartbeat({ revision: 9, ...reported });
     const [first, second] = pool.workers.map(({ uptimeMs, ...shown }) => {
       ok(uptimeMs >= 0);
       return shown;
     });
-    deepEqual(first, { id: 1, pid: 100, state: 'up', revision: 9, ...told });
-    const none = Object.fromEntries(Object.keys(told).map((name) => [name, 0]));
+    deepEqual(first, { id: 1, pid: 100, state: 'up', revision: 9, ...reported });
+    const none = Object.fromEntries(Object.keys(reported).map((name) => [name, 0]));
     deepEqual(second, { id: 2, pid: 101, state: 'up', revision: null, ...none });
   });
 
@@ -301,17 +301,17 @@ describe('the pool of workers', () => {
   });
 
   it('tells what happens to its workers and in them', async () => {
-    const told = (): unknown[][] => {
-      const found: unknown[][] = [];
+    const reported = (): unknown[][] => {
+      const results: unknown[][] = [];
       const subscription = { after: 0, types: ['worker.*', 'breaker.*'] };
-      gateway.events.subscribe(subscription, ({ type, data }) => void found.push([type, data]))();
-      return found;
+      gateway.events.subscribe(subscription, ({ type, data }) => void results.push([type, data]))();
+      return results;
     };
     processes[1]!.channel.notify('event', { type: 'breaker.changed', data: { name: 'b' } });
-    await until(() => told().length === 3);
+    await until(() => reported().length === 3);
     processes[0]!.end(null, 'SIGSEGV');
-    await until(() => told().length === 5);
-    deepEqual(told(), [
+    await until(() => reported().length === 5);
+    deepEqual(reported(), [
       ['worker.up', { worker: 1, pid: 100 }],
       ['worker.up', { worker: 2, pid: 101 }],
       ['breaker.changed', { name: 'b', worker: 2 }],

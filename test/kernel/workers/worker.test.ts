@@ -14,7 +14,7 @@ import { arrival, joinedLines } from './lines.ts';
 const nothing = { type: 'object', properties: { file: { type: 'string', description: 'A file.' } } } as const;
 
 /** Answers with what its file says, a value that every process has a copy of, and one that the owner keeps. */
-const parts = definePlugin({
+const sections = definePlugin({
   name: 'test/parts',
   description: 'Shows what a worker has.',
   places: [
@@ -34,8 +34,8 @@ const parts = definePlugin({
         endpoint: () => async (request) => {
           const change = request.headers.get('x-change');
           if (change !== undefined) list.change(change);
-          const answer = JSON.stringify({ file, list: list.value, count: await count(2) });
-          return Reply.raw(200, new HeaderBag(['Content-Type', 'application/json']), Buffer.from(answer));
+          const response = JSON.stringify({ file, list: list.value, count: await count(2) });
+          return Reply.raw(200, new HeaderBag(['Content-Type', 'application/json']), Buffer.from(response));
         },
       };
     }),
@@ -43,14 +43,14 @@ const parts = definePlugin({
 });
 const plugged: Catalogue = {
   ...catalogue,
-  plugins: { ...catalogue.plugins, [parts.name]: async () => ({ plugin: parts }) },
+  plugins: { ...catalogue.plugins, [sections.name]: async () => ({ plugin: sections }) },
 };
 
 describe('what runs in the process of a worker', () => {
   let backend: TestBackend;
   let channel: Channel;
   let worker: Worker;
-  let told: (readonly [name: string, payload: unknown])[];
+  let reported: (readonly [name: string, payload: unknown])[];
   let lines: string[];
   let now: number | null;
   let sockets: Socket[];
@@ -74,11 +74,11 @@ describe('what runs in the process of a worker', () => {
   });
 
   function begin(port: number | null = 0): void {
-    told = [];
+    reported = [];
     const [inside, outside] = joinedLines();
-    const heard = (name: string, answer?: (payload: never) => unknown) => (payload: never) => {
-      told.push([name, payload]);
-      return answer?.(payload);
+    const heard = (name: string, respond?: (payload: never) => unknown) => (payload: never) => {
+      reported.push([name, payload]);
+      return respond?.(payload);
     };
     channel = new Channel(outside, {
       ready: heard('ready'),
@@ -115,11 +115,11 @@ describe('what runs in the process of a worker', () => {
   };
   const get = (url: string, headers: Record<string, string> = {}) =>
     fetch(url, { headers: { connection: 'close', ...headers } });
-  const heartbeats = () => told.flatMap(([name, payload]) => (name === 'heartbeat' ? [payload as Heartbeat] : []));
+  const heartbeats = () => reported.flatMap(([name, payload]) => (name === 'heartbeat' ? [payload as Heartbeat] : []));
 
   it('says when it is ready, and serves what it is told once it is told to change over', async () => {
     await arrival();
-    deepEqual(told, [['ready', null]]);
+    deepEqual(reported, [['ready', null]]);
     deepEqual(await serve(4), { revision: 4, rebound: [], port: null });
     const url = await listen();
     deepEqual(await (await get(`${url}/a`)).json(), { ok: true });
@@ -185,7 +185,9 @@ describe('what runs in the process of a worker', () => {
     await serve(6, { endpoints: [endpoint('/a', { extra_config: { 'test/parts': {} } })] });
     const { count } = (await (await get(`${await listen()}/a`)).json()) as { count: number };
     equal(count, 20);
-    const questions = told.flatMap(([name, payload]) => (name === 'shared' ? [payload as { revision: number }] : []));
+    const questions = reported.flatMap(([name, payload]) =>
+      name === 'shared' ? [payload as { revision: number }] : [],
+    );
     deepEqual(
       questions.map(({ revision }) => revision),
       [6],
@@ -197,7 +199,7 @@ describe('what runs in the process of a worker', () => {
     const url = await listen();
     const list = async (headers = {}) => ((await (await get(`${url}/a`, headers)).json()) as { list: string[] }).list;
     deepEqual(await list({ 'x-change': 'mine' }), ['old']);
-    const [change] = told.flatMap(([name, payload]) => (name === 'mirror' ? [payload as { id: string }] : []));
+    const [change] = reported.flatMap(([name, payload]) => (name === 'mirror' ? [payload as { id: string }] : []));
     deepEqual(change, { id: change!.id, change: 'mine' });
     channel.notify('mirror', { id: change!.id, change: 'theirs' });
     await arrival();
@@ -210,8 +212,8 @@ describe('what runs in the process of a worker', () => {
     await serve(1, { endpoints: [{ endpoint: '/a', backend: [broken] }] });
     const url = await listen();
     for (let at = 0; at < 3; at++) await get(`${url}/a`);
-    await until(() => told.some(([name]) => name === 'event'));
-    const event = told.find(([name]) => name === 'event')![1] as { type: string; data: { name: string } };
+    await until(() => reported.some(([name]) => name === 'event'));
+    const event = reported.find(([name]) => name === 'event')![1] as { type: string; data: { name: string } };
     deepEqual([event.type, event.data.name], ['breaker.changed', 'b']);
   });
 

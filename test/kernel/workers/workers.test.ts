@@ -22,8 +22,8 @@ describe('workers', function () {
     for (const one of open.splice(0).reverse()) await one.close();
   });
 
-  async function backend(...answer: Parameters<typeof json>): Promise<TestBackend> {
-    const started = await startBackend(json(...answer));
+  async function backend(...response: Parameters<typeof json>): Promise<TestBackend> {
+    const started = await startBackend(json(...response));
     open.push(started);
     return started;
   }
@@ -54,13 +54,13 @@ describe('workers', function () {
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] }, 3);
     await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, async () => {
         const response = await fetch(`${url}/a`, { headers: { connection: 'close' } });
         return ((await response.json()) as { of: number }).of;
       }),
     );
-    deepEqual([...new Set(answers)], [2]);
+    deepEqual([...new Set(responses)], [2]);
     await until(() => gateway.processes.converged);
     deepEqual(
       gateway.processes.workers.map(({ revision, state }) => ({ revision, state })),
@@ -266,18 +266,18 @@ describe('workers', function () {
   });
 
   it('end when the gateway closes, with the answers they are giving', async () => {
-    let answer: (() => void) | undefined;
+    let respond: (() => void) | undefined;
     const slow = await startBackend((_seen, response) => {
-      answer = () => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"late":true}');
+      respond = () => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"late":true}');
     });
     open.push(slow);
     const { gateway, url } = await start({ endpoints: [endpoint('/a', slow, { timeout: '20s' })] });
     const pids = gateway.processes.workers.map(({ pid }) => pid!);
     const response = fetch(`${url}/a`);
-    await until(() => answer !== undefined);
+    await until(() => respond !== undefined);
     equal(await gateway.processes.countInFlight(), 1);
     const closed = gateway.close();
-    answer!();
+    respond!();
     deepEqual(await (await response).json(), { late: true });
     await closed;
     for (const pid of pids) ok(!isAlive(pid));

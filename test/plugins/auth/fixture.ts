@@ -47,8 +47,8 @@ export async function issue(
 
 /** A token of any parts, signed with HMAC. */
 export function forge(header: object | string, payload: object | string, secret: Uint8Array | string): string {
-  const encode = (part: object | string) =>
-    Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url');
+  const encode = (segment: object | string) =>
+    Buffer.from(typeof segment === 'string' ? segment : JSON.stringify(segment)).toString('base64url');
   const signed = `${encode(header)}.${encode(payload)}`;
   return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
 }

@@ -64,7 +64,7 @@ describe('backend/http/client: connections', () => {
     const gate = await bench.client({}, { service: { max_idle_connections_per_host: 2 } });
     const replies = Array.from({ length: 6 }, () => send(gate, { origin }));
     await until(() => waiting.length === 6);
-    for (const answer of waiting) answer();
+    for (const respond of waiting) respond();
     for (const reply of await Promise.all(replies)) equal(await textOf(reply), 'ok');
     await until(() => open === 2);
   });
@@ -177,7 +177,7 @@ describe('backend/http/client: connections', () => {
     await until(() => waiting.length === 1);
     const second = send(gate, { origin: origins[1]! });
     await until(() => waiting.length === 2);
-    for (const answer of waiting) answer();
+    for (const respond of waiting) respond();
     for (const reply of [await first, await second]) equal(await textOf(reply), 'ok');
     deepEqual(seen, ['keep-alive', 'close']);
   });

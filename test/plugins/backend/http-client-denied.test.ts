@@ -65,8 +65,8 @@ describe('backend/http/client: addresses that are denied', () => {
     /** Does what it is asked, as proxies do. */
     async function startProxy(): Promise<string> {
       const forward: RequestListener = async (request, response) => {
-        const answer = await fetch(request.url!);
-        response.writeHead(answer.status).end(await answer.text());
+        const received = await fetch(request.url!);
+        response.writeHead(received.status).end(await received.text());
       };
       const proxy = createServer(forward);
       proxy.on('connect', (request, socket) => {

@@ -12,14 +12,14 @@ describe('backend/http/client: malformed answers', () => {
   afterEach(() => bench.close());
 
   /** A server whose first answer is malformed; counts the connections it is called on. */
-  async function broken(answer: string, end: boolean) {
+  async function broken(response: string, end: boolean) {
     const calls = { connections: 0, second: '' };
     const known = new Set<unknown>();
     const origin = await bench.serveRaw((socket) => {
       if (!known.has(socket)) calls.connections += 1;
       const first = known.size === 0;
       known.add(socket);
-      socket.write(first ? answer : good);
+      socket.write(first ? response : good);
       if (first && end) socket.end();
     });
     return { origin, calls };
@@ -30,7 +30,7 @@ describe('backend/http/client: malformed answers', () => {
     else await rejects(textOf(reply), { code: /^BACKEND_(?:MALFORMED|RESET)$/ });
   }
 
-  for (const [what, answer, end] of [
+  for (const [what, response, end] of [
     ['has an unknown transfer coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok', false],
     [
       'has chunks within another coding',
@@ -71,7 +71,7 @@ describe('backend/http/client: malformed answers', () => {
     ],
   ] as const) {
     it(`fails an answer that ${what} and never uses its connection again`, async () => {
-      const { origin, calls } = await broken(answer, end);
+      const { origin, calls } = await broken(response, end);
       const gate = await bench.client();
       await fails(await send(gate, { origin }));
       await connectionFree();

@@ -39,7 +39,7 @@ describe('backend/http/client: TLS', () => {
     );
   }
 
-  async function answer(origin: string, client_tls?: unknown, service?: Partial<ServiceConfig>): Promise<string> {
+  async function respond(origin: string, client_tls?: unknown, service?: Partial<ServiceConfig>): Promise<string> {
     const reply = await send(await bench.client(client_tls ? { client_tls } : {}, service ? { service } : {}), {
       origin,
     });
@@ -47,78 +47,78 @@ describe('backend/http/client: TLS', () => {
   }
 
   async function refused(client_tls: unknown): Promise<[string, string, string]> {
-    let found: [string, string, string] = ['', '', ''];
+    let results: [string, string, string] = ['', '', ''];
     await rejects(bench.client({ client_tls }), (errors: ConfigErrors) => {
       const [error] = errors.errors;
-      found = [error!.code, error!.pointer, error!.message];
+      results = [error!.code, error!.pointer, error!.message];
       return true;
     });
-    return found;
+    return results;
   }
 
   it('refuses a backend whose certificate nobody vouches for', async () => {
-    equal(await answer(await secure()), 'BACKEND_TLS');
+    equal(await respond(await secure()), 'BACKEND_TLS');
   });
 
   it('calls it all the same with allow_insecure_connections', async () => {
-    equal((await answer(await secure(), { allow_insecure_connections: true })).split(' ')[0], 'TLSv1.3');
+    equal((await respond(await secure(), { allow_insecure_connections: true })).split(' ')[0], 'TLSv1.3');
   });
 
   it('trusts the authorities of ca_certs, with or without those of the system', async () => {
     const origin = await secure();
     const ca_certs = [authority.certificate];
-    equal((await answer(origin, { ca_certs })).split(' ')[0], 'TLSv1.3');
-    equal((await answer(origin, { ca_certs, disable_system_ca_pool: true })).split(' ')[0], 'TLSv1.3');
-    equal(await answer(origin, { disable_system_ca_pool: true }), 'BACKEND_TLS');
+    equal((await respond(origin, { ca_certs })).split(' ')[0], 'TLSv1.3');
+    equal((await respond(origin, { ca_certs, disable_system_ca_pool: true })).split(' ')[0], 'TLSv1.3');
+    equal(await respond(origin, { disable_system_ca_pool: true }), 'BACKEND_TLS');
   });
 
   it('takes the TLS of the service where the backend has none of its own', async () => {
     const service = { client_tls: clientTls({ allow_insecure_connections: true }) } as Partial<ServiceConfig>;
     const origin = await secure();
-    equal((await answer(origin, undefined, service)).split(' ')[0], 'TLSv1.3');
-    equal(await answer(origin, {}, service), 'BACKEND_TLS');
+    equal((await respond(origin, undefined, service)).split(' ')[0], 'TLSv1.3');
+    equal(await respond(origin, {}, service), 'BACKEND_TLS');
   });
 
   it('refuses a certificate for another name', async () => {
     const { certificatePem: cert, privateKeyPem: key } = made.issue('stranger', authority, 'DNS:stranger.test');
-    equal(await answer(await secure({ cert, key }), { ca_certs: [authority.certificate] }), 'BACKEND_TLS');
+    equal(await respond(await secure({ cert, key }), { ca_certs: [authority.certificate] }), 'BACKEND_TLS');
   });
 
   it('accepts a certificate for the address called', async () => {
     const origin = await secure({}, '127.0.0.1');
-    equal((await answer(origin, { ca_certs: [authority.certificate] })).split(' ')[0], 'TLSv1.3');
+    equal((await respond(origin, { ca_certs: [authority.certificate] })).split(' ')[0], 'TLSv1.3');
   });
 
   it('speaks nothing older than TLS 1.3 unless told', async () => {
     const origin = await secure({ maxVersion: 'TLSv1.2' });
     const ca_certs = [authority.certificate];
-    equal(await answer(origin, { ca_certs }), 'BACKEND_TLS');
-    equal((await answer(origin, { ca_certs, min_version: 'TLS12' })).split(' ')[0], 'TLSv1.2');
+    equal(await respond(origin, { ca_certs }), 'BACKEND_TLS');
+    equal((await respond(origin, { ca_certs, min_version: 'TLS12' })).split(' ')[0], 'TLSv1.2');
   });
 
   it('speaks TLS 1.1 where that is asked for', async () => {
     const origin = await secure({ minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' });
     const cipher_suites = [49161, 49162];
-    const found = await answer(origin, { ca_certs: [authority.certificate], min_version: 'TLS11', cipher_suites });
-    equal(found.split(' ')[0], 'TLSv1.1');
+    const match = await respond(origin, { ca_certs: [authority.certificate], min_version: 'TLS11', cipher_suites });
+    equal(match.split(' ')[0], 'TLSv1.1');
   });
 
   it('offers only the listed suites up to TLS 1.2', async () => {
     const origin = await secure({ maxVersion: 'TLSv1.2' });
-    const found = await answer(origin, {
+    const match = await respond(origin, {
       ca_certs: [authority.certificate],
       min_version: 'TLS12',
       cipher_suites: [49196],
     });
-    equal(found.split(' ')[2], 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384');
+    equal(match.split(' ')[2], 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384');
   });
 
   it('shows its certificate to a backend that asks for one', async () => {
     const origin = await secure({ requestCert: true, rejectUnauthorized: true, ca: authority.certificatePem });
     const ca_certs = [authority.certificate];
     const client_certs = [{ certificate: visitor.certificate, private_key: visitor.privateKey }];
-    equal((await answer(origin, { ca_certs, client_certs })).split(' ')[1], 'visitor');
-    equal((await answer(origin, { ca_certs })).startsWith('BACKEND_'), true);
+    equal((await respond(origin, { ca_certs, client_certs })).split(' ')[1], 'visitor');
+    equal((await respond(origin, { ca_certs })).startsWith('BACKEND_'), true);
   });
 
   it('refuses a configuration that names a file it cannot read', async () => {

@@ -6,7 +6,7 @@ import { plugin } from '../../../plugins/backend/http/index.ts';
 import { sharesAlias } from '../../../plugins/backend/http/placement.ts';
 import { openHarness } from '../../support/harness.ts';
 
-const answers =
+const responses =
   (status: number, body: string | Uint8Array, headers: string[] = []) =>
   () =>
     Reply.raw(status, new HeaderBag(headers), Buffer.from(body));
@@ -20,25 +20,25 @@ describe('backend/http', () => {
     openHarness(plugin, 'backend', { return_error_code: true }, { next: next!, backend });
 
   it('puts a failed status into the data under its alias', async () => {
-    const gate = await details(answers(404, 'nope', ['Content-Type', 'text/plain']));
+    const gate = await details(responses(404, 'nope', ['Content-Type', 'text/plain']));
     const reply = await gate.send('GET /');
     deepEqual(reply.data, { error_b: { http_status_code: 404, http_body: 'nope', http_body_encoding: 'text/plain' } });
     deepEqual([reply.status, reply.complete, reply.failed], [200, false, false]);
   });
 
   it('leaves out an empty body and an unknown type', async () => {
-    const reply = await (await details(answers(503, ''))).send('GET /');
+    const reply = await (await details(responses(503, ''))).send('GET /');
     deepEqual(reply.data, { error_b: { http_status_code: 503 } });
   });
 
   it('tells log and circuit breaker of the failure behind the details', async () => {
-    const [error] = (await (await details(answers(404, ''))).send('GET /')).errors;
+    const [error] = (await (await details(responses(404, ''))).send('GET /')).errors;
     equal((error as BackendError).upstreamStatus, 404);
     equal(error!.message, 'invalid status code 404 [GET /u]: ');
   });
 
   it('inflates a compressed body for the details', async () => {
-    const reply = await (await details(answers(500, gzipSync('packed'), ['Content-Encoding', 'gzip']))).send('GET /');
+    const reply = await (await details(responses(500, gzipSync('packed'), ['Content-Encoding', 'gzip']))).send('GET /');
     deepEqual(reply.data, { error_b: { http_status_code: 500, http_body: 'packed' } });
   });
 
@@ -47,14 +47,14 @@ describe('backend/http', () => {
       plugin,
       'backend',
       { return_error_details: '__proto__' },
-      { next: answers(404, ''), backend },
+      { next: responses(404, ''), backend },
     );
     deepEqual(Object.keys((await gate.send('GET /')).data!), ['error___proto__']);
   });
 
   for (const status of [200, 201]) {
     it(`leaves a ${status} alone`, async () => {
-      for (const gate of [await details(answers(status, 'ok')), await code(answers(status, 'ok'))]) {
+      for (const gate of [await details(responses(status, 'ok')), await code(responses(status, 'ok'))]) {
         const reply = await gate.send('GET /');
         deepEqual([reply.status, String(reply.body), reply.errors.length], [status, 'ok', 0]);
       }
@@ -70,7 +70,7 @@ describe('backend/http', () => {
   });
 
   it('gives the client the status, and body and type for where texts are returned', async () => {
-    const reply = await (await code(answers(404, '{"e":1}', ['Content-Type', 'application/json']))).send('GET /');
+    const reply = await (await code(responses(404, '{"e":1}', ['Content-Type', 'application/json']))).send('GET /');
     const { view } = reply.errors[0]!;
     deepEqual([reply.failed, reply.status], [true, 404]);
     deepEqual([view.status, String(view.body), view.contentType], [404, '{"e":1}', 'application/json']);
@@ -84,7 +84,7 @@ describe('backend/http', () => {
 
   it('does nothing for an empty alias or a code that is off', async () => {
     for (const config of [{ return_error_details: '' }, { return_error_code: false }]) {
-      const gate = await openHarness(plugin, 'backend', config, { next: answers(404, 'raw'), backend });
+      const gate = await openHarness(plugin, 'backend', config, { next: responses(404, 'raw'), backend });
       equal(String((await gate.send('GET /')).body), 'raw');
     }
   });

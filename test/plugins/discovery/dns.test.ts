@@ -58,8 +58,8 @@ describe('sd dns', () => {
     return statusCode === 200 ? JSON.parse(body).from : `${statusCode} ${body}`;
   }
 
-  async function until(answer: string, path?: string): Promise<void> {
-    while ((await ask(path)) !== answer) await turn();
+  async function until(response: string, path?: string): Promise<void> {
+    while ((await ask(path)) !== response) await turn();
   }
 
   async function shares(times: number): Promise<Record<string, number>> {

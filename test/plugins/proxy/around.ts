@@ -28,7 +28,7 @@ export function over(
 }
 
 /** A backend that answers this JSON. */
-export function answers(json: string): Step<PipeRequest> {
+export function responses(json: string): Step<PipeRequest> {
   return () => Reply.data(parseExact(json) as DataObject);
 }
 

@@ -2,10 +2,10 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { type DataObject, parseExact, printJson } from '#contract';
 import { plugin } from '../../../plugins/proxy/index.ts';
 import { openHarness } from '../../support/harness.ts';
-import { answers, backendConfig, over, refusal } from './around.ts';
+import { backendConfig, over, refusal, responses } from './around.ts';
 
-async function merged(combiner: string, ...parts: readonly string[]): Promise<string> {
-  const gate = await openHarness(plugin, 'endpoint', { combiner }, over(parts.map(answers)));
+async function merged(combiner: string, ...segments: readonly string[]): Promise<string> {
+  const gate = await openHarness(plugin, 'endpoint', { combiner }, over(segments.map(responses)));
   const reply = await gate.send('GET /');
   return printJson(reply.data);
 }
@@ -20,7 +20,7 @@ describe('proxy combiner', () => {
     });
 
     it(`${name} leaves the merge to the gateway`, async () => {
-      const gate = await openHarness(plugin, 'endpoint', { combiner: name }, over([answers(a), answers(b)]));
+      const gate = await openHarness(plugin, 'endpoint', { combiner: name }, over([responses(a), responses(b)]));
       equal(gate.attached.combine, undefined);
     });
   }
@@ -43,16 +43,16 @@ describe('proxy combiner', () => {
 
   it('changes no part', async () => {
     for (const combiner of ['append', 'deep']) {
-      const gate = await openHarness(plugin, 'endpoint', { combiner }, over([answers(a), answers(b)]));
-      const parts = [a, b, a].map((text) => parseExact(text) as DataObject);
-      gate.attached.combine!(parts);
-      deepEqual(parts.map(printJson), [a, b, a]);
+      const gate = await openHarness(plugin, 'endpoint', { combiner }, over([responses(a), responses(b)]));
+      const sections = [a, b, a].map((text) => parseExact(text) as DataObject);
+      gate.attached.combine!(sections);
+      deepEqual(sections.map(printJson), [a, b, a]);
     }
   });
 
   it('gives an empty object for no parts', async () => {
     for (const combiner of ['append', 'deep']) {
-      const gate = await openHarness(plugin, 'endpoint', { combiner }, over([answers(a), answers(b)]));
+      const gate = await openHarness(plugin, 'endpoint', { combiner }, over([responses(a), responses(b)]));
       deepEqual(gate.attached.combine!([]), {});
     }
   });

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { plugin } from '../../../plugins/proxy/index.ts';
 import { openHarness } from '../../support/harness.ts';
-import { answers, backendConfig, operations, over, refusal } from './around.ts';
+import { backendConfig, operations, over, refusal, responses } from './around.ts';
 
 const standing = (...lines: readonly string[]) => openHarness(plugin, 'backend', { flatmap_filter: operations(lines) });
 
@@ -44,7 +44,7 @@ describe('proxy flatmap_filter, as configured', () => {
   });
 
   it('works on an endpoint with two backends', async () => {
-    const around = over([answers('{}'), answers('{}')]);
+    const around = over([responses('{}'), responses('{}')]);
     const gate = await openHarness(plugin, 'endpoint', { flatmap_filter: operations(['del a']) }, around);
     deepEqual(gate.attached.shape!({ a: 1, b: 2 }), { b: 2 });
     equal(gate.attached.readsData, true);

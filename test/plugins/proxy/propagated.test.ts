@@ -4,7 +4,7 @@ import { BackendError, ByteStream, HeaderBag, type PipeRequest, Reply, type Serv
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { plugin } from '../../../plugins/proxy/index.ts';
 import { openHarness } from '../../support/harness.ts';
-import { answers, backendConfig, messages, noting, over, refusal, skipped } from './around.ts';
+import { backendConfig, messages, noting, over, refusal, responses, skipped } from './around.ts';
 
 type Backend = Step<PipeRequest>;
 
@@ -22,7 +22,7 @@ const standing = (backends: readonly Backend[], propagated: readonly string[] = 
 describe('proxy sequential_propagated_params', () => {
   it('offers values to every later backend, the first letter in upper case', async () => {
     const seen: PipeRequest[] = [];
-    const backends = [answers('{"user":{"id":7}}'), answers('{"t":"x"}'), answers('{}')];
+    const backends = [responses('{"user":{"id":7}}'), responses('{"t":"x"}'), responses('{}')];
     const gate = await standing(
       backends.map((backend) => noting(seen, backend)),
       ['resp0_user.id', 'resp1_t'],
@@ -38,7 +38,7 @@ describe('proxy sequential_propagated_params', () => {
     const seen: PipeRequest[] = [];
     const first = '{"s":"a/b","n":12345678901234567890,"b":true,"l":[1,"x"],"e":[],"z":null,"o":{"k":[1]}}';
     const names = ['s', 'n', 'b', 'l', 'e', 'z', 'o'].map((field) => `resp0_${field}`);
-    await (await standing([answers(first), noting(seen, answers('{}'))], names)).send('GET /');
+    await (await standing([responses(first), noting(seen, responses('{}'))], names)).send('GET /');
     deepEqual(seen[0]!.params, {
       Resp0_s: 'a/b',
       Resp0_n: '12345678901234567890',
@@ -52,7 +52,9 @@ describe('proxy sequential_propagated_params', () => {
 
   it('does not walk into arrays', async () => {
     const seen: PipeRequest[] = [];
-    await (await standing([answers('{"l":[{"a":1}]}'), noting(seen, answers('{}'))], ['resp0_l.0.a'])).send('GET /');
+    await (await standing([responses('{"l":[{"a":1}]}'), noting(seen, responses('{}'))], ['resp0_l.0.a'])).send(
+      'GET /',
+    );
     deepEqual(seen[0]!.params, { 'Resp0_l.0.a': '' });
   });
 
@@ -61,7 +63,7 @@ describe('proxy sequential_propagated_params', () => {
     const log = { ...silentLog, warning: (message: unknown) => warnings.push(message) };
     const seen: PipeRequest[] = [];
     const around = {
-      ...over([answers('{}'), noting(seen, answers('{}'))]),
+      ...over([responses('{}'), noting(seen, responses('{}'))]),
       services: { log } as unknown as Services,
     };
     const config = { sequential: true, sequential_propagated_params: ['resp0_user.id'] };
@@ -74,7 +76,7 @@ describe('proxy sequential_propagated_params', () => {
     const warnings: unknown[] = [];
     const log = { ...silentLog, warning: (message: unknown) => warnings.push(message) };
     const seen: PipeRequest[] = [];
-    const around = { ...over([skipped, noting(seen, answers('{}'))]), services: { log } as unknown as Services };
+    const around = { ...over([skipped, noting(seen, responses('{}'))]), services: { log } as unknown as Services };
     const config = { sequential: true, sequential_propagated_params: ['resp0_id'] };
     await (await openHarness(plugin, 'endpoint', config, around)).send('GET /');
     equal(seen[0]!.params['Resp0_id'], '');
@@ -83,14 +85,14 @@ describe('proxy sequential_propagated_params', () => {
 
   it('treats names of the prototype as plain data', async () => {
     const seen: PipeRequest[] = [];
-    const backends = [answers('{"__proto__":{"x":1}}'), noting(seen, answers('{}'))];
+    const backends = [responses('{"__proto__":{"x":1}}'), noting(seen, responses('{}'))];
     await (await standing(backends, ['resp0_constructor', 'resp0___proto__.x'])).send('GET /');
     deepEqual(seen[0]!.params, { Resp0_constructor: '', 'Resp0___proto__.x': '1' });
   });
 
   it('has no part in the request of the client', async () => {
     const params = {};
-    await (await standing([answers('{"a":1}'), answers('{}')], ['resp0_a'])).send({ params });
+    await (await standing([responses('{"a":1}'), responses('{}')], ['resp0_a'])).send({ params });
     deepEqual(params, {});
   });
 
@@ -105,7 +107,7 @@ describe('proxy sequential_propagated_params', () => {
 
     it('offers the whole body as text', async () => {
       const seen: PipeRequest[] = [];
-      const backends = [raw(Buffer.from('whole é')), noting(seen, answers('{"b":1}'))];
+      const backends = [raw(Buffer.from('whole é')), noting(seen, responses('{"b":1}'))];
       const reply = await (await standing(backends, ['resp0'], [0])).send('GET /');
       deepEqual(seen[0]!.params, { Resp0: 'whole é' });
       deepEqual(reply.data, { b: 1 });
@@ -120,33 +122,33 @@ describe('proxy sequential_propagated_params', () => {
         stream.write(Buffer.from('pieces'));
         stream.end();
       });
-      await (await standing([raw(stream), noting(seen, answers('{}'))], ['resp0'], [0])).send('GET /');
+      await (await standing([raw(stream), noting(seen, responses('{}'))], ['resp0'], [0])).send('GET /');
       deepEqual(seen[0]!.params, { Resp0: 'in pieces' });
     });
 
     it('inflates a body that came in gzip', async () => {
       const seen: PipeRequest[] = [];
       const zipped = raw(gzipSync('text'), 200, new HeaderBag(['Content-Encoding', 'gzip']));
-      await (await standing([zipped, noting(seen, answers('{}'))], ['resp0'], [0])).send('GET /');
+      await (await standing([zipped, noting(seen, responses('{}'))], ['resp0'], [0])).send('GET /');
       deepEqual(seen[0]!.params, { Resp0: 'text' });
     });
 
     it('fails on a body that says gzip and is none', async () => {
       const broken = raw(Buffer.from('plain'), 200, new HeaderBag(['Content-Encoding', 'gzip']));
-      const reply = await (await standing([broken, answers('{}')], ['resp0'], [0])).send('GET /');
+      const reply = await (await standing([broken, responses('{}')], ['resp0'], [0])).send('GET /');
       equal(reply.errors[0]!.code, 'BACKEND_GZIP');
     });
 
     it('fails with a body that breaks off', async () => {
       const stream = new ByteStream();
       setImmediate(() => stream.fail(new BackendError('BACKEND_RESET', 'reset')));
-      const reply = await (await standing([raw(stream), answers('{}')], ['resp0'], [0])).send('GET /');
+      const reply = await (await standing([raw(stream), responses('{}')], ['resp0'], [0])).send('GET /');
       deepEqual(messages(reply), ['reset']);
     });
 
     it('goes on whatever the status, with a body or without', async () => {
       for (const first of [raw(Buffer.from('nope'), 404), raw(null, 204)]) {
-        const reply = await (await standing([first, answers('{"b":1}')], [], [0])).send('GET /');
+        const reply = await (await standing([first, responses('{"b":1}')], [], [0])).send('GET /');
         deepEqual(reply.data, { b: 1 });
       }
     });
@@ -158,7 +160,7 @@ describe('proxy sequential_propagated_params', () => {
           gone = true;
         },
       });
-      const reply = await (await standing([raw(stream), answers('{"b":1}')], [], [0])).send('GET /');
+      const reply = await (await standing([raw(stream), responses('{"b":1}')], [], [0])).send('GET /');
       deepEqual(reply.data, { b: 1 });
       stream.write(new Uint8Array(1024 * 1024));
       equal(gone, true);
@@ -212,7 +214,12 @@ describe('proxy sequential_propagated_params', () => {
     });
 
     it('warns of a parameter that no backend is left to read', async () => {
-      const gate = await openHarness(plugin, 'endpoint', propagating('resp1_id'), over([answers('{}'), answers('{}')]));
+      const gate = await openHarness(
+        plugin,
+        'endpoint',
+        propagating('resp1_id'),
+        over([responses('{}'), responses('{}')]),
+      );
       deepEqual(
         gate.warnings.map(({ pointer, code }) => `${pointer} ${code}`),
         ['/sequential_propagated_params/0 PROXY_IDLE'],

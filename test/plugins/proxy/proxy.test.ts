@@ -1,9 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { plugin } from '../../../plugins/proxy/index.ts';
 import { openHarness } from '../../support/harness.ts';
-import { answers, over, refusal } from './around.ts';
+import { over, refusal, responses } from './around.ts';
 
-const two = over([answers('{}'), answers('{}')]);
+const two = over([responses('{}'), responses('{}')]);
 
 const warned = async (level: 'endpoint' | 'backend', config: unknown, around = level === 'endpoint' ? two : {}) =>
   (await openHarness(plugin, level, config, around)).warnings.map(({ pointer, code }) => `${pointer} ${code}`);

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { BackendError, type PipeRequest, Reply, refuse, type Step } from '#contract';
 import { plugin } from '../../../plugins/proxy/index.ts';
 import { openHarness } from '../../support/harness.ts';
-import { answers, backendConfig, messages, noting, over, skipped } from './around.ts';
+import { backendConfig, messages, noting, over, responses, skipped } from './around.ts';
 
 type Backend = Step<PipeRequest>;
 
@@ -33,7 +33,7 @@ describe('proxy sequential', () => {
 
   it('shows every backend the answers before it', async () => {
     const seen: PipeRequest[] = [];
-    const backends = ['{"id":1034}', '{"id":2}', '{"id":3}'].map((json) => noting(seen, answers(json)));
+    const backends = ['{"id":1034}', '{"id":2}', '{"id":3}'].map((json) => noting(seen, responses(json)));
     await send(backends);
     equal(seen[1]!.earlier[0]!.data!['id'], 1034);
     equal(seen[2]!.earlier[0]!.data!['id'], 1034);
@@ -41,7 +41,7 @@ describe('proxy sequential', () => {
   });
 
   it('merges in order of declaration, later keys winning', async () => {
-    const reply = await send([answers('{"a":1,"x":{"p":1}}'), answers('{"b":2,"x":{"q":2}}')]);
+    const reply = await send([responses('{"a":1,"x":{"p":1}}'), responses('{"b":2,"x":{"q":2}}')]);
     deepEqual(reply.data, { a: 1, x: { q: 2 }, b: 2 });
     equal(reply.status, 200);
     equal(reply.complete, true);
@@ -49,14 +49,14 @@ describe('proxy sequential', () => {
   });
 
   it('merges as the combiner says', async () => {
-    const around = over([answers('{"l":[1]}'), answers('{"l":[2]}')]);
+    const around = over([responses('{"l":[1]}'), responses('{"l":[2]}')]);
     const gate = await openHarness(plugin, 'endpoint', { sequential: true, combiner: 'append' }, around);
     deepEqual((await gate.send('GET /')).data, { l: [1, 2] });
   });
 
   it('keeps every answer apart from the merge', async () => {
     const first = Reply.data({ id: 1, x: { p: 1 } });
-    const reply = await send([() => first, answers('{"id":2}'), answers('{"id":3}')]);
+    const reply = await send([() => first, responses('{"id":2}'), responses('{"id":3}')]);
     reply.data!['new'] = 1;
     deepEqual(first.data, { id: 1, x: { p: 1 } });
   });
@@ -69,7 +69,7 @@ describe('proxy sequential', () => {
       request.params['A'] = '1';
       return Reply.data({});
     };
-    const gate = await standing([spoiling, noting(seen, answers('{}'))]);
+    const gate = await standing([spoiling, noting(seen, responses('{}'))]);
     await gate.send({ params: { Id: '7' } });
     equal(seen[0]!.headers.get('x-a'), undefined);
     equal(seen[0]!.query.get('a'), undefined);
@@ -89,7 +89,7 @@ describe('proxy sequential', () => {
   describe('when a backend fails', () => {
     it('fails with the error of the first one alone and calls no other', async () => {
       const seen: PipeRequest[] = [];
-      const reply = await send([down, noting(seen, answers('{"b":1}'))]);
+      const reply = await send([down, noting(seen, responses('{"b":1}'))]);
       equal(reply.status, 500);
       equal(reply.failed, true);
       deepEqual(messages(reply), ['invalid status code 404']);
@@ -98,7 +98,7 @@ describe('proxy sequential', () => {
 
     it('answers what came before a later one, incomplete, and keeps the error for the log', async () => {
       const seen: PipeRequest[] = [];
-      const reply = await send([answers('{"a":1}'), answers('{"b":1}'), down, noting(seen, answers('{"c":1}'))]);
+      const reply = await send([responses('{"a":1}'), responses('{"b":1}'), down, noting(seen, responses('{"c":1}'))]);
       equal(reply.status, 200);
       deepEqual(reply.data, { a: 1, b: 1 });
       equal(reply.complete, false);
@@ -109,7 +109,7 @@ describe('proxy sequential', () => {
     it('takes an incomplete answer in and ends there', async () => {
       const seen: PipeRequest[] = [];
       const detailed: Backend = () => Reply.data({ error_b: { http_status_code: 404 } }, false);
-      const reply = await send([answers('{"a":1}'), detailed, noting(seen, answers('{"c":1}'))]);
+      const reply = await send([responses('{"a":1}'), detailed, noting(seen, responses('{"c":1}'))]);
       deepEqual(reply.data, { a: 1, error_b: { http_status_code: 404 } });
       equal(reply.complete, false);
       equal(seen.length, 0);
@@ -117,7 +117,7 @@ describe('proxy sequential', () => {
 
     it('ends at an incomplete first answer too', async () => {
       const seen: PipeRequest[] = [];
-      const reply = await send([() => Reply.data({ error_a: {} }, false), noting(seen, answers('{"b":1}'))]);
+      const reply = await send([() => Reply.data({ error_a: {} }, false), noting(seen, responses('{"b":1}'))]);
       equal(reply.status, 200);
       deepEqual(reply.data, { error_a: {} });
       equal(reply.complete, false);
@@ -125,15 +125,15 @@ describe('proxy sequential', () => {
     });
 
     it('ends at an answer that is null', async () => {
-      const reply = await send([answers('{"a":1}'), () => Reply.data(null, false), answers('{"c":1}')]);
+      const reply = await send([responses('{"a":1}'), () => Reply.data(null, false), responses('{"c":1}')]);
       deepEqual(reply.data, { a: 1 });
       equal(reply.complete, false);
     });
 
     it('ends at a refusal', async () => {
-      const first = await send([() => refuse(429), answers('{"b":1}')]);
+      const first = await send([() => refuse(429), responses('{"b":1}')]);
       equal(first.status, 429);
-      const later = await send([answers('{"a":1}'), () => refuse(429), answers('{"c":1}')]);
+      const later = await send([responses('{"a":1}'), () => refuse(429), responses('{"c":1}')]);
       equal(later.status, 200);
       deepEqual(later.data, { a: 1 });
       equal(later.complete, false);
@@ -145,7 +145,7 @@ describe('proxy sequential', () => {
       };
       const rejecting: Backend = () => Promise.reject(new TypeError('bug'));
       for (const broken of [throwing, rejecting]) {
-        const reply = await send([answers('{"a":1}'), broken]);
+        const reply = await send([responses('{"a":1}'), broken]);
         deepEqual(reply.data, { a: 1 });
         deepEqual(messages(reply), ['internal server error']);
       }
@@ -183,7 +183,7 @@ describe('proxy sequential', () => {
 
     it('gives up on a backend that is late and calls no other', async () => {
       const seen: PipeRequest[] = [];
-      const backends = [answers('{"a":1}'), never, noting(seen, answers('{"c":1}'))];
+      const backends = [responses('{"a":1}'), never, noting(seen, responses('{"c":1}'))];
       const around = { endpoint: { timeout: 30, backend: backends.map(() => backendConfig()) }, backends };
       const gate = await openHarness(plugin, 'endpoint', { sequential: true }, around);
       const reply = await gate.send('GET /');
@@ -217,7 +217,7 @@ describe('proxy sequential', () => {
         return waiting(_, call);
       };
       const seen: PipeRequest[] = [];
-      const reply = await send([leaving, noting(seen, answers('{}'))]);
+      const reply = await send([leaving, noting(seen, responses('{}'))]);
       equal(cancelled, 'context canceled');
       deepEqual(messages(reply), ['context canceled']);
       equal(seen.length, 0);
@@ -226,13 +226,13 @@ describe('proxy sequential', () => {
 
   describe('with a skipped backend', () => {
     it('goes on and stays complete', async () => {
-      const reply = await send([answers('{"a":1}'), skipped, answers('{"c":1}')]);
+      const reply = await send([responses('{"a":1}'), skipped, responses('{"c":1}')]);
       deepEqual(reply.data, { a: 1, c: 1 });
       equal(reply.complete, true);
     });
 
     it('goes on when it is the first one', async () => {
-      const reply = await send([skipped, answers('{"b":1}')]);
+      const reply = await send([skipped, responses('{"b":1}')]);
       deepEqual(reply.data, { b: 1 });
       equal(reply.complete, true);
     });

@@ -53,7 +53,7 @@ describe('check of the components of the log', () => {
   });
   after(() => registry.close());
 
-  const found = async (components: object) => {
+  const match = async (components: object) => {
     const document = { version: 3, endpoints: [], extra_config: components };
     const { errors, warnings } = await examine(document, {}, registry, true);
     return [...errors, ...warnings].map(({ code, pointer, hint }) => ({ code, pointer, hint }));
@@ -68,16 +68,16 @@ describe('check of the components of the log', () => {
     it(`refuses ${namespace} without telemetry/logging`, async () => {
       const pointer = `/extra_config/${namespace.replace('/', '~1')}`;
       const hint = 'add "telemetry/logging" to extra_config at the root';
-      deepEqual(await found({ [namespace]: config }), [{ code: 'COMPONENT_REQUIRED', pointer, hint }]);
+      deepEqual(await match({ [namespace]: config }), [{ code: 'COMPONENT_REQUIRED', pointer, hint }]);
     });
 
     it(`takes ${namespace} beside telemetry/logging`, async () => {
-      deepEqual(await found({ ...logging, [namespace]: config }), []);
+      deepEqual(await match({ ...logging, [namespace]: config }), []);
     });
   }
 
   it('does not warn of a log that only telemetry/gelf writes', async () => {
-    deepEqual(await found({ 'telemetry/logging': { level: 'INFO' }, 'telemetry/gelf': gelf }), []);
+    deepEqual(await match({ 'telemetry/logging': { level: 'INFO' }, 'telemetry/gelf': gelf }), []);
   });
 
   for (const [what, config, code] of [
@@ -88,7 +88,7 @@ describe('check of the components of the log', () => {
     ['an unknown field', { ...gelf, tls: true }, 'SCHEMA_UNKNOWN_KEY'],
   ] as const) {
     it(`refuses ${what}`, async () => {
-      const [first] = await found({ ...logging, 'telemetry/gelf': config });
+      const [first] = await match({ ...logging, 'telemetry/gelf': config });
       equal(first?.code, code);
     });
   }

@@ -91,12 +91,12 @@ async function applicationLineOf(config: object, level: LogLevel, message: strin
 }
 
 async function refusedWith(config: unknown): Promise<{ code: string; pointer: string; message: string }> {
-  let found: ConfigErrors | undefined;
+  let match: ConfigErrors | undefined;
   await rejects(openHarness(plugin, 'service', config), (error) => {
-    found = error as ConfigErrors;
+    match = error as ConfigErrors;
     return error instanceof ConfigErrors;
   });
-  const [{ code, pointer, message }] = found!.errors as [ConfigErrors['errors'][number]];
+  const [{ code, pointer, message }] = match!.errors as [ConfigErrors['errors'][number]];
   return { code, pointer, message };
 }
 
@@ -375,10 +375,10 @@ describe('telemetry/logging, backend log', () => {
     return stdout;
   }
 
-  const answer = (status: number, list: string[] = []) => Reply.raw(status, new HeaderBag(list), null);
+  const respond = (status: number, list: string[] = []) => Reply.raw(status, new HeaderBag(list), null);
 
   it('tells status, duration, host and path of the upstream call', async () => {
-    const [line] = await backendLines({ prefix: '[B] ' }, answer(503));
+    const [line] = await backendLines({ prefix: '[B] ' }, respond(503));
     match(
       line!,
       /^\[B\] \d{4}\/\d\d\/\d\d - \d\d:\d\d:\d\d\.\d{3} \|503\| 12\.500ms \| GET users\.internal:8080 \/v1\/users\/7\n$/,
@@ -398,27 +398,27 @@ describe('telemetry/logging, backend log', () => {
   });
 
   it('prints headers of the upstream response', async () => {
-    const reply = answer(200, ['X-Served-By', 'a\nb']);
+    const reply = respond(200, ['X-Served-By', 'a\nb']);
     deepEqual(await backendLines({ custom_format: '%{header.x-served-by}\n' }, reply), ['a\\nb\n']);
   });
 
   it('knows its endpoint, query and scheme', async () => {
     const custom_format = '%{endpoint} %{uri} %{query.a} %{scheme} %{clientIP} %{proto}\n';
-    deepEqual(await backendLines({ custom_format }, answer(200)), ['/test /v1/users/7?a=b b http 10.0.0.1 -\n']);
+    deepEqual(await backendLines({ custom_format }, respond(200)), ['/test /v1/users/7?a=b b http 10.0.0.1 -\n']);
   });
 
   it('goes through the application log when it has a level', async () => {
     const backend = { log_with_level: 'info', custom_format: '%{statusCode}\n' };
-    deepEqual(await backendLines(backend, answer(200), 'INFO'), ['INFO 200\n']);
-    deepEqual(await backendLines(backend, answer(200), 'ERROR'), []);
+    deepEqual(await backendLines(backend, respond(200), 'INFO'), ['INFO 200\n']);
+    deepEqual(await backendLines(backend, respond(200), 'ERROR'), []);
   });
 
   it('is written unfiltered when it has no level', async () => {
-    deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, answer(200), 'CRITICAL'), ['200\n']);
+    deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, respond(200), 'CRITICAL'), ['200\n']);
   });
 
   it('is silent about a backend that was not called', async () => {
-    const skipped = answer(200);
+    const skipped = respond(200);
     skipped.skipped = true;
     deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, skipped), []);
   });
@@ -431,7 +431,7 @@ describe('telemetry/logging, backend log', () => {
       access(record());
       const site = { endpoint: { endpoint: '/a' }, backend: { extra_config: {} } };
       const { transport } = gate.attached.eachBackend!(site as never);
-      await transport!(() => answer(200))({ method: 'GET', origin: '', target: '' } as PipeRequest, new Call());
+      await transport!(() => respond(200))({ method: 'GET', origin: '', target: '' } as PipeRequest, new Call());
       return stdout;
     };
     deepEqual(await lines('ERROR'), []);
@@ -454,7 +454,7 @@ describe('telemetry/logging, backend log', () => {
     const site = { endpoint: { endpoint: '/a' }, backend: { extra_config: {} } };
     const { transport } = gate.attached.eachBackend!(site as never);
     const call = new Call();
-    await transport!(() => answer(404))({} as PipeRequest, call);
+    await transport!(() => respond(404))({} as PipeRequest, call);
     await transport!(async () => Reply.failed(new BackendError('X', 'x')))({} as PipeRequest, call);
     deepEqual(call.get(upstreamSlot), ['404', '-']);
     equal((await gateway({ level: 'INFO' })).gate.attached.eachBackend, undefined);

@@ -31,7 +31,7 @@ describe('validation/cel in a gateway', () => {
     return { status: statusCode, body, completed: headers['x-gateway-completed'], type: headers['content-type'] };
   };
   const statusOf = async (url: string, headers: object = {}) => (await ask(url, { headers })).status;
-  const told = { extra_config: { router: { return_error_msg: true } } };
+  const reported = { extra_config: { router: { return_error_msg: true } } };
 
   it('case 1: ends requests for which a condition does not hold', async () => {
     await start(to('/n/{id}', { extra_config: rules('int(req_params.Id) % 2 == 0') }));
@@ -47,7 +47,7 @@ describe('validation/cel in a gateway', () => {
   });
 
   it('case 2: tells which condition it was where messages are returned', async () => {
-    await start(to('/n/{id}', { extra_config: rules('int(req_params.Id) % 2 == 0') }), told);
+    await start(to('/n/{id}', { extra_config: rules('int(req_params.Id) % 2 == 0') }), reported);
     deepEqual(await ask('/n/5'), {
       status: 500,
       body: 'request aborted by evaluator #0',
@@ -58,17 +58,17 @@ describe('validation/cel in a gateway', () => {
 
   it('case 3: counts conditions by their phase, and ends with the first that does not hold', async () => {
     const extra_config = rules("resp_data.name == 'Ada'", "req_method == 'GET'", "req_path == '/b'", 'now == "x"');
-    await start(to('/a', { extra_config }), told);
+    await start(to('/a', { extra_config }), reported);
     equal((await ask('/a')).body, 'request aborted by evaluator #1');
   });
 
   it('case 4: fails one backend of several', async () => {
-    const part = (group: string, by: number) => ({
+    const section = (group: string, by: number) => ({
       url_pattern: '/b',
       group,
       extra_config: rules(`int(req_params.Id) % ${by} == 0`),
     });
-    await start({ endpoint: '/n/{id}', backend: [part('a', 3), part('b', 5)] });
+    await start({ endpoint: '/n/{id}', backend: [section('a', 3), section('b', 5)] });
     const { status, body, completed } = await ask('/n/10');
     deepEqual([status, Object.keys(JSON.parse(body)), completed], [200, ['b'], 'false']);
   });
@@ -126,7 +126,7 @@ describe('validation/cel in a gateway', () => {
           extra_config: protectedBy('JWT.sub == req_params.Id', "resp_data.name == 'Ada' && JWT.lvl > 0"),
         }),
       ],
-      told,
+      reported,
     );
     const bearer = (claims: object) => ({
       authorization: `Bearer ${forge({ alg: 'HS256', kid: 'one' }, claims, secret)}`,
@@ -191,9 +191,9 @@ describe('validation/cel in a gateway', () => {
   });
 
   it('gives a condition on the response the request as it came', async () => {
-    const part = { url_pattern: '/b', method: 'POST', input_headers: [''] };
+    const section = { url_pattern: '/b', method: 'POST', input_headers: [''] };
     const extra_config = rules("req_method == 'GET' && 'a' in req_headers['X-T'] && resp_completed");
-    await start(to('/a', { input_headers: ['X-T'], extra_config, backend: [part] }));
+    await start(to('/a', { input_headers: ['X-T'], extra_config, backend: [section] }));
     equal(await statusOf('/a', { 'x-t': 'a' }), 200);
   });
 
@@ -224,11 +224,11 @@ describe('validation/cel in a gateway', () => {
   });
 
   it('sees a collection as such, and numbers as what they are', async () => {
-    const part = { url_pattern: '/list', is_collection: true };
+    const section = { url_pattern: '/list', is_collection: true };
     const extra_config = rules(
       'resp_data.collection.map(x, x * 2) == [2, 4, 6] && type(resp_data.collection[0]) == int',
     );
-    await start(to('/a', { backend: [part], extra_config }));
+    await start(to('/a', { backend: [section], extra_config }));
     equal(await statusOf('/a'), 200);
   });
 
@@ -250,8 +250,8 @@ describe('validation/cel in a gateway', () => {
   });
 
   it('drops what a backend answered where its condition on the response does not hold', async () => {
-    const part = { url_pattern: '/b', group: 'a', extra_config: rules('resp_data.a.age > 40') };
-    await start(to('/a', { backend: [part, { url_pattern: '/b', group: 'b' }] }));
+    const section = { url_pattern: '/b', group: 'a', extra_config: rules('resp_data.a.age > 40') };
+    await start(to('/a', { backend: [section, { url_pattern: '/b', group: 'b' }] }));
     const { status, body, completed } = await ask('/a');
     deepEqual([status, Object.keys(JSON.parse(body)), completed], [200, ['b'], 'false']);
   });
@@ -259,7 +259,7 @@ describe('validation/cel in a gateway', () => {
   it('answers as the condition says', async () => {
     const error = { status: 403, body: '{"why":"young"}', content_type: 'application/json' };
     const extra_config = rules({ check_expr: 'resp_data.age > 40', error });
-    await start(to('/a', { extra_config }), told);
+    await start(to('/a', { extra_config }), reported);
     deepEqual(await ask('/a'), { status: 403, body: error.body, completed: 'false', type: 'application/json' });
   });
 

@@ -113,10 +113,10 @@ describe('validation/json-schema verdicts', () => {
       for (let count = 0; count < 8; count += 1) {
         const document = anyDocument(chance, 3);
         const expected = published(document);
-        const told = () => JSON.stringify({ seed, schema, document });
-        equal(examine(root, document, false).count === 0, expected, told());
-        equal(examine(root, document, true).count === 0, expected, told());
-        if (proof) equal(proof(document), expected, told());
+        const reported = () => JSON.stringify({ seed, schema, document });
+        equal(examine(root, document, false).count === 0, expected, reported());
+        equal(examine(root, document, true).count === 0, expected, reported());
+        if (proof) equal(proof(document), expected, reported());
         proofs += proof ? 1 : 0;
         if (expected) valid += 1;
         else invalid += 1;

@@ -30,13 +30,13 @@ async function send(schema: object, body: string | Uint8Array | undefined, metho
 }
 
 async function faultsOf(schema: unknown): Promise<string[]> {
-  let found: string[] = [];
+  let results: string[] = [];
   await rejects(openHarness(plugin, 'endpoint', schema), (error) => {
     ok(error instanceof ConfigErrors);
-    found = error.errors.map(({ code, pointer }) => `${code} ${pointer}`);
+    results = error.errors.map(({ code, pointer }) => `${code} ${pointer}`);
     return true;
   });
-  return found;
+  return results;
 }
 
 describe('validation/json-schema', () => {

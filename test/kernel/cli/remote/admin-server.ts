@@ -33,7 +33,7 @@ export async function startAdminServer(
 ): Promise<AdminServer> {
   const replies = new Map<string, Reply>();
   const calls: SeenCall[] = [];
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const received = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const call = { line: `${request.method} ${request.url}`, headers: request.headers, body };
@@ -42,7 +42,7 @@ export async function startAdminServer(
     if (typeof reply === 'function') reply(call, response);
     else send(response, ...reply);
   };
-  const server = tls ? createSecureServer(tls, answer) : createServer(answer);
+  const server = tls ? createSecureServer(tls, received) : createServer(received);
   server.listen(at);
   await once(server, 'listening');
   return {

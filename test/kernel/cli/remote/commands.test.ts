@@ -25,7 +25,7 @@ describe('a command to a running gateway', function () {
     ...more,
   });
   const call = (...args: string[]) => sluiceIn(env(), ...args);
-  const answering = (route: string, reply: Reply, ...args: string[]) => {
+  const responding = (route: string, reply: Reply, ...args: string[]) => {
     server.on(route, reply);
     return call(...args);
   };
@@ -126,7 +126,7 @@ describe('a command to a running gateway', function () {
 
   it('ends with 1 when something else than a gateway answers', async () => {
     const html: Reply = (_, response) => void response.writeHead(200).end('<html>');
-    const { code, err } = await answering('GET /v1/status', html, 'status');
+    const { code, err } = await responding('GET /v1/status', html, 'status');
     equal(code, 1);
     match(err, /^ERROR/);
   });
@@ -135,13 +135,13 @@ describe('a command to a running gateway', function () {
     const text = '{ "a":1.0,\n"b":[] }';
     server.on('GET /v1/status', (_, response) => void response.writeHead(200).end(text));
     deepEqual(await call('status', '--json'), { code: 0, out: `${text}\n`, err: '' });
-    const refusal = await answering('POST /v1/reload', [422, invalid], 'reload', '--json');
+    const refusal = await responding('POST /v1/reload', [422, invalid], 'reload', '--json');
     deepEqual(refusal, { code: 1, out: `${JSON.stringify(invalid)}\n`, err: '' });
   });
 
   describe('status', () => {
     it('tells what serves', async () => {
-      const { code, out } = await answering('GET /v1/status', [200, status], 'status');
+      const { code, out } = await responding('GET /v1/status', [200, status], 'status');
       equal(code, 0);
       match(out, /^state {8}serving$/m);
       match(out, /^revision {5}7-0123456789ab$/m);
@@ -154,7 +154,7 @@ describe('a command to a running gateway', function () {
     it('tells why the last reload failed, mistakes and all, and still ends with 0', async () => {
       const lastReload = { ...status.lastReload, result: 'failed', problem: invalid };
       const body = { ...status, drift: true, lastReload };
-      const { code, out, err } = await answering('GET /v1/status', [200, body], 'status');
+      const { code, out, err } = await responding('GET /v1/status', [200, body], 'status');
       equal(code, 0);
       match(out, /^revision .*, the file differs from what is served$/m);
       match(out, /^last reload {2}failed .*The configuration is not valid/m);
@@ -164,7 +164,7 @@ describe('a command to a running gateway', function () {
 
   describe('reload', () => {
     it('tells what has changed', async () => {
-      const { code, out } = await answering('POST /v1/reload', [200, applied], 'reload');
+      const { code, out } = await responding('POST /v1/reload', [200, applied], 'reload');
       equal(code, 0);
       deepEqual(out.split('\n'), [
         'now serving revision 8 (fedcba987654), replacing 7; took 54 ms',
@@ -185,7 +185,7 @@ describe('a command to a running gateway', function () {
     });
 
     it('prints the mistakes of a refused configuration as check does', async () => {
-      const { code, out, err } = await answering('POST /v1/reload', [422, invalid], 'reload');
+      const { code, out, err } = await responding('POST /v1/reload', [422, invalid], 'reload');
       equal(code, 1);
       equal(out, '');
       deepEqual(err.split('\n'), [
@@ -200,19 +200,19 @@ describe('a command to a running gateway', function () {
 
     it('prints warnings of a configuration that serves', async () => {
       const warnings = [{ ...invalid.errors[0], severity: 'warning' }];
-      const { code, err } = await answering('POST /v1/reload', [200, { ...applied, warnings }], 'reload');
+      const { code, err } = await responding('POST /v1/reload', [200, { ...applied, warnings }], 'reload');
       equal(code, 0);
       match(err, /warning: must be an array/);
     });
 
     it('ends with 4 when another revision serves than it was told', async () => {
-      const { code, err } = await answering('POST /v1/reload', [412, stale], 'reload', '--if-match', '7-0123456789ab');
+      const { code, err } = await responding('POST /v1/reload', [412, stale], 'reload', '--if-match', '7-0123456789ab');
       equal(code, 4);
       equal(err, 'ERROR revision 8 serves, not 7\n');
     });
 
     it('lets no answer command the terminal', async () => {
-      const { err } = await answering('POST /v1/reload', [422, { detail: 'a\x1b[2Jb' }], 'reload');
+      const { err } = await responding('POST /v1/reload', [422, { detail: 'a\x1b[2Jb' }], 'reload');
       doesNotMatch(err, /\x1b/);
     });
   });
@@ -228,7 +228,7 @@ describe('a command to a running gateway', function () {
 
     it('ends with 1 when the revision is gone', async () => {
       const gone = { title: 'Gone', status: 410, detail: 'revision 2 is no longer kept' };
-      const { code, err } = await answering('POST /v1/revisions/2/rollback', [410, gone], 'rollback', '2');
+      const { code, err } = await responding('POST /v1/revisions/2/rollback', [410, gone], 'rollback', '2');
       equal(code, 1);
       equal(err, 'ERROR revision 2 is no longer kept\n');
     });
@@ -250,7 +250,7 @@ describe('a command to a running gateway', function () {
     });
 
     it('tells of one revision', async () => {
-      const { out } = await answering('GET /v1/revisions/2', [200, revisions.revisions[1]], 'history', '2');
+      const { out } = await responding('GET /v1/revisions/2', [200, revisions.revisions[1]], 'history', '2');
       match(out, /^reason {4}GET \/a: errors rose/m);
       match(out, /^message {3}longer timeouts$/m);
     });
@@ -287,13 +287,13 @@ describe('a command to a running gateway', function () {
 
     it('compares two revisions, and ends with 0 when they are equal', async () => {
       const equals = { equal: true, changes: [] };
-      const { code, out } = await answering('GET /v1/revisions/3/diff/4', [200, equals], 'diff', '3', '4');
+      const { code, out } = await responding('GET /v1/revisions/3/diff/4', [200, equals], 'diff', '3', '4');
       deepEqual([code, out], [0, 'No difference.\n']);
     });
 
     it('ends with 2 when the file is refused', async () => {
       const file = folder.write('bad.json', '{}');
-      const { code, err } = await answering('POST /v1/config/diff', [422, invalid], 'diff', file);
+      const { code, err } = await responding('POST /v1/config/diff', [422, invalid], 'diff', file);
       equal(code, 2);
       match(err, /bad\.json:41:17: error/);
     });
@@ -304,7 +304,7 @@ describe('a command to a running gateway', function () {
       const file = folder.write('g.yaml', 'version: 3\n');
       const { changes } = JSON.parse((await call('diff', file, '--format', 'json')).out);
       deepEqual(
-        changes.map((told: { file: string }) => told.file),
+        changes.map((reported: { file: string }) => reported.file),
         [file, 'served.json'],
       );
     });

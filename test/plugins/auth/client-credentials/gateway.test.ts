@@ -22,14 +22,14 @@ const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.
 describe('a gateway that is a client of its backends', () => {
   let backend: TestBackend;
   let server: TestBackend;
-  let answer: Answering;
+  let respond: Answering;
   let issue: Answering;
   let gateway: Operations | undefined;
 
   beforeEach(async () => {
-    answer = json({ ok: true });
+    respond = json({ ok: true });
     issue = json({ access_token: 't1', token_type: 'bearer', expires_in: 3600 });
-    backend = await startBackend((seen, response) => answer(seen, response));
+    backend = await startBackend((seen, response) => respond(seen, response));
     server = await startBackend((seen, response) => issue(seen, response));
   });
   afterEach(async () => {
@@ -115,7 +115,7 @@ describe('a gateway that is a client of its backends', () => {
   it('sends its token where a redirect leads on the same host, and to no other', async () => {
     const other = await startBackend(json({ other: true }));
     let location = '/moved';
-    answer = (seen, response) =>
+    respond = (seen, response) =>
       seen.target === '/b' ? response.writeHead(302, { location }).end() : json({ ok: true })(seen, response);
     await serve([endpoint(client(), { input_headers: ['Authorization'] })]);
     await ask();

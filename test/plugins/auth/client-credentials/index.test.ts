@@ -269,9 +269,9 @@ describe('auth/client-credentials', () => {
       const reloaded = gate.reload(base);
       await reloaded;
       const second = ask(gate);
-      for (const answer of held.splice(0)) answer();
+      for (const respond of held.splice(0)) respond();
       await until(() => held.length > 0 || sent.length === 2);
-      for (const answer of held.splice(0)) answer();
+      for (const respond of held.splice(0)) respond();
       await Promise.all([first, second]);
       equal((await second).status, 200);
     });

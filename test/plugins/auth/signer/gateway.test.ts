@@ -16,19 +16,19 @@ describe('a gateway that signs tokens', () => {
   let path: string;
   let backend: TestBackend;
   let gateway: Operations | undefined;
-  let answer: (seen: SeenRequest, response: Parameters<Parameters<typeof startBackend>[0]>[1]) => void;
+  let received: (seen: SeenRequest, response: Parameters<Parameters<typeof startBackend>[0]>[1]) => void;
 
   before(async () => {
     signer = await makeSigner('HS256', 'k1');
     path = files.write({ keys: [signer.jwk] });
-    backend = await startBackend((seen, response) => answer(seen, response));
+    backend = await startBackend((seen, response) => received(seen, response));
   });
   after(async () => {
     await backend.close();
     files.remove();
   });
   beforeEach(() => {
-    answer = json({ access_token: { sub: 'ada' }, user: 'ada' });
+    received = json({ access_token: { sub: 'ada' }, user: 'ada' });
   });
   afterEach(async () => {
     await gateway?.close();
@@ -79,9 +79,9 @@ describe('a gateway that signs tokens', () => {
     ['answers no JSON', (_seen: SeenRequest, response) => response.writeHead(200).end('<html>')],
     ['hangs up', (_seen: SeenRequest, response) => response.destroy()],
     ['takes too long', () => {}],
-  ] as readonly (readonly [string, typeof answer])[]) {
+  ] as readonly (readonly [string, typeof received])[]) {
     it(`tells a client of a backend that ${what} 400, without a body, also where errors are shown`, async () => {
-      answer = reply;
+      received = reply;
       await serve([endpoint({ timeout: '200ms' })], { extra_config: { router: { return_error_msg: true } } });
       const { statusCode, body, headers } = await login();
       deepEqual(
@@ -93,7 +93,7 @@ describe('a gateway that signs tokens', () => {
   }
 
   it('case 5: signs nothing of an answer of which a backend is missing', async () => {
-    answer = (seen, response) =>
+    received = (seen, response) =>
       seen.target === '/login' ? json({ access_token: { sub: 'ada' } })(seen, response) : json({}, 500)(seen, response);
     const host = [backend.url];
     await serve([
@@ -118,8 +118,8 @@ describe('a gateway that signs tokens', () => {
         ],
       }),
     ]);
-    const answered = (await login()).json();
-    deepEqual([typeof answered.access_token, answered.more.user], ['string', 'ada']);
+    const response = (await login()).json();
+    deepEqual([typeof response.access_token, response.more.user], ['string', 'ada']);
   });
 
   it('answers with JSON that caches do not keep, whatever the endpoint says, and says nothing of completeness', async () => {
@@ -151,10 +151,10 @@ describe('a gateway that signs tokens', () => {
     const sinks = rememberingSinks();
     await serve([endpoint()], {}, sinks);
     const { access_token: token } = (await login()).json();
-    answer = json({ access_token: { sub: 'ada' } }, 500);
+    received = json({ access_token: { sub: 'ada' } }, 500);
     await login();
     const text = sinks.lines.join('\n');
     ok(text.includes('[ENDPOINT: /token][JWTSigner] Proxy response: '), text);
-    for (const part of [...token.split('.'), signer.jwk.k!]) equal(text.includes(part), false);
+    for (const section of [...token.split('.'), signer.jwk.k!]) equal(text.includes(section), false);
   });
 });

@@ -34,11 +34,11 @@ describe('auth/signer', () => {
     gate = await openHarness(plugin, 'endpoint', { ...base(), ...config }, { services: { log }, ...options });
     return gate;
   };
-  const answering = (reply: Reply | (() => Reply)): HarnessOptions => ({
+  const responding = (reply: Reply | (() => Reply)): HarnessOptions => ({
     next: () => (reply instanceof Reply ? reply : reply()),
   });
   const signed = async (data: object, config: object = {}) => {
-    const { body, status } = await (await open(config, answering(Reply.data(data as never)))).send('POST /token');
+    const { body, status } = await (await open(config, responding(Reply.data(data as never)))).send('POST /token');
     equal(status, 200);
     return JSON.parse(Buffer.from(body as Uint8Array).toString());
   };
@@ -68,13 +68,13 @@ describe('auth/signer', () => {
 
   describe('what it signs', () => {
     it('case 1: objects of the named fields become tokens, the rest stays', async () => {
-      const answer = await signed(
+      const response = await signed(
         { access_token: { sub: 'u1', exp: 2000000000 }, exp: 2000000000 },
         { keys_to_sign: ['access_token', 'refresh_token'] },
       );
-      deepEqual(Object.keys(answer), ['access_token', 'exp']);
-      equal(answer.exp, 2000000000);
-      const [header, payload, signature] = answer.access_token.split('.');
+      deepEqual(Object.keys(response), ['access_token', 'exp']);
+      equal(response.exp, 2000000000);
+      const [header, payload, signature] = response.access_token.split('.');
       equal(decoded(header), '{"alg":"HS256","kid":"HS256","typ":"JWT"}');
       equal(decoded(payload), '{"exp":2000000000,"sub":"u1"}');
       match(signature, /^[\w-]{43}$/);
@@ -124,8 +124,8 @@ describe('auth/signer', () => {
       const names = ['__proto__', 'constructor'];
       deepEqual(await signed({ user: 'x' }, { keys_to_sign: names }), { user: 'x' });
       await gate!.close();
-      const answer = await signed(JSON.parse('{"__proto__":{"sub":"a"}}'), { keys_to_sign: names });
-      match(Object.getOwnPropertyDescriptor(answer, '__proto__')!.value, /^\w+\.\w+\.[\w-]+$/);
+      const response = await signed(JSON.parse('{"__proto__":{"sub":"a"}}'), { keys_to_sign: names });
+      match(Object.getOwnPropertyDescriptor(response, '__proto__')!.value, /^\w+\.\w+\.[\w-]+$/);
     });
 
     it('writes another typ where one is given', async () => {
@@ -148,7 +148,7 @@ describe('auth/signer', () => {
         made.headers = new HeaderBag(['X-A', '1', 'x-a', '2', 'Cache-Control', 'public, max-age=60', 'X-B', '3']);
         return made;
       };
-      const { status, headers, complete } = await (await open({}, answering(reply))).send('POST /token');
+      const { status, headers, complete } = await (await open({}, responding(reply))).send('POST /token');
       deepEqual(
         [status, headers.list, complete],
         [
@@ -178,7 +178,7 @@ describe('auth/signer', () => {
       ['an answer of nothing', () => Reply.data(null), 'Empty proxy response'],
     ] as const) {
       it(`is 400 without a body after ${what}`, async () => {
-        const { status, body, data, headers, complete, errors } = await (await open({}, answering(reply))).send(
+        const { status, body, data, headers, complete, errors } = await (await open({}, responding(reply))).send(
           'POST /',
         );
         deepEqual([status, body, data, headers.list, complete, errors], [400, null, null, [], null, []]);
@@ -189,7 +189,7 @@ describe('auth/signer', () => {
     it('is 400 where claims are nested too deep to be written', async () => {
       let claims: object = {};
       for (let depth = 0; depth < 100_000; depth++) claims = { a: claims };
-      await open({}, answering(Reply.data({ access_token: claims } as never)));
+      await open({}, responding(Reply.data({ access_token: claims } as never)));
       equal((await gate!.send('POST /')).status, 400);
       ok(log.lines.some((line) => line.startsWith('ERROR [JWTSigner] Signing fields: ')));
     });

@@ -12,7 +12,7 @@ describe('the key of a server that auth/signer signs with', () => {
   let signer: Signer;
   let keys: object[];
   let asked: string[];
-  let answer: (() => Reply | Promise<Reply>) | null;
+  let respond: (() => Reply | Promise<Reply>) | null;
   let log: ReturnType<typeof rememberingLog>;
   let gate: Harness | undefined;
 
@@ -22,7 +22,7 @@ describe('the key of a server that auth/signer signs with', () => {
   beforeEach(async () => {
     keys = [await privateJwk(signer)];
     asked = [];
-    answer = null;
+    respond = null;
     log = rememberingLog();
   });
   afterEach(async () => {
@@ -43,7 +43,7 @@ describe('the key of a server that auth/signer signs with', () => {
         next: (request) => {
           if (request.target === '') return Reply.data({ token: { sub: 'ada' } });
           asked.push(request.origin + request.target);
-          if (answer) return answer();
+          if (respond) return respond();
           const body = Buffer.from(JSON.stringify({ keys }));
           return Reply.raw(200, new HeaderBag(['Content-Type', 'application/jwk-set+json']), body);
         },
@@ -80,7 +80,7 @@ describe('the key of a server that auth/signer signs with', () => {
 
   it('stays the one from before where a reload finds the server down', async () => {
     await open();
-    answer = down;
+    respond = down;
     await gate!.reload(config);
     equal(await login(), 200);
     deepEqual(troubles(), ['ERROR [JWTSigner] Unable to create the signer: nobody there, the key from before stays']);
@@ -95,7 +95,7 @@ describe('the key of a server that auth/signer signs with', () => {
 
   it('is asked for with pauses from 1 s that double up to 60 s; until it is there requests are 401', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
-    answer = down;
+    respond = down;
     await open();
     equal(await login(), 401);
     let expected = 1;
@@ -109,7 +109,7 @@ describe('the key of a server that auth/signer signs with', () => {
       await soon(() => troubles().length === expected);
     }
     equal(await login(), 401);
-    answer = null;
+    respond = null;
     mock.timers.tick(60_000);
     await soon(async () => (await login()) === 200);
     mock.timers.tick(600_000);
@@ -119,7 +119,7 @@ describe('the key of a server that auth/signer signs with', () => {
 
   it('is not asked for any more when the configuration is gone', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
-    answer = down;
+    respond = down;
     await open();
     await gate!.close();
     const { length } = asked;
@@ -138,7 +138,7 @@ describe('the key of a server that auth/signer signs with', () => {
     ['leads to plain HTTP', () => Reply.raw(302, new HeaderBag(['Location', 'http://id.test/private']), null)],
   ] as const) {
     it(`of a server that ${what} is none: 401, and the log says why`, async () => {
-      answer = reply;
+      respond = reply;
       await open();
       equal(await login(), 401);
       equal(troubles().length, 1);

@@ -132,7 +132,7 @@ describe('a gateway that validates tokens', () => {
       await until(() => sinks.lines.filter((line) => line.includes('401')).length >= 3);
       const text = sinks.lines.join('\n');
       ok(text.includes('token refused: its issuer is another'));
-      for (const part of [...token.split('.'), 'secret-issuer']) equal(text.includes(part), false, part);
+      for (const segment of [...token.split('.'), 'secret-issuer']) equal(text.includes(segment), false, segment);
     });
   });
 
@@ -243,8 +243,8 @@ describe('a gateway that validates tokens', () => {
       const { jwks_uri: jwkUrl, token_endpoint: tokenUrl, issuer } = discovery as Record<string, string>;
       const login = async (): Promise<string> => {
         const body = new URLSearchParams({ grant_type: 'client_credentials', scope: 'orders' });
-        const answer = await fetch(tokenUrl!, { method: 'POST', body });
-        return ((await answer.json()) as { access_token: string }).access_token;
+        const response = await fetch(tokenUrl!, { method: 'POST', body });
+        return ((await response.json()) as { access_token: string }).access_token;
       };
       gateway = await startGateway({
         endpoints: [

@@ -158,7 +158,7 @@ describe('auth/validator and tokens of attackers', () => {
   });
 
   describe('a member named twice', () => {
-    for (const [text, found] of [
+    for (const [text, isFound] of [
       ['{}', false],
       ['{"a":1,"b":2}', false],
       ['{"a":1,"a":2}', true],
@@ -170,7 +170,7 @@ describe('auth/validator and tokens of attackers', () => {
       ['{"__proto__":1,"__proto__":2}', true],
       ['{"a:b":1,"c":":"}', false],
     ] as const) {
-      it(`is ${found ? '' : 'not '}in ${text}`, () => equal(hasTwins(text), found));
+      it(`is ${isFound ? '' : 'not '}in ${text}`, () => equal(hasTwins(text), isFound));
     }
   });
 });

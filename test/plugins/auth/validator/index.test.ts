@@ -302,8 +302,8 @@ describe('auth/validator', () => {
   });
 
   describe('checks of others', () => {
-    const checked = async (...answers: (() => boolean | Promise<boolean>)[]) => {
-      const offers = answers.map((check, at) => offer(tokenChecks, { name: `check ${at}`, check }));
+    const checked = async (...responses: (() => boolean | Promise<boolean>)[]) => {
+      const offers = responses.map((check, at) => offer(tokenChecks, { name: `check ${at}`, check }));
       await open({ roles: ['a'] }, { offers });
       return gate!.status(await issue(signer, { roles: ['a'] }));
     };
@@ -349,7 +349,7 @@ describe('auth/validator', () => {
       const errors = log.lines.filter((line) => line.startsWith('ERROR'));
       equal(errors.length, 2);
       match(errors[0]!, /\[JWTValidator\] token refused: it has expired$/);
-      for (const part of [...token.split('.'), 'secret-name']) equal(log.lines.join().includes(part), false);
+      for (const segment of [...token.split('.'), 'secret-name']) equal(log.lines.join().includes(segment), false);
     });
 
     it('says nothing of refusals otherwise', async () => {

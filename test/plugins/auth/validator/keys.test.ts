@@ -188,7 +188,7 @@ describe('keys that auth/validator downloads', () => {
   });
 
   describe('of a server that', () => {
-    for (const [what, answer] of [
+    for (const [what, respond] of [
       ['is down', () => Reply.failed(new BackendError('TEST', 'nobody there'))],
       ['answers 500', () => jsonReply({ keys: [ada.jwk] }, 'application/json', 500)],
       ['answers 304', () => jsonReply({ keys: [ada.jwk] }, 'application/json', 304)],
@@ -204,7 +204,7 @@ describe('keys that auth/validator downloads', () => {
       ['leads in a circle', () => Reply.raw(302, new HeaderBag(['Location', url]), null)],
     ] as const) {
       it(`${what} nobody is let in, and it is asked again after 5 s`, async () => {
-        server.answer = answer;
+        server.answer = respond;
         const gate = await open();
         await until(() => server.asked.length >= 1);
         equal(await call(gate, ada), 401);

@@ -66,7 +66,7 @@ describe('modifier/martian addresses', () => {
     equal((await through({ 'fifo.Group': { modifiers } })).target, '/x?a=1&z=1');
   });
 
-  for (const [parts, origin, target, expected] of [
+  for (const [sections, origin, target, expected] of [
     [{ scheme: 'http', host: 'h1', path: '/x', query: 'a=1&b=2' }, 'http://h1', '/x?b=2&a=1', true],
     [{ scheme: 'https' }, 'http://h1', '/x', false],
     [{ host: 'h1:80' }, 'http://h1', '/x', false],
@@ -81,8 +81,8 @@ describe('modifier/martian addresses', () => {
     [{ query: 'a=1' }, 'http://h1', '/x', false],
     [{}, 'http://h1', '/x', true],
   ] as const) {
-    it(`url.Filter ${JSON.stringify(parts)} ${expected ? 'matches' : 'does not match'} ${origin}${target}`, async () => {
-      equal(await matches({ 'url.Filter': { ...parts, ...marked } }, origin, target), expected);
+    it(`url.Filter ${JSON.stringify(sections)} ${expected ? 'matches' : 'does not match'} ${origin}${target}`, async () => {
+      equal(await matches({ 'url.Filter': { ...sections, ...marked } }, origin, target), expected);
     });
   }
 

@@ -16,9 +16,9 @@ function fakeClock() {
 }
 
 /** A backend that does what `answer` says and counts its calls. */
-function backend(answer: Step<PipeRequest> = bad) {
+function backend(respond: Step<PipeRequest> = bad) {
   const made = {
-    answer,
+    answer: respond,
     calls: 0,
     step: (request: PipeRequest, call: Call) => {
       made.calls++;
@@ -28,9 +28,9 @@ function backend(answer: Step<PipeRequest> = bad) {
   return made;
 }
 
-export async function breaker(settings: object = {}, answer?: Step<PipeRequest>, log: Log = silentLog) {
+export async function breaker(settings: object = {}, respond?: Step<PipeRequest>, log: Log = silentLog) {
   const clock = fakeClock();
-  const behind = backend(answer);
+  const behind = backend(respond);
   const gate = await openHarness(
     plugin,
     'backend',

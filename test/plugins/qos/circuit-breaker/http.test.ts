@@ -7,10 +7,10 @@ const config = { interval: 60, timeout: 1, max_errors: 2, valid_status_codes: [2
 
 const status = (code: number) => () => Reply.raw(code, new HeaderBag(), null);
 
-async function breaker(answer: Step<PipeRequest>) {
+async function breaker(respond: Step<PipeRequest>) {
   const clock = { time: 0, now: () => clock.time };
   let calls = 0;
-  const behind = { answer, calls: () => calls };
+  const behind = { answer: respond, calls: () => calls };
   const next: Step<PipeRequest> = (request, call) => {
     calls++;
     return behind.answer(request, call);

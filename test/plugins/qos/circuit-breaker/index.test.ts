@@ -99,12 +99,12 @@ describe('qos/circuit-breaker', () => {
   });
 
   it('tells of each change of state, with the place of the backend', async () => {
-    const told: unknown[] = [];
-    const events = { emit: (type: string, data: object) => told.push([type, data]) };
+    const reported: unknown[] = [];
+    const events = { emit: (type: string, data: object) => reported.push([type, data]) };
     const around = { services: { events }, next: bad, endpoint: { endpoint: '/users', method: 'POST' as const } };
     const gate = await openHarness(plugin, 'backend', { ...config, max_errors: 0, name: 'users' }, around);
     await gate.send('GET /');
-    deepEqual(told, [
+    deepEqual(reported, [
       [
         'breaker.changed',
         { name: 'users', from: 'closed', to: 'open', method: 'POST', endpoint: '/users', backend: 0 },

@@ -31,8 +31,8 @@ describe('the states of a circuit breaker', () => {
 
   it('counts failures in a row only', async () => {
     const { behind, send } = await breaker();
-    for (const answer of [bad, bad, good, bad, bad, good]) {
-      behind.answer = answer;
+    for (const respond of [bad, bad, good, bad, bad, good]) {
+      behind.answer = respond;
       await send();
     }
     equal(behind.calls, 6);
@@ -210,14 +210,14 @@ describe('the states of a circuit breaker', () => {
   it('does not stay half-open for ever when a trial throws or rejects', async () => {
     const { behind, clock, gate, send } = await breaker();
     await send(3);
-    for (const answer of [
+    for (const respond of [
       () => {
         throw new Error('bug');
       },
       () => Promise.reject(new Error('bug')),
     ]) {
       clock.time += 1000;
-      behind.answer = answer;
+      behind.answer = respond;
       await rejects(gate.send('GET /'), /bug/);
       deepEqual(await send(), ['circuit breaker is open']);
     }

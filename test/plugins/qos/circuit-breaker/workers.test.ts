@@ -64,8 +64,8 @@ describe('the circuit breakers of several workers', function () {
     const clients = Array.from({ length: 6 }, client);
     const [first] = clients;
     for (let calls = 0; calls <= TOLERATED; calls++) await first!();
-    const answers = () => Promise.all(clients.map((ask) => ask()));
-    await until(async () => (await answers()).every((text) => text === openText));
+    const responses = () => Promise.all(clients.map((ask) => ask()));
+    await until(async () => (await responses()).every((text) => text === openText));
     const calls = backend.requests.length;
     ok(calls < 2 * TOLERATED, `${calls} calls: each worker has opened by itself`);
 

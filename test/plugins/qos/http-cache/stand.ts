@@ -36,8 +36,8 @@ export class Bench {
     return stand.attached.transport!(async (request, call) => {
       this.requests.push(Object.assign(request.copy(), { headers: request.headers.copy() }));
       const { given } = this;
-      const answer = typeof given === 'function' ? await given(request, call) : given;
-      return answer instanceof Reply ? answer : replyWith(answer);
+      const response = typeof given === 'function' ? await given(request, call) : given;
+      return response instanceof Reply ? response : replyWith(response);
     });
   }
 

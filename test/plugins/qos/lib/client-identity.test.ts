@@ -36,7 +36,7 @@ describe('the identity of a client', () => {
   it('is empty without the path variable that tells it', () => {
     const identify = identifyBy('param', 'id');
     deepEqual(
-      [{ params: { Id: '7' } }, {}].map((parts) => identify(makeRequest(parts))),
+      [{ params: { Id: '7' } }, {}].map((sections) => identify(makeRequest(sections))),
       ['7', ''],
     );
   });

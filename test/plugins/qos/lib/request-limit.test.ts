@@ -30,13 +30,13 @@ const warningsOf = ({ warnings }: Harness) => warnings.map(({ code, pointer, mes
 /** An endpoint in a process that asks another one for tokens; `wait` is what that one answers. */
 async function askingProcess(config: object) {
   const asked: unknown[] = [];
-  const answers = { wait: 0, asked };
+  const responses = { wait: 0, asked };
   const { generations, registry } = openEngine(catalogue, {
     sinks: silentSinks,
     events: createEventLog(),
     ask: async (_revision, id, question) => {
       asked.push([id, question]);
-      return [answers.wait > 0 ? 0 : 1, answers.wait];
+      return [responses.wait > 0 ? 0 : 1, responses.wait];
     },
   });
   const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
@@ -56,7 +56,7 @@ async function askingProcess(config: object) {
     await generations.close();
     await registry.close();
   };
-  return { answers, asked, send, close };
+  return { answers: responses, asked, send, close };
 }
 
 describe('a limit on requests', () => {
@@ -183,10 +183,10 @@ describe('a limit on requests', () => {
   }
 
   it('is asked for where it is counted, of the client and then of all, by a process of several', async () => {
-    const { answers, asked, send, close } = await askingProcess({ ...byTenant, max_rate: 1 });
+    const { answers: responses, asked, send, close } = await askingProcess({ ...byTenant, max_rate: 1 });
     try {
       equal(await send('x'), 500);
-      answers.wait = 5000;
+      responses.wait = 5000;
       equal(await send('x'), 429);
       const name = `${plugin.name} {"endpoint":"/a","`;
       const client = [`${name}key":"X-Tenant","method":"GET","of":"clients","strategy":"header"}`, ['x', 1]];

@@ -199,12 +199,12 @@ describe('qos/ratelimit/proxy', () => {
     it('case 5: counts as a failure for the circuit breaker around it', async () => {
       const breaker = { 'qos/circuit-breaker': { max_errors: 1, timeout: 60, interval: 60 } };
       await start([to('/a', { [plugin.name]: one, ...breaker })]);
-      const answers = [await ask(), await ask(), await ask(), await ask()];
+      const responses = [await ask(), await ask(), await ask(), await ask()];
       deepEqual(
-        answers.map(({ status }) => status),
+        responses.map(({ status }) => status),
         [200, 500, 500, 500],
       );
-      equal(answers[3]!.body, 'circuit breaker is open');
+      equal(responses[3]!.body, 'circuit breaker is open');
     });
 
     it('case 6: tells the client why where texts are shown', async () => {

@@ -23,8 +23,8 @@ describe('an endpoint that validates tokens', () => {
     });
     try {
       const ask = async (headers: Record<string, string>) => {
-        const answer = await gateway.inject({ url: '/a', headers: { origin: 'https://a.io', ...headers } });
-        return [answer.statusCode, answer.headers['access-control-allow-origin']];
+        const response = await gateway.inject({ url: '/a', headers: { origin: 'https://a.io', ...headers } });
+        return [response.statusCode, response.headers['access-control-allow-origin']];
       };
       const authorization = `Bearer ${await issue(ada, { sub: 'ada', exp: 4_000_000_000 })}`;
       deepEqual(await ask({}), [401, '*']);

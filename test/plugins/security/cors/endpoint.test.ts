@@ -78,8 +78,8 @@ describe('security/cors at an endpoint', () => {
       ['a method that is none', '/a', '__proto__', 405],
     ] as const) {
       it(`leaves a preflight for ${what} to the router`, async () => {
-        const answer = await ask(gateway, 'OPTIONS', path, preflight(method));
-        deepEqual([answer.status, answer.vary, answer.cors], [status, undefined, {}]);
+        const response = await ask(gateway, 'OPTIONS', path, preflight(method));
+        deepEqual([response.status, response.vary, response.cors], [status, undefined, {}]);
       });
     }
 

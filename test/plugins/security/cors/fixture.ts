@@ -23,12 +23,12 @@ export async function ask(
   url: string,
   headers: Record<string, string | string[]> = { Origin: origin },
 ) {
-  const answer = await gateway.inject({ method: method as 'GET', url, headers });
-  const said = Object.entries(answer.headers).filter(([name]) => name.startsWith('access-control-'));
+  const response = await gateway.inject({ method: method as 'GET', url, headers });
+  const said = Object.entries(response.headers).filter(([name]) => name.startsWith('access-control-'));
   return {
-    status: answer.statusCode,
-    vary: answer.headers.vary,
-    headers: answer.headers,
+    status: response.statusCode,
+    vary: response.headers.vary,
+    headers: response.headers,
     cors: Object.fromEntries(said.map(([name, value]) => [name.slice('access-control-'.length), value])),
   };
 }

@@ -68,9 +68,9 @@ describe('security/cors at the service', () => {
   it('case 1: tells a browser what it may send', async () => {
     await start(config);
     const headers = preflight('GET', { 'Access-Control-Request-Headers': 'content-type,origin' });
-    const answer = await ask(gateway, 'OPTIONS', '/a', headers);
+    const response = await ask(gateway, 'OPTIONS', '/a', headers);
     deepEqual(
-      [answer.status, answer.vary, answer.cors],
+      [response.status, response.vary, response.cors],
       [
         204,
         asked,
@@ -142,14 +142,14 @@ describe('security/cors at the service', () => {
   ] as const) {
     it(`puts its headers on the answer to ${what}`, async () => {
       await start(config);
-      const answer = await gateway.inject({
+      const response = await gateway.inject({
         method,
         url,
         headers: { Origin: origin },
         payload: method === 'POST' ? 'abc' : '',
       });
       deepEqual(
-        [answer.statusCode, answer.headers['access-control-allow-origin'], answer.headers.vary],
+        [response.statusCode, response.headers['access-control-allow-origin'], response.headers.vary],
         [status, '*', 'Origin'],
       );
     });

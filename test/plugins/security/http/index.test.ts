@@ -10,8 +10,8 @@ async function serve(
   { secure = false, matched = null as object | null, method = 'GET' as 'GET' | 'POST' } = {},
 ) {
   const gate = await openHarness(plugin, 'service', config, { next: () => new Reply(404) });
-  const parts = { method, path: '/p', search: 'q=1', host: 'h', secure };
-  return gate.send(makeRequest(parts, () => matched as EndpointConfig | null));
+  const sections = { method, path: '/p', search: 'q=1', host: 'h', secure };
+  return gate.send(makeRequest(sections, () => matched as EndpointConfig | null));
 }
 
 describe('security/http for the whole service', () => {

@@ -74,10 +74,10 @@ describe('a condition', () => {
     try {
       process.env.TZ = 'Europe/Berlin';
       const inUtc = ['FullYear() == 2024', 'Month() == 2', 'Date() == 31', 'DayOfMonth() == 30', 'DayOfWeek() == 0'];
-      const parts = [...inUtc, 'DayOfYear() == 90', 'Hours() == 2', 'Minutes() == 30', 'Seconds() == 0'];
+      const segments = [...inUtc, 'DayOfYear() == 90', 'Hours() == 2', 'Minutes() == 30', 'Seconds() == 0'];
       const zones = ["Hours('+01:00') == 3", "Hours('-03:30') == 23", "Hours('Europe/Berlin') == 4"];
-      for (const part of [...parts, 'Milliseconds() == 250', ...zones, "DayOfWeek('America/New_York') == 6"]) {
-        equal(verdict(`timestamp(now).get${part}`), true, part);
+      for (const segment of [...segments, 'Milliseconds() == 250', ...zones, "DayOfWeek('America/New_York') == 6"]) {
+        equal(verdict(`timestamp(now).get${segment}`), true, segment);
       }
     } finally {
       if (zone === undefined) delete process.env.TZ;

@@ -110,17 +110,17 @@ describe('the syslog connection', () => {
 
   it('tells once that nobody answers, holds the text back and delivers it when somebody does', async () => {
     const path = join(folder, 'log');
-    const told: string[] = [];
+    const reported: string[] = [];
     let firstLoss = (): void => {};
     const lost = new Promise<void>((resolve) => {
       firstLoss = resolve;
     });
     const events = {
       lost(reason: string) {
-        told.push(`lost ${reason}`);
+        reported.push(`lost ${reason}`);
         firstLoss();
       },
-      restored: () => void told.push('found'),
+      restored: () => void reported.push('found'),
     };
     const syslog = openSyslog(events, [path], 5);
     let taken = false;
@@ -133,7 +133,7 @@ describe('the syslog connection', () => {
     const [socket] = (await once(server, 'connection')) as [Socket];
     const [bytes] = (await once(socket, 'data')) as [Buffer];
     equal(bytes.toString(), 'held\n');
-    deepEqual(told, [`lost ${path}: ENOENT`, 'found']);
+    deepEqual(reported, [`lost ${path}: ENOENT`, 'found']);
     syslog.close();
     await once(socket.resume(), 'end');
     server.close();
