@@ -111,14 +111,14 @@ function filter({ id, name, email, address, tags }: Data): Data {
 
 function merge(paths: readonly string[]): Answer {
   return (response) => {
-    const sections: (Data | null)[] = [null, null, null];
+    const members: (Data | null)[] = [null, null, null];
     let missing = paths.length;
     const arrived = (index: number, data: Data | null) => {
-      sections[index] = data;
+      members[index] = data;
       missing -= 1;
       if (missing > 0) return;
-      if (sections.includes(null)) fail(response);
-      else send(response, { ...sections[0], ...sections[1], ...sections[2] });
+      if (members.includes(null)) fail(response);
+      else send(response, { ...members[0], ...members[1], ...members[2] });
     };
     for (let index = 0; index < paths.length; index += 1) {
       get(paths[index]!, new Decode((data) => arrived(index, data)));

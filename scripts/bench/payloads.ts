@@ -46,7 +46,7 @@ function user(roll: (below: number) => number, id: number) {
 export const small = fill({ ...user(dice(1), 4711), orders: orders(dice(5), 6) }, 1024);
 
 /** The objects of the merge, 1 KiB each. All have the keys `id` and `note`: the last one's must win. */
-export const sections = {
+export const members = {
   a: fill({ id: 1, profile: user(dice(2), 1), visits: numbers(dice(6), 45), note: 'a' }, 1024),
   b: fill({ id: 2, orders: orders(dice(3), 11), note: 'b' }, 1024),
   c: fill({ id: 3, settings: { theme: 'dark', seen: null, limits: numbers(dice(7), 110) }, note: 'c' }, 1024),

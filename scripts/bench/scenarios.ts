@@ -1,5 +1,5 @@
 import { componentScenarios } from './components.ts';
-import { large, sections, small } from './payloads.ts';
+import { large, members, small } from './payloads.ts';
 import type { Scenario } from './scenario.ts';
 
 const one = [{ url_pattern: '/small' }];
@@ -35,7 +35,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'merge',
     path: '/bench/merge',
     endpoint: { backend: [{ url_pattern: '/part/a' }, { url_pattern: '/part/b' }, { url_pattern: '/part/c' }] },
-    expected: { ...sections.a, ...sections.b, ...sections.c },
+    expected: { ...members.a, ...members.b, ...members.c },
   },
   { name: 'json-64k', path: '/bench/json-64k', endpoint: { backend: [{ url_pattern: '/large' }] }, expected: large },
   {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { large, sections, small } from './payloads.ts';
+import { large, members, small } from './payloads.ts';
 
 /**
  * The backend of every scenario, a process of its own: fixed bytes by path, as cheaply as node:http can. An unknown path
@@ -12,9 +12,9 @@ type Answer = { readonly headers: readonly string[]; readonly body: Buffer };
 const responses = new Map<string, Answer>([
   ['/small', respond(small)],
   ['/large', respond(large)],
-  ['/part/a', respond(sections.a)],
-  ['/part/b', respond(sections.b)],
-  ['/part/c', respond(sections.c)],
+  ['/part/a', respond(members.a)],
+  ['/part/b', respond(members.b)],
+  ['/part/c', respond(members.c)],
 ]);
 const other = responses.get('/small')!;
 
