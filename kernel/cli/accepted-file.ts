@@ -13,7 +13,7 @@ export const configFlag = {
   type: 'string',
   short: 'c',
   value: 'FILE',
-  about: 'The configuration file: JSON, YAML or TOML, as its name ends. Needed.',
+  about: 'The configuration file: JSON, YAML or TOML, by its extension. Required.',
 } as const satisfies Flag;
 
 /** Of every command that prints for people or for programs. */

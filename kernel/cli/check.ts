@@ -28,12 +28,12 @@ const flags = {
   lint: {
     type: 'boolean',
     short: 'l',
-    about: 'Hold the file to the schema of this release. Every check does; this changes nothing.',
+    about: 'Accepted for compatibility, without effect: every check holds the file to the schema of this release.',
   },
   'lint-no-network': {
     type: 'boolean',
     short: 'n',
-    about: 'The same without the network. No check needs it; this changes nothing.',
+    about: 'Accepted for compatibility, without effect: no check needs the network.',
   },
   'lint-schema': {
     type: 'string',
@@ -60,11 +60,11 @@ const flags = {
     default: 'text',
     about: 'text for people, json for programs, sarif for code reviews, github for annotations.',
   },
-  fix: { type: 'boolean', about: 'First write into the file what can be mended without a choice.' },
+  fix: { type: 'boolean', about: 'First correct in the file what has only one correction.' },
   admin: {
     ...admin,
-    about: 'Let the gateway with this admin port look at the file.',
-    otherwise: 'it is looked at here',
+    about: 'Have the gateway at this admin address check the file.',
+    otherwise: 'it is checked in this process',
   },
   ...access,
 } as const satisfies Flags;

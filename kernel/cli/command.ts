@@ -45,7 +45,7 @@ export const tokenVariables: Variables = {
   GATEWAY_ADMIN_TOKEN: 'The token of the admin port, where --admin-token-file is not given.',
   GATEWAY_STATE_DIR: 'The state directory, where --state-dir is not given.',
   STATE_DIRECTORY: 'The same, as systemd sets it, where GATEWAY_STATE_DIR is not set.',
-  XDG_STATE_HOME: 'Without any of them, the state directory is sluice in this one.',
+  XDG_STATE_HOME: 'Without any of them, the state directory is $XDG_STATE_HOME/sluice.',
 };
 
 /** Of every command that has an admin port, or talks to one. */

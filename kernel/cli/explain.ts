@@ -29,7 +29,7 @@ export const explain: Command = {
   usage: '-c FILE METHOD PATH[?QUERY]',
   flags,
   variables: configVariables,
-  summary: 'Tell which endpoint serves a request, and what its backends would be sent.',
+  summary: 'Show which endpoint serves a request, and what its backends would be sent.',
   details: 'Exit 0 when an endpoint serves it, 1 when none does, 2 for a wrong call or file.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);

@@ -10,25 +10,25 @@ import { awaitDecision } from './remote/guard.ts';
 import { readBody, showResponse } from './remote/show.ts';
 
 const flags = {
-  force: { type: 'boolean', about: 'Build it again although nothing has changed.' },
-  'dry-run': { type: 'boolean', about: 'Build it and keep the old one.' },
+  force: { type: 'boolean', about: 'Build it again even when nothing has changed.' },
+  'dry-run': { type: 'boolean', about: 'Build it, but keep serving the present one.' },
   guard: {
     type: 'string',
     value: 'DURATION',
     otherwise: 'no guard',
-    about: 'Watch it so long, such as 60s, and take it back when endpoints get worse.',
+    about: 'Watch errors and latency for this long, such as 60s, and roll back when they get worse.',
   },
   'guard-errors': {
     type: 'string',
     value: 'POINTS',
     otherwise: '5',
-    about: 'Worse: so many percentage points more errors.',
+    about: 'Roll back when the error rate rises by this many percentage points.',
   },
   'guard-p99': {
     type: 'string',
     value: 'FACTOR',
     otherwise: '2',
-    about: 'Worse: the slowest answers took so many times as long.',
+    about: 'Roll back when the 99th percentile of latency grows by this factor.',
   },
   ...changeFlags,
   ...remoteFlags,

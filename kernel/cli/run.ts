@@ -23,12 +23,12 @@ const flags = {
     otherwise: 'the port of the file, else 8080',
     about: 'Listen on this port.',
   },
-  watch: { type: 'boolean', default: true, about: 'Do not apply a saved file by itself.' },
+  watch: { type: 'boolean', default: true, about: 'Do not reload when the file is saved.' },
   workers: {
     type: 'string',
     value: 'NUMBER',
     otherwise: 'this process serves',
-    about: 'Serve in so many processes; auto for as many as there are processors.',
+    about: 'Serve in this many processes; auto: one for each processor.',
   },
   'resume-last-good': {
     type: 'boolean',

@@ -11,7 +11,7 @@ export const status: Command = {
   usage: '',
   flags: remoteFlags,
   variables: adminVariables,
-  summary: 'Tell what a running gateway serves, and how its last reload went.',
+  summary: 'Show what a running gateway serves, and how its last reload went.',
   run(args, context) {
     const { values } = readArguments(args, remoteFlags);
     return converse(values, context, async (client) =>

@@ -12,7 +12,7 @@ import { printRefusal } from './show.ts';
 
 /** Flags of every command that talks to an admin port. */
 export const remoteFlags = {
-  json: { type: 'boolean', default: false, about: 'Print the answer as it comes, for programs.' },
+  json: { type: 'boolean', default: false, about: 'Print the response as JSON, for programs.' },
   admin: {
     type: 'string',
     value: 'ADDRESS',

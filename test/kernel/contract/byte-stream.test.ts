@@ -155,7 +155,7 @@ describe('a stream of bytes', () => {
     });
   });
 
-  describe('that is given up', () => {
+  describe('that is aborted', () => {
     it('tells its maker, once, and its reader nothing', () => {
       const { stream, wanted } = made();
       const { told: reported, sink } = notes();
@@ -289,14 +289,14 @@ describe('a stream of bytes', () => {
       await rejects(stream[Symbol.asyncIterator]().next(), /broken/);
     });
 
-    it('that is left early is given up', async () => {
+    it('that is left early is aborted', async () => {
       const { stream, wanted } = made();
       stream.write(bytes('a'));
       for await (const _ of stream) break;
       deepEqual(wanted, ['no more: context canceled']);
     });
 
-    it('to its end is not given up', async () => {
+    it('to its end is not aborted', async () => {
       const { stream, wanted } = made();
       stream.end();
       for await (const _ of stream) ok(false);
@@ -344,7 +344,7 @@ describe('a stream of bytes', () => {
       source.destroy();
     });
 
-    it('destroys it when it is given up', async () => {
+    it('destroys it when it is aborted', async () => {
       const source = new PassThrough();
       const failed = once(source, 'error');
       ByteStream.from(source).cancel(new Error('enough'));

@@ -21,7 +21,7 @@ describe('a body that nobody wants', () => {
     equal(cancelled, 0);
   });
 
-  it('is given up when it is longer than 64 KiB', () => {
+  it('is aborted when it is longer than 64 KiB', () => {
     const body = stream();
     discard(body);
     equal(body.write(Buffer.alloc(64 * 1024)), true);
@@ -41,7 +41,7 @@ describe('a body that nobody wants', () => {
     equal(cancelled, 0);
   });
 
-  it('is waited for no more once it has ended, failed or been given up', () => {
+  it('is waited for no more once it has ended, failed or been aborted', () => {
     const { setTimeout, clearTimeout } = globalThis;
     const waits = new Set<unknown>();
     mock.method(globalThis, 'setTimeout', (...given: Parameters<typeof setTimeout>) => {
@@ -68,7 +68,7 @@ describe('a body that nobody wants', () => {
     mock.reset();
   });
 
-  it('is given up when its end does not come', () => {
+  it('is aborted when its end does not come', () => {
     discard(stream());
     mock.timers.tick(1000);
     equal(cancelled, 1);

@@ -49,7 +49,7 @@ describe('an error of the gateway', () => {
     equal(new BackendError('A_B', 'what').upstreamStatus, undefined);
   });
 
-  it('has a code of its own for a deadline, a call given up and a fault of ours', () => {
+  it('has a code of its own for a deadline, a call aborted and a fault of ours', () => {
     const cause = new Error('bug');
     const fault = new GatewayFault(cause);
     deepEqual(

@@ -171,7 +171,7 @@ describe('changes of configuration', () => {
     equal((await first).revision, 2);
   });
 
-  it('are given up when what serves is not what they want', async () => {
+  it('are aborted when what serves is not what they want', async () => {
     const gateway = await start(config());
     const provided = () => {
       throw new Error('another revision serves');

@@ -105,7 +105,7 @@ describe('the public port', () => {
       equal(await responses(first), true);
     });
 
-    it('leaves the one there is alone when it is given up', async () => {
+    it('leaves the one there is alone when it is aborted', async () => {
       const { port: first } = await port.open(runtime(0), null);
       await (await prepare(first)).abort();
       equal(await responses(first), true);
@@ -138,7 +138,7 @@ describe('the public port', () => {
       deepEqual([await responses(first), await responses(asked)], [false, true]);
     });
 
-    it('is closed when it is given up', async () => {
+    it('is closed when it is aborted', async () => {
       const { port: first } = await port.open(runtime(0), null);
       const asked = await freePort();
       await (await prepare(asked)).abort();

@@ -73,7 +73,7 @@ describe('the traffic of an endpoint', () => {
     );
   });
 
-  it('forgets a backend when the last configuration that had it is given back', () => {
+  it('forgets a backend when the last configuration that had it is returned', () => {
     const { backends } = new EndpointTraffic();
     const names = () => Array.from(backends, ([name]) => name);
     const first = backends.hold(['GET /a', 'GET /b']);

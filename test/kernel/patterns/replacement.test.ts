@@ -62,7 +62,7 @@ describe('a replacement', () => {
     equal(compile('\\d+').replacer('#')(text), text);
   });
 
-  it('is given up when every match looks at all of the rest', () => {
+  it('is aborted when every match looks at all of the rest', () => {
     throws(() => compile('a(.*b)?').replacer('-')('a'.repeat(50_000)), PatternLimit);
   });
 

@@ -104,13 +104,13 @@ describe('the pipe of an agent', () => {
     deepEqual(codes(await run({ body })), ['GATEWAY_FAULT']);
   });
 
-  it('is not run for a message that was given up before', async () => {
+  it('is not run for a message that was aborted before', async () => {
     await start();
     deepEqual(codes(await run({ body }, AbortSignal.abort())), ['CALL_CANCELLED']);
     equal(seen.length, 0);
   });
 
-  it('is given up with its message, and hears nothing of it when it is done', async () => {
+  it('is aborted with its message, and hears nothing of it when it is done', async () => {
     const signals: AbortSignal[] = [];
     const giving = new AbortController();
     respond = ({ signal }) => {

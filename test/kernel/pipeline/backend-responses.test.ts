@@ -56,7 +56,7 @@ describe('the answers of backends', () => {
     deepEqual(counted(responses), []);
   });
 
-  it('may be given back before there were any', () => {
+  it('may be returned before there were any', () => {
     const responses = new BackendResponses();
     responses.hold(['a'])();
     deepEqual(counted(responses), []);

@@ -56,7 +56,7 @@ describe('a client that leaves', () => {
     ['a backend in the middle of a body to be decoded', { backend: [{ url_pattern: '/stream' }] }, 1],
   ];
   for (const [name, endpoint, count] of calls) {
-    it(`has ${name} given up, without an ERROR in the log`, async () => {
+    it(`has ${name} aborted, without an ERROR in the log`, async () => {
       const client = await send(endpoint);
       client.end();
       await until(() => backend.requests.length === count);
@@ -71,7 +71,7 @@ describe('a client that leaves', () => {
     ['a stream', {}],
     ['a stream of a backend with a timeout of its own', { timeout: '50s' }],
   ] as const) {
-    it(`has ${name} given up in the middle`, async () => {
+    it(`has ${name} aborted in the middle`, async () => {
       const client = await send({ output_encoding: 'no-op', backend: [{ url_pattern: '/stream', ...backendConfig }] });
       client.end();
       const [response] = (await once(client, 'response')) as [IncomingMessage];

@@ -77,7 +77,7 @@ describe('the merge of several backends', () => {
     equal(mergeReplies([skipped, Reply.failed(new CallError('TEST', 'gone'))]).failed, true);
   });
 
-  it('gives up every part when the call is given up, and waits for none', async () => {
+  it('gives up every part when the call is aborted, and waits for none', async () => {
     const call = newCall();
     const merged = parallel([() => new Promise<Reply>(() => {}), respond({ a: 1 })], undefined, T)(pipeRequest(), call);
     call.cancel();
@@ -85,7 +85,7 @@ describe('the merge of several backends', () => {
     deepEqual((await merged).data, { a: 1 });
   });
 
-  it('calls nobody when the call was given up before', async () => {
+  it('calls nobody when the call was aborted before', async () => {
     let calls = 0;
     const call = newCall();
     call.cancel();

@@ -80,7 +80,7 @@ describe('folded stages', () => {
     ['a stage in the middle', [mark('a'), mark('b'), hang, mark('c')], ['b', 'a']],
     ['the outermost stage', [hang, mark('a')], []],
   ] as const) {
-    it(`answer when the call is given up while ${name} waits on and on`, async () => {
+    it(`answer when the call is aborted while ${name} waits on and on`, async () => {
       const call = new Call();
       const reply = foldSettled(stages, never)(request, call);
       call.cancel(new CallError('TEST', 'given up', { view: { status: 503 } }));

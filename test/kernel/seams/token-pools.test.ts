@@ -108,7 +108,7 @@ describe('tokens of which workers take several at once', () => {
     equal(await send(second!, 20), 9);
   });
 
-  it('are given back when the configuration of the worker ends', async () => {
+  it('are returned when the configuration of the worker ends', async () => {
     const [first, second] = await open({ requests: 10 }, 2);
     equal(await send(first!, 1), 1);
     await first!.reload({ requests: 10 });

@@ -146,7 +146,7 @@ describe('the body of a client', () => {
   });
 
   describe('when the answer is about to be written', () => {
-    it('is given up, and its rest is dropped', async () => {
+    it('is aborted, and its rest is dropped', async () => {
       const { socket, message, response } = send();
       const body = receiveBody(message, response)!;
       body.settle(false);
@@ -165,7 +165,7 @@ describe('the body of a client', () => {
       equal(await whole, 'first last');
     });
 
-    it('is given up when nobody has begun, also for a stream', async () => {
+    it('is aborted when nobody has begun, also for a stream', async () => {
       const { message, response } = send();
       const body = receiveBody(message, response)!;
       body.settle(true);
@@ -219,7 +219,7 @@ describe('the body of a client', () => {
     });
   });
 
-  it('that is given up waits for the answer, and is dropped behind its head', () => {
+  it('that is aborted waits for the answer, and is dropped behind its head', () => {
     const before = send();
     const early = receiveBody(before.message, before.response)!;
     early.read(0);

@@ -74,7 +74,7 @@ describe('a connection that goes on in another protocol in a worker', function (
     await echoes((await shouted()).client, 'abc');
   });
 
-  it('is given up when its worker dies, and may be had anew', async () => {
+  it('is aborted when its worker dies, and may be had anew', async () => {
     const { client, pid } = await shouted();
     await until(() => streams() === 1);
     process.kill(pid, 'SIGKILL');

@@ -176,7 +176,7 @@ describe('the place of a worker', () => {
     ]);
   });
 
-  describe('that is given up', () => {
+  describe('that is aborted', () => {
     it('waits until its worker has ended, and stays empty', async () => {
       await stand.up();
       let isOver = false;

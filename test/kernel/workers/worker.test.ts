@@ -150,7 +150,7 @@ describe('what runs in the process of a worker', () => {
     deepEqual(await commit(2), { revision: 1, rebound: [], port: null });
   });
 
-  it('does not get ready any more for what is given up, or followed by another', async () => {
+  it('does not get ready any more for what is aborted, or followed by another', async () => {
     await serve(1);
     await channel.ask('prepare', order(2));
     await channel.ask('abort');

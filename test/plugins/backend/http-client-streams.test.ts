@@ -53,7 +53,7 @@ describe('backend/http/client: streams and cancellation', () => {
     equal(taken, total);
   });
 
-  it('closes the connection when the call is given up before the answer', async () => {
+  it('closes the connection when the call is aborted before the answer', async () => {
     let arrived = false;
     let closed = false;
     const origin = await bench.serve((request) => {
@@ -70,7 +70,7 @@ describe('backend/http/client: streams and cancellation', () => {
     await until(() => closed);
   });
 
-  it('fails the body when the call is given up in the middle of it', async () => {
+  it('fails the body when the call is aborted in the middle of it', async () => {
     let closed = false;
     const origin = await bench.serve((_request, response) => {
       response.once('close', () => {
@@ -98,7 +98,7 @@ describe('backend/http/client: streams and cancellation', () => {
     equal(errorOf(await pending).code, 'CALL_CANCELLED');
   });
 
-  it('does not begin a call that is already given up', async () => {
+  it('does not begin a call that is already aborted', async () => {
     let calls = 0;
     const origin = await bench.serve((_request, response) => {
       calls += 1;
