@@ -10,6 +10,7 @@ const plugins: Manifest = {
   'auth/jose': () => import('./auth/jose.ts'),
   'auth/signer': () => import('./auth/signer/index.ts'),
   'auth/validator': () => import('./auth/validator/index.ts'),
+  'backend/graphql': () => import('./backend/graphql/index.ts'),
   'backend/http': () => import('./backend/http/index.ts'),
   'backend/http/client': () => import('./backend/http/client/index.ts'),
   'discovery/dns': () => import('./discovery/dns.ts'),

@@ -1,4 +1,4 @@
-import type { BackendConfig, EndpointConfig, ServiceConfig } from '#contract';
+import { type BackendConfig, type EndpointConfig, inheritsMethod, type ServiceConfig } from '#contract';
 import { PASSING } from '../contract/internal.ts';
 import { cleanHost, hostHint, shownHost } from './hosts.ts';
 import { isRaw, type KnownPlugins } from './known-plugins.ts';
@@ -46,6 +46,7 @@ export function completeEndpoint(
   endpoint.output_encoding ??= service.output_encoding;
   endpoint.backend.forEach((backend: Draft<BackendConfig>, index) => {
     // A catch-all receives every method: its backends get the client's.
+    if (backend.method === undefined) Object.defineProperty(backend, inheritsMethod, { value: true });
     backend.method ??= endpoint.endpoint === CATCHALL ? '' : endpoint.method;
     if (backend.timeout === 0) delete backend.timeout;
     if (!backend.url_pattern.startsWith('/')) backend.url_pattern = `/${backend.url_pattern}`;

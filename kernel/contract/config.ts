@@ -131,7 +131,12 @@ export type BackendConfig = Omit<Infer<typeof backendSchema>, 'host' | 'method'>
   readonly host: readonly string[];
   /** Empty for the client's own method, under a catch-all. */
   readonly method: string;
+  /** The backend names no method: it has that of its endpoint. Never shown. */
+  readonly [inheritsMethod]?: true;
 };
+
+/** The key under which a backend without a method of its own says so. */
+export const inheritsMethod: unique symbol = Symbol('inherits its method');
 
 /** An endpoint with everything inherited from the service filled in. Durations are milliseconds. */
 export type EndpointConfig = Omit<

@@ -37,6 +37,7 @@ export {
 } from './client-request.ts';
 export type { CommandCall, Flag, Flags, FlagValue, PluginCommand } from './command.ts';
 export type * from './config.ts';
+export { inheritsMethod } from './config.ts';
 export {
   type BackendConnection,
   type ConnectionObserver,

@@ -1,0 +1,213 @@
+import {
+  type AtBackend,
+  anyCase,
+  atBackend,
+  type BackendSite,
+  type Call,
+  CallError,
+  type Data,
+  type DataObject,
+  definePlugin,
+  type Infer,
+  inheritsMethod,
+  isObject,
+  mayLoseDigits,
+  type PipeRequest,
+  parseExact,
+  printJson,
+  Query,
+  Reply,
+  RequestBody,
+  type Schema,
+  type Wrap,
+} from '#contract';
+import { type FillVariables, filling, isOfRequest, placeholdersIn } from './variables.ts';
+
+const schema = {
+  type: 'object',
+  title: 'GraphQL',
+  examples: [
+    {
+      type: 'query',
+      query: 'query Hero($episode: Episode) { hero(episode: $episode) { name } }',
+      variables: { episode: 'JEDI' },
+      operationName: 'Hero',
+    },
+    {
+      type: 'mutation',
+      query: 'mutation Review($review: ReviewInput!) { createReview(review: $review) { stars } }',
+      variables: { review: { stars: 3 } },
+      method: 'POST',
+    },
+  ],
+  required: ['type'],
+  exactlyOneOf: [['query', 'query_path']],
+  properties: {
+    type: {
+      type: 'string',
+      published: { pattern: anyCase(['query', 'mutation']) },
+      description: 'query: variables are filled in from the request. mutation: they are taken from its JSON body.',
+      examples: ['query'],
+    },
+    query: { type: 'string', minLength: 1, description: 'The GraphQL document.' },
+    query_path: { type: 'string', minLength: 1, description: 'File with the document, watched for changes.' },
+    variables: {
+      type: 'object',
+      description:
+        'Variables. Of a query, values like {name} are filled in from the path, {input_query_strings.name}, {input_headers.Name} and {JWT.claim} from the rest of the request.',
+      default: {},
+    },
+    operationName: { type: 'string', description: 'Which operation of the document is meant.', default: '' },
+    method: {
+      type: 'string',
+      enum: ['GET', 'POST'],
+      description: "How the server is asked. Default: the backend's own method where it is one of these, else POST.",
+    },
+  },
+} as const satisfies Schema;
+
+type Config = Infer<typeof schema>;
+
+/** What is asked, but for its variables. */
+interface Operation {
+  readonly query: string;
+  readonly operationName?: string;
+}
+
+/** Makes requests to a GraphQL server of ordinary ones. Errors it answers with are data, as everything else. */
+export const plugin = definePlugin({
+  name: 'backend/graphql',
+  description: 'Asks a GraphQL server, with variables from the request.',
+  places: [atBackend(schema, attach)],
+});
+
+function attach(site: BackendSite<Config>): AtBackend {
+  const { config, backend, endpoint, encoding, log } = site;
+  const type = config.type.toLowerCase();
+  if (type !== 'query' && type !== 'mutation') {
+    throw site.fault('GRAPHQL_TYPE', '/type', `"${config.type}" is no type of operation`, {
+      hint: 'query or mutation',
+    });
+  }
+  if ([endpoint.output_encoding, backend.encoding].some((name) => encoding(name)?.raw)) {
+    throw site.fault('GRAPHQL_RAW', '', 'the answer of a GraphQL server must be decoded', {
+      hint: 'another encoding than no-op',
+    });
+  }
+  const method = methodOf(site);
+  if (type === 'mutation' && method === 'GET') {
+    site.warn('GRAPHQL_MUTATION_GET', '', 'servers refuse mutations over GET', { hint: '"method": "POST"' });
+  }
+  const operation: Operation = {
+    query: config.query ?? documentOf(site, config.query_path!),
+    ...(config.operationName !== '' && { operationName: config.operationName }),
+  };
+  log.debug(`[GraphQL] Operation: ${type}, Method: ${method}`);
+  const write = method === 'GET' ? asParameters : asBody;
+  return { backend: type === 'query' ? querying(site, operation, write) : mutating(config, operation, write) };
+}
+
+/** The method of this namespace, else that the backend itself names where it is one that GraphQL has, else POST. */
+function methodOf({ config, backend }: BackendSite<Config>): 'GET' | 'POST' {
+  if (config.method !== undefined) return config.method;
+  return backend.method === 'GET' && !backend[inheritsMethod] ? 'GET' : 'POST';
+}
+
+/** @throws ConfigError GRAPHQL_DOCUMENT */
+function documentOf(site: BackendSite<Config>, path: string): string {
+  const text = Buffer.from(site.read(path)).toString();
+  if (text.trim() === '') throw site.fault('GRAPHQL_DOCUMENT', '/query_path', `${path} is empty`);
+  return text;
+}
+
+type Write = (request: PipeRequest, operation: Operation, variables: DataObject) => void;
+
+function querying(site: BackendSite<Config>, operation: Operation, write: Write): Wrap<PipeRequest> {
+  const { variables } = site.config;
+  const placeholders = placeholdersIn(variables);
+  const known = [...site.endpoint.endpoint.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name);
+  for (const { key, name } of placeholders) {
+    if (known.includes(name) || isOfRequest(name)) continue;
+    site.warn('GRAPHQL_VARIABLE', `/variables/${key}`, `the path has no {${name}}: the variable is always empty`, {
+      hint: known.map((each) => `{${each}}`).join(', ') || undefined,
+    });
+  }
+  const fill: FillVariables = placeholders.length === 0 ? () => variables : filling(variables, placeholders);
+  return (next) => (request, call) => {
+    write(request, operation, fill(request, call));
+    return next(request, call);
+  };
+}
+
+function mutating({ variables }: Config, operation: Operation, write: Write): Wrap<PipeRequest> {
+  const join = (bytes: Uint8Array | undefined): DataObject => ({ ...variables, ...readObject(bytes) });
+  return (next) => (request, call) => {
+    const send = (bytes: Uint8Array | undefined): Reply | Promise<Reply> => {
+      try {
+        write(request, operation, join(bytes));
+      } catch (error) {
+        return failed(error);
+      }
+      return next(request, call);
+    };
+    const bytes = request.body?.bytes();
+    return bytes instanceof Promise ? received(bytes, call).then(send, failed) : send(bytes);
+  };
+}
+
+/** The whole body, or why the call is over. */
+function received(bytes: Promise<Uint8Array>, call: Call): Promise<Uint8Array> {
+  return bytes.catch((error: Error) => {
+    throw call.reason ?? error;
+  });
+}
+
+/** @throws CallError GRAPHQL_BODY for what is no JSON object. */
+function readObject(bytes: Uint8Array | undefined): DataObject {
+  const text = bytes === undefined ? '' : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  if (text.trim() === '') return {};
+  let data: Data;
+  try {
+    data = mayLoseDigits(text) ? parseExact(text) : JSON.parse(text);
+  } catch (error) {
+    throw refused((error as Error).message);
+  }
+  if (!isObject(data)) throw refused('it is no object');
+  return data;
+}
+
+function refused(reason: string): CallError {
+  return new CallError('GRAPHQL_BODY', `the body cannot be the variables of a mutation: ${reason}`, {
+    view: { status: 400 },
+  });
+}
+
+function failed(error: unknown): Reply {
+  if (error instanceof CallError) return Reply.failed(error);
+  throw error;
+}
+
+function asBody(request: PipeRequest, operation: Operation, variables: DataObject): void {
+  prepare(request, 'POST');
+  const asked: DataObject = { ...operation };
+  if (Object.keys(variables).length > 0) asked['variables'] = variables;
+  request.body = RequestBody.of(printJson(asked));
+}
+
+function asParameters(request: PipeRequest, { query, operationName }: Operation, variables: DataObject): void {
+  prepare(request, 'GET');
+  const parameters = new Query();
+  parameters.set('query', query);
+  if (operationName !== undefined) parameters.set('operationName', operationName);
+  if (Object.keys(variables).length > 0) parameters.set('variables', printJson(variables));
+  request.target += `${request.target.includes('?') ? '&' : '?'}${parameters}`;
+  request.body = null;
+}
+
+/** What described the client's body says nothing of this one. */
+function prepare(request: PipeRequest, method: string): void {
+  request.method = method;
+  request.headers.delete('content-encoding');
+  request.headers.delete('content-length');
+  request.headers.set('Content-Type', 'application/json');
+}
