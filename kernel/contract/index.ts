@@ -105,6 +105,7 @@ export type {
   Mirror,
   MirrorOptions,
   OpenPort,
+  PortAddress,
   PortHandler,
   Role,
   Run,

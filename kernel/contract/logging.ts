@@ -1,4 +1,5 @@
 import type { Call } from './call.ts';
+import type { EndpointConfig } from './config.ts';
 import type { HeaderBag } from './headers.ts';
 import type { LogLevel } from './log.ts';
 import { defineSlot, type Slot } from './slot.ts';
@@ -71,7 +72,7 @@ export interface LogOutput {
   readonly fixed?: true;
 }
 
-/** A finished request, as the access log sees it. */
+/** A finished request, as the access log and those who measure see it. */
 export interface AccessRecord {
   /** When the last byte was written or the client left, in milliseconds since 1970. */
   readonly endedAt: number;
@@ -90,12 +91,18 @@ export interface AccessRecord {
   /** As in `1.1`. */
   readonly httpVersion: string;
   readonly requestHeaders: HeaderBag;
-  /** Bytes of the response's body as sent; undefined when not known. */
+  /** Bytes of the response's body as written; undefined where middleware wrote a stream. */
   readonly bytesOut?: number | undefined;
+  /** The response was written to its end. */
+  readonly completed: boolean;
   /** What failed on the way to the response; a reply's `errors` fit. */
   readonly errors: readonly { readonly message: string }[];
   /** The `endpoint` of the route that answered; null when none matched. */
   readonly endpoint: string | null;
+  /** That route; null when none matched. */
+  readonly route: EndpointConfig | null;
+  /** The client's connection, as in `TLSv1.3` and `TLS_AES_128_GCM_SHA256`; null without TLS and once it is closed. */
+  readonly tls: { readonly protocol: string; readonly cipher: string } | null;
   /** Carries what plugins left, such as the claims; null when no pipe ran. */
   readonly call: Call | null;
 }

@@ -10,7 +10,7 @@ import type { Level, Namespace } from './extra-config.ts';
 import type { HeaderBag } from './headers.ts';
 import type { HttpOptions } from './http.ts';
 import type { KoaMiddleware } from './koa.ts';
-import type { Logging } from './logging.ts';
+import type { AccessRecord, Logging } from './logging.ts';
 import type { PipeRequest } from './message.ts';
 import type { Offer, Port } from './port.ts';
 import type { Protocol } from './protocol.ts';
@@ -75,6 +75,11 @@ export interface AtService extends AttachmentTraits {
   readonly request?: Wrap<ClientRequest>;
   /** Sees status and headers of every answer last and may change them; must not wait. What it throws is logged. */
   readonly head?: (head: Head, request: ClientRequest, call: Call) => void;
+  /**
+   * Sees every request once its response has ended or its client has left, whatever the access log skips; must not wait.
+   * What it throws is logged.
+   */
+  readonly finished?: (record: AccessRecord) => void;
   /** Paths it answers itself. */
   readonly routes?: readonly OwnRoute[];
   /** Any Koa middleware; it stands around everything else and also sees requests that match no endpoint. */

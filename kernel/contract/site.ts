@@ -60,6 +60,15 @@ export type Run = (signal: AbortSignal) => void | Promise<void>;
 /** Answers what comes to a port of a plugin's own. */
 export type PortHandler = (message: IncomingMessage, response: ServerResponse) => void;
 
+/** Where a port of a plugin's own is. */
+export interface PortAddress {
+  /** Default: every address of the machine. */
+  readonly host?: string;
+  readonly port: number;
+  /** Longest time for the head of a request, in milliseconds. Default: 30 seconds. */
+  readonly headerTimeoutMs?: number;
+}
+
 /** A port of a plugin's own. */
 export interface OpenPort {
   /** The port clients connect to; 0 before it is open and in a process that does not open it. */
@@ -169,7 +178,7 @@ export interface Site<Config> {
    * answers. It stays open over reloads; without a handler that serves it answers 503.
    * @throws ConfigError LISTENER_TAKEN when another plugin listens there.
    */
-  listen(address: { readonly host?: string; readonly port: number }, handler: PortHandler): OpenPort;
+  listen(address: PortAddress, handler: PortHandler): OpenPort;
   /** Something that the health endpoint tells under `agents`. @param check plain data, made when somebody asks. */
   health(name: string, check: () => Data): void;
   /**

@@ -9,7 +9,8 @@ import {
 import type { JoinedLogging } from './join.ts';
 import { printDuration, secondStamp } from './timestamp.ts';
 
-export type AccessWriter = (record: AccessRecord) => void;
+/** Is handed every finished request. */
+export type RecordWriter = (record: AccessRecord) => void;
 
 /**
  * What is called for every finished request; null when the router's options want no access log. Paths in
@@ -20,10 +21,10 @@ export function createAccessWriter(
   logging: JoinedLogging,
   sinks: LogSinks,
   log: Log,
-): AccessWriter | null {
+): RecordWriter | null {
   if (router.disable_access_log) return null;
   const { access, accessSink = sinks.stdout } = logging;
-  const write = access.length > 0 ? together(access, log) : builtIn(accessSink);
+  const write = together(access, 'access log', log) ?? builtIn(accessSink);
   if (router.logger_skip_paths.length === 0) return write;
   const skipped = new Set(router.logger_skip_paths);
   return (record) => {
@@ -31,20 +32,21 @@ export function createAccessWriter(
   };
 }
 
-/** One after another; one that fails takes nothing from the others. */
-function together(writers: readonly AccessWriter[], log: Log): AccessWriter {
+/** One after another; one that fails takes nothing from the others. @returns null for none. */
+export function together(writers: readonly RecordWriter[], what: string, log: Log): RecordWriter | null {
+  if (writers.length === 0) return null;
   return (record) => {
     for (const write of writers) {
       try {
         write(record);
       } catch (error) {
-        log.error(() => `access log: ${error instanceof Error ? error.stack : String(error)}`);
+        log.error(() => `${what}: ${error instanceof Error ? error.stack : String(error)}`);
       }
     }
   };
 }
 
-function builtIn(sink: LogSink): AccessWriter {
+function builtIn(sink: LogSink): RecordWriter {
   return (record) => sink.write(accessLine(record), 'INFO');
 }
 

@@ -1,4 +1,4 @@
-export { type AccessWriter, createAccessWriter } from './access.ts';
+export { createAccessWriter, type RecordWriter, together } from './access.ts';
 export { toFile, toStandard, toStream } from './destination.ts';
 export { type JoinedLogging, joinLogging } from './join.ts';
 export { type ApplicationLog, createLog, type LogSettings } from './log.ts';

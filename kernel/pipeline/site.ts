@@ -17,6 +17,7 @@ import {
   type PipeConfig,
   type PipeRequest,
   type Plugin,
+  type PortAddress,
   type PortHandler,
   type Role,
   type Run,
@@ -59,7 +60,7 @@ export interface Build {
   ): (asked: Asked) => Asked | Promise<Asked>;
   lease<T>(owner: string, key: Data, pool: TokenPool<T>): TakeToken;
   mirror<T, Change extends Asked>(owner: string, key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change>;
-  listen(owner: string, pointer: string, host: string | undefined, port: number, handler: PortHandler): OpenPort;
+  listen(owner: string, pointer: string, address: PortAddress, handler: PortHandler): OpenPort;
   start(run: Run, where: 'owner' | 'each'): void;
   health(name: string, check: () => Data): void;
   cache(name: string, empty: () => void): void;
@@ -225,7 +226,7 @@ class PlaceSite implements Site<unknown> {
   }
 
   get listen(): Site<unknown>['listen'] {
-    return ({ host, port }, handler) => this.#build.listen(this.#plugin.name, this.pointer, host, port, handler);
+    return (address, handler) => this.#build.listen(this.#plugin.name, this.pointer, address, handler);
   }
 
   get health(): Site<unknown>['health'] {

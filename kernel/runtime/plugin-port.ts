@@ -1,23 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PortHandler } from '#contract';
+import type { PortAddress, PortHandler } from '#contract';
 
-/** Longest head of a request to a plugin's port, in bytes, and longest time for it, in milliseconds. */
+/** Longest head of a request to a plugin's port, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
+/** Longest time for a request, in milliseconds, and how often it is looked at. */
 const REQUEST_MS = 30_000;
+const CHECK_MS = 1000;
 
 /** A port that a plugin listens on. It outlives configurations: whichever serves answers. */
 export class PluginPort {
   /** What answers now; null while no configuration does. */
   handler: PortHandler | null = null;
-  readonly #host: string | undefined;
-  readonly #asked: number;
+  readonly #address: PortAddress;
   #server: Server | null = null;
   #opening: Promise<void> | null = null;
 
-  constructor(host: string | undefined, port: number) {
-    this.#host = host;
-    this.#asked = port;
+  constructor(address: PortAddress) {
+    this.#address = address;
   }
 
   get port(): number {
@@ -31,14 +31,15 @@ export class PluginPort {
   }
 
   #open(): Promise<void> {
-    const server = createServer(
-      { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS },
-      (message, response) => this.#answer(message, response),
+    const { host, port, headerTimeoutMs = REQUEST_MS } = this.#address;
+    const limits = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_MS, headersTimeout: headerTimeoutMs };
+    const server = createServer({ ...limits, connectionsCheckingInterval: CHECK_MS }, (message, response) =>
+      this.#answer(message, response),
     );
     this.#server = server;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen({ host: this.#host, port: this.#asked }, () => {
+      server.listen({ host, port }, () => {
         server.off('error', reject);
         // A connection that could not be taken concerns nobody else.
         server.on('error', () => {});

@@ -6,6 +6,7 @@ import {
   type MirrorOptions,
   type OpenPort,
   type Plugin,
+  type PortAddress,
   type PortHandler,
   type Role,
   type Run,
@@ -135,17 +136,17 @@ export class ScopedBuild implements Build {
     }
   }
 
-  listen(owner: string, pointer: string, host: string | undefined, asked: number, handler: PortHandler): OpenPort {
-    const address = `${host ?? '*'}:${asked}`;
+  listen(owner: string, pointer: string, asked: PortAddress, handler: PortHandler): OpenPort {
+    const address = `${asked.host ?? '*'}:${asked.port}`;
     const other = this.#whole.ports.get(address);
-    if (other && asked !== 0) {
+    if (other && asked.port !== 0) {
       throw new ConfigError('LISTENER_TAKEN', pointer, `"${other.owner}" listens on ${address} already`);
     }
     if (this.role === 'worker') return { port: 0 };
     const port = this.keep(
       'listen',
       address,
-      () => new PluginPort(host, asked),
+      () => new PluginPort(asked),
       (opened) => opened.close(),
     );
     this.#whole.ports.set(address, { owner, port });

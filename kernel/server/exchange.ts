@@ -21,11 +21,11 @@ import { compress, wantsGzip } from './compression.ts';
 import type { Destination } from './destinations.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { FinishedRequest } from './finished-request.ts';
-import { handToKoa, joinContext } from './koa-reply.ts';
+import { handToKoa, joinContext, lengthOf } from './koa-reply.ts';
 import { ReceivedRequest } from './received-request.ts';
 import { logErrors, renderReply } from './render-reply.ts';
 import { SwitchingResponse } from './upgrade.ts';
-import { isStreamed, writeReply } from './write.ts';
+import { isStreamed, type Written, writeReply } from './write.ts';
 
 /** The status, in logs and counters, of a request whose client left before it was answered. */
 const CLIENT_LEFT = 499;
@@ -34,9 +34,10 @@ const UPGRADED = 100;
 const noErrors: Reply['errors'] = Object.freeze([]);
 
 /** One request and its response: the only place that knows both Node's messages and the pipe's. */
-export class Exchange implements InFlight, Stream, CallHost {
+export class Exchange implements InFlight, Stream, CallHost, Written {
   slot = 0;
   isConnection = false;
+  bytesOut: number | undefined = undefined;
   readonly #context: ExchangeContext;
   readonly #received: ReceivedRequest;
   readonly #response: ServerResponse;
@@ -153,7 +154,7 @@ export class Exchange implements InFlight, Stream, CallHost {
       this.#call.finish();
       this.#endStream = response.switchTo(rendered.upgrade, rendered.headers, this.#call.log);
     } else {
-      this.#endStream = writeReply(response, rendered, this.#call);
+      this.#endStream = writeReply(response, rendered, this.#call, this);
     }
     const { route } = this.#received;
     if (!this.#endStream || !route) return;
@@ -218,14 +219,16 @@ export class Exchange implements InFlight, Stream, CallHost {
     return this.#response.headersSent ? this.#response.statusCode : this.#refusal || CLIENT_LEFT;
   }
 
-  /** This request as the access log sees it. */
+  /** This request as the access log and those who measure see it. */
   record(): AccessRecord {
     const { client, message, route } = this.#received;
     return new FinishedRequest(client, message, this.#call, {
       latencyMs: performance.now() - this.#startedAt,
       status: this.#status,
       errors: this.#errors,
-      endpoint: route?.endpoint.endpoint ?? null,
+      route: route?.endpoint ?? null,
+      completed: this.#response.writableFinished,
+      bytesOut: this.bytesOut ?? lengthOf(this.#response),
     });
   }
 }

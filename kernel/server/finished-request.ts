@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import type { AccessRecord, Call, HeaderBag } from '#contract';
 import type { HttpRequest } from './client-request.ts';
 
 /** What the end of a request adds to what it was. */
-type Ending = Pick<AccessRecord, 'latencyMs' | 'status' | 'errors' | 'endpoint'>;
+type Ending = Pick<AccessRecord, 'latencyMs' | 'status' | 'errors' | 'route' | 'completed' | 'bytesOut'>;
 
 /**
  * A request that has ended, as the access log sees it. What is made only when asked for is an accessor of the class: one of
@@ -15,6 +16,9 @@ export class FinishedRequest implements AccessRecord {
   readonly status: number;
   readonly errors: AccessRecord['errors'];
   readonly endpoint: string | null;
+  readonly route: AccessRecord['route'];
+  readonly completed: boolean;
+  readonly bytesOut: number | undefined;
   readonly call: Call | null;
   readonly method: string;
   readonly path: string;
@@ -24,12 +28,16 @@ export class FinishedRequest implements AccessRecord {
   readonly secure: boolean;
   readonly httpVersion: string;
   readonly #request: HttpRequest;
+  readonly #message: IncomingMessage;
 
-  constructor(request: HttpRequest, { httpVersion }: IncomingMessage, call: Call | null, ending: Ending) {
+  constructor(request: HttpRequest, message: IncomingMessage, call: Call | null, ending: Ending) {
     this.latencyMs = ending.latencyMs;
     this.status = ending.status;
     this.errors = ending.errors;
-    this.endpoint = ending.endpoint;
+    this.route = ending.route;
+    this.endpoint = ending.route?.endpoint ?? null;
+    this.completed = ending.completed;
+    this.bytesOut = ending.bytesOut;
     this.call = call;
     this.method = request.method;
     this.path = request.path;
@@ -37,11 +45,20 @@ export class FinishedRequest implements AccessRecord {
     this.host = request.host;
     this.ip = request.ip;
     this.secure = request.secure;
-    this.httpVersion = httpVersion;
+    this.httpVersion = message.httpVersion;
     this.#request = request;
+    this.#message = message;
   }
 
   get requestHeaders(): HeaderBag {
     return this.#request.headers;
+  }
+
+  get tls(): AccessRecord['tls'] {
+    if (!this.secure) return null;
+    const socket = this.#message.socket as TLSSocket;
+    const protocol = socket.getProtocol();
+    const cipher = protocol && socket.getCipher();
+    return cipher ? { protocol, cipher: cipher.standardName } : null;
   }
 }

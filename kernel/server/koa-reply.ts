@@ -109,3 +109,9 @@ export class KoaChanges {
 function removeHeader(list: string[], lowerName: string): void {
   for (let at = list.length - 2; at >= 0; at -= 2) if (list[at]!.toLowerCase() === lowerName) list.splice(at, 2);
 }
+
+/** The length that middleware has told of what it wrote. */
+export function lengthOf(response: ServerResponse): number | undefined {
+  const length = response.getHeader('content-length');
+  return length === undefined || response.req.method === 'HEAD' ? undefined : Number(length);
+}

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { ClientRequest, FindEndpoint, Log, LogLevel, LogSinks, Step } from '#contract';
-import { createAccessWriter, type JoinedLogging, joinLogging } from '../logging/index.ts';
+import { createAccessWriter, type JoinedLogging, joinLogging, type RecordWriter, together } from '../logging/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { createRendering } from '../pipeline/render.ts';
 import { foldAround } from '../pipeline/settle.ts';
@@ -67,7 +67,11 @@ export async function createServingContext(
     sinks,
     defaultLevel,
   );
-  const access = createAccessWriter(config.router, logging, sinks, log);
+  const finished = recordWriter(
+    attached.flatMap((at) => at.finished ?? []),
+    createAccessWriter(config.router, logging, sinks, log),
+    log,
+  );
   return {
     runtime,
     router,
@@ -79,10 +83,20 @@ export async function createServingContext(
       runtime.enter(exchange);
       response.once('close', () => {
         exchange.closed();
-        access?.(exchange.record());
+        finished?.(exchange.record());
       });
       handle(message, response);
     },
+  };
+}
+
+/** Those who measure see a finished request before the access log does: what they leave on it can be logged. */
+function recordWriter(measuring: readonly RecordWriter[], access: RecordWriter | null, log: Log): RecordWriter | null {
+  const measure = together(measuring, 'a component failed at the end of a request', log);
+  if (!measure || !access) return measure ?? access;
+  return (record) => {
+    measure(record);
+    access(record);
   };
 }
 

@@ -4,20 +4,32 @@ import { DeadlineError } from '../contract/internal.ts';
 import type { RenderedReply } from '../pipeline/render.ts';
 import { announce, endWithTrailers, takesTrailers, trailerFields } from './trailers.ts';
 
+/** How much of an answer's body is written. */
+export interface Written {
+  /** Undefined before anything is. */
+  bytesOut: number | undefined;
+}
+
 /**
  * Writes an answer. A stream is written as it comes, no faster than the client takes it; a broken one breaks the
  * connection.
  * @returns for a stream a function that ends it in order; null for an answer that is written.
  */
-export function writeReply(response: ServerResponse, rendered: RenderedReply, call: Call | null): (() => void) | null {
+export function writeReply(
+  response: ServerResponse,
+  rendered: RenderedReply,
+  call: Call | null,
+  written: Written,
+): (() => void) | null {
   const { status, headers, body } = rendered;
   const trailers = takesTrailers(response, rendered) ? rendered.trailers! : null;
   if (isStreamed(rendered)) {
     const known = typeof trailers === 'function' || trailers === null ? [] : trailerFields(trailers).keys();
     if (trailers) announce(response, headers, known);
-    return streamReply(response, rendered, call, trailers);
+    return streamReply(response, rendered, call, trailers, written);
   }
   const whole = body instanceof ByteStream ? (body.collect(Number.POSITIVE_INFINITY) as Uint8Array) : body;
+  written.bytesOut = whole === null || response.req.method === 'HEAD' ? 0 : Buffer.byteLength(whole);
   const fields = trailers && trailerFields(trailers, call?.log);
   if (fields !== null && fields.size > 0) {
     announce(response, headers, fields.keys());
@@ -68,6 +80,7 @@ function streamReply(
   rendered: RenderedReply,
   call: Call | null,
   trailers: Reply['trailers'],
+  written: Written,
 ): () => void {
   const body = rendered.body as ByteStream;
   let over = false;
@@ -85,9 +98,13 @@ function streamReply(
     });
   response.writeHead(rendered.status, rendered.headers);
   response.flushHeaders();
+  written.bytesOut = 0;
   response.on('drain', () => body.resume());
   body.flow({
-    write: (chunk) => response.write(chunk),
+    write: (chunk) => {
+      written.bytesOut! += chunk.length;
+      return response.write(chunk);
+    },
     end: () => {
       if (trailers) endWithTrailers(response, trailerFields(trailers, call?.log), call?.log);
       else response.end();

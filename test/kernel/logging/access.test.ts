@@ -20,6 +20,9 @@ function record(given: Partial<AccessRecord> = {}): AccessRecord {
     requestHeaders: new HeaderBag(),
     errors: [],
     endpoint: '/a',
+    route: null,
+    completed: true,
+    tls: null,
     call: null,
     ...given,
   };

@@ -71,6 +71,9 @@ function record(given: Partial<AccessRecord> = {}): AccessRecord {
     bytesOut: 42,
     errors: [],
     endpoint: '/{id}',
+    route: null,
+    completed: true,
+    tls: null,
     call: null,
     ...given,
   };
