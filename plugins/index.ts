@@ -48,6 +48,8 @@ const plugins: Manifest = {
   'telemetry/logstash': () => import('./telemetry/logstash.ts'),
   'telemetry/moesif': () => import('./telemetry/moesif/index.ts'),
   'validation/cel': () => import('./validation/cel/index.ts'),
+  'telemetry/opentelemetry': () => import('./telemetry/opentelemetry/index.ts'),
+  'telemetry/opentelemetry-security': () => import('./telemetry/opentelemetry-security.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
 };
 

@@ -1,0 +1,93 @@
+import type { InstrumentOptions, MeterAttributes } from '#contract';
+import { Distribution, type Series, Sum } from './series.ts';
+
+export type InstrumentKind = 'counter' | 'upDownCounter' | 'gauge' | 'histogram';
+
+/** What an instrument is, besides its series. */
+export interface InstrumentDescription extends InstrumentOptions {
+  readonly name: string;
+  readonly kind: InstrumentKind;
+  /** Of a histogram: upper ends of the ranges, ascending. */
+  readonly bounds: readonly number[];
+}
+
+/** Where the values of all further combinations go once an instrument has as many series as it may have. */
+const overflow: MeterAttributes = Object.freeze({ 'otel.metric.overflow': true });
+
+const noAttributes: MeterAttributes = Object.freeze({});
+
+/**
+ * An instrument and its series. There are at most `maxSeries`; what comes beyond counts in one series more, whose only
+ * attribute is `otel.metric.overflow`.
+ */
+export class Instrument<S extends Series = Series> implements InstrumentDescription {
+  readonly name: string;
+  readonly kind: InstrumentKind;
+  readonly description: string;
+  readonly unit: string;
+  readonly bounds: readonly number[];
+  readonly #series = new Map<string, S>();
+  /** Of the very objects that attributes came in: most callers give the same ones again. */
+  readonly #known = new WeakMap<MeterAttributes, S>();
+  readonly #maxSeries: number;
+  #overflow: S | null = null;
+
+  constructor({ name, kind, description, unit = '', bounds }: InstrumentDescription, maxSeries: number) {
+    this.name = name;
+    this.kind = kind;
+    this.description = description;
+    this.unit = unit;
+    this.bounds = bounds;
+    this.#maxSeries = maxSeries;
+  }
+
+  get size(): number {
+    return this.#series.size;
+  }
+
+  /** Those that have counted something; of sums all. */
+  *series(): Iterable<S> {
+    for (const series of this.#series.values()) if (!series.isEmpty) yield series;
+    if (this.#overflow) yield this.#overflow;
+  }
+
+  /** The series of these attributes, made at first use. */
+  at(attributes: MeterAttributes = noAttributes): S {
+    const known = this.#known.get(attributes);
+    if (known) return known;
+    const found = this.#find(attributes);
+    if (Object.isFrozen(attributes)) this.#known.set(attributes, found);
+    return found;
+  }
+
+  add(value: number, attributes?: MeterAttributes): void {
+    this.at(attributes).add(value);
+  }
+
+  record(value: number, attributes?: MeterAttributes): void {
+    this.at(attributes).add(value);
+  }
+
+  #find(attributes: MeterAttributes): S {
+    const key = keyOf(attributes);
+    const known = this.#series.get(key);
+    if (known) return known;
+    if (this.#series.size >= this.#maxSeries || 'otel.metric.overflow' in attributes) {
+      this.#overflow ??= this.#make(overflow);
+      return this.#overflow;
+    }
+    const made = this.#make(Object.freeze({ ...attributes }));
+    this.#series.set(key, made);
+    return made;
+  }
+
+  #make(attributes: MeterAttributes): S {
+    return (this.kind === 'histogram' ? new Distribution(attributes, this.bounds) : new Sum(attributes)) as Series as S;
+  }
+}
+
+function keyOf(attributes: MeterAttributes): string {
+  let key = '';
+  for (const name of Object.keys(attributes).sort()) key += `${name}\0${attributes[name]}\0`;
+  return key;
+}

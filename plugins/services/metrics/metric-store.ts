@@ -1,0 +1,165 @@
+import type { InstrumentOptions, Meter, MeterAttributes } from '#contract';
+import { Instrument, type InstrumentDescription } from './instrument.ts';
+import type { Distribution, SeriesChange, Sum } from './series.ts';
+
+/**
+ * Series of one instrument. One of a histogram with 21 bounds takes about a kilobyte: no instrument takes more than 2 MiB in
+ * a process.
+ */
+const MAX_SERIES = 2000;
+/** Instruments of one store; what comes beyond is not counted. */
+const MAX_INSTRUMENTS = 1000;
+
+/** The ranges of histograms that name none, in seconds. */
+export const TIME_BOUNDS: readonly number[] = [
+  0.01, 0.02, 0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.25, 0.3, 0.35, 0.5, 0.75, 1, 1.5, 2, 3.5, 5, 10,
+];
+
+/** What a worker has counted in one instrument since it was last asked. */
+export interface InstrumentChange extends InstrumentDescription {
+  readonly series: readonly (readonly [attributes: MeterAttributes, change: SeriesChange])[];
+}
+
+/** How the values of one gauge in several processes become one. */
+export type Combination = 'sum' | 'max' | 'min';
+
+const combine: Readonly<Record<Combination, (one: number, other: number) => number>> = {
+  sum: (one, other) => one + other,
+  max: Math.max,
+  min: Math.min,
+};
+
+/** Reads a value when it is asked for. */
+interface Observation {
+  readonly instrument: Instrument<Sum>;
+  readonly combination: Combination;
+  readonly read: () => number;
+}
+
+/** Values of gauges in another process. */
+interface OtherGauges {
+  readonly values: Readonly<Record<string, number>>;
+  /** Milliseconds of `performance.now()`. */
+  readonly toldAt: number;
+}
+
+/** A process that tells nothing for so long, in milliseconds, is gone. */
+const GONE_MS = 10_000;
+
+/** Counts in memory what is measured, as sums since it was opened; several exporters may read it. */
+export class MetricStore implements Meter {
+  /** Milliseconds since 1970. */
+  readonly startedAt = Date.now();
+  readonly #instruments = new Map<string, Instrument>();
+  readonly #observations: Observation[] = [];
+  readonly #observers: (() => void)[] = [];
+  readonly #closers: (() => void)[] = [];
+  readonly #others = new Map<string, OtherGauges>();
+  readonly #maxSeries: number;
+
+  constructor(maxSeries = MAX_SERIES) {
+    this.#maxSeries = maxSeries;
+  }
+
+  counter(name: string, options: InstrumentOptions): Instrument<Sum> {
+    return this.#open({ ...options, name, kind: 'counter', bounds: [] });
+  }
+
+  upDownCounter(name: string, options: InstrumentOptions): Instrument<Sum> {
+    return this.#open({ ...options, name, kind: 'upDownCounter', bounds: [] });
+  }
+
+  histogram(
+    name: string,
+    options: InstrumentOptions & { readonly bounds?: readonly number[] },
+  ): Instrument<Distribution> {
+    return this.#open({ bounds: TIME_BOUNDS, ...options, name, kind: 'histogram' });
+  }
+
+  /** A value that is as it is when somebody asks. */
+  gauge(name: string, options: InstrumentOptions & { readonly combination?: Combination }, read: () => number): void {
+    const { combination = 'sum', ...described } = options;
+    const instrument = this.#open<Sum>({ ...described, name, kind: 'gauge', bounds: [] });
+    this.#observations.push({ instrument, combination, read });
+  }
+
+  /** Calls before every look at the store, for what counts only then. */
+  beforeRead(observe: () => void): void {
+    this.#observers.push(observe);
+  }
+
+  /** Calls when nobody has the store any more. */
+  onClose(close: () => void): void {
+    this.#closers.push(close);
+  }
+
+  close(): void {
+    for (const close of this.#closers) close();
+  }
+
+  /** Every instrument that counted something. */
+  instruments(): Instrument[] {
+    this.#observe();
+    return [...this.#instruments.values()].filter((instrument) => !instrument.series()[Symbol.iterator]().next().done);
+  }
+
+  /** What was counted since the last time; everything then starts anew. */
+  take(): InstrumentChange[] {
+    this.#observe();
+    const changes: InstrumentChange[] = [];
+    for (const instrument of this.#instruments.values()) {
+      if (instrument.kind === 'gauge') continue;
+      const series: [MeterAttributes, SeriesChange][] = [];
+      for (const each of instrument.series()) {
+        const change = each.take();
+        if (change !== null) series.push([each.attributes, change]);
+      }
+      const { name, kind, description, unit, bounds } = instrument;
+      if (series.length > 0) changes.push({ name, kind, description, unit, bounds, series });
+    }
+    return changes;
+  }
+
+  /** Values of the gauges of this process, now. */
+  gauges(): Record<string, number> {
+    return Object.fromEntries(this.#observations.map(({ instrument, read }) => [instrument.name, read()]));
+  }
+
+  /** Adds what another process has counted. */
+  merge(changes: readonly InstrumentChange[]): void {
+    for (const { series, ...description } of changes) {
+      const instrument = this.#open(description);
+      // With other bounds the counts mean something else.
+      if (instrument.bounds.length !== description.bounds.length) continue;
+      for (const [attributes, change] of series) instrument.at(attributes).merge(change);
+    }
+  }
+
+  /** Notes the gauges of another process. */
+  mergeGauges(from: string, values: Readonly<Record<string, number>>): void {
+    this.#others.delete(from);
+    this.#others.set(from, { values, toldAt: performance.now() });
+  }
+
+  #observe(): void {
+    for (const observe of this.#observers) observe();
+    const oldest = performance.now() - GONE_MS;
+    for (const [from, { toldAt }] of this.#others) if (toldAt < oldest) this.#others.delete(from);
+    for (const { instrument, combination, read } of this.#observations) {
+      let value = read();
+      for (const { values } of this.#others.values()) {
+        const other = values[instrument.name];
+        if (other !== undefined) value = combine[combination](value, other);
+      }
+      instrument.at().value = value;
+    }
+  }
+
+  #open<S extends Sum | Distribution>(description: InstrumentDescription): Instrument<S> {
+    const known = this.#instruments.get(description.name);
+    if (known) return known as unknown as Instrument<S>;
+    const instrument = new Instrument<S>(description, this.#maxSeries);
+    if (this.#instruments.size < MAX_INSTRUMENTS) this.#instruments.set(description.name, instrument);
+    return instrument;
+  }
+}

@@ -1,0 +1,96 @@
+import type { MeterAttributes } from '#contract';
+
+/** What a series of a worker has counted since it was last asked. For a histogram the sum, then the counts. */
+export type SeriesChange = number | readonly number[];
+
+/** One combination of attributes of an instrument. */
+export interface Series {
+  readonly attributes: MeterAttributes;
+  /** It was made for what has not happened. */
+  readonly isEmpty: boolean;
+  /** Counts a value. What is no number counts for nothing. */
+  add(value: number): void;
+  /** What was counted since the last time, which then starts anew; null for nothing. */
+  take(): SeriesChange | null;
+  /** Adds what another process has counted. */
+  merge(change: SeriesChange): void;
+}
+
+/** A sum; of a counter it only grows. */
+export class Sum implements Series {
+  value = 0;
+  readonly isEmpty = false;
+  readonly attributes: MeterAttributes;
+
+  constructor(attributes: MeterAttributes) {
+    this.attributes = attributes;
+  }
+
+  add(value: number): void {
+    if (Number.isFinite(value)) this.value += value;
+  }
+
+  take(): number | null {
+    const { value } = this;
+    this.value = 0;
+    return value === 0 ? null : value;
+  }
+
+  merge(change: SeriesChange): void {
+    this.add(change as number);
+  }
+}
+
+/** Values sorted into ranges. */
+export class Distribution implements Series {
+  sum = 0;
+  /** How many values lie in each range: up to each bound, and beyond the last. */
+  readonly counts: Float64Array;
+  readonly attributes: MeterAttributes;
+  readonly #bounds: readonly number[];
+
+  /** @param bounds upper ends of the ranges, ascending. */
+  constructor(attributes: MeterAttributes, bounds: readonly number[]) {
+    this.attributes = attributes;
+    this.#bounds = bounds;
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  get isEmpty(): boolean {
+    return this.counts.every((count) => count === 0);
+  }
+
+  get count(): number {
+    let count = 0;
+    for (const each of this.counts) count += each;
+    return count;
+  }
+
+  add(value: number): void {
+    if (!Number.isFinite(value)) return;
+    const bounds = this.#bounds;
+    let low = 0;
+    let high = bounds.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (value <= bounds[middle]!) high = middle;
+      else low = middle + 1;
+    }
+    this.counts[low]! += 1;
+    this.sum += value;
+  }
+
+  take(): readonly number[] | null {
+    if (this.count === 0) return null;
+    const change = [this.sum, ...this.counts];
+    this.sum = 0;
+    this.counts.fill(0);
+    return change;
+  }
+
+  merge(change: SeriesChange): void {
+    const [sum, ...counts] = change as readonly number[];
+    this.sum += sum!;
+    for (let at = 0; at < counts.length; at++) this.counts[at]! += counts[at]!;
+  }
+}

@@ -1,0 +1,113 @@
+import { ExportError } from './export-error.ts';
+import type { Outage } from './outage.ts';
+
+/** What waits to be sent at most; what comes beyond is lost and counted. A span takes about 2 KB, so 4 MB in all. */
+const MAX_WAITING = 2048;
+/** What is sent at once: making the request of so many spans takes about a millisecond. */
+const BATCH = 256;
+/** How long something waits for others, in milliseconds. */
+const DELAY_MS = 1000;
+/** Pause before the same is sent again, in milliseconds; doubled each time up to the longest. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * Collects what is to be sent and sends it in batches, one at a time. Whoever adds never waits. A batch that may be sent
+ * again waits for that before all others; any other that fails is lost.
+ */
+export class BatchQueue<T> {
+  readonly #send: (batch: readonly T[]) => Promise<void>;
+  readonly #outage: Outage;
+  readonly #unit: string;
+  #waiting: T[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #sending: Promise<void> | null = null;
+  #pauseMs = 0;
+  #isClosed = false;
+
+  /** @param send rejects with what went wrong. @param unit as in `spans`. */
+  constructor(send: (batch: readonly T[]) => Promise<void>, outage: Outage, unit: string) {
+    this.#send = send;
+    this.#outage = outage;
+    this.#unit = unit;
+  }
+
+  add(item: T): void {
+    if (this.#isClosed || this.#waiting.length >= MAX_WAITING) {
+      this.#outage.failed(this.#isClosed ? 'closed' : `more than ${MAX_WAITING} are waiting`, 1, this.#unit);
+      return;
+    }
+    this.#waiting.push(item);
+    if (this.#sending || this.#pauseMs > 0) return;
+    if (this.#waiting.length >= BATCH) this.#start();
+    else this.#wait(DELAY_MS);
+  }
+
+  /** Sends what waits, for so many milliseconds at most; what is left then is lost. */
+  async close(mostMs: number): Promise<void> {
+    const end = performance.now() + mostMs;
+    this.#isClosed = true;
+    await within(mostMs, this.#sending);
+    while (this.#waiting.length > 0 && performance.now() < end) {
+      const before = this.#waiting.length;
+      await within(end - performance.now(), this.#start());
+      if (this.#waiting.length >= before) break;
+    }
+    this.#disarm();
+    const left = this.#waiting.length;
+    this.#waiting = [];
+    if (left > 0) this.#outage.failed('closed before everything was sent', left, this.#unit);
+  }
+
+  #start(): Promise<void> {
+    this.#disarm();
+    this.#sending ??= this.#sendBatch().finally(() => {
+      this.#sending = null;
+      if (!this.#isClosed && this.#waiting.length > 0) this.#wait(this.#pauseMs || this.#next());
+    });
+    return this.#sending;
+  }
+
+  #next(): number {
+    return this.#waiting.length >= BATCH ? 0 : DELAY_MS;
+  }
+
+  async #sendBatch(): Promise<void> {
+    const batch = this.#waiting.slice(0, BATCH);
+    try {
+      await this.#send(batch);
+      this.#waiting.splice(0, batch.length);
+      this.#pauseMs = 0;
+      this.#outage.passed(this.#unit);
+    } catch (error) {
+      const isTransient = error instanceof ExportError && error.isTransient;
+      if (!isTransient) this.#waiting.splice(0, batch.length);
+      this.#pauseMs = isTransient ? Math.min(this.#pauseMs * 2 || FIRST_PAUSE_MS, LONGEST_PAUSE_MS) : 0;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#outage.failed(reason, isTransient ? 0 : batch.length, this.#unit);
+    }
+  }
+
+  #wait(ms: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      void this.#start();
+    }, ms).unref();
+  }
+
+  #disarm(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** Waits for some work, but no longer than so many milliseconds. */
+export async function within(ms: number, work: Promise<unknown> | null): Promise<void> {
+  if (!work) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,61 @@
+import type { HeaderBag } from '#contract';
+import { b3, b3Multi } from './b3.ts';
+import type { Carried, RemoteContext, Trace } from './trace.ts';
+import { baggageOf, traceContext } from './w3c.ts';
+
+/** One way to tell another service of a trace. */
+export interface Propagator {
+  /** The headers it writes, in lower case. */
+  readonly headers: readonly string[];
+  /** Null where the headers tell of no trace, or of none that can be. */
+  extract(headers: HeaderBag): RemoteContext | null;
+  /** @param spanId of the caller. */
+  inject(headers: HeaderBag, trace: Trace, spanId: string): void;
+}
+
+/** What goes from service to service with a request. */
+export interface Propagation {
+  /** The headers that are set on requests to backends, in lower case. */
+  readonly headers: readonly string[];
+  /** The part of the trace that came with a request, and its baggage. */
+  extract(headers: HeaderBag): Carried;
+  inject(headers: HeaderBag, trace: Trace, spanId: string): void;
+}
+
+const propagators: Readonly<Record<string, Propagator>> = { tracecontext: traceContext, b3, b3multi: b3Multi };
+
+/** Names that `OTEL_PROPAGATORS` may list. */
+export const PROPAGATOR_NAMES: readonly string[] = [...Object.keys(propagators), 'baggage', 'none'];
+
+/**
+ * The propagation that a list of names stands for: `tracecontext,baggage` where there is none. The first that knows of a
+ * trace is believed; all tell of it.
+ * @throws RangeError for a name that is unknown.
+ */
+export function propagationOf(names = 'tracecontext,baggage'): Propagation {
+  const listed = names
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const unknown = listed.find((name) => !PROPAGATOR_NAMES.includes(name));
+  if (unknown !== undefined) throw new RangeError(`unknown propagator "${unknown}"`);
+  const all = listed.includes('none') ? [] : listed.flatMap((name) => propagators[name] ?? []);
+  const hasBaggage = listed.includes('baggage') && !listed.includes('none');
+  return {
+    headers: [...all.flatMap(({ headers }) => headers), ...(hasBaggage ? ['baggage'] : [])],
+    extract(headers) {
+      const baggage = hasBaggage ? baggageOf(headers) : '';
+      for (const propagator of all) {
+        const remote = propagator.extract(headers);
+        if (remote) return { remote, baggage };
+      }
+      return { remote: null, baggage };
+    },
+    inject(headers, trace, spanId) {
+      for (const propagator of all) propagator.inject(headers, trace, spanId);
+      if (!hasBaggage) return;
+      if (trace.baggage !== '') headers.set('baggage', trace.baggage);
+      else headers.delete('baggage');
+    },
+  };
+}

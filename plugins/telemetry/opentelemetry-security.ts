@@ -1,0 +1,55 @@
+import { atService, definePlugin, HEADER_NAME_PATTERN, offer } from '#contract';
+import { exporterHeaders } from './opentelemetry/exporters.ts';
+
+const schema = {
+  type: 'object',
+  title: 'Credentials of OpenTelemetry exporters',
+  description: 'Headers that are sent to collectors of telemetry/opentelemetry.',
+  required: ['otlp'],
+  examples: [{ otlp: [{ name: 'collector', headers: { 'X-Tenant': 'shop' } }] }],
+  properties: {
+    otlp: {
+      type: 'array',
+      minItems: 1,
+      description: 'Exporters, and what they send.',
+      items: {
+        type: 'object',
+        required: ['name', 'headers'],
+        properties: {
+          name: { type: 'string', minLength: 1, description: 'Name of an OTLP exporter.' },
+          headers: {
+            type: 'object',
+            values: { type: 'string', secret: true },
+            minProperties: 1,
+            published: { propertyNames: { pattern: HEADER_NAME_PATTERN } },
+            description: 'Headers of every request to the collector, such as credentials.',
+          },
+        },
+      },
+    },
+  },
+} as const;
+
+const headerName = new RegExp(HEADER_NAME_PATTERN);
+
+/** Credentials of the exporters of `telemetry/opentelemetry`. */
+export const plugin = definePlugin({
+  name: 'telemetry/opentelemetry-security',
+  description: 'Sends headers such as credentials to OpenTelemetry collectors.',
+  leaves: ['requests', 'data'],
+  offers: [exporterHeaders],
+  places: [
+    atService(schema, ({ config, fault }) => {
+      const headers = new Map<string, Readonly<Record<string, string>>>();
+      for (const [at, { name, headers: given }] of config.otlp.entries()) {
+        if (headers.has(name)) throw fault('OTEL_EXPORTER_NAME', `/otlp/${at}/name`, `"${name}" stands here twice`);
+        for (const [header, value] of Object.entries(given)) {
+          if (headerName.test(header) && /^[\t\x20-\x7e]*$/.test(value)) continue;
+          throw fault('OTEL_HEADER', `/otlp/${at}/headers`, `"${header}" is no header, or its value cannot be sent`);
+        }
+        headers.set(name, given);
+      }
+      return { offers: [offer(exporterHeaders, headers)] };
+    }),
+  ],
+});

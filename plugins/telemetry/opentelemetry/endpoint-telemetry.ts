@@ -1,0 +1,162 @@
+import {
+  type AccessRecord,
+  type AtBackend,
+  type AtEndpoint,
+  type BackendConfig,
+  type Call,
+  defineSlot,
+  type EndpointConfig,
+  type HeaderBag,
+  type Slot,
+  traceSlot,
+} from '#contract';
+import type { Propagation } from '../../services/tracing/propagator.ts';
+import type { SpanExporter } from '../../services/tracing/span.ts';
+import { nothingCarried, type Sampler, Trace } from '../../services/tracing/trace.ts';
+import { reportClient } from './client.ts';
+import { ClientMetrics } from './client-metrics.ts';
+import type { Instruments } from './instruments.ts';
+import { PREFIX } from './instruments.ts';
+import type { BackendLayer, Layer } from './layers.ts';
+import { routeName } from './patterns.ts';
+import { recordServerSpan, ServerMetrics } from './server.ts';
+import { reportStage, StageMetrics, spanSlot } from './stage.ts';
+
+/** Where metrics and spans go, and which are recorded. */
+export interface Destination {
+  /** Null where nobody takes metrics. */
+  readonly instruments: Instruments | null;
+  /** Null where nobody takes spans. */
+  readonly traces: { readonly exporters: readonly SpanExporter[]; readonly sampler: Sampler } | null;
+}
+
+/** What is reported of an endpoint. */
+export interface Layers {
+  readonly global: Layer;
+  readonly proxy: Layer;
+  readonly backend: BackendLayer;
+  /** Reads what requests carry of a trace; null not to. */
+  readonly carried: Propagation | null;
+}
+
+/** Whoever logs the ids of the trace finds it there, too. */
+const requestTrace: Slot<Trace> = { name: traceSlot.name };
+
+/** Headers of the response to a client, where they are reported. */
+export const responseHeaders = defineSlot<HeaderBag>('OpenTelemetry response headers');
+
+/** Reports the requests of one endpoint. */
+export class EndpointTelemetry {
+  readonly layers: Layers;
+  readonly #route: string;
+  readonly #method: string;
+  readonly #destination: Destination;
+  readonly #server: ServerMetrics | null;
+
+  constructor({ endpoint, method }: EndpointConfig, destination: Destination, layers: Layers) {
+    this.layers = layers;
+    this.#route = routeName(endpoint);
+    this.#method = method;
+    this.#destination = destination;
+    const { metrics } = layers.global;
+    const { instruments } = destination;
+    this.#server = metrics && instruments && new ServerMetrics(instruments, metrics, this.#route);
+  }
+
+  /** A request has ended. */
+  finished(request: AccessRecord): void {
+    this.#server?.record(request);
+    const { traces } = this.layers.global;
+    const { call } = request;
+    if (!traces || !call || !this.#destination.traces) return;
+    const trace = this.#traceOf(request.requestHeaders, call, true);
+    if (trace?.sampled) recordServerSpan(trace, traces, this.#route, request, call.get(responseHeaders));
+  }
+
+  /** What stands around the pipe of the endpoint. */
+  get attachment(): AtEndpoint {
+    const { metrics, traces } = this.layers.proxy;
+    const { instruments, traces: recorded } = this.#destination;
+    const measured =
+      metrics &&
+      instruments &&
+      new StageMetrics(instruments.proxyDuration, {
+        ...metrics,
+        'http.request.method': this.#method,
+        'http.route': this.#route,
+      });
+    if (!measured && !recorded) return {};
+    return {
+      proxy: reportStage({
+        name: 'proxy',
+        route: this.#route,
+        metrics: measured,
+        traces: recorded ? traces : null,
+        trace: ({ client }, call) => this.#traceOf(client.headers, call, call.host !== null),
+        parent: (trace, call) => call.get(spanSlot)?.spanId ?? trace.parentId,
+      }),
+    };
+  }
+
+  /** What stands around the pipe and the requests of a backend. */
+  attachmentOf(backend: BackendConfig, layer: BackendLayer, propagation: Propagation): AtBackend {
+    const { instruments, traces: recorded } = this.#destination;
+    const { metrics, traces } = layer;
+    const route = routeName(backend.url_pattern);
+    const attributes = {
+      ...metrics.attributes,
+      'http.request.method': backend.method,
+      'http.route': route,
+      [`${PREFIX}.endpoint.route`]: this.#route,
+      [`${PREFIX}.endpoint.method`]: this.#method,
+    };
+    const trace = (call: Call) => call.get(requestTrace) ?? null;
+    const stageMetrics =
+      metrics.stage && instruments ? new StageMetrics(instruments.backendDuration, attributes) : null;
+    const stageTraces = traces.stage && recorded ? traces : null;
+    const isMeasured = instruments !== null && (metrics.roundTrip || metrics.readPayload);
+    const clientMetrics = isMeasured
+      ? new ClientMetrics(instruments.client, { ...attributes, clientname: route }, metrics.detailed)
+      : null;
+    const clientTraces = recorded && (traces.roundTrip || traces.readPayload) ? traces : null;
+    return {
+      ...((stageMetrics || stageTraces) && {
+        backend: reportStage({
+          name: 'backend',
+          route,
+          metrics: stageMetrics,
+          traces: stageTraces,
+          trace: (_request, call) => trace(call),
+          parent: (own, call) => call.get(spanSlot)?.spanId ?? own.parentId,
+        }),
+      }),
+      ...((clientMetrics || recorded) && {
+        transport: reportClient({
+          metrics: clientMetrics,
+          traces: clientTraces,
+          route,
+          propagation: recorded && propagation,
+          trace,
+        }),
+      }),
+      ...(recorded && { sets: propagation.headers }),
+    };
+  }
+
+  /** The trace of a request, begun at first use. @param hasServerSpan it is that of a client, and ends with its answer. */
+  #traceOf(headers: HeaderBag, call: Call, isClients: boolean): Trace | null {
+    const known = call.get(requestTrace);
+    const { traces } = this.#destination;
+    if (known || !traces) return known ?? null;
+    const { carried, global } = this.layers;
+    const hasServerSpan = isClients && global.traces !== null;
+    const trace = new Trace(
+      traces.sampler,
+      traces.exporters,
+      carried?.extract(headers) ?? nothingCarried,
+      hasServerSpan,
+    );
+    call.set(requestTrace, trace);
+    return trace;
+  }
+}

@@ -1,0 +1,168 @@
+import { definePort, type EndpointConfig, type Port, type Site } from '#contract';
+import type { MetricStore } from '../../services/metrics/metric-store.ts';
+import { gatewayMetrics } from '../../services/metrics/relay.ts';
+import type { Propagation } from '../../services/tracing/propagator.ts';
+import { ratioSampler } from '../../services/tracing/trace.ts';
+import { type Destination, EndpointTelemetry } from './endpoint-telemetry.ts';
+import type { Exporter } from './exporters.ts';
+import { type Buckets, openInstruments } from './instruments.ts';
+import { type BackendLayer, backendLayerOf, type Layer, layerOf, staticAttributes } from './layers.ts';
+import { type SkippedPaths, skippedPaths } from './patterns.ts';
+import type { EndpointOverride, OpenTelemetryConfig } from './schema.ts';
+
+/** What the telemetry of one configuration has in common. */
+export const engines: Port<Engine> = definePort('OpenTelemetry');
+
+/** What the service says of one endpoint, or the endpoint itself. */
+type Override = EndpointOverride | undefined;
+
+/** The telemetry of one configuration: its destinations, and what is reported of each endpoint. */
+export class Engine {
+  /** The endpoints that are reported, and null for those that are not. */
+  readonly endpoints = new Map<EndpointConfig, EndpointTelemetry | null>();
+  readonly skipped: SkippedPaths;
+  readonly propagation: Propagation;
+  /** What the service reports of endpoints that say nothing. */
+  readonly backend: BackendLayer;
+  readonly global: Layer;
+  readonly destination: Destination;
+  /** Where components of others measure; null where nobody takes metrics. */
+  readonly store: MetricStore | null;
+  readonly #site: Site<OpenTelemetryConfig>;
+  readonly #exporters: ReadonlyMap<string, Exporter>;
+  readonly #proxy: Layer;
+  readonly #readsContext: boolean;
+  readonly #stores = new Map<string, MetricStore>();
+  /** What each exporter that is scraped shows. */
+  readonly #shown = new Map<string, Set<MetricStore>>();
+
+  constructor(site: Site<OpenTelemetryConfig>, exporters: ReadonlyMap<string, Exporter>, propagation: Propagation) {
+    const { layers, skip_paths, trace_sample_rate } = site.config;
+    this.#site = site;
+    this.#exporters = exporters;
+    this.propagation = propagation;
+    this.skipped = skippedPaths(skip_paths);
+    this.global = layerOf(layers.global);
+    this.#proxy = layerOf(layers.proxy);
+    this.backend = backendLayerOf(layers.backend);
+    this.#readsContext = !layers.global?.disable_propagation;
+    const all = [...exporters.values()];
+    const metrics = all.filter(({ takesMetrics }) => takesMetrics);
+    this.store = metrics.length > 0 ? this.#open(metrics, undefined) : null;
+    this.destination = {
+      instruments: this.store && this.#instruments(this.store),
+      traces: tracesTo(
+        all.filter(({ takesTraces }) => takesTraces),
+        trace_sample_rate,
+      ),
+    };
+  }
+
+  /** What an exporter that is scraped shows now. */
+  shown(exporter: string): MetricStore[] {
+    return [...(this.#shown.get(exporter) ?? [])];
+  }
+
+  /** Shows a store that observes the processes. */
+  show(exporter: string, store: MetricStore): void {
+    const shown = this.#shown.get(exporter) ?? new Set();
+    shown.add(store);
+    this.#shown.set(exporter, shown);
+  }
+
+  /**
+   * Reports an endpoint.
+   * @param override what the endpoint says; each object of it replaces that of the service in full.
+   * @throws ConfigError OTEL_EXPORTER_UNKNOWN
+   */
+  report(site: Site<unknown>, endpoint: EndpointConfig, override: Override): EndpointTelemetry | null {
+    const telemetry = this.skipped.skipsPattern(endpoint.endpoint)
+      ? null
+      : new EndpointTelemetry(endpoint, this.#destinationOf(site, override), {
+          global: override?.global ? this.#globalWith(override.global) : this.global,
+          proxy: override?.proxy ? layerOf(override.proxy) : this.#proxy,
+          backend: override?.backend ? backendLayerOf(override.backend) : this.backend,
+          carried: this.#readsContext ? this.propagation : null,
+        });
+    this.endpoints.set(endpoint, telemetry);
+    return telemetry;
+  }
+
+  #globalWith({ metrics_static_attributes, traces_static_attributes }: NonNullable<EndpointOverride['global']>): Layer {
+    const { metrics, traces } = this.global;
+    return {
+      metrics: metrics && staticAttributes(metrics_static_attributes),
+      traces: traces && { ...traces, attributes: staticAttributes(traces_static_attributes) },
+    };
+  }
+
+  #destinationOf(site: Site<unknown>, override: Override): Destination {
+    const other = override?.exporters_override;
+    if (!other) return this.destination;
+    const { metric_exporters, trace_exporters, metric_reporting_period, trace_sample_rate } = other;
+    const named = (names: readonly string[] | undefined, field: string, isFit: (exporter: Exporter) => boolean) =>
+      names?.map((name, at) => {
+        const exporter = this.#exporters.get(name);
+        if (exporter && isFit(exporter)) return exporter;
+        const known = [...this.#exporters.values()].filter(isFit).map((each) => each.name);
+        throw site.fault('OTEL_EXPORTER_UNKNOWN', `/exporters_override/${field}/${at}`, `no exporter "${name}"`, {
+          hint: known.length > 0 ? `one of ${known.join(', ')}` : 'the service has none that could be named',
+        });
+      });
+    const all = [...this.#exporters.values()];
+    const metrics =
+      named(metric_exporters, 'metric_exporters', () => true) ?? all.filter(({ takesMetrics }) => takesMetrics);
+    const traces =
+      named(trace_exporters, 'trace_exporters', ({ family }) => family === 'otlp') ??
+      all.filter(({ takesTraces }) => takesTraces);
+    const store = metrics.length > 0 ? this.#open(metrics, metric_reporting_period) : null;
+    return {
+      instruments: store && this.#instruments(store),
+      traces: tracesTo(traces, trace_sample_rate ?? this.#site.config.trace_sample_rate),
+    };
+  }
+
+  get #buckets(): Buckets {
+    const { time_buckets: time, size_buckets: size } = this.#site.config.histograms as {
+      readonly time_buckets: readonly number[];
+      readonly size_buckets: readonly number[];
+    };
+    return { time, size };
+  }
+
+  #instruments(store: MetricStore) {
+    return openInstruments(store, this.#buckets, this.#site.config.layers.global?.semantic_convention === '1.27');
+  }
+
+  /** The store of some exporters, which all of them send or show from now on. */
+  #open(exporters: readonly Exporter[], periodSeconds: number | undefined): MetricStore {
+    const names = exporters.map(({ name }) => name).sort();
+    const key = { exporters: names, period: periodSeconds ?? 0, ...this.#buckets };
+    const id = JSON.stringify(key);
+    const known = this.#stores.get(id);
+    if (known) return known;
+    const store = gatewayMetrics(this.#site, key as never);
+    this.#stores.set(id, store);
+    for (const exporter of exporters) {
+      if (exporter.otlp) this.#push(exporter, store, periodSeconds ?? exporter.periodSeconds);
+      else this.show(exporter.name, store);
+    }
+    return store;
+  }
+
+  #push({ otlp }: Exporter, store: MetricStore, periodSeconds: number): void {
+    const push = () => otlp!.push(store);
+    this.#site.start((signal) => {
+      const timer = setInterval(push, periodSeconds * 1000);
+      timer.unref();
+      signal.addEventListener('abort', () => clearInterval(timer));
+    });
+    // Nobody waits for it here: the exporter does, when it closes.
+    if (this.#site.role !== 'worker') this.#site.defer(() => void push());
+  }
+}
+
+function tracesTo(exporters: readonly Exporter[], rate: number): Destination['traces'] {
+  if (exporters.length === 0) return null;
+  return { exporters: exporters.flatMap(({ otlp }) => otlp ?? []), sampler: ratioSampler(rate) };
+}

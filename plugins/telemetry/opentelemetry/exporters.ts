@@ -1,0 +1,139 @@
+import { definePort, type Port, readPem, type Site } from '#contract';
+import { OtlpExporter, type OtlpSettings } from '../../services/otlp/exporter.ts';
+import type { Resource, Scope } from '../../services/otlp/resource.ts';
+import type { OtlpTarget } from '../../services/otlp/target.ts';
+import type { OpenTelemetryConfig, OtlpExporterConfig } from './schema.ts';
+
+/** Headers that are sent to collectors, by the name of the exporter. */
+export type ExporterHeaders = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** Credentials of exporters, which stand in a component of their own. */
+export const exporterHeaders: Port<ExporterHeaders> = definePort('headers of OpenTelemetry exporters');
+
+/** An exporter of the service, and what goes to it where an endpoint names none. */
+export interface Exporter {
+  readonly name: string;
+  readonly family: 'otlp' | 'prometheus';
+  readonly takesMetrics: boolean;
+  readonly takesTraces: boolean;
+  /** Pause between pushes of metrics, in seconds. */
+  readonly periodSeconds: number;
+  /** What sends; null for one that is scraped. */
+  readonly otlp: OtlpExporter | null;
+}
+
+/** What tells who sends: the service, its version and where it runs. */
+export function resourceOf(site: Site<OpenTelemetryConfig>): Resource {
+  const { service_name, service_version, deploy_env } = site.config;
+  return {
+    'service.name': service_name || site.setting('name') || 'Sluice',
+    'service.version': service_version || site.use('version'),
+    ...(deploy_env !== '' && { 'deployment.environment': deploy_env }),
+  };
+}
+
+/**
+ * The exporters that a configuration names. Those of OTLP keep their connections and what waits for as long as nothing of
+ * them changes.
+ * @throws ConfigError OTEL_EXPORTERS, OTEL_EXPORTER_NAME, OTEL_HOST
+ */
+export function openExporters(site: Site<OpenTelemetryConfig>, resource: Resource): ReadonlyMap<string, Exporter> {
+  const { otlp, prometheus } = withLists(site.config);
+  const headers = site.take(exporterHeaders);
+  const scope: Scope = { name: 'sluice', version: site.use('version') };
+  const exporters = new Map<string, Exporter>();
+  const add = (exporter: Exporter, at: string): void => {
+    if (exporters.has(exporter.name)) {
+      throw site.fault('OTEL_EXPORTER_NAME', `${at}/name`, `another exporter is named "${exporter.name}"`);
+    }
+    exporters.set(exporter.name, exporter);
+  };
+  for (const [index, config] of otlp.entries()) {
+    const at = `/exporters/otlp/${index}`;
+    const { name } = config;
+    const target = targetOf(site, config, headers?.get(name) ?? {}, at);
+    const settings: OtlpSettings = { name, target, resource, scope };
+    const log = site.use('log').at('[SERVICE: OpenTelemetry]');
+    const open = () => new OtlpExporter(settings, log);
+    add(
+      {
+        name,
+        family: 'otlp',
+        takesMetrics: !config.disable_metrics,
+        takesTraces: !config.disable_traces,
+        periodSeconds: config.custom_metric_reporting_period || site.config.metric_reporting_period,
+        otlp: site.keep(JSON.parse(JSON.stringify(settings)), open, (exporter) => exporter.close()),
+      },
+      at,
+    );
+  }
+  for (const [index, config] of prometheus.entries()) {
+    const takesMetrics = !config.disable_metrics;
+    const { name } = config;
+    add(
+      { name, family: 'prometheus', takesMetrics, takesTraces: false, periodSeconds: 0, otlp: null },
+      `/exporters/prometheus/${index}`,
+    );
+  }
+  if (exporters.size === 0) {
+    throw site.fault('OTEL_EXPORTERS', '/exporters', 'there is no exporter', {
+      hint: 'add one to "otlp" or "prometheus"',
+    });
+  }
+  for (const name of headers?.keys() ?? []) {
+    if (exporters.get(name)?.family !== 'otlp') {
+      throw site.fault(
+        'OTEL_EXPORTER_UNKNOWN',
+        '/exporters',
+        `headers are given for "${name}", which is no OTLP exporter`,
+      );
+    }
+  }
+  return exporters;
+}
+
+/** The lists of exporters, empty where there is none. */
+export function withLists({ exporters }: OpenTelemetryConfig) {
+  return { otlp: exporters.otlp ?? [], prometheus: exporters.prometheus ?? [] };
+}
+
+const DEFAULT_GRPC_PORT = 4317;
+const DEFAULT_HTTP_PORT = 4318;
+
+function targetOf(
+  site: Site<OpenTelemetryConfig>,
+  config: OtlpExporterConfig,
+  headers: Readonly<Record<string, string>>,
+  at: string,
+): OtlpTarget {
+  const { host, use_http: useHttp, port = useHttp ? DEFAULT_HTTP_PORT : DEFAULT_GRPC_PORT } = config;
+  const match = /^(?:(https?):\/\/)?(\[[\da-fA-F:.]+\]|[^\s/:@?#[\]]+)\/?$/.exec(host);
+  if (!match) {
+    const message = `"${host}" is no host of a collector`;
+    throw site.fault('OTEL_HOST', `${at}/host`, message, {
+      hint: 'a name or an address, with https:// before it for TLS; the port stands in "port"',
+    });
+  }
+  const secure = match[1] === 'https';
+  return {
+    host: match[2]!.replace(/^\[|\]$/g, ''),
+    port,
+    secure,
+    useHttp,
+    headers,
+    ...trusted(site, secure),
+    userAgent: `Sluice Version ${site.use('version')}`,
+  };
+}
+
+/** As `client_tls` says for backends. */
+function trusted(
+  site: Site<OpenTelemetryConfig>,
+  secure: boolean,
+): Pick<OtlpTarget, 'authorities' | 'distrustsSystem'> {
+  const tls = secure ? site.setting('client_tls') : undefined;
+  const authorities = (tls?.ca_certs ?? []).map((path) =>
+    readPem(site.read, path, '', (_kind, _at, message) => site.fault('OTEL_TLS', '', message)),
+  );
+  return { authorities, distrustsSystem: tls?.disable_system_ca_pool ?? false };
+}

@@ -1,0 +1,42 @@
+import type { HeaderBag } from '#contract';
+import type { SpanAttribute } from '../../services/tracing/span.ts';
+
+/** Puts headers on a span. */
+export type HeaderReport = (
+  headers: HeaderBag,
+  kind: 'request' | 'response',
+  attributes: Record<string, SpanAttribute>,
+) => void;
+
+/** Whoever reads these can act for the client. */
+const credentials = ['authorization', 'cookie', 'set-cookie', 'proxy-authorization'];
+
+/** Longest value, in characters, and longest of all values of one message together; what comes beyond is left out. */
+const MAX_VALUE = 1024;
+const MAX_VALUES = 8192;
+
+/** What puts headers on spans; null where nobody wants that. */
+export function headerReport(
+  config: { readonly report_headers: boolean; readonly skip_headers: readonly string[] } | undefined,
+): HeaderReport | null {
+  if (!config?.report_headers) return null;
+  const skipped = new Set([...credentials, ...config.skip_headers.map((name) => name.toLowerCase())]);
+  return (headers, kind, attributes) => {
+    let length = 0;
+    for (const [name, value] of headers) {
+      const lower = name.toLowerCase();
+      if (skipped.has(lower)) continue;
+      const short = shortened(value, MAX_VALUE);
+      length += lower.length + short.length;
+      if (length > MAX_VALUES) return;
+      const key = `http.${kind}.header.${lower}`;
+      const others = attributes[key] as readonly string[] | undefined;
+      attributes[key] = others ? [...others, short] : [short];
+    }
+  };
+}
+
+/** A text of bounded length that does not keep a longer one in memory. */
+export function shortened(text: string, most: number): string {
+  return text.length <= most ? text : Buffer.from(text.slice(0, most)).toString();
+}

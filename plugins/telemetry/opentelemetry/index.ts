@@ -1,0 +1,154 @@
+import {
+  type AccessRecord,
+  type AtService,
+  atBackend,
+  atEndpoint,
+  atService,
+  connectionObservers,
+  definePlugin,
+  meters,
+  type Offer,
+  offer,
+  type Site,
+} from '#contract';
+import { processStore, runtimeStore } from '../../services/metrics/process-metrics.ts';
+import { scrapes } from '../../services/metrics/prometheus-port.ts';
+import { gatewayMetrics } from '../../services/metrics/relay.ts';
+import { PROPAGATOR_NAMES, propagationOf } from '../../services/tracing/propagator.ts';
+import { connectionReport } from './client.ts';
+import { responseHeaders } from './endpoint-telemetry.ts';
+import { Engine, engines } from './engine.ts';
+import { exporterHeaders, openExporters, resourceOf, withLists } from './exporters.ts';
+import { type BackendLayer, backendLayerOf } from './layers.ts';
+import { backendSchema, endpointSchema, type OpenTelemetryConfig, serviceSchema } from './schema.ts';
+import { ServerMetrics } from './server.ts';
+
+const name = 'telemetry/opentelemetry';
+
+/** Longest time for the head of a scrape, in milliseconds. */
+const HEADER_MS = 3000;
+
+/** Metrics and traces of clients' requests, of endpoints' pipes and of backends, over OTLP and for Prometheus. */
+export const plugin = definePlugin({
+  name,
+  description: 'Reports metrics and traces over OTLP and to Prometheus.',
+  leaves: ['data'],
+  opens: ['/exporters/prometheus'],
+  offers: [engines, meters, connectionObservers],
+  takes: [engines, exporterHeaders],
+  places: [
+    atService(serviceSchema, attachService),
+    atEndpoint(endpointSchema, (site) => {
+      const engine = site.take(engines);
+      const telemetry = engine?.report(site, site.endpoint, site.config);
+      if (!engine || !telemetry) return {};
+      return { ...telemetry.attachment, ...observed(telemetry.layers.backend, engine.backend) };
+    }),
+    atBackend(backendSchema, (site) => {
+      const engine = site.take(engines);
+      const telemetry = engine?.endpoints.get(site.endpoint);
+      if (!engine || !telemetry) return {};
+      const layer = site.config.backend ? backendLayerOf(site.config.backend) : telemetry.layers.backend;
+      const isObserved = isDetailed(engine.backend) || isDetailed(telemetry.layers.backend);
+      return {
+        ...telemetry.attachmentOf(site.backend, layer, engine.propagation),
+        ...(!isObserved && isDetailed(layer) && { offers: [offer(connectionObservers, connectionReport)] }),
+      };
+    }),
+  ],
+});
+
+function isDetailed({ metrics, traces }: BackendLayer): boolean {
+  return metrics.detailed || traces.detailed;
+}
+
+/** Observes connections where the service does not. */
+function observed(layer: BackendLayer, service: BackendLayer): { readonly offers?: readonly Offer[] } {
+  return isDetailed(layer) && !isDetailed(service) ? { offers: [offer(connectionObservers, connectionReport)] } : {};
+}
+
+/**
+ * @throws ConfigError OTEL_EXPORTERS, OTEL_EXPORTER_NAME, OTEL_EXPORTER_UNKNOWN, OTEL_HOST, OTEL_BUCKETS, OTEL_PROPAGATORS,
+ * OTEL_PORT, OTEL_TLS
+ */
+function attachService(site: Site<OpenTelemetryConfig>): AtService {
+  checkBuckets(site);
+  if (site.config.trace_sample_rate === 0) {
+    site.warn('OTEL_SAMPLE_RATE', '/trace_sample_rate', '0 records no spans; KrakenD records all of them with it');
+  }
+  const resource = resourceOf(site);
+  const exporters = openExporters(site, resource);
+  const engine = new Engine(site, exporters, propagation(site));
+  listen(site, engine, resource);
+  const { global, destination } = engine;
+  const unmatched =
+    global.metrics && destination.instruments && new ServerMetrics(destination.instruments, global.metrics, null);
+  const finished = (record: AccessRecord): void => {
+    if (engine.skipped.skipsPath(record.path)) return;
+    if (record.route) engine.endpoints.get(record.route)?.finished(record);
+    else unmatched?.record(record);
+  };
+  return {
+    finished,
+    ...(global.traces?.headers && {
+      head: (head, _request, call) => call.set(responseHeaders, head.headers),
+    }),
+    offers: [
+      offer(engines, engine),
+      ...(engine.store ? [offer(meters, engine.store)] : []),
+      ...(isDetailed(engine.backend) ? [offer(connectionObservers, connectionReport)] : []),
+    ],
+    eachEndpoint: (at) => {
+      if (engine.endpoints.has(at.endpoint)) return {};
+      return engine.report(at, at.endpoint, undefined)?.attachment ?? {};
+    },
+    eachBackend: ({ endpoint, backend }) => {
+      const telemetry = engine.endpoints.get(endpoint);
+      if (!telemetry || Object.hasOwn(backend.extra_config, name)) return {};
+      return telemetry.attachmentOf(backend, telemetry.layers.backend, engine.propagation);
+    },
+  };
+}
+
+function checkBuckets(site: Site<OpenTelemetryConfig>): void {
+  for (const [field, bounds] of Object.entries(site.config.histograms) as [string, readonly number[]][]) {
+    const at = bounds.findIndex((bound, index) => index > 0 && bound <= bounds[index - 1]!);
+    if (at < 0) continue;
+    throw site.fault('OTEL_BUCKETS', `/histograms/${field}/${at}`, 'the ends of ranges are not in ascending order');
+  }
+}
+
+function propagation(site: Site<OpenTelemetryConfig>) {
+  try {
+    return propagationOf(process.env['OTEL_PROPAGATORS'] || undefined);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw site.fault('OTEL_PROPAGATORS', '', `OTEL_PROPAGATORS: ${error.message}`, {
+      hint: `names out of ${PROPAGATOR_NAMES.join(', ')}, separated by commas`,
+    });
+  }
+}
+
+/** Opens the ports that are scraped. */
+function listen(site: Site<OpenTelemetryConfig>, engine: Engine, resource: Readonly<Record<string, string>>): void {
+  const taken = new Set<string>();
+  for (const [index, config] of withLists(site.config).prometheus.entries()) {
+    const at = `/exporters/prometheus/${index}`;
+    const { name: exporter, port, listen_ip, host } = config;
+    const address = listen_ip ?? host ?? '0.0.0.0';
+    if (port !== 0 && taken.has(`${address}:${port}`)) {
+      throw site.fault('OTEL_PORT', `${at}/port`, `another exporter listens on ${address}:${port}`);
+    }
+    taken.add(`${address}:${port}`);
+    if (config.custom_metric_reporting_period !== 0) {
+      const message = 'custom_metric_reporting_period has no effect: Prometheus decides when it scrapes';
+      site.warn('OTEL_UNUSED', `${at}/custom_metric_reporting_period`, message);
+    }
+    if (config.process_metrics) engine.show(exporter, gatewayMetrics(site, 'process metrics', processStore));
+    if (config.go_metrics) engine.show(exporter, gatewayMetrics(site, 'runtime metrics', runtimeStore));
+    site.listen(
+      { host: address, port, headerTimeoutMs: HEADER_MS },
+      scrapes(() => engine.shown(exporter), resource),
+    );
+  }
+}

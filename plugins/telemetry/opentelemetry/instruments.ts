@@ -1,0 +1,119 @@
+import type { Instrument } from '../../services/metrics/instrument.ts';
+import type { MetricStore } from '../../services/metrics/metric-store.ts';
+import type { Distribution, Sum } from '../../services/metrics/series.ts';
+
+/** Put before names that no convention has: that of the compatible product, whose dashboards know it. */
+export const PREFIX = 'krakend';
+
+/** The attribute that names the layer of a span. */
+export const STAGE = `${PREFIX}.stage`;
+
+type Histogram = Instrument<Distribution>;
+type Counter = Instrument<Sum>;
+
+/** What one store measures. */
+export interface Instruments {
+  readonly serverDuration: Histogram;
+  readonly serverSize: Histogram;
+  readonly proxyDuration: Histogram;
+  readonly backendDuration: Histogram;
+  readonly client: ClientInstruments;
+}
+
+/** Of the requests to backends. */
+export interface ClientInstruments {
+  readonly duration: Histogram;
+  readonly responseSize: Histogram;
+  readonly requestSize: Histogram | Counter;
+  /** Null where they are not counted. */
+  readonly outcomes: OutcomeCounters | null;
+  readonly connection: ConnectionHistograms;
+  readonly read: ReadInstruments;
+  /** With the names of 1.27, `outcomes` are details. */
+  readonly detailed: OutcomeCounters;
+}
+
+export interface OutcomeCounters {
+  readonly started: Counter;
+  readonly failed: Counter;
+  readonly canceled: Counter;
+  readonly timedOut: Counter;
+  readonly noContentLength: Counter;
+}
+
+export interface ConnectionHistograms {
+  readonly wait: Histogram;
+  readonly dns: Histogram;
+  readonly tls: Histogram;
+}
+
+export interface ReadInstruments {
+  readonly size: Counter;
+  readonly time: Counter;
+  readonly errors: Counter;
+  readonly sizes: Histogram;
+  readonly times: Histogram;
+}
+
+/** Ends of the ranges of histograms. */
+export interface Buckets {
+  /** In seconds. */
+  readonly time: readonly number[];
+  /** In bytes. */
+  readonly size: readonly number[];
+}
+
+/** @param isNew the names of the conventions 1.27. */
+export function openInstruments(store: MetricStore, { time, size }: Buckets, isNew: boolean): Instruments {
+  const times = (name: string, description: string) => store.histogram(name, { description, unit: 's', bounds: time });
+  const sizes = (name: string, description: string) => store.histogram(name, { description, unit: 'By', bounds: size });
+  const counter = (name: string, description: string, unit?: string) =>
+    store.counter(name, unit === undefined ? { description } : { description, unit });
+  const sent = 'Size of request bodies to backends.';
+  const counters: OutcomeCounters = {
+    started: counter('http.client.request.started.count', 'Requests to backends.'),
+    failed: counter('http.client.request.failed.count', 'Requests to backends that failed.'),
+    canceled: counter('http.client.request.canceled.count', 'Requests to backends that were given up.'),
+    timedOut: counter('http.client.request.timedout.count', 'Requests to backends that took too long.'),
+    noContentLength: counter('http.client.response.no-content-length', 'Answers that do not tell their length.'),
+  };
+  return {
+    serverDuration: times(
+      isNew ? 'http.server.request.duration' : 'http.server.duration',
+      'Duration of requests of clients.',
+    ),
+    serverSize: sizes(
+      isNew ? 'http.server.response.body.size' : 'http.server.response.size',
+      'Size of response bodies to clients.',
+    ),
+    proxyDuration: times(`${PREFIX}.proxy.duration`, 'Duration of the pipes of endpoints.'),
+    backendDuration: times(`${PREFIX}.backend.duration`, 'Duration of the pipes of backends.'),
+    client: {
+      duration: times(
+        isNew ? 'http.client.request.duration' : 'http.client.duration',
+        'Duration of requests to backends, up to the headers of the answer.',
+      ),
+      responseSize: sizes(
+        isNew ? 'http.client.response.body.size' : 'http.client.response.size',
+        'Size that answers of backends tell.',
+      ),
+      requestSize: isNew
+        ? sizes('http.client.request.body.size', sent)
+        : counter('http.client.request.size', sent, 'By'),
+      outcomes: isNew ? null : counters,
+      detailed: counters,
+      connection: {
+        wait: times('http.client.request.get-conn.duration', 'Wait for a connection to a backend.'),
+        dns: times('http.client.request.dns.duration', 'Looking up the name of a backend.'),
+        tls: times('http.client.request.tls.duration', 'TLS handshakes with backends.'),
+      },
+      read: {
+        size: counter('http.client.response.read.size', 'Bytes read of answers of backends.', 'By'),
+        time: counter('http.client.response.read.time', 'Time spent reading answers of backends.', 's'),
+        errors: counter('http.client.response.read.errors', 'Answers of backends that broke off.'),
+        sizes: sizes('http.client.response.read.size-hist', 'Bytes read of an answer of a backend.'),
+        times: times('http.client.response.read.time-hist', 'Time spent reading an answer of a backend.'),
+      },
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { MeterAttributes } from '#contract';
+import { type HeaderReport, headerReport } from './header-report.ts';
+import type { BackendLayerConfig, GlobalLayerConfig, ProxyLayerConfig } from './schema.ts';
+
+/** What is reported of one layer, and with which attributes. Null where nothing is. */
+export interface Layer {
+  readonly metrics: MeterAttributes | null;
+  readonly traces: TraceLayer | null;
+}
+
+/** The spans of a layer. */
+export interface TraceLayer {
+  readonly attributes: MeterAttributes;
+  readonly headers: HeaderReport | null;
+}
+
+/** Which calls to a backend are reported: the whole pipe, the request up to its answer, the body, the connection. */
+export interface ClientSwitches {
+  readonly stage: boolean;
+  readonly roundTrip: boolean;
+  readonly readPayload: boolean;
+  readonly detailed: boolean;
+}
+
+export interface BackendLayer {
+  readonly metrics: ClientSwitches & { readonly attributes: MeterAttributes };
+  readonly traces: ClientSwitches & TraceLayer;
+}
+
+type Attributes = readonly { readonly key: string; readonly value: string }[];
+
+/** Those with an empty name or value are left out. */
+export function staticAttributes(list: Attributes = []): MeterAttributes {
+  return Object.freeze(
+    Object.fromEntries(
+      list.filter(({ key, value }) => key !== '' && value !== '').map(({ key, value }) => [key, value]),
+    ),
+  );
+}
+
+/** The outermost layer, and that around the backends of an endpoint. Undefined stands for all defaults. */
+export function layerOf(config: GlobalLayerConfig | ProxyLayerConfig | undefined): Layer {
+  return {
+    metrics: config?.disable_metrics ? null : staticAttributes(config?.metrics_static_attributes),
+    traces: config?.disable_traces
+      ? null
+      : { attributes: staticAttributes(config?.traces_static_attributes), headers: headerReport(config) },
+  };
+}
+
+/** Of an object that is there, what it switches on; of one that is not, everything. */
+function switchesOf(config: BackendLayerConfig['metrics']): ClientSwitches {
+  if (!config) return { stage: true, roundTrip: true, readPayload: true, detailed: true };
+  return {
+    stage: !config.disable_stage,
+    roundTrip: config.round_trip,
+    readPayload: config.read_payload,
+    detailed: config.detailed_connection,
+  };
+}
+
+export function backendLayerOf({ metrics, traces }: BackendLayerConfig = {}): BackendLayer {
+  return {
+    metrics: { ...switchesOf(metrics), attributes: staticAttributes(metrics?.static_attributes) },
+    traces: {
+      ...switchesOf(traces),
+      attributes: staticAttributes(traces?.static_attributes),
+      headers: headerReport(traces),
+    },
+  };
+}

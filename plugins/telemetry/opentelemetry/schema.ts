@@ -1,0 +1,291 @@
+import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
+import { TIME_BOUNDS } from '../../services/metrics/metric-store.ts';
+
+const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
+
+const text = (description: string, example: string) =>
+  ({ type: 'string', description, default: '', examples: [example] }) as const;
+
+const seconds = (description: string) => ({ type: 'integer', minimum: 0, description, default: 0 }) as const;
+
+const port = (description: string) => ({ type: 'integer', minimum: 0, maximum: 65535, description }) as const;
+
+const exporterName = { type: 'string', minLength: 1, description: 'Name of the exporter, unlike all others.' } as const;
+
+const bounds = (description: string, initial: readonly number[]) =>
+  ({
+    type: 'array',
+    items: { type: 'number', exclusiveMinimum: 0 },
+    minItems: 1,
+    maxItems: 200,
+    description,
+    default: initial,
+  }) as const;
+
+const attributes = (of: string) =>
+  ({
+    type: 'array',
+    maxItems: 64,
+    items: {
+      type: 'object',
+      required: ['key', 'value'],
+      properties: {
+        key: { type: 'string', description: 'Name of the attribute; an empty one is left out.' },
+        value: { type: 'string', description: 'Its value; an empty one is left out.' },
+      },
+    },
+    description: `Attributes that all ${of} of this layer have.`,
+    default: [],
+    examples: [[{ key: 'team', value: 'checkout' }]],
+  }) as const;
+
+const headerReport = {
+  report_headers: flag('Put the headers of requests and responses on spans, those with credentials left out.'),
+  skip_headers: {
+    type: 'array',
+    items: { type: 'string', pattern: HEADER_NAME_PATTERN },
+    description: 'Headers that are not put on spans.',
+    default: [],
+    examples: [['X-Internal-Id']],
+  },
+} as const;
+
+const staticAttributes = {
+  metrics_static_attributes: attributes('metrics'),
+  traces_static_attributes: attributes('spans'),
+} as const;
+
+const layerSwitches = {
+  disable_metrics: flag('Measure nothing in this layer.'),
+  disable_traces: flag('Record no spans in this layer.'),
+} as const;
+
+const proxyLayer = {
+  type: 'object',
+  description: 'The pipe of an endpoint: from the request let through to the merged reply. Default: everything.',
+  properties: { ...layerSwitches, ...headerReport, ...staticAttributes },
+} as const;
+
+const clientSwitches = {
+  disable_stage: flag('Leave out the pipe of the backend; round_trip and read_payload go on.'),
+  round_trip: flag('Report the request to the backend, up to the headers of its answer.'),
+  read_payload: flag('Report how the body of the answer is read.'),
+  detailed_connection: flag('Report how the connection was found or opened.'),
+} as const;
+
+const backendLayer = {
+  type: 'object',
+  description: 'The calls to backends. Default: everything.',
+  properties: {
+    metrics: {
+      type: 'object',
+      description: 'What is measured. Default: everything; of an object that is there, what it switches on.',
+      properties: { ...clientSwitches, static_attributes: attributes('metrics') },
+    },
+    traces: {
+      type: 'object',
+      description: 'Which spans there are. Default: all; of an object that is there, those it switches on.',
+      properties: { ...clientSwitches, static_attributes: attributes('spans'), ...headerReport },
+    },
+  },
+} as const;
+
+const sampleRate = {
+  type: 'number',
+  minimum: 0,
+  maximum: 1,
+  description: 'Share of requests whose spans are recorded, from 0, none, to 1, all.',
+} as const;
+
+const otlpExporter = {
+  type: 'object',
+  required: ['name', 'host'],
+  properties: {
+    name: exporterName,
+    host: {
+      type: 'string',
+      minLength: 1,
+      description: 'Name or address of the collector; with https:// before it over TLS.',
+      examples: ['https://otel.internal'],
+    },
+    port: port('Port of the collector. Default: 4317, with use_http 4318.'),
+    use_http: flag('Send protobuf over HTTP to /v1/traces and /v1/metrics instead of gRPC.'),
+    disable_metrics: flag('Send no metrics, but of endpoints that name the exporter.'),
+    disable_traces: flag('Send no spans, but of endpoints that name the exporter.'),
+    custom_metric_reporting_period: seconds('Seconds between pushes of metrics; 0 for metric_reporting_period.'),
+  },
+} as const;
+
+const prometheusExporter = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: exporterName,
+    port: { ...port('Port that is scraped, at /metrics; 0 for any free port.'), default: 9090 },
+    listen_ip: { type: 'string', description: 'Address to listen on. Default: 0.0.0.0.', examples: ['127.0.0.1'] },
+    host: { type: 'string', description: 'Old form of listen_ip.', deprecated: true },
+    process_metrics: flag('Show CPU time, memory, open files and start of the processes.'),
+    go_metrics: flag('Show delay of the event loop, heap and garbage collection, as nodejs_*.'),
+    disable_metrics: flag('Show no metrics, but of endpoints that name the exporter.'),
+    custom_metric_reporting_period: seconds('Without effect: Prometheus decides when it scrapes.'),
+  },
+} as const;
+
+export const serviceSchema = {
+  type: 'object',
+  title: 'OpenTelemetry',
+  description: 'Metrics and traces of the gateway, of its endpoints and of their backends.',
+  required: ['exporters'],
+  examples: [
+    {
+      exporters: { prometheus: [{ name: 'local', port: 0, listen_ip: '127.0.0.1', process_metrics: true }] },
+      skip_paths: ['/health'],
+      layers: { backend: { metrics: { round_trip: true } } },
+    },
+    {
+      service_name: 'shop',
+      deploy_env: 'production',
+      trace_sample_rate: 0.1,
+      exporters: {
+        otlp: [{ name: 'collector', host: 'localhost', use_http: true }],
+      },
+      layers: {
+        global: { metrics_static_attributes: [{ key: 'region', value: 'eu' }], semantic_convention: '1.27' },
+        proxy: { report_headers: true },
+      },
+    },
+  ],
+  properties: {
+    service_name: text("What the service is called. Default: the configuration's name, else Sluice.", 'shop'),
+    service_version: text("Version of the service. Default: the gateway's.", '2.1.0'),
+    deploy_env: text('Where it runs; not told when it is empty.', 'production'),
+    metric_reporting_period: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Seconds between pushes of metrics over OTLP.',
+      default: 30,
+    },
+    trace_sample_rate: { ...sampleRate, default: 1 },
+    skip_paths: {
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'Paths and patterns of endpoints that are not reported; one that ends in / stands for everything below it, too. [""] skips none. Default, also for an empty list: the paths of the gateway itself.',
+      default: [],
+      examples: [['/health', '/internal/{id}']],
+    },
+    exporters: {
+      type: 'object',
+      description: 'Where metrics and spans go; at least one.',
+      properties: {
+        otlp: {
+          type: 'array',
+          items: otlpExporter,
+          maxItems: 16,
+          description: 'Collectors that take OTLP.',
+          default: [],
+        },
+        prometheus: {
+          type: 'array',
+          items: prometheusExporter,
+          maxItems: 16,
+          description: 'Ports that Prometheus scrapes. Values are at most a second old where there are workers.',
+          default: [],
+        },
+      },
+    },
+    histograms: {
+      type: 'object',
+      description: 'Upper ends of the ranges of histograms, ascending. Other ones begin new series.',
+      properties: {
+        time_buckets: bounds('In seconds.', TIME_BOUNDS),
+        size_buckets: bounds(
+          'In bytes.',
+          [
+            128, 256, 512, 1024, 4096, 8192, 16_384, 32_768, 65_536, 262_144, 524_288, 1_048_576, 4_194_304, 16_777_216,
+            67_108_864,
+          ],
+        ),
+      },
+      default: {},
+    },
+    layers: {
+      type: 'object',
+      description: 'What is reported. Default: everything.',
+      properties: {
+        global: {
+          type: 'object',
+          description: 'Requests of clients, from their head to the end of the response. Default: everything.',
+          properties: {
+            ...layerSwitches,
+            disable_propagation: flag('Begin a trace of its own for every request, whatever the client says.'),
+            ...headerReport,
+            ...staticAttributes,
+            semantic_convention: {
+              type: 'string',
+              enum: ['', '1.27'],
+              description: 'Names of metrics: those of 1.27, or the older ones that dashboards know.',
+              default: '',
+            },
+          },
+        },
+        proxy: proxyLayer,
+        backend: backendLayer,
+      },
+      default: {},
+    },
+  },
+} as const satisfies Schema;
+
+export const endpointSchema = {
+  type: 'object',
+  title: 'OpenTelemetry of an endpoint',
+  description: 'Replaces what the service says for an endpoint; each object in full.',
+  examples: [{ proxy: { report_headers: true }, backend: { metrics: { disable_stage: true } } }],
+  properties: {
+    global: { type: 'object', description: 'Attributes of the outermost layer.', properties: staticAttributes },
+    proxy: proxyLayer,
+    backend: backendLayer,
+    exporters_override: {
+      type: 'object',
+      description: 'Where metrics and spans of the endpoint go instead, and how many.',
+      properties: {
+        metric_exporters: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Names of exporters. Default: those of the service.',
+          examples: [['local']],
+        },
+        trace_exporters: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Names of OTLP exporters. Default: those of the service.',
+          examples: [['collector']],
+        },
+        metric_reporting_period: {
+          type: 'integer',
+          minimum: 1,
+          description: "Seconds between pushes of metrics. Default: the exporter's.",
+        },
+        trace_sample_rate: { ...sampleRate, description: `${sampleRate.description} Default: the service's.` },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+export const backendSchema = {
+  type: 'object',
+  title: 'OpenTelemetry of a backend',
+  description: 'Replaces what endpoint and service say for a backend.',
+  examples: [{ backend: { traces: { round_trip: true } } }],
+  properties: { backend: backendLayer },
+} as const satisfies Schema;
+
+export type OpenTelemetryConfig = Infer<typeof serviceSchema>;
+export type EndpointOverride = Infer<typeof endpointSchema>;
+export type BackendOverride = Infer<typeof backendSchema>;
+export type GlobalLayerConfig = Infer<typeof serviceSchema.properties.layers.properties.global>;
+export type ProxyLayerConfig = Infer<typeof proxyLayer>;
+export type BackendLayerConfig = Infer<typeof backendLayer>;
+export type OtlpExporterConfig = Infer<typeof otlpExporter>;
+export type PrometheusExporterConfig = Infer<typeof prometheusExporter>;

@@ -1,0 +1,370 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { until } from '../../../support/conditions.ts';
+import { json } from '../../../support/gateway.ts';
+import { Stage } from './fixture.ts';
+
+const user = { http_route: '/u/:id' };
+
+describe('telemetry/opentelemetry metrics', () => {
+  const stage = new Stage();
+  beforeEach(() => stage.startBackend());
+  afterEach(() => stage.close());
+
+  it('count requests of different paths under the pattern of their endpoint, as one series', async () => {
+    await stage.start();
+    await stage.ask('/u/1');
+    await stage.ask('/u/2');
+    const { series, value } = await stage.scrape();
+    const labels = { http_request_method: 'GET', url_scheme: 'http', http_response_status_code: '200' };
+    equal(series('http_server_duration', user).length, 1);
+    equal(value('http_server_duration', { ...user, ...labels }), 2);
+    equal(value('krakend_proxy_duration', { ...user, error: 'false', canceled: 'false', complete: 'true' }), 2);
+  });
+
+  it('write variables of patterns in lower case, behind a colon', async () => {
+    await stage.start({}, { endpoints: [stage.endpoint({ endpoint: '/a/{userId}' }, { url_pattern: '/b/{userId}' })] });
+    await stage.ask('/a/1');
+    const { value } = await stage.scrape();
+    equal(value('http_server_duration', { http_route: '/a/:userid' }), 1);
+    equal(value('krakend_backend_duration', { http_route: '/b/:userid', krakend_endpoint_route: '/a/:userid' }), 1);
+  });
+
+  it('count a request that no endpoint answers under its status, and in no other layer', async () => {
+    await stage.start();
+    equal(await stage.ask('/nope'), 404);
+    const { value, series } = await stage.scrape();
+    equal(value('http_server_duration', { http_route: '404 Not Found', http_response_status_code: '404' }), 1);
+    deepEqual(series('krakend_proxy_duration'), []);
+  });
+
+  it('count methods that nobody knows as one', async () => {
+    await stage.start();
+    await stage.ask('/u/1', { method: 'PURGE' });
+    await stage.ask('/u/1', { method: 'LINK' });
+    equal((await stage.scrape()).value('http_server_duration', { http_request_method: '_OTHER' }), 2);
+  });
+
+  it('tell the size of responses as written, and the sizes and times of what backends answer', async () => {
+    await stage.start();
+    await stage.ask('/u/1');
+    const { series, value, text } = await stage.scrape();
+    equal(series('http_server_response_size', user)[0]!.sum, '{"ok":true}'.length);
+    const labels = { http_route: '/v1/users/:id', clientname: '/v1/users/:id', server_address: '127.0.0.1' };
+    const port = new URL(stage.backend.url).port;
+    equal(value('http_client_duration', { ...labels, server_port: port, http_response_status_code: '200' }), 1);
+    equal(value('http_client_request_started_count_total', labels), 1);
+    equal(value('http_client_request_get_conn_duration', labels), 1);
+    equal(value('http_client_request_dns_duration', labels), 1);
+    equal(value('http_client_response_read_size_total', labels), 11);
+    equal(value('http_client_response_read_size_hist', labels), 1);
+    equal(value('http_client_response_read_time_hist', labels), 1);
+    match(text, /^krakend_backend_duration_bucket\{.*le="0.075"\} \d+$/m);
+    match(text, /^target_info\{service_name="shop",service_version="[^"]+"\} 1$/m);
+  });
+
+  it('count answers without a length, and the size of those with one', async () => {
+    await stage.start({}, { endpoints: [stage.endpoint({ method: 'POST', output_encoding: 'no-op' })] });
+    await stage.ask('/u/1', { method: 'POST', body: 'four' });
+    const { value } = await stage.scrape();
+    equal(value('http_client_response_no_content_length_total'), 1);
+    equal(value('http_client_request_size_total', { http_response_status_code: '200' }), 4);
+    await stage.close();
+    await stage.startBackend((_seen, response) => response.setHeader('content-length', 2).end('{}'));
+    await stage.start();
+    await stage.ask('/u/1');
+    equal((await stage.scrape()).series('http_client_response_size')[0]!.sum, 2);
+  });
+
+  it('count an endpoint one of whose backends fails as failed and not complete', async () => {
+    await stage.start(
+      {},
+      {
+        endpoints: [
+          {
+            endpoint: '/both',
+            backend: [
+              { host: [stage.backend.url], url_pattern: '/a' },
+              { host: ['http://127.0.0.1:1'], url_pattern: '/b' },
+            ],
+          },
+        ],
+      },
+    );
+    equal(await stage.ask('/both'), 200);
+    const { value } = await stage.scrape();
+    equal(value('krakend_proxy_duration', { complete: 'false', error: 'true', canceled: 'false' }), 1);
+    equal(value('krakend_backend_duration', { http_route: '/b', error: 'true' }), 1);
+    equal(value('http_client_request_failed_count_total', { http_route: '/b' }), 1);
+    equal(value('http_client_duration', { http_route: '/b', http_response_status_code: '0' }), 1);
+    equal(value('http_client_request_canceled_count_total'), 0);
+  });
+
+  it('count a request that took too long as failed and as timed out', async () => {
+    await stage.close();
+    await stage.startBackend(() => {});
+    await stage.start({}, { endpoints: [stage.endpoint({ timeout: '30ms' })] });
+    equal(await stage.ask('/u/1'), 500);
+    const { value } = await stage.scrape();
+    equal(value('http_client_request_timedout_count_total'), 1);
+    equal(value('http_client_request_failed_count_total'), 1);
+    equal(value('krakend_proxy_duration', { error: 'true', canceled: 'false' }), 1);
+  });
+
+  it('count a request whose client leaves as canceled and not as failed', async () => {
+    await stage.close();
+    const leaving = new AbortController();
+    await stage.startBackend(() => leaving.abort());
+    await stage.start();
+    await stage.ask('/u/1', { signal: leaving.signal }).catch(() => {});
+    await until(async () => (await stage.scrape()).value('http_server_duration') === 1);
+    const { value } = await stage.scrape();
+    equal(value('http_server_duration', { http_response_status_code: '499' }), 1);
+    equal(value('http_client_request_canceled_count_total'), 1);
+    equal(value('http_client_request_failed_count_total'), 0);
+    equal(value('krakend_proxy_duration', { error: 'false', canceled: 'true' }), 1);
+  });
+
+  it('count a body that breaks off as an error of reading', async () => {
+    await stage.close();
+    await stage.startBackend((_seen, response) => {
+      response.writeHead(200, { 'Content-Length': 100 });
+      response.write('{');
+      setImmediate(() => response.destroy());
+    });
+    await stage.start();
+    equal(await stage.ask('/u/1'), 500);
+    equal((await stage.scrape()).value('http_client_response_read_errors_total', { error: 'true' }), 1);
+  });
+
+  it('of backends are the stage alone where the object that says so is empty', async () => {
+    await stage.start({ layers: { backend: { metrics: {} } } });
+    await stage.ask('/u/1');
+    const { value, series } = await stage.scrape();
+    equal(value('krakend_backend_duration'), 1);
+    deepEqual(series('http_client_duration'), []);
+    deepEqual(series('http_client_request_get_conn_duration'), []);
+  });
+
+  for (const [what, switches, measured, detailed] of [
+    ['round_trip', { round_trip: true }, true, false],
+    ['read_payload', { read_payload: true }, true, false],
+    ['detailed_connection alone', { detailed_connection: true }, false, false],
+    ['round_trip with details', { round_trip: true, detailed_connection: true }, true, true],
+    ['round_trip without the stage', { round_trip: true, disable_stage: true }, true, false],
+  ] as const) {
+    it(`of requests to backends with ${what} are ${measured ? 'all there' : 'not there'}`, async () => {
+      await stage.start({ layers: { backend: { metrics: switches } } });
+      await stage.ask('/u/1');
+      const { value, series } = await stage.scrape();
+      equal(value('http_client_duration'), measured ? 1 : 0);
+      equal(value('http_client_response_read_size_hist'), measured ? 1 : 0);
+      equal(value('http_client_request_get_conn_duration'), detailed ? 1 : 0);
+      equal(series('krakend_backend_duration').length, 'disable_stage' in switches ? 0 : 1);
+    });
+  }
+
+  it('have the names of the conventions 1.27 where they are asked for', async () => {
+    await stage.start({ layers: { global: { semantic_convention: '1.27' } } });
+    await stage.ask('/u/1');
+    const { value } = await stage.scrape();
+    for (const name of [
+      'http_server_request_duration',
+      'http_server_response_body_size',
+      'http_client_request_duration',
+      'http_client_request_started_count_total',
+      'krakend_proxy_duration',
+    ]) {
+      equal(value(name), 1, name);
+    }
+    equal(value('http_server_duration'), 0);
+  });
+
+  it('with the names of 1.27 count outcomes among the details alone', async () => {
+    const metrics = { round_trip: true };
+    await stage.start({ layers: { global: { semantic_convention: '1.27' }, backend: { metrics } } });
+    await stage.ask('/u/1');
+    deepEqual((await stage.scrape()).series('http_client_request_started_count_total'), []);
+  });
+
+  it('are left out of a layer that is switched off', async () => {
+    await stage.start({ layers: { global: { disable_metrics: true }, proxy: { disable_metrics: true } } });
+    await stage.ask('/u/1');
+    const { series, value } = await stage.scrape();
+    deepEqual(series('http_server_duration'), []);
+    deepEqual(series('krakend_proxy_duration'), []);
+    equal(value('krakend_backend_duration'), 1);
+  });
+
+  it('have the attributes of their layer, of which empty ones are left out and built-in ones are not replaced', async () => {
+    const list = [
+      { key: 'team', value: 'a' },
+      { key: '', value: 'x' },
+      { key: 'empty', value: '' },
+      { key: 'http.route', value: 'mine' },
+      { key: '__proto__', value: 'p' },
+    ];
+    await stage.start({ layers: { global: { metrics_static_attributes: list } } });
+    await stage.ask('/u/1');
+    const [series] = (await stage.scrape()).series('http_server_duration', { team: 'a' });
+    equal(series!.labels['http_route'], '/u/:id');
+    equal('empty' in series!.labels, false);
+  });
+
+  it('of an endpoint have what the endpoint says of a layer in the place of what the service says, in full', async () => {
+    const extra = {
+      proxy: { report_headers: true },
+      global: { metrics_static_attributes: [{ key: 'own', value: 'yes' }] },
+    };
+    await stage.start(
+      { layers: { proxy: { metrics_static_attributes: [{ key: 'team', value: 'a' }] } } },
+      {
+        endpoints: [
+          stage.endpoint(),
+          stage.endpoint(
+            { endpoint: '/own', extra_config: { 'telemetry/opentelemetry': extra } },
+            { url_pattern: '/x' },
+          ),
+        ],
+      },
+    );
+    await stage.ask('/u/1');
+    await stage.ask('/own');
+    const { series } = await stage.scrape();
+    equal(series('krakend_proxy_duration', user)[0]!.labels['team'], 'a');
+    equal(series('krakend_proxy_duration', { http_route: '/own' })[0]!.labels['team'], undefined);
+    equal(series('http_server_duration', { http_route: '/own' })[0]!.labels['own'], 'yes');
+  });
+
+  it('of a backend follow the backend, else the endpoint, else the service', async () => {
+    const only = (metrics: object) => ({ 'telemetry/opentelemetry': { backend: { metrics } } });
+    await stage.start(
+      { layers: { backend: { metrics: {} } } },
+      {
+        endpoints: [
+          stage.endpoint({ endpoint: '/service' }, { url_pattern: '/service' }),
+          stage.endpoint(
+            { endpoint: '/endpoint', extra_config: only({ round_trip: true, detailed_connection: true }) },
+            { url_pattern: '/endpoint' },
+          ),
+          stage.endpoint(
+            { endpoint: '/backend', extra_config: only({ round_trip: true }) },
+            { url_pattern: '/backend', extra_config: only({ disable_stage: true }) },
+          ),
+          stage.endpoint(
+            { endpoint: '/all' },
+            { url_pattern: '/all', extra_config: { 'telemetry/opentelemetry': { backend: {} } } },
+          ),
+        ],
+      },
+    );
+    for (const path of ['/service', '/endpoint', '/backend', '/all']) await stage.ask(path);
+    const { series } = await stage.scrape();
+    const routes = (name: string) => series(name).map(({ labels }) => labels['http_route']);
+    deepEqual(routes('krakend_backend_duration').sort(), ['/all', '/endpoint', '/service']);
+    deepEqual(routes('http_client_duration').sort(), ['/all', '/endpoint']);
+    deepEqual(routes('http_client_request_get_conn_duration').sort(), ['/all', '/endpoint']);
+  });
+
+  it('leave out the endpoints whose patterns are to be skipped, however their variables are written', async () => {
+    await stage.start(
+      { skip_paths: ['/foo/{bar}', '/b/:x'] },
+      {
+        endpoints: [
+          stage.endpoint({ endpoint: '/foo/{bar}' }, { url_pattern: '/' }),
+          stage.endpoint({ endpoint: '/b/{X}' }, { url_pattern: '/' }),
+        ],
+      },
+    );
+    equal(await stage.ask('/foo/1'), 200);
+    equal(await stage.ask('/b/1'), 200);
+    deepEqual([...(await stage.scrape()).types.keys()], ['target_info']);
+  });
+
+  it('leave out the paths of the gateway itself, unless nothing is to be skipped', async () => {
+    await stage.start();
+    await stage.ask('/__health');
+    deepEqual((await stage.scrape()).series('http_server_duration'), []);
+    await stage.gateway.reload(stage.config({ skip_paths: [''] }));
+    await stage.ask('/__health');
+    equal((await stage.scrape()).value('http_server_duration', { http_response_status_code: '200' }), 1);
+  });
+
+  it('leave out everything below a path that ends in a slash', async () => {
+    await stage.start({ skip_paths: ['/internal/'] });
+    await stage.ask('/internal/a');
+    deepEqual((await stage.scrape()).series('http_server_duration'), []);
+  });
+
+  it('have the ranges that are configured', async () => {
+    await stage.start({ histograms: { time_buckets: [0.5, 1], size_buckets: [8] } });
+    await stage.ask('/u/1');
+    const { series } = await stage.scrape();
+    deepEqual(new Set(Object.keys(series('http_server_duration')[0]!.buckets)), new Set(['0.5', '1', '+Inf']));
+    deepEqual(series('http_server_response_size')[0]!.buckets, { '8': 0, '+Inf': 1 });
+  });
+
+  it('go on counting after a reload that leaves the exporters as they are', async () => {
+    await stage.start();
+    await stage.ask('/u/1');
+    await stage.gateway.reload(stage.config({}, { timeout: '3s' }));
+    await stage.ask('/u/1');
+    equal((await stage.scrape()).value('http_server_duration'), 2);
+  });
+
+  it('of an endpoint go to the exporters that it names, one that takes none otherwise included', async () => {
+    const other = await stage.httpReceiver();
+    const named = { exporters_override: { metric_exporters: ['other'], metric_reporting_period: 1 } };
+    await stage.start(
+      {
+        exporters: {
+          otlp: [{ name: 'other', host: '127.0.0.1', port: other.port, use_http: true, disable_metrics: true }],
+        },
+      },
+      {
+        endpoints: [
+          stage.endpoint(),
+          stage.endpoint(
+            { endpoint: '/own', extra_config: { 'telemetry/opentelemetry': named } },
+            { url_pattern: '/x' },
+          ),
+        ],
+      },
+    );
+    await stage.ask('/u/1');
+    await stage.ask('/own');
+    await until(() => other.last('http.server.duration') !== undefined);
+    const { series } = await stage.scrape();
+    deepEqual(
+      series('http_server_duration').map(({ labels }) => labels['http_route']),
+      ['/u/:id'],
+    );
+    ok(other.points.every(({ attributes }) => attributes['http.route'] !== '/u/:id'));
+  });
+
+  it('of an answer passed as bytes are complete', async () => {
+    await stage.start({}, { endpoints: [stage.endpoint({ output_encoding: 'no-op' })] });
+    await stage.ask('/u/1');
+    equal((await stage.scrape()).value('krakend_proxy_duration', { complete: 'true', error: 'false' }), 1);
+  });
+
+  it('count a refusal before the pipe in the outermost layer', async () => {
+    const extra = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 1 } };
+    await stage.start({}, { endpoints: [stage.endpoint({ extra_config: extra })] });
+    await stage.ask('/u/1');
+    equal(await stage.ask('/u/1'), 503);
+    const { value } = await stage.scrape();
+    equal(value('http_server_duration', { ...user, http_response_status_code: '503' }), 1);
+    equal(value('krakend_proxy_duration'), 1);
+  });
+
+  it('of answers without a body have no size', async () => {
+    await stage.close();
+    await stage.startBackend(json({ ok: true }, 204));
+    await stage.start({}, { endpoints: [stage.endpoint({ output_encoding: 'no-op' })] });
+    equal(await stage.ask('/u/1'), 204);
+    const { value } = await stage.scrape();
+    equal(value('http_client_response_size'), 0);
+    equal(value('http_client_response_no_content_length_total'), 0);
+    equal(value('http_client_response_read_size_hist'), 0);
+  });
+});

@@ -1,0 +1,209 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttp2, createSecureServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
+import { createServer as createHttps } from 'node:https';
+import { createRequire } from 'node:module';
+import type { AddressInfo, Server } from 'node:net';
+
+interface Decoder {
+  decode(bytes: Uint8Array): unknown;
+  toObject(message: unknown, options: object): Record<string, never>;
+}
+
+/** The definitions of the protocol, as its authors have published them for JavaScript. */
+const { collector } = createRequire(import.meta.url)('otlp-definitions/build/src/generated/root').opentelemetry.proto;
+const traceRequest: Decoder = collector.trace.v1.ExportTraceServiceRequest;
+const metricsRequest: Decoder = collector.metrics.v1.ExportMetricsServiceRequest;
+
+/** A span as a collector gets it. */
+export interface ReceivedSpan {
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  readonly traceState: string;
+  readonly kind: string;
+  readonly flags: number;
+  /** Nanoseconds. */
+  readonly start: bigint;
+  readonly end: bigint;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly events: readonly { readonly name: string; readonly timeUnixNano: string }[];
+  readonly status: { readonly code?: string; readonly message?: string };
+  readonly resource: Readonly<Record<string, unknown>>;
+  readonly scope: { readonly name: string };
+}
+
+/** One point of a metric. */
+export interface ReceivedPoint {
+  readonly metric: string;
+  readonly unit: string;
+  readonly type: 'sum' | 'gauge' | 'histogram';
+  readonly monotonic: boolean;
+  readonly temporality: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Of a histogram its count. */
+  readonly value: number;
+  readonly sum: number;
+  readonly buckets: readonly number[];
+  readonly bounds: readonly number[];
+  readonly resource: Readonly<Record<string, unknown>>;
+}
+
+export interface Receiver {
+  readonly port: number;
+  readonly spans: readonly ReceivedSpan[];
+  /** Points of the pushes so far, oldest first. */
+  readonly points: readonly ReceivedPoint[];
+  readonly requests: readonly { readonly path: string; readonly headers: IncomingMessage['headers'] }[];
+  /** The last value of a metric with these attributes among others. */
+  last(metric: string, attributes?: Readonly<Record<string, unknown>>): ReceivedPoint | undefined;
+  close(): Promise<void>;
+}
+
+export interface ReceiverOptions {
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Answers in the place of the collector: a status, or never. */
+  readonly fail?: () => number | 'never' | undefined;
+  /** Default: any free port. */
+  readonly port?: number;
+}
+
+function plain(list: readonly { key: string; value: Record<string, unknown> }[] = []): Record<string, unknown> {
+  return Object.fromEntries(list.map(({ key, value }) => [key, anyValue(value)]));
+}
+
+function anyValue(value: Record<string, unknown>): unknown {
+  if ('arrayValue' in value) return (value['arrayValue'] as { values: Record<string, unknown>[] }).values.map(anyValue);
+  if ('intValue' in value) return Number(value['intValue']);
+  return Object.values(value)[0];
+}
+
+const hex = (base64 = '') => Buffer.from(base64, 'base64').toString('hex');
+
+class Received {
+  readonly spans: ReceivedSpan[] = [];
+  readonly points: ReceivedPoint[] = [];
+  readonly requests: { path: string; headers: IncomingMessage['headers'] }[] = [];
+
+  take(path: string, headers: IncomingMessage['headers'], body: Buffer): void {
+    this.requests.push({ path, headers });
+    const isTraces = path.includes('race');
+    const decoder = isTraces ? traceRequest : metricsRequest;
+    const message = decoder.toObject(decoder.decode(body), { longs: String, enums: String, bytes: String });
+    if (isTraces) for (const each of message['resourceSpans'] ?? []) this.#takeSpans(each);
+    else for (const each of message['resourceMetrics'] ?? []) this.#takePoints(each);
+  }
+
+  #takeSpans({ resource, scopeSpans }: any): void {
+    for (const { scope, spans } of scopeSpans) {
+      for (const span of spans) {
+        this.spans.push({
+          ...span,
+          traceId: hex(span.traceId),
+          spanId: hex(span.spanId),
+          parentSpanId: hex(span.parentSpanId),
+          traceState: span.traceState ?? '',
+          start: BigInt(span.startTimeUnixNano),
+          end: BigInt(span.endTimeUnixNano),
+          attributes: plain(span.attributes),
+          events: span.events ?? [],
+          status: span.status ?? {},
+          resource: plain(resource.attributes),
+          scope,
+        });
+      }
+    }
+  }
+
+  #takePoints({ resource, scopeMetrics }: any): void {
+    for (const { metrics } of scopeMetrics) {
+      for (const { name, unit, ...data } of metrics) {
+        const type = (['sum', 'gauge', 'histogram'] as const).find((each) => data[each])!;
+        const { dataPoints, isMonotonic, aggregationTemporality } = data[type];
+        for (const point of dataPoints) {
+          this.points.push({
+            metric: name,
+            unit: unit ?? '',
+            type,
+            monotonic: isMonotonic ?? false,
+            temporality: aggregationTemporality,
+            attributes: plain(point.attributes),
+            value: Number(point.count ?? point.asDouble ?? point.asInt),
+            sum: point.sum ?? 0,
+            buckets: (point.bucketCounts ?? []).map(Number),
+            bounds: point.explicitBounds ?? [],
+            resource: plain(resource.attributes),
+          });
+        }
+      }
+    }
+  }
+
+  last(metric: string, attributes: Readonly<Record<string, unknown>> = {}): ReceivedPoint | undefined {
+    const asked = Object.entries(attributes);
+    return this.points.findLast(
+      (point) => point.metric === metric && asked.every(([key, value]) => point.attributes[key] === value),
+    );
+  }
+}
+
+async function listen(
+  received: Received,
+  server: Server | Http2Server,
+  port: number,
+  end: () => void,
+): Promise<Receiver> {
+  await new Promise<void>((resolve) => {
+    (server as Server).listen(port, '127.0.0.1', () => resolve());
+  });
+  return Object.assign(received, {
+    port: ((server as Server).address() as AddressInfo).port,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        end();
+      }),
+  });
+}
+
+/** A collector that takes OTLP over HTTP. */
+export async function startHttpReceiver({ tls, fail, port = 0 }: ReceiverOptions = {}): Promise<Receiver> {
+  const received = new Received();
+  const answer = async (message: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of message) chunks.push(chunk as Buffer);
+    const outcome = fail?.();
+    if (outcome === 'never') return;
+    if (outcome === undefined) received.take(message.url!, message.headers, Buffer.concat(chunks));
+    response.writeHead(outcome ?? 200, { 'Content-Type': 'application/x-protobuf' }).end();
+  };
+  const server = tls ? createHttps(tls, answer) : createServer(answer);
+  return listen(received, server, port, () => server.closeAllConnections());
+}
+
+/** A collector that takes OTLP over gRPC. */
+export async function startGrpcReceiver({ tls, fail, port = 0 }: ReceiverOptions = {}): Promise<Receiver> {
+  const received = new Received();
+  const server = tls ? createSecureServer(tls) : createHttp2();
+  const sessions = new Set<{ destroy(): void }>();
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('error', () => {});
+    session.once('close', () => sessions.delete(session));
+  });
+  server.on('stream', async (stream: ServerHttp2Stream, headers) => {
+    stream.on('error', () => {});
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) chunks.push(chunk as Buffer);
+    const status = fail?.();
+    if (status === 'never') return;
+    // A flag and the length stand before the message.
+    if (status === undefined) received.take(headers[':path']!, headers, Buffer.concat(chunks).subarray(5));
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(status ?? 0) }));
+    stream.end(Buffer.alloc(5));
+  });
+  return listen(received, server as never, port, () => {
+    for (const session of sessions) session.destroy();
+  });
+}
