@@ -47,9 +47,9 @@ const plugins: Manifest = {
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
   'telemetry/logstash': () => import('./telemetry/logstash.ts'),
   'telemetry/moesif': () => import('./telemetry/moesif/index.ts'),
-  'validation/cel': () => import('./validation/cel/index.ts'),
   'telemetry/opentelemetry': () => import('./telemetry/opentelemetry/index.ts'),
   'telemetry/opentelemetry-security': () => import('./telemetry/opentelemetry-security.ts'),
+  'validation/cel': () => import('./validation/cel/index.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
 };
 

@@ -5,12 +5,18 @@ import type { Gateway } from '../../kernel/index.ts';
 import { createUpstream } from '../../samples/quickstart/upstream.ts';
 import { startGateway } from '../support/gateway.ts';
 
-/** A sample, served over the upstream of the quickstart. @param name its folder under `samples/`. */
-export async function serveSample(name: string): Promise<{ gateway: Gateway; close(): Promise<void> }> {
+/**
+ * A sample, served over the upstream of the quickstart.
+ * @param name its folder under `samples/`. @param change of its text, as where it names a port.
+ */
+export async function serveSample(
+  name: string,
+  change: (text: string) => string = (text) => text,
+): Promise<{ gateway: Gateway; close(): Promise<void> }> {
   const upstream = createUpstream().listen(0, '127.0.0.1');
   await once(upstream, 'listening');
   const { port } = upstream.address() as AddressInfo;
-  const config = JSON.parse(readFileSync(`samples/${name}/gateway.json`, 'utf8'));
+  const config = JSON.parse(change(readFileSync(`samples/${name}/gateway.json`, 'utf8')));
   const gateway = await startGateway({ ...config, host: [`http://127.0.0.1:${port}`] });
   return {
     gateway,

@@ -1,6 +1,6 @@
 import type { Log } from '#contract';
 import type { MetricStore } from '../metrics/metric-store.ts';
-import type { Span, SpanExporter } from '../tracing/span.ts';
+import type { Span, SpanExporter } from '../tracing/trace.ts';
 import { BatchQueue, within } from './batch-queue.ts';
 import type { Delegate, MetricRequest, SpanRequest } from './delegates.ts';
 import { sdkMetrics } from './metrics.ts';

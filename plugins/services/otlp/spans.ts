@@ -1,5 +1,5 @@
 import type { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import type { Span, SpanKind } from '../tracing/span.ts';
+import type { Span, SpanKind } from '../tracing/trace.ts';
 import { highResolution, type Resource, type Scope, sdkResource } from './resource.ts';
 
 type SdkSpan = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0][number];

@@ -1,6 +1,5 @@
 import { isSpanId, isTraceId } from './ids.ts';
-import type { Propagator } from './propagator.ts';
-import type { RemoteContext } from './trace.ts';
+import type { Propagator, RemoteContext } from './trace.ts';
 
 /** The single header of Zipkin's B3. */
 export const b3: Propagator = {

@@ -1,17 +1,7 @@
 import type { HeaderBag } from '#contract';
 import { b3, b3Multi } from './b3.ts';
-import type { Carried, RemoteContext, Trace } from './trace.ts';
+import type { Carried, Propagator, Trace } from './trace.ts';
 import { baggageOf, traceContext } from './w3c.ts';
-
-/** One way to tell another service of a trace. */
-export interface Propagator {
-  /** The headers it writes, in lower case. */
-  readonly headers: readonly string[];
-  /** Null where the headers tell of no trace, or of none that can be. */
-  extract(headers: HeaderBag): RemoteContext | null;
-  /** @param spanId of the caller. */
-  inject(headers: HeaderBag, trace: Trace, spanId: string): void;
-}
 
 /** What goes from service to service with a request. */
 export interface Propagation {

@@ -1,6 +1,6 @@
 import type { HeaderBag } from '#contract';
 import { isSpanId, isTraceId } from './ids.ts';
-import type { Propagator } from './propagator.ts';
+import type { Propagator } from './trace.ts';
 
 /** Longest state and baggage that are passed on, in characters. */
 const MAX_STATE = 512;

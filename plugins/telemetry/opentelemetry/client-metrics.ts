@@ -1,10 +1,12 @@
 import type { ConnectionTimes, MeterAttributes, Reply } from '#contract';
 import type { Distribution, Series, Sum } from '../../services/metrics/series.ts';
-import type { ClientFailure } from './client.ts';
 import type { ClientInstruments } from './instruments.ts';
 
 /** Addresses of one backend, and statuses of one address, whose series are looked up once. */
 const MAX_KNOWN = 64;
+
+/** How a request failed. */
+export type ClientFailure = 'failed' | 'canceled' | 'timedout' | null;
 
 /** Measures the requests to one backend. */
 export class ClientMetrics {

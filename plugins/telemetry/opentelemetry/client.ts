@@ -10,9 +10,9 @@ import {
   type Wrap,
 } from '#contract';
 import type { Propagation } from '../../services/tracing/propagator.ts';
-import { Span, type SpanAttribute } from '../../services/tracing/span.ts';
 import type { Trace } from '../../services/tracing/trace.ts';
-import type { ClientMetrics, ClientSeries } from './client-metrics.ts';
+import { Span, type SpanAttribute } from '../../services/tracing/trace.ts';
+import type { ClientFailure, ClientMetrics, ClientSeries } from './client-metrics.ts';
 import { STAGE } from './instruments.ts';
 import type { ClientSwitches, TraceLayer } from './layers.ts';
 import { spanSlot } from './stage.ts';
@@ -91,7 +91,7 @@ export const connectionReport: ConnectionObserver = {
     attributes['dns-duration'] = opened.dnsMs / 1000;
     attributes['tls-duration'] = opened.tlsMs / 1000;
   },
-  answered(_ms, _request, call) {
+  responded(_ms, _request, call) {
     const span = call.get(clientSlot)?.span;
     if (!span) return;
     span.events ??= [];
@@ -99,9 +99,6 @@ export const connectionReport: ConnectionObserver = {
     if (span.events.length < 16) span.events.push({ name: 'first-byte-time', at: performance.now() });
   },
 };
-
-/** How a request failed. */
-export type ClientFailure = 'failed' | 'canceled' | 'timedout' | null;
 
 function failureOf(reply: Reply, call: Call): ClientFailure {
   const [error] = reply.errors;

@@ -11,7 +11,7 @@ import {
   traceSlot,
 } from '#contract';
 import type { Propagation } from '../../services/tracing/propagator.ts';
-import type { SpanExporter } from '../../services/tracing/span.ts';
+import type { SpanExporter } from '../../services/tracing/trace.ts';
 import { nothingCarried, type Sampler, Trace } from '../../services/tracing/trace.ts';
 import { reportClient } from './client.ts';
 import { ClientMetrics } from './client-metrics.ts';

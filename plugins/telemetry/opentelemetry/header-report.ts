@@ -1,5 +1,5 @@
 import type { HeaderBag } from '#contract';
-import type { SpanAttribute } from '../../services/tracing/span.ts';
+import type { SpanAttribute } from '../../services/tracing/trace.ts';
 
 /** Puts headers on a span. */
 export type HeaderReport = (

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { AccessRecord, HeaderBag, MeterAttributes } from '#contract';
 import type { Distribution } from '../../services/metrics/series.ts';
-import { Span, type SpanAttribute } from '../../services/tracing/span.ts';
 import type { Trace } from '../../services/tracing/trace.ts';
+import { Span, type SpanAttribute } from '../../services/tracing/trace.ts';
 import { shortened } from './header-report.ts';
 import { type Instruments, STAGE } from './instruments.ts';
 import type { TraceLayer } from './layers.ts';

@@ -2,8 +2,8 @@ import { type Call, defineSlot, type MeterAttributes, type PipeRequest, type Rep
 import type { Instrument } from '../../services/metrics/instrument.ts';
 import { outcomeOf, type PipeOutcome } from '../../services/metrics/pipe-outcome.ts';
 import type { Distribution } from '../../services/metrics/series.ts';
-import { Span, type SpanAttribute } from '../../services/tracing/span.ts';
 import type { Trace } from '../../services/tracing/trace.ts';
+import { Span, type SpanAttribute } from '../../services/tracing/trace.ts';
 import { STAGE } from './instruments.ts';
 import type { TraceLayer } from './layers.ts';
 

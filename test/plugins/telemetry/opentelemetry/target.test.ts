@@ -1,0 +1,49 @@
+import { deepEqual } from 'node:assert/strict';
+import { openExporters, resourceOf } from '../../../../plugins/telemetry/opentelemetry/exporters.ts';
+
+describe('the collector that a configuration names', () => {
+  /** What is kept tells where requests go. */
+  const targetOf = (config: object): { host: string; port: number; secure: boolean; useHttp: boolean } => {
+    let kept: never;
+    const site = {
+      config: {
+        service_name: '',
+        service_version: '',
+        deploy_env: '',
+        exporters: { otlp: [{ name: 'a', ...config }] },
+      },
+      setting: () => undefined,
+      take: () => undefined,
+      use: (name: string) => (name === 'version' ? '1.2.3' : { at: () => ({}) }),
+      keep(key: never) {
+        kept = key;
+      },
+    };
+    openExporters(site as never, resourceOf(site as never));
+    const { host, port, secure, useHttp } = (kept! as { target: never })['target'] as never;
+    return { host, port, secure, useHttp };
+  };
+
+  it('is asked at its port: 4318 over HTTP, 4317 over gRPC', () => {
+    const http = { host: 'otel', use_http: true };
+    deepEqual(
+      [targetOf(http), targetOf({ host: 'otel', use_http: false }), targetOf({ ...http, port: 80 })].map(
+        ({ port }) => port,
+      ),
+      [4318, 4317, 80],
+    );
+  });
+
+  it('is asked over TLS where its host says https, with names and addresses of any kind', () => {
+    const hosts = ['otel', 'http://otel', 'https://otel/', 'https://[::1]'].map((host) => targetOf({ host }));
+    deepEqual(
+      hosts.map(({ host, secure }) => [host, secure]),
+      [
+        ['otel', false],
+        ['otel', false],
+        ['otel', true],
+        ['::1', true],
+      ],
+    );
+  });
+});

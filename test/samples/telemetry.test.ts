@@ -1,0 +1,34 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { sluice } from '../kernel/cli/command.ts';
+import { freePort } from '../support/conditions.ts';
+import { scrape } from '../support/prometheus.ts';
+import { serveSample } from './serve.ts';
+
+describe('the sample of telemetry', () => {
+  let sample: Awaited<ReturnType<typeof serveSample>>;
+  let port: number;
+
+  before(async () => {
+    port = await freePort();
+    sample = await serveSample('telemetry', (text) => text.replace('9091', String(port)));
+  });
+  after(() => sample.close());
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/telemetry/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('shows what was asked, but for what is skipped', async () => {
+    for (const url of ['/users/1', '/users/2', '/companies/7', '/internal/1', '/nope'])
+      await sample.gateway.inject(url);
+    const { value, series } = await scrape(port);
+    equal(value('http_server_duration', { http_route: '/users/:user', region: 'eu' }), 2);
+    equal(value('http_server_duration', { http_route: '404 Not Found' }), 1);
+    deepEqual(series('http_server_duration', { http_route: '/internal/:id' }), []);
+    deepEqual(
+      series('krakend_backend_duration').map(({ labels }) => labels['http_route']),
+      ['/users/:user'],
+    );
+  });
+});
