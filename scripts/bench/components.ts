@@ -19,6 +19,8 @@ function scenario(name: string, attach: (folder: string) => Attached, endpoint: 
 
 const browser = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
 
+const scraped = { name: 'local', port: 0, listen_ip: '127.0.0.1' };
+
 export const componentScenarios: readonly Scenario[] = [
   scenario('cors', () => ({
     service: {
@@ -46,6 +48,15 @@ export const componentScenarios: readonly Scenario[] = [
   })),
   scenario('circuit-breaker', () => ({
     backend: { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 5 } },
+  })),
+  scenario('metrics', () => ({ service: { 'telemetry/opentelemetry': { exporters: { prometheus: [scraped] } } } })),
+  scenario('traces-unsampled', () => ({
+    service: {
+      'telemetry/opentelemetry': {
+        trace_sample_rate: 0,
+        exporters: { otlp: [{ name: 'collector', host: '127.0.0.1', port: 1, disable_metrics: true }] },
+      },
+    },
   })),
   // A token is verified once and then found again; of the others more come than are remembered.
   scenario('token-cached', (folder) => tokens(folder, 'RS256', 1)),

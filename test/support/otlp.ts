@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 
 interface Decoder {
   decode(bytes: Uint8Array): unknown;
-  toObject(message: unknown, options: object): Record<string, never>;
+  toObject(message: unknown, options: object): Readonly<Record<string, RawResource[]>>;
 }
 
 /** The definitions of the protocol, as its authors have published them for JavaScript. */
@@ -68,7 +68,7 @@ export interface ReceiverOptions {
   readonly port?: number;
 }
 
-function plain(list: readonly { key: string; value: Record<string, unknown> }[] = []): Record<string, unknown> {
+function plain(list: RawAttributes = []): Record<string, unknown> {
   return Object.fromEntries(list.map(({ key, value }) => [key, anyValue(value)]));
 }
 
@@ -79,6 +79,50 @@ function anyValue(value: Record<string, unknown>): unknown {
 }
 
 const hex = (base64 = '') => Buffer.from(base64, 'base64').toString('hex');
+
+type RawAttributes = { readonly key: string; readonly value: Record<string, unknown> }[];
+
+interface RawData {
+  readonly dataPoints: {
+    readonly attributes: RawAttributes;
+    readonly count?: string;
+    readonly asDouble?: number;
+    readonly asInt?: string;
+    readonly sum?: number;
+    readonly bucketCounts?: string[];
+    readonly explicitBounds?: number[];
+  }[];
+  readonly isMonotonic?: boolean;
+  readonly aggregationTemporality: string;
+}
+
+/** Members of messages that tests look at. */
+interface RawResource {
+  readonly resource: { readonly attributes: RawAttributes };
+  readonly scopeSpans?: {
+    readonly scope: { readonly name: string };
+    readonly spans: {
+      readonly name: string;
+      readonly kind: string;
+      readonly flags: number;
+      readonly traceId: string;
+      readonly spanId: string;
+      readonly parentSpanId?: string;
+      readonly traceState?: string;
+      readonly startTimeUnixNano: string;
+      readonly endTimeUnixNano: string;
+      readonly attributes: RawAttributes;
+      readonly events?: ReceivedSpan['events'];
+      readonly status?: ReceivedSpan['status'];
+    }[];
+  }[];
+  readonly scopeMetrics?: {
+    readonly metrics: (Partial<Record<'sum' | 'gauge' | 'histogram', RawData>> & {
+      readonly name: string;
+      readonly unit?: string;
+    })[];
+  }[];
+}
 
 class Received {
   readonly spans: ReceivedSpan[] = [];
@@ -94,7 +138,7 @@ class Received {
     else for (const each of message['resourceMetrics'] ?? []) this.#takePoints(each);
   }
 
-  #takeSpans({ resource, scopeSpans }: any): void {
+  #takeSpans({ resource, scopeSpans = [] }: RawResource): void {
     for (const { scope, spans } of scopeSpans) {
       for (const span of spans) {
         this.spans.push({
@@ -115,11 +159,11 @@ class Received {
     }
   }
 
-  #takePoints({ resource, scopeMetrics }: any): void {
+  #takePoints({ resource, scopeMetrics = [] }: RawResource): void {
     for (const { metrics } of scopeMetrics) {
       for (const { name, unit, ...data } of metrics) {
         const type = (['sum', 'gauge', 'histogram'] as const).find((each) => data[each])!;
-        const { dataPoints, isMonotonic, aggregationTemporality } = data[type];
+        const { dataPoints, isMonotonic, aggregationTemporality } = data[type]!;
         for (const point of dataPoints) {
           this.points.push({
             metric: name,

@@ -45,16 +45,16 @@ export function reportClient(report: ClientReport): Wrap<PipeRequest> {
   const isDetailed = Boolean(metrics?.isDetailed || (traces?.roundTrip && traces.detailed));
   return (next) => (request, call) => {
     const trace = report.trace(call);
-    const isRecorded = traces !== null && trace !== null && trace.sampled;
-    if (metrics === null && !isRecorded) {
+    const recorded = traces && trace?.sampled ? trace : null;
+    if (!metrics && !recorded) {
       if (trace) propagation?.inject(request.headers, trace, nearest(trace, call));
       return next(request, call);
     }
     const startedAt = performance.now();
-    const series = metrics && metrics.of(request.origin);
+    const series = metrics?.of(request.origin) ?? null;
     const sentBytes = request.body?.length;
     series?.started();
-    const span = isRecorded && traces.roundTrip ? openSpan(report, traces, trace, startedAt, request, call) : null;
+    const span = recorded && traces?.roundTrip ? openSpan(report, traces, recorded, startedAt, request, call) : null;
     const spanId = span?.spanId ?? (trace && propagation ? nearest(trace, call) : '');
     if (trace) propagation?.inject(request.headers, trace, spanId);
     const finish = (reply: Reply): Reply => {
@@ -62,8 +62,8 @@ export function reportClient(report: ClientReport): Wrap<PipeRequest> {
       const failure = failureOf(reply, call);
       series?.answered(endedAt - startedAt, reply, failure, sentBytes);
       if (span) closeSpan(span, traces!, reply, failure, endedAt);
-      if (reply.body instanceof ByteStream && (series || (isRecorded && traces.readPayload))) {
-        const read = isRecorded && traces.readPayload ? openRead(trace, report.route, endedAt, spanId) : null;
+      if (reply.body instanceof ByteStream && (series || (recorded && traces!.readPayload))) {
+        const read = recorded && traces!.readPayload ? openRead(recorded, report.route, endedAt, spanId) : null;
         reply.body.tap(new BodyRead(series, read, endedAt));
       }
       return reply;

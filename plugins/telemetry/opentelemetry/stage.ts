@@ -49,10 +49,10 @@ export function reportStage(stage: Stage): Wrap<PipeRequest> {
   const { metrics, traces } = stage;
   return (next) => (request, call) => {
     const trace = stage.trace(request, call);
-    const isRecorded = traces !== null && trace !== null && trace.sampled;
-    if (metrics === null && !isRecorded) return next(request, call);
+    const recorded = traces && trace?.sampled ? trace : null;
+    if (!metrics && !recorded) return next(request, call);
     const startedAt = performance.now();
-    const span = isRecorded ? openSpan(stage, traces, trace, startedAt, request, call) : null;
+    const span = recorded ? openSpan(stage, traces!, recorded, startedAt, request, call) : null;
     const finish = (reply: Reply): Reply => {
       const endedAt = performance.now();
       const outcome = outcomeOf(reply);
