@@ -6,7 +6,7 @@ const schema = {
   title: 'Credentials of OpenTelemetry exporters',
   description: 'Headers that are sent to collectors of telemetry/opentelemetry.',
   required: ['otlp'],
-  examples: [{ otlp: [{ name: 'collector', headers: { Authorization: '$COLLECTOR_TOKEN' } }] }],
+  examples: [{ otlp: [{ name: 'collector', headers: { Authorization: '%{COLLECTOR_TOKEN}' } }] }],
   properties: {
     otlp: {
       type: 'array',
