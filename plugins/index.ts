@@ -13,6 +13,7 @@ const plugins: Manifest = {
   'backend/graphql': () => import('./backend/graphql/index.ts'),
   'backend/http': () => import('./backend/http/index.ts'),
   'backend/http/client': () => import('./backend/http/client/index.ts'),
+  'backend/lambda': () => import('./backend/lambda/index.ts'),
   'discovery/dns': () => import('./discovery/dns.ts'),
   'discovery/dns-shared': () => import('./discovery/dns-shared.ts'),
   'discovery/static': () => import('./discovery/static.ts'),

@@ -1,0 +1,148 @@
+import {
+  type AtBackend,
+  atBackend,
+  BackendError,
+  type BackendSite,
+  CallError,
+  definePlugin,
+  httpSigners,
+  type Infer,
+  type PipeRequest,
+  paramKey,
+  Reply,
+  type Schema,
+  toCallError,
+} from '#contract';
+import { CredentialChain, defaultRegion } from '../../services/aws/credentials.ts';
+import { paramOf } from '../../services/params.ts';
+import { type Invoking, invoke } from './invoke.ts';
+
+const schema = {
+  type: 'object',
+  title: 'AWS Lambda',
+  examples: [
+    { function_name: 'orders:live', region: 'eu-west-1', max_retries: 1 },
+    { function_name: 'orders', region: 'eu-west-1', endpoint: 'http://127.0.0.1:4566' },
+  ],
+  properties: {
+    function_name: {
+      type: 'string',
+      minLength: 1,
+      description: 'Name of the function, with an alias behind a colon or as ARN.',
+      examples: ['orders:live'],
+    },
+    function_param_name: {
+      type: 'string',
+      minLength: 1,
+      description: 'Variable of the path that holds the name. Default: function.',
+      examples: ['function'],
+    },
+    region: {
+      type: 'string',
+      minLength: 1,
+      description: 'AWS region. Default: of the environment.',
+      examples: ['eu-west-1'],
+    },
+    endpoint: {
+      type: 'string',
+      description: 'Address in the place of that of AWS, for emulators.',
+      examples: ['http://127.0.0.1:4566'],
+    },
+    max_retries: {
+      type: 'integer',
+      minimum: -1,
+      maximum: 10,
+      description:
+        'Attempts after one that was throttled, that the server failed or that did not get through; -1 for 3.',
+      default: 0,
+    },
+  },
+} as const satisfies Schema;
+
+type Config = Infer<typeof schema>;
+
+/** What the AWS clients do where nobody says. */
+const STANDARD_RETRIES = 3;
+
+/** Invokes AWS Lambda functions and waits for what they return. */
+export const plugin = definePlugin({
+  name: 'backend/lambda',
+  description: 'Invokes an AWS Lambda function in the place of an HTTP backend.',
+  takes: [httpSigners],
+  places: [atBackend(schema, attach)],
+});
+
+function attach(site: BackendSite<Config>): AtBackend {
+  const { config, backend, endpoint, log } = site;
+  const base = config.endpoint && URL.parse(config.endpoint);
+  if (base === null || (base && !/^https?:$/.test(base.protocol))) {
+    throw site.fault('LAMBDA_ENDPOINT', '/endpoint', `"${config.endpoint}" is no address`, {
+      hint: 'http://127.0.0.1:4566',
+    });
+  }
+  const { function_name: fixed, function_param_name: named } = config;
+  if (fixed !== undefined && named !== undefined) {
+    site.warn('LAMBDA_NAME', '/function_param_name', 'function_name wins: function_param_name has no effect');
+  }
+  const param = paramKey(named ?? 'function');
+  if (fixed === undefined && !variablesOf(endpoint.endpoint).includes(param)) {
+    site.warn('LAMBDA_NAME', '', `the path has no {${named ?? 'function'}}: no function is ever found`, {
+      hint: '"function_name" for one that is always the same',
+    });
+  }
+  const send = site.http({ followsRedirects: false });
+  const credentials = site.keep('credentials', () => new CredentialChain(process.env, send));
+  credentials.send = send;
+  let region: Promise<string | undefined> | null = null;
+  const invoking: Invoking = {
+    send,
+    credentials,
+    region: () => {
+      region ??= config.region === undefined ? defaultRegion(process.env) : Promise.resolve(config.region);
+      return region;
+    },
+    endpoint: config.endpoint || undefined,
+    maxRetries: config.max_retries < 0 ? STANDARD_RETRIES : config.max_retries,
+    log,
+  };
+  let isTold = false;
+  const failed = (error: unknown): Reply => {
+    const failure = toCallError(error);
+    if (!isTold && /^(?:AWS_CREDENTIALS|LAMBDA_REGION)$/.test(failure.code)) {
+      isTold = true;
+      log.error(`[Lambda] ${failure.message}`);
+    }
+    return Reply.failed(failure);
+  };
+  const payloadOf = backend.method === 'GET' ? paramsOf : bodyOf;
+  return {
+    protocol: {
+      replies: 'data',
+      hostless: true,
+      async call(request, call) {
+        try {
+          const name = fixed ?? paramOf(request, param);
+          if (!name) throw new BackendError('LAMBDA_NAME', 'the request names no lambda function');
+          return await invoke(invoking, name, await payloadOf(request), request, call);
+        } catch (error) {
+          return failed(call.reason instanceof CallError ? call.reason : error);
+        }
+      },
+    },
+  };
+}
+
+/** Keys of the variables of a path. */
+function variablesOf(path: string): string[] {
+  return [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => paramKey(name!));
+}
+
+/** The variables of the path as an object, their names in lower case. */
+function paramsOf({ params }: PipeRequest): Uint8Array {
+  const named = Object.entries(params).map(([key, value]) => [key.toLowerCase(), value]);
+  return Buffer.from(JSON.stringify(Object.fromEntries(named)));
+}
+
+function bodyOf({ body }: PipeRequest): Uint8Array | Promise<Uint8Array> {
+  return body?.bytes() ?? new Uint8Array();
+}

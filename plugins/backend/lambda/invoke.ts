@@ -1,0 +1,150 @@
+import {
+  BackendError,
+  type Call,
+  type CallError,
+  type Cancellation,
+  type Data,
+  discard,
+  HeaderBag,
+  isObject,
+  type Log,
+  mayLoseDigits,
+  PipeRequest,
+  parseExact,
+  Query,
+  Reply,
+  RequestBody,
+  type Step,
+} from '#contract';
+import type { CredentialChain } from '../../services/aws/credentials.ts';
+import { signAws } from '../../services/aws/sigv4.ts';
+
+/** How functions are invoked. */
+export interface Invoking {
+  readonly send: Step<PipeRequest>;
+  readonly credentials: CredentialChain;
+  /** Undefined where nobody says one. */
+  readonly region: () => Promise<string | undefined>;
+  /** Base address; undefined for that of AWS in the region. */
+  readonly endpoint: string | undefined;
+  /** Attempts after the first. */
+  readonly maxRetries: number;
+  readonly log: Log;
+}
+
+/** Longest answer of a function, in bytes: AWS hands out six megabytes. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Wait before the second attempt, in milliseconds; doubled for each further one. */
+const FIRST_WAIT_MS = 50;
+const MAX_WAIT_MS = 5_000;
+
+/** Invokes a function and waits for what it returns. */
+export async function invoke(
+  invoking: Invoking,
+  name: string,
+  payload: Uint8Array,
+  request: PipeRequest,
+  call: Call,
+): Promise<Reply> {
+  const region = await invoking.region();
+  if (region === undefined)
+    throw new BackendError('LAMBDA_REGION', 'no AWS region: neither "region" nor AWS_REGION is set');
+  for (let attempt = 0; ; attempt++) {
+    const reply = await once(invoking, region, name, payload, request, call);
+    const isWorthwhile = attempt < invoking.maxRetries && isTransient(reply) && !call.reason;
+    if (!isWorthwhile) return reply.errors.length > 0 ? reply : read(reply, name, invoking.log);
+    discard(reply.body);
+    await pause(Math.min(FIRST_WAIT_MS * 2 ** attempt, MAX_WAIT_MS) * (0.5 + Math.random() / 2), call);
+    if (call.reason) return Reply.failed(call.reason as CallError);
+  }
+}
+
+async function once(
+  { send, credentials, endpoint }: Invoking,
+  region: string,
+  name: string,
+  payload: Uint8Array,
+  { client }: PipeRequest,
+  call: Call,
+): Promise<Reply> {
+  const base = new URL(endpoint ?? `https://lambda.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
+  const target = `${base.pathname.replace(/\/$/, '')}/2015-03-31/functions/${encodeURIComponent(name)}/invocations`;
+  const headers = new HeaderBag(['X-Amz-Invocation-Type', 'RequestResponse', 'X-Amz-Log-Type', 'None']);
+  const signed = signAws(
+    { method: 'POST', host: base.host, target, headers, body: payload },
+    await credentials.get(),
+    { region, service: 'lambda' },
+    Date.now(),
+  );
+  for (const [header, value] of signed.headers) headers.append(header, value);
+  const body = payload.length > 0 ? RequestBody.of(payload) : null;
+  const invocation = new PipeRequest(client, {}, new Query(), headers, body);
+  Object.assign(invocation, { method: 'POST', origin: base.origin, target });
+  return send(invocation, call);
+}
+
+/** True for a failure that may be over in a moment. */
+function isTransient({ errors, status }: Reply): boolean {
+  return errors.length > 0 || status === 429 || status >= 500;
+}
+
+/** @throws BackendError LAMBDA_STATUS, LAMBDA_FUNCTION, LAMBDA_PAYLOAD */
+async function read(reply: Reply, name: string, log: Log): Promise<Reply> {
+  const { status, headers, body } = reply;
+  const bytes = body instanceof Uint8Array ? body : await body?.collect(MAX_ANSWER_BYTES);
+  const text = Buffer.from(bytes ?? []).toString();
+  if (status !== 200) {
+    const code = headers.get('x-amzn-errortype')?.split(':')[0] || fieldOf(text, '__type', 'Type', 'code');
+    log.warning(`[Lambda] ${name}: status ${status}${code ? `, ${code}` : ''}`);
+    throw new BackendError('LAMBDA_STATUS', `lambda function ${name}: status ${status}`, { upstreamStatus: status });
+  }
+  if (headers.has('x-amz-function-error')) {
+    const type = fieldOf(text, 'errorType') || headers.get('x-amz-function-error');
+    log.warning(`[Lambda] ${name}: the function has failed, ${type}`);
+    throw new BackendError('LAMBDA_FUNCTION', `lambda function ${name} has failed: ${type}`);
+  }
+  const answer = Reply.data(dataOf(text, name));
+  const version = headers.get('x-amz-executed-version');
+  if (version !== undefined) answer.headers.set('X-Amz-Executed-Version', version);
+  return answer;
+}
+
+/** An object as it is, lists under `collection`, everything else under `content`. */
+function dataOf(text: string, name: string) {
+  let data: Data;
+  try {
+    data = mayLoseDigits(text) ? parseExact(text) : JSON.parse(text);
+  } catch (cause) {
+    const what = text.trim() === '' ? 'nothing' : 'no JSON';
+    throw new BackendError('LAMBDA_PAYLOAD', `lambda function ${name} has returned ${what}`, { cause });
+  }
+  if (isObject(data)) return data;
+  return Array.isArray(data) ? { collection: data } : { content: data };
+}
+
+/** The first of some fields of a JSON object that is a text; empty for none. */
+function fieldOf(text: string, ...names: string[]): string {
+  try {
+    const held: unknown = JSON.parse(text);
+    for (const name of names) {
+      const value = isObject(held) && Object.hasOwn(held, name) ? held[name] : undefined;
+      if (typeof value === 'string') return value.slice(0, 200);
+    }
+  } catch {}
+  return '';
+}
+
+/** Waits, or until the call is given up. */
+function pause(ms: number, call: Call): Promise<void> {
+  return new Promise((resolve) => {
+    let cancellation: Cancellation | null = null;
+    const timer = setTimeout(() => {
+      cancellation?.off();
+      resolve();
+    }, ms);
+    cancellation = call.onCancel(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

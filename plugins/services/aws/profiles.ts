@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** Variables of the environment. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+type Section = ReadonlyMap<string, string>;
+
+/** What the shared files say of the profile that the environment names; an empty section where there is none. */
+export async function readProfile(environment: Environment): Promise<Section> {
+  const name = environment['AWS_PROFILE'] || 'default';
+  const home = environment['HOME'] || homedir();
+  const [config, credentials] = await Promise.all([
+    readSections(environment['AWS_CONFIG_FILE'] || join(home, '.aws/config')),
+    readSections(environment['AWS_SHARED_CREDENTIALS_FILE'] || join(home, '.aws/credentials')),
+  ]);
+  const own = credentials.get(name) ?? none;
+  return new Map([...(config.get(`profile ${name}`) ?? config.get(name) ?? none), ...own]);
+}
+
+const none: Section = new Map();
+
+async function readSections(path: string): Promise<ReadonlyMap<string, Section>> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch {
+    return new Map();
+  }
+  const sections = new Map<string, Map<string, string>>();
+  let section = new Map<string, string>();
+  for (const line of text.split(/\r?\n/)) {
+    const header = /^\s*\[\s*([^\]]*?)\s*\]/.exec(line)?.[1];
+    if (header !== undefined) {
+      section = sections.get(header) ?? new Map();
+      sections.set(header, section);
+      continue;
+    }
+    const [, key, value] = /^([^\s#;=][^=]*?)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    if (key !== undefined) section.set(key.toLowerCase(), value!);
+  }
+  return sections;
+}
