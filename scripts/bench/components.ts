@@ -63,6 +63,17 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('token-hs256', (folder) => tokens(folder, 'HS256', 100)),
   scenario('token-rs256', (folder) => tokens(folder, 'RS256', 12_000)),
   scenario('token-es256', (folder) => tokens(folder, 'ES256', 12_000)),
+  scenario('lua', () => ({
+    endpoint: {
+      'modifier/lua-proxy': {
+        pre: `local r = request.load()
+local agent = r:headers('User-Agent')
+if r:method() ~= 'GET' then custom_error('only GET', 405) end
+if agent == '' then agent = 'unknown' end
+r:headers('X-Agent', agent .. '/' .. r:query())`,
+      },
+    },
+  })),
   scenario('cel', () => ({
     endpoint: {
       'validation/cel': [

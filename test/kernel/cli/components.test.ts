@@ -10,8 +10,6 @@ const ofEndpoints = [
   'documentation/postman',
   'governance/quota',
   'modifier/jmespath',
-  'modifier/lua-endpoint',
-  'modifier/lua-proxy',
   'modifier/request-body-generator',
   'modifier/response-body',
   'modifier/response-body-generator',

@@ -1,0 +1,101 @@
+import { type PipeRequest, paramKey, Query, RequestBody } from '#contract';
+import { bytesOf, type LuaState, lauxlib, lua, pushText, raise, textArg } from '../../services/lua/fengari.ts';
+import { headerMethods } from '../../services/lua/headers.ts';
+import { defineObject } from '../../services/lua/object.ts';
+import { currentRun } from '../../services/lua/run.ts';
+import { paramOf } from '../../services/params.ts';
+
+/** The request of a pipe as a script sees it. */
+export interface ScriptedRequest {
+  readonly request: PipeRequest;
+  /** As the script has set it; it leads nowhere. */
+  path: string;
+  /** The backend is chosen: its address is there, and can be changed. */
+  readonly isAddressed: boolean;
+}
+
+/** True for a call that sets: it has an argument more. */
+export function sets(L: LuaState, arg: number): boolean {
+  return lua.lua_gettop(L) >= arg && lua.lua_type(L, arg) !== lua.LUA_TNIL;
+}
+
+/** Methods and host names have no signs that end them. */
+export function wordArg(L: LuaState, arg: number, what: string, pattern: RegExp): string {
+  const text = textArg(L, arg);
+  if (!pattern.test(text)) raise(L, `invalid ${what}`);
+  return text;
+}
+
+export const METHOD = /^[A-Za-z]{1,20}$/;
+
+/** Leaves the bytes of a body on the stack, waiting for them where they are on their way. */
+export function pushBody(L: LuaState, body: RequestBody | null): number {
+  const bytes = body ? body.bytes() : new Uint8Array();
+  const push = (thread: LuaState, settled: unknown): number => {
+    lua.lua_pushstring(thread, settled as Uint8Array);
+    return 1;
+  };
+  return bytes instanceof Promise ? currentRun().wait(L, bytes, push) : push(L, bytes);
+}
+
+/** Leaves a native table of texts on the stack. */
+export function pushTexts(L: LuaState, entries: Iterable<readonly [string, string]>): number {
+  lua.lua_newtable(L);
+  for (const [key, value] of entries) {
+    pushText(L, value);
+    lua.lua_setfield(L, -2, bytesOf(key));
+  }
+  return 1;
+}
+
+export const requestKind = defineObject<ScriptedRequest>('request', {
+  method(L, { request }) {
+    if (!sets(L, 2)) return pushOne(L, request.method);
+    request.method = wordArg(L, 2, 'method', METHOD);
+    return 0;
+  },
+  path(L, self) {
+    if (!sets(L, 2)) return pushOne(L, self.path);
+    self.path = textArg(L, 2);
+    return 0;
+  },
+  query(L, { request, isAddressed }) {
+    if (!sets(L, 2)) return pushOne(L, request.query.toString());
+    request.query = Query.parse(textArg(L, 2));
+    if (isAddressed) {
+      const [path] = request.target.split('?', 1);
+      const search = request.query.toString();
+      request.target = search === '' ? path! : `${path}?${search}`;
+    }
+    return 0;
+  },
+  url(L, { request, isAddressed }) {
+    if (!sets(L, 2)) return pushOne(L, isAddressed ? request.origin + request.target : '');
+    const text = textArg(L, 2);
+    if (!URL.canParse(text) || !/^https?:/i.test(text)) raise(L, `'${text.slice(0, 100)}' is no URL of http or https`);
+    if (!isAddressed) return 0;
+    const { origin, pathname, search } = new URL(text);
+    request.origin = origin;
+    request.target = pathname + search;
+    return 0;
+  },
+  body(L, { request }) {
+    if (!sets(L, 2)) return pushBody(L, request.body);
+    request.body = RequestBody.of(lauxlib.luaL_checkstring(L, 2).slice());
+    return 0;
+  },
+  params(L, { request }) {
+    if (lua.lua_gettop(L) === 1) return pushTexts(L, Object.entries(request.params));
+    const name = textArg(L, 2);
+    if (!sets(L, 3)) return pushOne(L, paramOf(request, name) ?? paramOf(request, paramKey(name)) ?? '');
+    const key = Object.hasOwn(request.params, name) ? name : paramKey(name);
+    request.params = { ...request.params, [key]: textArg(L, 3) };
+    return 0;
+  },
+  ...headerMethods<ScriptedRequest>(({ request }) => request.headers),
+});
+
+export function pushOne(L: LuaState, text: string): number {
+  pushText(L, text);
+  return 1;
+}

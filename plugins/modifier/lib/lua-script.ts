@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Call, CallError, Site } from '#contract';
+import { type Chunk, Engine, LuaSyntaxError } from '../../services/lua/engine.ts';
+import { helpers } from '../../services/lua/helpers.ts';
+import { LuaError, type LuaLoad, Run, type RunHost } from '../../services/lua/run.ts';
+import { scriptHttp } from './lua-http.ts';
+import type { ScriptConfig } from './lua-schema.ts';
+
+type Ended = CallError | null;
+
+/** The files of a script, joined: which line is of which file. */
+interface Joined {
+  readonly text: string;
+  readonly firstLines: readonly (readonly [line: number, path: string])[];
+}
+
+const engines: { open?: Engine; closed?: Engine } = {};
+
+/** One virtual machine for all scripts with the same libraries. */
+function engineOf(opens: boolean): Engine {
+  const kind = opens ? 'open' : 'closed';
+  engines[kind] ??= new Engine(opens, helpers);
+  return engines[kind];
+}
+
+const SOURCES = 'sources';
+
+/** A script of the configuration: compiled once, run for each request with globals of its own. */
+export class Script {
+  readonly #config: ScriptConfig;
+  readonly #engine: Engine;
+  readonly #host: Omit<RunHost, 'call' | 'loads' | 'place'>;
+  readonly #pre: Chunk | null;
+  readonly #post: Chunk | null;
+  #joined: Joined = nothing;
+  #sources: Chunk | null = null;
+
+  /**
+   * Faults of the configuration: LUA_SYNTAX, LUA_CHECKSUM; warning LUA_UNUSED.
+   * @throws the error of a file that cannot be read.
+   */
+  constructor(site: Site<ScriptConfig>) {
+    const { config } = site;
+    const { stdout } = site.use('sinks');
+    this.#config = config;
+    this.#engine = engineOf(config.allow_open_libs);
+    this.#host = {
+      log: site.log.at('[Lua]'),
+      print: (line) => stdout.write(`${line}\n`, 'INFO'),
+      http: scriptHttp(site),
+      isClosed: !config.allow_open_libs,
+    };
+    this.#pre = this.#compileAt(site, 'pre');
+    this.#post = this.#compileAt(site, 'post');
+    checkFields(site);
+    if (config.live || config.sources.length === 0) return;
+    const files = config.sources.map((path, at) => [path, this.#checked(site, path, at)] as const);
+    this.#joined = joined(files);
+    this.#sources = this.#compileSources(site);
+  }
+
+  get hasPost(): boolean {
+    return this.#post !== null;
+  }
+
+  /** A run for one request. @param loads objects that it has, by the globals that hand them out. */
+  newRun(call: Call, loads: Readonly<Record<string, LuaLoad>>): Run {
+    return new Run(this.#engine, { ...this.#host, call, loads, place: this.#place });
+  }
+
+  /** Runs the files, then `pre`. @returns why the call is to end; null when it goes on. */
+  before(run: Run): Ended | Promise<Ended> {
+    if (this.#config.live && this.#config.sources.length > 0) return this.#beforeLive(run);
+    return this.#runBoth(run, this.#sources);
+  }
+
+  /** Runs `post`. */
+  after(run: Run): Ended | Promise<Ended> {
+    return this.#post ? run.execute(this.#post) : null;
+  }
+
+  #runBoth(run: Run, sources: Chunk | null): Ended | Promise<Ended> {
+    const ended = sources ? run.execute(sources) : null;
+    const goOn = (error: Ended) => (error || !this.#pre ? error : run.execute(this.#pre));
+    return ended instanceof Promise ? ended.then(goOn) : goOn(ended);
+  }
+
+  async #beforeLive(run: Run): Promise<Ended> {
+    try {
+      const read = async (path: string) => [path, (await readFile(path)).toString()] as const;
+      const now = joined(await Promise.all(this.#config.sources.map(read)));
+      if (now.text !== this.#joined.text || !this.#sources) {
+        this.#joined = now;
+        this.#sources = this.#engine.compile(now.text, SOURCES);
+      }
+    } catch (error) {
+      return new LuaError(this.#said(error as Error));
+    }
+    return this.#runBoth(run, this.#sources);
+  }
+
+  #compileAt(site: Site<ScriptConfig>, part: 'pre' | 'post'): Chunk | null {
+    const code = this.#config[part];
+    if (code === undefined || code === '') return null;
+    return this.#compile(code, `${part}-script`, (message) => site.fault('LUA_SYNTAX', `/${part}`, message));
+  }
+
+  #compileSources(site: Site<ScriptConfig>): Chunk {
+    return this.#compile(this.#joined.text, SOURCES, (message) => site.fault('LUA_SYNTAX', '/sources', message));
+  }
+
+  #compile(code: string, name: string, fault: (message: string) => Error): Chunk {
+    try {
+      return this.#engine.compile(code, name);
+    } catch (error) {
+      if (!(error instanceof LuaSyntaxError)) throw error;
+      throw fault(this.#said(error));
+    }
+  }
+
+  #said({ message }: Error): string {
+    const [, name, line, said] = /^([\w-]+):(\d+): (.*)$/s.exec(message) ?? [];
+    return name === undefined ? message : `${said} (${this.#place(name, Number(line))})`;
+  }
+
+  #checked(site: Site<ScriptConfig>, path: string, at: number): string {
+    const bytes = site.read(path);
+    const wanted = this.#config.md5[path];
+    const found = createHash('md5').update(bytes).digest('hex');
+    if (wanted !== undefined && wanted !== found) {
+      throw site.fault('LUA_CHECKSUM', `/sources/${at}`, `the checksum of ${path} is ${found}, not that of md5`);
+    }
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  }
+
+  /** As in `pre-script:L3` or `common.lua:L7`. */
+  readonly #place = (name: string, line: number): string => {
+    if (name !== SOURCES) return `${name}:L${line}`;
+    const [first = 1, path = name] = this.#joined.firstLines.findLast(([from]) => from <= line) ?? [];
+    return `${path.slice(path.lastIndexOf('/') + 1)}:L${line - first + 1}`;
+  };
+}
+
+const nothing: Joined = { text: '', firstLines: [] };
+
+function joined(files: readonly (readonly [path: string, text: string])[]): Joined {
+  const firstLines: [number, string][] = [];
+  let line = 1;
+  for (const [path, text] of files) {
+    firstLines.push([line, path]);
+    line += text.split('\n').length;
+  }
+  return { text: files.map(([, text]) => text).join('\n'), firstLines };
+}
+
+function checkFields(site: Site<ScriptConfig>): void {
+  const { md5, sources, live } = site.config;
+  for (const path of Object.keys(md5)) {
+    if (!sources.includes(path)) throw site.fault('LUA_CHECKSUM', '/md5', `md5 names ${path}, sources does not`);
+  }
+  if (live && Object.keys(md5).length > 0) site.warn('LUA_UNUSED', '/md5', 'md5 has no effect with live');
+}

@@ -1,0 +1,57 @@
+import {
+  atEndpoint,
+  atService,
+  type ClientRequest,
+  definePlugin,
+  httpSigners,
+  Reply,
+  type Site,
+  type Wrap,
+} from '#contract';
+import { contextKind, ScriptedClient } from './lib/lua-context.ts';
+import { aroundFields, type ScriptConfig, scriptFields } from './lib/lua-schema.ts';
+import { Script } from './lib/lua-script.ts';
+
+const schema = {
+  type: 'object',
+  description: "A script that sees the client's request.",
+  examples: [{ pre: "ctx.load():headers('X-Team', 'checkout')" }],
+  properties: {
+    ...scriptFields,
+    post: { ...aroundFields.post, description: 'Has no effect: nothing is run after the call.' },
+    skip_next: { ...aroundFields.skip_next, description: 'Has no effect.' },
+  },
+} as const;
+
+/**
+ * Runs a script on the client's request, before an endpoint is looked for or before anything of it but authentication.
+ *
+ * Faults of the configuration: `LUA_SYNTAX`, `LUA_CHECKSUM`; warning `LUA_UNUSED`. Errors of a call: `LUA_ERROR`,
+ * `LUA_CUSTOM_ERROR`.
+ */
+export const plugin = definePlugin({
+  name: 'modifier/lua-endpoint',
+  description: "Lua scripts on the client's request, for the whole service or one endpoint.",
+  takes: [httpSigners],
+  places: [
+    atService(schema, (site) => ({ request: scripted(site, []) })),
+    atEndpoint(schema, (site) => {
+      const names = [...site.endpoint.endpoint.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
+      return { endpoint: scripted(site, names) };
+    }),
+  ],
+});
+
+function scripted(site: Site<ScriptConfig>, names: readonly string[]): Wrap<ClientRequest> {
+  const script = new Script(site);
+  for (const field of ['post', 'skip_next'] as const) {
+    if (site.config[field]) site.warn('LUA_UNUSED', `/${field}`, `${field} has no effect here`);
+  }
+  return (next) => (request, call) => {
+    const client = new ScriptedClient(request, names);
+    const ended = script.before(script.newRun(call, { ctx: (L) => contextKind.push(L, client) }));
+    const goOn = (error: Awaited<typeof ended>): Reply | Promise<Reply> =>
+      error ? Reply.failed(error) : next(client.changed, call);
+    return ended instanceof Promise ? ended.then(goOn) : goOn(ended);
+  };
+}

@@ -1,0 +1,101 @@
+import { getHeapStatistics } from 'node:v8';
+
+/** What one script may take for a request, in all its parts. */
+const CPU_LIMIT_MS = 100;
+/** Bytes of strings and tables made, in all; growth of the heap while it runs. */
+const MADE_LIMIT_BYTES = 64 * 1024 * 1024;
+const HEAP_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Longest string. */
+export const MAX_STRING_BYTES = 8 * 1024 * 1024;
+
+/** Looks at the clock between two looks at the heap, which take longer. */
+const LOOKS_AT_HEAP = 20;
+
+/** Strings from here on are looked at as they are made: what is done to them takes time. */
+const LONG_STRING_BYTES = 16 * 1024;
+
+const cpuUsage = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
+
+/** A script took more than it may; nothing it does can catch it. */
+export class BudgetExceeded extends Error {}
+
+/** What one script has taken up to now. A script runs in parts: between them it waits. */
+export class Budget {
+  /** Why it was ended; null while it may go on. */
+  exceeded: string | null = null;
+  #ending: BudgetExceeded | null = null;
+  #madeBytes = 0;
+  #usedMs = 0;
+  #startedCpu: NodeJS.CpuUsage | null = null;
+  #heapAtStart = 0;
+  #looks = 0;
+  readonly #deadline: number;
+
+  /** @param deadline in milliseconds of `performance.now()`. */
+  constructor(deadline: number) {
+    this.#deadline = deadline;
+  }
+
+  /** Runs a part of the script: what it takes is counted. */
+  run<T>(part: () => T): T {
+    const outer = current;
+    current = this;
+    this.#startedCpu = null;
+    this.#heapAtStart = 0;
+    const started = performance.now();
+    try {
+      return part();
+    } finally {
+      current = outer;
+      const { user } = this.#startedCpu ? cpuUsage(this.#startedCpu) : noUsage;
+      this.#usedMs += this.#startedCpu ? user / 1000 : Math.min(performance.now() - started, 1);
+    }
+  }
+
+  made(bytes: number): void {
+    if (bytes > MAX_STRING_BYTES) this.stop(`a string of more than ${MAX_STRING_BYTES} bytes`);
+    this.#madeBytes += bytes;
+    if (this.#madeBytes > MADE_LIMIT_BYTES) this.stop('it took too much memory');
+    if (bytes >= LONG_STRING_BYTES) this.look();
+  }
+
+  /** @throws BudgetExceeded when the script has taken more than it may. */
+  look(): void {
+    this.refuse();
+    if (performance.now() > this.#deadline) this.stop('the time of the request is over');
+    if (this.#startedCpu === null) {
+      this.#startedCpu = cpuUsage();
+    } else if (this.#usedMs + cpuUsage(this.#startedCpu).user / 1000 > CPU_LIMIT_MS) {
+      this.stop(`it ran for more than ${CPU_LIMIT_MS} ms`);
+    }
+    if (++this.#looks % LOOKS_AT_HEAP !== 0) return;
+    const { used_heap_size: used } = getHeapStatistics();
+    if (this.#heapAtStart === 0) this.#heapAtStart = used;
+    else if (used - this.#heapAtStart > HEAP_LIMIT_BYTES) this.stop('it took too much memory');
+  }
+
+  stop(why: string): never {
+    this.exceeded ??= why;
+    this.#ending ??= new BudgetExceeded(this.exceeded);
+    throw this.#ending;
+  }
+
+  /** @throws BudgetExceeded, the same every time, once the script was ended. */
+  refuse(): void {
+    if (this.#ending) throw this.#ending;
+  }
+}
+
+const noUsage = { user: 0, system: 0 };
+
+let current: Budget | null = null;
+
+/** The budget of the script that runs now; null for none. */
+export function currentBudget(): Budget | null {
+  return current;
+}
+
+/** Counts bytes of a string or a table. @throws BudgetExceeded. */
+export function spendMemory(bytes: number): void {
+  current?.made(bytes);
+}

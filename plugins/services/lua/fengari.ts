@@ -1,0 +1,222 @@
+import { createRequire } from 'node:module';
+import { spendMemory } from './budget.ts';
+
+/** A thread of the virtual machine. */
+export type LuaState = { readonly lua: 'state' };
+
+/** A function that scripts can call; answers how many values it left on the stack. */
+export type LuaFunction = (L: LuaState) => number;
+
+type Continuation = (L: LuaState, status: number, context: number) => number;
+
+/** As much of the engine as is used, by the names of Lua's C interface. */
+export interface Lua {
+  readonly LUA_OK: number;
+  readonly LUA_YIELD: number;
+  readonly LUA_MULTRET: number;
+  readonly LUA_MASKCOUNT: number;
+  readonly LUA_REGISTRYINDEX: number;
+  readonly LUA_TNONE: number;
+  readonly LUA_TNIL: number;
+  readonly LUA_TBOOLEAN: number;
+  readonly LUA_TNUMBER: number;
+  readonly LUA_TSTRING: number;
+  readonly LUA_TTABLE: number;
+  readonly LUA_TFUNCTION: number;
+  readonly LUA_TUSERDATA: number;
+  lua_atnativeerror(L: LuaState, handler: LuaFunction): void;
+  lua_call(L: LuaState, args: number, results: number): void;
+  lua_checkstack(L: LuaState, extra: number): boolean;
+  lua_error(L: LuaState): never;
+  lua_getfield(L: LuaState, index: number, key: Uint8Array): number;
+  lua_getmetatable(L: LuaState, index: number): boolean;
+  lua_gettable(L: LuaState, index: number): number;
+  lua_gettop(L: LuaState): number;
+  lua_insert(L: LuaState, index: number): void;
+  lua_isyieldable(L: LuaState): boolean;
+  lua_load(L: LuaState, reader: unknown, data: unknown, name: Uint8Array, mode: Uint8Array): number;
+  lua_newtable(L: LuaState): void;
+  lua_newthread(L: LuaState): LuaState;
+  lua_newuserdata(L: LuaState, size: number): { value: unknown };
+  lua_next(L: LuaState, index: number): number;
+  lua_pcallk(L: LuaState, args: number, results: number, handler: number, context: number, then: Continuation): number;
+  lua_pop(L: LuaState, count: number): void;
+  lua_pushboolean(L: LuaState, value: boolean): void;
+  lua_pushcclosure(L: LuaState, f: LuaFunction, upvalues: number): void;
+  lua_pushcfunction(L: LuaState, f: LuaFunction): void;
+  lua_pushlightuserdata(L: LuaState, value: unknown): void;
+  lua_pushnil(L: LuaState): void;
+  lua_pushnumber(L: LuaState, value: number): void;
+  lua_pushstring(L: LuaState, text: Uint8Array): void;
+  lua_pushthread(L: LuaState): boolean;
+  lua_pushvalue(L: LuaState, index: number): void;
+  lua_rawequal(L: LuaState, one: number, other: number): boolean;
+  lua_rawgeti(L: LuaState, index: number, at: number): number;
+  lua_rawlen(L: LuaState, index: number): number;
+  lua_rawset(L: LuaState, index: number): void;
+  lua_rawseti(L: LuaState, index: number, at: number): void;
+  lua_remove(L: LuaState, index: number): void;
+  lua_replace(L: LuaState, index: number): void;
+  lua_resume(L: LuaState, from: LuaState | null, args: number): number;
+  lua_rotate(L: LuaState, index: number, by: number): void;
+  lua_setfield(L: LuaState, index: number, key: Uint8Array): void;
+  lua_sethook(L: LuaState, hook: ((L: LuaState) => void) | null, mask: number, count: number): void;
+  lua_setmetatable(L: LuaState, index: number): void;
+  lua_settable(L: LuaState, index: number): void;
+  lua_settop(L: LuaState, index: number): void;
+  lua_setupvalue(L: LuaState, index: number, upvalue: number): Uint8Array | null;
+  lua_tocfunction(L: LuaState, index: number): LuaFunction | null;
+  lua_toboolean(L: LuaState, index: number): boolean;
+  lua_tonumber(L: LuaState, index: number): number;
+  lua_topointer(L: LuaState, index: number): object | null;
+  /** A value that outlives its place on the stack: called with a thread, it leaves the value there. */
+  lua_toproxy(L: LuaState, index: number): (L: LuaState) => void;
+  lua_tostring(L: LuaState, index: number): Uint8Array | null;
+  lua_touserdata(L: LuaState, index: number): { value: unknown } | null;
+  lua_type(L: LuaState, index: number): number;
+  lua_typename(L: LuaState, type: number): Uint8Array;
+  lua_upvalueindex(upvalue: number): number;
+  lua_xmove(from: LuaState, to: LuaState, count: number): void;
+  lua_yieldk(L: LuaState, results: number, context: number, then: Continuation): number;
+}
+
+/** The auxiliary library. */
+export interface LuaAux {
+  luaL_checkany(L: LuaState, arg: number): void;
+  luaL_checkinteger(L: LuaState, arg: number): number;
+  luaL_checknumber(L: LuaState, arg: number): number;
+  luaL_checkstring(L: LuaState, arg: number): Uint8Array;
+  luaL_checktype(L: LuaState, arg: number, type: number): void;
+  luaL_error(L: LuaState, message: Uint8Array): never;
+  luaL_loadbufferx(L: LuaState, text: Uint8Array, size: number, name: Uint8Array, mode: Uint8Array): number;
+  luaL_newstate(): LuaState;
+  luaL_requiref(L: LuaState, name: Uint8Array, open: LuaFunction, global: number): void;
+  luaL_tolstring(L: LuaState, index: number): Uint8Array;
+  luaL_where(L: LuaState, level: number): void;
+}
+
+type Openers = Readonly<Record<string, LuaFunction>>;
+
+const require = createRequire(import.meta.url);
+
+/** Values on the stack of a thread; beyond it "stack overflow". */
+const STACK_LIMIT = 20_000;
+
+/** Bytes that a table takes before anything is in it. */
+const TABLE_BYTES = 512;
+
+/** Scripts are written for Lua 5.1, whose numbers print without `.0`; read once, when the engine is loaded. */
+process.env.FENGARICONF = JSON.stringify({ LUA_COMPAT_FLOATSTRING: true, LUAI_MAXSTACK: STACK_LIMIT });
+
+/** Makes a string, of which it takes the bytes over. */
+type MakeString = (L: LuaState, bytes: Uint8Array) => object;
+interface Strings {
+  luaS_bless: MakeString;
+  luaS_new: MakeString;
+  /** The key of a string in tables. */
+  luaS_hash(bytes: Uint8Array): string;
+  luaS_hashlongstr(string: { hash: string | null; readonly realstring: Uint8Array }): string;
+}
+const strings = require('fengari/src/lstring.js') as Strings;
+
+// Every string that is made is counted. The engine's own keys of tables take a pass of JavaScript for each byte.
+const { luaS_bless: bless } = strings;
+strings.luaS_bless = (L, bytes) => {
+  spendMemory(bytes.length);
+  return bless(L, bytes);
+};
+strings.luaS_new = countedCopy;
+strings.luaS_hash = (bytes) => `|${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')}`;
+strings.luaS_hashlongstr = (string) => {
+  string.hash ??= strings.luaS_hash(string.realstring);
+  return string.hash;
+};
+
+/** The engine also calls it with `new`. */
+function countedCopy(L: LuaState, bytes: Uint8Array): object {
+  spendMemory(bytes.length);
+  return bless(L, bytes.slice());
+}
+
+interface Api {
+  lua_pushinteger(L: LuaState, value: number): void;
+  lua_pushnumber(L: LuaState, value: number): void;
+}
+const api = require('fengari/src/lapi.js') as Api;
+api.lua_pushinteger = api.lua_pushnumber;
+
+const tables = require('fengari/src/ltable.js') as { luaH_new(L: LuaState): object };
+const { luaH_new: makeTable } = tables;
+tables.luaH_new = (L) => {
+  spendMemory(TABLE_BYTES);
+  return makeTable(L);
+};
+
+interface NumberSlot {
+  readonly value: number;
+  ttisinteger(): boolean;
+  setfltvalue(value: number): void;
+}
+const objects = require('fengari/src/lobject.js') as { luaO_str2num(text: Uint8Array, slot: NumberSlot): number };
+const { luaO_str2num: readNumber } = objects;
+// Lua 5.1 has one type of numbers, which has no 32-bit integers that overflow.
+objects.luaO_str2num = (text, slot) => {
+  const length = readNumber(text, slot);
+  if (length > 0 && slot.ttisinteger()) {
+    const isHex =
+      text.length > 9 && text.includes(120) && Number(Buffer.from(text.subarray(0, length - 1)).toString('latin1'));
+    slot.setfltvalue(isHex || slot.value);
+  }
+  return length;
+};
+
+const engine = require('fengari') as { readonly lua: Lua; readonly lauxlib: LuaAux; readonly lualib: Openers };
+delete process.env.FENGARICONF;
+
+export const { lua, lauxlib, lualib } = engine;
+
+const names = new Map<string, Uint8Array>();
+
+/** A text as a string of Lua's: UTF-8. Names are made once. */
+export function nameBytes(name: string): Uint8Array {
+  let bytes = names.get(name);
+  if (!bytes) {
+    bytes = Uint8Array.from(Buffer.from(name));
+    names.set(name, bytes);
+  }
+  return bytes;
+}
+
+export function bytesOf(text: string): Uint8Array {
+  const { buffer, byteOffset, length } = Buffer.from(text);
+  return new Uint8Array(buffer, byteOffset, length);
+}
+
+/** Bytes of a script as text; what is no UTF-8 becomes U+FFFD. */
+export function textOfBytes(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}
+
+/** Leaves a text on the stack. */
+export function pushText(L: LuaState, text: string): void {
+  lua.lua_pushstring(L, bytesOf(text));
+}
+
+/** Ends the function with an error of the script, with its place. */
+export function raise(L: LuaState, message: string): never {
+  return lauxlib.luaL_error(L, bytesOf(message.replaceAll('%', '%%')));
+}
+
+/** A text argument. */
+export function textArg(L: LuaState, arg: number): string {
+  return textOfBytes(lauxlib.luaL_checkstring(L, arg));
+}
+
+/** Leaves a table of functions on the stack. */
+export function pushFunctions(L: LuaState, functions: Readonly<Record<string, LuaFunction>>): void {
+  lua.lua_newtable(L);
+  for (const [name, f] of Object.entries(functions)) {
+    lua.lua_pushcfunction(L, f);
+    lua.lua_setfield(L, -2, nameBytes(name));
+  }
+}

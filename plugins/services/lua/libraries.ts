@@ -1,0 +1,244 @@
+import { currentBudget, MAX_STRING_BYTES, spendMemory } from './budget.ts';
+import {
+  bytesOf,
+  type LuaFunction,
+  type LuaState,
+  lauxlib,
+  lua,
+  lualib,
+  nameBytes,
+  raise,
+  textArg,
+} from './fengari.ts';
+import { checkFormat, stringFunctions } from './strings.ts';
+
+type Functions = Readonly<Record<string, LuaFunction>>;
+
+/** A library: what of the engine's own is kept, and what is ours. */
+export interface Library {
+  /** Empty for globals. */
+  readonly name: string;
+  readonly open: LuaFunction;
+  readonly kept: readonly string[];
+  /** @param engine all functions that the engine's own has. */
+  readonly own: (engine: Functions) => Functions;
+}
+
+/** Bytes of the stack of a coroutine. */
+const COROUTINE_BYTES = 4096;
+/** Longest table that is sorted: the engine sorts without looking at the clock. */
+const MAX_SORTED = 50_000;
+
+const nothing = (): Functions => ({});
+
+const base: Library = {
+  name: '',
+  open: lualib.luaopen_base!,
+  kept: words(
+    'assert error getmetatable ipairs next pairs rawequal rawget select setmetatable tonumber tostring type _VERSION',
+  ),
+  own: () => ({ pcall, xpcall, load, loadstring: load, collectgarbage }),
+};
+
+const tables: Library = {
+  name: 'table',
+  open: lualib.luaopen_table!,
+  kept: [],
+  own: ({ concat, sort, insert, remove, unpack }) => ({
+    insert: looking(insert!),
+    remove: looking(remove!),
+    unpack: looking(unpack!),
+    concat(L) {
+      let length = 0;
+      const separator = lua.lua_type(L, 2) === lua.LUA_TSTRING ? lua.lua_rawlen(L, 2) : 0;
+      const last = lua.lua_type(L, 4) <= 0 ? lengthOf(L) : lauxlib.luaL_checkinteger(L, 4);
+      for (let at = lua.lua_type(L, 3) <= 0 ? 1 : lauxlib.luaL_checkinteger(L, 3); at <= last; at++) {
+        lua.lua_rawgeti(L, 1, at);
+        length += separator + (lua.lua_type(L, -1) === lua.LUA_TSTRING ? lua.lua_rawlen(L, -1) : 20);
+        lua.lua_pop(L, 1);
+        if (length > MAX_STRING_BYTES) currentBudget()!.stop(`a string of more than ${MAX_STRING_BYTES} bytes`);
+      }
+      return concat!(L);
+    },
+    sort(L) {
+      if (lengthOf(L) > MAX_SORTED) raise(L, `a table of more than ${MAX_SORTED} values cannot be sorted`);
+      return sort!(L);
+    },
+    getn(L) {
+      lua.lua_pushnumber(L, lengthOf(L));
+      return 1;
+    },
+  }),
+};
+
+const strings: Library = {
+  name: 'string',
+  open: lualib.luaopen_string!,
+  kept: words('byte char len lower reverse sub upper'),
+  own: ({ format }) => ({
+    ...stringFunctions,
+    format(L) {
+      checkFormat(L);
+      return format!(L);
+    },
+  }),
+};
+
+const math: Library = {
+  name: 'math',
+  open: lualib.luaopen_math!,
+  kept: words('abs acos asin atan ceil cos deg exp floor fmod huge log max min modf pi rad sin sqrt tan'),
+  own: () => ({
+    pow(L) {
+      lua.lua_pushnumber(L, lauxlib.luaL_checknumber(L, 1) ** lauxlib.luaL_checknumber(L, 2));
+      return 1;
+    },
+    random,
+    // One script cannot make another's numbers foreseeable.
+    randomseed: () => 0,
+  }),
+};
+
+/** Of the operating system a script sees the time alone. */
+const time: Library = { name: 'os', open: lualib.luaopen_os!, kept: words('clock date difftime time'), own: nothing };
+
+const coroutines: Library = {
+  name: 'coroutine',
+  open: lualib.luaopen_coroutine!,
+  kept: words('running status yield'),
+  own: ({ create, wrap, resume }) => ({
+    create(L) {
+      spendMemory(COROUTINE_BYTES);
+      return create!(L);
+    },
+    wrap(L) {
+      spendMemory(COROUTINE_BYTES);
+      return wrap!(L);
+    },
+    resume(L) {
+      const count = resume!(L);
+      refuseToCatch();
+      return count;
+    },
+  }),
+};
+
+export const closedLibraries: readonly Library[] = [base, tables];
+export const openLibraries: readonly Library[] = [...closedLibraries, strings, math, time, coroutines];
+
+function words(text: string): readonly string[] {
+  return text.split(' ');
+}
+
+/** Values from which on a table takes its time. */
+const LONG_TABLE = 200;
+
+/** Looks at the clock before the function works on a long table: it looks at none. */
+function looking(f: LuaFunction): LuaFunction {
+  return (L) => {
+    const isSmall = lua.lua_type(L, 1) === lua.LUA_TTABLE && lua.lua_rawlen(L, 1) < LONG_TABLE && lua.lua_gettop(L) < 3;
+    if (!isSmall) currentBudget()?.look();
+    return f(L);
+  };
+}
+
+function lengthOf(L: LuaState): number {
+  lauxlib.luaL_checktype(L, 1, lua.LUA_TTABLE);
+  return lua.lua_rawlen(L, 1);
+}
+
+/** What ends a script is caught by nothing in it. */
+function refuseToCatch(): void {
+  currentBudget()!.refuse();
+}
+
+function pcall(L: LuaState): number {
+  lauxlib.luaL_checkany(L, 1);
+  lua.lua_pushboolean(L, true);
+  lua.lua_insert(L, 1);
+  return caught(L, lua.lua_pcallk(L, lua.lua_gettop(L) - 2, lua.LUA_MULTRET, 0, 0, caught), 0);
+}
+
+function xpcall(L: LuaState): number {
+  const args = lua.lua_gettop(L) - 2;
+  lauxlib.luaL_checktype(L, 2, lua.LUA_TFUNCTION);
+  lua.lua_pushboolean(L, true);
+  lua.lua_pushvalue(L, 1);
+  lua.lua_rotate(L, 3, 2);
+  return caught(L, lua.lua_pcallk(L, args, lua.LUA_MULTRET, 2, 2, caught), 2);
+}
+
+/** @param extra values below the results. */
+function caught(L: LuaState, status: number, extra: number): number {
+  // The engine forgets, when it recovers from an error, that there are hooks.
+  (L as { allowhook?: number }).allowhook = 1;
+  const isError = status !== lua.LUA_OK && status !== lua.LUA_YIELD;
+  // To recover takes the engine as long as many instructions.
+  if (isError) currentBudget()!.look();
+  refuseToCatch();
+  if (!isError) return lua.lua_gettop(L) - extra;
+  lua.lua_pushboolean(L, false);
+  lua.lua_pushvalue(L, -2);
+  return 2;
+}
+
+/** `load` and `loadstring`, of source text alone: bytecode can break the engine. */
+function load(L: LuaState): number {
+  const name = lua.lua_type(L, 2) <= 0 ? '=(load)' : textArg(L, 2);
+  let text: Uint8Array;
+  if (lua.lua_type(L, 1) === lua.LUA_TFUNCTION) text = collected(L);
+  else text = lauxlib.luaL_checkstring(L, 1);
+  if (lauxlib.luaL_loadbufferx(L, text, text.length, bytesOf(name), nameBytes('t')) === lua.LUA_OK) {
+    // The globals of this run are those of the function that calls.
+    currentGlobals(L);
+    lua.lua_setupvalue(L, -2, 1);
+    return 1;
+  }
+  refuseToCatch();
+  lua.lua_pushnil(L);
+  lua.lua_insert(L, -2);
+  return 2;
+}
+
+/** The text that a function gives in pieces. */
+function collected(L: LuaState): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    lua.lua_pushvalue(L, 1);
+    lua.lua_call(L, 0, 1);
+    const piece = lua.lua_tostring(L, -1);
+    if (piece === null || piece.length === 0) break;
+    length += piece.length;
+    if (length > MAX_STRING_BYTES) currentBudget()!.stop(`a string of more than ${MAX_STRING_BYTES} bytes`);
+    pieces.push(piece);
+    lua.lua_pop(L, 1);
+  }
+  return Uint8Array.from(Buffer.concat(pieces, length));
+}
+
+let currentGlobals: (L: LuaState) => void = () => {};
+
+/** @param push leaves the globals of the run that runs on the stack. */
+export function setGlobals(push: (L: LuaState) => void): void {
+  currentGlobals = push;
+}
+
+/** Memory is the host's business. */
+function collectgarbage(L: LuaState): number {
+  lua.lua_pushnumber(L, 0);
+  return 1;
+}
+
+function random(L: LuaState): number {
+  const count = lua.lua_gettop(L);
+  if (count === 0) {
+    lua.lua_pushnumber(L, Math.random());
+    return 1;
+  }
+  const from = count === 1 ? 1 : lauxlib.luaL_checknumber(L, 1);
+  const to = lauxlib.luaL_checknumber(L, count === 1 ? 1 : 2);
+  if (from > to) raise(L, 'interval is empty');
+  lua.lua_pushnumber(L, Math.floor(from) + Math.floor(Math.random() * (Math.floor(to) - Math.floor(from) + 1)));
+  return 1;
+}

@@ -1,0 +1,111 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { run, value } from './fixture.ts';
+
+/** Scripts that never end, or take all there is. */
+const exploding: Readonly<Record<string, string>> = {
+  'an endless loop': 'while true do end',
+  'an endless loop that catches what ends it': 'while true do pcall(function() while true do end end) end',
+  'an endless loop after an error that it caught': "pcall(error, 'x') while true do end",
+  'an endless loop after an error in a coroutine':
+    "coroutine.wrap(function() pcall(error, 'x') while true do end end)()",
+  'an endless handler of errors': 'xpcall(function() while true do end end, function() while true do end end)',
+  'calls that never come back': 'local function f() f() end f()',
+  'protected calls within one another': 'local function f() pcall(f) pcall(f) end f()',
+  'coroutines that never end': 'while true do coroutine.wrap(function() while true do end end)() end',
+  'coroutines within protected calls':
+    'while true do pcall(coroutine.wrap(function() pcall(function() while true do end end) end)) end',
+  'coroutines that make coroutines': 'local function f() return coroutine.wrap(f)() end while true do pcall(f) end',
+  'a string that doubles': "local s = 'x' while true do s = s .. s end",
+  'a string of many copies': "string.rep('x', 1e9)",
+  'strings without end': "local t = {} local s = ('x'):rep(1e6) while true do t[#t + 1] = s .. #t end",
+  'long strings as keys': "local s = ('x'):rep(8e6) local t = {} while true do t[s .. #t] = 1 end",
+  'a format of long strings':
+    "local t = {} for i = 1, 200 do t[i] = ('x'):rep(100000) end string.format(('%s'):rep(200), unpack(t))",
+  'a table of long strings joined':
+    "local t = {} local s = ('x'):rep(1e6) for i = 1, 1e4 do t[i] = s end table.concat(t)",
+  'tables without end': 'local t = {} while true do t[#t + 1] = {} end',
+  'tables within one another': 'local t = {} while true do t = {t} end',
+  'a pattern that goes back for ever': "string.find(('a'):rep(30), ('a?'):rep(30) .. ('a'):rep(30))",
+  'a pattern of many repetitions': "('x'):rep(2000):find(('.-'):rep(12) .. 'b')",
+  'a replacement that explodes': "string.gsub(('a'):rep(1000000), '.', '%0%0%0%0%0%0%0%0%0%0')",
+  'a replacement by an endless function': "('aa'):gsub('.', function() while true do end end)",
+  'an endless metamethod': 'local t = setmetatable({}, {__index = function(t, k) return t[k] end}) return t.x',
+  'an endless comparison':
+    'local t = {} for i = 1, 2e4 do t[i] = i end table.sort(t, function() while true do end end)',
+  'a long table that is pushed on':
+    'local t = {} for i = 1, 1e5 do t[i] = i end while true do table.insert(t, 1, 0) end',
+  'arguments without end': 'while true do unpack({}, 1, 19000) end',
+  'source text that nests': "local s = ('('):rep(1e5) while true do load(s) end",
+  'code that is loaded for ever': 'load(function() while true do end end)',
+  'data that nests': 'local t = {} t[1] = t json.marshal(t)',
+  'a list of a billion': 'luaList.new():set(1e9, 1)',
+};
+
+/** The most a script may hold the process, in milliseconds of a processor, on a busy machine. */
+const HELD_MS = 450;
+
+describe('a hostile script', () => {
+  for (const [what, code] of Object.entries(exploding)) {
+    it(`is ended: ${what}`, async () => {
+      const before = process.threadCpuUsage();
+      const { failure } = await run(code);
+      const { user } = process.threadCpuUsage(before);
+      ok(failure !== undefined, 'it came to its end');
+      ok(user / 1000 < HELD_MS, `${user / 1000} ms`);
+    });
+  }
+
+  it('cannot reach the host', async () => {
+    const names =
+      'io require package dofile loadfile debug.getinfo debug.sethook os.execute os.getenv os.exit os.remove';
+    for (const name of names.split(' ')) equal(await value(`type(${name})`), 'nil', name);
+    equal(await value('string.dump == nil, js == nil, fengari == nil'), 'true\ttrue\ttrue');
+  });
+
+  it('cannot load bytecode', async () => {
+    match(await value("load('\\27LuaS')"), /nil.*binary|nil/s);
+    match(await value("select(2, load('\\27LuaS'))"), /attempt to load a binary chunk/);
+  });
+
+  it('cannot change what all scripts share', async () => {
+    for (const code of [
+      'string.upper = 1',
+      "rawset(string, 'upper', 1)",
+      "table.insert(table, 'x')",
+      'setmetatable(string, {})',
+      "getmetatable('').__index = nil",
+      'setmetatable(_G, {})',
+      'getmetatable(luaTable.new()).__index = nil',
+    ]) {
+      const { failure } = await run(code);
+      ok(failure !== undefined, code);
+    }
+    equal(await value("('a'):upper(), type(string.upper)"), 'A\tfunction');
+  });
+
+  it('leaves no globals to the next one', async () => {
+    await run("leak = 1; _G.more = 2; print = nil; rawset(_G, 'raw', 3)");
+    equal(await value('leak, more, raw, type(print)'), 'nil\tnil\tnil\tfunction');
+    await run("load('loaded = 1')()");
+    equal(await value('loaded'), 'nil');
+  });
+
+  it('sees its own globals in code that it loads', async () => {
+    deepEqual((await run("x = 'mine'; load('print(x); y = 1')(); print(y)")).printed, ['mine', '1']);
+  });
+
+  it('has no random numbers that another one foresees', async () => {
+    const seeded = 'math.randomseed(1); print(math.random(1e9))';
+    const numbers = [await run(seeded), await run(seeded)].map(({ printed }) => printed[0]);
+    equal(new Set(numbers).size, 2);
+  });
+
+  it('cannot wait where that is not possible, and is told so', async () => {
+    const url = "'http://127.0.0.1:9'";
+    match(
+      (await run(`coroutine.wrap(function() http_response.new(${url}) end)()`)).failure!,
+      /nothing can be waited for/,
+    );
+    match((await run('coroutine.yield()')).failure!, /yield from outside a coroutine/);
+  });
+});

@@ -1,0 +1,142 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { run, value } from './fixture.ts';
+
+/** Expressions and what they print, as Lua 5.1 has it. */
+const expressions: readonly (readonly [what: string, expression: string, printed: string])[] = [
+  [
+    'numbers without a type of their own',
+    '7 / 2, 3, 6 / 2, 2 ^ 53, 1e15',
+    '3.5\t3\t3\t9007199254741000\t1000000000000000',
+  ],
+  [
+    'products beyond 32 bits',
+    "50000 * 50000, tonumber('50000') * tonumber('50000'), 2147483647 + 1",
+    '2500000000\t2500000000\t2147483648',
+  ],
+  ['hexadecimal numbers beyond 31 bits', "0xFFFFFFFF, tonumber('0xFFFFFFFF'), 0x10", '4294967295\t4294967295\t16'],
+  ['texts as numbers and back', "'10' + 5, 10 .. 20, #'abc'", '15\t1020\t3'],
+  ['unpack and select', "unpack({1, 2, 3}), select('#', 1, 2)", '1\t2'],
+  ['functions of tables', "table.concat({1, 2, 'c'}, ','), table.getn({1, 2})", '1,2,c\t2'],
+  [
+    'functions of texts',
+    "('x'):upper(), ('abc'):sub(2), ('ab'):rep(2), ('abc'):reverse(), ('%d-%s'):format(3, 'a')",
+    'X\tbc\tabab\tcba\t3-a',
+  ],
+  [
+    'functions of numbers',
+    'math.floor(3.7), math.ceil(3.2), math.max(1, 5), math.pow(2, 3), math.abs(-1)',
+    '3\t4\t5\t8\t1',
+  ],
+  ['the time', "os.time() > 1e9, type(os.clock()), os.date('%Y', 86400)", 'true\tnumber\t1970'],
+  ['loadstring', "loadstring('return 1 + 1')(), (load(function() return nil end))()", '2'],
+  ['errors that are caught', "pcall(error, 'x'), select(2, pcall(error, 'x'))", 'false\tx'],
+  [
+    'coroutines',
+    'coroutine.wrap(function() coroutine.yield(1) end)(), coroutine.status(coroutine.create(print))',
+    '1\tsuspended',
+  ],
+];
+
+/** Searches and what they print. */
+const patterns: readonly (readonly [expression: string, printed: string])[] = [
+  ["('hello world'):find('o w')", '5\t7'],
+  ["('hello'):find('l')", '3\t3'],
+  ["('hello'):find('xyz')", 'nil'],
+  ["('a.b'):find('.', 1, true)", '2\t2'],
+  ["('hello'):find('l', -2)", '4\t4'],
+  ["('key=val'):match('(%w+)=(%w+)')", 'key\tval'],
+  ["('  trim  '):match('^%s*(.-)%s*$')", 'trim'],
+  ["('abc'):match('()b()')", '2\t3'],
+  ["('f(a(b)c)d'):match('%b()')", '(a(b)c)'],
+  ["('THE (quick) fox'):find('%((%a+)%)')", '5\t11\tquick'],
+  ["('x=1 y'):match('%f[%w]%w+')", 'x'],
+  ["('aa bb'):match('(%w)%1')", 'a'],
+  ["('a-b_c'):gsub('[-_]', '.')", 'a.b.c\t2'],
+  ["('abc'):gsub('%w', '%0%0')", 'aabbcc\t3'],
+  ["('abc'):gsub('', '-')", '-a-b-c-\t4'],
+  ["('hello world'):gsub('o', '0', 1)", 'hell0 world\t1'],
+  ["('$x $y'):gsub('%$(%w+)', {x = '1'})", '1 $y\t2'],
+  ["('abc'):gsub('%w', function(c) if c == 'b' then return 'B' end end)", 'aBc\t3'],
+  ["('abc'):gsub('^a', 'x')", 'xbc\t1'],
+  ["('[x]'):match('[]]')", ']'],
+  ["('0x1F'):match('^0x(%x+)$')", '1F'],
+  ["('a1'):match('[^%d]')", 'a'],
+  ["('x'):rep(0) == '' and ('ab'):match('a-b')", 'ab'],
+];
+
+describe('Lua', () => {
+  for (const [what, expression, printed] of expressions) {
+    it(`knows ${what}`, async () => equal(await value(expression), printed));
+  }
+
+  for (const [expression, printed] of patterns) {
+    it(`matches as ${expression}`, async () => equal(await value(expression), printed));
+  }
+
+  it('goes through the matches of a pattern', async () => {
+    const { printed } = await run("for k, v in ('a=1,b=2'):gmatch('(%w+)=(%w+)') do print(k, v) end");
+    deepEqual(printed, ['a\t1', 'b\t2']);
+  });
+
+  it('says what is wrong with a pattern', async () => {
+    for (const pattern of ['[a', '(a', 'a)', '%', '%1', '%f', '%b']) {
+      match(await value(`('a'):match('${pattern}')`), /pattern|capture|missing/, pattern);
+    }
+  });
+
+  it('has table and the base library alone where the others are not asked for', async () => {
+    equal(
+      await value('type(string), type(math), type(os), type(coroutine), type(table), type(pairs)', {}),
+      'nil\tnil\tnil\tnil\ttable\tfunction',
+    );
+    match(
+      await value("string.upper('a')", {}),
+      /global 'string'.*"allow_open_libs": true gives it string \(pre-script:L1\)/,
+    );
+    match(await value("('a'):upper()", {}), /"allow_open_libs": true/);
+  });
+
+  it('keeps bytes as they are', async () => {
+    equal(await value("#'é', ('\\255\\0a'):byte(1, -1)"), '2\t255\t0\t97');
+  });
+
+  it('has helpers for JSON, base64, hashes and times', async () => {
+    equal(await value(`json.marshal(json.unmarshal('{"a":[1,2.5,{"b":null}]}'))`, {}), '{"a":[1,2.5,{"b":null}]}');
+    equal(await value("base64.encode('hi'), base64.decode('aGk=')", {}), 'aGk=\thi');
+    equal(await value("hash.md5('a'), hash.sha256('a'):sub(1, 8)"), '0cc175b9c0f1b6a831c399e269772661\tca978112');
+    equal(await value('time.now() > 1e9, time.rfc3339(0)', {}), 'true\t1970-01-01T00:00:00.000Z');
+    match(await value("json.unmarshal('{')", {}), /no JSON/);
+  });
+
+  it('makes data of tables: objects of outer ones, lists of inner ones with whole numbers alone', async () => {
+    const stored = async (lua: string) =>
+      value(`(function() local t = luaTable.new(); t:set('v', ${lua}); return json.marshal(t) end)()`, {});
+    equal(await stored("{'a', 'b'}"), '{"v":{"1":"a","2":"b"}}');
+    equal(await stored('{x = {1, 2, {3}}}'), '{"v":{"x":[1,2,[3]]}}');
+    equal(await stored('3.0'), '{"v":3}');
+    equal(await stored('luaNil.new()'), '{"v":null}');
+    equal(await stored('nil'), '{}');
+    equal(await stored("{['__proto__'] = 1}"), '{"v":{"__proto__":1}}');
+    match(await stored('print'), /a function is no data/);
+    match(await stored('0 / 0'), /not finite/);
+  });
+
+  it('has lists that begin at 0 and grow with nulls', async () => {
+    const code = `local l = luaList.new(); l:set(2, 'c'); l:set(0, 'a'); l:del(1)
+      local t = luaTable.new(); t:set('l', l); t:set('b', 1); t:del('b')
+      print(json.marshal(t), l:len(), t:len(), t:keyExists('l'), t:keyExists('b'), t:keys():get(0), l:get(9), t:get('no') == nil)
+      print(type(json.unmarshal('{"n":null}'):get('n')))`;
+    deepEqual((await run(code, {})).printed, ['{"l":["a","c"]}\t2\t1\ttrue\tfalse\tl\tnil\ttrue', 'userdata']);
+  });
+
+  it('refuses data that would hold itself', async () => {
+    const inner = 'local t, l = luaTable.new(), luaList.new(); l:set(0, t)';
+    match((await run('local t = luaTable.new(); t:set("self", t)', {})).failure!, /data cannot hold itself/);
+    match((await run(`${inner}; t:set('l', l)`, {})).failure!, /data cannot hold itself/);
+    equal((await run(`${inner}; l:set(1, t); print(json.marshal(l))`, {})).printed[0], '[{},{}]');
+  });
+
+  it('tells how a method is called', async () => {
+    match(await value('luaTable.new().len()', {}), /luaTable expected: call it with a colon, as in value:len\(\)/);
+  });
+});
