@@ -4,6 +4,7 @@ import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Operations, type RunningAdmin, startGateway, version, type WorkerOptions } from '../index.ts';
 import { configFlag, requireFile } from './accepted-file.ts';
 import { parseCount, readArguments, UsageError } from './arguments.ts';
+import { awaitEnd } from './await-end.ts';
 import { allVariables, type Command, type CommandContext } from './command.ts';
 import { printErrors } from './report.ts';
 import { revisionDirectory, stateDirectory } from './state-directory.ts';
@@ -128,32 +129,4 @@ function parsePort(text: string | undefined): number | undefined {
 function parseWorkers(text: string, { program }: CommandContext): WorkerOptions {
   const count = text === 'auto' ? availableParallelism() : parseCount(text, 'a number of workers');
   return { count, program, args: ['worker'] };
-}
-
-/**
- * Waits for SIGTERM, SIGINT or `stop`; a second signal ends the process at once. SIGHUP reads the configuration again.
- */
-function awaitEnd(
-  gateway: Operations,
-  { stderr, signals, exit }: CommandContext,
-): { readonly ended: Promise<void>; stop(reason: string): void } {
-  const { promise: ended, resolve } = Promise.withResolvers<void>();
-  let stopping = false;
-  const stop = (reason: string): void => {
-    if (stopping) return;
-    stopping = true;
-    void gateway.processes.countInFlight().then((count) => {
-      stderr.write(`${reason}: waiting for ${count} request${count === 1 ? '' : 's'} in flight\n`);
-    });
-    resolve();
-  };
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) return exit(1);
-    stop(signal);
-  };
-  // A refusal is told in the log; the old configuration serves on.
-  signals.on('SIGHUP', () => gateway.apply({ trigger: 'signal' }).catch(() => {}));
-  signals.on('SIGTERM', onSignal);
-  signals.on('SIGINT', onSignal);
-  return { ended, stop };
 }

@@ -32,6 +32,11 @@ export interface CommandCall {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a configuration file; null for one with mistakes, which go to standard error. */
   readConfig(file: string): Promise<ServiceConfig | null>;
+  /**
+   * Serves a configuration, given as what its file would hold, as `run` does, without admin port and history, until the
+   * process is told to stop. Mistakes in it go to standard error. @returns the exit code.
+   */
+  serve(configuration: object): Promise<number>;
 }
 
 /** A command of the command line that a plugin brings: `sluice NAME`, with its help. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { forge } from '../plugins/auth/fixture.ts';
+import { freePort } from '../support/conditions.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
 describe('the sample of tokens', () => {
@@ -60,6 +61,26 @@ describe('the sample of tokens', () => {
     await invoices.close();
     const { target, headers } = backend.requests.at(-1)!;
     deepEqual([target, headers.authorization], ['/invoices', 'Bearer of-the-gateway']);
+  });
+
+  it('can take tokens back', async () => {
+    const file = 'samples/tokens/revocation.json';
+    const { code, err } = await sluice('check', '-c', file);
+    deepEqual([code, err.match(/\[\w+\]/g)], [0, ['[CONFIG_VARIABLE]']]);
+    const config = JSON.parse(readFileSync(file, 'utf8').replace('"port": 1234', `"port": ${await freePort()}`));
+    const revoker = config.extra_config['auth/revoker'];
+    const revoking = await startGateway({ ...config, host: [backend.url] });
+    const token = forge({ alg: 'HS256', kid: key.kid }, { sub: 'ada' }, Buffer.from(key.k, 'base64url'));
+    const status = async () =>
+      (await revoking.inject({ url: '/me', headers: { authorization: `Bearer ${token}` } })).statusCode;
+    deepEqual(await status(), 200);
+    await fetch(`http://127.0.0.1:${revoker.port}/add`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer $REVOKE_KEY' },
+      body: '{"elems":["sub-ada"]}',
+    });
+    deepEqual(await status(), 401);
+    await revoking.close();
   });
 
   it('wants a role and a scope for orders', async () => {

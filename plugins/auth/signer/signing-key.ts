@@ -4,6 +4,7 @@ import { algorithm } from '../../services/keys/algorithms.ts';
 import { localKeys } from '../../services/keys/key-file.ts';
 import { keyServer } from '../../services/keys/key-server.ts';
 import { KeySet } from '../../services/keys/key-set.ts';
+import { delay } from '../lib/delay.ts';
 import type { SignerConfig } from './schema.ts';
 
 /** Pauses between attempts to download a key: the first one, doubled each time up to the longest, in milliseconds. */
@@ -115,19 +116,4 @@ function choose(set: KeySet, { kid, alg }: Pick<SignerConfig, 'kid' | 'alg'>): K
   } catch {
     return { field: 'kid', message: `the key "${kid}" is too short for ${alg}` };
   }
-}
-
-/** Waits, or until it is given up. */
-function delay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    timer.unref();
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-  });
 }

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { atEndpoint, type Catalogue, definePlugin } from '#contract';
@@ -45,6 +46,18 @@ const locks = definePlugin({
         return config ? 0 : 1;
       },
     },
+    open: {
+      usage: 'PATH',
+      summary: 'Serve a door.',
+      flags: {},
+      run: ({ positionals: [path = ''], serve }) =>
+        serve({
+          version: 3,
+          port: 0,
+          listen_ip: '127.0.0.1',
+          endpoints: [{ ...document({}).endpoints[0], endpoint: path }],
+        }),
+    },
   },
 });
 
@@ -90,6 +103,26 @@ describe('what a plugin brings to the command line', () => {
       const { code, err } = await sluice('doors', folder.write('bad.json', document({ 'test/locks': { kye: 'x' } })));
       equal(code, 1);
       match(err, /'kye'[\s\S]*hint: key/);
+    });
+    it('serves a configuration that it makes, until it is told to stop', async () => {
+      const [stdout, stderr, signals] = [new PassThrough(), new PassThrough(), new EventEmitter()];
+      const context = { stdout, stderr, env: {}, signals, exit() {}, program: '', catalogue: plugged };
+      const ended = main(['open', '/door'], context);
+      let told = '';
+      for await (const chunk of stderr) {
+        told += chunk;
+        if (/ on port \d+/.test(told)) break;
+      }
+      const url = `http://127.0.0.1:${/ on port (\d+)/.exec(told)![1]}`;
+      equal((await fetch(`${url}/door`)).status, 500);
+      equal((await fetch(`${url}/wall`)).status, 404);
+      signals.emit('SIGTERM', 'SIGTERM');
+      equal(await ended, 0);
+    });
+    it('serves nothing that has mistakes', async () => {
+      const { code, err } = await sluice('open', 'no-slash');
+      equal(code, 1);
+      match(err, /^ERROR .*endpoint/s);
     });
     it('is meant by names that are near', async () => {
       match((await sluice('keyy')).err, /did you mean "key"/);

@@ -1,0 +1,30 @@
+import type { Operations } from '../index.ts';
+import type { CommandContext } from './command.ts';
+
+/**
+ * Waits for SIGTERM, SIGINT or `stop`; a second signal ends the process at once. SIGHUP reads the configuration again.
+ */
+export function awaitEnd(
+  gateway: Operations,
+  { stderr, signals, exit }: CommandContext,
+): { readonly ended: Promise<void>; stop(reason: string): void } {
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  let stopping = false;
+  const stop = (reason: string): void => {
+    if (stopping) return;
+    stopping = true;
+    void gateway.processes.countInFlight().then((count) => {
+      stderr.write(`${reason}: waiting for ${count} request${count === 1 ? '' : 's'} in flight\n`);
+    });
+    resolve();
+  };
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stopping) return exit(1);
+    stop(signal);
+  };
+  // A refusal is told in the log; the old configuration serves on.
+  signals.on('SIGHUP', () => gateway.apply({ trigger: 'signal' }).catch(() => {}));
+  signals.on('SIGTERM', onSignal);
+  signals.on('SIGINT', onSignal);
+  return { ended, stop };
+}

@@ -1,0 +1,38 @@
+import { Call, HeaderBag, makeRequest, PipeRequest, Query, type Reply, RequestBody, type Site } from '#contract';
+
+/** Longest time for one request between a gateway and the revoke server, in milliseconds. */
+const ASK_MS = 30_000;
+/** Bytes of an answer that are read. */
+const MAX_BYTES = 64 * 1024;
+
+/** Sends a request to an address. @returns the status. @throws Error when there is no answer. */
+export type Ask = (url: URL, body: Uint8Array, signal: AbortSignal) => Promise<number>;
+
+/** How gateways and the revoke server ask each other: over the gateway's HTTP client, with the key they share. */
+export function asker(site: Site<unknown>, key: string | undefined): Ask {
+  const send = site.http({ ofService: true, followsRedirects: false });
+  return async (url, body, signal) => {
+    const call = new Call(site.log, ASK_MS);
+    const abort = () => call.cancel();
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    const headers = new HeaderBag(['Content-Type', 'application/json']);
+    if (key !== undefined) headers.set('Authorization', `Bearer ${key}`);
+    const request = new PipeRequest(makeRequest({}), {}, new Query(), headers, RequestBody.of(body));
+    request.method = 'POST';
+    request.origin = url.origin;
+    request.target = url.pathname + url.search;
+    try {
+      return await statusOf(await send(request, call));
+    } finally {
+      signal.removeEventListener('abort', abort);
+      call.finish();
+    }
+  };
+}
+
+async function statusOf({ errors, status, body }: Reply): Promise<number> {
+  if (errors.length > 0) throw errors[0]!;
+  if (body !== null && !(body instanceof Uint8Array)) await body.collect(MAX_BYTES);
+  return status;
+}

@@ -1,0 +1,40 @@
+import type { PluginCommand } from '#contract';
+
+/** `sluice revoker`: serves nothing but the revoke server, with the port, TLS and log of a configuration. */
+export const command: PluginCommand = {
+  usage: '-c FILE',
+  summary: 'Serve as the revoke server.',
+  details: 'Of the file only port, listen_ip, tls, telemetry/logging and auth/revoker count.',
+  flags: {
+    config: { type: 'string', short: 'c', value: 'FILE', about: 'The configuration.', otherwise: 'it must be given' },
+  },
+  async run({ values, readConfig, serve, stderr }) {
+    const { config: file } = values;
+    if (typeof file !== 'string') {
+      stderr.write('a configuration is needed: sluice revoker -c FILE\n');
+      return 2;
+    }
+    const config = await readConfig(file);
+    if (!config) return 1;
+    const { port, listen_ip, tls, name, extra_config: extra } = config;
+    const revoker = extra['auth/revoker'];
+    if (revoker === undefined) {
+      stderr.write(`ERROR ${file}: extra_config has no auth/revoker\n`);
+      return 1;
+    }
+    return serve({
+      version: 3,
+      name,
+      port,
+      listen_ip,
+      ...(tls && { tls }),
+      endpoints: [],
+      extra_config: {
+        'auth/revoker/server': revoker,
+        ...('telemetry/logging' in extra && { 'telemetry/logging': extra['telemetry/logging'] }),
+        // Addresses name what is revoked.
+        router: { disable_access_log: true },
+      },
+    });
+  },
+};

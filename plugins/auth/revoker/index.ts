@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import {
+  atService,
+  type DataObject,
+  definePlugin,
+  type Log,
+  type OpenPort,
+  offer,
+  type Site,
+  type TokenCheck,
+  tokenChecks,
+} from '#contract';
+import { delay } from '../lib/delay.ts';
+import { asker } from './ask.ts';
+import { command } from './command.ts';
+import { elementsOf } from './elements.ts';
+import { indicesFor, Revocations, type Sizing } from './revocations.ts';
+import { type RevokerConfig, schema, sizingOf } from './schema.ts';
+import { updatePort } from './update-port.ts';
+
+/** What processes tell one another: elements that are revoked, or a packed set. */
+type Change = { add: string[] } | Uint8Array;
+
+/** This run of the program: a gateway that starts anew has forgotten everything. */
+const RUN = randomUUID();
+
+/**
+ * Refuses tokens that were revoked. The filters take up to three times `-1.44 N log2 P` bits in every process, and none while
+ * nothing is revoked; they are kept over reloads that leave their size as it is.
+ *
+ * Codes: those of `sizingOf`, `REVOKER_URL`; a warning `REVOKER_OPEN`.
+ */
+export const plugin = definePlugin({
+  name: 'auth/revoker',
+  description: 'Refuses tokens that were revoked, of which it is told at a port of its own.',
+  leaves: ['requests', 'data'],
+  opens: ['/port'],
+  offers: [tokenChecks],
+  commands: { revoker: command },
+  places: [
+    atService(schema, (site) => {
+      const { config } = site;
+      const sizing = sizingOf(site);
+      const log = site.log.at('[SERVICE: Bloomfilter]');
+      const clock = site.use('clock');
+      const indicesOf = indicesFor(sizing);
+      const revocations = site.mirror<Revocations, Change>(['revocations', { ...sizing }], {
+        open: () => new Revocations(sizing, clock.now()),
+        apply(copy, change) {
+          if (change instanceof Uint8Array) copy.unpackNow(change, clock.now());
+          else copy.add(change.add.map(indicesOf), clock.now());
+        },
+        snapshot: (copy) => copy.packNow(clock.now()) ?? { add: [] },
+      });
+      const { value } = revocations;
+      const target = {
+        longest: value.longest,
+        add: (elements: readonly string[]) => revocations.change({ add: [...elements] }),
+        has: (element: string) => value.has(indicesOf(element), clock.now()),
+        async unite(packed: Uint8Array) {
+          // Looked at first beside what serves: only a sound one goes to all processes.
+          await new Revocations(sizing, clock.now()).unpack(packed, clock.now());
+          revocations.change(packed);
+          return value.capacity;
+        },
+        stats: () => value.stats(clock.now()),
+      };
+      const key = config.revoke_server_api_key ?? null;
+      if (key === null) {
+        site.warn('REVOKER_OPEN', '', 'without a key whoever has an account on this machine can revoke tokens', {
+          hint: '"revoke_server_api_key"',
+        });
+      }
+      const address = { ...(key === null && { host: '127.0.0.1' }), port: config.port };
+      const port = site.listen(address, updatePort(target, key, log));
+      register(site, port, log);
+      warnOfLoss(site, sizing, log);
+      const check: TokenCheck = {
+        name: 'revoked',
+        check: checker(config.token_keys, indicesOf, (indices) => value.has(indices, clock.now())),
+      };
+      return { offers: [offer(tokenChecks, check)] };
+    }),
+  ],
+});
+
+/** Looks claims up; where the bits of a token are is worked out once for as long as its claims are remembered. */
+function checker(
+  names: readonly string[],
+  indicesOf: (element: string) => Uint32Array,
+  has: (indices: Uint32Array) => boolean,
+): TokenCheck['check'] {
+  const known = new WeakMap<Readonly<DataObject>, readonly Uint32Array[]>();
+  return (claims) => {
+    let all = known.get(claims);
+    if (!all) {
+      all = elementsOf(claims, names).map(indicesOf);
+      known.set(claims, all);
+    }
+    return !all.some(has);
+  };
+}
+
+/** Tells the revoke server, again and again, that this gateway is there. */
+function register(site: Site<RevokerConfig>, port: OpenPort, log: Log): void {
+  const {
+    revoke_server_ping_url: written,
+    revoke_server_ping_interval: intervalMs,
+    revoke_server_api_key: key,
+  } = site.config;
+  if (written === undefined) return;
+  const url = URL.canParse(written) ? new URL(written) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw site.fault('REVOKER_URL', '/revoke_server_ping_url', 'it is no http or https address', {
+      hint: 'http://host:port/instances',
+    });
+  }
+  if (intervalMs < 1000) {
+    throw site.fault('REVOKER_URL', '/revoke_server_ping_interval', 'the interval is less than 1s');
+  }
+  if (key === undefined) {
+    throw site.fault('REVOKER_URL', '/revoke_server_ping_url', 'the revoke server wants a key', {
+      hint: '"revoke_server_api_key"',
+    });
+  }
+  const ask = asker(site, key);
+  site.start(async (signal) => {
+    while (!signal.aborted) {
+      const body = Buffer.from(JSON.stringify({ name: hostname(), port: port.port, run: RUN }));
+      try {
+        const status = await ask(url, body, signal);
+        if (status < 200 || status > 299) throw new Error(`status ${status}`);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warning(() => `the revoke server cannot be told that this gateway is there: ${(error as Error).message}`);
+      }
+      await delay(intervalMs, signal);
+    }
+  });
+}
+
+/** A filter of another size begins empty: whatever was revoked is forgotten. */
+function warnOfLoss(site: Site<RevokerConfig>, sizing: Sizing, log: Log): void {
+  const last = site.keep('sizing', () => ({ text: '' }));
+  const text = JSON.stringify(sizing);
+  site.start(() => {
+    if (last.text !== '' && last.text !== text)
+      log.warning('N, P, hash_name or TTL have changed: revocations are forgotten');
+    last.text = text;
+  });
+}

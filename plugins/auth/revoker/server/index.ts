@@ -1,0 +1,168 @@
+import {
+  atService,
+  type Call,
+  type ClientRequest,
+  type DataObject,
+  definePlugin,
+  HeaderBag,
+  isObject,
+  type OwnRoute,
+  Reply,
+  refuse,
+} from '#contract';
+import { delay } from '../../lib/delay.ts';
+import { asker } from '../ask.ts';
+import { keyHolder } from '../authorized.ts';
+import { indicesFor, Revocations } from '../revocations.ts';
+import { serverSchema, sizingOf } from '../schema.ts';
+import { Instances, type Pushing } from './instances.ts';
+
+/** Bytes of a request's body at most. */
+const MAX_BYTES = 1024 * 1024;
+/** Heartbeats that a gateway may miss. */
+const MISSED = 3;
+
+/**
+ * The revoke server: takes revocations over HTTP and tells every gateway that has registered. `sluice revoker` serves it
+ * alone. Codes: those of `sizingOf`, `REVOKER_WORKERS`.
+ */
+export const plugin = definePlugin({
+  name: 'auth/revoker/server',
+  description: 'Takes revocations of tokens and tells all gateways of them; sluice revoker serves it.',
+  leaves: ['requests', 'data'],
+  places: [
+    atService(serverSchema, (site) => {
+      const { config } = site;
+      const sizing = sizingOf(site);
+      if (site.role !== 'alone') {
+        throw site.fault('REVOKER_WORKERS', '', 'the revoke server serves in one process', { hint: 'no --workers' });
+      }
+      const log = site.log.at('[SERVICE: Revoker]');
+      const clock = site.use('clock');
+      const indicesOf = indicesFor(sizing);
+      const revocations = site.keep(['revocations', { ...sizing }], () => new Revocations(sizing, clock.now()));
+      const instances = site.keep('instances', () => new Instances());
+      const end = new AbortController();
+      site.defer(() => end.abort());
+      const pushing: Pushing = {
+        ask: asker(site, config.revoke_server_api_key),
+        workers: config.revoke_server_max_workers,
+        retries: config.revoke_server_max_retries,
+        patienceMs: MISSED * config.revoke_server_ping_interval,
+      };
+      site.start(async (signal) => {
+        while (!signal.aborted) {
+          await delay(config.revoke_server_ping_interval, signal);
+          instances.forgetSilent(pushing.patienceMs, clock.now(), log);
+        }
+      });
+      const isAuthorized = keyHolder(config.revoke_server_api_key);
+
+      const revoke = async (elements: readonly string[]): Promise<Reply> => {
+        revocations.add(elements.map(indicesOf), clock.now());
+        instances.forgetSilent(pushing.patienceMs, clock.now(), log);
+        const told = await instances.push(Buffer.from(JSON.stringify({ elems: elements })), pushing, end.signal);
+        if (told.failed > 0) log.warning(`${told.failed} of ${told.instances} gateways could not be told`);
+        return json(200, { ...told });
+      };
+      const register = async (request: ClientRequest): Promise<Reply> => {
+        const body = await readJson(request);
+        if (!isObject(body)) return problem(400, 'an object with name and port is needed');
+        const { name = '', port, address = plainAddress(request.ip), run = '' } = body;
+        const isSound =
+          [name, address, run].every((text) => typeof text === 'string' && text.length <= 256) &&
+          /^[\w.:-]+$/.test(address as string) &&
+          Number.isInteger(port) &&
+          (port as number) > 0 &&
+          (port as number) < 65_536;
+        if (!isSound) return problem(400, 'name, address and port are not sound');
+        const id = instances.heard(name as string, address as string, port as number, run as string, clock.now());
+        if (id === undefined) return problem(503, 'there are too many gateways');
+        if (id === null) return json(200, { complete: true });
+        const trouble = await instances.complete(id, await revocations.pack(clock.now()), pushing, end.signal);
+        if (trouble !== null) log.warning(`the gateway at ${id} could not be told what is revoked: ${trouble}`);
+        return json(200, { complete: trouble === null });
+      };
+      const list = async (request: ClientRequest): Promise<Reply> => {
+        const body = await readJson(request);
+        const isSound = Array.isArray(body) && body.every((element) => typeof element === 'string');
+        return isSound ? revoke(body as string[]) : problem(400, 'a list of texts as "jti-abc" is needed');
+      };
+      const token = (request: ClientRequest): Reply | Promise<Reply> => {
+        const element = elementOf(request.path);
+        if (element === null) return problem(404, '/tokens/{claim}/{value} is needed');
+        if (request.method === 'POST') return revoke([element]);
+        return json(revocations.has(indicesOf(element), clock.now()) ? 200 : 404, null);
+      };
+      const route = (
+        method: string,
+        path: string,
+        description: string,
+        handle: (request: ClientRequest) => Reply | Promise<Reply>,
+      ): OwnRoute => ({
+        method,
+        path,
+        description,
+        handle(request: ClientRequest, _call: Call) {
+          request.body?.restrict(MAX_BYTES);
+          return isAuthorized(request.headers.get('authorization')) ? handle(request) : refuse(401);
+        },
+      });
+      return {
+        routes: [
+          route('POST', '/tokens', 'Revokes a list of tokens.', list),
+          route('POST', '/tokens/*', 'Revokes the tokens with a claim.', token),
+          route('GET', '/tokens/*', 'Tells whether the tokens with a claim are revoked.', token),
+          route('POST', '/instances', 'A gateway says that it is there.', register),
+          route('GET', '/instances', 'The gateways that are told.', () => json(200, instances.list(clock.now()))),
+          route('DELETE', '/instances/*', 'A gateway is told no more.', ({ path }) => {
+            const id = decoded(path.slice('/instances/'.length));
+            return refuse(id !== null && instances.forget(id) ? 204 : 404);
+          }),
+        ],
+      };
+    }),
+  ],
+});
+
+/** What `/tokens/{claim}/{value}` names; null for another path. */
+function elementOf(path: string): string | null {
+  const [, , claim, value, ...rest] = path.split('/');
+  if (claim === undefined || claim === '' || value === undefined || value === '' || rest.length > 0) return null;
+  const [name, text] = [decoded(claim), decoded(value)];
+  return name === null || text === null ? null : `${name}-${text}`;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/** IPv4 addresses as they are written, also on a socket for both. */
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '');
+}
+
+async function readJson({ body }: ClientRequest): Promise<unknown> {
+  if (!body) return null;
+  const bytes = await body.bytes();
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return null;
+  }
+}
+
+function json(status: number, data: DataObject | DataObject[] | null): Reply {
+  const headers = new HeaderBag(data === null ? [] : ['Content-Type', 'application/json']);
+  const reply = Reply.raw(status, headers, data === null ? null : Buffer.from(JSON.stringify(data)));
+  reply.complete = null;
+  return reply;
+}
+
+function problem(status: number, error: string): Reply {
+  return json(status, { error });
+}

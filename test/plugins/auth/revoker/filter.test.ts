@@ -1,0 +1,176 @@
+import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { BloomFilter } from '../../../../plugins/auth/revoker/bloom-filter.ts';
+import { indexer } from '../../../../plugins/auth/revoker/hashes.ts';
+import {
+  bitsFor,
+  indicesFor,
+  Mismatch,
+  Revocations,
+  type Sizing,
+} from '../../../../plugins/auth/revoker/revocations.ts';
+
+describe('the filter of auth/revoker', () => {
+  // Made with the packages hash/fnv, hash/crc64, crypto/md5 and crypto/sha1 of Go.
+  describe('is sized and hashed as others do it, so that filters can be exchanged', () => {
+    for (const [n, p, bits, optimal, common] of [
+      [
+        1000,
+        1e-6,
+        28756,
+        '9464 777 3754 23823 15136 18113 9426 739 3716 23785 26762 18075 9388 12365 3678 23747 26724 18037 9350 12327',
+        '26165 20581 15454 23944 11593 219 9464 2977',
+      ],
+      [
+        10_000_000,
+        1e-7,
+        335477044,
+        '321077792 48087809 135235130 197722191 260209252 11879529 74366590 136853651 224000972 286488033 38158310 100645371 163132432 250279753 312766814 39776831 126924152 189411213 251898274 3568551 66055612 153202933 215689994 278177055',
+        '316262533 183091917 13436106 93925444 66325981 117878203 321077792 87147321',
+      ],
+      [1, 0.5, 2, '0 1', '1 1 0'],
+    ] as const) {
+      it(`for ${n} elements and ${p}`, () => {
+        const size = { n, p, ttl: 60 };
+        equal(bitsFor(size), bits);
+        deepEqual([...indicesFor({ ...size, hash: 'optimal' })('jti-abc')].join(' '), optimal);
+        deepEqual([...indicesFor({ ...size, hash: 'default' })('jti-abc')].join(' '), common);
+      });
+    }
+
+    for (const [element, first] of [
+      ['', '4756288320993452652'],
+      ['sub-jimmy', '13092249433761546744'],
+      ['sub-ä😀', '6533187264263010896'],
+    ] as const) {
+      it(`for ${JSON.stringify(element)}, with values of 64 bits`, () => {
+        for (const bits of [97, 2 ** 31, 2 ** 32]) {
+          equal(indexer('optimal', bits, 1)(element)[0], Number(BigInt(first) % BigInt(bits)));
+        }
+      });
+    }
+  });
+
+  it('finds all that was added, and hardly anything else', () => {
+    const size: Sizing = { n: 2000, p: 0.01, hash: 'optimal', ttl: 60 };
+    for (const hash of ['optimal', 'default'] as const) {
+      const indicesOf = indicesFor({ ...size, hash });
+      const filter = new BloomFilter(bitsFor(size));
+      for (let at = 0; at < size.n; at++) filter.add(indicesOf(`jti-${at}`));
+      let wrong = 0;
+      for (let at = 0; at < size.n; at++) {
+        ok(filter.has(indicesOf(`jti-${at}`)));
+        if (filter.has(indicesOf(`sub-${at}`))) wrong++;
+      }
+      ok(wrong < size.n * 0.03, `${wrong} of ${size.n}`);
+    }
+  });
+
+  it('takes no memory while it is empty', () => {
+    equal(new BloomFilter(2 ** 32).bytes, null);
+    equal(new BloomFilter(2 ** 32).has(new Uint32Array([2 ** 32 - 1])), false);
+  });
+
+  it('has bits up to the last one', () => {
+    const filter = new BloomFilter(2 ** 20);
+    const indices = new Uint32Array([2 ** 20 - 1, 0, 31, 32]);
+    filter.add(indices);
+    equal(filter.has(indices), true);
+    equal(filter.has(new Uint32Array([1])), false);
+    equal(filter.set, 4);
+  });
+
+  describe('in the course of time', () => {
+    const size: Sizing = { n: 1000, p: 1e-6, hash: 'optimal', ttl: 60 };
+    const indices = indicesFor(size)('jti-abc');
+
+    it('case 4: forgets what was added between two and three turns ago', () => {
+      const revocations = new Revocations(size, 0);
+      revocations.add([indices], 5000);
+      for (const seconds of [5, 59, 90, 150, 179.999])
+        equal(revocations.has(indices, seconds * 1000), true, `${seconds}`);
+      equal(revocations.has(indices, 180_000), false);
+    });
+
+    it('forgets everything in a long silence, and goes on turning as before', () => {
+      const revocations = new Revocations(size, 0);
+      revocations.add([indices], 0);
+      equal(revocations.has(indices, 1e9), false);
+      revocations.add([indices], 1e9 + 1);
+      equal(revocations.has(indices, 1e9 + 60_000), true);
+      equal(revocations.has(indices, 1e9 + 181_000), false);
+    });
+
+    it('may be told the same twice', () => {
+      const revocations = new Revocations(size, 0);
+      revocations.add([indices], 0);
+      const { capacity } = revocations;
+      revocations.add([indices, indices], 0);
+      equal(revocations.capacity, capacity);
+    });
+  });
+
+  describe('packed', () => {
+    const size: Sizing = { n: 1000, p: 1e-6, hash: 'optimal', ttl: 60 };
+    const indicesOf = indicesFor(size);
+
+    it('is united with another one: both have all, each in its part of the window', async () => {
+      const [one, other] = [new Revocations(size, 0), new Revocations(size, 0)];
+      one.add([indicesOf('a')], 0);
+      other.add([indicesOf('b')], 61_000);
+      await other.unpack(await one.pack(61_000), 61_000);
+      equal(other.has(indicesOf('a'), 61_000) && other.has(indicesOf('b'), 61_000), true);
+      equal(other.has(indicesOf('a'), 179_000), true);
+      equal(other.has(indicesOf('a'), 181_000), false);
+      equal(other.has(indicesOf('b'), 181_000), true);
+    });
+
+    it('is read wherever its filters begin', async () => {
+      for (const ttl of [6, 60, 600, 6000]) {
+        const sizing = { ...size, ttl };
+        const [one, other] = [new Revocations(sizing, 0), new Revocations(sizing, 0)];
+        one.add([indicesOf('a')], 0);
+        other.unpackNow(one.packNow(0)!, 0);
+        equal(other.has(indicesOf('a'), 0), true, `TTL ${ttl}`);
+      }
+    });
+
+    it('of nothing is nothing', async () => {
+      const empty = new Revocations(size, 0);
+      equal(empty.packNow(0), undefined);
+      ok((await empty.pack(0)).length < 200);
+    });
+
+    const packed = (head: object | string, ...rest: Uint8Array[]) => {
+      const text = Buffer.from(typeof head === 'string' ? head : JSON.stringify(head));
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(text.length);
+      return gzipSync(Buffer.concat([length, text, ...rest]));
+    };
+    const bytes = new Uint8Array(Math.ceil(28756 / 32) * 4);
+
+    for (const [what, message] of [
+      ['no gzip', Buffer.from('abc')],
+      ['nothing', gzipSync('')],
+      ['a head longer than the message', gzipSync(Buffer.from([255, 255, 255, 255]))],
+      ['a head that is no JSON', packed('{')],
+      ['a head that is no object', packed('[]')],
+      ['another N', packed({ ...size, n: 1001, filled: [false, false, false] })],
+      ['another P', packed({ ...size, p: 1e-5, filled: [false, false, false] })],
+      ['another hash', packed({ ...size, hash: 'default', filled: [false, false, false] })],
+      ['another TTL', packed({ ...size, ttl: 61, filled: [false, false, false] })],
+      ['a head without filters', packed({ ...size })],
+      ['a head with four filters', packed({ ...size, filled: [true, true, true, true] }, bytes, bytes, bytes, bytes)],
+      ['a filter that is missing', packed({ ...size, filled: [true, true, false] }, bytes)],
+      ['a filter that is too long', packed({ ...size, filled: [true, false, false] }, bytes, new Uint8Array(1))],
+      ['far more than it could be', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
+    ] as const) {
+      it(`is refused with ${what}, and nothing of it taken`, async () => {
+        const revocations = new Revocations(size, 0);
+        await rejects(revocations.unpack(message, 0), Mismatch);
+        equal(revocations.capacity, 0);
+        throws(() => revocations.unpackNow(message, 0));
+      });
+    }
+  });
+});
