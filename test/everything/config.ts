@@ -90,6 +90,22 @@ export function everything({ upstream, gelfPort }: Surroundings, round = 0): obj
         backend: [{ url_pattern: '/orders', extra_config: { 'backend/http': { return_error_details: 'orders' } } }],
       },
       {
+        endpoint: '/graph/{id}',
+        backend: [
+          {
+            url_pattern: '/graphql',
+            target: 'data',
+            extra_config: {
+              'backend/graphql': {
+                type: 'query',
+                query: 'query User($id: ID) { user(id: $id) { name } }',
+                variables: { id: '{id}' },
+              },
+            },
+          },
+        ],
+      },
+      {
         endpoint: '/login',
         method: 'POST',
         extra_config: {

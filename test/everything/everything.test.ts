@@ -88,6 +88,7 @@ describe('every component at once', function () {
           shared: 'Bearer of-the-gateway',
         });
         deepEqual(await ask('POST', '/orders'), { ordered: true });
+        deepEqual(await ask('GET', '/graph/7'), { user: { id: '7' } });
         await until(() => surroundings.gelfMessages() > 0);
       });
 

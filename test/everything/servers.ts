@@ -10,12 +10,13 @@ export async function startSurroundings(): Promise<
   let messages = 0;
   const gelf = createSocket('udp4', () => messages++).bind(0, '127.0.0.1');
   await once(gelf, 'listening');
-  const backend = await startBackend(({ target, headers }, response) => {
+  const backend = await startBackend(({ target, headers, body }, response) => {
     const respond = (body: object, more: object = {}) =>
       response.writeHead(200, { 'Content-Type': 'application/json', ...more }).end(JSON.stringify(body));
     const path = new URL(target, 'http://backend').pathname;
     if (path === '/oauth/token') respond({ access_token: 'of-the-gateway', token_type: 'bearer', expires_in: 3600 });
     else if (path === '/login') respond({ access_token: { sub: 'ada', roles: ['reader'] } });
+    else if (path === '/graphql') respond({ data: { user: JSON.parse(String(body)).variables } });
     else if (path === '/orders') respond({ ordered: true });
     else if (path.startsWith('/shared/')) respond({ shared: headers.authorization }, { 'Cache-Control': 'max-age=1' });
     else respond({ user: headers['x-user'], round: Number(headers['x-round']) });
