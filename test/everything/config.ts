@@ -4,10 +4,12 @@ export interface Surroundings {
   readonly upstream: string;
   /** Port that takes GELF messages over UDP. */
   readonly gelfPort: number;
+  /** A free port, for Prometheus. */
+  readonly metricsPort: number;
 }
 
 /** The same configuration over and over, but for one number that a reload changes. */
-export function everything({ upstream, gelfPort }: Surroundings, round = 0): object {
+export function everything({ upstream, gelfPort, metricsPort }: Surroundings, round = 0): object {
   const validator = {
     alg: 'HS256',
     jwk_local_path: 'samples/tokens/keys.json',
@@ -28,6 +30,14 @@ export function everything({ upstream, gelfPort }: Surroundings, round = 0): obj
       'auth/validator': { shared_cache_duration: 60 },
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
       'telemetry/logging': { level: 'INFO', prefix: 'everything', stdout: true },
+      'telemetry/opentelemetry': {
+        exporters: {
+          prometheus: [{ name: 'local', port: metricsPort, listen_ip: '127.0.0.1', process_metrics: true }],
+          otlp: [{ name: 'collector', host: '127.0.0.1', port: Number(new URL(upstream).port), use_http: true }],
+        },
+        trace_sample_rate: 0.5,
+      },
+      'telemetry/opentelemetry-security': { otlp: [{ name: 'collector', headers: { 'X-Team': 'test' } }] },
       'telemetry/logstash': { enabled: true },
       'telemetry/gelf': { address: `127.0.0.1:${gelfPort}`, enable_tcp: false },
     },

@@ -92,6 +92,14 @@ describe('every component at once', function () {
         await until(() => surroundings.gelfMessages() > 0);
       });
 
+      it('shows its metrics to Prometheus', async () => {
+        await until(async () => {
+          const response = await fetch(`http://127.0.0.1:${surroundings.metricsPort}/metrics`);
+          const text = await response.text();
+          return text.includes('http_server') && text.includes('/users/{id}');
+        });
+      });
+
       it('refuses', async () => {
         await ask('GET', '/users/1', {}, 401);
         await ask('GET', '/users/1', { ...authorized(), 'user-agent': 'BadClient' }, 403);

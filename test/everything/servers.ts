@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { freePort } from '../support/conditions.ts';
 import { startBackend } from '../support/gateway.ts';
 import type { Surroundings } from './config.ts';
 
@@ -14,7 +15,10 @@ export async function startSurroundings(): Promise<
     const respond = (body: object, more: object = {}) =>
       response.writeHead(200, { 'Content-Type': 'application/json', ...more }).end(JSON.stringify(body));
     const path = new URL(target, 'http://backend').pathname;
-    if (path === '/oauth/token') respond({ access_token: 'of-the-gateway', token_type: 'bearer', expires_in: 3600 });
+    if (/^\/v1\/(?:traces|metrics)$/.test(path))
+      response.writeHead(200, { 'Content-Type': 'application/x-protobuf' }).end();
+    else if (path === '/oauth/token')
+      respond({ access_token: 'of-the-gateway', token_type: 'bearer', expires_in: 3600 });
     else if (path === '/login') respond({ access_token: { sub: 'ada', roles: ['reader'] } });
     else if (path === '/graphql') respond({ data: { user: JSON.parse(String(body)).variables } });
     else if (path === '/orders') respond({ ordered: true });
@@ -24,6 +28,7 @@ export async function startSurroundings(): Promise<
   return {
     upstream: backend.url,
     gelfPort: gelf.address().port,
+    metricsPort: await freePort(),
     gelfMessages: () => messages,
     async close() {
       gelf.close();
