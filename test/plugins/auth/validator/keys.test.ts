@@ -1,8 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { BackendError, HeaderBag, type PipeRequest, Reply } from '#contract';
+import { BackendError, HeaderBag, offer, type PipeRequest, Reply } from '#contract';
 import { type Harness, openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/auth/validator/index.ts';
+import { sharedAge } from '../../../../plugins/auth/validator/shared-cache.ts';
 import { until } from '../../../support/conditions.ts';
 import { issue, makeSigner, type Signer } from '../fixture.ts';
 
@@ -276,6 +277,46 @@ describe('keys that auth/validator downloads', () => {
   });
 
   describe('with the shared cache of the service', () => {
+    const sharing = { offers: [offer(sharedAge, 3000)] };
+    const openShared = async (options: Parameters<typeof openHarness>[3] = {}) => {
+      const gate = await open({ cache_duration: 1 }, options);
+      await until(() => server.asked.length === 1);
+      return gate;
+    };
+
+    it('case 2: are downloaded once while the shared duration lasts', async () => {
+      const gate = await openShared(sharing);
+      for (let seconds = 0; seconds < 3; seconds += 0.5, later(0.5)) equal(await call(gate, ada), 200);
+      equal(server.asked.length, 1);
+    });
+
+    it('case 3: are downloaded again after it, once', async () => {
+      const gate = await openShared(sharing);
+      equal(await call(gate, ada), 200);
+      later(3.5);
+      equal(await call(gate, ada), 200);
+      equal(await call(gate, ada), 200);
+      equal(server.asked.length, 2);
+    });
+
+    it('case 4: are used for the duration of the endpoint where there is none', async () => {
+      const gate = await openShared();
+      later(0.1);
+      equal(await call(gate, ada), 200);
+      later(1.4);
+      equal(await call(gate, ada), 200);
+      equal(server.asked.length, 2);
+    });
+
+    it('that were withdrawn are believed for no longer than the longer of the two durations', async () => {
+      const gate = await openShared(sharing);
+      server.keys = [bob.jwk];
+      later(2.9);
+      equal(await call(gate, ada), 200);
+      later(0.2);
+      equal(await call(gate, ada), 401);
+    });
+
     it('offers a duration, 900 seconds where none is given', async () => {
       for (const [config, ms] of [
         [{ shared_cache_duration: 3 }, 3000],
