@@ -29,6 +29,7 @@ export function everything({ upstream, gelfPort, metricsPort }: Surroundings, ro
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
       'auth/validator': { shared_cache_duration: 60 },
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
+      'modifier/lua-endpoint': { pre: "ctx.load():headers('X-Scripted', 'client')" },
       'telemetry/logging': { level: 'INFO', prefix: 'everything', stdout: true },
       'telemetry/opentelemetry': {
         exporters: {
@@ -44,8 +45,12 @@ export function everything({ upstream, gelfPort, metricsPort }: Surroundings, ro
     endpoints: [
       {
         endpoint: '/users/{id}',
-        input_headers: ['X-User', 'X-Round'],
+        input_headers: ['X-User', 'X-Round', 'X-Scripted'],
         extra_config: {
+          'modifier/lua-proxy': {
+            pre: "seen = request.load():headers('X-Scripted')",
+            post: "response.load():data():set('scripted', seen)",
+          },
           'auth/validator': validator,
           'security/cors': { allow_origins: ['https://www.shop.example'] },
           'security/http': { frame_deny: true },
@@ -61,6 +66,7 @@ export function everything({ upstream, gelfPort, metricsPort }: Surroundings, ro
               'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 100 },
               'qos/ratelimit/proxy': { max_rate: 1e6, capacity: 1e6 },
               'validation/cel': [{ check_expr: "req_method == 'GET'" }],
+              'modifier/lua-backend': { pre: "local r = request.load(); r:headers('X-Path', r:path())" },
               'modifier/martian': {
                 'header.Modifier': { scope: ['request'], name: 'X-Round', value: String(round) },
               },

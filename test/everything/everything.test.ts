@@ -86,6 +86,7 @@ describe('every component at once', function () {
           user: 'ada',
           round: 0,
           shared: 'Bearer of-the-gateway',
+          scripted: 'client',
         });
         deepEqual(await ask('POST', '/orders'), { ordered: true });
         deepEqual(await ask('GET', '/graph/7'), { user: { id: '7' } });
