@@ -40,6 +40,28 @@ describe('a shadow backend', () => {
     await shadow.close();
   });
 
+  it('has the longest timeout of its group, and goes on when the client leaves', () => {
+    const calls: Call[] = [];
+    const step = (_request: unknown, call: Call) => {
+      calls.push(call);
+      return Reply.data({});
+    };
+    const shadows = [
+      { step, timeoutMs: 20 },
+      { step, timeoutMs: 60_000 },
+    ];
+    const client = newCall();
+    withShadows(shadows, () => Reply.data({}))(pipeRequest(), client);
+    client.cancel();
+    deepEqual(
+      calls.map(({ remainingMs, reason }) => [remainingMs > 50_000, reason]),
+      [
+        [true, null],
+        [true, null],
+      ],
+    );
+  });
+
   it('is ended by its own timeout, told at DEBUG only', async () => {
     const regular = await startBackend(json({ a: 1 }));
     let closed = 0;
