@@ -24,13 +24,25 @@ export function componentTopics({ definitions }: CompleteSchema, registry: Regis
       examples: [
         ...forms.map(({ at, schema }) => ({
           heading: `At ${at} level`,
-          document: withComponent(at, namespace, exampleOf(schema, `${namespace} at ${at} level`)),
+          document: withComponent(
+            at,
+            namespace,
+            exampleOf(schema, `${namespace} at ${at} level`),
+            at === 'service' ? requiredBy(plugin, definitions) : {},
+          ),
         })),
         ...(plugin.encodings ?? []).map(({ name }) => ({ heading: name, document: withEncoding(name, registry) })),
         ...(plugin.discoveries ?? []).map(({ name }) => ({ heading: name, document: withDiscovery(name) })),
       ],
     };
   });
+}
+
+/** What must stand beside a plugin, as its own example has it. */
+function requiredBy({ requires = [] }: Plugin, definitions: CompleteSchema['definitions']) {
+  return Object.fromEntries(
+    requires.map((other) => [other, exampleOf(definitions[definitionKey('service', other)]!, other)]),
+  );
 }
 
 function exampleOf(schema: JsonSchema, of: string): unknown {

@@ -24,9 +24,9 @@ export function endpoint(fields: Fields, ofBackend: Fields = {}): Fields {
   return { endpoint: '/users', ...fields, backend: [{ ...backend, ...ofBackend }] };
 }
 
-/** A document in which a component stands at a level. */
-export function withComponent(level: Level, namespace: string, config: unknown): Fields {
-  const own = { extra_config: { [namespace]: config } };
+/** A document in which a component stands at a level. @param beside components at the root that it needs. */
+export function withComponent(level: Level, namespace: string, config: unknown, beside: Fields = {}): Fields {
+  const own = { extra_config: { [namespace]: config, ...beside } };
   const around = surroundings[namespace] ?? {};
   if (level === 'service') return service(own);
   return service({}, level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, own));

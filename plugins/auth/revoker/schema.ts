@@ -50,7 +50,7 @@ export const filterFields = {
     type: 'string',
     minLength: 1,
     description: 'Secret that is shared by gateways, the revoke server and whoever revokes.',
-    examples: ['$REVOKE_KEY'],
+    examples: ['%{REVOKE_KEY}'],
     secret: true,
   },
   revoke_server_max_workers: {
@@ -108,7 +108,7 @@ export const schema = {
       TTL: 1500,
       port: 0,
       token_keys: ['jti'],
-      revoke_server_api_key: '$K',
+      revoke_server_api_key: '%{K}',
     },
     {
       n: 1000,
@@ -118,7 +118,7 @@ export const schema = {
       port: 0,
       token_keys: ['jti', 'sub'],
       revoke_server_ping_url: 'https://revoke.example.com/instances',
-      revoke_server_api_key: '$K',
+      revoke_server_api_key: '%{K}',
     },
   ],
   properties: filterFields,
@@ -130,7 +130,7 @@ export const serverSchema = {
   description: 'Takes revocations and tells every gateway of them.',
   required: ['hash_name', 'revoke_server_api_key'],
   exactlyOneOf: sizeGroups,
-  examples: [{ N: 1_000_000, P: 1e-7, hash_name: 'optimal', TTL: 1500, revoke_server_api_key: '$REVOKE_KEY' }],
+  examples: [{ N: 1_000_000, P: 1e-7, hash_name: 'optimal', TTL: 1500, revoke_server_api_key: '%{REVOKE_KEY}' }],
   properties: filterFields,
 } as const satisfies Schema;
 
