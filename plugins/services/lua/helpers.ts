@@ -23,12 +23,15 @@ export const helpers: Tables = {
     encode: (L) => pushBytes(L, Buffer.from(bytesArg(L).toString('base64'))),
     decode: (L) => pushBytes(L, Buffer.from(textArg(L, 1), 'base64')),
   },
-  hash: Object.fromEntries(
-    ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'].map((name): [string, LuaFunction] => [
-      name,
-      (L) => pushTextOf(L, createHash(name).update(bytesArg(L)).digest('hex')),
-    ]),
-  ),
+  hash: {
+    ...Object.fromEntries(
+      ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'].map((name): [string, LuaFunction] => [
+        name,
+        (L) => pushTextOf(L, createHash(name).update(bytesArg(L)).digest('hex')),
+      ]),
+    ),
+    fnv32: (L) => pushTextOf(L, fnv32(bytesArg(L))),
+  },
   time: {
     now(L) {
       lua.lua_pushnumber(L, Date.now() / 1000);
@@ -47,6 +50,13 @@ export const helpers: Tables = {
 function bytesArg(L: LuaState): Buffer {
   const { buffer, byteOffset, length } = lauxlib.luaL_checkstring(L, 1);
   return Buffer.from(buffer, byteOffset, length);
+}
+
+/** FNV-1a of 32 bits, hexadecimal. */
+function fnv32(bytes: Uint8Array): string {
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
 function pushBytes(L: LuaState, bytes: Uint8Array): number {

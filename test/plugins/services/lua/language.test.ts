@@ -104,6 +104,7 @@ describe('Lua', () => {
     equal(await value(`json.marshal(json.unmarshal('{"a":[1,2.5,{"b":null}]}'))`, {}), '{"a":[1,2.5,{"b":null}]}');
     equal(await value("base64.encode('hi'), base64.decode('aGk=')", {}), 'aGk=\thi');
     equal(await value("hash.md5('a'), hash.sha256('a'):sub(1, 8)"), '0cc175b9c0f1b6a831c399e269772661\tca978112');
+    equal(await value("hash.fnv32('foobar'), hash.fnv32('')", {}), 'bf9cf968\t811c9dc5');
     equal(await value('time.now() > 1e9, time.rfc3339(0)', {}), 'true\t1970-01-01T00:00:00.000Z');
     match(await value("json.unmarshal('{')", {}), /no JSON/);
   });
