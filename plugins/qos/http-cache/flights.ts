@@ -8,18 +8,30 @@ const REMEMBERED_MS = 5_000;
 /** Addresses of which that is remembered. */
 const MAX_REMEMBERED = 500;
 
+/** Longest wait for the fetch of another request, in milliseconds; never more than half of what a request has left. */
+const MAX_WAIT_MS = 5_000;
+
 /** A fetch under way, and those who wait for what comes of it. */
 class Flight {
   #waiting: ((landing: Landing) => void)[] = [];
 
-  /** Resolves with how it ended, or with `cancelled` when the call of whoever waits is given up. */
+  /**
+   * Resolves with how it ended, with `cancelled` when the call of whoever waits is given up, and with `failed` when it takes so
+   * long that whoever waits had better ask for itself.
+   */
   wait(call: Call): Promise<Landing> {
     return new Promise((resolve) => {
-      const cancellation = call.onCancel(() => resolve('cancelled'));
-      this.#waiting.push((landing) => {
+      const go = (landing: Landing): void => {
+        clearTimeout(timer);
         cancellation.off();
         resolve(landing);
+      };
+      const timer = setTimeout(go, Math.min(MAX_WAIT_MS, Math.max(call.remainingMs / 2, 0)), 'failed');
+      const cancellation = call.onCancel(() => {
+        clearTimeout(timer);
+        resolve('cancelled');
       });
+      this.#waiting.push(go);
     });
   }
 

@@ -78,6 +78,10 @@ function attach(site: BackendSite<Config>): AtBackend {
     site.warn('CACHE_WITHOUT_EFFECT', '', `answers of ${other} are not kept: only those over HTTP are`);
     return {};
   }
+  if (site.encoding(endpoint.output_encoding)?.streams) {
+    site.warn('CACHE_WITHOUT_EFFECT', '', `answers that are streamed (${endpoint.output_encoding}) are not kept`);
+    return {};
+  }
   if (backend.method !== 'GET' && backend.method !== 'HEAD' && !site.config.shared) {
     site.warn('CACHE_WITHOUT_EFFECT', '', `answers to ${backend.method} are not kept: only those to GET and HEAD are`);
   }

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { BackendError, ByteStream, Call, CancelledError, Reply } from '#contract';
+import { until } from '../../../support/conditions.ts';
 import { Bench, holdTime, pass, replyWith } from './stand.ts';
 
 /** Answers one request after another when it is told to. */
@@ -132,6 +133,19 @@ describe('qos/http-cache with many requests at once', () => {
     body.end();
     equal((await quick).text.length, 400_000);
     equal(bench.calls, 1);
+  });
+
+  it('lets nobody wait for longer than half of the time that is left', async () => {
+    const first = bench.ask();
+    await turns();
+    const call = new Call(undefined, 100);
+    const second = bench.ask('', {}, call);
+    await until(() => bench.calls === 2);
+    held.waiting[1]!(replyWith({ headers: kept, body: 'second' }));
+    equal((await second).text, 'second');
+    call.finish();
+    held.waiting[0]!(replyWith({ headers: kept }));
+    await first;
   });
 
   it('lets a request that wants its own answer not wait', async () => {

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ByteStream, definePlugin, offer, type PipeRequest, type Reply } from '#contract';
+import { plugin as sse } from '../../../../plugins/encoding/sse.ts';
 import { Store } from '../../../../plugins/qos/http-cache/store.ts';
 import { changedReplies } from '../../../../plugins/services/changed-replies.ts';
 import { Bench, holdTime, replyWith } from './stand.ts';
@@ -130,6 +131,7 @@ describe('qos/http-cache stores', () => {
   for (const [what, around] of [
     ['a method whose answers are not kept', { backend: { method: 'POST' } }],
     ['a protocol that is not HTTP', { backend: { extra_config: { 'backend/lambda': {} } } }],
+    ['an output that is streamed', { endpoint: { output_encoding: 'sse' }, plugins: [sse] }],
   ] as const) {
     it(`warns of ${what}`, async () => {
       const { warnings } = await bench.open({}, around);
