@@ -52,6 +52,7 @@ const plugins: Manifest = {
   'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
   'telemetry/logstash': () => import('./telemetry/logstash.ts'),
+  'telemetry/metrics': () => import('./telemetry/metrics/index.ts'),
   'telemetry/moesif': () => import('./telemetry/moesif/index.ts'),
   'telemetry/opentelemetry': () => import('./telemetry/opentelemetry/index.ts'),
   'telemetry/opentelemetry-security': () => import('./telemetry/opentelemetry-security.ts'),

@@ -33,6 +33,7 @@ export const order: Order = {
   endpoint: [
     'telemetry/opentelemetry',
     'telemetry/newrelic',
+    'telemetry/metrics',
     'security/cors',
     'security/http',
     'security/bot-detector',

@@ -50,6 +50,7 @@ export const componentScenarios: readonly Scenario[] = [
     backend: { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 5 } },
   })),
   scenario('metrics', () => ({ service: { 'telemetry/opentelemetry': { exporters: { prometheus: [scraped] } } } })),
+  scenario('stats', () => ({ service: { 'telemetry/metrics': { listen_address: '127.0.0.1:0' } } })),
   scenario('traces-unsampled', () => ({
     service: {
       'telemetry/opentelemetry': {

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { sluice } from '../kernel/cli/command.ts';
 import { freePort } from '../support/conditions.ts';
 import { scrape } from '../support/prometheus.ts';
@@ -7,10 +7,14 @@ import { serveSample } from './serve.ts';
 describe('the sample of telemetry', () => {
   let sample: Awaited<ReturnType<typeof serveSample>>;
   let port: number;
+  let statsPort: number;
 
   before(async () => {
     port = await freePort();
-    sample = await serveSample('telemetry', (text) => text.replace('9091', String(port)));
+    statsPort = await freePort();
+    sample = await serveSample('telemetry', (text) =>
+      text.replace('9091', String(port)).replace('8090', String(statsPort)),
+    );
   });
   after(() => sample.close());
 
@@ -30,5 +34,11 @@ describe('the sample of telemetry', () => {
       series('krakend_backend_duration').map(({ labels }) => labels['http_route']),
       ['/users/:user'],
     );
+  });
+
+  it('shows the same as counts in one object', async () => {
+    await sample.gateway.inject('/users/3');
+    const stats = await (await fetch(`http://127.0.0.1:${statsPort}/__stats`)).json();
+    ok((stats as Record<string, number>)['krakend.router.response./users/:user.status.200.count']! >= 1);
   });
 });

@@ -7,53 +7,64 @@ const RELAY_MS = 1000;
 /** Workers whose last message the owner remembers. */
 const MAX_SENDERS = 256;
 
-/** What a worker has counted. A message that comes twice counts once. */
-interface Message {
-  readonly from: string;
-  readonly number: number;
-  readonly changes: readonly InstrumentChange[];
-  readonly gauges: Readonly<Record<string, number>>;
+/** How what a worker has counted comes to the process that shows it. */
+export interface Relay<T, Change> {
+  open(): T;
+  /** What was counted since the last time; everything then starts anew. */
+  take(value: T): Change;
+  /** Adds what another process has counted. */
+  merge(value: T, change: Change, from: string): void;
+  close?(value: T): void;
 }
 
-/** A store, and what goes with it from process to process. */
-interface Relayed {
-  readonly store: MetricStore;
+/** What a worker has counted. A message that comes twice counts once. */
+interface Message<Change> {
+  readonly from: string;
+  readonly number: number;
+  readonly change: Change;
+}
+
+/** A value that counts, and what goes with it from process to process. */
+interface Relayed<T, Change> {
+  readonly value: T;
   /** Of the owner: the last message of each worker. */
   readonly last: Map<string, number>;
   /** Of a worker: what the owner has not confirmed yet. */
-  pending: Message | null;
+  pending: Message<Change> | null;
   /** Resolves when it is confirmed, or is to be sent again. */
   sending: Promise<void> | null;
   sent: number;
   readonly from: string;
 }
 
+type RelaySite = Pick<Site<unknown>, 'keep' | 'share' | 'start' | 'defer' | 'role'>;
+
 /**
- * The store of a gateway: kept over reloads, and in the process that owns it what all processes have counted, each value
- * once. A worker that dies loses what it counted in the last second.
- *
- * @param key as of `Site.keep`. @param open makes the store, with whatever observes for it.
+ * What counts for a gateway: kept over reloads, and in the process that owns it what all processes have counted, once. A
+ * worker that dies loses what it counted in the last second.
+ * @param key as of `Site.keep`.
  */
-export function gatewayMetrics(
-  site: Pick<Site<unknown>, 'keep' | 'share' | 'start' | 'defer' | 'role'>,
-  key: Data,
-  open: () => MetricStore = () => new MetricStore(),
-): MetricStore {
-  const make = (): Relayed => ({
-    store: open(),
+export function relayed<T, Change>(site: RelaySite, key: Data, relay: Relay<T, Change>): T {
+  const make = (): Relayed<T, Change> => ({
+    value: relay.open(),
     last: new Map(),
     pending: null,
     sending: null,
     sent: 0,
     from: randomUUID(),
   });
-  const end = ({ store }: Relayed) => store.close();
-  const ask = site.share(key, make, (relayed, message: Data) => receive(relayed, message as unknown as Message), end);
+  const end = ({ value }: Relayed<T, Change>) => relay.close?.(value);
+  const receive = (owned: Relayed<T, Change>, message: Data): Data => {
+    const { from, number, change } = message as unknown as Message<Change>;
+    if (isNew(owned.last, from, number)) relay.merge(owned.value, change, from);
+    return null;
+  };
+  const ask = site.share(key, make, receive, end);
   const kept = site.keep(key, make, end);
   if (site.role === 'worker') {
-    // Two configurations may have the store for a while.
+    // Two configurations may have the value for a while.
     const handOver = (): Promise<void> => {
-      kept.sending ??= send(kept, ask).finally(() => {
+      kept.sending ??= send(kept, relay, ask).finally(() => {
         kept.sending = null;
       });
       return kept.sending;
@@ -68,14 +79,18 @@ export function gatewayMetrics(
     );
     site.defer(handOver);
   }
-  return kept.store;
+  return kept.value;
 }
 
 /** Sends what was counted. What cannot be sent waits for the next time; it is one message at most. */
-async function send(kept: Relayed, ask: (message: Data) => Data | Promise<Data>): Promise<void> {
+async function send<T, Change>(
+  kept: Relayed<T, Change>,
+  relay: Relay<T, Change>,
+  ask: (message: Data) => Data | Promise<Data>,
+): Promise<void> {
   if (!kept.pending) {
     kept.sent += 1;
-    kept.pending = { from: kept.from, number: kept.sent, changes: kept.store.take(), gauges: kept.store.gauges() };
+    kept.pending = { from: kept.from, number: kept.sent, change: relay.take(kept.value) };
   }
   try {
     await ask(kept.pending as unknown as Data);
@@ -85,12 +100,32 @@ async function send(kept: Relayed, ask: (message: Data) => Data | Promise<Data>)
   }
 }
 
-function receive({ store, last }: Relayed, { from, number, changes, gauges }: Message): Data {
-  if ((last.get(from) ?? 0) >= number) return null;
+function isNew(last: Map<string, number>, from: string, number: number): boolean {
+  if ((last.get(from) ?? 0) >= number) return false;
   last.delete(from);
   last.set(from, number);
   if (last.size > MAX_SENDERS) last.delete(last.keys().next().value!);
-  store.merge(changes);
-  store.mergeGauges(from, gauges);
-  return null;
+  return true;
+}
+
+interface StoreChange {
+  readonly changes: readonly InstrumentChange[];
+  readonly gauges: Readonly<Record<string, number>>;
+}
+
+/** The metrics of a gateway. @param open makes the store, with whatever observes for it. */
+export function gatewayMetrics(
+  site: RelaySite,
+  key: Data,
+  open: () => MetricStore = () => new MetricStore(),
+): MetricStore {
+  return relayed<MetricStore, StoreChange>(site, key, {
+    open,
+    take: (store) => ({ changes: store.take(), gauges: store.gauges() }),
+    merge(store, { changes, gauges }, from) {
+      store.merge(changes);
+      store.mergeGauges(from, gauges);
+    },
+    close: (store) => store.close(),
+  });
 }

@@ -136,7 +136,7 @@ describe('the metrics of a gateway with workers', () => {
       role: 'worker' as const,
       keep: <T>(_key: unknown, open: () => T) => open(),
       share: (_key: unknown, _open: unknown, use: (value: never, asked: never) => unknown) => {
-        const owned = { store, last: new Map() } as never;
+        const owned = { value: store, last: new Map() } as never;
         return async (message: unknown) => {
           sent.push(message);
           answered.push(use(owned, structuredClone(message) as never));

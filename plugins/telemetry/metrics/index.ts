@@ -1,0 +1,137 @@
+import {
+  type AtService,
+  atService,
+  before,
+  type ClientRequest,
+  definePlugin,
+  type EndpointConfig,
+  type Infer,
+  type Site,
+} from '#contract';
+import { relayed } from '../../services/metrics/relay.ts';
+import { routeName } from '../opentelemetry/patterns.ts';
+import { countLayer, countTls, EndpointStats } from './layers.ts';
+import { statsPage } from './page.ts';
+import { observeProcess } from './process-values.ts';
+import { Stats } from './stats.ts';
+
+const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
+
+const schema = {
+  type: 'object',
+  title: 'Metrics',
+  description: 'Counters in memory, shown as one JSON object at /__stats on a port of their own.',
+  examples: [{ collection_time: '60s', listen_address: '127.0.0.1:0' }, { endpoint_disabled: true }],
+  properties: {
+    collection_time: {
+      type: 'duration',
+      description: 'Length of a window, at whose end gauges, totals and values of the process are taken.',
+      default: '60s',
+      examples: ['30s'],
+    },
+    listen_address: {
+      type: 'string',
+      pattern: '^(?:\\[[0-9a-fA-F:.]+\\]|[^\\s:/@]*):[0-9]{1,5}$',
+      description: 'Where the page is: a port behind a colon, or an address and a port; port 0 is any free one.',
+      default: ':8090',
+      examples: ['127.0.0.1:8090'],
+    },
+    endpoint_disabled: flag('Count, and show no page.'),
+    router_disabled: flag('Do not count the answers of endpoints.'),
+    proxy_disabled: flag('Do not count the pipes of endpoints.'),
+    backend_disabled: flag('Do not count the pipes of backends.'),
+  },
+} as const;
+
+/** Longest time for the head of a request to the page, in milliseconds. */
+const HEADER_MS = 3000;
+
+/** Counters in the process, on a page of their own. */
+export const plugin = definePlugin({
+  name: 'telemetry/metrics',
+  description: 'Counts requests in memory and shows the counts as JSON.',
+  leaves: ['requests', 'data'],
+  opens: ['/listen_address'],
+  places: [atService(schema, attach)],
+});
+
+/** @throws ConfigError METRICS_WINDOW, METRICS_ADDRESS */
+function attach(site: Site<Infer<typeof schema>>): AtService {
+  const { collection_time, router_disabled, proxy_disabled, backend_disabled, endpoint_disabled } = site.config;
+  if (collection_time < 1) {
+    throw site.fault('METRICS_WINDOW', '/collection_time', 'a window of less than a millisecond', { hint: '"60s"' });
+  }
+  const stats = relayed<Stats, ReturnType<Stats['take']>>(site, 'stats', {
+    open: () => new Stats(),
+    take: (own) => own.take(),
+    merge: (own, change) => own.merge(change),
+  });
+  const shown = new Set<string>();
+  const isShown = (name: string): boolean => {
+    const owner = ownerOf(name);
+    return owner === undefined || shown.has(owner);
+  };
+  // What the configuration before has counted of endpoints that are gone is forgotten, in every process.
+  for (const where of ['owner', 'each'] as const) site.start(() => stats.retain(isShown), { in: where });
+  site.start((signal) => {
+    const observed = observeProcess(stats);
+    const timer = setInterval(() => stats.endWindow(observed.read()), collection_time);
+    timer.unref();
+    signal.addEventListener('abort', () => {
+      clearInterval(timer);
+      observed.close();
+    });
+  });
+  if (!endpoint_disabled) listen(site, stats, isShown);
+  const endpoints = new Map<EndpointConfig, EndpointStats>();
+  const connected = before<ClientRequest>(() => {
+    stats.counter('router.connected').value += 1;
+  });
+  return {
+    ...(!router_disabled && {
+      finished: (record) => {
+        if (!record.route) return;
+        stats.counter('router.disconnected').value += 1;
+        endpoints.get(record.route)?.finished(record);
+        countTls(stats, record);
+      },
+    }),
+    eachEndpoint: ({ endpoint }) => {
+      const name = routeName(endpoint.endpoint);
+      if (!router_disabled) {
+        shown.add(`router.response.${name}`);
+        endpoints.set(endpoint, new EndpointStats(stats, endpoint));
+      }
+      if (!proxy_disabled) shown.add(`layer.pipe.name.${name}`);
+      return {
+        ...(!router_disabled && { endpoint: connected }),
+        ...(!proxy_disabled && { proxy: countLayer(stats, 'pipe', name) }),
+      };
+    },
+    eachBackend: ({ backend }) => {
+      if (backend_disabled) return {};
+      shown.add(`layer.backend.name.${backend.url_pattern}`);
+      return { backend: countLayer(stats, 'backend', backend.url_pattern) };
+    },
+  };
+}
+
+/** What a name counts: an endpoint's answers, or a pipe. Undefined for what belongs to no endpoint. */
+function ownerOf(name: string): string | undefined {
+  if (name.startsWith('router.response.')) return name.replace(/\.(?:size|time|status(?:\.\d+\.count)?)$/, '');
+  if (!name.startsWith('proxy.')) return undefined;
+  return name.slice(name.indexOf('layer.'), name.lastIndexOf('.complete.'));
+}
+
+function listen(site: Site<Infer<typeof schema>>, stats: Stats, isShown: (name: string) => boolean): void {
+  const { listen_address: address } = site.config;
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
+  const port = Number(address.slice(colon + 1));
+  if (port > 65535) throw site.fault('METRICS_ADDRESS', '/listen_address', `there is no port ${port}`);
+  site.listen({ ...(host !== '' && { host }), port, headerTimeoutMs: HEADER_MS }, statsPage(stats, isShown));
+  site.start(() => {
+    const log = site.use('log').at('[SERVICE: Stats]');
+    log.debug(() => `The endpoint /__stats is now available on ${address}`);
+  });
+}

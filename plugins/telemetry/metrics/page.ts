@@ -1,0 +1,51 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { PortHandler } from '#contract';
+import { Sample, summaryOf } from './sample.ts';
+import { PREFIX, type Stats } from './stats.ts';
+
+/** Histograms that are summed up before others have a turn: about a millisecond's work. */
+const HISTOGRAMS_A_TURN = 10;
+/** Pages made at the same time; what comes beyond is told to come again. */
+const MAX_PAGES = 4;
+
+/** Answers `GET /__stats` with everything that is shown, as one JSON object with sorted keys. */
+export function statsPage(stats: Stats, isShown: (name: string) => boolean): PortHandler {
+  let running = 0;
+  return (message, response) => {
+    message.resume();
+    const path = message.url!.split('?', 1)[0];
+    if (path === '/__stats/') return void response.writeHead(301, { Location: '/__stats' }).end();
+    if (path !== '/__stats') return void response.writeHead(404).end();
+    if (message.method !== 'GET') return void response.writeHead(405, { Allow: 'GET' }).end();
+    if (running >= MAX_PAGES) return void response.writeHead(503, { 'Retry-After': '1' }).end();
+    running += 1;
+    response.once('close', () => {
+      running -= 1;
+    });
+    response.setTimeout(10_000, () => response.destroy());
+    pageOf(stats, isShown).then(
+      (page) => response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' }).end(page),
+      () => response.destroy(),
+    );
+  };
+}
+
+async function pageOf(stats: Stats, isShown: (name: string) => boolean): Promise<string> {
+  const values: [string, number | object][] = [
+    ['cmdline', process.argv],
+    ['memstats', process.memoryUsage()],
+  ];
+  let summed = 0;
+  for (const [name, value] of [...stats.entries()]) {
+    if (!isShown(name)) continue;
+    if (!(value instanceof Sample)) {
+      values.push([PREFIX + name, value]);
+      continue;
+    }
+    for (const [end, number] of Object.entries(summaryOf(value))) values.push([`${PREFIX}${name}.${end}`, number]);
+    summed += 1;
+    if (summed % HISTOGRAMS_A_TURN === 0) await turn();
+  }
+  values.sort(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify(Object.fromEntries(values), null, 2);
+}

@@ -1,0 +1,46 @@
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import type { Stats } from './stats.ts';
+
+/** Observes the process for the names that the compatible product has, as far as they mean something in Node.js. */
+export interface ProcessValues {
+  /** Values at this moment; those of the event loop since the last time. */
+  read(): Readonly<Record<string, number>>;
+  close(): void;
+}
+
+export function observeProcess(stats: Stats): ProcessValues {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  const pauses = stats.sample('service.debug.GCStats.Pause');
+  let collections = 0;
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) {
+      collections += 1;
+      pauses.add(duration * 1e6);
+    }
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  const whole = (nanoseconds: number) => (Number.isFinite(nanoseconds) ? nanoseconds : 0);
+  return {
+    read() {
+      const { rss, heapTotal, heapUsed } = process.memoryUsage();
+      const lag = 'service.runtime.EventLoopLag';
+      const values = {
+        'service.runtime.MemStats.HeapAlloc': heapUsed,
+        'service.runtime.MemStats.HeapSys': heapTotal,
+        'service.runtime.MemStats.Sys': rss,
+        'service.runtime.MemStats.NumGC': collections,
+        'service.runtime.NumGoroutine': process.getActiveResourcesInfo().length,
+        [`${lag}.mean`]: whole(delay.mean),
+        [`${lag}.max`]: whole(delay.max),
+        [`${lag}.99-percentile`]: whole(delay.percentile(99)),
+      };
+      delay.reset();
+      return values;
+    },
+    close() {
+      observer.disconnect();
+      delay.disable();
+    },
+  };
+}

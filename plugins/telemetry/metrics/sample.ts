@@ -1,0 +1,68 @@
+/** Values that a histogram keeps: 8 KB. */
+const SIZE = 1028;
+
+/** A histogram that keeps a uniform random sample of its values. */
+export class Sample {
+  /** Values so far. */
+  count = 0;
+  #values: number[] = [];
+
+  add(value: number): void {
+    this.count += 1;
+    if (this.#values.length < SIZE) {
+      this.#values.push(value);
+      return;
+    }
+    const at = Math.floor(Math.random() * this.count);
+    if (at < SIZE) this.#values[at] = value;
+  }
+
+  get values(): readonly number[] {
+    return this.#values;
+  }
+
+  /** Adds the sample of another process. */
+  merge(values: readonly number[], count: number): void {
+    for (const value of values) this.add(value);
+    this.count += count - values.length;
+  }
+
+  /** The sample so far; it then begins anew. */
+  take(): { readonly count: number; readonly values: readonly number[] } {
+    const taken = { count: this.count, values: this.#values };
+    this.count = 0;
+    this.#values = [];
+    return taken;
+  }
+}
+
+const percentiles: readonly (readonly [string, number])[] = [
+  ['50', 0.5],
+  ['75', 0.75],
+  ['95', 0.95],
+  ['99', 0.99],
+  ['999', 0.999],
+];
+
+/** What a histogram is shown as, by the ends of its keys. */
+export function summaryOf({ values, count }: Pick<Sample, 'values' | 'count'>): Record<string, number> {
+  const sorted = values.toSorted((one, other) => one - other);
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / (sorted.length || 1);
+  const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (sorted.length || 1);
+  return {
+    count,
+    min: sorted[0] ?? 0,
+    max: sorted.at(-1) ?? 0,
+    mean,
+    'std-dev': Math.sqrt(variance),
+    ...Object.fromEntries(percentiles.map(([name, share]) => [`${name}-percentile`, percentile(sorted, share)])),
+  };
+}
+
+/** Between two values of the sample in proportion. */
+function percentile(sorted: readonly number[], share: number): number {
+  const position = share * (sorted.length + 1);
+  const below = sorted[Math.floor(position) - 1] ?? sorted[0] ?? 0;
+  const above = sorted[Math.floor(position)] ?? sorted.at(-1) ?? 0;
+  return below + (position - Math.floor(position)) * (above - below);
+}

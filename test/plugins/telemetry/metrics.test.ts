@@ -1,0 +1,268 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import type { Operations } from '#kernel';
+import { plugin } from '../../../plugins/telemetry/metrics/index.ts';
+import { Sample, summaryOf } from '../../../plugins/telemetry/metrics/sample.ts';
+import { Stats } from '../../../plugins/telemetry/metrics/stats.ts';
+import { makeCertificates } from '../../support/certificates.ts';
+import { freePort, until } from '../../support/conditions.ts';
+import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { openHarness } from '../../support/harness.ts';
+
+const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+
+describe('telemetry/metrics', function () {
+  this.timeout(60_000);
+  let backend: TestBackend;
+  let gateway: Operations | undefined;
+  let port: number;
+  let url: string;
+  beforeEach(async () => {
+    backend = await startBackend(json({ ok: true }));
+    port = await freePort();
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+    await backend.close();
+  });
+
+  const endpoint = (path: string, more: object = {}) => ({
+    endpoint: path,
+    backend: [{ host: [backend.url], url_pattern: '/b' }],
+    ...more,
+  });
+  const config = (metrics: object = {}, root: Readonly<Record<string, unknown>> = {}) => ({
+    version: 3,
+    endpoints: [endpoint('/a'), endpoint('/u/{Id}')],
+    ...root,
+    extra_config: {
+      'telemetry/metrics': { listen_address: `127.0.0.1:${port}`, ...metrics },
+      ...(root['extra_config'] as object),
+    },
+  });
+  const start = async (metrics?: object, root?: object, options?: object) => {
+    gateway = await startGateway(config(metrics, root), options);
+    const address = await gateway.listen();
+    url = `http://127.0.0.1:${address.port}`;
+  };
+  const ask = async (path: string) => (await fetch(url + path, { headers: { connection: 'close' } })).text();
+  const page = async (): Promise<Record<string, number>> =>
+    (await fetch(`http://127.0.0.1:${port}/__stats`)).json() as Promise<Record<string, number>>;
+  const pipe = (name: string, complete: boolean, error: boolean, layer = 'pipe') =>
+    `krakend.proxy.requests.layer.${layer}.name.${name}.complete.${complete}.error.${error}`;
+
+  it('shows sorted keys, which begin at 0', async () => {
+    await start();
+    const stats = await page();
+    equal(stats['krakend.router.connected'], 0);
+    equal(stats['krakend.router.connected-total'], 0);
+    equal(stats['krakend.router.response./a.status'], 0);
+    for (const complete of [true, false]) {
+      for (const error of [true, false]) equal(stats[pipe('/a', complete, error)], 0);
+    }
+    const keys = Object.keys(stats);
+    deepEqual(keys, keys.toSorted());
+    ok(Array.isArray(stats['cmdline']) && typeof stats['memstats'] === 'object');
+  });
+
+  it('counts the answers of an endpoint, its pipe and its backends', async () => {
+    await start();
+    for (let count = 0; count < 3; count++) await ask('/a');
+    await ask('/u/7');
+    await ask('/nope');
+    const stats = await page();
+    equal(stats['krakend.router.response./a.status.200.count'], 3);
+    equal(stats['krakend.router.response./u/:id.status.200.count'], 1);
+    equal(stats[pipe('/a', true, false)], 3);
+    equal(stats[pipe('/b', true, false, 'backend')], 4);
+    equal(stats['krakend.router.response./a.size.max'], 11);
+    equal(stats['krakend.router.response./a.time.count'], 3);
+    ok(stats['krakend.router.response./a.time.min']! > 1000);
+    equal(stats['krakend.router.connected'], 4);
+    equal(stats['krakend.router.disconnected'], 4);
+  });
+
+  it('counts an endpoint one of whose backends fails as failed and not complete', async () => {
+    const hosts = [backend.url, 'http://127.0.0.1:1'];
+    const both = { endpoint: '/both', backend: hosts.map((host) => ({ host: [host], url_pattern: '/x' })) };
+    await start({}, { endpoints: [both] });
+    await ask('/both');
+    equal((await page())[pipe('/both', false, true)], 1);
+  });
+
+  for (const [field, missing] of [
+    ['router_disabled', 'krakend.router.response.'],
+    ['proxy_disabled', 'krakend.proxy.requests.layer.pipe'],
+    ['backend_disabled', 'krakend.proxy.requests.layer.backend'],
+  ] as const) {
+    it(`counts nothing there with ${field}`, async () => {
+      await start({ [field]: true });
+      await ask('/a');
+      const stats = await page();
+      deepEqual(
+        Object.keys(stats).filter((key) => key.startsWith(missing)),
+        [],
+      );
+      equal(stats['krakend.router.connected'], field === 'router_disabled' ? 0 : 1);
+    });
+  }
+
+  it('sums up what a window has counted when it is over, and takes values of the process', async () => {
+    await start({ collection_time: '300ms' });
+    await ask('/a');
+    await ask('/a');
+    await until(async () => (await page())['krakend.router.connected-total'] === 2);
+    const stats = await page();
+    equal(stats['krakend.router.connected'], 0);
+    equal(stats['krakend.router.disconnected-total'], 2);
+    for (const name of ['service.runtime.MemStats.HeapAlloc', 'service.runtime.NumGoroutine']) {
+      ok(stats[`krakend.${name}`]! > 0, name);
+    }
+    ok('krakend.service.runtime.EventLoopLag.max' in stats);
+  });
+
+  it('answers at one path and to GET alone', async () => {
+    await start();
+    const status = async (path: string, method = 'GET') =>
+      (await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual' })).status;
+    deepEqual(
+      [await status('/__stats'), await status('/__stats/'), await status('/__stats', 'POST'), await status('/metrics')],
+      [200, 301, 405, 404],
+    );
+  });
+
+  it('tells the log where the page is', async () => {
+    const sinks = rememberingSinks();
+    await start({}, { extra_config: { 'telemetry/logging': { level: 'DEBUG', stdout: true } } }, { sinks });
+    match(
+      sinks.lines.join(''),
+      new RegExp(`\\[SERVICE: Stats\\] The endpoint /__stats is now available on .*:${port}`),
+    );
+  });
+
+  it('opens no port with endpoint_disabled', async () => {
+    await start({ endpoint_disabled: true });
+    await rejects(page());
+  });
+
+  it('goes on counting endpoints that stay over a reload, and forgets those that go', async () => {
+    await start();
+    await ask('/a');
+    await ask('/u/1');
+    await gateway!.reload(config({}, { endpoints: [endpoint('/a', { timeout: '3s' })] }));
+    await ask('/a');
+    const stats = await page();
+    equal(stats['krakend.router.response./a.status.200.count'], 2);
+    deepEqual(
+      Object.keys(stats).filter((key) => key.includes('/u/:id')),
+      [],
+    );
+  });
+
+  it('shows nothing of a configuration that was refused', async () => {
+    await start();
+    await rejects(gateway!.reload(config({}, { endpoints: [endpoint('/new'), endpoint('/new')] })));
+    await gateway!.apply({ trigger: 'api', source: config({}, { endpoints: [endpoint('/new')] }), dryRun: true });
+    equal(
+      Object.keys(await page()).some((key) => key.includes('/new')),
+      false,
+    );
+  });
+
+  it('opens another port before it closes the one that was', async () => {
+    await start();
+    await ask('/a');
+    const before = port;
+    port = await freePort();
+    await gateway!.reload(config());
+    equal((await page())['krakend.router.response./a.status.200.count'], 1);
+    await until(() =>
+      fetch(`http://127.0.0.1:${before}/__stats`).then(
+        () => false,
+        () => true,
+      ),
+    );
+  });
+
+  it('refuses to start, or a reload, on a port that is taken', async () => {
+    await start();
+    const good = port;
+    port = Number(new URL(backend.url).port);
+    await rejects(gateway!.reload(config()), /LISTENER_BIND.*address already in use/);
+    await rejects(startGateway(config()), /LISTENER_BIND.*address already in use/);
+    port = good;
+    equal((await page())['krakend.router.connected'], 0);
+  });
+
+  it('counts TLS versions and ciphers of clients', async () => {
+    const certificates = makeCertificates();
+    const authority = certificates.authority('authority');
+    const { certificate, privateKey, certificatePem } = certificates.issue('server', authority);
+    await start({}, { tls: { keys: [{ public_key: certificate, private_key: privateKey }] } });
+    ok(certificatePem);
+    const { get } = await import('node:https');
+    await new Promise<void>((resolve, reject) => {
+      get(`${url.replace('http', 'https')}/a`, { ca: authority.certificatePem, agent: false }, (response) => {
+        response.resume().on('end', () => resolve());
+      }).on('error', reject);
+    });
+    const stats = await page();
+    equal(stats['krakend.router.tls_version.VersionTLS13.count'], 1);
+    const ciphers = Object.keys(stats).filter((key) => key.startsWith('krakend.router.tls_cipher.TLS_'));
+    equal(ciphers.length, 1);
+    certificates.remove();
+  });
+
+  it('shows what all workers count, once', async () => {
+    await start({}, {}, { workers: { count: 2, program, args: [] } });
+    for (let count = 0; count < 30; count++) await ask('/a');
+    await until(async () => (await page())['krakend.router.response./a.status.200.count'] === 30);
+    const stats = await page();
+    equal(stats['krakend.router.response./a.time.count'], 30);
+    equal(stats[pipe('/a', true, false)], 30);
+  });
+
+  for (const [what, metrics] of [
+    ['a window that is none', { collection_time: 'soon' }],
+    ['a window of nothing', { collection_time: '0s' }],
+    ['an address without a port', { listen_address: '127.0.0.1' }],
+    ['a port that there is not', { listen_address: ':70000' }],
+    ['a switch that is none', { router_disabled: 'yes' }],
+    ['an unknown field', { window: '1s' }],
+  ] as const) {
+    it(`is refused with ${what}`, () => rejects(openHarness(plugin, 'service', metrics)));
+  }
+});
+
+describe('a sample of values', () => {
+  it('keeps a bounded number, and knows how many there were', () => {
+    const sample = new Sample();
+    for (let value = 0; value < 100_000; value++) sample.add(value);
+    equal(sample.values.length, 1028);
+    const summary = summaryOf(sample);
+    equal(summary['count'], 100_000);
+    ok(Math.abs(summary['mean']! - 50_000) < 6000, `${summary['mean']}`);
+    ok(summary['99-percentile']! > 95_000);
+  });
+
+  it('is summed up as it is', () => {
+    const sample = new Sample();
+    for (const value of [4, 1, 3, 2]) sample.add(value);
+    const summary = summaryOf(sample);
+    deepEqual([summary['min'], summary['max'], summary['mean'], summary['50-percentile']], [1, 4, 2.5, 2.5]);
+    ok(Math.abs(summary['std-dev']! - Math.sqrt(1.25)) < 1e-9);
+    equal(summaryOf(new Sample())['max'], 0);
+  });
+
+  it('is one of a bounded number, of names of any kind', () => {
+    const stats = new Stats();
+    for (let name = 0; name < 60_000; name++) {
+      stats.counter(`c${name}`).value += 1;
+      stats.sample(`s${name}`).add(1);
+    }
+    stats.counter('__proto__').value += 1;
+    const all = [...stats.entries()];
+    equal(all.length, 54_000);
+  });
+});
