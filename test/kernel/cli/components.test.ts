@@ -17,7 +17,6 @@ const ofEndpoints = [
   'qos/ratelimit/router/redis',
   'qos/ratelimit/tiered',
   'security/policies',
-  'telemetry/opentelemetry',
   'validation/response-json-schema',
   'websocket',
 ];

@@ -41,7 +41,7 @@ describe('telemetry/metrics', function () {
       ...(root['extra_config'] as object),
     },
   });
-  const start = async (metrics?: object, root?: object, options?: object) => {
+  const start = async (metrics?: object, root?: Readonly<Record<string, unknown>>, options?: object) => {
     gateway = await startGateway(config(metrics, root), options);
     const address = await gateway.listen();
     url = `http://127.0.0.1:${address.port}`;
