@@ -6,10 +6,12 @@ export interface Surroundings {
   readonly gelfPort: number;
   /** A free port, for Prometheus. */
   readonly metricsPort: number;
+  /** A free port, for revocations. */
+  readonly revokerPort: number;
 }
 
 /** The same configuration over and over, but for one number that a reload changes. */
-export function everything({ upstream, gelfPort, metricsPort }: Surroundings, round = 0): object {
+export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Surroundings, round = 0): object {
   const validator = {
     alg: 'HS256',
     jwk_local_path: 'samples/tokens/keys.json',
@@ -28,6 +30,14 @@ export function everything({ upstream, gelfPort, metricsPort }: Surroundings, ro
       'security/http': { content_type_nosniff: true, frame_deny: true },
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
       'auth/validator': { shared_cache_duration: 60 },
+      'auth/revoker': {
+        N: 1000,
+        P: 1e-6,
+        hash_name: 'optimal',
+        TTL: 3600,
+        port: revokerPort,
+        token_keys: ['jti', 'sub'],
+      },
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
       'modifier/lua-endpoint': { pre: "ctx.load():headers('X-Scripted', 'client')" },
       'telemetry/logging': { level: 'INFO', prefix: 'everything', stdout: true },
@@ -117,6 +127,17 @@ export function everything({ upstream, gelfPort, metricsPort }: Surroundings, ro
                 query: 'query User($id: ID) { user(id: $id) { name } }',
                 variables: { id: '{id}' },
               },
+            },
+          },
+        ],
+      },
+      {
+        endpoint: '/function/{id}',
+        backend: [
+          {
+            url_pattern: '/',
+            extra_config: {
+              'backend/lambda': { function_name: 'orders', region: 'eu-west-1', endpoint: upstream },
             },
           },
         ],

@@ -15,8 +15,17 @@ import { startSurroundings } from './servers.ts';
 
 const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
 
-/** Components that stand in no configuration of their own, or cannot be told where the server they talk to is. */
-const leftOut = new Set(['admin/api', 'auth/jose', 'telemetry/moesif', ...(catalogue.always ?? [])]);
+/** Components with another name here, in a process of their own, or that cannot be told where their server is. */
+const leftOut = new Set([
+  'admin/api',
+  'auth/jose',
+  'auth/revoker/server',
+  'telemetry/moesif',
+  ...(catalogue.always ?? []),
+]);
+
+/** Of nobody: the function is a server of the test's. */
+const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' };
 
 describe('every component at once', function () {
   // Processes and a load take their time on a busy machine.
@@ -26,11 +35,13 @@ describe('every component at once', function () {
   let sinks: ProcessSinks;
 
   before(async () => {
+    Object.assign(process.env, credentials);
     surroundings = await startSurroundings();
     const unread: LogDestination = { write: (_lines, done) => done() };
     sinks = createSinks({ stdout: unread, stderr: unread });
   });
   after(async () => {
+    for (const name of Object.keys(credentials)) delete process.env[name];
     sinks.close();
     await surroundings.close();
   });
@@ -90,6 +101,7 @@ describe('every component at once', function () {
         });
         deepEqual(await ask('POST', '/orders'), { ordered: true });
         deepEqual(await ask('GET', '/graph/7'), { user: { id: '7' } });
+        deepEqual(await ask('GET', '/function/7'), { invoked: { id: '7' } });
         await until(() => surroundings.gelfMessages() > 0);
       });
 
@@ -129,6 +141,26 @@ describe('every component at once', function () {
         isOver = true;
         await load;
         ok(rounds.has(6), `only ${[...rounds]}`);
+      });
+
+      it('refuses a token once it is revoked, in every process', async () => {
+        const url = `http://127.0.0.1:${surroundings.revokerPort}/add`;
+        const added = await fetch(url, { method: 'POST', body: JSON.stringify({ elems: ['sub-ada'] }) });
+        deepEqual(await added.json(), { count: 1 });
+        await until(async () => {
+          const statuses = await Promise.all(
+            Array.from({ length: 12 }, async () => {
+              const { statusCode, body } = await pool.request({
+                method: 'GET',
+                path: '/users/1',
+                headers: authorized(),
+              });
+              await body.dump();
+              return statusCode;
+            }),
+          );
+          return statuses.every((status) => status === 401);
+        });
       });
     });
   }

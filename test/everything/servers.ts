@@ -21,6 +21,7 @@ export async function startSurroundings(): Promise<
       respond({ access_token: 'of-the-gateway', token_type: 'bearer', expires_in: 3600 });
     else if (path === '/login') respond({ access_token: { sub: 'ada', roles: ['reader'] } });
     else if (path === '/graphql') respond({ data: { user: JSON.parse(String(body)).variables } });
+    else if (path.includes('/functions/orders/invocations')) respond({ invoked: JSON.parse(String(body)) });
     else if (path === '/orders') respond({ ordered: true });
     else if (path.startsWith('/shared/')) respond({ shared: headers.authorization }, { 'Cache-Control': 'max-age=1' });
     else respond({ user: headers['x-user'], round: Number(headers['x-round']) });
@@ -29,6 +30,7 @@ export async function startSurroundings(): Promise<
     upstream: backend.url,
     gelfPort: gelf.address().port,
     metricsPort: await freePort(),
+    revokerPort: await freePort(),
     gelfMessages: () => messages,
     async close() {
       gelf.close();
