@@ -49,6 +49,7 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
         trace_sample_rate: 0.5,
       },
       'telemetry/opentelemetry-security': { otlp: [{ name: 'collector', headers: { 'X-Team': 'test' } }] },
+      'telemetry/metrics': { collection_time: '1s', endpoint_disabled: true },
       'telemetry/logstash': { enabled: true },
       'telemetry/gelf': { address: `127.0.0.1:${gelfPort}`, enable_tcp: false },
     },

@@ -13,7 +13,7 @@ export function headerMaker(config: SecurityConfig): HeaderMaker | null {
   const sts = stsHeader(config);
   const overHttps = [...sts, ...common];
   const overHttp = config.force_sts_header ? overHttps : common;
-  const [start, ...rest] = config.content_security_policy.split('%{NONCE}');
+  const [start, ...rest] = config.content_security_policy.split('$NONCE');
   if (rest.length > 0) {
     return (secure) => {
       const policy = [start, ...rest].join(`'nonce-${nonce()}'`);
@@ -31,7 +31,7 @@ function commonHeaders(config: SecurityConfig): string[] {
   if (frameOptions) headers.push('X-Frame-Options', frameOptions);
   if (config.content_type_nosniff) headers.push('X-Content-Type-Options', 'nosniff');
   if (config.browser_xss_filter) headers.push('X-XSS-Protection', '1; mode=block');
-  if (policy && !policy.includes('%{NONCE}')) headers.push('Content-Security-Policy', policy);
+  if (policy && !policy.includes('$NONCE')) headers.push('Content-Security-Policy', policy);
   if (config.referrer_policy) headers.push('Referrer-Policy', config.referrer_policy);
   return headers;
 }
