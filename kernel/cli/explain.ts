@@ -69,9 +69,9 @@ const responses: { readonly [K in Match['kind']]: (match: Extract<Match, { kind:
 
 function describe(explanation: Explanation): string[] {
   const { match, why, rivals, nearMisses, service, stages, outputEncoding, forwarded } = explanation;
-  const response = (responses[match.kind] as (match: Match) => string)(match);
+  const answeredBy = (responses[match.kind] as (match: Match) => string)(match);
   const rows: string[][] = [
-    ['answered by', response],
+    ['answered by', answeredBy],
     ['because', why],
   ];
   if (match.kind === 'route') {

@@ -28,13 +28,13 @@ const holders = new WeakMap<Schema, boolean>();
 
 /** True when values of a schema may hold pipes; looked for once a schema. */
 export function mayHoldPipes(schema: Schema): boolean {
-  let response = holders.get(schema);
-  if (response === undefined) {
+  let holdsPipes = holders.get(schema);
+  if (holdsPipes === undefined) {
     holders.set(schema, false);
-    response = ('pipe' in schema && schema.pipe !== undefined) || partsOf(schema).some(mayHoldPipes);
-    holders.set(schema, response);
+    holdsPipes = ('pipe' in schema && schema.pipe !== undefined) || partsOf(schema).some(mayHoldPipes);
+    holders.set(schema, holdsPipes);
   }
-  return response;
+  return holdsPipes;
 }
 
 function partsOf(schema: Schema): readonly Schema[] {

@@ -74,11 +74,11 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
 }
 
 function notOneDriver(pointer: string, drivers: readonly { readonly pointer: string }[]): ConfigError {
-  const match = drivers.length === 0 ? 'found none' : `found ${drivers.length}`;
+  const count = drivers.length === 0 ? 'found none' : `found ${drivers.length}`;
   return new ConfigError(
     'AGENT_DRIVER',
     joinPointer(pointer, 'extra_config'),
-    `an agent has exactly one driver, ${match}`,
+    `an agent has exactly one driver, ${count}`,
     {
       related: drivers.map((driver) => driver.pointer),
     },

@@ -23,8 +23,8 @@ export function compileShape(backend: BackendConfig, custom: Shape | undefined):
 function compileTarget(target: string): Shape {
   const path = target.split('.');
   return (data) => {
-    const match = getPath(data, path);
-    return isObject(match) ? match : {};
+    const value = getPath(data, path);
+    return isObject(value) ? value : {};
   };
 }
 

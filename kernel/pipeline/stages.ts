@@ -97,10 +97,10 @@ const stages = new Map<string, Stage>();
 /** One object for equal stages: thousands of endpoints are made of a few. */
 function stage(as: Stage['as'], namespace: Namespace): Stage {
   const key = `${as} ${namespace}`;
-  let match = stages.get(key);
-  if (!match) {
-    match = Object.freeze({ as, namespace });
-    stages.set(key, match);
+  let stage = stages.get(key);
+  if (!stage) {
+    stage = Object.freeze({ as, namespace });
+    stages.set(key, stage);
   }
-  return match;
+  return stage;
 }

@@ -84,10 +84,10 @@ export class Leases {
       while (waiting.length > 0) {
         const wanted = this.#isClosed ? waiting.length : Math.max(this.#batch, waiting.length);
         const [tokens, waitMs] = await this.#ask([of, wanted]);
-        const response = waiting.splice(0, tokens > 0 ? tokens : waiting.length);
-        for (const { resolve } of response) resolve(waitMs);
+        const served = waiting.splice(0, tokens > 0 ? tokens : waiting.length);
+        for (const { resolve } of served) resolve(waitMs);
         const now = this.#clock.now();
-        lease.tokens = Math.max(0, tokens - response.length);
+        lease.tokens = Math.max(0, tokens - served.length);
         lease.until = now + HOLD_MS;
         lease.nextAt = now + waitMs;
       }

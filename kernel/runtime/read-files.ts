@@ -26,13 +26,13 @@ export class ReadFiles {
   /** The bytes of a file. @throws the error of the file system. */
   readonly read = (path: string): Uint8Array => {
     const absolute = resolve(path);
-    let match = this.#found.get(absolute);
-    if (!match) {
-      match = attemptRead(absolute);
-      this.#found.set(absolute, match);
+    let attempt = this.#found.get(absolute);
+    if (!attempt) {
+      attempt = attemptRead(absolute);
+      this.#found.set(absolute, attempt);
     }
-    if (!match.bytes) throw match.error;
-    return match.bytes;
+    if (!attempt.bytes) throw attempt.error;
+    return attempt.bytes;
   };
 
   /** Everything asked for so far, missing files included. */

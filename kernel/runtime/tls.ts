@@ -120,9 +120,9 @@ function checkPair(files: KeyFiles, cert: string, key: string, { warnings }: Fin
 
 function readAuthority(read: Findings['read'], path: string, at: string): string {
   const pem = readPem(read, path, at, fault);
-  const results = pem.match(CERTIFICATE) ?? [];
-  if (results.length === 0) parsed(at, `no certificate in ${path}`, pem, () => new X509Certificate(pem));
-  for (const text of results)
+  const certificates = pem.match(CERTIFICATE) ?? [];
+  if (certificates.length === 0) parsed(at, `no certificate in ${path}`, pem, () => new X509Certificate(pem));
+  for (const text of certificates)
     parsed(at, `no certificate that can be read in ${path}`, text, () => new X509Certificate(text));
   return pem;
 }

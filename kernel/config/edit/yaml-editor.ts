@@ -19,8 +19,8 @@ export const yamlEditor: CreateEditor = (text) => {
       return key ? [key] : [];
     },
     value(steps) {
-      const match = find(steps, 'value');
-      return match && { start: match.start, end: match.start + text.slice(match.start, match.end).trimEnd().length };
+      const range = find(steps, 'value');
+      return range && { start: range.start, end: range.start + text.slice(range.start, range.end).trimEnd().length };
     },
     printKey: printText,
     printBefore(name, value, offset) {

@@ -55,12 +55,12 @@ function hostRule(listening: Listening, notify: ReportLoop): EndpointRule {
   const evaluated = new Map<string, boolean>();
   const reported = new Set<string>();
   const isThere = (host: string): boolean => {
-    let response = evaluated.get(host);
-    if (response === undefined) {
-      response = leadsTo(host, listening);
-      evaluated.set(host, response);
+    let isOwn = evaluated.get(host);
+    if (isOwn === undefined) {
+      isOwn = leadsTo(host, listening);
+      evaluated.set(host, isOwn);
     }
-    return response;
+    return isOwn;
   };
   return (endpoint, pointer, service, report) => {
     endpoint.backend.forEach((backend, index) => {

@@ -78,8 +78,8 @@ function checkText(text: string, pointer: string, place: Occurrence, report: Rep
 function checkPlaceholder(name: string, place: Occurrence): Fault | undefined {
   const { variables } = place;
   if (variables.has(name)) return undefined;
-  const response = /^resp(\d+)_(.+)$/.exec(name);
-  if (response) return checkResponseReference(Number(response[1]), response[2]!, place);
+  const reference = /^resp(\d+)_(.+)$/.exec(name);
+  if (reference) return checkResponseReference(Number(reference[1]), reference[2]!, place);
   if (/^JWT\..+$/.test(name)) return checkClaim(place);
   if (/^input_(?:headers|query_strings)\..+$/.test(name)) return undefined;
   const near = findNear(name, variables);

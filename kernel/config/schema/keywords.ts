@@ -32,9 +32,9 @@ export function addKeywords(ajv: Ajv, choose: Choose): void {
     keyword(
       'choice',
       (_schema, branches) => (value, context) => {
-        const response = choose(branchesOf(branches as readonly Schema[] | Recursive), value, context.instancePath);
-        if ('problems' in response) return response.problems;
-        (context.parentData as DataObject)[context.parentDataProperty] = response.value as never;
+        const choice = choose(branchesOf(branches as readonly Schema[] | Recursive), value, context.instancePath);
+        if ('problems' in choice) return choice.problems;
+        (context.parentData as DataObject)[context.parentDataProperty] = choice.value as never;
         return undefined;
       },
       { modifying: true },
@@ -100,12 +100,12 @@ function exactlyOneOf(_schema: Readonly<Record<string, unknown>>, groups: unknow
       const written = group.filter((field) => Object.hasOwn(value, field));
       if (written.length === 1) return [];
       const names = group.map((field) => `'${field}'`).join(', ');
-      const match = written.length === 0 ? 'found none' : `found ${written.map((field) => `'${field}'`).join(' and ')}`;
+      const given = written.length === 0 ? 'found none' : `found ${written.map((field) => `'${field}'`).join(' and ')}`;
       return [
         {
           code: 'SCHEMA_EXACTLY_ONE',
           pointer: instancePath,
-          message: `exactly one of ${names} must be in '${fieldName(instancePath)}', ${match}`,
+          message: `exactly one of ${names} must be in '${fieldName(instancePath)}', ${given}`,
           related: written.map((field) => `${instancePath}/${escapePointer(field)}`),
         },
       ];

@@ -104,11 +104,11 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
   const limit = error.schema as unknown;
   const secret = (error.parentSchema as { secret?: true } | undefined)?.secret === true;
   const name = `'${fieldName(pointer)}'`;
-  const match = `found ${showValue(data, secret)}`;
+  const given = `found ${showValue(data, secret)}`;
   const range = (rule: string): Problem => ({
     code: 'SCHEMA_RANGE',
     pointer,
-    message: `${name} must ${rule}, ${match}`,
+    message: `${name} must ${rule}, ${given}`,
   });
   switch (keyword) {
     case 'type':
@@ -123,7 +123,7 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
       if (typeof data !== typeof (limit as readonly unknown[])[0]) return undefined;
       return wrongChoice(error, secret);
     case 'pattern':
-      return { code: 'SCHEMA_PATTERN', pointer, message: `${name} must match ${limit}, ${match}`, ...example(error) };
+      return { code: 'SCHEMA_PATTERN', pointer, message: `${name} must match ${limit}, ${given}`, ...example(error) };
     case 'minLength':
       return range(limit === 1 ? 'not be empty' : `have at least ${limit} characters`);
     case 'minItems':
@@ -139,7 +139,7 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
     case 'maximum':
       return range(`be ${limit} or less`);
     default:
-      return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid, ${match}` };
+      return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid, ${given}` };
   }
 }
 

@@ -33,12 +33,12 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
   const isNamedSo: HoldsSecret = (at) => {
     const key = at.at(-1);
     if (typeof key !== 'string') return false;
-    let response = byName.get(key);
-    if (response === undefined) {
-      response = holdsSecret(key);
-      byName.set(key, response);
+    let isSecret = byName.get(key);
+    if (isSecret === undefined) {
+      isSecret = holdsSecret(key);
+      byName.set(key, isSecret);
     }
-    return response;
+    return isSecret;
   };
 
   const visitEach = (value: DataObject, holds: HoldsSecret | null): void => {
@@ -129,14 +129,14 @@ const marks = new WeakMap<Schema, boolean>();
 
 /** True when a schema marks anything; looked for once a schema. */
 function hasMarks(schema: Schema): boolean {
-  let response = marks.get(schema);
-  if (response === undefined) {
+  let hasOne = marks.get(schema);
+  if (hasOne === undefined) {
     marks.set(schema, false);
     const inner = 'type' in schema && schema.type === 'recursive' ? [schema.schema()] : innerSchemas(schema);
-    response = schema.secret === true || inner.some(hasMarks);
-    marks.set(schema, response);
+    hasOne = schema.secret === true || inner.some(hasMarks);
+    marks.set(schema, hasOne);
   }
-  return response;
+  return hasOne;
 }
 
 /**

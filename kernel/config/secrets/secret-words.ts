@@ -57,10 +57,10 @@ export function privateKeyIn(text: string): TextRange | undefined {
 
 /** The password in an address, unless it stands for one. */
 export function passwordIn(text: string): TextRange | undefined {
-  const results = text.includes('@') && text.includes('://') ? passwordInAddress.exec(text) : null;
-  if (!results || isReference(results[1]!)) return undefined;
-  const end = results.index + results[0].length - 1;
-  return { start: end - results[1]!.length, end };
+  const match = text.includes('@') && text.includes('://') ? passwordInAddress.exec(text) : null;
+  if (!match || isReference(match[1]!)) return undefined;
+  const end = match.index + match[0].length - 1;
+  return { start: end - match[1]!.length, end };
 }
 
 /** Every address with a password in a line of any text. */

@@ -238,9 +238,9 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
 
   /** A closer that stands too far left inside tells better where one is missing. */
   function suspected(opener: Opened, range: TextRange): readonly [Opened, TextRange] {
-    const results = suspect && suspect[0].start > opener.start ? suspect : ([opener, range] as const);
+    const culprit = suspect && suspect[0].start > opener.start ? suspect : ([opener, range] as const);
     suspect = undefined;
-    return results;
+    return culprit;
   }
 
   function unclosed(opener: Opened, range: TextRange): TextFault {

@@ -9,8 +9,8 @@ const templates = new RegExp(template, 'g');
 /** The `{{ … }}` that begins at an offset of a text. */
 export function templateAt(text: string, start: number): TextRange | undefined {
   templateHere.lastIndex = start;
-  const results = templateHere.exec(text);
-  return results ? { start, end: templateHere.lastIndex } : undefined;
+  const match = templateHere.exec(text);
+  return match ? { start, end: templateHere.lastIndex } : undefined;
 }
 
 /** What to do about a variable or a template: `${X}`, `$X`, `{{ env "X" }}`, `{{ .x }}`. */
