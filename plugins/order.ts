@@ -115,6 +115,7 @@ export const order: Order = {
     // What is fresh is answered without credentials, log or breaker.
     'qos/http-cache',
     'telemetry/opentelemetry',
+    'telemetry/newrelic',
     // The log sees what the backend really answered.
     'telemetry/logging',
     'qos/circuit-breaker/http',

@@ -21,6 +21,7 @@ const leftOut = new Set([
   'auth/jose',
   'auth/revoker/server',
   'telemetry/moesif',
+  'telemetry/newrelic',
   ...(catalogue.always ?? []),
 ]);
 

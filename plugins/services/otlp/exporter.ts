@@ -19,6 +19,8 @@ export interface OtlpSettings {
   readonly target: OtlpTarget;
   readonly resource: Resource;
   readonly scope: Scope;
+  /** Logs every push at DEBUG. */
+  readonly logsPushes: boolean;
 }
 
 /**
@@ -27,6 +29,7 @@ export interface OtlpSettings {
  */
 export class OtlpExporter implements SpanExporter {
   readonly #settings: OtlpSettings;
+  readonly #log: Log;
   readonly #outage: Outage;
   readonly #spans: BatchQueue<Span>;
   #traces: Promise<Delegate<SpanRequest>> | null = null;
@@ -36,10 +39,14 @@ export class OtlpExporter implements SpanExporter {
   constructor(settings: OtlpSettings, log: Log) {
     const { name, target, resource, scope } = settings;
     this.#settings = settings;
+    this.#log = log;
     this.#outage = new Outage(log, `exporter "${name}" at ${target.host}:${target.port}`);
     const toSdk = sdkSpans(resource, scope);
     this.#spans = new BatchQueue(
-      async (spans) => (await this.#tracesDelegate()).send(toSdk(spans)),
+      async (spans) => {
+        await (await this.#tracesDelegate()).send(toSdk(spans));
+        this.#logPush(() => `${spans.length} spans pushed`);
+      },
       this.#outage,
       'spans',
     );
@@ -63,11 +70,16 @@ export class OtlpExporter implements SpanExporter {
       const delegate = await this.#metricsDelegate();
       const { resource, scope } = this.#settings;
       for (const request of sdkMetrics(store, resource, scope)) await delegate.send(request);
+      this.#logPush(() => 'metrics pushed');
       this.#outage.passed('spans');
     } catch (error) {
       // Sums go on: the next push tells what this one did not.
       this.#outage.failed(error instanceof Error ? error.message : String(error), 0, 'spans');
     }
+  }
+
+  #logPush(line: () => string): void {
+    if (this.#settings.logsPushes) this.#log.debug(line);
   }
 
   /** Sends what waits and ends its connections, within seconds whatever the collector does. */

@@ -5,6 +5,7 @@ import type { Propagation } from '../../services/tracing/propagator.ts';
 import { ratioSampler } from '../../services/tracing/trace.ts';
 import { type Destination, EndpointTelemetry } from './endpoint-telemetry.ts';
 import type { Exporter } from './exporters.ts';
+import type { HeaderReport } from './header-report.ts';
 import { type Buckets, openInstruments } from './instruments.ts';
 import { type BackendLayer, backendLayerOf, type Layer, layerOf, staticAttributes } from './layers.ts';
 import { type SkippedPaths, skippedPaths } from './patterns.ts';
@@ -15,6 +16,15 @@ export const engines: Port<Engine> = definePort('OpenTelemetry');
 
 /** What the service says of one endpoint, or the endpoint itself. */
 type Override = EndpointOverride | undefined;
+
+/** What an engine is made from. */
+export interface EngineSettings {
+  readonly config: OpenTelemetryConfig;
+  readonly exporters: ReadonlyMap<string, Exporter>;
+  readonly propagation: Propagation;
+  /** Puts headers on the spans of clients' requests. Default: as the configuration says. */
+  readonly headers?: HeaderReport | null;
+}
 
 /** The telemetry of one configuration: its destinations, and what is reported of each endpoint. */
 export class Engine {
@@ -28,7 +38,8 @@ export class Engine {
   readonly destination: Destination;
   /** Where components of others measure; null where nobody takes metrics. */
   readonly store: MetricStore | null;
-  readonly #site: Site<OpenTelemetryConfig>;
+  readonly #site: Site<unknown>;
+  readonly #config: OpenTelemetryConfig;
   readonly #exporters: ReadonlyMap<string, Exporter>;
   readonly #proxy: Layer;
   readonly #readsContext: boolean;
@@ -36,13 +47,14 @@ export class Engine {
   /** What each exporter that is scraped shows. */
   readonly #shown = new Map<string, Set<MetricStore>>();
 
-  constructor(site: Site<OpenTelemetryConfig>, exporters: ReadonlyMap<string, Exporter>, propagation: Propagation) {
-    const { layers, skip_paths, trace_sample_rate } = site.config;
+  constructor(site: Site<unknown>, { config, exporters, propagation, headers }: EngineSettings) {
+    const { layers, skip_paths, trace_sample_rate } = config;
     this.#site = site;
+    this.#config = config;
     this.#exporters = exporters;
     this.propagation = propagation;
     this.skipped = skippedPaths(skip_paths);
-    this.global = layerOf(layers.global);
+    this.global = layerOf(layers.global, headers);
     this.#proxy = layerOf(layers.proxy);
     this.backend = backendLayerOf(layers.backend);
     this.#readsContext = !layers.global?.disable_propagation;
@@ -118,12 +130,12 @@ export class Engine {
     const store = metrics.length > 0 ? this.#open(metrics, metric_reporting_period) : null;
     return {
       instruments: store && this.#instruments(store),
-      traces: tracesTo(traces, trace_sample_rate ?? this.#site.config.trace_sample_rate),
+      traces: tracesTo(traces, trace_sample_rate ?? this.#config.trace_sample_rate),
     };
   }
 
   get #buckets(): Buckets {
-    const { time_buckets: time, size_buckets: size } = this.#site.config.histograms as {
+    const { time_buckets: time, size_buckets: size } = this.#config.histograms as {
       readonly time_buckets: readonly number[];
       readonly size_buckets: readonly number[];
     };
@@ -131,7 +143,7 @@ export class Engine {
   }
 
   #instruments(store: MetricStore) {
-    return openInstruments(store, this.#buckets, this.#site.config.layers.global?.semantic_convention === '1.27');
+    return openInstruments(store, this.#buckets, this.#config.layers.global?.semantic_convention === '1.27');
   }
 
   /** The store of some exporters, which all of them send or show from now on. */

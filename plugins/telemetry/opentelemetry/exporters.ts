@@ -23,8 +23,10 @@ export interface Exporter {
 }
 
 /** What tells who sends: the service, its version and where it runs. */
-export function resourceOf(site: Site<OpenTelemetryConfig>): Resource {
-  const { service_name, service_version, deploy_env } = site.config;
+export function resourceOf(
+  site: Site<unknown>,
+  { service_name, service_version, deploy_env }: OpenTelemetryConfig,
+): Resource {
   return {
     'service.name': service_name || site.setting('name') || 'Sluice',
     'service.version': service_version || site.use('version'),
@@ -32,14 +34,28 @@ export function resourceOf(site: Site<OpenTelemetryConfig>): Resource {
   };
 }
 
+/** What exporters are opened with, besides what the configuration says of them. */
+export interface ExporterOptions {
+  readonly resource: Resource;
+  /** Sent to collectors. Default: nothing. */
+  readonly headers: ExporterHeaders | undefined;
+  /** Stands before what they log, as in `[SERVICE: OpenTelemetry]`. */
+  readonly label: string;
+  /** Logs every push at DEBUG. Default: false. */
+  readonly logsPushes?: boolean;
+}
+
 /**
  * The exporters that a configuration names. Those of OTLP keep their connections and what waits for as long as nothing of
  * them changes.
  * @throws ConfigError OTEL_EXPORTERS, OTEL_EXPORTER_NAME, OTEL_HOST
  */
-export function openExporters(site: Site<OpenTelemetryConfig>, resource: Resource): ReadonlyMap<string, Exporter> {
-  const { otlp, prometheus } = withLists(site.config);
-  const headers = site.take(exporterHeaders);
+export function openExporters(
+  site: Site<unknown>,
+  config: OpenTelemetryConfig,
+  { resource, headers, label, logsPushes = false }: ExporterOptions,
+): ReadonlyMap<string, Exporter> {
+  const { otlp, prometheus } = withLists(config);
   const scope: Scope = { name: 'sluice', version: site.use('version') };
   const exporters = new Map<string, Exporter>();
   const add = (exporter: Exporter, at: string): void => {
@@ -48,28 +64,28 @@ export function openExporters(site: Site<OpenTelemetryConfig>, resource: Resourc
     }
     exporters.set(exporter.name, exporter);
   };
-  for (const [index, config] of otlp.entries()) {
+  for (const [index, each] of otlp.entries()) {
     const at = `/exporters/otlp/${index}`;
-    const { name } = config;
-    const target = targetOf(site, config, headers?.get(name) ?? {}, at);
-    const settings: OtlpSettings = { name, target, resource, scope };
-    const log = site.use('log').at('[SERVICE: OpenTelemetry]');
+    const { name } = each;
+    const target = targetOf(site, each, headers?.get(name) ?? {}, at);
+    const settings: OtlpSettings = { name, target, resource, scope, logsPushes };
+    const log = site.use('log').at(label);
     const open = () => new OtlpExporter(settings, log);
     add(
       {
         name,
         family: 'otlp',
-        takesMetrics: !config.disable_metrics,
-        takesTraces: !config.disable_traces,
-        periodSeconds: config.custom_metric_reporting_period || site.config.metric_reporting_period,
+        takesMetrics: !each.disable_metrics,
+        takesTraces: !each.disable_traces,
+        periodSeconds: each.custom_metric_reporting_period || config.metric_reporting_period,
         otlp: site.keep(JSON.parse(JSON.stringify(settings)), open, (exporter) => exporter.close()),
       },
       at,
     );
   }
-  for (const [index, config] of prometheus.entries()) {
-    const takesMetrics = !config.disable_metrics;
-    const { name } = config;
+  for (const [index, each] of prometheus.entries()) {
+    const takesMetrics = !each.disable_metrics;
+    const { name } = each;
     add(
       { name, family: 'prometheus', takesMetrics, takesTraces: false, periodSeconds: 0, otlp: null },
       `/exporters/prometheus/${index}`,
@@ -101,7 +117,7 @@ const DEFAULT_GRPC_PORT = 4317;
 const DEFAULT_HTTP_PORT = 4318;
 
 function targetOf(
-  site: Site<OpenTelemetryConfig>,
+  site: Site<unknown>,
   config: OtlpExporterConfig,
   headers: Readonly<Record<string, string>>,
   at: string,
@@ -127,10 +143,7 @@ function targetOf(
 }
 
 /** As `client_tls` says for backends. */
-function trusted(
-  site: Site<OpenTelemetryConfig>,
-  secure: boolean,
-): Pick<OtlpTarget, 'authorities' | 'distrustsSystem'> {
+function trusted(site: Site<unknown>, secure: boolean): Pick<OtlpTarget, 'authorities' | 'distrustsSystem'> {
   const tls = secure ? site.setting('client_tls') : undefined;
   const authorities = (tls?.ca_certs ?? []).map((path) =>
     readPem(site.read, path, '', (_kind, _at, message) => site.fault('OTEL_TLS', '', message)),

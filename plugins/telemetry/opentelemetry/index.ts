@@ -1,5 +1,4 @@
 import {
-  type AccessRecord,
   type AtService,
   atBackend,
   atEndpoint,
@@ -14,14 +13,12 @@ import {
 import { processStore, runtimeStore } from '../../services/metrics/process-metrics.ts';
 import { scrapes } from '../../services/metrics/prometheus-port.ts';
 import { gatewayMetrics } from '../../services/metrics/relay.ts';
-import { PROPAGATOR_NAMES, propagationOf } from '../../services/tracing/propagator.ts';
 import { connectionReport } from './client.ts';
-import { responseHeaders } from './endpoint-telemetry.ts';
 import { Engine, engines } from './engine.ts';
 import { exporterHeaders, openExporters, resourceOf, withLists } from './exporters.ts';
 import { type BackendLayer, backendLayerOf } from './layers.ts';
 import { backendSchema, endpointSchema, type OpenTelemetryConfig, serviceSchema } from './schema.ts';
-import { ServerMetrics } from './server.ts';
+import { attachEngine, configuredPropagation } from './service.ts';
 
 const name = 'telemetry/opentelemetry';
 
@@ -73,40 +70,22 @@ function observed(layer: BackendLayer, service: BackendLayer): { readonly offers
  */
 function attachService(site: Site<OpenTelemetryConfig>): AtService {
   checkBuckets(site);
-  if (site.config.trace_sample_rate === 0) {
+  const { config } = site;
+  if (config.trace_sample_rate === 0) {
     site.warn('OTEL_SAMPLE_RATE', '/trace_sample_rate', '0 records no spans; KrakenD records all of them with it');
   }
-  const resource = resourceOf(site);
-  const exporters = openExporters(site, resource);
-  const engine = new Engine(site, exporters, propagation(site));
+  const resource = resourceOf(site, config);
+  const headers = site.take(exporterHeaders);
+  const exporters = openExporters(site, config, { resource, headers, label: '[SERVICE: OpenTelemetry]' });
+  const engine = new Engine(site, { config, exporters, propagation: configuredPropagation(site) });
   listen(site, engine, resource);
-  const { global, destination } = engine;
-  const unmatched =
-    global.metrics && destination.instruments && new ServerMetrics(destination.instruments, global.metrics, null);
-  const finished = (record: AccessRecord): void => {
-    if (engine.skipped.skipsPath(record.path)) return;
-    if (record.route) engine.endpoints.get(record.route)?.finished(record);
-    else unmatched?.record(record);
-  };
   return {
-    finished,
-    ...(global.traces?.headers && {
-      head: (head, _request, call) => call.set(responseHeaders, head.headers),
-    }),
+    ...attachEngine(engine, name),
     offers: [
       offer(engines, engine),
       ...(engine.store ? [offer(meters, engine.store)] : []),
       ...(isDetailed(engine.backend) ? [offer(connectionObservers, connectionReport)] : []),
     ],
-    eachEndpoint: (at) => {
-      if (engine.endpoints.has(at.endpoint)) return {};
-      return engine.report(at, at.endpoint, undefined)?.attachment ?? {};
-    },
-    eachBackend: ({ endpoint, backend }) => {
-      const telemetry = engine.endpoints.get(endpoint);
-      if (!telemetry || Object.hasOwn(backend.extra_config, name)) return {};
-      return telemetry.attachmentOf(backend, telemetry.layers.backend, engine.propagation);
-    },
   };
 }
 
@@ -115,17 +94,6 @@ function checkBuckets(site: Site<OpenTelemetryConfig>): void {
     const at = bounds.findIndex((bound, index) => index > 0 && bound <= bounds[index - 1]!);
     if (at < 0) continue;
     throw site.fault('OTEL_BUCKETS', `/histograms/${field}/${at}`, 'the ends of ranges are not in ascending order');
-  }
-}
-
-function propagation(site: Site<OpenTelemetryConfig>) {
-  try {
-    return propagationOf(process.env['OTEL_PROPAGATORS'] || undefined);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw site.fault('OTEL_PROPAGATORS', '', `OTEL_PROPAGATORS: ${error.message}`, {
-      hint: `names out of ${PROPAGATOR_NAMES.join(', ')}, separated by commas`,
-    });
   }
 }
 

@@ -39,12 +39,13 @@ export function staticAttributes(list: Attributes = []): MeterAttributes {
 }
 
 /** The outermost layer, and that around the backends of an endpoint. Undefined stands for all defaults. */
-export function layerOf(config: GlobalLayerConfig | ProxyLayerConfig | undefined): Layer {
+export function layerOf(
+  config: GlobalLayerConfig | ProxyLayerConfig | undefined,
+  headers: HeaderReport | null = headerReport(config),
+): Layer {
   return {
     metrics: config?.disable_metrics ? null : staticAttributes(config?.metrics_static_attributes),
-    traces: config?.disable_traces
-      ? null
-      : { attributes: staticAttributes(config?.traces_static_attributes), headers: headerReport(config) },
+    traces: config?.disable_traces ? null : { attributes: staticAttributes(config?.traces_static_attributes), headers },
   };
 }
 

@@ -1,25 +1,19 @@
 import { deepEqual } from 'node:assert/strict';
-import { openExporters, resourceOf } from '../../../../plugins/telemetry/opentelemetry/exporters.ts';
+import { openExporters } from '../../../../plugins/telemetry/opentelemetry/exporters.ts';
 
 describe('the collector that a configuration names', () => {
   /** What is kept tells where requests go. */
   const targetOf = (config: object): { host: string; port: number; secure: boolean; useHttp: boolean } => {
     let kept: never;
     const site = {
-      config: {
-        service_name: '',
-        service_version: '',
-        deploy_env: '',
-        exporters: { otlp: [{ name: 'a', ...config }] },
-      },
       setting: () => undefined,
-      take: () => undefined,
       use: (name: string) => (name === 'version' ? '1.2.3' : { at: () => ({}) }),
       keep(key: never) {
         kept = key;
       },
     };
-    openExporters(site as never, resourceOf(site as never));
+    const telemetry = { exporters: { otlp: [{ name: 'a', ...config }] } };
+    openExporters(site as never, telemetry as never, { resource: {}, headers: undefined, label: '' });
     const { host, port, secure, useHttp } = (kept! as { target: never })['target'] as never;
     return { host, port, secure, useHttp };
   };

@@ -1,0 +1,150 @@
+import {
+  atService,
+  definePlugin,
+  HEADER_NAME_PATTERN,
+  type Infer,
+  type Plugin,
+  type Schema,
+  type Site,
+} from '#contract';
+import { Engine, engines } from './opentelemetry/engine.ts';
+import { openExporters, resourceOf } from './opentelemetry/exporters.ts';
+import { credentials, requestHeaderReport } from './opentelemetry/header-report.ts';
+import type { OpenTelemetryConfig } from './opentelemetry/schema.ts';
+import { attachEngine, configuredPropagation } from './opentelemetry/service.ts';
+
+const name = 'telemetry/newrelic';
+
+/** What the exporter is called in the log. */
+const EXPORTER = 'New Relic';
+
+const schema = {
+  type: 'object',
+  title: 'New Relic',
+  description: 'Sends a transaction for each request, with a segment for each backend, to New Relic.',
+  required: ['license'],
+  examples: [
+    { license: '%{NEW_RELIC_LICENSE}' },
+    { license: '%{NEW_RELIC_LICENSE}', headers_to_pass: ['X-Tenant', 'Accept-Language'], debug: true },
+  ],
+  properties: {
+    license: {
+      type: 'string',
+      minLength: 1,
+      secret: true,
+      description: 'License key of the account; one that begins with eu is of the data center in Europe.',
+    },
+    headers_to_pass: {
+      type: 'array',
+      items: { type: 'string', pattern: HEADER_NAME_PATTERN },
+      description: 'Headers of requests that are sent along; ["*"] for all but those with credentials.',
+      default: [],
+      examples: [['X-Tenant'], ['*']],
+    },
+    debug: { type: 'boolean', description: 'Log every push at DEBUG.', default: false },
+  },
+} as const satisfies Schema;
+
+type NewRelicConfig = Infer<typeof schema>;
+
+/**
+ * Sends transactions and segments to New Relic, as spans over OTLP: no client waits for it. Codes: `NEWRELIC_LICENSE`,
+ * `NEWRELIC_OPENTELEMETRY`, `NEWRELIC_CREDENTIALS` (a warning), and of telemetry/opentelemetry `OTEL_PROPAGATORS` and
+ * `OTEL_TLS`.
+ * @param collectorOf the address that spans of a license go to, without a path.
+ */
+export function newRelic(collectorOf: (license: string) => string): Plugin {
+  return definePlugin({
+    name,
+    description: 'Sends a transaction for each request to New Relic.',
+    leaves: ['data'],
+    takes: [engines],
+    places: [
+      atService(schema, (site) => {
+        checkSite(site);
+        const { license, headers_to_pass: passed, debug } = site.config;
+        const config = telemetryTo(new URL(collectorOf(license)));
+        const exporters = openExporters(site, config, {
+          resource: resourceOf(site, config),
+          headers: new Map([[EXPORTER, { 'api-key': license }]]),
+          label: '[SERVICE: New Relic]',
+          logsPushes: debug,
+        });
+        const propagation = configuredPropagation(site);
+        return attachEngine(
+          new Engine(site, { config, exporters, propagation, headers: requestHeaderReport(passed) }),
+          name,
+        );
+      }),
+    ],
+  });
+}
+
+export const plugin = newRelic(collectorOf);
+
+/** Where New Relic takes OTLP of a license. */
+export function collectorOf(license: string): string {
+  return license.startsWith('eu') ? 'https://otlp.eu01.nr-data.net' : 'https://otlp.nr-data.net';
+}
+
+function checkSite(site: Site<NewRelicConfig>): void {
+  const { license, headers_to_pass: passed } = site.config;
+  if (site.take(engines)) {
+    const message = 'telemetry/newrelic and telemetry/opentelemetry cannot stand in one configuration';
+    throw site.fault('NEWRELIC_OPENTELEMETRY', '', message, {
+      hint: `remove one; telemetry/opentelemetry sends to New Relic, too, by an exporter in "otlp" with "host": "${collectorOf(license)}", "port": 443, "use_http": true and the license as header api-key in telemetry/opentelemetry-security`,
+    });
+  }
+  if (!/^[\x21-\x7e]+$/.test(license)) {
+    throw site.fault('NEWRELIC_LICENSE', '/license', 'a license has no spaces, line breaks or characters beyond ASCII');
+  }
+  for (const [at, header] of passed.entries()) {
+    if (!credentials.has(header.toLowerCase())) continue;
+    const message = `${header} holds credentials: whoever may read the transactions can act for the client`;
+    site.warn('NEWRELIC_CREDENTIALS', `/headers_to_pass/${at}`, message);
+  }
+}
+
+/**
+ * A span for each request, named after its endpoint, and for each backend one of its pipe and one of its request. New Relic
+ * counts and times transactions from these: metrics are not sent.
+ */
+function telemetryTo({ protocol, hostname, port }: URL): OpenTelemetryConfig {
+  const collector = {
+    name: EXPORTER,
+    host: `${protocol}//${hostname}`,
+    port: port === '' ? 443 : Number(port),
+    use_http: true,
+    disable_metrics: true,
+    disable_traces: false,
+    custom_metric_reporting_period: 0,
+  };
+  const spans = {
+    disable_stage: false,
+    round_trip: true,
+    read_payload: false,
+    detailed_connection: false,
+    static_attributes: [],
+    report_headers: false,
+    skip_headers: [],
+  };
+  const pipe = {
+    disable_metrics: true,
+    disable_traces: true,
+    report_headers: false,
+    skip_headers: [],
+    metrics_static_attributes: [],
+    traces_static_attributes: [],
+  };
+  return {
+    service_name: '',
+    service_version: '',
+    deploy_env: '',
+    metric_reporting_period: 30,
+    trace_sample_rate: 1,
+    skip_paths: [],
+    exporters: { otlp: [collector], prometheus: [] },
+    histograms: { time_buckets: [], size_buckets: [] },
+    layers: { proxy: pipe, backend: { traces: spans } },
+  };
+}

@@ -1,0 +1,51 @@
+import type { AccessRecord, AtService, Site } from '#contract';
+import { PROPAGATOR_NAMES, type Propagation, propagationOf } from '../../services/tracing/propagator.ts';
+import { responseHeaders } from './endpoint-telemetry.ts';
+import type { Engine } from './engine.ts';
+import { ServerMetrics } from './server.ts';
+
+/**
+ * Reports all requests, endpoints and backends by an engine, but for endpoints and backends that the component reports as
+ * they say themselves.
+ * @param component as in `telemetry/opentelemetry`.
+ */
+export function attachEngine(engine: Engine, component: string): AtService {
+  const { global, destination } = engine;
+  const unmatched =
+    global.metrics && destination.instruments && new ServerMetrics(destination.instruments, global.metrics, null);
+  const finished = (record: AccessRecord): void => {
+    if (engine.skipped.skipsPath(record.path)) return;
+    if (record.route) engine.endpoints.get(record.route)?.finished(record);
+    else unmatched?.record(record);
+  };
+  return {
+    finished,
+    ...(global.traces?.headers && {
+      head: (head, _request, call) => call.set(responseHeaders, head.headers),
+    }),
+    eachEndpoint: (at) => {
+      if (engine.endpoints.has(at.endpoint)) return {};
+      return engine.report(at, at.endpoint, undefined)?.attachment ?? {};
+    },
+    eachBackend: ({ endpoint, backend }) => {
+      const telemetry = engine.endpoints.get(endpoint);
+      if (!telemetry || Object.hasOwn(backend.extra_config, component)) return {};
+      return telemetry.attachmentOf(backend, telemetry.layers.backend, engine.propagation);
+    },
+  };
+}
+
+/**
+ * How traces go from service to service, as `OTEL_PROPAGATORS` says.
+ * @throws ConfigError OTEL_PROPAGATORS
+ */
+export function configuredPropagation(site: Site<unknown>): Propagation {
+  try {
+    return propagationOf(process.env['OTEL_PROPAGATORS'] || undefined);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw site.fault('OTEL_PROPAGATORS', '', `OTEL_PROPAGATORS: ${error.message}`, {
+      hint: `names out of ${PROPAGATOR_NAMES.join(', ')}, separated by commas`,
+    });
+  }
+}
