@@ -55,6 +55,7 @@ const plugins: Manifest = {
   'telemetry/metrics': () => import('./telemetry/metrics/index.ts'),
   'telemetry/moesif': () => import('./telemetry/moesif/index.ts'),
   'telemetry/newrelic': () => import('./telemetry/newrelic.ts'),
+  'telemetry/opencensus': () => import('./telemetry/opencensus/index.ts'),
   'telemetry/opentelemetry': () => import('./telemetry/opentelemetry/index.ts'),
   'telemetry/opentelemetry-security': () => import('./telemetry/opentelemetry-security.ts'),
   'validation/cel': () => import('./validation/cel/index.ts'),

@@ -11,6 +11,7 @@ export const order: Order = {
     // What measures sees everything, refusals included.
     'telemetry/opentelemetry',
     'telemetry/newrelic',
+    'telemetry/opencensus',
     'telemetry/metrics',
     'telemetry/moesif',
     // Preflights are answered before anything else may refuse them, and no refusal lacks the headers of CORS.
@@ -33,6 +34,7 @@ export const order: Order = {
   endpoint: [
     'telemetry/opentelemetry',
     'telemetry/newrelic',
+    'telemetry/opencensus',
     'telemetry/metrics',
     'security/cors',
     'security/http',
@@ -57,6 +59,7 @@ export const order: Order = {
   proxy: [
     'telemetry/opentelemetry',
     'telemetry/newrelic',
+    'telemetry/opencensus',
     'telemetry/metrics',
     'modifier/request-body-extractor',
     'modifier/lua-proxy',
@@ -87,6 +90,7 @@ export const order: Order = {
     'plugin/req-resp-modifier',
     'telemetry/opentelemetry',
     'telemetry/newrelic',
+    'telemetry/opencensus',
     'telemetry/metrics',
     // Whatever fails inside the breaker, limiter and scripts included, counts.
     'qos/circuit-breaker',
@@ -116,6 +120,7 @@ export const order: Order = {
     'qos/http-cache',
     'telemetry/opentelemetry',
     'telemetry/newrelic',
+    'telemetry/opencensus',
     // The log sees what the backend really answered.
     'telemetry/logging',
     'qos/circuit-breaker/http',

@@ -1,9 +1,12 @@
 import {
   atService,
   definePlugin,
+  definePort,
   HEADER_NAME_PATTERN,
   type Infer,
+  offer,
   type Plugin,
+  type Port,
   type Schema,
   type Site,
 } from '#contract';
@@ -14,6 +17,9 @@ import type { OpenTelemetryConfig } from './opentelemetry/schema.ts';
 import { attachEngine, configuredPropagation } from './opentelemetry/service.ts';
 
 const name = 'telemetry/newrelic';
+
+/** The telemetry that goes to New Relic. */
+export const newRelicEngines: Port<Engine> = definePort('New Relic');
 
 /** What the exporter is called in the log. */
 const EXPORTER = 'New Relic';
@@ -58,6 +64,7 @@ export function newRelic(collectorOf: (license: string) => string): Plugin {
     name,
     description: 'Sends a transaction for each request to New Relic.',
     leaves: ['data'],
+    offers: [newRelicEngines],
     takes: [engines],
     places: [
       atService(schema, (site) => {
@@ -71,10 +78,9 @@ export function newRelic(collectorOf: (license: string) => string): Plugin {
           logsPushes: debug,
         });
         const propagation = configuredPropagation(site);
-        return attachEngine(
-          new Engine(site, { config, exporters, propagation, headers: requestHeaderReport(passed) }),
-          name,
-        );
+        const headers = requestHeaderReport(passed);
+        const engine = new Engine(site, { config, exporters, propagation, headers });
+        return { ...attachEngine(engine, name), offers: [offer(newRelicEngines, engine)] };
       }),
     ],
   });

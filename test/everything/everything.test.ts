@@ -15,13 +15,14 @@ import { startSurroundings } from './servers.ts';
 
 const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
 
-/** Components with another name here, in a process of their own, or that cannot be told where their server is. */
+/** Components with another name or in another form here, in a process of their own, or that cannot be told where their server is. */
 const leftOut = new Set([
   'admin/api',
   'auth/jose',
   'auth/revoker/server',
   'telemetry/moesif',
   'telemetry/newrelic',
+  'telemetry/opencensus',
   ...(catalogue.always ?? []),
 ]);
 

@@ -10,20 +10,15 @@ import {
   offer,
   type Site,
 } from '#contract';
-import { processStore, runtimeStore } from '../../services/metrics/process-metrics.ts';
-import { scrapes } from '../../services/metrics/prometheus-port.ts';
-import { gatewayMetrics } from '../../services/metrics/relay.ts';
 import { connectionReport } from './client.ts';
 import { Engine, engines } from './engine.ts';
-import { exporterHeaders, openExporters, resourceOf, withLists } from './exporters.ts';
+import { exporterHeaders, openExporters, resourceOf } from './exporters.ts';
 import { type BackendLayer, backendLayerOf } from './layers.ts';
 import { backendSchema, endpointSchema, type OpenTelemetryConfig, serviceSchema } from './schema.ts';
+import { listen } from './scraped.ts';
 import { attachEngine, configuredPropagation } from './service.ts';
 
 const name = 'telemetry/opentelemetry';
-
-/** Longest time for the head of a scrape, in milliseconds. */
-const HEADER_MS = 3000;
 
 /** Metrics and traces of clients' requests, of endpoints' pipes and of backends, over OTLP and for Prometheus. */
 export const plugin = definePlugin({
@@ -78,7 +73,7 @@ function attachService(site: Site<OpenTelemetryConfig>): AtService {
   const headers = site.take(exporterHeaders);
   const exporters = openExporters(site, config, { resource, headers, label: '[SERVICE: OpenTelemetry]' });
   const engine = new Engine(site, { config, exporters, propagation: configuredPropagation(site) });
-  listen(site, engine, resource);
+  listen(site, config, engine, resource);
   return {
     ...attachEngine(engine, name),
     offers: [
@@ -94,29 +89,5 @@ function checkBuckets(site: Site<OpenTelemetryConfig>): void {
     const at = bounds.findIndex((bound, index) => index > 0 && bound <= bounds[index - 1]!);
     if (at < 0) continue;
     throw site.fault('OTEL_BUCKETS', `/histograms/${field}/${at}`, 'the ends of ranges are not in ascending order');
-  }
-}
-
-/** Opens the ports that are scraped. */
-function listen(site: Site<OpenTelemetryConfig>, engine: Engine, resource: Readonly<Record<string, string>>): void {
-  const taken = new Set<string>();
-  for (const [index, config] of withLists(site.config).prometheus.entries()) {
-    const at = `/exporters/prometheus/${index}`;
-    const { name: exporter, port, listen_ip, host } = config;
-    const address = listen_ip ?? host ?? '0.0.0.0';
-    if (port !== 0 && taken.has(`${address}:${port}`)) {
-      throw site.fault('OTEL_PORT', `${at}/port`, `another exporter listens on ${address}:${port}`);
-    }
-    taken.add(`${address}:${port}`);
-    if (config.custom_metric_reporting_period !== 0) {
-      const message = 'custom_metric_reporting_period has no effect: Prometheus decides when it scrapes';
-      site.warn('OTEL_UNUSED', `${at}/custom_metric_reporting_period`, message);
-    }
-    if (config.process_metrics) engine.show(exporter, gatewayMetrics(site, 'process metrics', processStore));
-    if (config.go_metrics) engine.show(exporter, gatewayMetrics(site, 'runtime metrics', runtimeStore));
-    site.listen(
-      { host: address, port, headerTimeoutMs: HEADER_MS },
-      scrapes(() => engine.shown(exporter), resource),
-    );
   }
 }

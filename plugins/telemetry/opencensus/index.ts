@@ -1,0 +1,90 @@
+import { type AtService, atService, definePlugin, HEADER_NAME_PATTERN, type Site } from '#contract';
+import { newRelicEngines } from '../newrelic.ts';
+import { Engine, engines } from '../opentelemetry/engine.ts';
+import { type ExporterHeaders, openExporters, resourceOf } from '../opentelemetry/exporters.ts';
+import { listen } from '../opentelemetry/scraped.ts';
+import { attachEngine, configuredPropagation } from '../opentelemetry/service.ts';
+import { type OpenCensusConfig, serviceSchema } from './schema.ts';
+import { type Collector, OCAGENT, telemetryOf } from './translation.ts';
+
+const name = 'telemetry/opencensus';
+
+/**
+ * The configuration of OpenCensus, carried out as OpenTelemetry. Codes: `OPENCENSUS_BESIDE`, `OPENCENSUS_ADDRESS`,
+ * `OPENCENSUS_HEADER`, and of telemetry/opentelemetry `OTEL_PROPAGATORS` and `OTEL_TLS`; warnings `OPENCENSUS_EXPORTER`,
+ * `OPENCENSUS_PROTOCOL` and `OPENCENSUS_UNUSED`.
+ */
+export const plugin = definePlugin({
+  name,
+  description: 'Reports metrics and spans as telemetry/opentelemetry does, by the old configuration.',
+  leaves: ['data'],
+  opens: ['/exporters/prometheus'],
+  takes: [engines, newRelicEngines],
+  places: [atService(serviceSchema, attachService)],
+});
+
+function attachService(site: Site<OpenCensusConfig>): AtService {
+  refuseOthers(site);
+  warnOfUnused(site);
+  const { prometheus, ocagent } = site.config.exporters;
+  if (!prometheus && !ocagent) return {};
+  const config = telemetryOf(site.config, ocagent ? collectorOf(site, ocagent.address) : null);
+  const resource = resourceOf(site, config);
+  const exporters = openExporters(site, config, {
+    resource,
+    headers: ocagent && headersOf(site, ocagent.headers),
+    label: '[SERVICE: OpenCensus]',
+  });
+  const engine = new Engine(site, { config, exporters, propagation: configuredPropagation(site) });
+  listen(site, config, engine, resource);
+  return attachEngine(engine, name);
+}
+
+function refuseOthers(site: Site<OpenCensusConfig>): void {
+  const other = site.take(engines) ? 'telemetry/opentelemetry' : site.take(newRelicEngines) && 'telemetry/newrelic';
+  if (!other) return;
+  throw site.fault('OPENCENSUS_BESIDE', '', `${name} and ${other} cannot stand in one configuration`, {
+    hint: `remove ${name}`,
+  });
+}
+
+function warnOfUnused(site: Site<OpenCensusConfig>): void {
+  const { prometheus, ocagent, ...others } = site.config.exporters;
+  for (const exporter of Object.keys(others)) {
+    const message = `${exporter} is not supported: nothing is sent to it`;
+    site.warn('OPENCENSUS_EXPORTER', `/exporters/${exporter}`, message);
+  }
+  const unused = (place: string, fields: readonly string[]) => {
+    for (const field of fields)
+      site.warn('OPENCENSUS_UNUSED', `/exporters/${place}/${field}`, `${field} has no effect`);
+  };
+  if (prometheus) {
+    const { port: _port, ...labels } = prometheus;
+    unused('prometheus', Object.keys(labels));
+  }
+  if (!ocagent) return;
+  if (ocagent.reconnection !== undefined) unused('ocagent', ['reconnection']);
+  if (ocagent.enable_compression) unused('ocagent', ['enable_compression']);
+  const message = 'spans and metrics are sent as OTLP over gRPC, not by the protocol of OpenCensus';
+  site.warn('OPENCENSUS_PROTOCOL', '/exporters/ocagent/address', message);
+}
+
+const DEFAULT_PORT = 55_678;
+
+function collectorOf(site: Site<OpenCensusConfig>, address: string): Collector {
+  const [, host, port = DEFAULT_PORT] = /^(\[[\da-fA-F:.]+\]|[^\s/:@?#[\]]+)(?::(\d{1,5}))?$/.exec(address) ?? [];
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  const message = `"${address}" is no address of a collector`;
+  throw site.fault('OPENCENSUS_ADDRESS', '/exporters/ocagent/address', message, { hint: 'as in "collector:4317"' });
+}
+
+const headerName = new RegExp(HEADER_NAME_PATTERN);
+
+function headersOf(site: Site<OpenCensusConfig>, headers: Readonly<Record<string, string>>): ExporterHeaders {
+  for (const [header, value] of Object.entries(headers)) {
+    if (headerName.test(header) && /^[\t\x20-\x7e]*$/.test(value)) continue;
+    const message = `"${header}" is no header, or its value cannot be sent`;
+    throw site.fault('OPENCENSUS_HEADER', '/exporters/ocagent/headers', message);
+  }
+  return new Map([[OCAGENT, headers]]);
+}

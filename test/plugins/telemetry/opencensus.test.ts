@@ -1,0 +1,141 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import type { Operations } from '../../../kernel/index.ts';
+import { plugin } from '../../../plugins/telemetry/opencensus/index.ts';
+import { freePort, until } from '../../support/conditions.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { openHarness } from '../../support/harness.ts';
+import { startGrpcReceiver } from '../../support/otlp.ts';
+import { scrape } from '../../support/prometheus.ts';
+
+describe('telemetry/opencensus', () => {
+  let backend: TestBackend;
+  let gateway: Operations | undefined;
+  before(async () => {
+    backend = await startBackend(json({ ok: true }));
+  });
+  after(() => backend.close());
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const configWith = (census: object, more: object = {}) => ({
+    version: 3,
+    name: 'shop',
+    extra_config: { 'telemetry/opencensus': census, ...more },
+    endpoints: [{ endpoint: '/u/{id}', backend: [{ host: [backend.url], url_pattern: '/users/{id}' }] }],
+  });
+  const ask = async (census: object) => {
+    gateway = await startGateway(configWith(census));
+    equal((await gateway.inject({ method: 'GET', url: '/u/1' })).statusCode, 200);
+  };
+
+  const layers = {
+    router: 'http_server_duration_count',
+    pipe: 'krakend_proxy_duration_count',
+    backend: 'krakend_backend_duration_count',
+  };
+  for (const [what, enabled, expected] of [
+    ['all layers', undefined, ['router', 'pipe', 'backend']],
+    ['the layers that are enabled', { router: true, backend: true }, ['router', 'backend']],
+    ['no layer but that of pipes', { pipe: true }, ['pipe']],
+  ] as const) {
+    it(`shows Prometheus ${what}`, async () => {
+      const port = await freePort();
+      await ask({ exporters: { prometheus: { port } }, ...(enabled && { enabled_layers: enabled }) });
+      let text = '';
+      await until(async () => {
+        text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+        return text.includes('_count{');
+      });
+      const shown = Object.entries(layers).filter(([, metric]) => text.includes(`${metric}{`));
+      deepEqual(
+        shown.map(([layer]) => layer),
+        expected,
+      );
+      equal((await scrape(port)).contentType.startsWith('text/plain'), true);
+    });
+  }
+
+  it('sends metrics and spans to a collector by OTLP, with its headers', async () => {
+    const receiver = await startGrpcReceiver();
+    const ocagent = {
+      address: `127.0.0.1:${receiver.port}`,
+      service_name: 'census',
+      insecure: true,
+      headers: { 'X-Key': 'key' },
+    };
+    await ask({ sample_rate: 100, reporting_period: 1, exporters: { ocagent } });
+    await until(() => receiver.spans.length === 5 && receiver.last('http.server.duration') !== undefined);
+    equal(receiver.spans[0]!.resource['service.name'], 'census');
+    ok(receiver.requests.every(({ headers }) => headers['x-key'] === 'key'));
+    await gateway!.close();
+    gateway = undefined;
+    await receiver.close();
+  });
+
+  it('records no spans without a sample rate', async () => {
+    const receiver = await startGrpcReceiver();
+    await ask({ exporters: { ocagent: { address: `127.0.0.1:${receiver.port}`, insecure: true } } });
+    await gateway!.close();
+    gateway = undefined;
+    equal(receiver.spans.length, 0);
+    equal(receiver.last('http.server.duration')?.value, 1);
+    await receiver.close();
+  });
+
+  for (const exporter of ['logger', 'zipkin', 'jaeger', 'influxdb', 'xray', 'stackdriver', 'datadog', 'newrelic']) {
+    it(`says in a warning that ${exporter} is not supported, and takes its settings`, async () => {
+      const gate = await openHarness(plugin, 'service', { exporters: { [exporter]: { any: { setting: [1] } } } });
+      deepEqual(
+        gate.warnings.map(({ code, pointer }) => [code, pointer]),
+        [['OPENCENSUS_EXPORTER', `/exporters/${exporter}`]],
+      );
+      deepEqual(gate.attached, {});
+      await gate.close();
+    });
+  }
+
+  it('says in warnings what has no effect', async () => {
+    const ocagent = { address: 'localhost', insecure: true, reconnection: '2s', enable_compression: true };
+    const prometheus = { port: 0, namespace: 'shop', tag_host: false };
+    const gate = await openHarness(plugin, 'service', { exporters: { prometheus, ocagent } });
+    deepEqual(gate.warnings.map(({ code, pointer }) => [code, pointer]).sort(), [
+      ['OPENCENSUS_PROTOCOL', '/exporters/ocagent/address'],
+      ['OPENCENSUS_UNUSED', '/exporters/ocagent/enable_compression'],
+      ['OPENCENSUS_UNUSED', '/exporters/ocagent/reconnection'],
+      ['OPENCENSUS_UNUSED', '/exporters/prometheus/namespace'],
+      ['OPENCENSUS_UNUSED', '/exporters/prometheus/tag_host'],
+    ]);
+    await gate.close();
+  });
+
+  describe('is refused', () => {
+    for (const [other, config] of [
+      ['telemetry/opentelemetry', { exporters: { prometheus: [{ name: 'local', port: 0, listen_ip: '127.0.0.1' }] } }],
+      ['telemetry/newrelic', { license: 'key' }],
+    ] as const) {
+      it(`beside ${other}`, () =>
+        rejects(
+          startGateway(configWith({ exporters: { prometheus: { port: 0 } } }, { [other]: config })),
+          new RegExp(`OPENCENSUS_BESIDE.*and ${other} cannot stand`),
+        ));
+    }
+
+    for (const [what, config, message] of [
+      ['without exporters', {}, /exporters/],
+      ['with no exporter', { exporters: {} }, /exporters/],
+      ['with an unknown exporter', { exporters: { graphite: {} } }, /graphite/],
+      ['with a rate above 100', { sample_rate: 101, exporters: { prometheus: { port: 0 } } }, /sample_rate/],
+      ['with a URL for an address', { exporters: { ocagent: { address: 'http://a/b' } } }, /OPENCENSUS_ADDRESS/],
+      ['with a port that is none', { exporters: { ocagent: { address: 'a:70000' } } }, /OPENCENSUS_ADDRESS/],
+      [
+        'with what is no header',
+        { exporters: { ocagent: { address: 'a', headers: { b: 'c\r\n' } } } },
+        /OPENCENSUS_HEADER/,
+      ],
+    ] as const) {
+      it(what, () => rejects(openHarness(plugin, 'service', config), message));
+    }
+  });
+});
