@@ -50,6 +50,7 @@ const plugins: Manifest = {
   'server/echo': () => import('./server/echo.ts'),
   'server/health': () => import('./server/health.ts'),
   'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
+  'telemetry/influx': () => import('./telemetry/influx/index.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),
   'telemetry/logstash': () => import('./telemetry/logstash.ts'),
   'telemetry/metrics': () => import('./telemetry/metrics/index.ts'),

@@ -195,6 +195,8 @@ export interface Plugin {
   readonly places?: readonly Place[];
   /** Components without which it can do nothing: those that must stand at the root where it stands there. */
   readonly requires?: readonly Namespace[];
+  /** Components without which it has no effect: a warning where it stands at the root and they do not. */
+  readonly expects?: readonly Namespace[];
   /** Names that fields of its configuration had in version 2, each with the present one. */
   readonly oldFields?: { readonly [name: string]: string };
   /** Fields at the root by which it opens a port, as in `/listen`: to change one opens another. */

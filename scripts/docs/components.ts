@@ -39,9 +39,9 @@ export function componentTopics({ definitions }: CompleteSchema, registry: Regis
 }
 
 /** What must stand beside a plugin, as its own example has it. */
-function requiredBy({ requires = [] }: Plugin, definitions: CompleteSchema['definitions']) {
+function requiredBy({ requires = [], expects = [] }: Plugin, definitions: CompleteSchema['definitions']) {
   return Object.fromEntries(
-    requires.map((other) => [other, exampleOf(definitions[definitionKey('service', other)]!, other)]),
+    [...requires, ...expects].map((other) => [other, exampleOf(definitions[definitionKey('service', other)]!, other)]),
   );
 }
 

@@ -41,6 +41,7 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
       'modifier/lua-endpoint': { pre: "ctx.load():headers('X-Scripted', 'client')" },
       'telemetry/logging': { level: 'INFO', prefix: 'everything', stdout: true },
+      'telemetry/influx': { address: upstream, ttl: '1s' },
       'telemetry/opentelemetry': {
         exporters: {
           prometheus: [{ name: 'local', port: metricsPort, listen_ip: '127.0.0.1', process_metrics: true }],

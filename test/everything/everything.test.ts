@@ -115,6 +115,10 @@ describe('every component at once', function () {
         });
       });
 
+      it('writes what all processes count to InfluxDB', async () => {
+        await until(() => surroundings.influxLines().includes('name=/users/:id,status=200 '));
+      });
+
       it('refuses', async () => {
         await ask('GET', '/users/1', {}, 401);
         await ask('GET', '/users/1', { ...authorized(), 'user-agent': 'BadClient' }, 403);

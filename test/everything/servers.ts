@@ -6,9 +6,10 @@ import type { Surroundings } from './config.ts';
 
 /** Every server that the configuration talks to, in one. */
 export async function startSurroundings(): Promise<
-  Surroundings & { readonly gelfMessages: () => number; close(): Promise<void> }
+  Surroundings & { readonly gelfMessages: () => number; readonly influxLines: () => string; close(): Promise<void> }
 > {
   let messages = 0;
+  let influxLines = '';
   const gelf = createSocket('udp4', () => messages++).bind(0, '127.0.0.1');
   await once(gelf, 'listening');
   const backend = await startBackend(({ target, headers, body }, response) => {
@@ -17,7 +18,10 @@ export async function startSurroundings(): Promise<
     const path = new URL(target, 'http://backend').pathname;
     if (/^\/v1\/(?:traces|metrics)$/.test(path))
       response.writeHead(200, { 'Content-Type': 'application/x-protobuf' }).end();
-    else if (path === '/oauth/token')
+    else if (path === '/write') {
+      influxLines += String(body);
+      response.writeHead(204).end();
+    } else if (path === '/oauth/token')
       respond({ access_token: 'of-the-gateway', token_type: 'bearer', expires_in: 3600 });
     else if (path === '/login') respond({ access_token: { sub: 'ada', roles: ['reader'] } });
     else if (path === '/graphql') respond({ data: { user: JSON.parse(String(body)).variables } });
@@ -32,6 +36,7 @@ export async function startSurroundings(): Promise<
     metricsPort: await freePort(),
     revokerPort: await freePort(),
     gelfMessages: () => messages,
+    influxLines: () => influxLines,
     async close() {
       gelf.close();
       await once(gelf, 'close');

@@ -18,10 +18,12 @@ describe('the sample of telemetry', () => {
   });
   after(() => sample.close());
 
-  it('is checked without a finding', async () => {
-    const { code, err } = await sluice('check', '-c', 'samples/telemetry/gateway.json');
-    deepEqual([code, err], [0, '']);
-  });
+  for (const file of ['gateway.json', 'influx.json']) {
+    it(`is checked without a finding: ${file}`, async () => {
+      const { code, err } = await sluice('check', '-c', `samples/telemetry/${file}`);
+      deepEqual([code, err], [0, '']);
+    });
+  }
 
   it('shows what was asked, but for what is skipped', async () => {
     for (const url of ['/users/1', '/users/2', '/companies/7', '/internal/1', '/nope'])

@@ -4,15 +4,19 @@ import type { ServiceRule } from './rule.ts';
 /**
  * A component at the root that can do nothing without another one there is not left alone.
  *
- * Code: COMPONENT_REQUIRED.
+ * Codes: COMPONENT_REQUIRED, COMPONENT_UNUSED.
  */
 export const requiredComponents: ServiceRule = ({ extra_config: components }, report, known) => {
   for (const namespace in components) {
-    for (const required of known.plugin(namespace)?.requires ?? []) {
-      if (Object.hasOwn(components, required)) continue;
-      report.error('COMPONENT_REQUIRED', joinPointer('/extra_config', namespace), `${namespace} needs ${required}`, {
-        hint: `add "${required}" to extra_config at the root`,
-      });
+    const { requires = [], expects = [] } = known.plugin(namespace) ?? {};
+    const pointer = joinPointer('/extra_config', namespace);
+    const hint = (missing: string) => ({ hint: `add "${missing}" to extra_config at the root` });
+    const isMissing = (other: string) => !Object.hasOwn(components, other);
+    for (const missing of requires.filter(isMissing)) {
+      report.error('COMPONENT_REQUIRED', pointer, `${namespace} needs ${missing}`, hint(missing));
+    }
+    for (const missing of expects.filter(isMissing)) {
+      report.warn('COMPONENT_UNUSED', pointer, `${namespace} has no effect without ${missing}`, hint(missing));
     }
   }
 };

@@ -6,6 +6,7 @@ import {
   definePlugin,
   type EndpointConfig,
   type Infer,
+  offer,
   type Site,
 } from '#contract';
 import { relayed } from '../../services/metrics/relay.ts';
@@ -13,7 +14,7 @@ import { routeName } from '../opentelemetry/patterns.ts';
 import { countLayer, countTls, EndpointStats } from './layers.ts';
 import { statsPage } from './page.ts';
 import { observeProcess } from './process-values.ts';
-import { Stats } from './stats.ts';
+import { Stats, snapshots } from './stats.ts';
 
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
@@ -52,6 +53,7 @@ export const plugin = definePlugin({
   description: 'Counts requests in memory and shows the counts as JSON.',
   leaves: ['requests', 'data'],
   opens: ['/listen_address'],
+  offers: [snapshots],
   places: [atService(schema, attach)],
 });
 
@@ -88,6 +90,7 @@ function attach(site: Site<Infer<typeof schema>>): AtService {
     stats.counter('router.connected').value += 1;
   });
   return {
+    offers: [offer(snapshots, () => stats.snapshot(isShown))],
     ...(!router_disabled && {
       finished: (record) => {
         if (!record.route) return;

@@ -11,12 +11,14 @@ export interface ProcessValues {
 export function observeProcess(stats: Stats): ProcessValues {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
-  const pauses = stats.sample('service.debug.GCStats.Pause');
+  const pauses = ['service.debug.GCStats.Pause', 'service.runtime.MemStats.PauseNs'];
   let collections = 0;
+  let paused = 0;
   const observer = new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) {
       collections += 1;
-      pauses.add(duration * 1e6);
+      paused += duration * 1e6;
+      for (const name of pauses) stats.sample(name).add(duration * 1e6);
     }
   });
   observer.observe({ entryTypes: ['gc'] });
@@ -26,6 +28,8 @@ export function observeProcess(stats: Stats): ProcessValues {
       const { rss, heapTotal, heapUsed } = process.memoryUsage();
       const lag = 'service.runtime.EventLoopLag';
       const values = {
+        'service.debug.GCStats.NumGC': collections,
+        'service.debug.GCStats.PauseTotal': paused,
         'service.runtime.MemStats.HeapAlloc': heapUsed,
         'service.runtime.MemStats.HeapSys': heapTotal,
         'service.runtime.MemStats.Sys': rss,

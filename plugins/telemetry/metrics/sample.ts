@@ -44,18 +44,38 @@ const percentiles: readonly (readonly [string, number])[] = [
   ['999', 0.999],
 ];
 
-/** What a histogram is shown as, by the ends of its keys. */
-export function summaryOf({ values, count }: Pick<Sample, 'values' | 'count'>): Record<string, number> {
+/** How the values of a histogram lie. */
+export interface Distribution {
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly variance: number;
+  /** @param share of the values that are smaller, as in 0.95. */
+  percentile(share: number): number;
+}
+
+export function distributionOf(values: readonly number[]): Distribution {
   const sorted = values.toSorted((one, other) => one - other);
   const mean = sorted.reduce((sum, value) => sum + value, 0) / (sorted.length || 1);
-  const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (sorted.length || 1);
   return {
-    count,
     min: sorted[0] ?? 0,
     max: sorted.at(-1) ?? 0,
     mean,
+    variance: sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (sorted.length || 1),
+    percentile: (share) => percentile(sorted, share),
+  };
+}
+
+/** What a histogram is shown as, by the ends of its keys. */
+export function summaryOf({ values, count }: Pick<Sample, 'values' | 'count'>): Record<string, number> {
+  const { min, max, mean, variance, percentile } = distributionOf(values);
+  return {
+    count,
+    min,
+    max,
+    mean,
     'std-dev': Math.sqrt(variance),
-    ...Object.fromEntries(percentiles.map(([name, share]) => [`${name}-percentile`, percentile(sorted, share)])),
+    ...Object.fromEntries(percentiles.map(([name, share]) => [`${name}-percentile`, percentile(share)])),
   };
 }
 

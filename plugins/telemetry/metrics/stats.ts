@@ -1,3 +1,4 @@
+import { definePort, type Port } from '#contract';
 import { Sample } from './sample.ts';
 
 /** Put before every name: that of the compatible product. */
@@ -18,6 +19,19 @@ export interface StatsChange {
 export interface Counter {
   value: number;
 }
+
+/** Everything at one moment, by its name without a prefix. */
+export interface Snapshot {
+  readonly time: Date;
+  readonly counters: readonly (readonly [name: string, count: number])[];
+  /** Values of the process at the end of the last window; empty before. */
+  readonly gauges: Readonly<Record<string, number>>;
+  /** What histograms have kept since the snapshot before, none of them empty. */
+  readonly samples: readonly (readonly [name: string, values: readonly number[]])[];
+}
+
+/** Takes a snapshot, in the process that owns the gateway: what all processes have counted. */
+export const snapshots: Port<() => Snapshot> = definePort('snapshots of telemetry/metrics');
 
 /** Two counters of the current window, whose finished windows are summed up. */
 const windowed = ['router.connected', 'router.disconnected'] as const;
@@ -73,6 +87,17 @@ export class Stats {
     for (const [name, { value }] of this.#counters) yield [name, value];
     yield* Object.entries(this.#gauges);
     yield* this.#samples;
+  }
+
+  /** Histograms then begin anew; counters go on. @param isShown what belongs to it. */
+  snapshot(isShown: (name: string) => boolean): Snapshot {
+    const counters: [string, number][] = [];
+    for (const [name, { value }] of this.#counters) if (isShown(name)) counters.push([name, value]);
+    const samples: [string, readonly number[]][] = [];
+    for (const [name, sample] of this.#samples) {
+      if (sample.count > 0 && isShown(name)) samples.push([name, sample.take().values]);
+    }
+    return { time: new Date(), counters, gauges: this.#gauges, samples };
   }
 
   take(): StatsChange {

@@ -1,0 +1,136 @@
+import { atService, definePlugin, type Infer, readPem, type Site, systemAuthorities } from '#contract';
+import { snapshots } from '../metrics/stats.ts';
+import { Delivery } from './delivery.ts';
+import { type InfluxOptions, InfluxServer } from './server.ts';
+
+const schema = {
+  type: 'object',
+  title: 'InfluxDB',
+  description: 'Where the counts of telemetry/metrics are written.',
+  required: ['address', 'ttl'],
+  examples: [
+    { address: 'http://influx.internal:8086', ttl: '30s' },
+    {
+      address: 'https://influx.internal:8086',
+      ttl: '25s',
+      db: 'gateway',
+      username: 'gateway',
+      password: '%{INFLUX_PASSWORD}',
+      buffer_size: 100,
+    },
+  ],
+  properties: {
+    address: {
+      type: 'string',
+      minLength: 1,
+      description: 'URL of the server.',
+      examples: ['https://influx.internal:8086'],
+    },
+    ttl: { type: 'duration', description: 'Pause between pushes.', examples: ['30s'] },
+    db: {
+      type: 'string',
+      minLength: 1,
+      description: 'Database, or bucket of InfluxDB 2.',
+      default: 'krakend',
+    },
+    username: { type: 'string', description: 'Name to log in with.', default: '' },
+    password: { type: 'string', secret: true, description: 'Password to log in with.', default: '' },
+    buffer_size: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Batches that are kept while the server is down, 16 MiB at most; the newest stay.',
+      default: 0,
+    },
+  },
+} as const;
+
+/** The longest that a timer runs, in milliseconds. */
+const MAX_TTL_MS = 2 ** 31 - 1;
+
+/**
+ * The counts of `telemetry/metrics` in InfluxDB, of all workers together. Codes: `INFLUX_ADDRESS`, `INFLUX_TTL`,
+ * `INFLUX_CREDENTIALS`, `INFLUX_INSECURE`, `INFLUX_TLS`.
+ */
+export const plugin = definePlugin({
+  name: 'telemetry/influx',
+  description: 'Writes the counts of telemetry/metrics to InfluxDB.',
+  expects: ['telemetry/metrics'],
+  leaves: ['requests', 'data'],
+  takes: [snapshots],
+  places: [
+    atService(schema, (site) => {
+      const { ttl, db, buffer_size: bufferSize } = site.config;
+      if (ttl < 1 || ttl > MAX_TTL_MS) {
+        throw site.fault('INFLUX_TTL', '/ttl', 'the pause is shorter than a millisecond or longer than 24 days', {
+          hint: '"30s"',
+        });
+      }
+      if (ttl < 1000) site.warn('INFLUX_TTL', '/ttl', 'points of one second replace each other', { hint: '"30s"' });
+      const options = optionsOf(site);
+      const snapshot = site.take(snapshots);
+      if (!snapshot) return {};
+      const delivery = site.keep(
+        [options.address, db],
+        () => new Delivery(),
+        (kept) => kept.close(),
+      );
+      const server = new InfluxServer(options);
+      const log = site.use('log').at('[SERVICE: InfluxDB]');
+      site.start((signal) => {
+        const timer = setInterval(() => void delivery.push({ server, snapshot, bufferSize, log }), ttl);
+        timer.unref();
+        signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+        server.ping(signal).then(
+          () => log.debug('The server answers'),
+          (error: Error) => {
+            if (!signal.aborted) log.error(`Unable to ping the server: ${error.message}`);
+          },
+        );
+      });
+      return {};
+    }),
+  ],
+});
+
+/** @throws ConfigError INFLUX_ADDRESS, INFLUX_CREDENTIALS, INFLUX_TLS */
+function optionsOf(site: Site<Infer<typeof schema>>): InfluxOptions {
+  const { address, db, username, password } = site.config;
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw site.fault('INFLUX_ADDRESS', '/address', 'the address is no URL of a server', {
+      hint: '"https://influx.internal:8086"',
+    });
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw site.fault('INFLUX_ADDRESS', '/address', 'the address holds a name or a password', {
+      hint: 'write them as username and password',
+    });
+  }
+  if (username.includes(':')) {
+    throw site.fault('INFLUX_CREDENTIALS', '/username', 'a name with a colon cannot be sent');
+  }
+  if (password !== '' && username === '') {
+    throw site.fault('INFLUX_CREDENTIALS', '/password', 'there is a password and no username');
+  }
+  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (password !== '' && url.protocol === 'http:' && !isLocal) {
+    site.warn('INFLUX_INSECURE', '/address', 'the password is sent without TLS', { hint: 'https://' });
+  }
+  return {
+    address: url.href.replace(/\/+$/, ''),
+    db,
+    credentials: username === '' ? null : { username, password },
+    authorities: url.protocol === 'https:' ? authoritiesOf(site) : undefined,
+    denied: site.use('denied'),
+  };
+}
+
+/** As `client_tls` says for backends. */
+function authoritiesOf(site: Site<unknown>): readonly string[] | undefined {
+  const { ca_certs: paths = [], disable_system_ca_pool: distrustsSystem } = site.setting('client_tls') ?? {};
+  if (paths.length === 0 && !distrustsSystem) return undefined;
+  const own = paths.map((path) =>
+    readPem(site.read, path, '', (_kind, _at, message) => site.fault('INFLUX_TLS', '', message)),
+  );
+  return distrustsSystem ? own : [...systemAuthorities(), ...own];
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A point, as it was read from a line. */
+export interface Point {
+  readonly measurement: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, number>>;
+  /** Names of fields that are integers. */
+  readonly integers: readonly string[];
+  readonly seconds: number;
+}
+
+/** Reads line protocol: a backslash before a comma, an equals sign or a space takes its meaning away. Strict about the rest. */
+export function parseLines(body: string): Point[] {
+  if (!body.endsWith('\n')) throw new Error('the last line does not end');
+  return body.slice(0, -1).split('\n').map(parseLine);
+}
+
+function parseLine(line: string): Point {
+  const [key, values, seconds, ...more] = splitAt(line, ' ');
+  if (more.length > 0 || !/^\d{10}$/.test(seconds ?? '')) throw new Error(`no point: ${line}`);
+  const [measurement, ...tags] = splitAt(key!, ',');
+  const integers: string[] = [];
+  const pairOf = (pair: string): [string, string] => {
+    const [name, value, ...others] = splitAt(pair, '=');
+    if (!name || !value || others.length > 0) throw new Error(`no pair: ${pair} in ${line}`);
+    return [plain(name), plain(value)];
+  };
+  const fields = splitAt(values!, ',').map((pair) => {
+    const [name, value] = pairOf(pair);
+    if (!/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?i?$/.test(value)) throw new Error(`no value: ${pair} in ${line}`);
+    if (value.endsWith('i')) integers.push(name);
+    return [name, Number.parseFloat(value)] as const;
+  });
+  return {
+    measurement: plain(measurement!),
+    tags: Object.fromEntries(tags.map(pairOf)),
+    fields: Object.fromEntries(fields),
+    integers,
+    seconds: Number(seconds),
+  };
+}
+
+function splitAt(text: string, mark: string): string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\\') {
+      piece += text.slice(at, at + 2);
+      at += 1;
+    } else if (text[at] === mark) {
+      pieces.push(piece);
+      piece = '';
+    } else piece += text[at];
+  }
+  return [...pieces, piece];
+}
+
+function plain(text: string): string {
+  return text.replace(/\\([,= ])/g, '$1');
+}
+
+interface Write {
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly points: readonly Point[];
+}
+
+/** What stands for InfluxDB: it reads what is written, and responds as it is told. */
+export async function startReceiver() {
+  const writes: Write[] = [];
+  const pings: string[] = [];
+  const state = { respond: (response: ServerResponse): unknown => response.writeHead(204).end() };
+  const server = createServer(async (request, response) => {
+    const { method, url, headers } = request;
+    if (method === 'GET') {
+      pings.push(url!);
+      response.writeHead(204).end();
+      return;
+    }
+    writes.push({ url: url!, headers, points: parseLines(await text(request)) });
+    state.respond(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    writes,
+    pings,
+    state,
+    connections: () => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count))),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
