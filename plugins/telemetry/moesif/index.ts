@@ -166,9 +166,9 @@ function openDelivery(site: Site<MoesifConfig>, url: string): Delivery {
     () => new Delivery(options),
     (kept) => kept.flush(),
   );
-  delivery.options = options;
   site.start(
     (signal) => {
+      delivery.options = options;
       const timer = setInterval(() => void delivery.flush(), timer_wake_up_seconds * 1000);
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer), { once: true });

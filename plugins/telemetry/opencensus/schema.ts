@@ -80,7 +80,11 @@ export const serviceSchema = {
             },
             service_name: { type: 'string', description: 'What the service is called.', default: '' },
             insecure: { type: 'boolean', description: 'Connect without TLS.', default: false },
-            reconnection: { type: 'duration', description: 'Without effect: it connects again by itself.' },
+            reconnection: {
+              type: 'duration',
+              description: 'Without effect: it connects again by itself.',
+              examples: ['2s'],
+            },
             enable_compression: {
               type: 'boolean',
               description: 'Without effect: nothing is compressed.',
