@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Call, CallError, Site } from '#contract';
 import { type Chunk, Engine, LuaSyntaxError } from '../../services/lua/engine.ts';
-import { helpers } from '../../services/lua/helpers.ts';
+import { gatewayTables } from '../../services/lua/gateway-tables.ts';
 import { LuaError, type LuaLoad, Run, type RunHost } from '../../services/lua/run.ts';
 import { scriptHttp } from './lua-http.ts';
 import type { ScriptConfig } from './lua-schema.ts';
@@ -20,7 +20,7 @@ const engines: { open?: Engine; closed?: Engine } = {};
 /** One virtual machine for all scripts with the same libraries. */
 function engineOf(opens: boolean): Engine {
   const kind = opens ? 'open' : 'closed';
-  engines[kind] ??= new Engine(opens, helpers);
+  engines[kind] ??= new Engine(opens, gatewayTables);
   return engines[kind];
 }
 

@@ -11,7 +11,7 @@ import { currentRun, loader, print } from './run.ts';
 const DATA_FACTOR = 4;
 
 /** What scripts have besides the libraries of Lua. */
-export const helpers: Tables = {
+export const gatewayTables: Tables = {
   '': { print, custom_error: customError },
   ...dataTables,
   ...httpTables,
