@@ -1,12 +1,19 @@
 import { brand } from '../values/brand.ts';
 import type { Data } from '../values/data.ts';
 
-/** What every error of the gateway carries. Codes are `AREA_WHAT` and are listed in the file that makes them. */
+/**
+ * What every error of the gateway carries. Codes are `AREA_WHAT` and are listed in the file that makes them. It is an outcome
+ * that somebody expects, not a bug, so it has no stack of its own (making one costs more than serving a request); a cause
+ * keeps its stack.
+ */
 export class GatewayError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string, cause?: unknown) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message, cause === undefined ? undefined : { cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = new.target.name;
     this.code = code;
   }
@@ -38,7 +45,7 @@ export function flattenStack(error: unknown): void {
 
 /**
  * A mistake in the configuration: what is wrong, where (JSON pointer) and, when known, what to write instead. It is told and
- * remembered, so it has no stack of its own.
+ * remembered.
  */
 export class ConfigError extends GatewayError {
   readonly pointer: string;
@@ -48,10 +55,7 @@ export class ConfigError extends GatewayError {
   readonly related: readonly string[];
 
   constructor(code: string, pointer: string, message: string, options: ConfigErrorOptions = {}) {
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
     super(code, message, options.cause);
-    Error.stackTraceLimit = stackTraceLimit;
     flattenStack(options.cause);
     this.pointer = pointer;
     this.hint = options.hint;

@@ -83,7 +83,7 @@ export class ClientBody extends Readable {
     this.#settled = true;
     const message = this.#message;
     const response = this.#response;
-    this.destroy(new CancelledError());
+    if (!this.destroyed) this.destroy(new CancelledError());
     forgoContinue(message);
     const isOver = message.complete !== false || message.httpVersionMajor >= 2;
     if (Number(message.headers['content-length'] ?? 0) > REST_LIMIT_BYTES) response.shouldKeepAlive &&= isOver;

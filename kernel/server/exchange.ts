@@ -207,7 +207,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
     if (completed) call.finish();
     else call.cancel(new CancelledError());
     call.end({ status: this.#status, completed, reason: call.reason });
-    this.#received.dropBody(new CancelledError());
+    this.#received.dropBody();
     if (route && !this.#counted) this.#count(route, this.#status);
     if (this.#endStream && route) route.hold.leave(this);
     else this.#context.runtime.leave(this);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CancelledError, ClientRequest, RequestBody } from '#contract';
+import { CancelledError, type ClientRequest, type RequestBody } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import type { ClientBody } from './client-body.ts';
 import { HttpRequest, type RequestSource } from './client-request.ts';
@@ -110,8 +110,8 @@ export class ReceivedRequest implements RequestSource {
   }
 
   /** Nobody reads the body any more. */
-  dropBody(reason: CancelledError): void {
-    this.#body?.destroy(reason);
+  dropBody(): void {
+    if (this.#body?.destroyed === false) this.#body.destroy(new CancelledError());
   }
 }
 
