@@ -187,9 +187,28 @@ export interface Meaning {
 /** Where an HTTP client is made. */
 export type HttpSite = Site<never> & Partial<Pick<BackendSite<never>, 'backend'>>;
 
+/** The file that a plugin was loaded from. */
+export interface PluginSource {
+  /** Absolute path. */
+  readonly file: string;
+  /** SHA-256 of the file and of every file it imports by a relative path: another content is another instance. */
+  readonly hash: string;
+  /** Absolute paths of all of them. */
+  readonly files: readonly string[];
+}
+
 /** A plugin: data first, functions last. */
 export interface Plugin {
   readonly name: Namespace;
+  /** The version of this contract that it is written for. Required of plugins that are loaded from files. */
+  readonly contract?: 1;
+  /** Set by the loader, for plugins that are loaded from files. */
+  readonly source?: PluginSource;
+  /**
+   * The form of what it keeps by `site.keep` and `site.share`, by a number of its own. Kept values pass on to another
+   * content of its file that has the same number. Default: they belong to one content.
+   */
+  readonly keeps?: number;
   /** One sentence for the reference. */
   readonly description: string;
   readonly places?: readonly Place[];

@@ -205,20 +205,20 @@ class PlaceSite implements Site<unknown> {
   }
 
   get keep(): Site<unknown>['keep'] {
-    return (key, open, close) => this.#build.keep(this.#plugin.name, key, open, close);
+    return (key, open, close) => this.#build.keep(ownerOf(this.#plugin), key, open, close);
   }
 
   get share(): Site<unknown>['share'] {
     return (key, open, use, close) =>
-      this.#build.share(this.#plugin.name, key, open, use as never, close) as (asked: Asked) => never;
+      this.#build.share(ownerOf(this.#plugin), key, open, use as never, close) as (asked: Asked) => never;
   }
 
   get lease(): Site<unknown>['lease'] {
-    return (key, pool) => this.#build.lease(this.#plugin.name, key, pool);
+    return (key, pool) => this.#build.lease(ownerOf(this.#plugin), key, pool);
   }
 
   get mirror(): Site<unknown>['mirror'] {
-    return (key, options) => this.#build.mirror(this.#plugin.name, key, options);
+    return (key, options) => this.#build.mirror(ownerOf(this.#plugin), key, options);
   }
 
   get start(): Site<unknown>['start'] {
@@ -282,6 +282,12 @@ class PlaceSite implements Site<unknown> {
       this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
     };
   }
+}
+
+/** In whose name a plugin keeps values: those of a plugin from a file belong to its content, or to the form it says they have. */
+function ownerOf({ name, source, keeps }: Plugin): string {
+  if (!source) return name;
+  return keeps === undefined ? `${name}@${source.hash}` : `${name} keeps ${keeps}`;
 }
 
 /** What a backend says of its HTTP client, with defaults; those alone without a backend, and where it says something wrong. */
