@@ -8,6 +8,7 @@ import {
   gunzipBody,
   HeaderBag,
   type Log,
+  type Passed,
   type PipeRequest,
   Reply,
   type Step,
@@ -35,11 +36,27 @@ export interface Decoding {
  * parse, is a failed reply (error rule E1). A reply that a transport wrap has decoded already goes through as it is.
  */
 export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<PipeRequest> {
+  const ofWhole = decoding.pass ? { ...decoding, encoding: provingOnce(decoding.encoding) } : decoding;
+  const read = (raw: Reply, request: PipeRequest, call: Call) =>
+    decode(raw, raw.body instanceof Uint8Array ? ofWhole : decoding, request, call);
   return (request, call) => {
     const reply = transport(request, call);
-    return reply instanceof Promise
-      ? reply.then((raw) => decode(raw, decoding, request, call))
-      : decode(reply, decoding, request, call);
+    return reply instanceof Promise ? reply.then((raw) => read(raw, request, call)) : read(reply, request, call);
+  };
+}
+
+/** Proves bytes once that come again: a body of a cache is the same object each time, and nobody changes it. */
+function provingOnce(encoding: Encoding): Encoding {
+  const proved = new WeakMap<Uint8Array, Passed>();
+  return {
+    ...encoding,
+    passes(bytes, asCollection) {
+      const before = proved.get(bytes);
+      if (before) return before;
+      const passed = encoding.passes!(bytes, asCollection);
+      if (passed) proved.set(bytes, passed);
+      return passed;
+    },
   };
 }
 

@@ -59,8 +59,13 @@ function writeWhole(
   if (status !== 204 && status !== 304 && (length > 0 || response.req.method !== 'HEAD')) setLength(headers, length);
   response.writeHead(status, headers);
   if (body === null) response.end();
-  else if (body instanceof Buffer && body.length <= ONE_WRITE_BYTES) response.end(body.toString('latin1'), 'latin1');
+  else if (typeof body !== 'string' && body.length <= ONE_WRITE_BYTES) response.end(asLatin1(body), 'latin1');
   else response.end(body);
+}
+
+function asLatin1(bytes: Uint8Array): string {
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return buffer.toString('latin1');
 }
 
 /** Up to this size a body travels as text, byte for byte, so that Node sends it and the headers in one write. */

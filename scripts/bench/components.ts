@@ -49,6 +49,13 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('circuit-breaker', () => ({
     backend: { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 5 } },
   })),
+  // The base calls its backend for every request; what is kept must cost at most 60 % of that.
+  scenario('http-cache', () => ({ backend: { 'qos/http-cache': {} } }), {
+    ...{ output_encoding: 'no-op', backend: [{ url_pattern: '/kept', encoding: 'no-op' }] },
+  }),
+  scenario('http-cache-json', () => ({ backend: { 'qos/http-cache': {} } }), {
+    backend: [{ url_pattern: '/kept' }],
+  }),
   scenario('metrics', () => ({ service: { 'telemetry/opentelemetry': { exporters: { prometheus: [scraped] } } } })),
   scenario('stats', () => ({ service: { 'telemetry/metrics': { listen_address: '127.0.0.1:0' } } })),
   scenario('traces-unsampled', () => ({

@@ -12,16 +12,17 @@ type Answer = { readonly headers: readonly string[]; readonly body: Buffer };
 const responses = new Map<string, Answer>([
   ['/small', respond(small)],
   ['/large', respond(large)],
+  ['/kept', respond(small, ['Cache-Control', 'public, max-age=86400'])],
   ['/part/a', respond(members.a)],
   ['/part/b', respond(members.b)],
   ['/part/c', respond(members.c)],
 ]);
 const other = responses.get('/small')!;
 
-function respond(data: unknown): Answer {
+function respond(data: unknown, more: readonly string[] = []): Answer {
   const body = Buffer.from(JSON.stringify(data));
   const headers = ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'ETag', '"fixed"'];
-  return { headers, body };
+  return { headers: [...headers, ...more], body };
 }
 
 const server = createServer((request, response) => {

@@ -65,7 +65,7 @@ export function keepBody(
 
 /** One piece with memory of its own: what arrives is often a part of something larger. */
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
+  const whole = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (const chunk of chunks) {
     whole.set(chunk, at);

@@ -23,6 +23,6 @@ export function unpack(bytes: Uint8Array): Message {
   const message = JSON.parse(all.toString('utf8', 4, end)) as Message;
   if (message.does !== 'put') return message;
   // A copy of its own: the bytes it came in may be a part of something larger.
-  const body = message.entry.body === null ? null : new Uint8Array(all.subarray(end));
+  const body = message.entry.body === null ? null : Buffer.from(new Uint8Array(all.subarray(end)).buffer);
   return { ...message, entry: { ...message.entry, body } };
 }

@@ -18,6 +18,8 @@ export class Store {
   /** In order of use, with their sizes. */
   readonly #sizes = new Map<Entry, number>();
   #bytes = 0;
+  /** The one used last. */
+  #newest: Entry | null = null;
   /** Bytes of bodies on their way into the store. */
   pendingBytes = 0;
 
@@ -54,6 +56,7 @@ export class Store {
       if (variants.length > MAX_VARIANTS) this.drop(variants[0]!);
     }
     this.#sizes.set(entry, size);
+    this.#newest = entry;
     this.#bytes += size;
     this.#shrink(limits);
     return true;
@@ -63,6 +66,7 @@ export class Store {
     const size = this.#sizes.get(entry);
     if (size === undefined) return;
     this.#sizes.delete(entry);
+    if (entry === this.#newest) this.#newest = null;
     this.#bytes -= size;
     const variants = this.#byKey.get(entry.key)!;
     variants.splice(variants.indexOf(entry), 1);
@@ -77,6 +81,7 @@ export class Store {
   clear(): void {
     this.#byKey.clear();
     this.#sizes.clear();
+    this.#newest = null;
     this.#bytes = 0;
   }
 
@@ -92,6 +97,8 @@ export class Store {
   }
 
   #use(entry: Entry): void {
+    if (entry === this.#newest) return;
+    this.#newest = entry;
     const size = this.#sizes.get(entry)!;
     this.#sizes.delete(entry);
     this.#sizes.set(entry, size);

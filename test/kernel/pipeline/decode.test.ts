@@ -123,4 +123,28 @@ describe('the decoding of an answer', () => {
     });
     deepEqual(unproven.reply.data, { a: 1 });
   });
+
+  it('proves bytes once that come again, and those of a stream each time', async () => {
+    let proofs = 0;
+    const passes = (bytes: Uint8Array) => {
+      proofs++;
+      return { contentType: 'text/x', body: bytes, empty: false };
+    };
+    const held = Buffer.from('{}');
+    const streamed = () => {
+      const body = new ByteStream();
+      body.write(held);
+      body.end();
+      return body;
+    };
+    let body: Reply['body'] = held;
+    const decoding = { encoding: { ...json, passes }, asCollection: false, shape: null, pass: true };
+    const step = decoded({ ...decoding, name: 'GET /p', log: silentLog }, () => respond(body));
+    const ask = async () => (await step(pipeRequest(), newCall())).body;
+    deepEqual([await ask(), await ask(), proofs], [held, held, 1]);
+    body = streamed();
+    await ask();
+    body = streamed();
+    deepEqual([await ask(), proofs], [held, 3]);
+  });
 });

@@ -149,6 +149,21 @@ describe('qos/http-cache in a gateway', () => {
     deepEqual([headers['content-encoding'], body, backend.requests.length], [undefined, '{"a":1}', 1]);
   });
 
+  it('gives every byte as it came', async () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    await backend.close();
+    backend = await startBackend((_seen, response) => {
+      response.writeHead(200, { 'cache-control': 'max-age=60' }).end(bytes);
+    });
+    await start(one('/a', cache(), { output_encoding: 'no-op' }));
+    const { port } = await gateway.listen();
+    for (let turn = 0; turn < 2; turn++) {
+      const reply = await fetch(`http://127.0.0.1:${port}/a`);
+      deepEqual(Buffer.from(await reply.arrayBuffer()), bytes);
+    }
+    equal(backend.requests.length, 1);
+  });
+
   it('survives a reload, and is emptied over the admin API', async () => {
     const config = { version: 3, host: [backend.url], endpoints: [one('/a', cache())] };
     const admin = await openAdmin(config);
