@@ -1,6 +1,7 @@
 import { CancelledError, DeadlineError } from './errors.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Slot } from './slot.ts';
+import { timerMs } from './timer.ts';
 
 /** How a call ended, for those who watch it. */
 export interface Outcome {
@@ -146,7 +147,7 @@ export class Call {
     if (!(deadline < own.#deadline) || own.#reason) return;
     own.#deadline = deadline;
     if (own.#timer) clearTimeout(own.#timer);
-    own.#timer = setTimeout(expire, Math.min(Math.max(timeoutMs, 0), MAX_TIMER_MS), own);
+    own.#timer = setTimeout(expire, Math.max(timerMs(timeoutMs), 0), own);
   }
 
   /** Calls the listener when the call is aborted, at once when it already is. Cheaper than `signal`. */
@@ -262,9 +263,6 @@ export class Call {
     this.log.error(() => `after the answer: ${error instanceof Error ? error.stack : String(error)}`);
   }
 }
-
-/** The longest wait of a Node timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const left: Cancellation = { off() {} };
 

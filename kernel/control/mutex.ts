@@ -1,3 +1,4 @@
+import { timerMs } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 
 /** Lets one through at a time, in the order they came. */
@@ -32,7 +33,7 @@ export class Mutex {
     const refusal = new GatewayError('RELOAD_IN_PROGRESS', 'another change is being applied');
     if (waitMs === 0) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      const late = Number.isFinite(waitMs) ? setTimeout(() => give(), waitMs) : null;
+      const late = Number.isFinite(waitMs) ? setTimeout(() => give(), timerMs(waitMs)) : null;
       const go = () => {
         if (late) clearTimeout(late);
         resolve();

@@ -1,3 +1,4 @@
+import { timerMs } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import type { StreamLease } from '../pipeline/stream-lease.ts';
 import { endpointId, endpointPrint } from '../runtime/fingerprint.ts';
@@ -29,7 +30,7 @@ export class Streams {
       const endpoint = endpoints.get(held.id);
       const isSame = endpoint !== undefined && endpointPrint(endpoint) === held.meaning;
       if (isSame) stopEnding(held);
-      else held.ending ??= setTimeout(() => hold.end(), drainMs).unref();
+      else held.ending ??= setTimeout(() => hold.end(), timerMs(drainMs)).unref();
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Log, ServiceConfig } from '#contract';
+import { type Log, type ServiceConfig, timerMs } from '#contract';
 import { YieldScheduler } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { Acquired, Dispatcher } from './config-build.ts';
@@ -184,7 +184,7 @@ export class Runtime {
       const abort = () => {
         for (const call of [...this.#inFlight]) aborted.push(call.abort());
       };
-      const late = Number.isFinite(drainMs) ? setTimeout(abort, drainMs) : null;
+      const late = Number.isFinite(drainMs) ? setTimeout(abort, timerMs(drainMs)) : null;
       await new Promise<void>((resolve) => {
         this.#onIdle = () => {
           if (this.#idle) resolve();

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { timerMs } from '#contract';
 import { abandon } from './exchange-context.ts';
 import { inspectHead } from './framing.ts';
 import { endPolitely, refusal } from './refusal.ts';
@@ -64,7 +65,7 @@ export class Connection {
     response.once('close', this.#next);
     if (closing) response.shouldKeepAlive = false;
     if (writeTimeoutMs > 0) {
-      this.#writeTimer = setTimeout(() => this.cut(), writeTimeoutMs);
+      this.#writeTimer = setTimeout(() => this.cut(), timerMs(writeTimeoutMs));
       response.once('switched', () => clearTimeout(this.#writeTimer!));
     }
     serve(message, response);

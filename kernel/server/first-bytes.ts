@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { timerMs } from '#contract';
 
 /** Ready: the bytes to put back, and what to do then. */
 type Decision = { readonly bytes: Buffer; readonly done: () => void } | 'wrong' | null;
@@ -10,7 +11,7 @@ type Decision = { readonly bytes: Buffer; readonly done: () => void } | 'wrong' 
  */
 export function readFirst(socket: Duplex, waitMs: number, decide: (bytes: Buffer) => Decision): void {
   let bytes: Buffer = Buffer.alloc(0);
-  const timer = waitMs > 0 ? setTimeout(() => socket.destroy(), waitMs) : undefined;
+  const timer = waitMs > 0 ? setTimeout(() => socket.destroy(), timerMs(waitMs)) : undefined;
   const stop = () => {
     clearTimeout(timer);
     socket.off('readable', look);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ServiceConfig } from '#contract';
+import { type ServiceConfig, timerMs } from '#contract';
 import { Connection, type ConnectionRules } from './connection.ts';
 import { deferContinue } from './expectation.ts';
 
@@ -94,10 +94,10 @@ export function createHttp1(
 function limits(config: ServiceConfig) {
   const { read_timeout: whole, read_header_timeout: head, idle_timeout: idle, max_header_bytes: headerBytes } = config;
   return {
-    requestTimeout: whole,
+    requestTimeout: timerMs(whole),
     // Node takes no longer time for a part than for the whole.
-    headersTimeout: head > 0 && whole > 0 ? Math.min(head, whole) : head || whole,
-    keepAliveTimeout: idle || whole,
+    headersTimeout: timerMs(head > 0 && whole > 0 ? Math.min(head, whole) : head || whole),
+    keepAliveTimeout: timerMs(idle || whole),
     maxHeaderSize: headerBytes || DEFAULT_HEADER_BYTES,
   };
 }

@@ -8,7 +8,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ServiceConfig } from '#contract';
+import { type ServiceConfig, timerMs } from '#contract';
 import { abandon } from './exchange-context.ts';
 import { deferContinue } from './expectation.ts';
 import { isLength } from './framing.ts';
@@ -119,7 +119,7 @@ function endWhenIdle(session: ServerHttp2Session, idleMs: number): void {
     open++;
     stream.once('close', () => open--);
   });
-  session.setTimeout(idleMs, () => {
+  session.setTimeout(timerMs(idleMs), () => {
     if (open === 0) session.close();
   });
 }
@@ -131,7 +131,7 @@ function endWhenIdle(session: ServerHttp2Session, idleMs: number): void {
 function dropBodyAfter(response: Http2Response, request: Http2Request): void {
   const { stream } = request;
   const drop = (): void => dropBody(request);
-  stream.once('finish', () => (response.hasTrailers ? stream.once('wantTrailers', () => drop) : drop()));
+  stream.once('finish', () => (response.hasTrailers ? stream.once('wantTrailers', () => setImmediate(drop)) : drop()));
 }
 
 function dropBody(request: Http2Request): void {
@@ -151,7 +151,7 @@ function limitTimes(request: Http2ServerRequest, response: Http2ServerResponse, 
     abandon(request as unknown as IncomingMessage, 503);
     stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   };
-  const limit = (milliseconds: number) => (milliseconds > 0 ? setTimeout(giveUp, milliseconds) : undefined);
+  const limit = (milliseconds: number) => (milliseconds > 0 ? setTimeout(giveUp, timerMs(milliseconds)) : undefined);
   const writing = limit(writeMs);
   const reading = stream.endAfterHeaders ? undefined : limit(readMs);
   if (reading) request.once('end', () => clearTimeout(reading));

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import type { Log } from '#contract';
+import { type Log, timerMs } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 import { bindTrouble } from '../runtime/plugin-port.ts';
 import { createProtocols, type PortSettings } from './protocols.ts';
@@ -39,7 +39,7 @@ export async function listen(
     setClosing: (closing) => protocols.setClosing(closing),
     close: (waitMs) =>
       new Promise((resolve) => {
-        const cut = Number.isFinite(waitMs) ? setTimeout(() => protocols.cut(), waitMs) : null;
+        const cut = Number.isFinite(waitMs) ? setTimeout(() => protocols.cut(), timerMs(waitMs)) : null;
         server.close(() => {
           if (cut) clearTimeout(cut);
           resolve();

@@ -1,3 +1,4 @@
+import { timerMs } from '#contract';
 import { printable } from '../formats/excerpt.ts';
 import type { Terminal } from '../terminal.ts';
 import type { GuardBody } from './bodies.ts';
@@ -22,7 +23,7 @@ export async function awaitDecision(
   durationMs: number,
 ): Promise<number> {
   stderr.write(`the guard is ${guardWords(guard)}\n`);
-  const decision = await decisionOf(client, guard, AbortSignal.timeout(durationMs + GRACE_MS));
+  const decision = await decisionOf(client, guard, AbortSignal.timeout(timerMs(durationMs + GRACE_MS)));
   const isGood = decision !== null && good.has(decision.state);
   const words = decision ? guardWords(decision) : `the guard told nothing of revision ${guard.revision}`;
   stderr.write(`${isGood ? '' : 'ERROR '}${printable(words)}\n`);

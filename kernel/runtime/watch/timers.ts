@@ -1,3 +1,5 @@
+import { timerMs } from '#contract';
+
 /** Time as a watcher sees it. */
 export interface Timers {
   /** Milliseconds, never going back. */
@@ -10,7 +12,7 @@ export interface Timers {
 export const systemTimers: Timers = {
   now: () => performance.now(),
   after(ms, run) {
-    const timer = setTimeout(run, ms).unref();
+    const timer = setTimeout(run, timerMs(ms)).unref();
     return () => clearTimeout(timer);
   },
 };

@@ -1,3 +1,5 @@
+import { timerMs } from '#contract';
+
 /** Waits, or until it is given up. */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -6,7 +8,7 @@ export function delay(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const timer = setTimeout(end, timerMs(ms));
     timer.unref();
     signal.addEventListener('abort', end);
     if (signal.aborted) end();

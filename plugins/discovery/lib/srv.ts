@@ -1,9 +1,6 @@
-import type { BackendSite, Data, HostList, Log } from '#contract';
+import { type BackendSite, type Data, type HostList, type Log, timerMs } from '#contract';
 import { recordName } from './record.ts';
 import { type Known, watchRecord } from './watch.ts';
-
-/** The longest wait of a Node timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The hosts of a backend by the SRV records of its first `host`. What was found outlives the configuration: the next one
@@ -16,7 +13,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export function openSrv(site: BackendSite<undefined>, owner: Data[], log: Log): HostList {
   const scheme = site.backend.sd_scheme.toLowerCase();
   const name = recordName(site);
-  const pauseMs = Math.min(site.setting('dns_cache_ttl'), MAX_TIMER_MS);
+  const pauseMs = timerMs(site.setting('dns_cache_ttl'));
   const known = site.keep<Known>([...owner, name], () => ({ targets: [], text: null }));
   const watch = site.keep(
     [...owner, name, { pauseMs }],

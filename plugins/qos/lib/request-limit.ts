@@ -11,6 +11,7 @@ import {
   refuse,
   type Schema,
   type Site,
+  timerMs,
 } from '#contract';
 import { ClientBuckets } from './client-buckets.ts';
 import { identifyBy, type Strategy, strategies } from './client-identity.ts';
@@ -103,7 +104,6 @@ const allLimited = new CallError('RATELIMIT_ALL', 'rate limit exceded', { view: 
 
 /** A client not seen for this long, in milliseconds, is forgotten; with longer periods after the period. */
 const IDLE_MS = 600_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Builds a limit. Counters are kept over a reload by `place`, whatever the rates become; client counters also by what
@@ -195,7 +195,7 @@ function warnOfUnused(site: Site<unknown>, config: RequestLimitConfig, pointer: 
 function sweep(site: Site<unknown>, key: DataObject, idleMs: number, periodMs: number): void {
   const clients = site.keep(key, () => new ClientBuckets());
   const clock = site.use('clock');
-  const sweepMs = Math.min(Math.max(periodMs, 1000), LONGEST_TIMER_MS);
+  const sweepMs = timerMs(Math.max(periodMs, 1000));
   const sweeper = setInterval(() => clients.sweep(idleMs, clock.now()), sweepMs).unref();
   site.defer(() => clearInterval(sweeper));
 }

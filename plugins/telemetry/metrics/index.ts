@@ -8,6 +8,7 @@ import {
   type Infer,
   offer,
   type Site,
+  timerMs,
 } from '#contract';
 import { relayed } from '../../services/metrics/relay.ts';
 import { routeName } from '../opentelemetry/patterns.ts';
@@ -77,7 +78,7 @@ function attach(site: Site<Infer<typeof schema>>): AtService {
   for (const where of ['owner', 'each'] as const) site.start(() => stats.retain(isShown), { in: where });
   site.start((signal) => {
     const observed = observeProcess(stats);
-    const timer = setInterval(() => stats.endWindow(observed.read()), collection_time);
+    const timer = setInterval(() => stats.endWindow(observed.read()), timerMs(collection_time));
     timer.unref();
     signal.addEventListener('abort', () => {
       clearInterval(timer);

@@ -1,4 +1,4 @@
-import { definePort, type EndpointConfig, type Port, type Site } from '#contract';
+import { definePort, type EndpointConfig, type Port, type Site, timerMs } from '#contract';
 import type { MetricStore } from '../../services/metrics/metric-store.ts';
 import { gatewayMetrics } from '../../services/metrics/relay.ts';
 import type { Propagation } from '../../services/tracing/propagator.ts';
@@ -165,7 +165,7 @@ export class Engine {
   #push({ otlp }: Exporter, store: MetricStore, periodSeconds: number): void {
     const push = () => otlp!.push(store);
     this.#site.start((signal) => {
-      const timer = setInterval(push, periodSeconds * 1000);
+      const timer = setInterval(push, timerMs(periodSeconds * 1000));
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer));
     });

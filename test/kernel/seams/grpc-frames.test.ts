@@ -1,6 +1,12 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { once } from 'node:events';
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2';
 import { buffer } from 'node:stream/consumers';
 import { atService, ByteStream, definePlugin, HeaderBag, makeRequest, Reply, RequestBody } from '#contract';
 import type { Gateway } from '../../../kernel/index.ts';
@@ -119,6 +125,15 @@ describe('gRPC frames on the port of the service', () => {
   it('tell a failure behind an answer of 200', async () => {
     deepEqual(await ask('Get', 'none'), { messages: [], status: '5' });
     deepEqual(await ask('Nothing', ''), { messages: [], status: '12' });
+  });
+
+  it('end a call whose client has not ended its own side', async () => {
+    const stream = open('Nothing');
+    stream.write(frame('one'));
+    const closed = once(stream, 'close');
+    deepEqual(await answerTo(stream), { messages: [], status: '12' });
+    await closed;
+    equal(stream.rstCode, constants.NGHTTP2_NO_ERROR);
   });
 
   it('go both ways while the call is open', async () => {

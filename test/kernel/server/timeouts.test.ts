@@ -76,6 +76,32 @@ describe('the timeouts of the port', () => {
     slow.socket.destroy();
   });
 
+  it('wait, however long they are', async () => {
+    const held = Promise.withResolvers<ServerResponse>();
+    answer = held.resolve;
+    const long = '999999h';
+    await start({
+      read_timeout: '50ms',
+      write_timeout: long,
+      idle_timeout: long,
+      dialer_timeout: long,
+      response_header_timeout: long,
+      idle_connection_timeout: long,
+    });
+    const slow = await openRaw(port);
+    slow.write(get);
+    const response = await held.promise;
+    await (await openRaw(port)).ended();
+    response.end('{"late":true}');
+    await slow.until((received) => received.includes('"late":true'));
+    slow.socket.destroy();
+  });
+
+  it('may have a fraction of a millisecond', async () => {
+    await start({ read_timeout: '60000.5ms', read_header_timeout: '900us', idle_timeout: '50000us' });
+    deepEqual(statusesOf(await sendRaw(port, 'GET /x')), [408]);
+  });
+
   it('end a connection without a further byte when writing takes too long', async () => {
     answer = () => {};
     await start({ write_timeout: '50ms' });

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
-import { BackendError, type ConnectionTimes, type DeniedAddresses } from '#contract';
+import { BackendError, type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
 import type { TlsClient } from './tls.ts';
 
 /** How connections are made. Times in milliseconds. */
@@ -99,7 +99,7 @@ const unknownTimes = (): ConnectionTimes => ({ dnsMs: 0, connectMs: 0, tlsMs: 0 
 function limit(socket: Socket, dialMs: number, secure: boolean, host: string): void {
   let timer: NodeJS.Timeout | undefined;
   const arm = (ms: number, message: string) => {
-    timer = setTimeout(() => socket.destroy(new errors.ConnectTimeoutError(message)), ms);
+    timer = setTimeout(() => socket.destroy(new errors.ConnectTimeoutError(message)), timerMs(ms));
   };
   const disarm = () => clearTimeout(timer);
   if (dialMs > 0) arm(dialMs, `no connection to ${host} within ${dialMs} ms`);

@@ -9,6 +9,7 @@ import {
   HeaderBag,
   type PipeRequest,
   Reply,
+  timerMs,
 } from '#contract';
 import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
 import { dispatchOptions } from './dispatch-options.ts';
@@ -122,7 +123,10 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
   onRequestSent(): void {
     const { headerTimeoutMs } = this.#client;
     if (headerTimeoutMs > 0 && this.#state === WAITING && this.#timer === null) {
-      this.#timer = setTimeout(() => this.#controller?.abort(new errors.HeadersTimeoutError()), headerTimeoutMs);
+      this.#timer = setTimeout(
+        () => this.#controller?.abort(new errors.HeadersTimeoutError()),
+        timerMs(headerTimeoutMs),
+      );
     }
   }
 

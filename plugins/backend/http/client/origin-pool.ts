@@ -1,5 +1,5 @@
 import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import type { ConnectionTimes, DeniedAddresses } from '#contract';
+import { type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
 import { refusing } from './refusing.ts';
@@ -31,8 +31,6 @@ export interface TransportSettings {
 
 /** Bytes an answer's headers may have. */
 const MAX_HEADER_BYTES = 1024 * 1024;
-/** The longest wait of a timer, in milliseconds: some 24 days. */
-const FOR_EVER_MS = 2 ** 31 - 1;
 const CONNECT_VIA_PROXY_MS = 10_000;
 
 /** The connections to one address. */
@@ -51,10 +49,11 @@ export class OriginPool implements FreshMark {
   constructor(address: string, settings: TransportSettings) {
     this.address = address;
     this.serverName = address.startsWith('https:') ? new URL(address).hostname : undefined;
+    const keepAliveMs = timerMs(settings.idleMs > 0 ? settings.idleMs : Number.POSITIVE_INFINITY);
     this.#options = {
       pipelining: settings.keepAlive ? 1 : 0,
-      keepAliveTimeout: settings.idleMs > 0 ? settings.idleMs : FOR_EVER_MS,
-      keepAliveMaxTimeout: settings.idleMs > 0 ? settings.idleMs : FOR_EVER_MS,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: MAX_HEADER_BYTES,
