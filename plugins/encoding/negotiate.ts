@@ -1,7 +1,7 @@
 import { type DataObject, definePlugin, type Encoded } from '#contract';
+import { writeXml } from '../services/documents/xml-writer.ts';
+import { writeYaml } from '../services/documents/yaml-writer.ts';
 import { writeJson } from './lib/json-body.ts';
-import { writeXml } from './lib/xml-writer.ts';
-import { writeYaml } from './lib/yaml-writer.ts';
 
 type Writer = (data: DataObject | null) => Encoded;
 

@@ -1,6 +1,6 @@
 import { definePlugin } from '#contract';
-import { readXml } from './lib/xml-reader.ts';
-import { writeXml } from './lib/xml-writer.ts';
+import { readXml } from '../services/documents/xml-reader.ts';
+import { writeXml } from '../services/documents/xml-writer.ts';
 
 /** XML, in and out. */
 export const plugin = definePlugin({

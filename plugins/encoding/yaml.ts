@@ -1,6 +1,6 @@
 import { definePlugin } from '#contract';
-import { readYaml } from './lib/yaml-reader.ts';
-import { writeYaml } from './lib/yaml-writer.ts';
+import { readYaml } from '../services/documents/yaml-reader.ts';
+import { writeYaml } from '../services/documents/yaml-writer.ts';
 
 /** YAML, in and out. */
 export const plugin = definePlugin({

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Data, type DataObject, type Encoded, isObject, type Passed, parseExact, printJson } from '#contract';
+import { nestingError } from '../../services/documents/nesting.ts';
 import { isJsonObject } from './json-bytes.ts';
-import { nestingError } from './nesting.ts';
 
 const contentType = 'application/json; charset=utf-8';
 

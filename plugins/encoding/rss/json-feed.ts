@@ -1,6 +1,6 @@
 import { type Data, type DataObject, getKey, isObject, setKey } from '#contract';
+import { isScalar, scalarText } from '../../services/documents/scalar.ts';
 import { readJson } from '../lib/json-body.ts';
-import { isScalar, scalarText } from '../lib/scalar.ts';
 import { feedData, first, type Item, type Person } from './feed.ts';
 
 /** JSON Feed 1.0 and 1.1. @throws Error for other JSON. */

@@ -1,5 +1,5 @@
-import { localName, readXmlEvents } from '../lib/xml-events.ts';
-import { attributeText, elementText, trimXml } from '../lib/xml-text.ts';
+import { localName, readXmlEvents } from '../../services/documents/xml-events.ts';
+import { attributeText, elementText, trimXml } from '../../services/documents/xml-text.ts';
 import { Prefixes } from './prefixes.ts';
 
 export interface Element {

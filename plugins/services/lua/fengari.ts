@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { spendMemory } from './budget.ts';
+import './adapted.ts';
 
 /** A thread of the virtual machine. */
 export type LuaState = { readonly lua: 'state' };
@@ -99,79 +99,7 @@ type Openers = Readonly<Record<string, LuaFunction>>;
 
 const require = createRequire(import.meta.url);
 
-/** Values on the stack of a thread; beyond it "stack overflow". */
-const STACK_LIMIT = 20_000;
-
-/** Bytes that a table takes before anything is in it. */
-const TABLE_BYTES = 512;
-
-/** Scripts are written for Lua 5.1, whose numbers print without `.0`; read once, when the engine is loaded. */
-process.env.FENGARICONF = JSON.stringify({ LUA_COMPAT_FLOATSTRING: true, LUAI_MAXSTACK: STACK_LIMIT });
-
-/** Makes a string, of which it takes the bytes over. */
-type MakeString = (L: LuaState, bytes: Uint8Array) => object;
-interface Strings {
-  luaS_bless: MakeString;
-  luaS_new: MakeString;
-  /** The key of a string in tables. */
-  luaS_hash(bytes: Uint8Array): string;
-  luaS_hashlongstr(string: { hash: string | null; readonly realstring: Uint8Array }): string;
-}
-const strings = require('fengari/src/lstring.js') as Strings;
-
-// Every string that is made is counted. The engine's own keys of tables take a pass of JavaScript for each byte.
-const { luaS_bless: bless } = strings;
-strings.luaS_bless = (L, bytes) => {
-  spendMemory(bytes.length);
-  return bless(L, bytes);
-};
-strings.luaS_new = countedCopy;
-strings.luaS_hash = (bytes) => `|${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')}`;
-strings.luaS_hashlongstr = (string) => {
-  string.hash ??= strings.luaS_hash(string.realstring);
-  return string.hash;
-};
-
-/** The engine also calls it with `new`. */
-function countedCopy(L: LuaState, bytes: Uint8Array): object {
-  spendMemory(bytes.length);
-  return bless(L, bytes.slice());
-}
-
-interface Api {
-  lua_pushinteger(L: LuaState, value: number): void;
-  lua_pushnumber(L: LuaState, value: number): void;
-}
-const api = require('fengari/src/lapi.js') as Api;
-api.lua_pushinteger = api.lua_pushnumber;
-
-const tables = require('fengari/src/ltable.js') as { luaH_new(L: LuaState): object };
-const { luaH_new: makeTable } = tables;
-tables.luaH_new = (L) => {
-  spendMemory(TABLE_BYTES);
-  return makeTable(L);
-};
-
-interface NumberSlot {
-  readonly value: number;
-  ttisinteger(): boolean;
-  setfltvalue(value: number): void;
-}
-const objects = require('fengari/src/lobject.js') as { luaO_str2num(text: Uint8Array, slot: NumberSlot): number };
-const { luaO_str2num: readNumber } = objects;
-// Lua 5.1 has one type of numbers, which has no 32-bit integers that overflow.
-objects.luaO_str2num = (text, slot) => {
-  const length = readNumber(text, slot);
-  if (length > 0 && slot.ttisinteger()) {
-    const isHex =
-      text.length > 9 && text.includes(120) && Number(Buffer.from(text.subarray(0, length - 1)).toString('latin1'));
-    slot.setfltvalue(isHex || slot.value);
-  }
-  return length;
-};
-
 const engine = require('fengari') as { readonly lua: Lua; readonly lauxlib: LuaAux; readonly lualib: Openers };
-delete process.env.FENGARICONF;
 
 export const { lua, lauxlib, lualib } = engine;
 

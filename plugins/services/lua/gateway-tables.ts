@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import { CallError, type Data, isObject, parseExact, printJson } from '#contract';
-import { MAX_STRING_BYTES, spendMemory } from './budget.ts';
-import { dataTables, pushData, readData } from './data.ts';
+import { CallError, type Data, isObject, printJson } from '#contract';
+import { dataTables, readData } from './data.ts';
+import { documentTables } from './documents.ts';
 import type { Tables } from './engine.ts';
 import { type LuaFunction, type LuaState, lauxlib, lua, pushText, raise, textArg } from './fengari.ts';
 import { httpTables } from './http.ts';
 import { currentRun, loader, print } from './run.ts';
-
-/** Bytes that decoded data takes, for each of the text it came from. */
-const DATA_FACTOR = 4;
 
 /** What scripts have besides the libraries of Lua. */
 export const gatewayTables: Tables = {
@@ -18,7 +15,7 @@ export const gatewayTables: Tables = {
   ctx: { load: loader('ctx') },
   request: { load: loader('request') },
   response: { load: loader('response') },
-  json: { marshal, unmarshal },
+  ...documentTables,
   base64: {
     encode: (L) => pushBytes(L, Buffer.from(bytesArg(L).toString('base64'))),
     decode: (L) => pushBytes(L, Buffer.from(textArg(L, 1), 'base64')),
@@ -43,9 +40,19 @@ export const gatewayTables: Tables = {
       if (Number.isNaN(date.getTime())) raise(L, 'no time');
       return pushTextOf(L, date.toISOString());
     },
+    /** Seconds; nil for what is no time of RFC 3339. */
+    parse(L) {
+      const text = textArg(L, 1);
+      const at = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
+      if (Number.isNaN(at)) lua.lua_pushnil(L);
+      else lua.lua_pushnumber(L, at / 1000);
+      return 1;
+    },
   },
   debug: { dump },
 };
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[-+]\d\d:\d\d)$/i;
 
 function bytesArg(L: LuaState): Buffer {
   const { buffer, byteOffset, length } = lauxlib.luaL_checkstring(L, 1);
@@ -79,25 +86,6 @@ function customError(L: LuaState): number {
   if (contentType !== undefined && !/^[\t\x20-\x7e]+$/.test(contentType)) raise(L, 'invalid content type');
   const view = { status, body: message, ...(contentType !== undefined && { contentType }) };
   return currentRun().end(new CallError('LUA_CUSTOM_ERROR', message, { view }));
-}
-
-function marshal(L: LuaState): number {
-  const data = readData(L, 1, false) ?? null;
-  const text = printJson(data);
-  if (text.length > MAX_STRING_BYTES) raise(L, 'too much data');
-  return pushTextOf(L, text);
-}
-
-function unmarshal(L: LuaState): number {
-  const text = textArg(L, 1);
-  spendMemory(text.length * DATA_FACTOR > MAX_STRING_BYTES ? MAX_STRING_BYTES : text.length * DATA_FACTOR);
-  let data: Data;
-  try {
-    data = parseExact(text);
-  } catch (error) {
-    return raise(L, `no JSON: ${(error as Error).message}`);
-  }
-  return pushData(L, data);
 }
 
 /** Longest dump, in lines. */

@@ -10,7 +10,10 @@ import {
   raise,
   textArg,
 } from './fengari.ts';
-import { checkFormat, stringFunctions } from './strings.ts';
+import { format } from './format.ts';
+import { mathFunctions } from './math.ts';
+import { stringFunctions } from './strings.ts';
+import { date } from './time.ts';
 
 type Functions = Readonly<Record<string, LuaFunction>>;
 
@@ -28,8 +31,6 @@ export interface Library {
 const COROUTINE_BYTES = 4096;
 /** Longest table that is sorted: the engine sorts without looking at the clock. */
 const MAX_SORTED = 50_000;
-
-const nothing = (): Functions => ({});
 
 const base: Library = {
   name: '',
@@ -64,10 +65,8 @@ const tables: Library = {
       if (lengthOf(L) > MAX_SORTED) raise(L, `a table of more than ${MAX_SORTED} values cannot be sorted`);
       return sort!(L);
     },
-    getn(L) {
-      lua.lua_pushnumber(L, lengthOf(L));
-      return 1;
-    },
+    getn: (L) => pushNumber(L, lengthOf(L)),
+    maxn,
   }),
 };
 
@@ -75,24 +74,16 @@ const strings: Library = {
   name: 'string',
   open: lualib.luaopen_string!,
   kept: words('byte char len lower reverse sub upper'),
-  own: ({ format }) => ({
-    ...stringFunctions,
-    format(L) {
-      checkFormat(L);
-      return format!(L);
-    },
-  }),
+  own: () => ({ ...stringFunctions, gfind: stringFunctions.gmatch!, format }),
 };
 
 const math: Library = {
   name: 'math',
   open: lualib.luaopen_math!,
-  kept: words('abs acos asin atan ceil cos deg exp floor fmod huge log max min modf pi rad sin sqrt tan'),
-  own: () => ({
-    pow(L) {
-      lua.lua_pushnumber(L, lauxlib.luaL_checknumber(L, 1) ** lauxlib.luaL_checknumber(L, 2));
-      return 1;
-    },
+  kept: words('abs acos asin atan ceil cos deg exp floor fmod huge max min modf pi rad sin sqrt tan'),
+  own: ({ fmod }) => ({
+    ...mathFunctions,
+    mod: fmod!,
     random,
     // One script cannot make another's numbers foreseeable.
     randomseed: () => 0,
@@ -100,7 +91,12 @@ const math: Library = {
 };
 
 /** Of the operating system a script sees the time alone. */
-const time: Library = { name: 'os', open: lualib.luaopen_os!, kept: words('clock date difftime time'), own: nothing };
+const time: Library = {
+  name: 'os',
+  open: lualib.luaopen_os!,
+  kept: words('clock difftime time'),
+  own: (engine) => ({ date: date(engine.date!) }),
+};
 
 const coroutines: Library = {
   name: 'coroutine',
@@ -128,6 +124,24 @@ export const openLibraries: readonly Library[] = [...closedLibraries, strings, m
 
 function words(text: string): readonly string[] {
   return text.split(' ');
+}
+
+function pushNumber(L: LuaState, value: number): number {
+  lua.lua_pushnumber(L, value);
+  return 1;
+}
+
+/** The greatest key of a table that is a number; 0 for none. */
+function maxn(L: LuaState): number {
+  lauxlib.luaL_checktype(L, 1, lua.LUA_TTABLE);
+  let greatest = 0;
+  lua.lua_pushnil(L);
+  for (let seen = 1; lua.lua_next(L, 1); seen++) {
+    lua.lua_pop(L, 1);
+    if (lua.lua_type(L, -1) === lua.LUA_TNUMBER) greatest = Math.max(greatest, lua.lua_tonumber(L, -1));
+    if (seen % LONG_TABLE === 0) currentBudget()!.look();
+  }
+  return pushNumber(L, greatest);
 }
 
 /** Values from which on a table takes its time. */

@@ -55,8 +55,7 @@ function search(L: LuaState, isFind: boolean): number {
   const source = bytesArg(L, 1);
   const pattern = bytesArg(L, 2);
   const first = lua.lua_type(L, 3) <= 0 ? 1 : Math.floor(integerArg(L, 3));
-  const start = first > 0 ? first - 1 : Math.max(first === 0 ? 0 : source.length + first, 0);
-  if (start > source.length) return nothing(L);
+  const start = first > 0 ? Math.min(first - 1, source.length) : Math.max(first === 0 ? 0 : source.length + first, 0);
   if (isFind && (lua.lua_toboolean(L, 4) || !special.test(latin1(pattern)))) {
     const at = asBuffer(source).indexOf(asBuffer(pattern), start);
     if (at < 0) return nothing(L);
@@ -206,13 +205,4 @@ function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
 
 function latin1(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('latin1');
-}
-
-/** Longest text that `string.format` makes of its arguments. @throws BudgetExceeded. */
-export function checkFormat(L: LuaState): void {
-  let length = 0;
-  for (let arg = 1; arg <= lua.lua_gettop(L); arg++) {
-    if (lua.lua_type(L, arg) === lua.LUA_TSTRING) length += lua.lua_rawlen(L, arg);
-  }
-  if (length > MAX_STRING_BYTES / 4) currentBudget()!.stop(`a string of more than ${MAX_STRING_BYTES} bytes`);
 }

@@ -38,6 +38,11 @@ const exploding: Readonly<Record<string, string>> = {
   'source text that nests': "local s = ('('):rep(1e5) while true do load(s) end",
   'code that is loaded for ever': 'load(function() while true do end end)',
   'data that nests': 'local t = {} t[1] = t json.marshal(t)',
+  'documents that are read for ever':
+    "local s = 'a: [' .. ('[],'):rep(20000) .. ']' while true do yaml.unmarshal(s) end",
+  'documents that are written for ever':
+    "local l = luaList.new() for i = 0, 9999 do l:set(i, 'x') end while true do yaml.marshal(l) end",
+  'a document that is never whole': "while true do pcall(csv.unmarshal, 'a\\n\"' .. ('x\"\"'):rep(100000)) end",
   'a list of a billion': 'luaList.new():set(1e9, 1)',
 };
 

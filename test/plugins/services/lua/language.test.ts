@@ -6,12 +6,17 @@ const expressions: readonly (readonly [what: string, expression: string, printed
   [
     'numbers without a type of their own',
     '7 / 2, 3, 6 / 2, 2 ^ 53, 1e15',
-    '3.5\t3\t3\t9007199254741000\t1000000000000000',
+    '3.5\t3\t3\t9007199254740992\t1000000000000000',
   ],
   [
     'products beyond 32 bits',
     "50000 * 50000, tonumber('50000') * tonumber('50000'), 2147483647 + 1",
     '2500000000\t2500000000\t2147483648',
+  ],
+  [
+    'whole numbers with all their digits, and 14 of others',
+    "9007199254740991 .. '', -2 ^ 62, 2 ^ 63, 0.1 + 0.2, 1 / 3",
+    '9007199254740991\t-4611686018427387904\t9.2233720368548e+18\t0.3\t0.33333333333333',
   ],
   ['hexadecimal numbers beyond 31 bits', "0xFFFFFFFF, tonumber('0xFFFFFFFF'), 0x10", '4294967295\t4294967295\t16'],
   ['texts as numbers and back', "'10' + 5, 10 .. 20, #'abc'", '15\t1020\t3'],
@@ -106,7 +111,49 @@ describe('Lua', () => {
     equal(await value("hash.md5('a'), hash.sha256('a'):sub(1, 8)"), '0cc175b9c0f1b6a831c399e269772661\tca978112');
     equal(await value("hash.fnv32('foobar'), hash.fnv32('')", {}), 'bf9cf968\t811c9dc5');
     equal(await value('time.now() > 1e9, time.rfc3339(0)', {}), 'true\t1970-01-01T00:00:00.000Z');
+    equal(
+      await value(
+        "time.parse('1970-01-01T01:00:10+01:00'), time.parse('1970-01-01T00:00:00.5Z'), time.parse('1970-01-01')",
+      ),
+      '10\t0.5\tnil',
+    );
     match(await value("json.unmarshal('{')", {}), /no JSON/);
+  });
+
+  it('has helpers for YAML', async () => {
+    equal(
+      await value("json.marshal(yaml.unmarshal('a: [1, 2.5]\\nb: {c: null}'))", {}),
+      '{"a":[1,2.5],"b":{"c":null}}',
+    );
+    equal(await value("yaml.unmarshal('- x\\n- y'):len(), yaml.unmarshal('just text')", {}), '2\tjust text');
+    equal(await value("yaml.marshal({a = {1, 'no'}, b = true})", {}), 'a:\n  - 1\n  - "no"\nb: true');
+    equal(await value("yaml.marshal(json.unmarshal('[]')), yaml.marshal(3), yaml.marshal(nil)", {}), '[]\n\t3\n\tnull');
+    match(await value("yaml.unmarshal('a: [')", {}), /no YAML: 1:\d+/);
+  });
+
+  it('has helpers for XML', async () => {
+    const document = '<user id="7"><tag>a</tag><tag>b</tag></user>';
+    equal(await value(`json.marshal(xml.unmarshal('${document}'))`, {}), '{"user":{"-id":"7","tag":["a","b"]}}');
+    equal(await value(`xml.marshal(xml.unmarshal('${document}'))`, {}), document);
+    equal(await value("xml.marshal({user = {name = 'A & B'}})", {}), '<user><name>A &amp; B</name></user>');
+    match(await value("xml.unmarshal('<a>')", {}), /no XML/);
+    match(await value('xml.marshal({1, 2})', {}), /cannot be written as XML: a document is a table/);
+  });
+
+  it('has helpers for CSV', async () => {
+    const text = 'id,name\\n1,"Ada, ""A"""\\n2,';
+    equal(
+      await value(`json.marshal(csv.unmarshal('${text}'))`, {}),
+      '[{"id":"1","name":"Ada, \\"A\\""},{"id":"2","name":""}]',
+    );
+    equal(await value(`csv.marshal(csv.unmarshal('${text}'))`, {}), 'id,name\n1,"Ada, ""A"""\n2,');
+    equal(await value("csv.marshal(json.unmarshal('[[1,null],[true,2.5]]'))"), '1,\ntrue,2.5');
+    match(await value("csv.unmarshal('a,b\\n1')", {}), /no CSV: line 2: 1 fields, where the first line has 2/);
+  });
+
+  it('reads no longer document than it can in its time', async () => {
+    match(await value("yaml.unmarshal(('x'):rep(70000))"), /YAML of more than 65536 bytes is not read/);
+    match(await value("xml.unmarshal(('x'):rep(600000))"), /XML of more than 524288 bytes is not read/);
   });
 
   it('makes data of tables: objects of outer ones, lists of inner ones with whole numbers alone', async () => {

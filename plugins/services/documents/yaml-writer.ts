@@ -18,11 +18,19 @@ const MAX_IMPLICIT_KEY = 1000;
  * @throws Error when the data is nested too deeply, or the text would be longer than 128 Mi characters.
  */
 export function writeYaml(data: DataObject | null): Encoded {
+  return { contentType, body: printYaml(data ?? {}) };
+}
+
+/**
+ * Data of any type as block-style YAML.
+ * @throws Error as `writeYaml`.
+ */
+export function printYaml(data: Data): string {
   try {
     const text = new BoundedText();
-    if (data === null || isEmpty(data)) text.add('{}\n');
-    else writeBlock(text, data, '');
-    return { contentType, body: text.toString() };
+    if (isFlow(data)) text.add(`${flow(data)}\n`);
+    else writeBlock(text, data as DataObject | readonly Data[], '');
+    return text.toString();
   } catch (error) {
     throw nestingError(error);
   }

@@ -25,9 +25,7 @@ const options = {
  * for more than about 250 levels.
  */
 export function readYaml(bytes: Uint8Array, asCollection: boolean): DataObject | null {
-  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  if (source.trim() === '') throw new Error('EOF');
-  const data = firstDocument(source);
+  const data = parseYaml(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
   if (data === null) return null;
   if (asCollection) {
     if (Array.isArray(data)) return { collection: data };
@@ -45,7 +43,12 @@ interface Reading {
   repeated: number;
 }
 
-function firstDocument(source: string): Data {
+/**
+ * The value of the first document, of any type.
+ * @throws Error as `readYaml`.
+ */
+export function parseYaml(source: string): Data {
+  if (source.trim() === '') throw new Error('EOF');
   const lines = new LineCounter();
   const reading: Reading = { lines, anchors: new Map(), size: 0, repeated: 0 };
   const composer = new Composer(options);

@@ -1,0 +1,91 @@
+import { type Data, type DataObject, isObject, setKey } from '#contract';
+import { BoundedText } from './bounded-text.ts';
+import { isScalar, scalarText } from './scalar.ts';
+
+/**
+ * A table in CSV (RFC 4180) as a list of objects: the first line has their keys, every value is text. Lines end with LF
+ * or CR LF; empty ones are skipped.
+ * @throws Error with the line of a quote that is out of place or never closed, of a line with more or fewer fields than
+ * the first, and of a key that is there twice.
+ */
+export function parseCsv(text: string): DataObject[] {
+  const [names, ...rows] = rowsOf(text);
+  if (!names) return [];
+  for (const [at, name] of names.fields.entries()) {
+    if (names.fields.indexOf(name) < at) throw new Error(`line 1: the column "${name}" is there twice`);
+  }
+  return rows.map(({ fields, line }) => {
+    if (fields.length !== names.fields.length) {
+      throw new Error(`line ${line}: ${fields.length} fields, where the first line has ${names.fields.length}`);
+    }
+    const object: DataObject = {};
+    for (const [at, field] of fields.entries()) setKey(object, names.fields[at]!, field);
+    return object;
+  });
+}
+
+interface Row {
+  readonly fields: string[];
+  readonly line: number;
+}
+
+/** Most columns: keys are compared with one another. */
+const MAX_COLUMNS = 1000;
+
+/** A field, in quotes or not, with what ends it. */
+const field = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r?\n|$)/y;
+
+function rowsOf(source: string): Row[] {
+  const text = source.startsWith('\ufeff') ? source.slice(1) : source;
+  const rows: Row[] = [];
+  let fields: string[] = [];
+  let line = 1;
+  let first = 1;
+  field.lastIndex = 0;
+  while (field.lastIndex < text.length || fields.length > 0) {
+    const match = field.exec(text);
+    if (!match) throw new Error(`line ${line}: a quote that is out of place or not closed`);
+    const [whole, quoted, plain = '', end] = match;
+    fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (fields.length > MAX_COLUMNS) throw new Error(`line ${line}: more than ${MAX_COLUMNS} fields`);
+    for (let at = whole.indexOf('\n'); at >= 0; at = whole.indexOf('\n', at + 1)) line++;
+    if (end === ',') continue;
+    if (fields.length > 1 || quoted !== undefined || plain !== '') rows.push({ fields, line: first });
+    fields = [];
+    first = line;
+  }
+  return rows;
+}
+
+/**
+ * Data as CSV: a list of objects, with a first line of all their keys in the order they are met, or a list of lists, line
+ * by line. Lines end with LF.
+ * @throws Error for anything else, and for values that are objects or lists.
+ */
+export function printCsv(data: Data): string {
+  if (!Array.isArray(data)) throw new Error('a table is a list of rows');
+  const text = new BoundedText();
+  if (data.every((row) => Array.isArray(row))) {
+    for (const row of data as readonly Data[][]) text.add(lineOf(row));
+    return text.toString();
+  }
+  if (!data.every((row) => isObject(row))) throw new Error('rows are either all objects or all lists');
+  const rows = data as readonly DataObject[];
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  if (names.length > MAX_COLUMNS) throw new Error(`more than ${MAX_COLUMNS} columns`);
+  text.add(lineOf(names));
+  for (const row of rows) text.add(lineOf(names.map((name) => (Object.hasOwn(row, name) ? row[name]! : null))));
+  return text.toString();
+}
+
+function lineOf(values: readonly Data[]): string {
+  // A line with one empty field would be an empty one.
+  const line = values.map(fieldOf).join(',');
+  return `${line === '' && values.length === 1 ? '""' : line}\n`;
+}
+
+function fieldOf(value: Data): string {
+  if (!isScalar(value)) throw new Error('a value of a row is neither an object nor a list');
+  const text = scalarText(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,164 @@
+import { createRequire } from 'node:module';
+import { spendMemory } from './budget.ts';
+import { numberText } from './numbers.ts';
+
+// The engine is one of Lua 5.3 without bounds. Here its parts are loaded one by one and adapted, each before others take
+// its functions over: numbers are those of Lua 5.1, and what is made is counted.
+const require = createRequire(import.meta.url);
+
+/** Values on the stack of a thread; beyond it "stack overflow". */
+const STACK_LIMIT = 20_000;
+
+// Read once, when the engine is loaded.
+process.env.FENGARICONF = JSON.stringify({ LUA_COMPAT_FLOATSTRING: true, LUAI_MAXSTACK: STACK_LIMIT });
+require('fengari/src/defs.js');
+const conf = require('fengari/src/luaconf.js') as { lua_number2str(value: number): string };
+delete process.env.FENGARICONF;
+conf.lua_number2str = numberText;
+
+/** Bytes that a table takes before anything is in it. */
+const TABLE_BYTES = 512;
+
+/** Makes a string, of which it takes the bytes over. */
+type MakeString = (L: unknown, bytes: Uint8Array) => object;
+interface Strings {
+  luaS_bless: MakeString;
+  luaS_new: MakeString;
+  /** The key of a string in tables. */
+  luaS_hash(bytes: Uint8Array): string;
+  luaS_hashlongstr(string: { hash: string | null; readonly realstring: Uint8Array }): string;
+}
+const strings = require('fengari/src/lstring.js') as Strings;
+
+// Every string that is made is counted. The engine's own keys of tables take a pass of JavaScript for each byte.
+const { luaS_bless: bless } = strings;
+strings.luaS_bless = (L, bytes) => {
+  spendMemory(bytes.length);
+  return bless(L, bytes);
+};
+strings.luaS_new = countedCopy;
+strings.luaS_hash = (bytes) => `|${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')}`;
+strings.luaS_hashlongstr = (string) => {
+  string.hash ??= strings.luaS_hash(string.realstring);
+  return string.hash;
+};
+
+/** The engine also calls it with `new`. */
+function countedCopy(L: unknown, bytes: Uint8Array): object {
+  spendMemory(bytes.length);
+  return bless(L, bytes.slice());
+}
+
+interface Api {
+  lua_pushinteger(L: unknown, value: number): void;
+  lua_pushnumber(L: unknown, value: number): void;
+}
+const api = require('fengari/src/lapi.js') as Api;
+api.lua_pushinteger = api.lua_pushnumber;
+
+interface Slot {
+  readonly value: number;
+  setfltvalue(value: number): void;
+}
+interface Values {
+  readonly TValue: {
+    readonly prototype: {
+      ttisinteger(): boolean;
+      ttisfloat(): boolean;
+      ttisnumber(): boolean;
+      setivalue(value: number): void;
+      setfltvalue(value: number): void;
+    };
+  };
+  luaO_str2num(text: Uint8Array, slot: Slot): number;
+}
+
+// The engine has 32-bit integers beside its floating-point numbers; Lua 5.1 has one type, of which nothing overflows.
+const values = require('fengari/src/lobject.js') as Values;
+const { prototype } = values.TValue;
+prototype.ttisinteger = () => false;
+prototype.ttisfloat = prototype.ttisnumber;
+prototype.setivalue = prototype.setfltvalue;
+
+/** Longest hexadecimal number that fits into the engine's integers, with `0x` and the end mark. */
+const SHORT_HEX = 9;
+const hexadecimal = /^\s*([-+]?)(0x[\da-f]+)\s*$/i;
+
+const { luaO_str2num: readNumber } = values;
+values.luaO_str2num = (text, slot) => {
+  const length = readNumber(text, slot);
+  if (length <= SHORT_HEX) return length;
+  const [, sign, digits] = hexadecimal.exec(Buffer.from(text.subarray(0, length - 1)).toString('latin1')) ?? [];
+  if (digits !== undefined) slot.setfltvalue(sign === '-' ? -Number(digits) : Number(digits));
+  return length;
+};
+
+interface Entry {
+  n: Entry | undefined;
+  p: Entry | undefined;
+}
+/** A table: its entries by their keys, and in the order they are gone through. */
+interface Table {
+  readonly strong: Map<unknown, Entry>;
+  f: Entry | undefined;
+  l: Entry | undefined;
+}
+interface Key {
+  readonly value: unknown;
+  ttisnumber(): boolean;
+}
+interface Tables {
+  luaH_new(L: unknown): object;
+  luaH_setint(table: Table, key: number, value: unknown): void;
+  luaH_setfrom(L: unknown, table: Table, key: Key, value: unknown): void;
+}
+const tables = require('fengari/src/ltable.js') as Tables;
+const { luaH_new: makeTable, luaH_setint: setInteger, luaH_setfrom: setAny } = tables;
+tables.luaH_new = (L) => {
+  spendMemory(TABLE_BYTES);
+  return makeTable(L);
+};
+
+// Tables are gone through in the order in which keys came; scripts rely on it that lists come first, in their own order.
+tables.luaH_setint = (table, key, value) => {
+  const { size } = table.strong;
+  setInteger(table, key, value);
+  if (table.strong.size > size) placeInList(table, key);
+};
+tables.luaH_setfrom = (L, table, key, value) => {
+  const { size } = table.strong;
+  setAny(L, table, key, value);
+  if (table.strong.size > size && key.ttisnumber()) placeInList(table, key.value as number);
+};
+
+/** Moves the newest entry behind the one before it in the list, or in front of the one after it. */
+function placeInList(table: Table, key: number): void {
+  const entry = table.l!;
+  const before = table.strong.get(key - 1);
+  if (before) return moveBetween(table, entry, before, before.n);
+  const after = key === 1 ? table.f : table.strong.get(key + 1);
+  if (after) moveBetween(table, entry, after.p, after);
+}
+
+function moveBetween(table: Table, entry: Entry, before: Entry | undefined, after: Entry | undefined): void {
+  if (before === entry || after === entry) return;
+  table.l = entry.p;
+  entry.p!.n = undefined;
+  entry.p = before;
+  entry.n = after;
+  if (before) before.n = entry;
+  else table.f = entry;
+  if (after) after.p = entry;
+  else table.l = entry;
+}
+
+interface Arguments {
+  luaL_checkinteger(L: unknown, arg: number): number;
+  luaL_optinteger(L: unknown, arg: number, otherwise: number): number;
+  luaL_checknumber(L: unknown, arg: number): number;
+  luaL_opt(L: unknown, check: (L: unknown, arg: number) => number, arg: number, otherwise: number): number;
+}
+const args = require('fengari/src/lauxlib.js') as Arguments;
+// Where a whole number is asked for, the fraction is cut off.
+args.luaL_checkinteger = (L, arg) => Math.trunc(args.luaL_checknumber(L, arg)) || 0;
+args.luaL_optinteger = (L, arg, otherwise) => args.luaL_opt(L, args.luaL_checkinteger, arg, otherwise);
