@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { Call } from './call.ts';
 import type { EndpointConfig } from './config.ts';
 import type { HeaderBag } from './headers.ts';
@@ -103,6 +104,8 @@ export interface AccessRecord {
   readonly route: EndpointConfig | null;
   /** The client's connection, as in `TLSv1.3` and `TLS_AES_128_GCM_SHA256`; null without TLS and once it is closed. */
   readonly tls: { readonly protocol: string; readonly cipher: string } | null;
+  /** The certificate that the client has shown; null without mutual TLS, and once a connection of HTTP/2 is closed. */
+  readonly certificate: X509Certificate | null;
   /** Carries what plugins left, such as the claims; null when no pipe ran. */
   readonly call: Call | null;
 }

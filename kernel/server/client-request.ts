@@ -12,6 +12,7 @@ import {
   type RequestChanges,
 } from '#contract';
 import { changed } from '../contract/internal.ts';
+import { certificateOf } from './client-certificate.ts';
 
 /** What the requests of one configuration have in common. */
 export interface RequestContext {
@@ -90,7 +91,7 @@ export class HttpRequest implements ClientRequest {
   }
 
   get certificate(): X509Certificate | null {
-    return (this.secure && (this.#message.socket as TLSSocket).getPeerX509Certificate()) || null;
+    return certificateOf(this.#message);
   }
 
   get upgrade(): string | null {

@@ -54,6 +54,10 @@ export class FinishedRequest implements AccessRecord {
     return this.#request.headers;
   }
 
+  get certificate(): AccessRecord['certificate'] {
+    return this.#request.certificate;
+  }
+
   get tls(): AccessRecord['tls'] {
     if (!this.secure) return null;
     const socket = this.#message.socket as TLSSocket;

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import type { Log } from '#contract';
 import type { ServerTls } from '../runtime/tls.ts';
+import { keepCertificate } from './client-certificate.ts';
 import { readFirst } from './first-bytes.ts';
 import { handConnection, useContext } from './internals.ts';
 import { endPolitely, refusal } from './refusal.ts';
@@ -39,6 +40,7 @@ export function createHandshakes(
   server.on('secureConnection', (socket) => {
     pending.delete(endsOf(socket));
     socket.on('error', ignored);
+    if (tls.options.requestCert) keepCertificate(socket);
     established(socket);
   });
   const refusePlain = (socket: Socket): void => {

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import { type AccessRecord, type Call, claimsSlot, defineSlot, getKey, Query, traceSlot } from '#contract';
 import { dataValue } from './data-value.ts';
 import { compileLayout } from './go-time.ts';
@@ -75,7 +76,20 @@ function parent(record: AccessRecord): RegExpExecArray | null | undefined {
   return header === undefined ? undefined : /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-/.exec(header);
 }
 
-/** `header.X`, `jwt.claim` and `query.name`. */
+/** What is known of a client by its certificate. Names as in RFC 2253: the most specific first. */
+const ofCertificate: Readonly<Record<string, (certificate: X509Certificate) => string>> = {
+  subject: ({ subject }) => distinguishedName(subject),
+  issuer: ({ issuer }) => distinguishedName(issuer),
+  serial: ({ serialNumber }) => serialNumber,
+  fingerprint: ({ fingerprint256 }) => fingerprint256.replaceAll(':', '').toLowerCase(),
+};
+
+/** Node writes one attribute a line; line breaks of their values are escaped. */
+function distinguishedName(lines: string | undefined): string {
+  return lines === undefined ? '' : lines.split('\n').reverse().join(',');
+}
+
+/** `header.X`, `jwt.claim`, `query.name` and `clientCert.subject`. */
 function dotted(name: string): Read<AccessRecord> | undefined {
   const dot = name.indexOf('.');
   const rest = name.slice(dot + 1);
@@ -87,6 +101,11 @@ function dotted(name: string): Read<AccessRecord> | undefined {
     }
     case 'query':
       return (record) => Query.parse(record.search).get(rest);
+    case 'clientCert': {
+      if (!Object.hasOwn(ofCertificate, rest)) return undefined;
+      const read = ofCertificate[rest]!;
+      return ({ certificate }) => (certificate ? read(certificate) : undefined);
+    }
     case 'jwt':
       return (record) => {
         const claims = record.call?.get(claimsSlot);

@@ -81,7 +81,8 @@ export const serviceSchema = {
     },
     access_log_custom_format: {
       type: 'string',
-      description: 'Pattern of access lines, with their line break, for access_log_format custom.',
+      description:
+        'Pattern of access lines, with their line break, for access_log_format custom. %{clientCert.subject}, .issuer, .serial and .fingerprint (SHA-256) tell the certificate of a client, with mutual TLS.',
       default: '',
     },
     access_log_missing_key_marker: {

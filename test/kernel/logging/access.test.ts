@@ -23,6 +23,7 @@ function record(given: Partial<AccessRecord> = {}): AccessRecord {
     route: null,
     completed: true,
     tls: null,
+    certificate: null,
     call: null,
     ...given,
   };

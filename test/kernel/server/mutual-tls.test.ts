@@ -1,9 +1,11 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientRequest, Wrap } from '#contract';
 import type { KeyPair } from '../../support/certificates.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { until } from '../../support/conditions.ts';
+import { rememberingSinks, startGateway } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
 import { ask, once, Secure } from './secure.ts';
 
@@ -62,6 +64,50 @@ describe('mutual TLS', () => {
     session.destroy();
     deepEqual(seen, Array(3).fill('CN=visitor'));
     await gateway.close();
+  });
+
+  it('tells the certificate of a client in the access log, over HTTP/1.1 and HTTP/2, also of one that left', async () => {
+    const sinks = rememberingSinks();
+    const format =
+      '%{statusCode} %{clientCert.subject} %{clientCert.issuer} %{clientCert.serial} %{clientCert.fingerprint}\n';
+    const logging = { level: 'ERROR', stdout: true, access_log_format: 'custom', access_log_custom_format: format };
+    const ca_certs = [secure.authority.certificate];
+    const trust = { enable_mtls: true, disable_system_ca_pool: true, ca_certs };
+    const hangs = await secure.backend(() => {});
+    const { port } = await secure.listen(
+      {
+        ...secure.tls(trust),
+        extra_config: { 'telemetry/logging': logging },
+        endpoints: [{ endpoint: '/hangs', backend: [{ host: [hangs.url], url_pattern: '/' }] }],
+      },
+      { sinks },
+    );
+    const { serialNumber, fingerprint256 } = new X509Certificate(visitor.certificatePem);
+    const known = `CN=visitor CN=authority ${serialNumber} ${fingerprint256.replaceAll(':', '').toLowerCase()}\n`;
+    const lines = () => sinks.lines.filter((line) => /^\d{3} /.test(line));
+
+    equal(await secure.get(port, '/__health', shows(visitor)), 200);
+    const { connect } = await import('node:http2');
+    const socket = await secure.handshake(port, { ...shows(visitor), ALPNProtocols: ['h2'] });
+    const session = connect('https://localhost', { createConnection: () => socket });
+    await ask(session, { ':path': '/__health' });
+    await until(() => lines().length === 2);
+
+    const leaving = session.request({ ':path': '/hangs' });
+    leaving.on('error', () => {});
+    await until(() => hangs.requests.length === 1);
+    leaving.close();
+    await until(() => lines().length === 3);
+    session.destroy();
+    const first = await secure.handshake(port, shows(visitor));
+    first.write('GET /hangs HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await until(() => hangs.requests.length === 2);
+    first.destroy();
+    await until(() => lines().length === 4);
+    deepEqual(
+      lines(),
+      ['200', '200', '499', '499'].map((status) => `${status} ${known}`),
+    );
   });
 
   it('turns them away over HTTP/2 too', async () => {

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import type { X509Certificate } from 'node:crypto';
 import {
   type AccessRecord,
   BackendError,
@@ -74,6 +75,7 @@ function record(given: Partial<AccessRecord> = {}): AccessRecord {
     route: null,
     completed: true,
     tls: null,
+    certificate: null,
     call: null,
     ...given,
   };
@@ -199,6 +201,24 @@ describe('telemetry/logging, application log', () => {
 });
 
 describe('telemetry/logging, access log', () => {
+  it('tells the certificate of a client, names as in RFC 2253', async () => {
+    const certificate = {
+      subject: 'C=DE\nO=Shop\nCN=ada "x"',
+      issuer: 'CN=authority',
+      serialNumber: '0A',
+      fingerprint256: 'AB:CD:01',
+    } as X509Certificate;
+    const format = '%{clientCert.subject}|%{clientCert.issuer}|%{clientCert.serial}|%{clientCert.fingerprint}';
+    equal(await accessLineOf(format, { certificate }), 'CN=ada "x",O=Shop,C=DE|CN=authority|0A|abcd01');
+    equal(await accessLineOf(format), '-|-|-|-');
+    const nameless = { ...certificate, subject: undefined } as unknown as X509Certificate;
+    equal(await accessLineOf('%{clientCert.subject}', { certificate: nameless }), '-');
+    for (const name of ['clientCert.key', 'clientCert.constructor', 'clientCert']) {
+      const config = { level: 'INFO', access_log_format: 'custom', access_log_custom_format: `%{${name}}\n` };
+      match((await refusedWith(config)).message, /unknown variable/);
+    }
+  });
+
   it('keeps the built-in line when no format is named', async () => {
     const { access, stdout } = await gateway({ level: 'CRITICAL' });
     access(record());
