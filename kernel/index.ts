@@ -48,6 +48,7 @@ export { startGateway } from './gateway/start-gateway.ts';
 export * from './inspect/index.ts';
 export { statusClasses } from './pipeline/backend-responses.ts';
 export { latencyBands } from './pipeline/traffic-window.ts';
+export { withPlugins } from './registry/registry.ts';
 export { type Examined, hashOfExamined } from './runtime/build.ts';
 export { contentHash } from './runtime/content-hash.ts';
 export { endpointId } from './runtime/fingerprint.ts';

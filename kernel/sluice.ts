@@ -1,7 +1,7 @@
-import type { Catalogue, Configuration, Plugin } from '#contract';
+import type { Configuration } from '#contract';
 import { catalogue } from '../plugins/index.ts';
 import { GatewayError } from './contract/internal.ts';
-import { type ConfigText, type Gateway, type GatewayOptions, startGateway } from './index.ts';
+import { type ConfigText, type Gateway, type GatewayOptions, startGateway, withPlugins } from './index.ts';
 
 export type { Configuration } from '#contract';
 export { ConfigError } from '#contract';
@@ -25,15 +25,10 @@ export async function createGateway(
   if (plugins.length > 0 && options.workers) {
     throw new GatewayError('PLUGIN_WORKERS', 'plugins given in code do not reach workers: serve in this process');
   }
-  return startGateway(withPlugins(catalogue, plugins), source, options);
-}
-
-function withPlugins(base: Catalogue, plugins: readonly Plugin[]): Catalogue {
-  const all = new Map(Object.entries(base.plugins));
-  for (const plugin of plugins) {
-    const { name } = plugin;
-    if (all.has(name)) throw new GatewayError('PLUGIN_NAME', `there is a plugin named "${name}" already`);
-    all.set(name, async () => ({ plugin }));
+  for (const [index, { name }] of plugins.entries()) {
+    if (Object.hasOwn(catalogue.plugins, name) || plugins.findIndex((other) => other.name === name) < index) {
+      throw new GatewayError('PLUGIN_NAME', `there is a plugin named "${name}" already`);
+    }
   }
-  return { ...base, plugins: Object.fromEntries(all) };
+  return startGateway(withPlugins(catalogue, plugins), source, options);
 }

@@ -122,6 +122,33 @@ export const serviceSchema = {
       description: 'Consumers of queues, each of which drives a pipe of its own.',
       default: [],
     },
+    plugin: {
+      type: 'object',
+      description: 'Plugins of your own, from files: loaded, checked and replaced like the configuration itself.',
+      examples: [{ folder: './plugins/' }, { packages: ['@acme/sluice-audit'] }],
+      properties: {
+        folder: {
+          type: 'string',
+          minLength: 1,
+          description:
+            'Folder of the plugins, relative to the working directory: each .ts, .mts, .js or .mjs file in it, but for .test, .spec and .d files. Folders in it are not looked at.',
+          examples: ['./plugins/'],
+        },
+        pattern: {
+          type: 'string',
+          description: 'Text that the name of a file in the folder must contain.',
+          default: '',
+          examples: ['.plugin.'],
+        },
+        packages: {
+          type: 'array',
+          items: { type: 'string', minLength: 1 },
+          description: 'Installed packages that export plugins, found from the working directory.',
+          default: [],
+          examples: [['@acme/sluice-audit']],
+        },
+      },
+    },
     extra_config: extraConfig,
   },
 } as const satisfies Schema;

@@ -98,7 +98,8 @@ export class Control {
       const { textHash, data } = await readSnapshot(this.#source);
       const files = new ReadFiles();
       if (textHash === this.current.snapshot.textHash) return !hasSameFiles(this.#serving, files);
-      const { config, errors } = await readConfig(data, this.#options.overrides, this.#options.generations.registry);
+      const { overrides, generations } = this.#options;
+      const { config, errors } = await readConfig(data, overrides, generations.registry, files);
       return errors.length > 0 || !isSame(this.#serving, await takeFingerprint(config), files);
     } catch {
       return true;
@@ -176,7 +177,7 @@ export class Control {
     running.snapshot = snapshot;
     await scheduler.yield();
     phases.enter('validate');
-    const normalized = await readConfig(snapshot.data, overrides, generations.registry);
+    const normalized = await readConfig(snapshot.data, overrides, generations.registry, files);
     await scheduler.yield();
     const before = this.#current && this.#serving;
     // One with mistakes is the same as nothing: preparing it tells them all.

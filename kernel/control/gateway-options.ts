@@ -3,7 +3,7 @@ import type { Overrides } from '../runtime/build.ts';
 import type { EngineOptions } from './engine.ts';
 
 /** How a gateway is started. */
-export interface GatewayOptions extends Overrides, Omit<EngineOptions, 'ask' | 'events' | 'debug'> {
+export interface GatewayOptions extends Omit<Overrides, 'plugins'>, Omit<EngineOptions, 'ask' | 'events' | 'debug'> {
   /** Enables `/__debug/`, and writes DEBUG lines where no component says which level is written. Default false. */
   readonly debug?: boolean;
   /** Where the history of configurations is kept; null, the default, for in memory only. */
@@ -13,6 +13,8 @@ export interface GatewayOptions extends Overrides, Omit<EngineOptions, 'ask' | '
    * They do not reach workers, which are processes of their own.
    */
   readonly plugins?: readonly Plugin[];
+  /** A folder with plugins in files, besides the one that the configuration names; they reach workers too. */
+  readonly pluginFolder?: string;
   /** Starts with the last configuration that was good when the present one is refused. Default false. */
   readonly resumeLastGood?: boolean;
   /** Serves in processes of their own; this one then decides and does not serve. Default: serves itself. */

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigError } from '#contract';
-import type { Normalized } from '../config/index.ts';
 import type { ApplicationLog } from '../logging/index.ts';
-import { build } from '../runtime/build.ts';
+import { build, type ReadConfig } from '../runtime/build.ts';
 import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import type { Phases } from '../runtime/phases.ts';
 import type { ReadFiles } from '../runtime/read-files.ts';
@@ -62,6 +61,11 @@ export class Generations {
 
   get registry(): GenerationsOptions['registry'] {
     return this.#options.registry;
+  }
+
+  /** True from the first commit on. */
+  get isServing(): boolean {
+    return this.#cell.current !== null;
   }
 
   /** What serves. Only to be asked for after the first commit. */
@@ -149,7 +153,7 @@ export class Generations {
    * @throws ConfigErrors with every mistake; LISTENER_BIND, at the port, when a new address cannot be opened. Nothing is
    * then left of it.
    */
-  async prepare(normalized: Normalized, files: ReadFiles, id: number, phases: Phases): Promise<Prepared> {
+  async prepare(normalized: ReadConfig, files: ReadFiles, id: number, phases: Phases): Promise<Prepared> {
     const { runtime, warnings } = await build(normalized, files, this.#options, id, phases);
     try {
       await nextTurn();

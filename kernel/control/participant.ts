@@ -1,4 +1,5 @@
 import { ConfigError } from '#contract';
+import type { FileContent } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -7,7 +8,7 @@ export interface Next {
   readonly runtime: Runtime;
   readonly snapshot: Snapshot;
   /** What was read for it besides the document, by absolute path. */
-  readonly files: readonly (readonly [string, Uint8Array])[];
+  readonly files: readonly (readonly [string, FileContent])[];
 }
 
 type Rebound = readonly string[] | void;

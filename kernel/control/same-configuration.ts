@@ -12,13 +12,5 @@ export function isSame(serving: Runtime, fingerprint: Fingerprint, files: ReadFi
 
 /** Every file the serving configuration was built from has the content it had. @param files reads what it has not yet. */
 export function hasSameFiles(serving: Runtime, files: ReadFiles): boolean {
-  for (const { path } of serving.files) {
-    try {
-      files.read(path);
-    } catch {
-      return false;
-    }
-  }
-  const now = new Map(files.reads.map(({ path, hash }) => [path, hash]));
-  return serving.files.every(({ path, hash }) => now.get(path) === hash);
+  return serving.files.every(({ path, hash }) => hash !== null && files.hashOf(path) === hash);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
 import type { Catalogue, ListenAddress, LogLevel, ServiceConfig } from '#contract';
-import { issueLine, toIssues } from '../config/index.ts';
+import { type IsSecret, issueLine, toIssues } from '../config/index.ts';
 import { ConfigErrors, type DeniedAddresses } from '../contract/internal.ts';
 import type { Attempts } from '../control/attempts.ts';
 import type { Applied, Change } from '../control/change.ts';
@@ -62,7 +62,6 @@ export class RunningGateway implements Operations {
   readonly events: EventLog;
   readonly log: ApplicationLog;
   readonly revisions: RevisionStore;
-  readonly components: Components;
   readonly #registry: Registry;
   readonly #guard: ChangeGuard;
   readonly #options: GatewayOptions;
@@ -83,19 +82,22 @@ export class RunningGateway implements Operations {
     source: Source,
     options: GatewayOptions,
   ) {
-    const { port, debug } = options;
+    const { port, debug, pluginFolder } = options;
     this.events = events;
     this.log = log;
     this.revisions = revisions;
-    this.components = componentsOf(registry);
     this.#registry = registry;
     this.generations = generations;
     this.#own = new OwnProcess(generations, registry.services.sinks, this.startedAt);
     this.#mirrors = mirrors;
     this.#denied = denied;
     this.#options = options;
-    const overrides = { ...(port !== undefined && { port }), ...(debug !== undefined && { debug }) };
-    const { isSecret } = this.components;
+    const overrides = {
+      ...(port !== undefined && { port }),
+      ...(debug !== undefined && { debug }),
+      ...(pluginFolder !== undefined && { plugins: pluginFolder }),
+    };
+    const isSecret: IsSecret = (pointer, value) => this.components.isSecret(pointer, value);
     const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });
     this.control = control;
     logOutcome(control, log);
@@ -104,11 +106,11 @@ export class RunningGateway implements Operations {
   }
 
   async start(): Promise<void> {
-    const { workers, port, debug = false, resumeLastGood = false } = this.#options;
+    const { workers, port, debug = false, resumeLastGood = false, pluginFolder = null } = this.#options;
     if (workers) {
       const { WorkerPool } = await import('../workers/worker-pool.ts');
       const { events, log } = this;
-      const settings = { port: port ?? null, debug };
+      const settings = { port: port ?? null, debug, plugins: pluginFolder };
       const shared = { generations: this.generations, mirrors: this.#mirrors, denied: this.#denied };
       this.#pool = new WorkerPool({ ...workers, settings, ...shared, events, log });
       this.join(this.#pool);
@@ -139,6 +141,11 @@ export class RunningGateway implements Operations {
     const all = this.generations.current.runtime.caches.get(name) ?? [];
     for (const empty of all) empty();
     return all.length > 0;
+  }
+
+  /** Those that the serving configuration may name; before the first, those of the release. */
+  get components(): Components {
+    return componentsOf(this.generations.isServing ? this.generations.current.runtime.registry : this.#registry);
   }
 
   get config(): ServiceConfig {

@@ -30,6 +30,7 @@ import {
 } from '#contract';
 import { compileSchema, type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import { PatternError } from '../contract/internal.ts';
+import { ownerOf } from '../registry/registry.ts';
 import type { Offers } from './offers.ts';
 import type { Reads } from './reads.ts';
 import type { StreamLease } from './stream-lease.ts';
@@ -282,12 +283,6 @@ class PlaceSite implements Site<unknown> {
       this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
     };
   }
-}
-
-/** In whose name a plugin keeps values: those of a plugin from a file belong to its content, or to the form it says they have. */
-function ownerOf({ name, source, keeps }: Plugin): string {
-  if (!source) return name;
-  return keeps === undefined ? `${name}@${source.hash}` : `${name} keeps ${keeps}`;
 }
 
 /** What a backend says of its HTTP client, with defaults; those alone without a backend, and where it says something wrong. */

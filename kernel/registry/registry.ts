@@ -11,16 +11,29 @@ import type {
 } from '#contract';
 import { type KnownPlugins, nothingKnown } from '../config/index.ts';
 import { type Container, createProcessContainer, openScope, type PlaceScope } from './container.ts';
+import { PluginLoader } from './loading/plugin-loader.ts';
 
 /** Namespace to plugin, loaded when first asked for and kept for the life of the process. */
 export class Registry implements KnownPlugins {
   readonly catalogue: Catalogue;
+  /** Loads plugins from files, for all registries of the process. */
+  readonly loader: PluginLoader;
   readonly #container: Container;
   readonly #loaded = new Map<Namespace, Plugin>();
 
-  constructor(catalogue: Catalogue, services: Services) {
+  /** @param loader of the registry that this one goes on from. */
+  constructor(catalogue: Catalogue, services: Services, loader = new PluginLoader()) {
     this.catalogue = catalogue;
+    this.loader = loader;
     this.#container = createProcessContainer(catalogue, services);
+  }
+
+  /** This one, with plugins beside those that it has; it lives as long as the configurations that use it. */
+  with(plugins: readonly Plugin[]): Registry {
+    if (plugins.length === 0) return this;
+    const extended = new Registry(withPlugins(this.catalogue, plugins), this.services, this.loader);
+    for (const [name, plugin] of this.#loaded) extended.#loaded.set(name, plugin);
+    return extended;
   }
 
   /** Every namespace that a configuration may name, aliases included. */
@@ -87,4 +100,21 @@ export class Registry implements KnownPlugins {
   async close(): Promise<void> {
     await this.#container.dispose();
   }
+}
+
+/** A catalogue with more plugins; those that attach to every service do so. */
+export function withPlugins(catalogue: Catalogue, plugins: readonly Plugin[]): Catalogue {
+  const added = plugins.map((plugin) => [plugin.name, async () => ({ plugin })] as const);
+  const always = plugins.filter((plugin) => plugin.always).map(({ name }) => name);
+  return {
+    ...catalogue,
+    plugins: { ...catalogue.plugins, ...Object.fromEntries(added) },
+    always: [...(catalogue.always ?? []), ...always],
+  };
+}
+
+/** In whose name a plugin keeps values: those of a plugin from a file belong to its content, or to the form it says they have. */
+export function ownerOf({ name, source, keeps }: Plugin): string {
+  if (!source) return name;
+  return keeps === undefined ? `${name}@${source.hash}` : `${name} keeps ${keeps}`;
 }

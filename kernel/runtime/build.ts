@@ -1,4 +1,4 @@
-import { ConfigError, type ServiceConfig } from '#contract';
+import { ConfigError, isObject, type ServiceConfig } from '#contract';
 import { type Normalized, normalizeInSlices, underEnvironment } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
@@ -21,6 +21,8 @@ export interface Overrides {
   readonly port?: number;
   /** Enables `/__debug/`. */
   readonly debug?: boolean;
+  /** A folder with plugins, besides that of the document. */
+  readonly plugins?: string;
 }
 
 export interface Built {
@@ -31,11 +33,31 @@ export interface Built {
 /** Longest time for all warm-ups of one build, in milliseconds. */
 const WARM_UP_MS = 10_000;
 
-/** The document with the environment and the command line over it, checked and completed; its plugins are loaded. */
-export async function readConfig(data: unknown, overrides: Overrides, registry: Registry): Promise<Normalized> {
+/** A document checked and completed, and the plugins that it may name: those of the release and those of its files. */
+export interface ReadConfig extends Normalized {
+  readonly registry: Registry;
+}
+
+/**
+ * The document with the environment and the command line over it, checked and completed; its plugins are loaded.
+ * @param files reads the plugins that come from files. Default: reads them anew.
+ */
+export async function readConfig(
+  data: unknown,
+  overrides: Overrides,
+  registry: Registry,
+  files = new ReadFiles(),
+): Promise<ReadConfig> {
   const { env } = process;
-  await loadNamed(underEnvironment(data, env), registry);
-  return normalizeInSlices(data, { ...overrides, env, known: registry });
+  const document = underEnvironment(data, env);
+  const settings = isObject(document) ? document['plugin'] : undefined;
+  const isTaken = (name: string) => Object.hasOwn(registry.catalogue.plugins, name);
+  const brought = await registry.loader.load(settings, overrides.plugins, files, isTaken);
+  const extended = registry.with(brought.plugins);
+  await loadNamed(document, extended);
+  const normalized = await normalizeInSlices(data, { ...overrides, env, known: extended });
+  const errors = [...normalized.errors, ...brought.errors];
+  return { ...normalized, errors, warnings: [...normalized.warnings, ...brought.warnings], registry: extended };
 }
 
 /**
@@ -45,22 +67,23 @@ export async function readConfig(data: unknown, overrides: Overrides, registry: 
  * @throws ConfigErrors with every mistake found.
  */
 export async function build(
-  normalized: Normalized,
+  read: ReadConfig,
   files: ReadFiles,
   context: BuildContext,
   id: number,
   phases: Phases,
 ): Promise<Built> {
   // With mistakes in what is written, building only looks for more of them.
-  if (normalized.errors.length === 0) phases.enter('build');
-  const configBuild = new ConfigBuild(normalized, files, context, id);
+  if (read.errors.length === 0) phases.enter('build');
+  const { registry } = read;
+  const configBuild = new ConfigBuild(read, files, { ...context, registry }, id);
   try {
     const { compiled, tls } = await compileSound(configBuild);
     if (configBuild.errors.length > 0) throw new ConfigErrors(configBuild.errors);
     phases.enter('warmup');
     await warmUp(configBuild.warmups);
-    const { config } = normalized;
-    const runtime = new Runtime({ id, config, compiled, tls, files: files.reads, ...configBuild.acquired });
+    const { config } = read;
+    const runtime = new Runtime({ id, config, registry, compiled, tls, files: files.reads, ...configBuild.acquired });
     return { runtime, warnings: configBuild.warnings };
   } catch (error) {
     await configBuild.dispose();
@@ -96,7 +119,7 @@ export interface Examined {
 /**
  * Looks for every mistake of a configuration and keeps nothing. Every component builds itself; nothing is asked of the
  * network.
- * @param reading also read the files that the configuration names: certificates, keys.
+ * @param reading also read the files that the configuration names: certificates, keys. Its plugins are always read.
  */
 export async function examine(
   data: unknown,
@@ -104,12 +127,13 @@ export async function examine(
   registry: Registry,
   reading: boolean,
 ): Promise<Examined> {
-  const normalized = await readConfig(data, overrides, registry);
-  const { config, origin } = normalized;
+  const readable = new ReadFiles();
+  const read = await readConfig(data, overrides, registry, readable);
+  const { config, origin } = read;
   const named = new NamedFiles();
-  const files = reading ? new ReadFiles() : named;
-  const configBuild = new ConfigBuild(normalized, files, standalone(registry), 0);
-  const phase = normalized.errors.length > 0 ? 'validate' : 'build';
+  const files = reading ? readable : named;
+  const configBuild = new ConfigBuild(read, files, standalone(read.registry), 0);
+  const phase = read.errors.length > 0 ? 'validate' : 'build';
   try {
     const { compiled } = await compileSound(configBuild);
     const { errors, warnings } = configBuild;

@@ -1,15 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UnreadFile } from '../pipeline/attach.ts';
-import { contentHash } from './content-hash.ts';
+import { contentHash, listingHash } from './content-hash.ts';
 import type { FileRead } from './watch/index.ts';
 
 interface ReadAttempt {
   /** Null for a file that cannot be read. */
   readonly hash: string | null;
   readonly bytes: Uint8Array | null;
+  /** Of a directory: the names of its entries. */
+  readonly names: readonly string[] | null;
   readonly error: unknown;
 }
+
+/** What is at a path: the bytes of a file, or the names of a directory's entries. */
+export type FileContent = Uint8Array | readonly string[];
 
 /**
  * The files of one attempt. Each path is read once: whoever asks again gets the same content, or the same error, so that
@@ -19,21 +24,38 @@ export class ReadFiles {
   readonly #found = new Map<string, ReadAttempt>();
 
   /** @param given contents read elsewhere, by absolute path: they are not read again. */
-  constructor(given: Iterable<readonly [string, Uint8Array]> = []) {
-    for (const [path, bytes] of given) this.#found.set(path, { hash: contentHash(bytes), bytes, error: null });
+  constructor(given: Iterable<readonly [string, FileContent]> = []) {
+    for (const [path, content] of given) this.#found.set(path, attemptOf(content));
   }
 
   /** The bytes of a file. @throws the error of the file system. */
   readonly read = (path: string): Uint8Array => {
+    const { bytes, error } = this.#attempt(path);
+    if (!bytes) throw error;
+    return bytes;
+  };
+
+  /** The names of a directory's entries, in no order. @throws the error of the file system. */
+  list(path: string): readonly string[] {
+    const { names, error } = this.#attempt(path);
+    if (!names) throw error;
+    return names;
+  }
+
+  /** Of what is at a path, as it is watched; null for what cannot be read. */
+  hashOf(path: string): string | null {
+    return this.#attempt(path).hash;
+  }
+
+  #attempt(path: string): ReadAttempt {
     const absolute = resolve(path);
     let attempt = this.#found.get(absolute);
     if (!attempt) {
       attempt = attemptRead(absolute);
       this.#found.set(absolute, attempt);
     }
-    if (!attempt.bytes) throw attempt.error;
-    return attempt.bytes;
-  };
+    return attempt;
+  }
 
   /** Everything asked for so far, missing files included. */
   get reads(): FileRead[] {
@@ -41,8 +63,11 @@ export class ReadFiles {
   }
 
   /** What could be read, by absolute path. */
-  get contents(): [string, Uint8Array][] {
-    return [...this.#found].flatMap(([path, { bytes }]) => (bytes ? [[path, bytes] as [string, Uint8Array]] : []));
+  get contents(): [string, FileContent][] {
+    return [...this.#found].flatMap(([path, { bytes, names }]) => {
+      const content = bytes ?? names;
+      return content ? [[path, content] as [string, FileContent]] : [];
+    });
   }
 }
 
@@ -59,9 +84,27 @@ export class NamedFiles extends ReadFiles {
 
 function attemptRead(path: string): ReadAttempt {
   try {
-    const bytes = readFileSync(path);
-    return { hash: contentHash(bytes), bytes, error: null };
+    return attemptOf(readFileSync(path));
   } catch (error) {
-    return { hash: null, bytes: null, error };
+    return (error as NodeJS.ErrnoException).code === 'EISDIR' ? attemptList(path, error) : failed(error);
   }
+}
+
+/** @param error what reading it as a file has said. */
+function attemptList(path: string, error: unknown): ReadAttempt {
+  try {
+    return { ...attemptOf(readdirSync(path)), error };
+  } catch (listError) {
+    return failed(listError);
+  }
+}
+
+function attemptOf(content: FileContent): ReadAttempt {
+  return content instanceof Uint8Array
+    ? { hash: contentHash(content), bytes: content, names: null, error: new Error('not a directory') }
+    : { hash: listingHash(content), bytes: null, names: content, error: new Error('it is a directory') };
+}
+
+function failed(error: unknown): ReadAttempt {
+  return { hash: null, bytes: null, names: null, error };
 }

@@ -1,6 +1,7 @@
 import { type Log, type ServiceConfig, timerMs } from '#contract';
 import { YieldScheduler } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { Acquired, Dispatcher } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
 import { type Fingerprint, hashOf, takeFingerprintNow } from './fingerprint.ts';
@@ -23,6 +24,7 @@ export interface InFlight {
 export interface RuntimeOptions extends Acquired {
   readonly id: number;
   readonly config: ServiceConfig;
+  readonly registry: Registry;
   readonly compiled: Compiled;
   readonly tls: ServerTls | null;
   readonly files: readonly FileRead[];
@@ -33,6 +35,8 @@ export class Runtime {
   /** The revision: grows with every configuration of a gateway. */
   readonly id: number;
   readonly config: ServiceConfig;
+  /** The plugins it may name. */
+  readonly registry: Registry;
   readonly compiled: Compiled;
   /** TLS of the port; null for plain HTTP. */
   readonly tls: ServerTls | null;
@@ -63,9 +67,11 @@ export class Runtime {
   #holders = 0;
 
   constructor(options: RuntimeOptions) {
-    const { id, config, compiled, tls, files, shared, health, caches, dispatcher, starts, scope, holds } = options;
+    const { id, config, registry, compiled, tls, files, shared, health, caches, dispatcher, starts, scope, holds } =
+      options;
     this.id = id;
     this.config = config;
+    this.registry = registry;
     this.compiled = compiled;
     this.tls = tls;
     this.files = files;

@@ -3,6 +3,7 @@ import type { GenerationInfo } from '../control/generations.ts';
 import type { EndpointDelta } from '../pipeline/endpoint-traffic.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
+import type { FileContent } from '../runtime/read-files.ts';
 
 /** A configuration as it travels to a worker: what was read, never where from. */
 export interface PrepareOrder {
@@ -10,8 +11,8 @@ export interface PrepareOrder {
   /** Name of the document: its ending tells how the text is written. */
   readonly file: string;
   readonly text: string;
-  /** Contents of every other file, by absolute path. */
-  readonly files: readonly (readonly [string, Uint8Array])[];
+  /** Contents of every other file, and of the folders of plugins, by absolute path. */
+  readonly files: readonly (readonly [string, FileContent])[];
 }
 
 /** What a worker says when it was told to change over. */
@@ -28,6 +29,8 @@ export interface Committed {
 export interface WorkerSettings {
   readonly port: number | null;
   readonly debug: boolean;
+  /** As of `Overrides`. */
+  readonly plugins: string | null;
 }
 
 /** A question for the process that owns the shared values. */

@@ -90,12 +90,13 @@ export class Worker {
     await this.#abort();
     this.#wanted = order;
     const { data } = parseDocument(text, file);
-    const { debug } = this.#settings;
-    const overrides = { debug, ...(this.#settings.port !== null && { port: this.#settings.port }) };
-    const normalized = await readConfig(data, overrides, this.#engine.registry);
+    const { debug, port, plugins } = this.#settings;
+    const overrides = { debug, ...(port !== null && { port }), ...(plugins !== null && { plugins }) };
+    const read = new ReadFiles(files);
+    const normalized = await readConfig(data, overrides, this.#engine.registry, read);
     if (normalized.errors.length > 0) throw new ConfigErrors(normalized.errors);
     const { generations } = this.#engine;
-    const prepared = await generations.prepare(normalized, new ReadFiles(files), revision, new Phases());
+    const prepared = await generations.prepare(normalized, read, revision, new Phases());
     if (this.#wanted === order) this.#prepared = prepared;
     else await prepared.abort();
   }

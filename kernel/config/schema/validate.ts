@@ -51,11 +51,18 @@ export function compileSchema(schema: Schema): Validate {
   return validate;
 }
 
+/** Ajv would hold every schema for the life of the process; plugins that are loaded from files come and go. */
+function compileOnce(schema: object): ReturnType<typeof ajv.compile> {
+  const check = ajv.compile(schema);
+  ajv.removeSchema(schema);
+  return check;
+}
+
 function compile(schema: Schema): Validate {
   // Wrapped in a field, so that a default, a duration or a choice at the top has a place to be written to.
   let check: ReturnType<typeof ajv.compile> | undefined;
   return (value, pointer) => {
-    check ??= ajv.compile({ type: 'object', properties: { [SELF]: toJsonSchema(schema) } });
+    check ??= compileOnce({ type: 'object', properties: { [SELF]: toJsonSchema(schema) } });
     const holder: DataObject = { [SELF]: value as never };
     if (check(holder)) return { value: holder[SELF], errors: [], lacking: [] };
     const faults = check.errors!;

@@ -90,7 +90,7 @@ describe('what runs in the process of a worker', () => {
     });
     const sinks = rememberingSinks();
     ({ lines } = sinks);
-    worker = new Worker(inside, plugged, { port, debug: false }, sinks);
+    worker = new Worker(inside, plugged, { port, debug: false, plugins: null }, sinks);
   }
 
   const endpoint = (path: string, more: object = {}) => ({

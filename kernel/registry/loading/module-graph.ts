@@ -1,0 +1,142 @@
+import { createRequire } from 'node:module';
+import { dirname, extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Script } from 'node:vm';
+import * as contract from '#contract';
+import { PositionedError } from '../../config/index.ts';
+import { awaitBounded, runBounded } from './run-bounded.ts';
+
+/** Reads the files of one attempt; each is read once. */
+export interface FileReader {
+  /** @throws the error of the file system. */
+  read(path: string): Uint8Array;
+  /** The names of a directory's entries. @throws the error of the file system. */
+  list(path: string): readonly string[];
+}
+
+/** By what name a plugin's source imports the contract: it gets the one of the gateway that runs it. */
+const OWN_NAME = 'sluice/plugin';
+/** What a plugin's source may be written in. */
+export const SOURCE_FILE = /\.(?:ts|mts|js|mjs)$/;
+
+type Exports = Record<string, unknown>;
+
+interface Module {
+  exports: Exports;
+}
+
+/**
+ * A plugin's own modules: its file, and whatever that imports by relative paths. They are made anew for every content, as
+ * functions that nobody but this graph holds, so that an instance that is not used any more leaves memory. (Modules that Node
+ * imports stay for the life of the process.) Packages are imported as everywhere, once.
+ *
+ * `import.meta` has `url`, `filename` and `dirname`. Top-level `await` works in the plugin's own file.
+ */
+export class ModuleGraph {
+  readonly #entry: string;
+  readonly #files: FileReader;
+  readonly #modules = new Map<string, Module>();
+  #transform: typeof import('sucrase').transform | undefined;
+
+  constructor(entry: string, files: FileReader) {
+    this.#entry = entry;
+    this.#files = files;
+  }
+
+  /** Every file that was imported so far, the plugin's own first. */
+  get files(): readonly string[] {
+    return [...this.#modules.keys()];
+  }
+
+  /**
+   * @param ms longest time without coming back, and longest time to be awaited.
+   * @returns what the plugin's file exports. @throws whatever its source does, or is; when it does not end.
+   */
+  async evaluate(ms: number): Promise<Readonly<Exports>> {
+    // Loaded when a configuration first has plugins of its own.
+    this.#transform = (await import('sucrase')).transform;
+    const module = this.#add(this.#entry);
+    const running = runBounded(() => this.#run(this.#entry, module, 'async ') as Promise<void>, ms);
+    await awaitBounded(running, ms);
+    return module.exports;
+  }
+
+  #add(path: string): Module {
+    const module: Module = { exports: {} };
+    this.#modules.set(path, module);
+    return module;
+  }
+
+  #run(path: string, module: Module, kind: 'async ' | ''): unknown {
+    const code = this.#translate(path);
+    const head = `(${kind}function (exports, require, module, __filename, __dirname, import_meta) {`;
+    const script = new Script(`${head}${code}\n})`, { filename: path, columnOffset: -head.length });
+    const body = script.runInThisContext() as (...values: readonly unknown[]) => unknown;
+    const directory = dirname(path);
+    const meta = Object.freeze({ url: pathToFileURL(path).href, filename: path, dirname: directory });
+    return body.call(undefined, module.exports, this.#requireFrom(path), module, path, directory, meta);
+  }
+
+  /** Lines stay where they are, so that every stack has the lines of the source. */
+  #translate(path: string): string {
+    const source = this.#textOf(path);
+    try {
+      const { code } = this.#transform!(source, {
+        transforms: /\.m?ts$/.test(path) ? ['typescript', 'imports'] : ['imports'],
+        disableESTransforms: true,
+        filePath: path,
+      });
+      return code.replace(/\bimport\.meta\b/g, 'import_meta');
+    } catch (error) {
+      throw syntaxError(path, error);
+    }
+  }
+
+  #requireFrom(path: string): (name: string) => unknown {
+    const native = createRequire(path);
+    return (name) => {
+      if (name === OWN_NAME) return contract;
+      return /^\.{0,2}\//.test(name) ? this.#import(this.#locate(resolve(dirname(path), name))) : native(name);
+    };
+  }
+
+  #import(path: string): Exports {
+    const known = this.#modules.get(path);
+    if (known) return known.exports;
+    const isData = extname(path) === '.json';
+    if (!isData && !SOURCE_FILE.test(path)) {
+      throw new Error(`cannot import ${path}: a plugin is made of .ts, .mts, .js, .mjs and .json files`);
+    }
+    const module = this.#add(path);
+    if (isData) module.exports = JSON.parse(this.#textOf(path)) as Exports;
+    else this.#run(path, module, '');
+    return module.exports;
+  }
+
+  /** TypeScript calls a file by the name that it will have when it is compiled. */
+  #locate(path: string): string {
+    const source = path.replace(/\.(m?)js$/, '.$1ts');
+    return source === path || this.#isThere(path) || !this.#isThere(source) ? path : source;
+  }
+
+  #isThere(path: string): boolean {
+    try {
+      this.#files.read(path);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #textOf(path: string): string {
+    return Buffer.from(this.#files.read(path)).toString('utf8');
+  }
+}
+
+function syntaxError(file: string, error: unknown): Error {
+  const { loc, message } = error as Error & { readonly loc?: { readonly line: number; readonly column: number } };
+  if (!loc) return error as Error;
+  const reason = message.replace(/^Error transforming .*?: /, '').replace(/ \(\d+:\d+\)$/, '');
+  const position = { ...loc, endLine: loc.line, endColumn: loc.column };
+  return new PositionedError('PLUGIN_LOAD', '', `SyntaxError: ${reason}`, { file, position });
+}

@@ -1,0 +1,41 @@
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isObject } from '#contract';
+import type { FileReader } from './module-graph.ts';
+
+/** Conditions under which a package names its files, as of Node's own imports. */
+const CONDITIONS: ReadonlySet<string> = new Set(['import', 'node', 'module-sync', 'default']);
+
+/**
+ * The file of an installed package, found as an import from the working directory would find it.
+ * @throws Error when it is not installed there, or has no such file.
+ */
+export function packageEntry(name: string, files: FileReader): string {
+  const from = pathToFileURL(join(process.cwd(), 'index.js'));
+  let manifest: string | undefined;
+  try {
+    manifest = findPackageJSON(name, from);
+  } catch {
+    // Not installed: said below.
+  }
+  if (manifest === undefined) throw new Error(`package "${name}" is not installed in ${process.cwd()}`);
+  const { exports, main } = JSON.parse(Buffer.from(files.read(manifest)).toString('utf8')) as Record<string, unknown>;
+  const entry =
+    exports === undefined
+      ? (main ?? 'index.js')
+      : exportOf(isObject(exports) && '.' in exports ? exports['.'] : exports);
+  if (typeof entry !== 'string') throw new Error(`package "${name}" exports nothing that can be imported`);
+  return join(dirname(manifest), entry);
+}
+
+/** What the first condition that holds names. */
+function exportOf(target: unknown): unknown {
+  if (Array.isArray(target)) return target.map(exportOf).find((entry) => entry !== undefined);
+  if (!isObject(target)) return target;
+  for (const condition in target) {
+    const entry = CONDITIONS.has(condition) ? exportOf(target[condition]) : undefined;
+    if (typeof entry === 'string') return entry;
+  }
+  return undefined;
+}

@@ -1,0 +1,71 @@
+import { ConfigError, isObject, type Plugin } from '#contract';
+import { compileSchema } from '../../config/index.ts';
+
+/** Everything a plugin may say of itself: a member that is none of these would be ignored. */
+const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
+  name: true,
+  contract: true,
+  source: true,
+  keeps: true,
+  description: true,
+  places: true,
+  requires: true,
+  expects: true,
+  oldFields: true,
+  opens: true,
+  freeKeys: true,
+  leaves: true,
+  audit: true,
+  commands: true,
+  meaning: true,
+  always: true,
+  encodings: true,
+  discoveries: true,
+  http: true,
+  offers: true,
+  takes: true,
+  outside: true,
+  inside: true,
+};
+
+/** As in `acme/header-injector`; `__proto__` and the like would be no name in a table. */
+const NAME = /^(?!(?:__proto__|constructor|prototype)$)[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)*$/;
+
+/**
+ * What is wrong with what a file exports as a plugin, in words; null for nothing.
+ *
+ * The contract is refused when it is another one than this gateway has: what such a plugin means by its members is not known.
+ */
+export function wrongWith(exported: unknown): string | null {
+  if (typeof exported !== 'object' || exported === null)
+    return 'it exports no plugin: write `export const plugin = definePlugin({ ... })`';
+  const plugin = exported as Partial<Record<keyof Plugin, unknown>>;
+  const { name, contract, places = [] } = plugin;
+  if (typeof name !== 'string' || !NAME.test(name))
+    return 'its "name" must be a namespace, as in "acme/header-injector"';
+  if (contract === undefined)
+    return `plugin "${name}" does not say which contract it is written for: write \`contract: 1\``;
+  if (contract !== 1)
+    return `plugin "${name}" is written for contract ${String(contract)}: this gateway has contract 1`;
+  const unknown = Object.keys(plugin).find((member) => !Object.hasOwn(MEMBERS, member));
+  if (unknown !== undefined) return `plugin "${name}" has no such member: "${unknown}"`;
+  if (typeof plugin.description !== 'string') return `plugin "${name}" needs a "description": one sentence`;
+  if (!Array.isArray(places)) return `"places" of plugin "${name}" must be an array`;
+  for (const [index, place] of places.entries()) {
+    const wrong = wrongWithPlace(place);
+    if (wrong !== null) return `places[${index}] of plugin "${name}" ${wrong}`;
+  }
+  return null;
+}
+
+function wrongWithPlace(place: unknown): string | null {
+  const { at, schema, attach } = (isObject(place) ? place : {}) as Record<string, unknown>;
+  const isLevel = ['service', 'endpoint', 'backend', 'agent'].includes(at as string);
+  if (!isLevel || typeof attach !== 'function') return 'must be made by atService, atEndpoint, atBackend or atAgent';
+  try {
+    compileSchema(schema as never)({}, '');
+    return null;
+  } catch (error) {
+    return `has a schema that cannot be used: ${error instanceof ConfigError ? error.message : String(error)}`;
+  }
+}

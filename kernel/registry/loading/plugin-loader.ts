@@ -1,0 +1,205 @@
+import { hash } from 'node:crypto';
+import { dirname, join, relative, resolve } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { ConfigError, isObject, type Plugin } from '#contract';
+import { type FileReader, ModuleGraph, SOURCE_FILE } from './module-graph.ts';
+import { packageEntry } from './packages.ts';
+import { wrongWith } from './plugin-check.ts';
+import { sourceError } from './source-error.ts';
+
+/** The root field `plugin`, as far as it was written soundly. */
+interface PluginSettings {
+  readonly folder?: string;
+  readonly pattern?: string;
+  readonly packages?: readonly string[];
+}
+
+/** Where a plugin's file is named: in the configuration, or on the command line. */
+interface Entry {
+  readonly file: string;
+  /** Of what names it; empty for the command line. */
+  readonly pointer: string;
+}
+
+/** What the files of a configuration brought. */
+export interface LoadedPlugins {
+  readonly plugins: readonly Plugin[];
+  readonly errors: readonly ConfigError[];
+  readonly warnings: readonly ConfigError[];
+}
+
+/** What one file exports, and of which content. */
+interface Instance {
+  readonly plugins: readonly Plugin[];
+  /** Paths of all its files, each with the SHA-256 it had. */
+  readonly hashes: ReadonlyMap<string, string>;
+}
+
+/** Longest time for a plugin's file to be evaluated, in milliseconds. */
+const LOAD_MS = 10_000;
+/** Instances that are remembered: those of the newest content of as many files. */
+const REMEMBERED = 500;
+
+/**
+ * Plugins of files. A file is evaluated once for a content: as long as it and all it imports by relative paths stay the same,
+ * so does the instance. Nothing but the configurations that use it holds an instance of an older content.
+ *
+ * Codes: PLUGIN_FOLDER, PLUGIN_PACKAGE, PLUGIN_LOAD, PLUGIN_INVALID, PLUGIN_DUPLICATE, PLUGIN_NAME; PLUGIN_NONE as a warning.
+ */
+export class PluginLoader {
+  readonly #loadMs: number;
+  readonly #instances = new LRUCache<string, Instance>({ max: REMEMBERED });
+
+  /** @param loadMs longest time for one file to be evaluated. */
+  constructor(loadMs = LOAD_MS) {
+    this.#loadMs = loadMs;
+  }
+
+  /**
+   * @param settings what the document has as `plugin`; it is not validated yet.
+   * @param folder one that the command line names.
+   * @param files reads the files, and notes what is to be watched.
+   * @param isTaken tells whether the release has a plugin of that name.
+   */
+  async load(
+    settings: unknown,
+    folder: string | undefined,
+    files: FileReader,
+    isTaken: (name: string) => boolean,
+  ): Promise<LoadedPlugins> {
+    const errors: ConfigError[] = [];
+    const warnings: ConfigError[] = [];
+    const plugins = new Map<string, Plugin>();
+    const empty: Entry[] = [];
+    const imported = new Set<string>();
+    for (const { file, pointer } of [...this.#entries(settings, folder, files, errors, warnings)]) {
+      const instance = await this.#instanceOf(file, pointer, files).catch((error: unknown) => {
+        errors.push(error instanceof ConfigError ? error : sourceError(pointer, error, file));
+      });
+      if (!instance) continue;
+      for (const path of instance.hashes.keys()) if (path !== file) imported.add(path);
+      if (instance.plugins.length === 0) empty.push({ file, pointer });
+      for (const plugin of instance.plugins) {
+        const clash = clashOf(plugin, plugins.get(plugin.name), isTaken);
+        if (clash) errors.push(new ConfigError(clash.code, pointer, clash.message));
+        else plugins.set(plugin.name, plugin);
+      }
+    }
+    // A file beside them that they import is theirs.
+    const idle = empty.filter(({ file }) => !imported.has(file));
+    warnings.push(
+      ...idle.map(({ file, pointer }) => new ConfigError('PLUGIN_NONE', pointer, `${file} exports no plugin`)),
+    );
+    return { plugins: [...plugins.values()], errors, warnings };
+  }
+
+  *#entries(
+    settings: unknown,
+    given: string | undefined,
+    files: FileReader,
+    errors: ConfigError[],
+    warnings: ConfigError[],
+  ): Iterable<Entry> {
+    const { folder, pattern = '', packages } = (isObject(settings) ? settings : {}) as PluginSettings;
+    const folders = [
+      { path: folder, pointer: '/plugin/folder', pattern },
+      { path: given, pointer: '', pattern: '' },
+    ];
+    for (const { path, pointer, pattern: part } of folders) {
+      if (typeof path !== 'string' || typeof part !== 'string') continue;
+      try {
+        const names = sourcesAmong(files.list(resolve(path)), part);
+        if (names.length === 0) warnings.push(nothingIn(path, pointer, part));
+        for (const name of names) yield { file: join(resolve(path), name), pointer };
+      } catch (error) {
+        errors.push(
+          new ConfigError('PLUGIN_FOLDER', pointer, `cannot read the plugin folder: ${(error as Error).message}`),
+        );
+      }
+    }
+    for (const [index, name] of (Array.isArray(packages) ? packages : []).entries()) {
+      const pointer = `/plugin/packages/${index}`;
+      try {
+        yield { file: packageEntry(name, files), pointer };
+      } catch (error) {
+        errors.push(new ConfigError('PLUGIN_PACKAGE', pointer, (error as Error).message));
+      }
+    }
+  }
+
+  async #instanceOf(file: string, pointer: string, files: FileReader): Promise<Instance> {
+    const known = this.#instances.get(file);
+    if (known && isCurrent(known, files)) return known;
+    const graph = new ModuleGraph(file, files);
+    try {
+      const exports = await graph.evaluate(this.#loadMs);
+      const hashes = new Map(graph.files.map((path) => [path, hash('sha256', files.read(path))]));
+      const instance = { plugins: pluginsIn(exports, file, pointer, hashes), hashes };
+      this.#instances.set(file, instance);
+      return instance;
+    } catch (error) {
+      throw error instanceof ConfigError && error.pointer === pointer
+        ? error
+        : sourceError(pointer, error, file, graph.files);
+    }
+  }
+}
+
+/** Files that may hold a plugin, in alphabetical order: no declarations of types, and no tests. */
+function sourcesAmong(names: readonly string[], part: string): string[] {
+  return names
+    .filter((name) => SOURCE_FILE.test(name) && !/\.(?:d|test|spec)\.\w+$/.test(name) && name.includes(part))
+    .sort();
+}
+
+function nothingIn(path: string, pointer: string, part: string): ConfigError {
+  const hint =
+    part === '.so' ? 'compiled plugins of another product cannot be loaded: write them as .ts or .js' : undefined;
+  const named = part === '' ? '' : ` whose name contains "${part}"`;
+  return new ConfigError('PLUGIN_FOLDER', pointer, `no plugin in ${path}: no .ts, .mts, .js or .mjs file${named}`, {
+    hint,
+  });
+}
+
+function isCurrent({ hashes }: Instance, files: FileReader): boolean {
+  for (const [path, before] of hashes) {
+    try {
+      if (hash('sha256', files.read(path)) !== before) return false;
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** @throws ConfigError PLUGIN_INVALID. */
+function pluginsIn(
+  exports: Readonly<Record<string, unknown>>,
+  file: string,
+  pointer: string,
+  hashes: ReadonlyMap<string, string>,
+): readonly Plugin[] {
+  const exported = exports['plugin'] ?? exports['plugins'] ?? exports['default'];
+  const files = [...hashes.keys()];
+  const sum = files.map((path) => `${relative(dirname(file), path)} ${hashes.get(path)}`).sort();
+  const source = Object.freeze({ file, hash: hash('sha256', sum.join('\n')), files });
+  if (exported === undefined) return [];
+  return (Array.isArray(exported) ? exported : [exported]).map((each: unknown) => {
+    const wrong = wrongWith(each);
+    if (wrong !== null) throw new ConfigError('PLUGIN_INVALID', pointer, `${file}: ${wrong}`);
+    return Object.freeze({ ...(each as Plugin), source });
+  });
+}
+
+function clashOf(
+  { name, source }: Plugin,
+  other: Plugin | undefined,
+  isTaken: (name: string) => boolean,
+): { code: string; message: string } | null {
+  if (isTaken(name)) {
+    return { code: 'PLUGIN_NAME', message: `${source!.file}: the gateway has a plugin named "${name}" already` };
+  }
+  if (!other) return null;
+  const message = `${source!.file}: plugin "${name}" is also in ${other.source!.file}`;
+  return { code: 'PLUGIN_DUPLICATE', message };
+}

@@ -1,0 +1,319 @@
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PositionedError } from '../../../../kernel/config/index.ts';
+import type { ConfigError } from '../../../../kernel/contract/index.ts';
+import { type LoadedPlugins, PluginLoader } from '../../../../kernel/registry/loading/plugin-loader.ts';
+import { ReadFiles } from '../../../../kernel/runtime/read-files.ts';
+import { headerSource, PluginFolder } from '../../../support/plugin-folder.ts';
+
+describe('plugins of a folder', () => {
+  let folder: PluginFolder;
+  let loader: PluginLoader;
+
+  beforeEach(() => {
+    folder = new PluginFolder();
+    loader = new PluginLoader();
+  });
+  afterEach(() => folder.remove());
+
+  const load = (settings: object = {}, isTaken = (_name: string) => false): Promise<LoadedPlugins> =>
+    loader.load({ folder: folder.path, ...settings }, undefined, new ReadFiles(), isTaken);
+  const names = ({ plugins }: LoadedPlugins) => plugins.map(({ name }) => name);
+  const told = ({ errors }: LoadedPlugins) => errors.map(({ code, message }) => `${code} ${message}`);
+  const only = (errors: readonly ConfigError[]): ConfigError => {
+    equal(errors.length, 1, errors.map(({ message }) => message).join('\n'));
+    return errors[0]!;
+  };
+
+  it('are its .ts, .mts, .js and .mjs files, in alphabetical order, and no tests, declarations or folders', async () => {
+    for (const name of ['b.ts', 'a.mts', 'd.js', 'c.mjs']) {
+      folder.write(name, headerSource('x', `acme/${name}`).replace(': Plugin', '').replace(', type Plugin', ''));
+    }
+    for (const name of ['a.test.ts', 'a.spec.ts', 'a.d.ts', 'readme.md', 'deeper/e.ts']) folder.write(name, 'broken (');
+    const loaded = await load();
+    deepEqual(told(loaded), []);
+    deepEqual(names(loaded), ['acme/a.mts', 'acme/b.ts', 'acme/c.mjs', 'acme/d.js']);
+  });
+
+  it('are those whose name contains the pattern', async () => {
+    folder.write('one.plugin.ts', headerSource('x', 'one'));
+    folder.write('two.ts', headerSource('x', 'two'));
+    deepEqual(names(await load({ pattern: '.plugin.' })), ['one']);
+  });
+
+  it('may be several of a file, as an array, or its default export', async () => {
+    folder.write(
+      'many.ts',
+      `${headerSource('x', 'one').replace('export const plugin', 'const one')}export const plugin = [one, { ...one, name: 'two' }];`,
+    );
+    folder.write('other.ts', headerSource('x', 'three').replace('export const plugin: Plugin =', 'export default'));
+    deepEqual(names(await load()), ['one', 'two', 'three']);
+  });
+
+  it('speak the contract of the gateway that runs them: its classes are their classes', async () => {
+    folder.write(
+      'a.ts',
+      `import { Reply, definePlugin } from 'sluice/plugin';\nexport const plugin = definePlugin({ name: 'a', contract: 1, description: 'A.', meaning: () => Reply as never });`,
+    );
+    const { Reply } = await import('../../../../kernel/contract/index.ts');
+    const { plugins } = await load();
+    equal(plugins[0]!.meaning!({}, 'service'), Reply as never);
+  });
+
+  it('may be written in TypeScript that only a compiler turns into code', async () => {
+    folder.write(
+      'typed.ts',
+      `enum Colour { Red = 'red' }
+class Named { constructor(private readonly text: string) {} get value(): string { return this.text; } }
+export const plugin = { name: new Named(Colour.Red).value, contract: 1 as const, description: 'A.' } satisfies object;`,
+    );
+    deepEqual(names(await load()), ['red']);
+  });
+
+  it('import files beside them and below them, JSON, packages, and what Node brings', async () => {
+    folder.write('lib/name.ts', `import { suffix } from './suffix.js';\nexport const name = 'acme' + suffix;`);
+    folder.write('lib/suffix.ts', `export const suffix: string = '/x';`);
+    folder.write('lib/words.json', '{"about": "From a file."}');
+    folder.write(
+      'main.ts',
+      `import { basename } from 'node:path';
+import fs from 'node:fs';
+import words from './lib/words.json' with { type: 'json' };
+import { name } from './lib/name.ts';
+export const plugin = { name: name + basename('/y/z'), contract: 1, description: words.about + fs.existsSync(import.meta.dirname) };`,
+    );
+    const { plugins } = await load();
+    equal(plugins[0]!.name, 'acme/xz');
+    equal(plugins[0]!.description, 'From a file.true');
+  });
+
+  it('may await at the top of their own file', async () => {
+    folder.write(
+      'a.ts',
+      `const name = await Promise.resolve('late');\nexport const plugin = { name, contract: 1, description: 'A.' };`,
+    );
+    deepEqual(names(await load()), ['late']);
+  });
+
+  it('stay the same instance as long as the file and all it imports have the same content', async () => {
+    folder.write('lib/value.ts', 'export const value = 1;');
+    folder.write('a.ts', `import { value } from './lib/value.ts';\n${headerSource('x')}void value;`);
+    const [first] = (await load()).plugins;
+    folder.write('b.ts', headerSource('y', 'other'));
+    const [again] = (await load()).plugins;
+    equal(again, first);
+    folder.write('lib/value.ts', 'export const value = 2;');
+    const [changed] = (await load()).plugins;
+    notEqual(changed, first);
+    notEqual(changed!.source!.hash, first!.source!.hash);
+    equal(changed!.source!.file, join(folder.path, 'a.ts'));
+  });
+
+  it('have the files that they were made of noted, the folder and missing ones too', async () => {
+    folder.write('a.ts', `import './gone.ts';`);
+    const files = new ReadFiles();
+    await loader.load({ folder: folder.path }, undefined, files, () => false);
+    const hashes = new Map(files.reads.map(({ path, hash }) => [path, hash]));
+    equal(hashes.get(join(folder.path, 'gone.ts')), null);
+    ok(hashes.get(join(folder.path, 'a.ts')));
+    ok(hashes.get(folder.path.slice(0, -1)));
+  });
+
+  describe('with a mistake', () => {
+    const placed: [what: string, source: string, place: string, message: RegExp][] = [
+      ['of syntax', 'const a = 1;\nconst b = ;\n', '2:11', /SyntaxError: Unexpected token/],
+      [
+        'of syntax that only the engine sees',
+        'let a = 1;\nlet a = 2;\n',
+        '2:5',
+        /SyntaxError: Identifier 'a' has already been declared/,
+      ],
+      ['that throws', 'const a = 1;\n\nthrow new Error("no licence");\n', '3:7', /^no licence$/],
+      ['in a call', 'function f() {\n  null.x;\n}\nf();\n', '2:8', /TypeError/],
+      ['in an import', "import './gone.ts';\n", '1', /gone\.ts/],
+      [
+        'in a package that is missing',
+        "const a = 1;\nimport x from 'no-such-package-at-all';\nx();\n",
+        '2',
+        /Cannot find module 'no-such-package-at-all'/,
+      ],
+    ];
+    for (const [what, source, place, message] of placed) {
+      it(`${what} are refused with file, line and column of the source`, async () => {
+        const file = folder.write('a.ts', source);
+        const { errors, plugins } = await load();
+        deepEqual(plugins, []);
+        const error = only(errors);
+        ok(error instanceof PositionedError);
+        equal(error.code, 'PLUGIN_LOAD');
+        equal(error.pointer, '/plugin/folder');
+        equal(error.file, file);
+        match(`${error.position!.line}:${error.position!.column}`, new RegExp(`^${place}`));
+        match(error.reason, message);
+      });
+    }
+
+    it('in a file that they import are placed there', async () => {
+      const file = folder.write('lib/x.ts', '\n\nnull.y;\n');
+      folder.write('a.ts', `import './lib/x.ts';`);
+      const error = only((await load()).errors) as PositionedError;
+      equal(error.file, file);
+      equal(error.position!.line, 3);
+    });
+
+    const invalid: [what: string, source: string, message: RegExp][] = [
+      [
+        'no contract',
+        `{ name: 'a', description: 'A.' }`,
+        /"a" does not say which contract it is written for: write `contract: 1`/,
+      ],
+      [
+        'another contract',
+        `{ name: 'a', contract: 2, description: 'A.' }`,
+        /"a" is written for contract 2: this gateway has contract 1/,
+      ],
+      ['no name', `{ contract: 1, description: 'A.' }`, /"name" must be a namespace/],
+      [
+        'the name of a prototype',
+        `{ name: '__proto__', contract: 1, description: 'A.' }`,
+        /"name" must be a namespace/,
+      ],
+      [
+        'a name with an empty segment',
+        `{ name: 'a//b', contract: 1, description: 'A.' }`,
+        /"name" must be a namespace/,
+      ],
+      ['no description', `{ name: 'a', contract: 1 }`, /"a" needs a "description"/],
+      [
+        'a member that is none',
+        `{ name: 'a', contract: 1, description: 'A.', place: [] }`,
+        /"a" has no such member: "place"/,
+      ],
+      [
+        'a place that is none',
+        `{ name: 'a', contract: 1, description: 'A.', places: [{ at: 'sky' }] }`,
+        /places\[0\] of plugin "a" must be made by atService/,
+      ],
+      [
+        'a schema that is none',
+        `{ name: 'a', contract: 1, description: 'A.', places: [{ at: 'endpoint', schema: { type: 'objekt' }, attach: () => ({}) }] }`,
+        /places\[0\] of plugin "a" has a schema that cannot be used/,
+      ],
+      ['a number', '7', /it exports no plugin/],
+    ];
+    for (const [what, source, message] of invalid) {
+      it(`${what}, are refused with the file's name`, async () => {
+        const file = folder.write('a.ts', `export const plugin = ${source};`);
+        const error = only((await load()).errors);
+        equal(error.code, 'PLUGIN_INVALID');
+        ok(error.message.startsWith(`${file}: `));
+        match(error.message, message);
+      });
+    }
+
+    it('do not keep the others from being loaded', async () => {
+      folder.write('a.ts', 'throw new Error("broken")');
+      folder.write('b.ts', headerSource('x'));
+      const loaded = await load();
+      deepEqual(names(loaded), ['acme/header']);
+      equal(loaded.errors.length, 1);
+    });
+  });
+
+  it('that never come back from an endless loop are stopped and refused', async () => {
+    loader = new PluginLoader(50);
+    folder.write('a.ts', 'for (;;) {}');
+    match(
+      told(await load())[0]!,
+      /PLUGIN_LOAD .*a\.ts.*: the plugin did not finish loading: it runs in an endless loop/,
+    );
+  });
+
+  it('that await what never comes are refused', async () => {
+    loader = new PluginLoader(50);
+    folder.write('a.ts', 'await new Promise(() => {});');
+    match(
+      told(await load())[0]!,
+      /PLUGIN_LOAD .*a\.ts: the plugin did not finish loading: it awaits what does not come/,
+    );
+  });
+
+  it('of the same name are refused with both files', async () => {
+    const one = folder.write('a.ts', headerSource('x'));
+    const two = folder.write('b.ts', headerSource('y'));
+    deepEqual(told(await load()), [`PLUGIN_DUPLICATE ${two}: plugin "acme/header" is also in ${one}`]);
+  });
+
+  it('with the name of a plugin of the release are refused: nothing is replaced unasked', async () => {
+    const file = folder.write('a.ts', headerSource('x', 'security/cors'));
+    const loaded = await load({}, (name) => name === 'security/cors');
+    deepEqual(told(loaded), [`PLUGIN_NAME ${file}: the gateway has a plugin named "security/cors" already`]);
+  });
+
+  it('need not be in every file: one that others import is theirs, any other is warned of', async () => {
+    folder.write('a.ts', `import { text } from './shared.ts';\n${headerSource('x')}void text;`);
+    folder.write('shared.ts', `export const text = 'x';`);
+    const idle = folder.write('idle.ts', `export const text = 'x';`);
+    const { errors, warnings } = await load();
+    deepEqual(errors, []);
+    deepEqual(
+      warnings.map(({ code, message }) => `${code} ${message}`),
+      [`PLUGIN_NONE ${idle} exports no plugin`],
+    );
+  });
+
+  it('are missing where the folder is', async () => {
+    const { errors } = await loader.load({ folder: `${folder.path}none/` }, undefined, new ReadFiles(), () => false);
+    const { code, pointer, message } = only(errors);
+    deepEqual([code, pointer], ['PLUGIN_FOLDER', '/plugin/folder']);
+    match(message, /cannot read the plugin folder: ENOENT/);
+  });
+
+  it('compiled for the compatible product are not there, and a warning says what to do', async () => {
+    folder.write('a.so', '');
+    const { warnings } = await load({ pattern: '.so' });
+    match(warnings[0]!.message, /no plugin in .*: no \.ts, \.mts, \.js or \.mjs file whose name contains "\.so"/);
+    match(warnings[0]!.hint!, /compiled plugins of another product cannot be loaded/);
+  });
+
+  it('come from the folder of the command line too', async () => {
+    folder.write('a.ts', headerSource('x'));
+    const loaded = await loader.load(undefined, folder.path, new ReadFiles(), () => false);
+    deepEqual(names(loaded), ['acme/header']);
+  });
+
+  describe('of packages', () => {
+    const cwd = process.cwd();
+    beforeEach(() => process.chdir(folder.path));
+    afterEach(() => process.chdir(cwd));
+
+    const install = (name: string, manifest: object, file: string) => {
+      const path = join(folder.path, 'node_modules', name);
+      mkdirSync(join(path, 'dist'), { recursive: true });
+      writeFileSync(
+        join(path, 'package.json'),
+        JSON.stringify({ name, version: '1.0.0', type: 'module', ...manifest }),
+      );
+      writeFileSync(
+        join(path, file),
+        `import { definePlugin } from 'sluice/plugin';\nexport const plugin = definePlugin({ name: '${name.slice(1)}', contract: 1, description: 'A.' });`,
+      );
+    };
+    const loadPackages = (...packages: string[]) => loader.load({ packages }, undefined, new ReadFiles(), () => false);
+
+    it('are found from the working directory, by exports or main', async () => {
+      install('@acme/one', { exports: { '.': { types: './x.d.ts', import: './dist/one.js' } } }, 'dist/one.js');
+      install('@acme/two', { main: './dist/two.js' }, 'dist/two.js');
+      const loaded = await loadPackages('@acme/one', '@acme/two');
+      deepEqual(told(loaded), []);
+      deepEqual(names(loaded), ['acme/one', 'acme/two']);
+    });
+
+    it('that are not installed are refused by name', async () => {
+      const error = only((await loadPackages('@acme/none')).errors);
+      deepEqual([error.code, error.pointer], ['PLUGIN_PACKAGE', '/plugin/packages/0']);
+      match(error.message, /package "@acme\/none" is not installed in /);
+    });
+  });
+});
