@@ -18,6 +18,8 @@ export class Registry implements KnownPlugins {
   readonly catalogue: Catalogue;
   /** Loads plugins from files, for all registries of the process. */
   readonly loader: PluginLoader;
+  /** False where it lacks a plugin that could not be loaded. */
+  isWhole = true;
   readonly #container: Container;
   readonly #loaded = new Map<Namespace, Plugin>();
 
@@ -28,10 +30,14 @@ export class Registry implements KnownPlugins {
     this.#container = createProcessContainer(catalogue, services);
   }
 
-  /** This one, with plugins beside those that it has; it lives as long as the configurations that use it. */
-  with(plugins: readonly Plugin[]): Registry {
-    if (plugins.length === 0) return this;
+  /**
+   * This one, with plugins beside those that it has; it lives as long as the configurations that use it.
+   * @param isWhole false where some could not be loaded.
+   */
+  with(plugins: readonly Plugin[], isWhole: boolean): Registry {
+    if (plugins.length === 0 && isWhole) return this;
     const extended = new Registry(withPlugins(this.catalogue, plugins), this.services, this.loader);
+    extended.isWhole = isWhole;
     for (const [name, plugin] of this.#loaded) extended.#loaded.set(name, plugin);
     return extended;
   }

@@ -53,7 +53,7 @@ export async function readConfig(
   const settings = isObject(document) ? document['plugin'] : undefined;
   const isTaken = (name: string) => Object.hasOwn(registry.catalogue.plugins, name);
   const brought = await registry.loader.load(settings, overrides.plugins, files, isTaken);
-  const extended = registry.with(brought.plugins);
+  const extended = registry.with(brought.plugins, brought.errors.length === 0);
   await loadNamed(document, extended);
   const normalized = await normalizeInSlices(data, { ...overrides, env, known: extended });
   const errors = [...normalized.errors, ...brought.errors];

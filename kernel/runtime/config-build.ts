@@ -32,6 +32,9 @@ export interface StartTask {
   readonly scope: Scope;
 }
 
+/** Codes of names that nobody brings: where a plugin could not be loaded, it may be the one that would. */
+const MISSING: ReadonlySet<string> = new Set(['NAMESPACE_UNKNOWN', 'ENCODING_UNKNOWN', 'SD_UNKNOWN']);
+
 /** One configuration on its way from data to functions, with all it acquires. */
 export class ConfigBuild {
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[] = [];
@@ -63,7 +66,10 @@ export class ConfigBuild {
   /** Every mistake found so far, at its place in the document. */
   get errors(): readonly ConfigError[] {
     const { errors } = this.normalized;
-    const results = [...new Set(this.mistakes)].filter((error) => !isUnread(error));
+    const { isWhole } = this.context.registry;
+    const results = [...new Set(this.mistakes)].filter(
+      (error) => !isUnread(error) && (isWhole || !MISSING.has(error.code)),
+    );
     // What is told of already may have led a component astray at the same place.
     return [...errors, ...notReported(results.map(this.#place), errors)];
   }
