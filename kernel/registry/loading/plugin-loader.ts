@@ -86,10 +86,9 @@ export class PluginLoader {
       }
     }
     // A file beside them that they import is theirs.
-    const idle = empty.filter(({ file }) => !imported.has(file));
-    warnings.push(
-      ...idle.map(({ file, pointer }) => new ConfigError('PLUGIN_NONE', pointer, `${file} exports no plugin`)),
-    );
+    for (const { file, pointer } of empty) {
+      if (!imported.has(file)) warnings.push(new ConfigError('PLUGIN_NONE', pointer, `${file} exports no plugin`));
+    }
     return { plugins: [...plugins.values()], errors, warnings };
   }
 

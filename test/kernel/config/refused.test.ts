@@ -5,7 +5,6 @@ import { backend, endpoint, path, patterns, root, routes, table } from './refuse
 describe('a refused configuration', () => {
   // biome-ignore format: a row is a line
   table('what the compatible product has and this gateway does not', root, [
-    ['external plugins', { plugin: { folder: './', pattern: '.so' } }, '/plugin', "'plugin' is not supported yet"],
     ['a router field', { extra_config: { router: { max_multipart_memory: 5 } } }, '/extra_config/router/max_multipart_memory', "'max_multipart_memory' is not supported yet"],
   ]);
 
