@@ -136,9 +136,7 @@ export const compatibility: Compatibility = {
   successors: {
     'modifier/body-generator': 'modifier/request-body-generator',
     'telemetry/ganalytics': 'telemetry/opentelemetry',
-    'telemetry/influx': 'telemetry/opentelemetry',
     'telemetry/instana': 'telemetry/opentelemetry',
-    'telemetry/opencensus': 'telemetry/opentelemetry',
   },
   remedies: {
     joined: '"combiner": "deep" in extra_config.proxy',

@@ -56,4 +56,5 @@ export {
   readDocument,
 } from './syntax/load.ts';
 export { type KeyOrValue, type Position, PositionedError } from './syntax/position.ts';
+export { MAX_DEPTH } from './syntax/too-deep.ts';
 export { UnreadableError } from './syntax/unreadable.ts';

@@ -50,7 +50,10 @@ export function completeEndpoint(
     backend.method ??= endpoint.endpoint === CATCHALL ? '' : endpoint.method;
     if (backend.timeout === 0) delete backend.timeout;
     if (!backend.url_pattern.startsWith('/')) backend.url_pattern = `/${backend.url_pattern}`;
-    if (isRaw(endpoint.output_encoding, known)) backend.encoding = endpoint.output_encoding;
+    // A name that there is not stays: it is a mistake also where it has no effect.
+    if (isRaw(endpoint.output_encoding, known) && known.encoding(backend.encoding)) {
+      backend.encoding = endpoint.output_encoding;
+    }
     if (backend.host === undefined || backend.host.length === 0) backend.host = service.host;
     else if (!backend.disable_host_sanitize) backend.host = clean(backend.host, `${pointer}/backend/${index}/host`);
   });

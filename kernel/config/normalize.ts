@@ -12,6 +12,7 @@ import { checkService } from './rules/index.ts';
 import { showValue } from './schema/problem.ts';
 import { checkStructure, type Structure } from './schema/structure.ts';
 import { checkSecrets } from './secrets/secret-literals.ts';
+import { isTooDeep, MAX_DEPTH, tooDeepIn } from './syntax/too-deep.ts';
 import { unresolvedIn, withUnresolved } from './unresolved.ts';
 
 /** Stands for hosts that are wrongly written, so that no backend is told it has none. */
@@ -74,6 +75,10 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   const report = createReport();
   if (!isObject(data)) {
     report.error('SCHEMA_TYPE', '', `the document must be an object, found ${showValue(data)}`);
+    return { ...normalize({ version: 3 }), errors: report.errors };
+  }
+  if (isTooDeep(data)) {
+    report.error('CONFIG_SYNTAX', tooDeepIn(data), `nested deeper than ${MAX_DEPTH} levels`);
     return { ...normalize({ version: 3 }), errors: report.errors };
   }
   checkSecrets(data, known, report);

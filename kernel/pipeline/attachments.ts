@@ -122,9 +122,9 @@ export function attachBackend(
     );
   }
   const hosts = openHosts(context, backend, protocol, { ...stance, pointer });
-  const encoding = output?.raw
-    ? output
-    : findEncoding(context, backend.encoding, joinPointer(pointer, 'encoding'), 'read');
+  // Bytes pass undecoded, whatever is named: but not by a name that nothing has.
+  const passes = output?.raw && registry.encoding(backend.encoding) !== undefined;
+  const encoding = passes ? output : findEncoding(context, backend.encoding, joinPointer(pointer, 'encoding'), 'read');
   const phase = (name: 'backend' | 'transport') =>
     sortByOrder(
       attached.filter(({ at }) => at[name] !== undefined),

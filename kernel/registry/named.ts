@@ -1,5 +1,5 @@
 import { isObject, type Namespace } from '#contract';
-import { presentName } from '../config/index.ts';
+import { MAX_DEPTH, presentName } from '../config/index.ts';
 import { backendSchema, PASSING } from '../contract/internal.ts';
 import type { Registry } from './registry.ts';
 
@@ -29,10 +29,14 @@ const families: Readonly<Record<string, string>> = {
   sd: 'discovery',
 };
 
-/** More is found than the names: a word that is data loads a plugin for nothing, or is no name at all. */
-function addNames(value: unknown, names: Set<Namespace>): void {
+/**
+ * More is found than the names: a word that is data loads a plugin for nothing, or is no name at all. What is nested too
+ * deeply is refused later.
+ */
+function addNames(value: unknown, names: Set<Namespace>, depth = 0): void {
+  if (depth > MAX_DEPTH) return;
   if (Array.isArray(value)) {
-    for (const item of value) addNames(item, names);
+    for (const item of value) addNames(item, names, depth + 1);
     return;
   }
   if (!isObject(value)) return;
@@ -43,6 +47,6 @@ function addNames(value: unknown, names: Set<Namespace>): void {
       continue;
     }
     if (key === 'extra_config' && isObject(inner)) for (const name in inner) names.add(name);
-    addNames(inner, names);
+    addNames(inner, names, depth + 1);
   }
 }

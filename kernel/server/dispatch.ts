@@ -1,15 +1,6 @@
-import {
-  ByteStream,
-  type Call,
-  CallError,
-  type ClientRequest,
-  defineSlot,
-  type Params,
-  Reply,
-  type Step,
-} from '#contract';
+import { CallError, type ClientRequest, defineSlot, type Params, Reply, type Step } from '#contract';
 import { settledReply } from '../pipeline/settle.ts';
-import { onStreamEnd } from '../pipeline/stream-lease.ts';
+import { finishAfter } from '../pipeline/with-timeout.ts';
 import type { Destinations } from './destinations.ts';
 import type { FallbackReplies } from './fallback-replies.ts';
 
@@ -36,16 +27,8 @@ export function componentDispatch(destinations: Destinations, fallbacks: Fallbac
     (request as { params: Params }).params = params;
     const own = inner.fork();
     own.enter(route.log, route.endpoint.timeout);
-    return untilAnswered(own, route.handle(request, own));
+    return finishAfter(own, route.handle(request, own));
   };
-}
-
-/** The call's own deadline is over with its answer, and for a stream with its end. */
-function untilAnswered(own: Call, reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
-  if (reply instanceof Promise) return reply.then((settled) => untilAnswered(own, settled));
-  if (reply.body instanceof ByteStream) reply.body = onStreamEnd(reply.body, () => own.finish());
-  else own.finish();
-  return reply;
 }
 
 function tooMany(): CallError {

@@ -60,16 +60,16 @@ function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): S
   if (!server) return null;
   // Of another configuration: it signs until this one has its own, so that a reload needs no key server.
   const kept = site.keep(['key', server.identity, config.kid, config.alg], () => ({ key: null as KeyObject | null }));
-  let isLoaded = false;
+  /** Null where the server has none, undefined while nothing is known. */
+  let own: KeyObject | null | undefined;
   const load = async (signal: AbortSignal) => {
     try {
       const chosen = choose(KeySet.parse(await server.fetch(signal)), config);
-      kept.key = 'message' in chosen ? null : chosen;
+      own = 'message' in chosen ? null : chosen;
       if ('message' in chosen) throw new Error(chosen.message);
-      isLoaded = true;
     } catch (error) {
       if (signal.aborted) return;
-      const consequence = kept.key ? ', the key from before stays' : '';
+      const consequence = own === undefined && kept.key ? ', the key from before stays' : '';
       log.error(() => `Unable to create the signer: ${(error as Error).message}${consequence}`);
     }
   };
@@ -81,15 +81,25 @@ function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): S
   }
   site.start(
     async (signal) => {
-      for (let pause = FIRST_PAUSE_MS; !isLoaded; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      // Not before it serves: one that is refused leaves the key of the other as it is.
+      const keep = () => {
+        if (own !== undefined) kept.key = own;
+      };
+      keep();
+      for (let pause = FIRST_PAUSE_MS; !own; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
         await delay(pause, signal);
         if (signal.aborted) return;
         await load(signal);
+        keep();
       }
     },
     { in: 'each' },
   );
-  return kept;
+  return {
+    get key() {
+      return own === undefined ? kept.key : own;
+    },
+  };
 }
 
 function choose(set: KeySet, { kid, alg }: Pick<SignerConfig, 'kid' | 'alg'>): KeyObject | Unsuitable {

@@ -11,6 +11,7 @@ import {
   type Infer,
   inheritsMethod,
   isObject,
+  joinPointer,
   mayLoseDigits,
   type PipeRequest,
   parseExact,
@@ -128,9 +129,14 @@ function querying(site: BackendSite<Config>, operation: Operation, write: Write)
   const known = [...site.endpoint.endpoint.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name);
   for (const { key, name } of placeholders) {
     if (known.includes(name) || isOfRequest(name)) continue;
-    site.warn('GRAPHQL_VARIABLE', `/variables/${key}`, `the path has no {${name}}: the variable is always empty`, {
-      hint: known.map((each) => `{${each}}`).join(', ') || undefined,
-    });
+    site.warn(
+      'GRAPHQL_VARIABLE',
+      joinPointer('/variables', key),
+      `the path has no {${name}}: the variable is always empty`,
+      {
+        hint: known.map((each) => `{${each}}`).join(', ') || undefined,
+      },
+    );
   }
   const fill: FillVariables = placeholders.length === 0 ? () => variables : filling(variables, placeholders);
   return (next) => (request, call) => {

@@ -91,8 +91,7 @@ function attach(site: BackendSite<Config>): AtBackend {
     });
   }
   const send = site.http({ followsRedirects: false });
-  const credentials = site.keep('credentials', () => new CredentialChain(process.env, send));
-  credentials.send = send;
+  const credentials = site.keep('credentials', () => new CredentialChain(process.env));
   let region: Promise<string | undefined> | null = null;
   const invoking: Invoking = {
     send,

@@ -72,7 +72,7 @@ async function once(
   const headers = new HeaderBag(['X-Amz-Invocation-Type', 'RequestResponse', 'X-Amz-Log-Type', 'None']);
   const signed = signAws(
     { method: 'POST', host: base.host, target, headers, body: payload },
-    await credentials.get(),
+    await credentials.get(send),
     { region, service: 'lambda' },
     Date.now(),
   );

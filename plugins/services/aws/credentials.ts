@@ -34,40 +34,44 @@ const MAX_BYTES = 64 * 1024;
  * machine. Looked for at first use, once for all who ask at the same time, and again five minutes before they end.
  */
 export class CredentialChain {
-  /** The gateway's HTTP client: that of the configuration that serves. */
-  send: Step<PipeRequest>;
   readonly #environment: Environment;
   #found: Promise<Found> | null = null;
+  #last: Found | null = null;
   #goodUntil = 0;
 
-  constructor(environment: Environment, send: Step<PipeRequest>) {
+  constructor(environment: Environment) {
     this.#environment = environment;
-    this.send = send;
   }
 
-  /** @throws BackendError AWS_CREDENTIALS */
-  get(): Promise<AwsCredentials> {
+  /** @param send the HTTP client of whoever asks. @throws BackendError AWS_CREDENTIALS */
+  get(send: Step<PipeRequest>): Promise<AwsCredentials> {
     const now = Date.now();
     if (this.#found !== null && now < this.#goodUntil) return this.#found;
     this.#goodUntil = Number.POSITIVE_INFINITY;
-    const found = this.#look();
-    this.#found = found;
-    found.then(
-      ({ expiresAt }) => {
-        const late = expiresAt === undefined ? Date.now() + LOOKED_UP_MS : expiresAt - EARLY_MS;
-        this.#goodUntil = Math.max(late, Date.now() + FAILED_MS);
-      },
-      () => {
-        this.#goodUntil = Date.now() + FAILED_MS;
-      },
-    );
-    return found;
+    this.#found = this.#renew(send);
+    return this.#found;
   }
 
-  async #look(): Promise<Found> {
+  /** Those there are stay where no others can be had, until they end. */
+  async #renew(send: Step<PipeRequest>): Promise<Found> {
+    try {
+      const found = await this.#look(send);
+      const { expiresAt } = found;
+      const late = expiresAt === undefined ? Date.now() + LOOKED_UP_MS : expiresAt - EARLY_MS;
+      this.#goodUntil = Math.max(late, Date.now() + FAILED_MS);
+      this.#last = found;
+      return found;
+    } catch (error) {
+      this.#goodUntil = Date.now() + FAILED_MS;
+      if (Date.now() < (this.#last?.expiresAt ?? 0)) return this.#last!;
+      throw error;
+    }
+  }
+
+  async #look(send: Step<PipeRequest>): Promise<Found> {
     const sources = [fromEnvironment, fromFiles, fromContainer, fromMachine];
     for (const source of sources) {
-      const found = await source(this.#environment, this.send);
+      const found = await source(this.#environment, send);
       if (found !== null) return found;
     }
     throw new BackendError(

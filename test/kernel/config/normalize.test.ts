@@ -54,6 +54,20 @@ describe('the root', () => {
     throws(() => (config.endpoints[0]!.backend[0]!.host as string[]).push('x'), TypeError);
   });
   it('is not built from anything but an object', () => equal(normalize([]).errors[0]!.code, 'SCHEMA_TYPE'));
+  it('is refused, with the place, where it is nested deeper than any configuration, or holds itself', () => {
+    const held: { [key: string]: unknown } = {};
+    held['a'] = held;
+    let deep: object = {};
+    for (let level = 0; level < 500; level++) deep = { a: deep };
+    for (const value of [deep, held]) {
+      const { errors } = normalize({ version: 3, extra_config: value });
+      const [error] = errors;
+      deepEqual(
+        [errors.length, error!.code, error!.message, error!.pointer],
+        [1, 'CONFIG_SYNTAX', 'nested deeper than 200 levels', `/extra_config${'/a'.repeat(200)}`],
+      );
+    }
+  });
   it('reports all mistakes at once', () => {
     const bad = {
       version: 1,

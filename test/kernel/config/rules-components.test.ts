@@ -191,6 +191,13 @@ describe('what components compile', () => {
     it('is replaced by its fix', async () => {
       deepEqual((await result(backends([{ encoding: 'JSON' }]), 'ENCODING_UNKNOWN')).fix, { value: 'json' });
     });
+    it('of a backend is told also where bytes pass undecoded; one that only writes may be named there', async () => {
+      const raw = (encoding: string) =>
+        service([{ output_encoding: 'no-op', backend: [{ host: ['http://a.test'], url_pattern: '/', encoding }] }]);
+      const { pointer, fix } = await result(raw('JSON'), 'ENCODING_UNKNOWN');
+      deepEqual([pointer, fix], ['/endpoints/0/backend/0/encoding', { value: 'json' }]);
+      deepEqual(await all(raw('negotiate')), []);
+    });
     it('of the root is told once, at the root', async () => {
       const errors = await all(service([{}, {}], { output_encoding: 'jsn' }));
       deepEqual(

@@ -1,4 +1,5 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { atService, definePlugin } from '#contract';
 import type { Operations } from '#kernel';
 import {
   json,
@@ -8,6 +9,7 @@ import {
   startGateway,
   type TestBackend,
 } from '../../../support/gateway.ts';
+import { startWith } from '../../../support/plugged.ts';
 import { issue, makeKeyFiles, makeSigner, type Signer } from '../fixture.ts';
 
 describe('a gateway that signs tokens', () => {
@@ -72,6 +74,40 @@ describe('a gateway that signs tokens', () => {
     equal(backend.requests.length, seen);
     const renewed = await login({ authorization: `Bearer ${await issue(signer, { sub: 'ada' })}` });
     equal(renewed.json().access_token.split('.').length, 3);
+  });
+
+  it('goes on with its key where a configuration is refused that found the key withdrawn', async () => {
+    const failing = definePlugin({
+      name: 'test/failing',
+      description: 'Is never ready.',
+      places: [
+        atService({ type: 'object', properties: {} } as const, (site) => {
+          site.warm(() => Promise.reject(new Error('not ready')));
+          return {};
+        }),
+      ],
+    });
+    let keySet: object = { keys: [signer.jwk] };
+    received = (seen, response) =>
+      (seen.target === '/keys' ? json(keySet) : json({ access_token: { sub: 'ada' } }))(seen, response);
+    const ofServer = {
+      alg: 'HS256',
+      kid: 'k1',
+      keys_to_sign: ['access_token'],
+      jwk_url: `${backend.url}/keys`,
+      disable_jwk_security: true,
+    };
+    const config = { endpoints: [endpoint({}, { 'auth/signer': ofServer })] };
+    gateway = await startWith([failing], config);
+    equal((await login()).statusCode, 200);
+    keySet = { keys: [{ ...signer.jwk, kid: 'k2' }] };
+    const next = { version: 3, endpoints: [endpoint({}, { 'auth/signer': { ...ofServer, typ: 'at+jwt' } })] };
+    const fetched = () => backend.requests.filter(({ target }) => target === '/keys').length;
+    const before = fetched();
+    await rejects(gateway.reload({ ...next, extra_config: { 'test/failing': {} } }));
+    deepEqual([fetched() - before, (await login()).statusCode], [1, 200]);
+    await gateway.reload(next);
+    equal((await login()).statusCode, 401);
   });
 
   for (const [what, reply] of [

@@ -164,15 +164,20 @@ describe('backend/graphql', () => {
       { code: 'CONFIG_INVALID' },
     ));
 
-  for (const [what, config, code] of [
-    ['a mutation over GET', { type: 'mutation', query, method: 'GET' }, 'GRAPHQL_MUTATION_GET'],
-    ['a placeholder that is none of the path', { type: 'query', query, variables: { a: '{idd}' } }, 'GRAPHQL_VARIABLE'],
+  for (const [what, config, code, pointer] of [
+    ['a mutation over GET', { type: 'mutation', query, method: 'GET' }, 'GRAPHQL_MUTATION_GET', ''],
+    [
+      'a placeholder that is none of the path',
+      { type: 'query', query, variables: { 'a/b': '{idd}' } },
+      'GRAPHQL_VARIABLE',
+      '/variables/a~1b',
+    ],
   ] as const) {
     it(`warns of ${what}`, async () => {
       const { warnings } = await openHarness(plugin, 'backend', config, { endpoint });
       deepEqual(
-        warnings.map((warning) => warning.code),
-        [code],
+        warnings.map((warning) => [warning.code, warning.pointer]),
+        [[code, pointer]],
       );
     });
   }

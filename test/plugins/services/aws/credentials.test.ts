@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { mock } from 'node:test';
 import { BackendError, HeaderBag, type PipeRequest, Reply } from '#contract';
 import { CredentialChain, defaultRegion } from '../../../../plugins/services/aws/credentials.ts';
+import type { AwsCredentials } from '../../../../plugins/services/aws/sigv4.ts';
 
 type Answer = (request: PipeRequest) => [status: number, body: string] | null;
 
@@ -30,14 +31,16 @@ describe('AWS credentials', () => {
 
   const pass = (ms: number) => mock.timers.setTime(Date.now() + ms);
 
-  function chain(environment: Record<string, string>, answer: Answer = () => null): CredentialChain {
-    return new CredentialChain({ ...files, ...environment }, (request) => {
+  function chain(environment: Record<string, string>, answer: Answer = () => null): { get(): Promise<AwsCredentials> } {
+    const credentials = new CredentialChain({ ...files, ...environment });
+    const send = (request: PipeRequest) => {
       const { method, origin, target, headers } = request;
       asked.push(`${method} ${origin}${target} ${headers.list.join()}`);
       const given = answer(request);
       if (given === null) return Reply.failed(new BackendError('BACKEND_REFUSED', 'refused'));
       return Reply.raw(given[0], new HeaderBag(), Buffer.from(given[1]));
-    });
+    };
+    return { get: () => credentials.get(send) };
   }
 
   const handed = (id: string, end: string) =>
@@ -105,6 +108,35 @@ describe('AWS credentials', () => {
     equal((await found.get()).accessKeyId, 'k1');
     pass(2 * 60_000);
     equal((await found.get()).accessKeyId, 'k2');
+  });
+
+  it('stay until they end where no others can be had', async () => {
+    let isDown = false;
+    const end = Date.now() + 3_600_000;
+    const found = chain({ AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://127.0.0.1:1/' }, () =>
+      isDown ? null : [200, handed('k1', new Date(end).toISOString())],
+    );
+    await found.get();
+    isDown = true;
+    for (const minutes of [56, 3]) {
+      pass(minutes * 60_000);
+      equal((await found.get()).accessKeyId, 'k1');
+    }
+    pass(60_000);
+    await rejects(found.get(), BackendError);
+  });
+
+  it('are asked for over the connections of whoever asks', async () => {
+    const credentials = new CredentialChain({ ...files, AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://127.0.0.1:1/' });
+    const senders: string[] = [];
+    const sender = (name: string) => () => {
+      senders.push(name);
+      return Reply.raw(200, new HeaderBag(), Buffer.from(handed('k', new Date(Date.now()).toISOString())));
+    };
+    await credentials.get(sender('of a configuration that is gone'));
+    pass(1001);
+    await credentials.get(sender('of the one that serves'));
+    deepEqual(senders, ['of a configuration that is gone', 'of the one that serves']);
   });
 
   it('are missed with a code of their own, and looked for again a second later', async () => {
