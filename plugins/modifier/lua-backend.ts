@@ -1,4 +1,5 @@
 import { atBackend, definePlugin, httpSigners } from '#contract';
+import { personalHeaders } from '../services/personal-headers.ts';
 import { around } from './lib/lua-around.ts';
 import { aroundSchema } from './lib/lua-schema.ts';
 
@@ -19,6 +20,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'modifier/lua-backend',
   description: 'Lua scripts around one backend.',
+  offers: [personalHeaders],
   takes: [httpSigners],
   places: [
     atBackend(schema, (site) => {

@@ -8,6 +8,7 @@ import {
   type Site,
   type Wrap,
 } from '#contract';
+import { personalHeaders } from '../services/personal-headers.ts';
 import { contextKind, ScriptedClient } from './lib/lua-context.ts';
 import { aroundFields, type ScriptConfig, scriptFields } from './lib/lua-schema.ts';
 import { Script } from './lib/lua-script.ts';
@@ -32,26 +33,32 @@ const schema = {
 export const plugin = definePlugin({
   name: 'modifier/lua-endpoint',
   description: "Lua scripts on the client's request, for the whole service or one endpoint.",
+  offers: [personalHeaders],
   takes: [httpSigners],
   places: [
-    atService(schema, (site) => ({ request: scripted(site, []) })),
+    atService(schema, (site) => {
+      const { wrap, offers } = scripted(site, []);
+      return { request: wrap, offers };
+    }),
     atEndpoint(schema, (site) => {
       const names = [...site.endpoint.endpoint.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
-      return { endpoint: scripted(site, names) };
+      const { wrap, offers } = scripted(site, names);
+      return { endpoint: wrap, offers };
     }),
   ],
 });
 
-function scripted(site: Site<ScriptConfig>, names: readonly string[]): Wrap<ClientRequest> {
+function scripted(site: Site<ScriptConfig>, names: readonly string[]) {
   const script = new Script(site);
   for (const field of ['post', 'skip_next'] as const) {
     if (site.config[field]) site.warn('LUA_UNUSED', `/${field}`, `${field} has no effect here`);
   }
-  return (next) => (request, call) => {
+  const wrap: Wrap<ClientRequest> = (next) => (request, call) => {
     const client = new ScriptedClient(request, names);
     const ended = script.before(script.newRun(call, { ctx: (L) => contextKind.push(L, client) }));
     const goOn = (error: Awaited<typeof ended>): Reply | Promise<Reply> =>
       error ? Reply.failed(error) : next(client.changed, call);
     return ended instanceof Promise ? ended.then(goOn) : goOn(ended);
   };
+  return { wrap, offers: script.offers };
 }

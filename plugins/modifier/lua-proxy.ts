@@ -1,4 +1,5 @@
 import { atEndpoint, definePlugin, httpSigners } from '#contract';
+import { personalHeaders } from '../services/personal-headers.ts';
 import { around } from './lib/lua-around.ts';
 import { aroundSchema } from './lib/lua-schema.ts';
 
@@ -19,6 +20,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'modifier/lua-proxy',
   description: 'Lua scripts around the backends of an endpoint.',
+  offers: [personalHeaders],
   takes: [httpSigners],
   places: [
     atEndpoint(schema, (site) => {

@@ -35,4 +35,12 @@ describe('the sample of caching', () => {
     equal((await gateway.inject('/raw/1')).headers['age'], '0');
     equal(backend.requests.length, before + 1);
   });
+
+  it('gives a part of what it keeps', async () => {
+    await gateway.inject('/raw/2');
+    const before = backend.requests.length;
+    const { statusCode, headers, body } = await gateway.inject({ url: '/raw/2', headers: { range: 'bytes=0-9' } });
+    deepEqual([statusCode, headers['content-range'], body], [206, 'bytes 0-9/48', '{"id":1,"n']);
+    equal(backend.requests.length, before);
+  });
 });

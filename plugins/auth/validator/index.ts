@@ -5,12 +5,14 @@ import {
   type EndpointSite,
   httpSigners,
   isHeaderName,
+  offer,
   refuse,
   tokenChecks,
 } from '#contract';
 import { algorithm } from '../../services/keys/algorithms.ts';
 import { checkKeyFields } from '../../services/keys/check-fields.ts';
 import { openKeys } from '../../services/keys/keys.ts';
+import { personalHeaders } from '../../services/personal-headers.ts';
 import { propagation } from './propagate.ts';
 import { schema, type ValidatorConfig } from './schema.ts';
 import { DEFAULT_SECONDS, sharedAge, sharedCache } from './shared-cache.ts';
@@ -28,7 +30,7 @@ export const plugin = definePlugin({
   description: 'Lets requests pass whose token is signed, in time and meant for the endpoint.',
   leaves: ['data'],
   meaning: (_config, level) => (level === 'endpoint' ? { claims: true } : {}),
-  offers: [sharedAge],
+  offers: [personalHeaders, sharedAge],
   takes: [httpSigners, sharedAge, tokenChecks],
   places: [
     sharedCache,
@@ -50,7 +52,8 @@ export const plugin = definePlugin({
       warnOfWeakKeys(site, keys.all());
       report(site, log);
       const validation = new Validation(site, keys, site.takeAll(tokenChecks), claims, log);
-      return { endpoint: before(validation.admit), sets: claims.headers };
+      const offers = claims.headers.length > 0 ? [offer(personalHeaders, claims.headers)] : [];
+      return { endpoint: before(validation.admit), sets: claims.headers, offers };
     }),
   ],
 });

@@ -47,7 +47,11 @@ export function around(site: Site<ScriptConfig>, { isAddressed, raw }: Around) {
   };
   return {
     wrap,
-    traits: { ...(script.hasPost && { readsData: 'optional' as const }), ...(skips && { terminal: true as const }) },
+    traits: {
+      ...(script.hasPost && { readsData: 'optional' as const }),
+      ...(skips && { terminal: true as const }),
+      offers: script.offers,
+    },
   };
 }
 

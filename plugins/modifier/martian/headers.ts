@@ -45,7 +45,10 @@ export const headerCopy = kind(
   ({ from, to, scope }, place) => {
     checkName(place, '/from', from);
     checkName(place, '/to', to);
-    if (actsOn(scope, 'request')) place.sets(to);
+    if (actsOn(scope, 'request')) {
+      place.sets(to);
+      place.identifies(to);
+    }
     const copy =
       <M>(source: Field<M>, target: Field<M>) =>
       (message: M) =>
@@ -184,7 +187,10 @@ type Write = <M>(field: Field<M>, message: M, value: string) => void;
 function writing(place: Place, name: string, value: string, scope: readonly ('request' | 'response')[], write: Write) {
   checkName(place, '/name', name);
   const text = checkValue(place, '/value', name, value);
-  if (actsOn(scope, 'request')) place.sets(name);
+  if (actsOn(scope, 'request')) {
+    place.sets(name);
+    place.identifies(name);
+  }
   const onRequest = requestField(name);
   const onReply = replyField(name);
   return {

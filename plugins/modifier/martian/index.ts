@@ -11,6 +11,7 @@ import {
   type Wrap,
 } from '#contract';
 import { changedReplies } from '../../services/changed-replies.ts';
+import { personalHeaders } from '../../services/personal-headers.ts';
 import { compileModifier, modifierSchema } from './kinds.ts';
 import type { Modifier, Place } from './modifier.ts';
 
@@ -18,22 +19,30 @@ import type { Modifier, Place } from './modifier.ts';
 export const plugin = definePlugin({
   name: 'modifier/martian',
   description: 'Static changes of the request to a backend and of its answer, in a small language.',
-  offers: [changedReplies],
+  offers: [changedReplies, personalHeaders],
   places: [
     atBackend(modifierSchema, (site): AtBackend => {
       const sets = new Set<string>();
+      const personal = new Set<string>();
       const place: Place = {
         fault: (at, message, options) => site.fault('MARTIAN_INVALID', at, message, options),
         warn: (at, message, options) => site.warn('MARTIAN_WITHOUT_EFFECT', at, message, options),
         pattern: (source, at) => site.pattern(source, at),
         inner: () => ({ request: null, response: null }),
         sets: (name) => sets.add(name),
+        identifies: (name) => personal.add(name),
       };
       const modifier = compileModifier(site.config, place);
       if (modifier.request === null && modifier.response === null) return idle(site);
       const { response } = modifier;
-      const offers = response === null ? [] : [offer(changedReplies, response)];
-      return { transport: around(modifier), sets: [...sets], offers };
+      return {
+        transport: around(modifier),
+        sets: [...sets],
+        offers: [
+          ...(response === null ? [] : [offer(changedReplies, response)]),
+          ...(personal.size === 0 ? [] : [offer(personalHeaders, [...personal])]),
+        ],
+      };
     }),
   ],
 });

@@ -101,5 +101,6 @@ function within(place: Place, step: string): Place {
     pattern: (source, at) => place.pattern(source, step + at),
     inner: (written, at) => compileModifier(written, within(place, step + at)),
     sets: (name) => place.sets(name),
+    identifies: (name) => place.identifies(name),
   };
 }

@@ -32,6 +32,8 @@ export interface Place {
   inner(written: Data, at: string): Modifier;
   /** Names a header that is set on requests. */
   sets(name: string): void;
+  /** Told of a header of requests that may be another one's value: who asks may be told by it. */
+  identifies(name: string): void;
 }
 
 /** One `package.Type` of the language. */

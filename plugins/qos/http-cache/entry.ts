@@ -1,5 +1,6 @@
 import { HeaderBag, type PipeRequest, Reply } from '#contract';
 import { type Directives, isForAll, patienceOf, readDirectives, secondsOf } from './directives.ts';
+import type { Asker } from './identity.ts';
 
 /** What an answer says of how it may be kept and used. Times in seconds. */
 export interface Policy {
@@ -16,8 +17,10 @@ export interface Policy {
 export interface Entry {
   /** Method and address. */
   readonly key: string;
-  /** What else of the request the answer may depend on, although it does not say so. */
+  /** As of `Asker`. */
   readonly identity: string;
+  /** As of `Asker`; null for an answer that is for all. */
+  readonly person: string | null;
   /** Headers that the answer says it depends on, with their values in the request it was made for; null for none. */
   readonly varies: readonly (readonly [name: string, value: string | null])[];
   readonly status: number;
@@ -48,22 +51,21 @@ export interface Received {
  * What is kept of an answer, but for its body.
  * @returns null for an answer that must not be kept, or is no use: neither is it fresh for a moment, nor can it be confirmed.
  */
-export function entryOf(received: Received, asked: Directives, key: string, identity: string): Entry | null {
+export function entryOf(received: Received, asked: Directives, key: string, asker: Asker): Entry | null {
   const { reply, request, ruling } = received;
   const { status, headers } = reply;
   const directives = readDirectives(ruling);
-  if (asked.has('no-store') || directives.has('no-store') || readDirectives(headers).has('no-store')) return null;
-  if (directives.has('private') || headers.has('set-cookie')) return null;
+  if (!mayBeKept(received, asked, directives) || headers.has('set-cookie')) return null;
   if (status === 206 || status === 304) return null;
-  const needsLeave = request.headers.has('authorization');
-  if (needsLeave && !isForAll(directives) && !directives.has('must-revalidate')) return null;
   const varies = variesOf(headers, ruling, request.headers, directives);
   if (varies === null) return null;
   const policy = policyOf(ruling, directives, received.cameAt);
   const isConfirmable = headers.has('etag') || headers.has('last-modified');
   if (policy.lifetime === 0 && !(status === 200 && isConfirmable)) return null;
   return {
-    ...{ key, identity, varies, status, policy },
+    ...{ key, varies, status, policy },
+    identity: asker.identity,
+    person: isForAll(directives) ? null : asker.person,
     headers: keptHeaders(headers),
     body: null,
     since: received.cameAt,
@@ -71,8 +73,24 @@ export function entryOf(received: Received, asked: Directives, key: string, iden
   };
 }
 
-/** The entry after the backend has confirmed it: with the headers of the confirmation. */
-export function confirmed(entry: Entry, received: Received): Entry {
+/** @param directives of the answer as it is ruled. */
+function mayBeKept({ reply, request }: Received, asked: Directives, directives: Directives): boolean {
+  if (asked.has('no-store') || directives.has('no-store') || readDirectives(reply.headers).has('no-store'))
+    return false;
+  if (directives.has('private')) return false;
+  return !request.headers.has('authorization') || isForAll(directives) || directives.has('must-revalidate');
+}
+
+/**
+ * The entry after the backend has confirmed it: with the headers of the confirmation.
+ * @returns with `isKept` false where it may be given this once, and must not be kept any longer.
+ */
+export function confirmed(
+  entry: Entry,
+  received: Received,
+  asked: Directives,
+  asker: Asker,
+): { readonly entry: Entry; readonly isKept: boolean } {
   const headers = new HeaderBag(entry.headers.slice());
   const news = received.reply.headers;
   for (const name of new Set(news.list.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()))) {
@@ -81,13 +99,18 @@ export function confirmed(entry: Entry, received: Received): Entry {
     for (const value of news.getAll(name)) headers.append(name, value);
   }
   const ruling = received.ruling.has('cache-control') || received.ruling.has('expires') ? received.ruling : headers;
-  return {
+  const directives = readDirectives(ruling);
+  const isOpen = isForAll(directives);
+  const next: Entry = {
     ...entry,
     headers: headers.list,
+    person: isOpen ? entry.person : asker.person,
+    varies: isOpen ? entry.varies : withCookie(entry.varies, received.request.headers),
     since: received.cameAt,
     initialAge: initialAge(news, received),
-    policy: policyOf(ruling, readDirectives(ruling), received.cameAt),
+    policy: policyOf(ruling, directives, received.cameAt),
   };
+  return { entry: next, isKept: mayBeKept(received, asked, directives) };
 }
 
 const describesBody = new Set(['content-length', 'content-encoding', 'content-type', 'content-range', 'vary']);
@@ -149,10 +172,15 @@ function variesOf(headers: HeaderBag, ruling: HeaderBag, request: HeaderBag, dir
   if (names.has('*')) return null;
   // A body that is encoded is one for those who asked for that.
   if (headers.has('content-encoding')) names.add('accept-encoding');
-  // Whoever sends a cookie may get an answer of its own, unless that is for all.
-  if (!isForAll(directives)) names.add('cookie');
   if (names.size > MAX_VARIES) return null;
-  return [...names].map((name) => [name, joined(request, name)] as const);
+  const varies = [...names].map((name) => [name, joined(request, name)] as const);
+  return isForAll(directives) ? varies : withCookie(varies, request);
+}
+
+/** Whoever sends a cookie may get an answer of its own, unless that is for all. */
+function withCookie(varies: Entry['varies'], request: HeaderBag): Entry['varies'] {
+  if (varies.some(([name]) => name === 'cookie')) return varies;
+  return [...varies, ['cookie', joined(request, 'cookie')]];
 }
 
 /** The members of lists. */
@@ -168,6 +196,7 @@ function joined(headers: HeaderBag, name: string): string | null {
 }
 
 /** True for a request that gets the same answer as the one it was made for. */
-export function fits({ identity, varies }: Entry, asked: string, headers: HeaderBag): boolean {
-  return identity === asked && varies.every(([name, value]) => joined(headers, name) === value);
+export function fits({ identity, person, varies }: Entry, asker: Asker, headers: HeaderBag): boolean {
+  if (identity !== asker.identity || (person !== null && person !== asker.person)) return false;
+  return varies.every(([name, value]) => joined(headers, name) === value);
 }

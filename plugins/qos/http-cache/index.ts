@@ -1,19 +1,26 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   type AtBackend,
   atBackend,
   type BackendSite,
+  type DataObject,
   definePlugin,
   type Infer,
+  type Mirror,
   meterOf,
   meters,
   type Schema,
 } from '#contract';
 import { changedReplies } from '../../services/changed-replies.ts';
+import { personalHeaders } from '../../services/personal-headers.ts';
 import { placeOf } from '../lib/backend-place.ts';
-import { cached, type Use } from './cached.ts';
+import { cached } from './cached.ts';
+import type { Use } from './caching.ts';
+import { Depot } from './depot.ts';
 import { Flights } from './flights.ts';
-import { type Message, pack, unpack } from './messages.ts';
+import { GatewayStore } from './gateway-store.ts';
+import { identifier } from './identity.ts';
+import { type News, pack, type Question, unpack } from './messages.ts';
 import { type Limits, Store } from './store.ts';
 
 const schema = {
@@ -23,7 +30,8 @@ const schema = {
   properties: {
     shared: {
       type: 'boolean',
-      description: 'Answers are kept in one store for all backends that say so. Default: each backend has its own.',
+      description:
+        'Answers are kept in one store for all backends that say so, apart for those with other credentials. Default: each backend has its own.',
       default: false,
     },
     max_items: {
@@ -36,7 +44,7 @@ const schema = {
       type: 'integer',
       minimum: 1024,
       description:
-        'Bytes the store holds at most, in each worker; as much again while answers arrive. Default: 64 MiB, with 1 KiB added for every answer.',
+        'Bytes the store of the gateway holds at most, as much again while answers arrive; each worker has copies of a quarter of that, or of 1 MiB, beside it. Default: 64 MiB, with 1 KiB added for every answer.',
       examples: [67_108_864],
     },
   },
@@ -47,8 +55,8 @@ type Config = Infer<typeof schema>;
 /** What a store without limits holds. */
 const DEFAULT_LIMITS: Limits = { maxItems: Number.POSITIVE_INFINITY, maxBytes: 64 * 1024 * 1024, overheadBytes: 1024 };
 
-/** Bytes of a body that is told to other workers; a larger one is kept by the worker that fetched it. */
-const MAX_TOLD_BYTES = 4 * 1024 * 1024;
+/** What a worker may have copies of in any case, in bytes. */
+const MIN_COPIES_BYTES = 1024 * 1024;
 
 /** Protocols whose answers are none of HTTP. */
 const otherProtocols = /^(?:backend\/(?:lambda|grpc|amqp\/.+|pubsub\/.+|static-filesystem)|ai\/llm)$/;
@@ -66,7 +74,7 @@ export const plugin = definePlugin({
   name: 'qos/http-cache',
   description: 'Keeps answers of a backend in memory for as long as their Cache-Control says.',
   leaves: ['requests', 'data'],
-  takes: [changedReplies, meters],
+  takes: [changedReplies, meters, personalHeaders],
   places: [atBackend(schema, attach)],
 });
 
@@ -90,36 +98,63 @@ function attach(site: BackendSite<Config>): AtBackend {
   const key = { store: site.config.shared ? 'shared' : placeOf(site), ...(isLimited && { maxItems, maxBytes }) };
   const shelf = site.mirror<Shelf, Uint8Array>(key, {
     open: () => ({ store: new Store(), flights: new Flights(), id: randomUUID() }),
-    apply({ store, id }, bytes) {
-      const message = unpack(bytes);
-      if (message.by === id) return;
-      if (message.does === 'clear') store.clear();
-      else if (message.does === 'drop') for (const each of message.keys) store.dropAll(each);
-      // The process that decides never answers a request.
-      else if (role !== 'owner') store.put(message.entry, limits);
-    },
-    // A worker that starts begins with nothing: it is a cache.
+    apply: (one, bytes) => hear(one, unpack<News>(bytes)),
+    // A worker that starts begins with nothing: what it lacks it asks for.
     snapshot: ({ id }) => pack({ does: 'drop', by: id, keys: [] }),
   });
   const { store, flights, id } = shelf.value;
-  const report = (message: Message) => {
-    if (role !== 'alone') shelf.change(pack(message));
-  };
+  const gateway = role === 'alone' ? null : new GatewayStore(openDepot(site, key, limits, shelf), id);
   site.cache('http', () => {
     store.clear();
-    report({ does: 'clear', by: id });
+    gateway?.clear();
   });
   const caching = {
-    ...{ store, flights, limits, timeoutMs: endpoint.timeout },
+    ...{ store, flights, gateway, maxBytes, timeoutMs: endpoint.timeout },
+    limits: role === 'worker' ? limitsOfCopies(limits) : limits,
     isRaw: [endpoint.output_encoding, backend.encoding].some((name) => site.encoding(name)?.raw),
     changes: site.takeAll(changedReplies),
-    kept(entry: Parameters<Store['put']>[0]) {
-      if ((entry.body?.length ?? 0) <= MAX_TOLD_BYTES) report({ does: 'put', by: id, entry });
-    },
-    dropped: (keys: readonly string[]) => report({ does: 'drop', by: id, keys }),
+    identify: identifier(site.config.shared ? realmOf(site) : '', site.takeAll(personalHeaders).flat()),
     counted: counter(site),
   };
   return { transport: (next) => cached(caching, next) };
+}
+
+/** Opens the store of all workers where it lives. @returns asks it. */
+function openDepot(
+  site: BackendSite<Config>,
+  key: DataObject,
+  limits: Limits,
+  shelf: Mirror<Shelf, Uint8Array>,
+): (question: Uint8Array) => Promise<Uint8Array> {
+  const tell = (news: News) => shelf.change(pack(news));
+  const answer = site.share<Depot, Uint8Array, Uint8Array>(
+    { depot: key },
+    () => new Depot(),
+    (depot, bytes) => pack(depot.answer(unpack<Question>(bytes), limits, tell, Date.now())),
+  );
+  return async (question) => answer(question);
+}
+
+/** What is heard of the store of all workers. */
+function hear({ store, flights, id }: Shelf, news: News): void {
+  if (news.by === id) return;
+  if (news.does === 'clear') store.clear();
+  else if (news.does === 'land') flights.landedElsewhere(news.key, news.landing);
+  else if (news.does === 'renew') for (const each of news.keys) store.dropAll(each);
+  else for (const each of news.keys) store.changed(each);
+}
+
+/** What a worker has beside the store of the gateway: enough for what is asked for all the time. */
+function limitsOfCopies(limits: Limits): Limits {
+  const { maxBytes } = limits;
+  return { ...limits, maxBytes: Math.min(maxBytes, Math.max(maxBytes / 4, MIN_COPIES_BYTES)) };
+}
+
+/** With whose credentials a backend is asked: others must not be given what it answers to those. */
+function realmOf({ backend }: BackendSite<Config>): string {
+  const own = Object.entries(backend.extra_config).filter(([name]) => /^(?:auth\/|backend\/http\/client$)/.test(name));
+  if (own.length === 0) return '';
+  return createHash('sha256').update(JSON.stringify(own)).digest('base64');
 }
 
 /** @throws ConfigError CACHE_LIMITS */

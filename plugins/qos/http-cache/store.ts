@@ -1,5 +1,12 @@
 import type { HeaderBag } from '#contract';
 import { type Entry, fits } from './entry.ts';
+import type { Asker } from './identity.ts';
+
+/** For whom an answer was asked: who, and with which headers. */
+export interface Asking {
+  readonly asker: Asker;
+  readonly headers: HeaderBag;
+}
 
 /** What a store may hold. */
 export interface Limits {
@@ -12,6 +19,15 @@ export interface Limits {
 /** Answers of one address that are kept: whoever can choose a header must not drive out everything else. */
 const MAX_VARIANTS = 16;
 
+/** Addresses at which something was changed that are remembered. */
+const MAX_CHANGES = 1000;
+
+/** Now, in milliseconds that only grow and are the same for all processes of a machine. */
+export function moment(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}
+
 /** Kept answers, those used longest ago first to go. It has no limits of its own. */
 export class Store {
   readonly #byKey = new Map<string, Entry[]>();
@@ -20,6 +36,10 @@ export class Store {
   #bytes = 0;
   /** The one used last. */
   #newest: Entry | null = null;
+  /** When the answers of an address were dropped because something was changed there: see `moment`. */
+  readonly #changes = new Map<string, number>();
+  /** When the latest of those changes was that are not remembered any more. */
+  #changedBefore = 0;
   /** Bytes of bodies on their way into the store. */
   pendingBytes = 0;
 
@@ -32,19 +52,23 @@ export class Store {
   }
 
   /** The newest answer for such a request. */
-  find(key: string, identity: string, headers: HeaderBag): Entry | undefined {
+  find(key: string, { asker, headers }: Asking): Entry | undefined {
     const variants = this.#byKey.get(key);
     if (variants === undefined) return undefined;
-    const entry = variants.findLast((variant) => fits(variant, identity, headers));
+    const entry = variants.findLast((variant) => fits(variant, asker, headers));
     if (entry !== undefined) this.#use(entry);
     return entry;
   }
 
-  /** Keeps an answer in the place of those it answers for. @returns false for one that is too large. */
-  put(entry: Entry, limits: Limits, requestHeaders: HeaderBag | null = null): boolean {
+  /**
+   * Keeps an answer in the place of those it answers for.
+   * @param asking the request it was made for.
+   * @returns false for one that is too large.
+   */
+  put(entry: Entry, limits: Limits, asking: Asking | null = null): boolean {
     const size = sizeOf(entry) + limits.overheadBytes;
-    if (requestHeaders !== null) {
-      const before = this.find(entry.key, entry.identity, requestHeaders);
+    if (asking !== null) {
+      const before = this.find(entry.key, asking);
       if (before !== undefined) this.drop(before);
     }
     this.#dropEqual(entry);
@@ -78,20 +102,41 @@ export class Store {
     for (const entry of this.#byKey.get(key)?.slice() ?? []) this.drop(entry);
   }
 
+  /** Something was changed at an address: its answers, and those under way that were asked for before, are worthless. */
+  changed(key: string): void {
+    this.dropAll(key);
+    this.#changes.delete(key);
+    this.#changes.set(key, moment());
+    if (this.#changes.size <= MAX_CHANGES) return;
+    for (const [oldest, at] of this.#changes) {
+      this.#changes.delete(oldest);
+      this.#changedBefore = at;
+      return;
+    }
+  }
+
+  /** True when nothing was changed at an address since an answer was asked for. @param askedAt see `moment`. */
+  isUnchanged(key: string, askedAt: number): boolean {
+    return askedAt > this.#changedBefore && askedAt > (this.#changes.get(key) ?? 0);
+  }
+
   clear(): void {
     this.#byKey.clear();
     this.#sizes.clear();
     this.#newest = null;
     this.#bytes = 0;
+    this.#changes.clear();
+    this.#changedBefore = moment();
   }
 
-  /** The same variant, as another process made it. */
+  /** The same variant, as it was made before. */
   #dropEqual(entry: Entry): void {
+    const varies = JSON.stringify(entry.varies);
     const equal = this.#byKey
       .get(entry.key)
       ?.find(
-        ({ identity, varies }) =>
-          identity === entry.identity && JSON.stringify(varies) === JSON.stringify(entry.varies),
+        (other) =>
+          other.identity === entry.identity && other.person === entry.person && JSON.stringify(other.varies) === varies,
       );
     if (equal !== undefined) this.drop(equal);
   }

@@ -1,11 +1,18 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { Agent, get } from 'node:http';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { Agent, get, type ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { until } from '../../../support/conditions.ts';
 import { startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
 
 const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const size = 100_000;
+
+interface Outcome {
+  readonly status: number;
+  readonly length: number;
+}
 
 describe('the http cache of several workers', function () {
   // They are processes, which take their time to start on a busy machine.
@@ -13,33 +20,44 @@ describe('the http cache of several workers', function () {
   let backend: TestBackend;
   let gateway: Operations;
   let base: string;
+  /** The first requests for what is held back; further ones are answered. */
+  const held: ServerResponse[] = [];
   const agents: Agent[] = [];
 
+  const answer = (response: ServerResponse) => response.end(JSON.stringify({ size: 'x'.repeat(size) }));
+
   before(async () => {
-    backend = await startBackend(({ method }, response) => {
+    backend = await startBackend(({ target }, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'max-age=600' });
-      response.end(JSON.stringify({ method, size: 'x'.repeat(100_000) }));
+      if (target.startsWith('/held') && callsTo(target) === 1) held.push(response);
+      else answer(response);
     });
     const one = { host: [backend.url], extra_config: { 'qos/http-cache': { shared: true } } };
     gateway = await startGateway(
       {
+        timeout: '30s',
         endpoints: [
           { endpoint: '/a/{id}', backend: [{ ...one, url_pattern: '/a/{id}' }] },
+          { endpoint: '/held/{id}', backend: [{ ...one, url_pattern: '/held/{id}' }] },
+          { endpoint: '/soon/{id}', timeout: '1s', backend: [{ ...one, url_pattern: '/held/{id}' }] },
           { endpoint: '/change/{id}', backend: [{ ...one, url_pattern: '/a/{id}', method: 'DELETE' }] },
         ],
       },
-      { workers: { count: 2, program, args: [] } },
+      { workers: { count: 3, program, args: [] } },
     );
     base = `http://127.0.0.1:${(await gateway.listen()).port}`;
   });
+  afterEach(() => {
+    for (const agent of agents.splice(0)) agent.destroy();
+    held.length = 0;
+  });
   after(async () => {
-    for (const agent of agents) agent.destroy();
     await gateway.close();
     await backend.close();
   });
 
   /** A client whose requests go over one connection, to one worker. */
-  function client(): (path: string) => Promise<number> {
+  function client(): (path: string) => Promise<Outcome> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     agents.push(agent);
     return (path) =>
@@ -47,33 +65,101 @@ describe('the http cache of several workers', function () {
         get(base + path, { agent }, async (response) => {
           let length = 0;
           for await (const chunk of response) length += (chunk as Buffer).length;
-          resolve(length);
+          resolve({ status: response.statusCode!, length });
         }).on('error', reject);
       });
   }
 
+  const clients = (count: number) => Array.from({ length: count }, client);
+  const isWhole = ({ status, length }: Outcome) => status === 200 && length > size;
   const callsTo = (target: string) =>
-    backend.requests.filter((seen) => seen.method === 'GET' && seen.target === target);
+    backend.requests.filter((seen) => seen.method === 'GET' && seen.target === target).length;
+  const inFlight = () => gateway.processes.countInFlight();
+  const pids = () => gateway.processes.workers.map(({ pid }) => pid!);
 
   it('is one: what one worker has fetched all of them have, until it is changed or emptied', async () => {
-    const clients = Array.from({ length: 6 }, client);
-    const all = async (path: string) =>
-      (await Promise.all(clients.map((ask) => ask(path)))).every((length) => length > 100_000);
-    ok(await clients[0]!('/a/1'));
-    await until(async () => {
-      const before = callsTo('/a/1').length;
-      return (await all('/a/1')) && callsTo('/a/1').length === before;
-    });
-    ok(callsTo('/a/1').length <= 2, `${callsTo('/a/1').length} calls`);
+    const all = clients(9);
+    const everybody = async (path: string) => (await Promise.all(all.map((ask) => ask(path)))).every(isWhole);
+    ok(isWhole(await all[0]!('/a/1')));
+    ok(await everybody('/a/1'));
+    equal(callsTo('/a/1'), 1);
 
-    const before = callsTo('/a/1').length;
-    await clients[0]!('/change/1');
-    await until(async () => (await all('/a/1')) && callsTo('/a/1').length > before);
+    await all[0]!('/change/1');
+    await until(async () => (await everybody('/a/1')) && callsTo('/a/1') === 2);
 
-    await all('/a/1');
-    const settled = callsTo('/a/1').length;
     equal(gateway.emptyCache('http'), true);
-    await until(async () => (await all('/a/1')) && callsTo('/a/1').length > settled);
-    deepEqual(gateway.caches, ['http']);
+    await until(async () => (await everybody('/a/1')) && callsTo('/a/1') === 3);
+    ok(await everybody('/a/1'));
+    deepEqual([callsTo('/a/1'), gateway.caches], [3, ['http']]);
+  });
+
+  it('asks the backend once for all of them, however many ask at once', async () => {
+    const asking = clients(60).map((ask) => ask('/held/1'));
+    await until(async () => (await inFlight()) === 60);
+    equal(held.length, 1);
+    answer(held[0]!);
+    ok((await Promise.all(asking)).every(isWhole));
+    equal(callsTo('/held/1'), 1);
+  });
+
+  it('goes on with another worker when the one that asked dies', async () => {
+    const asking = clients(12).map((ask) => ask('/soon/2').catch(() => null));
+    await until(async () => (await inFlight()) === 12);
+    equal(held.length, 1);
+    const before = pids();
+    const pid = ownerOf(held[0]!.socket!.remotePort!);
+    if (pid === null) return this.ctx.skip();
+    process.kill(pid, 'SIGKILL');
+    const left = (await Promise.all(asking)).filter((outcome) => outcome !== null);
+    ok(left.length > 0 && left.every(isWhole), JSON.stringify(left));
+    await until(() => gateway.processes.converged && pids().every((each) => each !== pid) && pids().length === 3);
+    ok(pids().some((each) => !before.includes(each)));
+  });
+
+  it('goes on without the worker that hangs', async () => {
+    const asking = clients(12).map((ask) => ask('/soon/3').catch(() => null));
+    await until(async () => (await inFlight()) === 12);
+    const pid = ownerOf(held[0]!.socket!.remotePort!);
+    if (pid === null) return this.ctx.skip();
+    process.kill(pid, 'SIGSTOP');
+    const first = await Promise.race(asking);
+    process.kill(pid, 'SIGCONT');
+    ok(first && isWhole(first));
+    answer(held[0]!);
+    await Promise.all(asking);
+  });
+
+  it('gives a worker that starts what the others have', async () => {
+    const ask = client();
+    ok(isWhole(await ask('/a/4')));
+    const before = pids();
+    for (const pid of before) {
+      process.kill(pid, 'SIGKILL');
+      await until(() => gateway.processes.converged && !pids().includes(pid));
+    }
+    ok(pids().every((pid) => !before.includes(pid)));
+    ok((await Promise.all(clients(9).map((each) => each('/a/4')))).every(isWhole));
+    equal(callsTo('/a/4'), 1);
   });
 });
+
+/** The process that has the other end of a connection from this port; null where the system does not say. */
+function ownerOf(port: number): number | null {
+  const local = port.toString(16).toUpperCase().padStart(4, '0');
+  let inode: string | undefined;
+  try {
+    const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n');
+    inode = lines
+      .find((line) => line.trim().split(/\s+/)[1]?.endsWith(`:${local}`))
+      ?.trim()
+      .split(/\s+/)[9];
+  } catch {}
+  if (inode === undefined) return null;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const links = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+      if (links.includes(`socket:[${inode}]`)) return Number(pid);
+    } catch {}
+  }
+  return null;
+}

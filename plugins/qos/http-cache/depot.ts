@@ -1,0 +1,95 @@
+import { HeaderBag } from '#contract';
+import { readDirectives } from './directives.ts';
+import { MAX_WAIT_MS, Unkept } from './flights.ts';
+import type { News, Question, Response } from './messages.ts';
+import { type Limits, Store } from './store.ts';
+import { judge } from './use.ts';
+
+/** A worker that fetches for all of them. */
+interface Claim {
+  readonly by: string;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  isAwaited: boolean;
+}
+
+/** Fetches of which it is known who makes them; of those of workers that died before they ended the oldest go first. */
+const MAX_CLAIMS = 10_000;
+
+type Find = Extract<Question, { does: 'find' }>;
+type Put = Extract<Question, { does: 'put' }>;
+type Land = Extract<Question, { does: 'land' }>;
+type Tell = (news: News) => void;
+
+const done: Response = { does: 'done', entry: null };
+
+/** The store of all workers, in the process that owns it: it says which of them fetches what. */
+export class Depot {
+  readonly #store = new Store();
+  readonly #unkept = new Unkept();
+  readonly #claims = new Map<string, Claim>();
+
+  /** @param tell lets every worker know. @param now milliseconds since 1970. */
+  answer(question: Question, limits: Limits, tell: Tell, now: number): Response {
+    switch (question.does) {
+      case 'find':
+        return this.#find(question, now);
+      case 'put':
+        this.#put(question, limits, tell, now);
+        break;
+      case 'land':
+        this.#end(question, tell, now);
+        break;
+      case 'drop':
+        for (const key of question.keys) this.#store.changed(key);
+        tell(question);
+        break;
+      case 'clear':
+        this.#store.clear();
+        tell(question);
+    }
+    return done;
+  }
+
+  #find({ by, key, asker, headers: list, heldSince }: Find, now: number): Response {
+    const headers = new HeaderBag(list as string[]);
+    const kept = this.#store.find(key, { asker, headers });
+    const entry = kept !== undefined && (heldSince === null || kept.since > heldSince) ? kept : null;
+    if (entry !== null && judge(entry, readDirectives(headers), now) === 'fresh') return { does: 'give', entry };
+    const claim = this.#claims.get(key);
+    if (claim !== undefined && claim.by !== by && now - claim.since < MAX_WAIT_MS) {
+      claim.isAwaited = true;
+      return { does: 'wait', entry };
+    }
+    if (!this.#unkept.has(key, now)) this.#claim(key, by, now);
+    return { does: 'fetch', entry };
+  }
+
+  #claim(key: string, by: string, now: number): void {
+    this.#claims.delete(key);
+    this.#claims.set(key, { by, since: now, isAwaited: false });
+    if (this.#claims.size <= MAX_CLAIMS) return;
+    for (const oldest of this.#claims.keys()) {
+      this.#claims.delete(oldest);
+      return;
+    }
+  }
+
+  #put({ by, entry, asker, headers, askedAt }: Put, limits: Limits, tell: Tell, now: number): void {
+    const { key } = entry;
+    const asking = { asker, headers: new HeaderBag(headers as string[]) };
+    const isFirst = this.#store.find(key, asking) === undefined;
+    const isKept = this.#store.isUnchanged(key, askedAt) && this.#store.put(entry, limits, asking);
+    // What other workers have of that address is older.
+    if (!isFirst) tell({ does: 'renew', by, keys: [key] });
+    this.#end({ by, key, landing: isKept ? 'kept' : 'not kept' }, tell, now);
+  }
+
+  #end({ by, key, landing }: Pick<Land, 'by' | 'key' | 'landing'>, tell: Tell, now: number): void {
+    const claim = this.#claims.get(key);
+    if (claim?.by !== by) return;
+    this.#claims.delete(key);
+    this.#unkept.note(key, landing, now);
+    if (claim.isAwaited) tell({ does: 'land', by, key, landing });
+  }
+}

@@ -1,0 +1,115 @@
+import { type Call, CancelledError, discard, HeaderBag, type PipeRequest, Reply, type Step } from '#contract';
+import { type Asking, type Caching, give } from './caching.ts';
+import { confirmed, type Entry, entryOf, type Received } from './entry.ts';
+import type { Landing } from './flights.ts';
+import { keepBody } from './keep-body.ts';
+import { moment } from './store.ts';
+import { helpsOnError } from './use.ts';
+
+/** What a fetch has brought for others. */
+export interface Kept {
+  readonly entry: Entry;
+  /** When it was asked for: see `moment`. */
+  readonly askedAt: number;
+}
+
+/** Told once how a fetch ends; `kept` is null unless it is `kept`. */
+export type Ending = (landing: Landing, kept: Kept | null) => void;
+
+/** Asks the backend, and keeps what it says. */
+export async function fetch(
+  caching: Caching,
+  next: Step<PipeRequest>,
+  asking: Asking,
+  call: Call,
+  end: Ending,
+): Promise<Reply> {
+  const { store, counted } = caching;
+  const { request, key, asked, asker } = asking;
+  const stale = store.find(key, asking);
+  const since = moment();
+  const askedAt = Date.now();
+  const own = request.headers;
+  const isConfirming = stale !== undefined && confirmable(stale);
+  if (isConfirming) request.headers = confirming(own, stale);
+  let reply: Reply;
+  try {
+    reply = await next(request, call);
+  } catch (error) {
+    end('failed', null);
+    throw error;
+  } finally {
+    request.headers = own;
+  }
+  const received: Received = { reply, request, askedAt, cameAt: Date.now(), ruling: rulingOf(caching, reply, request) };
+  const keep = (entry: Entry): void => {
+    const isKept = store.isUnchanged(key, since);
+    if (isKept) store.put(entry, caching.limits, asking);
+    end(isKept ? 'kept' : 'not kept', isKept ? { entry, askedAt: since } : null);
+  };
+  if (isConfirming && reply.status === 304 && reply.errors.length === 0) {
+    counted('confirmed');
+    discard(reply.body);
+    const { entry, isKept } = confirmed(stale, received, asked, asker);
+    if (isKept) keep(entry);
+    else {
+      store.drop(stale);
+      end('not kept', null);
+    }
+    return give(caching, entry, asking, received.cameAt);
+  }
+  if (reply.errors.length > 0 || reply.status >= 500) {
+    const isCancelled = reply.errors.some((error) => error instanceof CancelledError);
+    if (stale && !isCancelled && helpsOnError(stale, asked, received.cameAt)) {
+      counted('stale');
+      discard(reply.body);
+      end('failed', null);
+      return give(caching, stale, asking, received.cameAt);
+    }
+    if (reply.errors.length > 0) {
+      end(isCancelled ? 'cancelled' : 'failed', null);
+      return reply;
+    }
+  }
+  counted('miss');
+  const entry = reply.data === null && !reply.skipped ? entryOf(received, asked, key, asker) : null;
+  if (stale) store.drop(stale);
+  if (entry === null) {
+    end('not kept', null);
+    return reply;
+  }
+  reply.body = keepBody(reply.body, caching.maxBytes, store, (whole, error) => {
+    if (whole !== null) keep({ ...entry, body: reply.body === null ? null : whole });
+    else end(error instanceof CancelledError ? 'cancelled' : error ? 'failed' : 'not kept', null);
+  });
+  return reply;
+}
+
+/** The headers of a reply as they are once everybody outside of the cache has changed them. */
+function rulingOf({ changes }: Caching, reply: Reply, request: PipeRequest): Reply['headers'] {
+  if (changes.length === 0 || reply.errors.length > 0) return reply.headers;
+  const changed = Reply.raw(reply.status, reply.headers.copy(), null);
+  try {
+    for (const change of changes) change(changed, request);
+  } catch {
+    // Whoever cannot change it fails the call.
+    return new HeaderBag(['Cache-Control', 'no-store']);
+  }
+  return changed.headers;
+}
+
+function confirmable({ headers }: Entry): boolean {
+  return headers.some((name, at) => at % 2 === 0 && /^(?:etag|last-modified)$/i.test(name));
+}
+
+/** The headers of a request that asks whether a kept answer still holds. */
+function confirming(own: PipeRequest['headers'], stale: Entry): PipeRequest['headers'] {
+  const headers = own.copy();
+  headers.filter((name) => !/^if-(?:none-match|modified-since|match|unmodified-since|range)$/.test(name));
+  for (let at = 0; at < stale.headers.length; at += 2) {
+    const name = stale.headers[at]!.toLowerCase();
+    if (name === 'etag') headers.set('If-None-Match', stale.headers[at + 1]!);
+    if (name === 'last-modified') headers.set('If-Modified-Since', stale.headers[at + 1]!);
+  }
+  return headers;
+}

@@ -1,0 +1,55 @@
+import { HeaderBag, Reply } from '#contract';
+
+/** Bytes from `start` to before `end`. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * What a request for a range gets of a whole answer with status 200: 206 with the part, 416 where there is none, or the whole
+ * for several ranges, units other than bytes, what cannot be read, and an `If-Range` that does not hold.
+ * @param whole with its headers, and its body where every byte of it is there.
+ */
+export function partOf(whole: Reply, asked: HeaderBag): Reply {
+  const { headers, body } = whole;
+  const range = asked.get('range');
+  if (range === undefined || whole.status !== 200 || !(body instanceof Uint8Array)) return whole;
+  const condition = asked.get('if-range');
+  if (condition !== undefined && !holds(condition, headers)) return whole;
+  const span = spanOf(range, body.length);
+  if (span === 'whole') return whole;
+  const part = new HeaderBag(headers.list.slice());
+  part.delete('content-length');
+  if (span === 'none') {
+    part.filter((name) => !name.startsWith('content-'));
+    part.set('Content-Range', `bytes */${body.length}`);
+    return Reply.raw(416, part, null);
+  }
+  part.set('Content-Range', `bytes ${span.start}-${span.end - 1}/${body.length}`);
+  return Reply.raw(206, part, body.subarray(span.start, span.end));
+}
+
+function spanOf(range: string, length: number): Span | 'whole' | 'none' {
+  const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(range) ?? [];
+  if (first === '' && last === '') return 'whole';
+  if (first === '') {
+    const suffix = Number(last);
+    if (suffix === 0) return 'none';
+    return length === 0 ? 'whole' : { start: Math.max(length - suffix, 0), end: length };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return 'whole';
+  if (start >= length) return 'none';
+  return { start, end: last === '' ? length : Math.min(Number(last) + 1, length) };
+}
+
+/** True for a condition that names the very answer that is kept: by a strong tag, or by the time of a change long before it. */
+function holds(condition: string, headers: HeaderBag): boolean {
+  const wanted = condition.trim();
+  if (wanted.startsWith('"')) return headers.get('etag') === wanted;
+  const modified = Date.parse(headers.get('last-modified') ?? '');
+  if (Number.isNaN(modified) || wanted !== headers.get('last-modified')) return false;
+  // Within the second it was made it may have changed twice.
+  return modified + 1000 <= Date.parse(headers.get('date') ?? '');
+}

@@ -1,0 +1,199 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { Call, HeaderBag } from '#contract';
+import { Depot } from '../../../../plugins/qos/http-cache/depot.ts';
+import type { Entry } from '../../../../plugins/qos/http-cache/entry.ts';
+import { Flights } from '../../../../plugins/qos/http-cache/flights.ts';
+import { GatewayStore } from '../../../../plugins/qos/http-cache/gateway-store.ts';
+import { type News, pack, type Question, type Response, unpack } from '../../../../plugins/qos/http-cache/messages.ts';
+import { moment } from '../../../../plugins/qos/http-cache/store.ts';
+
+const limits = { maxItems: 10, maxBytes: 10_000, overheadBytes: 0 };
+const asker = { identity: '', person: '' };
+const asking = { asker, headers: new HeaderBag() };
+const policy = { lifetime: 60, noCache: false, mustRevalidate: false, staleWhileRevalidate: 0, staleIfError: 0 };
+
+function entry(since = 0, more: Partial<Entry> = {}): Entry {
+  const body = Buffer.from(`body of ${since}`);
+  return {
+    ...asker,
+    key: 'k',
+    varies: [],
+    status: 200,
+    headers: ['A', '1'],
+    body,
+    since,
+    initialAge: 0,
+    policy,
+    ...more,
+  };
+}
+
+/** The owner of a store, asked by workers named by letters. */
+class Stand {
+  readonly depot = new Depot();
+  readonly news: News[] = [];
+  now = 1000;
+
+  answer(question: Question): Response {
+    return this.depot.answer(question, limits, (news) => this.news.push(news), this.now);
+  }
+
+  find(by: string, heldSince: number | null = null): string {
+    const { does, entry: sent } = this.answer({ does: 'find', by, key: 'k', asker, headers: [], heldSince });
+    return sent ? `${does} ${sent.since}` : does;
+  }
+
+  put(by: string, what: Entry, askedAt = moment()): void {
+    this.answer({ does: 'put', by, entry: what, asker, headers: [], askedAt });
+  }
+}
+
+describe('the store that workers share', () => {
+  it('lets one worker fetch and the others wait, and tells them how it ends', () => {
+    const stand = new Stand();
+    deepEqual([stand.find('a'), stand.find('b'), stand.find('c')], ['fetch', 'wait', 'wait']);
+    stand.put('a', entry(stand.now));
+    deepEqual(stand.news, [{ does: 'land', by: 'a', key: 'k', landing: 'kept' }]);
+    deepEqual([stand.find('b'), stand.find('d')], ['give 1000', 'give 1000']);
+  });
+
+  it('tells nobody of a fetch for which nobody waits', () => {
+    const stand = new Stand();
+    stand.find('a');
+    stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
+    deepEqual([stand.news, stand.find('b')], [[], 'fetch']);
+  });
+
+  it('lets nobody wait for a worker that has been silent for long, nor for itself', () => {
+    const stand = new Stand();
+    deepEqual([stand.find('a'), stand.find('a'), stand.find('b')], ['fetch', 'fetch', 'wait']);
+    stand.now += 5000;
+    deepEqual([stand.find('b'), stand.find('c')], ['fetch', 'wait']);
+    // The first one has come back: it is another one's turn.
+    stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
+    equal(stand.find('c'), 'wait');
+  });
+
+  it('lets nobody wait for what is not kept, for a while', () => {
+    const stand = new Stand();
+    stand.find('a');
+    stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'not kept' });
+    deepEqual([stand.find('a'), stand.find('b')], ['fetch', 'fetch']);
+    stand.now += 5000;
+    deepEqual([stand.find('a'), stand.find('b')], ['fetch', 'wait']);
+  });
+
+  it('remembers only so many fetches', () => {
+    const stand = new Stand();
+    stand.find('a');
+    for (let each = 0; each < 10_000; each++) {
+      stand.answer({ does: 'find', by: 'a', key: `other ${each}`, asker, headers: [], heldSince: null });
+    }
+    equal(stand.find('b'), 'fetch');
+  });
+
+  it('sends what is stale to whoever fetches, unless the worker has it', () => {
+    const stand = new Stand();
+    stand.put('a', entry(500));
+    stand.now = 100_000;
+    deepEqual([stand.find('b'), stand.find('a', 500)], ['fetch 500', 'wait']);
+  });
+
+  it('tells the others when what they have is replaced', () => {
+    const stand = new Stand();
+    stand.put('a', entry(1));
+    stand.put('b', entry(2));
+    deepEqual(stand.news, [{ does: 'renew', by: 'b', keys: ['k'] }]);
+  });
+
+  it('keeps nothing that was asked for before something was changed, or everything emptied', () => {
+    for (const change of [
+      { does: 'drop', by: 'b', keys: ['k'] },
+      { does: 'clear', by: 'b' },
+    ] as const) {
+      const stand = new Stand();
+      const askedAt = moment();
+      stand.put('a', entry(1), askedAt);
+      stand.answer(change);
+      equal(stand.find('c'), 'fetch');
+      stand.put('a', entry(2), askedAt);
+      equal(stand.find('d'), 'wait');
+      stand.put('c', entry(stand.now));
+      equal(stand.find('d'), 'give 1000');
+      deepEqual(stand.news[0], change);
+    }
+  });
+
+  it('says of what is too large for it that it is not kept', () => {
+    const stand = new Stand();
+    stand.find('a');
+    stand.find('b');
+    stand.put('a', entry(1, { body: Buffer.alloc(20_000) }));
+    deepEqual(stand.news, [{ does: 'land', by: 'a', key: 'k', landing: 'not kept' }]);
+  });
+
+  it('sends messages as they are, bodies byte for byte', () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    for (const body of [bytes, Buffer.alloc(0), null]) {
+      const message = { does: 'give', entry: entry(1, { body, varies: [['a', null]] }) } as const;
+      deepEqual(unpack(pack(message)), message);
+    }
+    deepEqual(unpack(pack({ does: 'wait', entry: null })), { does: 'wait', entry: null });
+  });
+});
+
+describe('a worker without its owner', () => {
+  afterEach(() => mock.timers.reset());
+
+  it('waits for it only for a moment, and then does not ask for a while', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const asked: Question[] = [];
+    const silent = (bytes: Uint8Array) => {
+      asked.push(unpack(bytes));
+      return new Promise<never>(() => {});
+    };
+    const store = new GatewayStore(silent, 'a');
+    const finding = store.find('k', asking, undefined);
+    mock.timers.tick(250);
+    equal(await finding, null);
+    equal(await store.find('k', asking, undefined), null);
+    store.put(entry(), asking, 0);
+    store.land('k', 'failed');
+    deepEqual(
+      asked.map(({ does }) => does),
+      ['find'],
+    );
+    // What others must not go on giving is told in any case.
+    store.drop(['k']);
+    equal(asked.length, 2);
+  });
+
+  it('goes on at once when it cannot be asked', async () => {
+    const store = new GatewayStore(() => Promise.reject(new Error('gone')), 'a');
+    equal(await store.find('k', asking, undefined), null);
+  });
+
+  it('sends no large body, and no more bodies than so many at once', () => {
+    const asked: Question[] = [];
+    const store = new GatewayStore((bytes) => {
+      asked.push(unpack(bytes));
+      return new Promise<never>(() => {});
+    }, 'a');
+    store.put(entry(1, { body: Buffer.alloc(5 * 2 ** 20) }), asking, 0);
+    for (let each = 0; each < 6; each++) store.put(entry(1, { body: Buffer.alloc(4 * 2 ** 20) }), asking, 0);
+    const puts = asked.filter(({ does }) => does === 'put').length;
+    deepEqual([puts, asked.filter(({ does }) => does === 'land').length], [4, 3]);
+  });
+
+  it('hears of an end that comes before it waits', async () => {
+    const flights = new Flights();
+    const flight = flights.expect('k');
+    flights.landedElsewhere('k', 'kept');
+    flights.landedElsewhere('k', 'failed');
+    equal(await flight.wait(new Call()), 'kept');
+    flights.forget('k', flight);
+    flights.landedElsewhere('k', 'kept');
+    ok(flights.expect('k') !== flight);
+  });
+});
