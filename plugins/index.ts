@@ -37,6 +37,8 @@ const plugins: Manifest = {
   'modifier/lua-endpoint': () => import('./modifier/lua-endpoint.ts'),
   'modifier/lua-proxy': () => import('./modifier/lua-proxy.ts'),
   'modifier/martian': () => import('./modifier/martian/index.ts'),
+  'plugin/middleware': () => import('./plugin/middleware.ts'),
+  'plugin/req-resp-modifier': () => import('./plugin/req-resp-modifier.ts'),
   proxy: () => import('./proxy/index.ts'),
   'qos/circuit-breaker': () => import('./qos/circuit-breaker/index.ts'),
   'qos/circuit-breaker/http': () => import('./qos/circuit-breaker/http.ts'),
@@ -69,6 +71,7 @@ export const catalogue: Catalogue = {
   order,
   compatibility,
   audit: () => import('./audit/index.ts'),
+  adapt: () => import('./plugin/adapt.ts'),
   always: ['server/health', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',
 };

@@ -72,21 +72,20 @@ export const order: Order = {
     'modifier/response-body-generator',
     'modifier/response-body',
     'modifier/jmespath',
+    // Static data is added to what everything inside answered, plugins included.
+    'proxy',
     'plugin/middleware',
     'plugin/req-resp-modifier',
     'modifier/request-body-generator',
     'modifier/body-generator',
     'workflow',
-    // Static data is added to what the backends answered.
-    'proxy',
   ],
   backend: [
     'backend/conditional',
     // What builds the request does so before anybody looks at it.
     'backend/graphql',
     'backend/soap',
-    // Scripts and plugins of the operator's are none of the breaker's business.
-    'plugin/middleware',
+    // What modifiers refuse is none of the breaker's business.
     'plugin/req-resp-modifier',
     'telemetry/opentelemetry',
     'telemetry/newrelic',
@@ -96,6 +95,7 @@ export const order: Order = {
     'qos/circuit-breaker',
     'qos/ratelimit/proxy',
     'governance/quota',
+    'plugin/middleware',
     'modifier/lua-backend',
     'security/policies',
     'validation/cel',

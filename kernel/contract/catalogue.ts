@@ -14,9 +14,17 @@ export interface Catalogue {
   readonly audit?: () => Promise<{ readonly rules: readonly AuditRule[] }>;
   /** Plugins that are attached to every service, without a namespace in its configuration. */
   readonly always?: readonly Namespace[];
+  /** Makes a plugin of a module that was written for another gateway's extension points. */
+  readonly adapt?: () => Promise<{ readonly adapt: AdaptModule }>;
   /** The plugin whose protocol serves backends that no other protocol claims. */
   readonly defaultProtocol: Namespace;
 }
+
+/**
+ * @param module what the module exports. @param file its path, for messages.
+ * @returns undefined for a module of no such form. @throws ConfigError for one that has the form and is wrong.
+ */
+export type AdaptModule = (module: Readonly<Record<string, unknown>>, file: string) => Plugin | undefined;
 
 /** Names in configurations that were made for older releases, or for more than this one can do. */
 export interface Compatibility {

@@ -233,7 +233,10 @@ export interface Plugin {
   readonly commands?: { readonly [name: string]: PluginCommand };
   /** What its configuration means for what stands beside it. It may have mistakes: it is not validated yet. */
   readonly meaning?: (config: Readonly<DataObject>, level: Level) => Meaning;
-  /** Attaches to every service, without a namespace in its configuration; only for plugins that `Catalogue.always` names. */
+  /**
+   * Attaches to every service, without a namespace in its configuration: what `Catalogue.always` names, and plugins that are
+   * given or loaded.
+   */
   readonly always?: (site: Site<undefined>) => AtService;
   readonly encodings?: readonly Encoding[];
   readonly discoveries?: readonly Discovery[];

@@ -59,7 +59,9 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     const { compilePipe } = context;
     const site = createSite(build, plugin, undefined, { pointer: '', log, offers, compilePipe, reads });
     const handed = collecting(build, '', () => plugin.always?.(site as unknown as Site<undefined>));
-    if (handed) service.push({ plugin, at: handed, pointer: '', reads });
+    if (!handed) continue;
+    offers.add(plugin, handed.offers);
+    service.push({ plugin, at: handed, pointer: '', reads });
   }
   const results = findPlugins(build, registry, config.extra_config, 'service', '');
   const attachService = (

@@ -24,7 +24,7 @@ export class Registry implements KnownPlugins {
   readonly #loaded = new Map<Namespace, Plugin>();
 
   /** @param loader of the registry that this one goes on from. */
-  constructor(catalogue: Catalogue, services: Services, loader = new PluginLoader()) {
+  constructor(catalogue: Catalogue, services: Services, loader = new PluginLoader(catalogue.adapt)) {
     this.catalogue = catalogue;
     this.loader = loader;
     this.#container = createProcessContainer(catalogue, services);
@@ -45,7 +45,8 @@ export class Registry implements KnownPlugins {
   /** Every namespace that a configuration may name, aliases included. */
   get namespaces(): readonly Namespace[] {
     const { plugins, always = [] } = this.catalogue;
-    return Object.keys(plugins).filter((name) => !always.includes(name));
+    const isNamed = (name: Namespace) => !always.includes(name) || (this.#loaded.get(name)?.places?.length ?? 0) > 0;
+    return Object.keys(plugins).filter(isNamed);
   }
 
   get compatibility(): Compatibility {

@@ -6,6 +6,7 @@ import { ConfigErrors } from '../../kernel/contract/internal.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { standDiscovery } from '../support/discovery.ts';
+import { exampleOffers } from '../support/example-offers.ts';
 import { underUnrelatedChanges } from '../support/unrelated-changes.ts';
 
 const phases: readonly Phase[] = ['middleware', 'request', 'endpoint', 'proxy', 'backend', 'transport'];
@@ -85,7 +86,10 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
 
   for (const [index, example] of examplesOf(schema).entries()) {
     it(`takes its example ${index + 1} twice over, has its place in the order of its phases, and gives everything back`, async () => {
-      const standing = await openHarness(plugin, at, example, { endpoint: { method: 'POST' } });
+      const standing = await openHarness(plugin, at, example, {
+        endpoint: { method: 'POST' },
+        offers: exampleOffers(plugin),
+      });
       deepEqual(standing.warnings, []);
       const unordered = phases.filter((phase) => phase in standing.attached && !catalogue.order[phase].includes(name));
       deepEqual(unordered, []);

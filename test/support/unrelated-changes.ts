@@ -1,6 +1,7 @@
 import type { Level, Plugin, Reply, ServiceConfig } from '#contract';
 import { type Harness, type HarnessOptions, openHarness, type TestRequest } from '../../kernel/testing/index.ts';
 import { testService } from '../../kernel/testing/test-config.ts';
+import { exampleOffers } from './example-offers.ts';
 
 /** What a plugin answers in a configuration, and in one where everything is another that it did not ask for. */
 export interface Compared {
@@ -27,7 +28,7 @@ export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: u
     for (const request of requests) responses.push(shown(await gate.send(request)));
     return responses;
   };
-  const around: HarnessOptions = { endpoint: { method: 'POST' }, services: { clock } };
+  const around: HarnessOptions = { endpoint: { method: 'POST' }, services: { clock }, offers: exampleOffers(plugin) };
   const first = await openHarness(plugin, at, config, around);
   // What it asks for later counts for nothing: it was attached with what it was told then.
   const { settings } = first.reads;

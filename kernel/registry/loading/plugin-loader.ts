@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { dirname, join, relative, resolve } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { ConfigError, isObject, type Plugin } from '#contract';
+import { type Catalogue, ConfigError, isObject, type Plugin, type PluginSource } from '#contract';
 import { type FileReader, ModuleGraph, SOURCE_FILE } from './module-graph.ts';
 import { packageEntry } from './packages.ts';
 import { wrongWith } from './plugin-check.ts';
@@ -47,11 +47,13 @@ const REMEMBERED = 500;
  * Codes: PLUGIN_FOLDER, PLUGIN_PACKAGE, PLUGIN_LOAD, PLUGIN_INVALID, PLUGIN_DUPLICATE, PLUGIN_NAME; PLUGIN_NONE as a warning.
  */
 export class PluginLoader {
+  readonly #adapt: Catalogue['adapt'];
   readonly #loadMs: number;
   readonly #instances = new LRUCache<string, Instance>({ max: REMEMBERED });
 
-  /** @param loadMs longest time for one file to be evaluated. */
-  constructor(loadMs = LOAD_MS) {
+  /** @param adapt as of `Catalogue`. @param loadMs longest time for one file to be evaluated. */
+  constructor(adapt: Catalogue['adapt'] = undefined, loadMs = LOAD_MS) {
+    this.#adapt = adapt;
     this.#loadMs = loadMs;
   }
 
@@ -133,13 +135,30 @@ export class PluginLoader {
     try {
       const exports = await graph.evaluate(this.#loadMs);
       const hashes = new Map(graph.files.map((path) => [path, hash('sha256', files.read(path))]));
-      const instance = { plugins: pluginsIn(exports, file, pointer, hashes), hashes };
+      const written = (await this.#adapted(exports, file, pointer)) ?? checkedIn(exports, file, pointer);
+      const source = sourceOf(file, hashes);
+      const instance = { plugins: written.map((plugin) => Object.freeze({ ...plugin, source })), hashes };
       this.#instances.set(file, instance);
       return instance;
     } catch (error) {
       throw error instanceof ConfigError && error.pointer === pointer
         ? error
         : sourceError(pointer, error, file, graph.files);
+    }
+  }
+
+  /** The plugin of a module that was written for another gateway. @throws ConfigError as of `AdaptModule`. */
+  async #adapted(
+    exports: Readonly<Record<string, unknown>>,
+    file: string,
+    pointer: string,
+  ): Promise<readonly Plugin[] | undefined> {
+    const { adapt } = (await this.#adapt?.()) ?? {};
+    try {
+      const plugin = adapt?.(exports, file);
+      return plugin && [plugin];
+    } catch (error) {
+      throw error instanceof ConfigError ? error.at(pointer) : error;
     }
   }
 }
@@ -171,22 +190,20 @@ function isCurrent({ hashes }: Instance, files: FileReader): boolean {
   return true;
 }
 
-/** @throws ConfigError PLUGIN_INVALID. */
-function pluginsIn(
-  exports: Readonly<Record<string, unknown>>,
-  file: string,
-  pointer: string,
-  hashes: ReadonlyMap<string, string>,
-): readonly Plugin[] {
-  const exported = exports['plugin'] ?? exports['plugins'] ?? exports['default'];
+function sourceOf(file: string, hashes: ReadonlyMap<string, string>): PluginSource {
   const files = [...hashes.keys()];
   const sum = files.map((path) => `${relative(dirname(file), path)} ${hashes.get(path)}`).sort();
-  const source = Object.freeze({ file, hash: hash('sha256', sum.join('\n')), files });
+  return Object.freeze({ file, hash: hash('sha256', sum.join('\n')), files });
+}
+
+/** @throws ConfigError PLUGIN_INVALID. */
+function checkedIn(exports: Readonly<Record<string, unknown>>, file: string, pointer: string): readonly Plugin[] {
+  const exported = exports['plugin'] ?? exports['plugins'] ?? exports['default'];
   if (exported === undefined) return [];
   return (Array.isArray(exported) ? exported : [exported]).map((each: unknown) => {
     const wrong = wrongWith(each);
     if (wrong !== null) throw new ConfigError('PLUGIN_INVALID', pointer, `${file}: ${wrong}`);
-    return Object.freeze({ ...(each as Plugin), source });
+    return each as Plugin;
   });
 }
 

@@ -222,7 +222,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
   });
 
   it('that never come back from an endless loop are stopped and refused', async () => {
-    loader = new PluginLoader(50);
+    loader = new PluginLoader(undefined, 50);
     folder.write('a.ts', 'for (;;) {}');
     match(
       told(await load())[0]!,
@@ -231,7 +231,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
   });
 
   it('that await what never comes are refused', async () => {
-    loader = new PluginLoader(50);
+    loader = new PluginLoader(undefined, 50);
     folder.write('a.ts', 'await new Promise(() => {});');
     match(
       told(await load())[0]!,

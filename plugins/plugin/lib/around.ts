@@ -1,0 +1,104 @@
+import { type Call, discard, type Log, type PipeRequest, type Reply, type Step, type Wrap } from '#contract';
+import { Context } from './context.ts';
+import { failedBy, isFailure, NextFailed, noAnswer } from './failure.ts';
+import type { Made } from './make.ts';
+import { isRequestLike, PluginRequest, writeRequest } from './request.ts';
+import { isResponseLike, PluginResponse, toReply } from './response.ts';
+import { elsewhere, type SyncTime } from './sync-time.ts';
+
+/**
+ * Goes on with the request, changed as it is by then or another one, and gives the response.
+ * @throws Error where the call inside fails; uncaught it is the answer as it is.
+ */
+export type Next = (request?: object) => Promise<PluginResponse>;
+
+/** Runs around the rest of the pipe. */
+export type MiddlewareHandler = (context: Context, request: PluginRequest, next: Next) => unknown;
+
+/** How a middleware stands. */
+export interface MiddlewareStance {
+  /** Bytes pass undecoded. */
+  readonly raw: boolean;
+  readonly log: Log;
+  readonly time: SyncTime;
+}
+
+/** A middleware as a stage of the pipe. */
+export function aroundPipe(made: Made<MiddlewareHandler>, stance: MiddlewareStance): Wrap<PipeRequest> {
+  return (next) => (request, call) => new MiddlewareCall(made, stance, next, request, call).run();
+}
+
+/** One request on its way through one middleware. */
+class MiddlewareCall {
+  readonly #made: Made<MiddlewareHandler>;
+  readonly #stance: MiddlewareStance;
+  readonly #next: Step<PipeRequest>;
+  readonly #request: PipeRequest;
+  readonly #call: Call;
+  readonly #given: PluginRequest;
+  /** What came from inside. */
+  #responses: PluginResponse[] = [];
+  #isOver = false;
+
+  constructor(
+    made: Made<MiddlewareHandler>,
+    stance: MiddlewareStance,
+    next: Step<PipeRequest>,
+    request: PipeRequest,
+    call: Call,
+  ) {
+    this.#made = made;
+    this.#stance = stance;
+    this.#next = next;
+    this.#request = request;
+    this.#call = call;
+    this.#given = new PluginRequest(request);
+  }
+
+  async run(): Promise<Reply> {
+    const { handle, name } = this.#made;
+    const { time, raw, log } = this.#stance;
+    const what = `[PLUGIN: ${name}]`;
+    const context = new Context(this.#call, this.#request.client);
+    try {
+      const answer = await time.run(() => handle(context, this.#given, this.#goOn));
+      if (!isResponseLike(answer)) return this.#end(noAnswer(what, answer, log));
+      return this.#end(toReply(answer, raw, this.#call));
+    } catch (error) {
+      return this.#end(failedBy(error, what, log));
+    }
+  }
+
+  readonly #goOn: Next = (given = this.#given) => {
+    const going = elsewhere(() => this.#send(given));
+    // One that nobody waits for must not end the process.
+    going.catch(ignored);
+    return going;
+  };
+
+  async #send(given: object): Promise<PluginResponse> {
+    if (!isRequestLike(given)) throw new TypeError('next takes a request');
+    writeRequest(given, this.#given, this.#request, this.#call);
+    // What stands inside changes its copy, so that it can be called once more.
+    const reply = await this.#next(this.#request.copy(), this.#call);
+    if (isFailure(reply)) throw new NextFailed(reply);
+    const response = new PluginResponse(reply);
+    if (this.#isOver) discard(reply.body);
+    else this.#responses.push(response);
+    return response;
+  }
+
+  /** Nobody wants what came from inside and is no part of the answer. */
+  #end(reply: Reply): Reply {
+    this.#isOver = true;
+    for (const response of this.#responses) {
+      const inner = PluginResponse.replyOf(response);
+      const stream = PluginResponse.fieldOf(response)?.stream;
+      if (stream) this.#call.onEnd(() => stream.destroy());
+      else if (inner.body !== reply.body) discard(inner.body);
+    }
+    return reply;
+  }
+}
+
+function ignored(): void {}

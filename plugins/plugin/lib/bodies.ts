@@ -1,0 +1,66 @@
+import { Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
+import { ByteStream, type Call, RequestBody } from '#contract';
+
+/** What code may put in the place of a body. */
+export type GivenBody = string | Uint8Array | Readable | ReadableStream | AsyncIterable<unknown> | null | undefined;
+
+/** Longest body that `text` and `json` read into memory, in bytes, where nothing else is asked for. */
+export const BUFFER_LIMIT_BYTES = 1024 * 1024;
+
+/** The body of a request as a stream, which takes it when somebody first reads. */
+export function readableRequest(body: RequestBody): Readable {
+  return quiet(
+    Readable.from(
+      (async function* () {
+        const taken = body.take();
+        if (taken instanceof Uint8Array) yield taken;
+        else yield* taken as AsyncIterable<Uint8Array>;
+      })(),
+      { objectMode: false },
+    ),
+  );
+}
+
+/** The body of a reply, likewise. */
+export function readableReply(body: Uint8Array | ByteStream): Readable {
+  return quiet(body instanceof ByteStream ? body.readable() : Readable.from([body], { objectMode: false }));
+}
+
+/** @throws TypeError for what can be no body. */
+export function toRequestBody(given: GivenBody, call: Call): RequestBody | null {
+  if (given === null || given === undefined) return null;
+  if (typeof given === 'string' || given instanceof Uint8Array) return RequestBody.of(given);
+  return RequestBody.stream(streamOf(given, call), undefined);
+}
+
+/** @throws TypeError for what can be no body. */
+export function toReplyBody(given: GivenBody, call: Call): Uint8Array | ByteStream | null {
+  if (given === null || given === undefined) return null;
+  if (typeof given === 'string') return Buffer.from(given);
+  return given instanceof Uint8Array ? given : ByteStream.from(streamOf(given, call));
+}
+
+/** A stream that does not outlive the call, and whose failure is nobody's but its reader's. */
+function streamOf(given: Exclude<GivenBody, string | Uint8Array | null | undefined>, call: Call): Readable {
+  const stream = toReadable(given);
+  call.onEnd(() => stream.destroy());
+  return quiet(stream);
+}
+
+function toReadable(given: object): Readable {
+  if (given instanceof Readable) {
+    if (given.readableObjectMode || given.readableEncoding) throw new TypeError('the stream of a body is one of bytes');
+    return given;
+  }
+  if (given instanceof ReadableStream) return Readable.fromWeb(given);
+  if (Symbol.asyncIterator in given) return Readable.from(given as AsyncIterable<unknown>, { objectMode: false });
+  throw new TypeError('a body is a text, bytes or a stream of bytes');
+}
+
+/** Whoever reads a stream hears that it fails; where nobody does, that must not end the process. */
+function quiet(stream: Readable): Readable {
+  return stream.on('error', ignored);
+}
+
+function ignored(): void {}

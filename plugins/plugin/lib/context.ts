@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Call,
+  type ClientRequest,
+  claimsSlot,
+  type DataObject,
+  defineSlot,
+  type Slot,
+  traceSlot,
+} from '#contract';
+
+/** What all modules leave for one another on one request. */
+const stateSlot: Slot<Map<string, unknown>> = defineSlot('plugin state');
+const idSlot: Slot<string> = defineSlot('request id');
+
+/** What the modules of one request share. */
+export function stateOf(call: Call): Map<string, unknown> {
+  let state = call.get(stateSlot);
+  if (!state) {
+    state = new Map();
+    call.set(stateSlot, state);
+  }
+  return state;
+}
+
+/** What a handler learns about the request it is called for, besides the request. */
+export class Context {
+  readonly #call: Call;
+  readonly #client: ClientRequest;
+
+  constructor(call: Call, client: ClientRequest) {
+    this.#call = call;
+    this.#client = client;
+  }
+
+  /** Aborted when the client leaves or the time is over. */
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  /** When the request is aborted, in milliseconds since 1970; infinite for never. */
+  get deadline(): number {
+    return Date.now() + this.#call.remainingMs;
+  }
+
+  /** Shared by all modules of one request. */
+  get state(): Map<string, unknown> {
+    return stateOf(this.#call);
+  }
+
+  /** The claims of the validated token; null without one. */
+  get claims(): Readonly<DataObject> | null {
+    return this.#call.get(claimsSlot) ?? null;
+  }
+
+  /** The client's address, after the trusted-proxy rule. */
+  get clientIp(): string {
+    return this.#client.ip;
+  }
+
+  /** What the client calls the request in `X-Request-Id`, else a random name: the same for all modules of a request. */
+  get requestId(): string {
+    let id = this.#call.get(idSlot);
+    if (id === undefined) {
+      id = this.#client.headers.get('x-request-id') || randomUUID();
+      this.#call.set(idSlot, id);
+    }
+    return id;
+  }
+
+  /** The trace that the request belongs to; null where nobody traces. */
+  get span(): { readonly traceId: string; readonly spanId: string } | null {
+    return this.#call.get(traceSlot) ?? null;
+  }
+}

@@ -1,0 +1,34 @@
+import { type Data, definePort, type Port } from '#contract';
+import type { Host } from './host.ts';
+
+/** What a module brings: where in a request its code runs. */
+export type Kind = 'middleware' | 'requestModifier' | 'responseModifier' | 'httpClient' | 'httpServer';
+
+/** What the kinds are called in messages. */
+export const kindNames: Readonly<Record<Kind, string>> = {
+  middleware: 'middleware',
+  requestModifier: 'request modifier',
+  responseModifier: 'response modifier',
+  httpClient: 'HTTP client',
+  httpServer: 'HTTP server',
+};
+
+/**
+ * Makes a handler for one place of a configuration.
+ * @param config of a middleware what stands under its name there, of every other kind the whole namespace.
+ */
+export type Factory = (config: unknown, host: Host) => unknown;
+
+/** Finds the first mistake of the settings that stand under a name, and fills in defaults; null when there is none. */
+export type CheckSettings = (settings: Data) => { readonly pointer: string; readonly message: string } | null;
+
+/** One name and everything that a module brings under it. */
+export interface Handlers extends Readonly<Partial<Record<Kind, Factory>>> {
+  readonly name: string;
+  /** The file it comes from. */
+  readonly file: string;
+  readonly checkSettings?: CheckSettings | undefined;
+}
+
+/** Where modules written for the compatible product's extension points offer what they bring. */
+export const handlers: Port<Handlers> = definePort('plugin handlers');

@@ -1,0 +1,74 @@
+import type { ConfigError } from '#contract';
+import type { Factory, Kind } from './handlers.ts';
+import { kindNames } from './handlers.ts';
+import { type Host, type HostSite, hostFor } from './host.ts';
+import type { Named } from './place.ts';
+
+/** A handler of one place: there as soon as its configuration serves. */
+export interface Made<Handler> {
+  readonly name: string;
+  readonly handle: Handler;
+}
+
+/**
+ * Calls a factory, once for the place. One that answers with a promise is waited for before the configuration serves.
+ * @param read the handler of what the factory gave; undefined for what is none.
+ * @param more what the host of this kind offers besides.
+ * @throws ConfigError PLUGIN_FACTORY, with the file of the plugin.
+ */
+export function make<Handler>(
+  site: HostSite,
+  kind: Kind,
+  { entry, pointer }: Named,
+  config: unknown,
+  read: (given: unknown) => Handler | undefined,
+  more: object = {},
+): Made<Handler> {
+  const { name, file } = entry;
+  const refusal = (reason: string, cause?: unknown): ConfigError =>
+    site.fault('PLUGIN_FACTORY', pointer, `the ${kindNames[kind]} "${name}" of ${file}: ${reason}`, { cause });
+  const checked = (given: unknown): Handler => {
+    const handler = read(given);
+    if (handler === undefined) throw refusal(`its factory gave ${given === undefined ? 'nothing' : 'no handler'}`);
+    return handler;
+  };
+  const host: Host = Object.freeze({ ...hostFor(site, name), ...more });
+  const made: { name: string; handle: Handler | null } = { name, handle: null };
+  let given: unknown;
+  try {
+    given = (entry[kind] as Factory)(config, host);
+  } catch (error) {
+    throw refusal(textOf(error), error);
+  }
+  if (!(given instanceof Promise)) {
+    made.handle = checked(given);
+    return made as Made<Handler>;
+  }
+  const settled = given.then(checked, (error: unknown) => {
+    throw refusal(textOf(error), error);
+  });
+  // Nobody waits where the configuration is only looked at.
+  settled.catch(() => {});
+  site.warm(async (signal) => {
+    made.handle = await soon(settled, signal, () => refusal('its factory has not come to an end'));
+  });
+  return made as Made<Handler>;
+}
+
+/** A handler that is a function. */
+export function asFunction<Handler>(given: unknown): Handler | undefined {
+  return typeof given === 'function' ? (given as Handler) : undefined;
+}
+
+function soon<T>(promise: Promise<T>, signal: AbortSignal, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(late());
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

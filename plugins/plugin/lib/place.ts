@@ -1,0 +1,92 @@
+import { copyData, type Data, type DataObject, findNear, isObject, setKey } from '#contract';
+import { refuseBuiltIn } from './built-ins.ts';
+import { type Handlers, handlers, type Kind, kindNames } from './handlers.ts';
+import type { HostSite } from './host.ts';
+
+/** A name of a configuration and what brings it. */
+export interface Named {
+  readonly entry: Handlers;
+  /** Of the name, relative to the configuration. */
+  readonly pointer: string;
+  /** What stands under the name, with defaults; undefined for nothing. */
+  readonly settings: Data | undefined;
+}
+
+/** What is configured at a place: names, and settings under them. */
+export type NamingSite = HostSite<{ readonly [key: string]: Data | readonly string[] | undefined }>;
+
+/**
+ * Finds what a configuration names.
+ * @param pointerOf where a name stands, by its position.
+ * @throws ConfigError PLUGIN_UNKNOWN, PLUGIN_SETTINGS, CONFIG_NOT_SUPPORTED.
+ */
+export function findNamed(
+  site: NamingSite,
+  names: readonly string[],
+  kinds: readonly Kind[],
+  pointerOf: (index: number) => string = (index) => `/name/${index}`,
+): Named[] {
+  const all = site.takeAll(handlers).filter((entry) => kinds.some((kind) => entry[kind]));
+  warnOfUnused(site, names, all);
+  return names.map((name, index) => {
+    const entry = all.find((each) => each.name === name);
+    if (!entry) throw unknownName(site, name, kinds, all, pointerOf(index));
+    return { entry, pointer: pointerOf(index), settings: settingsOf(site, entry) };
+  });
+}
+
+function unknownName(
+  site: NamingSite,
+  name: string,
+  kinds: readonly Kind[],
+  known: readonly Handlers[],
+  pointer: string,
+): Error {
+  const builtIn = refuseBuiltIn(site, name, kinds, pointer);
+  if (builtIn) return builtIn;
+  const kind = kindNames[kinds[0]!];
+  const names = [...new Set(known.map((entry) => entry.name))];
+  const near = findNear(name, names);
+  const list = names.map((each) => `"${each}"`).join(', ');
+  const hint = near
+    ? `did you mean "${near.name}"?`
+    : list === ''
+      ? `no module with such a one is loaded: "plugin": {"folder": "./plugins/", "pattern": ".js"} at the root`
+      : `one of ${list}`;
+  return site.fault('PLUGIN_UNKNOWN', pointer, `no plugin "${name}" brings a ${kind}`, {
+    hint,
+    fix: near?.isSure ? { value: near.name } : undefined,
+  });
+}
+
+/** Settings that nobody reads: their name is not listed. */
+function warnOfUnused(site: NamingSite, names: readonly string[], known: readonly Handlers[]): void {
+  for (const key of Object.keys(site.config)) {
+    if (names.includes(key) || !isObject(site.config[key]) || !known.some(({ name }) => name === key)) continue;
+    site.warn('PLUGIN_UNUSED', `/${key}`, `"${key}" is not in "name": its settings have no effect`, {
+      hint: `"name": ${JSON.stringify([...names, key])}`,
+    });
+  }
+}
+
+function settingsOf(site: NamingSite, { name, file, checkSettings }: Handlers): Data | undefined {
+  const written = Object.hasOwn(site.config, name) ? (site.config[name] as Data) : undefined;
+  if (!checkSettings) return written;
+  const settings = written === undefined ? {} : copyData(written);
+  const mistake = checkSettings(settings);
+  if (!mistake) return settings;
+  const pointer =
+    written === undefined ? '/name' : `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}${mistake.pointer}`;
+  const place = mistake.pointer === '' ? 'settings' : mistake.pointer.slice(1).replaceAll('/', '.');
+  throw site.fault('PLUGIN_SETTINGS', pointer, `settings of plugin "${name}": ${place} ${mistake.message}`, {
+    hint: `the schema is in ${file}`,
+  });
+}
+
+/** The whole namespace, with what stands under a name completed by defaults. */
+export function wholeConfig({ config }: NamingSite, { entry, settings }: Named): DataObject {
+  const whole: DataObject = {};
+  for (const [key, value] of Object.entries(config)) setKey(whole, key, value as Data);
+  if (settings !== undefined) setKey(whole, entry.name, settings);
+  return whole;
+}

@@ -1,0 +1,147 @@
+import { type Call, type Data, mayLoseDigits, type PipeRequest, paramKey, parseExact, Query } from '#contract';
+import { BUFFER_LIMIT_BYTES, type GivenBody, readableRequest, toRequestBody } from './bodies.ts';
+import { BodyField } from './body-field.ts';
+import { type Headers, headersOf, writeHeaders } from './headers.ts';
+import { type Named, namedValues, type Spelling, textsOf, valuesOf } from './values.ts';
+
+const paramSpelling: Spelling<string> = { spell: paramKey, coerce: (value) => textsOf(value)?.join() };
+const querySpelling: Spelling<string[]> = { spell: (name) => name, coerce: textsOf };
+
+/** How much of a body is read into memory. */
+export interface BufferOptions {
+  /** In bytes; a longer body is refused with 413. Default: 1 MiB. */
+  readonly limit?: number;
+}
+
+/**
+ * The request of a pipe as handlers see it: fields to read and to change, in their place or by another value. What is
+ * changed counts once the handler has returned, or calls `next`.
+ */
+export class PluginRequest {
+  method: string;
+  /** Of a backend, where it is sent; of an endpoint, what the client asks for, which is not sent anywhere. */
+  url: string;
+  path: string;
+  /** Path variables, found as `id` and as `Id`. */
+  params: Named<string>;
+  query: Named<string[]>;
+  headers: Headers;
+  /** The bytes, which are there once; null for none. To be set to a text, to bytes or to a stream. */
+  declare body: GivenBody;
+  readonly #request: PipeRequest;
+  readonly #field: BodyField | null = null;
+
+  constructor(request: PipeRequest) {
+    this.#request = request;
+    this.method = request.method;
+    this.url = urlOf(request);
+    this.path = pathOf(request);
+    this.params = namedValues(paramSpelling, () => Object.assign(Object.create(null), request.params));
+    this.query = namedValues(querySpelling, () => {
+      const values: Named<string[]> = Object.create(null);
+      for (const [name, list] of request.query) values[name] = [...list];
+      return values;
+    });
+    this.headers = headersOf(request.headers);
+    const { body } = request;
+    if (body === null) this.body = null;
+    else this.#field = BodyField.define(this, 'body', () => readableRequest(body));
+  }
+
+  /** The body that a handler has put in the place of the request's; undefined for none. */
+  static newBody(own: PluginRequest, given: object): { readonly body: GivenBody } | undefined {
+    const field = own.#field;
+    if (given === own) return field ? field.replacement : own.body === null ? undefined : { body: own.body };
+    if (!Object.hasOwn(given, 'body')) return undefined;
+    const { body } = given as { body: GivenBody };
+    return body === null && !field ? undefined : field?.isStream(body) ? undefined : { body };
+  }
+
+  /** The whole body, which stays there for others. @throws CallError PAYLOAD_TOO_LARGE, 413. */
+  async text(options?: BufferOptions): Promise<string> {
+    const bytes = await this.#bytes(options);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  }
+
+  /** The whole body, decoded. @throws Error with the status 400 for what is no JSON. */
+  async json(options?: BufferOptions): Promise<Data> {
+    const text = await this.text(options);
+    try {
+      return mayLoseDigits(text) ? parseExact(text) : JSON.parse(text);
+    } catch (error) {
+      throw Object.assign(new Error(`the body is no JSON: ${(error as Error).message}`), { statusCode: 400 });
+    }
+  }
+
+  async #bytes({ limit = BUFFER_LIMIT_BYTES }: BufferOptions = {}): Promise<Uint8Array> {
+    const { body } = this.#request;
+    body?.restrict(limit);
+    return body ? body.bytes() : new Uint8Array();
+  }
+}
+
+function pathOf({ origin, target, client }: PipeRequest): string {
+  return origin === '' ? client.path : target.split('?', 1)[0]!;
+}
+
+function urlOf({ origin, target, client }: PipeRequest): string {
+  if (origin !== '') return origin + target;
+  return client.search === '' ? client.path : `${client.path}?${client.search}`;
+}
+
+type Fields = Partial<Record<'method' | 'url' | 'params' | 'query' | 'headers', unknown>>;
+
+/** True for what a handler may hand on as a request. */
+export function isRequestLike(given: unknown): given is object {
+  if (given instanceof PluginRequest) return true;
+  if (typeof given !== 'object' || given === null) return false;
+  return ['method', 'url', 'params', 'query', 'headers', 'body'].some((field) => Object.hasOwn(given, field));
+}
+
+/**
+ * Writes to a request what a handler has made of it, or of a copy.
+ * @param own what the handler was given.
+ * @throws TypeError for a method, an address, a header or a body that can be none.
+ */
+export function writeRequest(given: object, own: PluginRequest, request: PipeRequest, call: Call): void {
+  const { method, url, params, query, headers } = given as Fields;
+  if (typeof method === 'string' && method !== request.method) {
+    if (!/^[A-Za-z]{1,20}$/.test(method)) throw new TypeError(`"${method.slice(0, 50)}" is no method`);
+    request.method = method;
+  }
+  if (url !== undefined && request.origin !== '' && url !== request.origin + request.target) readdress(request, url);
+  if (isNamed(params)) {
+    const values = valuesOf(params, paramSpelling);
+    if (values) request.params = { ...values };
+  }
+  if (isNamed(query)) writeQuery(request, query);
+  if (isNamed(headers)) writeHeaders(request.headers, headers);
+  const replaced = PluginRequest.newBody(own, given);
+  if (replaced) request.body = toRequestBody(replaced.body, call);
+}
+
+function isNamed(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** In the backend phase the query is a section of the address by then. */
+function writeQuery(request: PipeRequest, given: object): void {
+  const values = valuesOf(given, querySpelling);
+  if (!values) return;
+  const query = new Query();
+  for (const [name, list] of Object.entries(values)) query.set(name, ...list.map(String));
+  const before = request.query.toString();
+  const after = query.toString();
+  request.query = query;
+  if (request.origin === '' || before === after) return;
+  const [path] = request.target.split('?', 1);
+  request.target = after === '' ? path! : `${path}?${after}`;
+}
+
+function readdress(request: PipeRequest, given: unknown): void {
+  const text = String(given);
+  if (!URL.canParse(text)) throw new TypeError(`"${text.slice(0, 100)}" is no address`);
+  const { protocol, host, pathname, search } = new URL(text);
+  request.origin = `${protocol}//${host}`;
+  request.target = pathname + search;
+}

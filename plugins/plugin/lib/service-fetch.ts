@@ -1,0 +1,43 @@
+import { ByteStream, Call, makeRequest, PipeRequest, Query, type Site } from '#contract';
+import { bagOf, bodyOfMessage, toResponse } from './messages.ts';
+
+/** As the `fetch` of the platform, without `redirect`, `cache` and `credentials`, which are the gateway's. */
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** Longest call without a signal, its body included, in milliseconds. */
+const TIMEOUT_MS = 30_000;
+
+/** Calls of modules by the client of the service. */
+export function serviceFetch(site: Site<unknown>): Fetch {
+  const send = site.http({ ofService: true });
+  const agent = `Sluice Version ${site.use('version')}`;
+  return async (input, init) => {
+    const asked = new Request(input, init);
+    const url = new URL(asked.url);
+    const headers = bagOf(asked.headers);
+    if (!headers.has('user-agent')) headers.set('User-Agent', agent);
+    const { signal } = asked;
+    const isBounded = !(input instanceof Request) && !init?.signal;
+    const call = new Call(site.log, isBounded ? TIMEOUT_MS : Number.POSITIVE_INFINITY);
+    const abort = (): void => call.cancel();
+    signal.throwIfAborted();
+    signal.addEventListener('abort', abort, { once: true });
+    const over = (): void => {
+      signal.removeEventListener('abort', abort);
+      call.finish();
+    };
+    const client = makeRequest({ method: asked.method, body: bodyOfMessage(asked, call) });
+    const request = new PipeRequest(client, {}, new Query(), headers, client.body);
+    request.origin = url.origin;
+    request.target = url.pathname + url.search;
+    const reply = await send(request, call);
+    if (reply.errors.length > 0) {
+      over();
+      signal.throwIfAborted();
+      throw new TypeError('fetch failed', { cause: reply.errors[0] });
+    }
+    if (reply.body instanceof ByteStream) reply.body.tap({ write() {}, end: over, fail: over, cancel: over });
+    else over();
+    return toResponse(reply, reply.body);
+  };
+}

@@ -1,0 +1,91 @@
+import { inspect } from 'node:util';
+
+/** Named values as plain code sees them. */
+export type Named<T> = Record<string, T>;
+
+/** How the values of one kind are read and written. */
+export interface Spelling<T> {
+  /** The spelling under which a name is found. */
+  readonly spell: (name: string) => string;
+  /** What is kept of a value that was set; undefined for none. */
+  readonly coerce: (value: unknown) => T | undefined;
+}
+
+/** What stands behind named values: made when somebody first looks. */
+class Holder<T> {
+  readonly spelling: Spelling<T>;
+  readonly #read: () => Named<T>;
+  #values: Named<T> | null = null;
+
+  constructor(spelling: Spelling<T>, read: () => Named<T>) {
+    this.spelling = spelling;
+    this.#read = read;
+  }
+
+  get values(): Named<T> {
+    this.#values ??= this.#read();
+    return this.#values;
+  }
+
+  get isOpen(): boolean {
+    return this.#values !== null;
+  }
+
+  [inspect.custom](): Named<T> {
+    return { ...this.values };
+  }
+}
+
+const holders = new WeakMap<object, Holder<unknown>>();
+
+const traps: ProxyHandler<Holder<unknown>> = {
+  get: ({ values, spelling }, name) => (typeof name === 'string' ? values[spelling.spell(name)] : undefined),
+  has: ({ values, spelling }, name) => typeof name === 'string' && spelling.spell(name) in values,
+  set({ values, spelling }, name, value) {
+    if (typeof name !== 'string') return false;
+    const kept = spelling.coerce(value);
+    if (kept === undefined) delete values[spelling.spell(name)];
+    else values[spelling.spell(name)] = kept;
+    return true;
+  },
+  deleteProperty({ values, spelling }, name) {
+    if (typeof name === 'string') delete values[spelling.spell(name)];
+    return true;
+  },
+  defineProperty: () => false,
+  ownKeys: ({ values }) => Object.keys(values),
+  getOwnPropertyDescriptor({ values, spelling }, name) {
+    const value = typeof name === 'string' ? values[spelling.spell(name)] : undefined;
+    return value === undefined ? undefined : { value, writable: true, enumerable: true, configurable: true };
+  },
+};
+
+/** Values that can be looked up in any spelling and changed in place. @param read makes the values, without a prototype. */
+export function namedValues<T>(spelling: Spelling<T>, read: () => Named<T>): Named<T> {
+  const holder = new Holder(spelling, read);
+  const proxy = new Proxy(holder as Holder<unknown>, traps) as unknown as Named<T>;
+  holders.set(proxy, holder as Holder<unknown>);
+  return proxy;
+}
+
+/**
+ * What named values, or a plain object that took their place, are now, by the right spelling.
+ * @param isElsewhere they are wanted for another message than the one that they were made for.
+ * @returns null where nobody has looked at them, so that they are what they were.
+ */
+export function valuesOf<T>(given: object, spelling: Spelling<T>, isElsewhere = false): Named<T> | null {
+  const holder = holders.get(given) as Holder<T> | undefined;
+  if (holder) return holder.isOpen || isElsewhere ? holder.values : null;
+  const values: Named<T> = Object.create(null);
+  for (const [name, value] of Object.entries(given)) {
+    const kept = spelling.coerce(value);
+    if (kept !== undefined) values[spelling.spell(name)] = kept;
+  }
+  return values;
+}
+
+/** One text or several, as a list. */
+export function textsOf(value: unknown): string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  return Array.isArray(value) ? value.map(String) : [String(value)];
+}

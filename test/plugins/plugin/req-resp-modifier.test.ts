@@ -1,0 +1,331 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import type { Operations } from '#kernel';
+import { plugin } from '../../../plugins/plugin/req-resp-modifier.ts';
+import { exampleOffers } from '../../support/example-offers.ts';
+import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { openHarness } from '../../support/harness.ts';
+import { rememberingLog } from '../../support/log.ts';
+import { type ModuleElement, startModules } from '../../support/modules.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: what handlers get is not typed in JavaScript
+type Loose = any;
+
+describe('modifiers of modules', () => {
+  let backend: TestBackend;
+  let gateway: Operations | undefined;
+
+  before(async () => {
+    backend = await startBackend((seen, response) => {
+      if (seen.target.startsWith('/down')) response.writeHead(500).end('gone');
+      else if (seen.target.startsWith('/list')) json([1, 2])(seen, response);
+      else if (seen.target.startsWith('/text')) response.writeHead(202, { 'X-Kind': 'text' }).end('text');
+      else json({ name: 'Ada', secret: 's' })(seen, response);
+    });
+  });
+  after(() => backend.close());
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const start = async (endpoint: object, modules: readonly ModuleElement[], root: object = {}) => {
+    gateway = await startModules({ host: [backend.url], endpoints: [endpoint], ...root }, modules);
+  };
+  const onRequest = (name: string, handler: (request: Loose, context: Loose) => unknown): ModuleElement => ({
+    name,
+    requestModifier: () => handler,
+  });
+  const onResponse = (name: string, handler: (response: Loose, context: Loose) => unknown): ModuleElement => ({
+    name,
+    responseModifier: () => handler,
+  });
+  const named = (...names: string[]) => ({ 'plugin/req-resp-modifier': { name: names } });
+  const to = (extra: object, more: object = {}) => ({
+    endpoint: '/a',
+    extra_config: extra,
+    backend: [{ url_pattern: '/b' }],
+    ...more,
+  });
+  const onBackend = (extra: object, more: object = {}) =>
+    to({}, { backend: [{ url_pattern: '/b', extra_config: extra, ...more }] });
+  const ask = async (url = '/a', options: object = {}) => {
+    const { statusCode, body, headers } = await gateway!.inject({ url, ...options });
+    return { status: statusCode, body, headers, completed: headers['x-gateway-completed'] };
+  };
+  const shown = { extra_config: { router: { return_error_msg: true } } };
+  const last = () => backend.requests.at(-1)!;
+
+  it('sets a header on the request to a backend that lets none through', async () => {
+    await start(onBackend(named('tenant')), [
+      onRequest('tenant', (request) => {
+        request.headers['X-Tenant'] = 'a';
+      }),
+    ]);
+    await ask();
+    equal(last().headers['x-tenant'], 'a');
+  });
+
+  it('takes a field out of the response', async () => {
+    await start(to(named('hide')), [
+      onResponse('hide', (response) => {
+        delete response.data.secret;
+      }),
+    ]);
+    equal((await ask()).body, '{"name":"Ada"}');
+  });
+
+  it('refuses with the status that it throws', async () => {
+    const refusing = onRequest('no', () => {
+      throw Object.assign(new Error('not you'), { statusCode: 403 });
+    });
+    await start(to(named('no')), [refusing]);
+    deepEqual([(await ask()).status, (await ask()).body], [403, '']);
+    await gateway!.close();
+    await start(to(named('no')), [refusing], shown);
+    equal((await ask()).body, 'not you');
+  });
+
+  it('shows its text in the type that it says', async () => {
+    const thrown = { statusCode: 429, message: '{"s":1}', encoding: 'application/json' };
+    await start(
+      to(named('no')),
+      [
+        onRequest('no', () => {
+          throw thrown;
+        }),
+      ],
+      shown,
+    );
+    const { status, body, headers } = await ask();
+    deepEqual([status, body, headers['content-type']], [429, '{"s":1}', 'application/json']);
+  });
+
+  it('runs in the order of the names, on either side', async () => {
+    const seen: string[] = [];
+    const noting = (sign: string) => () => void seen.push(sign);
+    await start(to(named('b', 'a', 'c', 'd')), [
+      onRequest('a', noting('a')),
+      onRequest('b', noting('b')),
+      onResponse('c', noting('c')),
+      onResponse('d', noting('d')),
+    ]);
+    await ask();
+    deepEqual(seen, ['b', 'a', 'c', 'd']);
+  });
+
+  it('runs on both sides by one name, and shares state between them', async () => {
+    await start(to(named('both')), [
+      {
+        name: 'both',
+        requestModifier: () => (_request: Loose, context: Loose) => void context.state.set('who', 'Grace'),
+        responseModifier: () => (response: Loose, context: Loose) => {
+          response.data.name = context.state.get('who');
+          response.data.method = response.request.method;
+          response.data.same = response.context === context;
+        },
+      },
+    ]);
+    deepEqual(JSON.parse((await ask()).body), { name: 'Grace', secret: 's', method: 'GET', same: true });
+  });
+
+  it('does not see responses of calls that failed', async () => {
+    let calls = 0;
+    const failures: unknown[] = [];
+    const counting = () => ({
+      modify: () => void calls++,
+      onError: (failure: unknown, context: Loose) => void failures.push([failure, context.clientIp]),
+    });
+    await start(to(named('count'), { backend: [{ url_pattern: '/down' }] }), [
+      { name: 'count', responseModifier: counting },
+    ]);
+    equal((await ask()).status, 500);
+    equal(calls, 0);
+    const message = `invalid status code 500 [GET /down]: ${backend.url}/down`;
+    deepEqual(failures, [[{ statusCode: 500, message }, '127.0.0.1']]);
+  });
+
+  it('does not see a response of which a section failed', async () => {
+    let calls = 0;
+    await start(to(named('count'), { backend: [{ url_pattern: '/b' }, { url_pattern: '/down' }] }), [
+      onResponse('count', () => void calls++),
+    ]);
+    const { status, completed } = await ask();
+    deepEqual([status, completed, calls], [200, 'false', 0]);
+  });
+
+  for (const [what, given] of [
+    ['nothing', undefined],
+    ['a number', 1],
+    ['an object of another kind', { a: 1 }],
+  ] as const) {
+    it(`goes on unchanged but for changes in place when it gives ${what}`, async () => {
+      await start(to(named('in', 'out')), [
+        onRequest('in', (request) => {
+          request.headers['X-In'] = 'a';
+          return given;
+        }),
+        onResponse('out', (response) => {
+          response.data.name = 'Grace';
+          return given;
+        }),
+      ]);
+      equal(JSON.parse((await ask()).body).name, 'Grace');
+      equal(last().headers['x-in'], 'a');
+    });
+  }
+
+  it('hands what it gives to the next one', async () => {
+    await start(onBackend(named('one', 'two')), [
+      onRequest('one', async (request) => ({ ...request, method: 'PUT', headers: { 'X-One': ['1', '2'] } })),
+      onRequest('two', (request) => {
+        equal(request.method, 'PUT');
+        deepEqual(request.headers['x-one'], ['1', '2']);
+        request.body = 'text';
+      }),
+    ]);
+    equal((await ask()).status, 200);
+    deepEqual([last().method, last().headers['x-one'], last().body.toString()], ['PUT', '1, 2', 'text']);
+  });
+
+  it('sees the data as it is written: after its backend is shaped', async () => {
+    let seen: unknown;
+    await start(onBackend(named('see'), { group: 'g', deny: ['secret'] }), [
+      onResponse('see', (response) => {
+        seen = response.data;
+      }),
+    ]);
+    await ask();
+    deepEqual(seen, { g: { name: 'Ada' } });
+  });
+
+  it('does not see static data, which is added outside of it', async () => {
+    let seen: Loose;
+    const proxy = { proxy: { static: { strategy: 'always', data: { fixed: 1 } } } };
+    await start(to({ ...named('see'), ...proxy }), [
+      onResponse('see', (response) => {
+        seen = { ...response.data };
+      }),
+    ]);
+    equal(JSON.parse((await ask()).body).fixed, 1);
+    equal('fixed' in seen, false);
+  });
+
+  it('has no effect on backends by another path, and has one by another parameter', async () => {
+    await start({ endpoint: '/u/{id}', extra_config: named('p'), backend: [{ url_pattern: '/b/{id}' }] }, [
+      onRequest('p', (request) => {
+        request.path = '/elsewhere';
+        request.url = '/elsewhere';
+        request.params.Id = '8';
+      }),
+    ]);
+    await ask('/u/7');
+    equal(last().target, '/b/8');
+  });
+
+  it('sees the address of a backend as it is sent, and can change it', async () => {
+    await start(onBackend(named('move')), [
+      onRequest('move', (request) => {
+        deepEqual([request.url, request.path], [`${backend.url}/b`, '/b']);
+        request.url = `${backend.url}/c?x=1`;
+      }),
+    ]);
+    await ask();
+    equal(last().target, '/c?x=1');
+  });
+
+  it('says that the response is not complete', async () => {
+    await start(to(named('part'), { cache_ttl: '60s' }), [
+      onResponse('part', (response) => {
+        response.isComplete = false;
+      }),
+    ]);
+    const { completed, headers } = await ask();
+    deepEqual([completed, headers['cache-control']], ['false', undefined]);
+  });
+
+  it('sees a list under the key "collection"', async () => {
+    let seen: unknown;
+    await start(onBackend(named('see'), { url_pattern: '/list', is_collection: true }), [
+      onResponse('see', (response) => {
+        seen = response.data;
+      }),
+    ]);
+    await ask();
+    deepEqual(seen, { collection: [1, 2] });
+  });
+
+  it('has bytes, status and headers where nothing is decoded', async () => {
+    const raw = { output_encoding: 'no-op', backend: [{ url_pattern: '/text', encoding: 'no-op' }] };
+    await start(to(named('raw'), raw), [
+      onResponse('raw', async (response) => {
+        deepEqual([response.data, response.statusCode, response.headers['x-kind']], [null, 202, ['text']]);
+        let text = '';
+        for await (const chunk of response.io) text += chunk;
+        response.io = `${text}!`;
+        response.statusCode = 203;
+        response.headers['X-Kind'] = 'other';
+      }),
+    ]);
+    const { status, body, headers } = await ask();
+    deepEqual([status, body, headers['x-kind']], [203, 'text!', 'other']);
+  });
+
+  it('sets headers of a decoded response, and no status', async () => {
+    await start(to(named('head')), [
+      onResponse('head', (response) => {
+        response.headers['X-Team'] = 'checkout';
+        response.statusCode = 418;
+      }),
+    ]);
+    const { status, headers } = await ask();
+    deepEqual([status, headers['x-team']], [200, 'checkout']);
+  });
+
+  it('leaves the rest of the answer when it fails at one of two backends', async () => {
+    const failing = { url_pattern: '/x', extra_config: named('no') };
+    await start(to({}, { backend: [{ url_pattern: '/b' }, failing] }), [
+      onRequest('no', () => {
+        throw new Error('no luck');
+      }),
+    ]);
+    const { status, completed } = await ask();
+    deepEqual([status, completed], [200, 'false']);
+  });
+
+  it('is none of the business of a circuit breaker', async () => {
+    const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 1 } };
+    let isBroken = true;
+    await start(onBackend({ ...named('no'), ...breaker }), [
+      onRequest('no', () => {
+        if (isBroken) throw new Error('no luck');
+      }),
+    ]);
+    for (let at = 0; at < 3; at++) equal((await ask()).status, 500);
+    isBroken = false;
+    equal((await ask()).status, 200);
+  });
+
+  it('keeps a body that it has read', async () => {
+    await start(to(named('read'), { method: 'POST' }), [
+      onRequest('read', async (request) => {
+        deepEqual(await request.json(), { a: 1 });
+      }),
+    ]);
+    await ask('/a', { method: 'POST', payload: '{"a":1}', headers: { 'content-type': 'application/json' } });
+    equal(last().body.toString(), '{"a":1}');
+  });
+
+  it('logs how many there are', async () => {
+    const lines: string[] = [];
+    const takes = { offers: exampleOffers(plugin), services: { log: rememberingLog(lines) } };
+    const gate = await openHarness(plugin, 'endpoint', { name: ['example'] }, takes);
+    ok(lines.some((line) => line.includes('Adding 1 request and 1 response modifiers')));
+    await gate.close();
+  });
+
+  it('is not there where none is named', async () => {
+    const gate = await openHarness(plugin, 'endpoint', {});
+    deepEqual(gate.attached, {});
+    await gate.close();
+  });
+});

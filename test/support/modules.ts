@@ -1,0 +1,41 @@
+import type { Plugin } from '#contract';
+import type { Operations } from '#kernel';
+import { ConfigErrors, type GatewayOptions } from '../../kernel/sluice.ts';
+import { adapt } from '../../plugins/plugin/adapt.ts';
+import { startGateway } from './gateway.ts';
+
+/** Elements of a module for the compatible product's extension points, as authors write them. */
+export interface ModuleElement {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+/** A plugin of what a file exports as `plugin`. */
+export function moduleOf(elements: ModuleElement | readonly ModuleElement[], file = '/plugins/test.js'): Plugin {
+  const list = [elements].flat() as readonly ModuleElement[];
+  return adapt({ plugin: list.map((element) => ({ apiVersion: 1, ...element })) }, file)!;
+}
+
+/** A gateway with such modules. */
+export function startModules(
+  config: object,
+  elements: ModuleElement | readonly ModuleElement[],
+  options: GatewayOptions = {},
+): Promise<Operations> {
+  const list = [elements].flat() as readonly ModuleElement[];
+  return startGateway(config, { plugins: list.length > 0 ? [moduleOf(list)] : [], ...options });
+}
+
+/** Mistakes of a configuration, as code and place. */
+export async function refusalsOf(
+  starting: Promise<Operations>,
+): Promise<{ code: string; pointer: string; message: string; hint: string | undefined }[]> {
+  try {
+    const gateway = await starting;
+    await gateway.close();
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) throw error;
+    return error.errors.map(({ code, pointer, message, hint }) => ({ code, pointer, message, hint }));
+  }
+  return [];
+}
