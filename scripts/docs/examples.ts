@@ -1,6 +1,7 @@
 import type { Level } from '#contract';
 import type { Registry } from '../../kernel/registry/registry.ts';
 import { examine } from '../../kernel/runtime/build.ts';
+import { exampleModule } from './example-module.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -42,7 +43,7 @@ export function withDiscovery(name: string): Fields {
  * @throws Error with every mistake and every warning.
  */
 export async function mustBeGood(document: Fields, of: string, registry: Registry): Promise<void> {
-  const { errors, warnings } = await examine(document, {}, registry, false);
+  const { errors, warnings } = await examine(document, {}, registry.with([exampleModule], true), false);
   const reported = [...errors, ...warnings].map(({ pointer, code, message }) => `${pointer} ${code} ${message}`);
   if (reported.length > 0)
     throw new Error([`the example of ${of} is no good configuration:`, ...reported].join('\n  '));

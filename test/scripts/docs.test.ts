@@ -10,6 +10,7 @@ import { type CompleteSchema, completeSchema } from '../../kernel/pipeline/compl
 import { Registry } from '../../kernel/registry/registry.ts';
 import { examine } from '../../kernel/runtime/build.ts';
 import { catalogue } from '../../plugins/index.ts';
+import { exampleModule } from '../../scripts/docs/example-module.ts';
 import { makePages } from '../../scripts/docs/pages.ts';
 
 const top = join(import.meta.dirname, '../..');
@@ -140,7 +141,7 @@ describe('the reference', function () {
   });
 
   it('shows only configurations that check -t accepts, without a warning', async () => {
-    const registry = new Registry(catalogue, toolServices());
+    const registry = new Registry(catalogue, toolServices()).with([exampleModule], true);
     for (const [path, text] of pages) {
       for (const document of documentsOf(text)) {
         const { errors, warnings } = await examine(document, {}, registry, !withFiles.has(path));

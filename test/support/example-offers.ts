@@ -1,23 +1,9 @@
-import { type Offer, offer, type Plugin } from '#contract';
-import { handlers } from '../../plugins/plugin/lib/handlers.ts';
-
-/** What the examples of components take that other plugins offer, by the name of the port. */
-const offered: ReadonlyMap<string, Offer> = new Map([
-  [
-    handlers.name,
-    offer(handlers, {
-      name: 'example',
-      file: '/plugins/example.js',
-      middleware: () => (_context: unknown, _request: unknown, next: () => unknown) => next(),
-      requestModifier: () => () => undefined,
-      responseModifier: () => () => undefined,
-      httpClient: () => () => new Response(null),
-      httpServer: () => (_request: unknown, next: () => unknown) => next(),
-    }),
-  ],
-]);
+import type { Offer, Plugin, Site } from '#contract';
+import { exampleModule } from '../../scripts/docs/example-module.ts';
 
 /** What the examples of a component need of others. */
 export function exampleOffers({ takes = [] }: Plugin): readonly Offer[] {
-  return takes.flatMap(({ name }) => offered.get(name) ?? []);
+  const site = { takeAll: () => [], defer() {}, warm() {} } as unknown as Site<undefined>;
+  const { offers = [] } = exampleModule.always!(site);
+  return offers.filter(({ port }) => takes.some(({ name }) => name === port.name));
 }
