@@ -1,5 +1,5 @@
 import {
-  Call,
+  type Call,
   type CallError,
   type Data,
   discard,
@@ -11,6 +11,7 @@ import {
   RequestBody,
   type Site,
 } from '#contract';
+import { underOwnCall } from '../../services/own-call.ts';
 import { type IssuedToken, readToken } from './issued-token.ts';
 import type { CredentialsConfig } from './schema.ts';
 
@@ -69,22 +70,14 @@ export function tokenServer(
     return readToken(reply.status, reply.headers.get('content-type') ?? '', text, secrets);
   };
   return {
-    async issue(signal) {
-      const call = new Call(site.log, ISSUE_MS);
-      const abort = () => call.cancel();
-      if (signal.aborted) abort();
-      signal.addEventListener('abort', abort, { once: true });
-      try {
+    issue: (signal) =>
+      underOwnCall(site.log, ISSUE_MS, signal, async (call) => {
         const { style } = server.value;
-        if (style) return await ask(style, call);
+        if (style) return ask(style, call);
         const [taken, token] = await probe(ask, call);
         server.change(taken);
         return token;
-      } finally {
-        signal.removeEventListener('abort', abort);
-        call.finish();
-      }
-    },
+      }),
   };
 }
 

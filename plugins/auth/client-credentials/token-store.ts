@@ -1,4 +1,5 @@
 import type { Mirror, Site } from '#contract';
+import { News } from '../../services/news.ts';
 import { ISSUE_MS, type TokenServer } from './token-server.ts';
 
 /** How long before its end a token is not used any more, in milliseconds. */
@@ -12,44 +13,24 @@ export interface Token {
 }
 
 /** What processes tell one another: a token, how old it is and how long it can be used, or that there is none. */
-type News = { authorization: string; ageMs: number; leftMs: number | null } | { failed: string };
+type Change = { authorization: string; ageMs: number; leftMs: number | null } | { failed: string };
 
 /** What one process knows of a token that all share. */
 class Held {
   token: Token | null = null;
   /** Why the last token could not be had. */
   failure = '';
-  /** How much news there has been. */
-  heard = 0;
   obtaining: Promise<Token> | null = null;
-  readonly #waiting = new Set<() => void>();
+  readonly news = new News();
 
-  learn(news: News, now: number): void {
-    if ('failed' in news) this.failure = news.failed;
+  learn(change: Change, now: number): void {
+    if ('failed' in change) this.failure = change.failed;
     else {
-      const { authorization, ageMs, leftMs } = news;
+      const { authorization, ageMs, leftMs } = change;
       this.token = { authorization, issuedAt: now - ageMs, usableUntil: now + (leftMs ?? Number.POSITIVE_INFINITY) };
       this.failure = '';
     }
-    this.heard++;
-    for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
-  }
-
-  /** Resolves with the next news, or when none can be expected any more. */
-  next(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', wake);
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, ISSUE_MS);
-      signal.addEventListener('abort', wake, { once: true });
-      this.#waiting.add(wake);
-      if (signal.aborted) wake();
-    });
+    this.news.spread();
   }
 }
 
@@ -72,7 +53,7 @@ class Abandoned extends Error {}
 /** The token of one client: one for all backends with the same settings and all workers, kept over reloads. */
 export class TokenStore {
   readonly #held: Held;
-  readonly #mirror: Mirror<Held, News>;
+  readonly #mirror: Mirror<Held, Change>;
   readonly #ask: (asked: 'begin' | 'end') => number | Promise<number>;
   readonly #server: TokenServer;
   readonly #now: () => number;
@@ -82,10 +63,10 @@ export class TokenStore {
     const clock = site.use('clock');
     this.#now = () => clock.now();
     this.#server = server;
-    this.#mirror = site.mirror<Held, News>(['token', key], {
+    this.#mirror = site.mirror<Held, Change>(['token', key], {
       open: () => new Held(),
-      apply: (held, news) => held.learn(news, clock.now()),
-      snapshot: ({ token, failure }) => (token ? newsOf(token, clock.now()) : { failed: failure }),
+      apply: (held, change) => held.learn(change, clock.now()),
+      snapshot: ({ token, failure }) => (token ? changeOf(token, clock.now()) : { failed: failure }),
     });
     this.#held = this.#mirror.value;
     this.#ask = site.share<IssueGate, 'begin' | 'end', number>(
@@ -126,12 +107,13 @@ export class TokenStore {
   async #obtain(): Promise<Token> {
     const held = this.#held;
     const { signal } = this.#end;
-    const { heard } = held;
+    const { news } = held;
+    const heard = news.count;
     while (!(await this.#mayAsk())) {
       // The news may have come together with the answer.
-      if (held.heard === heard) await held.next(signal);
+      if (news.count === heard) await news.next(ISSUE_MS, signal);
       if (signal.aborted) throw new Abandoned('the configuration is gone');
-      if (held.heard === heard) continue;
+      if (news.count === heard) continue;
       if (held.failure !== '') throw new Error(held.failure);
       if (held.token) return held.token;
     }
@@ -140,7 +122,7 @@ export class TokenStore {
       const now = this.#now();
       const usableUntil = now + (lifeMs === null ? Number.POSITIVE_INFINITY : lifeMs - RESERVE_MS);
       const token = { authorization, issuedAt: now, usableUntil };
-      this.#mirror.change(newsOf(token, now));
+      this.#mirror.change(changeOf(token, now));
       // In a worker the news comes back later.
       held.token = token;
       return token;
@@ -163,7 +145,7 @@ export class TokenStore {
   }
 }
 
-function newsOf({ authorization, issuedAt, usableUntil }: Token, now: number): News {
+function changeOf({ authorization, issuedAt, usableUntil }: Token, now: number): Change {
   const leftMs = Number.isFinite(usableUntil) ? usableUntil - now : null;
   return { authorization, ageMs: now - issuedAt, leftMs };
 }

@@ -1,4 +1,5 @@
-import { Call, HeaderBag, makeRequest, PipeRequest, Query, type Reply, RequestBody, type Site } from '#contract';
+import { HeaderBag, makeRequest, PipeRequest, Query, type Reply, RequestBody, type Site } from '#contract';
+import { underOwnCall } from '../../services/own-call.ts';
 
 /** Longest time for one request between a gateway and the revoke server, in milliseconds. */
 const ASK_MS = 30_000;
@@ -11,23 +12,14 @@ export type Ask = (url: URL, body: Uint8Array, signal: AbortSignal) => Promise<n
 /** How gateways and the revoke server ask each other: over the gateway's HTTP client, with the key they share. */
 export function asker(site: Site<unknown>, key: string | undefined): Ask {
   const send = site.http({ ofService: true, followsRedirects: false });
-  return async (url, body, signal) => {
-    const call = new Call(site.log, ASK_MS);
-    const abort = () => call.cancel();
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
+  return (url, body, signal) => {
     const headers = new HeaderBag(['Content-Type', 'application/json']);
     if (key !== undefined) headers.set('Authorization', `Bearer ${key}`);
     const request = new PipeRequest(makeRequest({}), {}, new Query(), headers, RequestBody.of(body));
     request.method = 'POST';
     request.origin = url.origin;
     request.target = url.pathname + url.search;
-    try {
-      return await statusOf(await send(request, call));
-    } finally {
-      signal.removeEventListener('abort', abort);
-      call.finish();
-    }
+    return underOwnCall(site.log, ASK_MS, signal, async (call) => statusOf(await send(request, call)));
   };
 }
 

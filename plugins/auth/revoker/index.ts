@@ -16,7 +16,7 @@ import { asker } from './ask.ts';
 import { command } from './command.ts';
 import { elementsOf } from './elements.ts';
 import { indicesFor, Revocations, type Sizing } from './revocations.ts';
-import { type RevokerConfig, schema, sizingOf } from './schema.ts';
+import { checkInterval, type RevokerConfig, schema, sizingOf } from './schema.ts';
 import { updatePort } from './update-port.ts';
 
 /** What processes tell one another: elements that are revoked, or a packed set. */
@@ -29,7 +29,7 @@ const RUN = randomUUID();
  * Refuses tokens that were revoked. The filters take up to three times `-1.44 N log2 P` bits in every process, and none while
  * nothing is revoked; they are kept over reloads that leave their size as it is.
  *
- * Codes: those of `sizingOf`, `REVOKER_URL`; a warning `REVOKER_OPEN`.
+ * Codes: those of `sizingOf` and `checkInterval`, `REVOKER_URL`; a warning `REVOKER_OPEN`.
  */
 export const plugin = definePlugin({
   name: 'auth/revoker',
@@ -116,9 +116,7 @@ function register(site: Site<RevokerConfig>, port: OpenPort, log: Log): void {
       hint: 'http://host:port/instances',
     });
   }
-  if (intervalMs < 1000) {
-    throw site.fault('REVOKER_URL', '/revoke_server_ping_interval', 'the interval is less than 1s');
-  }
+  checkInterval(site);
   if (key === undefined) {
     throw site.fault('REVOKER_URL', '/revoke_server_ping_url', 'the revoke server wants a key', {
       hint: '"revoke_server_api_key"',

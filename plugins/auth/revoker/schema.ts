@@ -160,3 +160,11 @@ export function sizingOf(site: Site<RevokerConfig> | Site<RevokeServerConfig>): 
   }
   return sizing;
 }
+
+/** Neither side is asked without a pause. Code: `REVOKER_INTERVAL`. */
+export function checkInterval(site: Site<RevokerConfig> | Site<RevokeServerConfig>): void {
+  if (site.config.revoke_server_ping_interval >= 1000) return;
+  throw site.fault('REVOKER_INTERVAL', '/revoke_server_ping_interval', 'the interval is less than 1s', {
+    hint: '"30s"',
+  });
+}

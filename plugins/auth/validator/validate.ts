@@ -103,21 +103,35 @@ export class Validation {
     if (verified.judgement?.by !== this.#judge) verified.judgement = this.#judge(claims);
     const wrong = verified.judgement.misdirected ?? untimely(times, Date.now() / 1000, this.#leeway);
     if (wrong !== null) return this.#refuse(401, wrong);
-    if (this.#checks.length === 0) return this.#finish(verified, request, call);
-    return this.#ask(verified, request, call);
+    return this.#ask(0, verified, request, call);
   }
 
-  async #ask(verified: Verified, request: ClientRequest, call: Call): Promise<Reply | undefined> {
-    for (const check of this.#checks) {
-      let agrees = false;
-      try {
-        agrees = await check.check(verified.claims, request, call);
-      } catch (error) {
-        this.#log.error(() => `${check.name} failed: ${(error as Error).message}`);
+  /** Asks one check after another, and waits only for those that have to be waited for. */
+  #ask(first: number, verified: Verified, request: ClientRequest, call: Call): Answer {
+    for (let at = first; at < this.#checks.length; at++) {
+      const check = this.#checks[at]!;
+      const disagreed = () => this.#refuse(401, `${check.name} does not agree`);
+      const agrees = this.#agrees(check, verified, request, call);
+      if (agrees instanceof Promise) {
+        return agrees.then((agreed) => (agreed ? this.#ask(at + 1, verified, request, call) : disagreed()));
       }
-      if (agrees !== true) return this.#refuse(401, `${check.name} does not agree`);
+      if (!agrees) return disagreed();
     }
     return this.#finish(verified, request, call);
+  }
+
+  /** A check that fails does not agree. */
+  #agrees(check: TokenCheck, { claims }: Verified, request: ClientRequest, call: Call): boolean | Promise<boolean> {
+    const failed = (error: Error): boolean => {
+      this.#log.error(() => `${check.name} failed: ${error.message}`);
+      return false;
+    };
+    try {
+      const agrees = check.check(claims, request, call);
+      return agrees instanceof Promise ? agrees.then((agreed) => agreed === true, failed) : agrees === true;
+    } catch (error) {
+      return failed(error as Error);
+    }
   }
 
   #finish({ claims, judgement }: Verified, request: ClientRequest, call: Call): Reply | undefined {

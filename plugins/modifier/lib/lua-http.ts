@@ -12,10 +12,14 @@ import {
 import { MAX_STRING_BYTES } from '../../services/lua/budget.ts';
 import type { RunHost } from '../../services/lua/run.ts';
 
-/** Sends what scripts ask for by the client of the gateway at this place. */
+/**
+ * Sends what scripts ask for by the client of the gateway at this place, for no longer than the `timeout` of the service: the
+ * call of a request that has not come to its endpoint yet has no end of its own.
+ */
 export function scriptHttp(site: Site<unknown>): RunHost['http'] {
   const agent = `Sluice Version ${site.use('version')}`;
   const send = site.http();
+  const limitMs = site.setting('timeout');
   return async ({ url, method, body, headers }, call: Call) => {
     const { origin, pathname, search } = new URL(url);
     const bag = new HeaderBag(headers.flat());
@@ -24,10 +28,15 @@ export function scriptHttp(site: Site<unknown>): RunHost['http'] {
     const request = new PipeRequest(client, {}, new Query(), bag, client.body);
     request.origin = origin;
     request.target = pathname + search;
-    const reply = await send(request, call);
-    if (reply.errors.length > 0) throw new Error(reply.errors[0]!.message);
-    const bytes = reply.body instanceof ByteStream ? await reply.body.collect(MAX_STRING_BYTES) : reply.body;
-    const plain = bytes ? await gunzipBody(bytes, reply.headers, MAX_STRING_BYTES) : new Uint8Array();
-    return { status: reply.status, headers: [...reply.headers], body: plain };
+    const limited = call.fork(limitMs);
+    try {
+      const reply = await send(request, limited);
+      if (reply.errors.length > 0) throw new Error(reply.errors[0]!.message);
+      const bytes = reply.body instanceof ByteStream ? await reply.body.collect(MAX_STRING_BYTES) : reply.body;
+      const plain = bytes ? await gunzipBody(bytes, reply.headers, MAX_STRING_BYTES) : new Uint8Array();
+      return { status: reply.status, headers: [...reply.headers], body: plain };
+    } finally {
+      limited.finish();
+    }
   };
 }

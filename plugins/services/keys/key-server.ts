@@ -1,6 +1,5 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import {
-  Call,
   type ClientTls,
   HeaderBag,
   makeRequest,
@@ -10,6 +9,7 @@ import {
   type Reply,
   type Site,
 } from '#contract';
+import { underOwnCall } from '../own-call.ts';
 import type { KeyServerConfig } from './schema.ts';
 
 /** Longest time for a download, redirects included, in milliseconds. */
@@ -65,18 +65,10 @@ export function keyServer(site: Site<unknown>, written: string, config: KeyServe
     identity: createHash('sha256')
       .update(JSON.stringify([url.href, settings, authority, pins]))
       .digest('base64'),
-    async fetch(signal) {
-      const call = new Call(site.log, DOWNLOAD_MS);
-      const abort = () => call.cancel();
-      if (signal.aborted) abort();
-      signal.addEventListener('abort', abort, { once: true });
-      try {
-        return await download(url, insecure, agent, (request) => send(request, call));
-      } finally {
-        signal.removeEventListener('abort', abort);
-        call.finish();
-      }
-    },
+    fetch: (signal) =>
+      underOwnCall(site.log, DOWNLOAD_MS, signal, (call) =>
+        download(url, insecure, agent, (request) => send(request, call)),
+      ),
   };
 }
 

@@ -1,10 +1,11 @@
 import type { Mirror, Site } from '#contract';
+import { News } from '../news.ts';
 import { type Asked, BUSY, DownloadGate } from './download-gate.ts';
 import { DOWNLOAD_MS, type KeyServer } from './key-server.ts';
 import { KeySet } from './key-set.ts';
 
 /** What processes tell one another of a set: its text and age in milliseconds, or that a download has failed. */
-type News = { text: string; age: number } | { failed: string };
+type Change = { text: string; age: number } | { failed: string };
 
 /** The copy of a downloaded set that one process has. */
 class Copy {
@@ -15,40 +16,20 @@ class Copy {
   /** Why the last download failed; null when it did not. */
   failure: string | null = null;
   refreshing: Promise<void> | null = null;
-  /** How much news there has been. */
-  heard = 0;
+  readonly news = new News();
   /** When it is worth asking for leave again, by what one asks for. */
   readonly quietUntil = { stale: Number.NEGATIVE_INFINITY, unknown: Number.NEGATIVE_INFINITY };
-  readonly #waiting = new Set<() => void>();
 
-  learn(news: News, now: number): void {
-    if ('failed' in news) {
-      this.failure = news.failed;
-    } else if (news.text !== '') {
-      this.set = KeySet.parse(news.text, this.set);
-      this.text = news.text;
-      this.at = now - news.age;
+  learn(change: Change, now: number): void {
+    if ('failed' in change) {
+      this.failure = change.failed;
+    } else if (change.text !== '') {
+      this.set = KeySet.parse(change.text, this.set);
+      this.text = change.text;
+      this.at = now - change.age;
       this.failure = null;
     }
-    this.heard++;
-    for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
-  }
-
-  /** Resolves with the next news, or when none can be expected any more. */
-  next(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', wake);
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, DOWNLOAD_MS);
-      signal.addEventListener('abort', wake, { once: true });
-      this.#waiting.add(wake);
-      if (signal.aborted) wake();
-    });
+    this.news.spread();
   }
 }
 
@@ -58,7 +39,7 @@ class Copy {
  */
 export class KeyStore {
   readonly #copy: Copy;
-  readonly #mirror: Mirror<Copy, News>;
+  readonly #mirror: Mirror<Copy, Change>;
   readonly #ask: (asked: Asked) => number | Promise<number>;
   readonly #server: KeyServer;
   readonly #now: () => number;
@@ -68,9 +49,9 @@ export class KeyStore {
     const clock = site.use('clock');
     this.#now = () => clock.now();
     this.#server = server;
-    this.#mirror = site.mirror<Copy, News>(['keys', server.identity], {
+    this.#mirror = site.mirror<Copy, Change>(['keys', server.identity], {
       open: () => new Copy(),
-      apply: (copy, news) => copy.learn(news, clock.now()),
+      apply: (copy, change) => copy.learn(change, clock.now()),
       snapshot: ({ text, at }) => ({ text, age: text === '' ? 0 : clock.now() - at }),
     });
     this.#copy = this.#mirror.value;
@@ -106,12 +87,13 @@ export class KeyStore {
 
   async #obtain(why: 'stale' | 'unknown'): Promise<void> {
     const { signal } = this.#end;
-    const { heard } = this.#copy;
+    const { news } = this.#copy;
+    const heard = news.count;
     try {
       const wait = await this.#ask(why);
       // The news of that download may have come together with the answer.
-      if (wait === BUSY && this.#copy.heard !== heard) return;
-      if (wait === BUSY) return await this.#copy.next(signal);
+      if (wait === BUSY && news.count !== heard) return;
+      if (wait === BUSY) return await news.next(DOWNLOAD_MS, signal);
       if (wait > 0) {
         this.#copy.quietUntil[why] = this.#now() + wait;
         return;
@@ -120,7 +102,7 @@ export class KeyStore {
       // The process that decides is gone, and soon this one.
       return;
     }
-    const reported = this.#copy.next(signal);
+    const reported = news.next(DOWNLOAD_MS, signal);
     let result: Asked = 'done';
     try {
       const text = await this.#server.fetch(signal);

@@ -14,7 +14,7 @@ import { delay } from '../../lib/delay.ts';
 import { asker } from '../ask.ts';
 import { keyHolder } from '../authorized.ts';
 import { indicesFor, Revocations } from '../revocations.ts';
-import { serverSchema, sizingOf } from '../schema.ts';
+import { checkInterval, serverSchema, sizingOf } from '../schema.ts';
 import { Instances, type Pushing } from './instances.ts';
 
 /** Bytes of a request's body at most. */
@@ -24,7 +24,7 @@ const MISSED = 3;
 
 /**
  * The revoke server: takes revocations over HTTP and tells every gateway that has registered. `sluice revoker` serves it
- * alone. Codes: those of `sizingOf`, `REVOKER_WORKERS`.
+ * alone. Codes: those of `sizingOf` and `checkInterval`, `REVOKER_WORKERS`.
  */
 export const plugin = definePlugin({
   name: 'auth/revoker/server',
@@ -34,6 +34,7 @@ export const plugin = definePlugin({
     atService(serverSchema, (site) => {
       const { config } = site;
       const sizing = sizingOf(site);
+      checkInterval(site);
       if (site.role !== 'alone') {
         throw site.fault('REVOKER_WORKERS', '', 'the revoke server serves in one process', { hint: 'no --workers' });
       }
@@ -79,7 +80,7 @@ export const plugin = definePlugin({
         const id = instances.heard(name as string, address as string, port as number, run as string, clock.now());
         if (id === undefined) return problem(503, 'there are too many gateways');
         if (id === null) return json(200, { complete: true });
-        const trouble = await instances.complete(id, await revocations.pack(clock.now()), pushing, end.signal);
+        const trouble = await instances.complete(id, () => revocations.pack(clock.now()), pushing, end.signal);
         if (trouble !== null) log.warning(`the gateway at ${id} could not be told what is revoked: ${trouble}`);
         return json(200, { complete: trouble === null });
       };

@@ -66,14 +66,23 @@ export class Instances {
     return id;
   }
 
-  /** Tells one instance everything. @returns why it has it not; null when it has. */
-  async complete(id: string, packed: Uint8Array, pushing: Pushing, signal: AbortSignal): Promise<string | null> {
+  /**
+   * Tells one instance everything.
+   * @param pack makes a set of what is revoked now.
+   * @returns why it has it not; null when it has.
+   */
+  async complete(
+    id: string,
+    pack: () => Promise<Uint8Array>,
+    pushing: Pushing,
+    signal: AbortSignal,
+  ): Promise<string | null> {
     const instance = this.#known.get(id);
     if (!instance) return 'it was forgotten';
     const { ask, retries } = pushing;
-    // What is added from now on is sent to it besides.
+    // What is added from now on is sent to it besides: where that fails it is behind again.
     instance.isBehind = false;
-    const trouble = await tell(ask, new URL('/union', instance.origin), packed, retries, signal);
+    const trouble = await tell(ask, new URL('/union', instance.origin), await pack(), retries, signal);
     if (trouble !== null) instance.isBehind = true;
     return trouble;
   }

@@ -6,6 +6,7 @@ import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import type { Harness, HarnessOptions } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/auth/revoker/index.ts';
 import { indicesFor, Revocations, type Sizing } from '../../../../plugins/auth/revoker/revocations.ts';
+import { plugin as server } from '../../../../plugins/auth/revoker/server/index.ts';
 import { until } from '../../../support/conditions.ts';
 import { openHarness } from '../../../support/harness.ts';
 import { rememberingLog } from '../../../support/log.ts';
@@ -301,12 +302,20 @@ describe('auth/revoker', () => {
           revoke_server_api_key: key,
           revoke_server_ping_interval: '0s',
         },
-        'REVOKER_URL /revoke_server_ping_interval',
+        'REVOKER_INTERVAL /revoke_server_ping_interval',
       ],
     ] as const) {
       it(`refuses ${what}`, async () =>
         deepEqual(await findingsOf(openHarness(plugin, 'service', { ...base, ...change })), [finding]));
     }
+
+    it('refuses a revoke server that looks for silent gateways without a pause', async () => {
+      const { port: _, token_keys: __, ...shared } = base;
+      const config = { ...shared, revoke_server_api_key: key, revoke_server_ping_interval: '0s' };
+      deepEqual(await findingsOf(openHarness(server, 'service', config)), [
+        'REVOKER_INTERVAL /revoke_server_ping_interval',
+      ]);
+    });
 
     for (const change of [
       { N: 0 },
