@@ -20,6 +20,7 @@ export {
   replaceFile,
   toIssues,
 } from './config/index.ts';
+export { blockingBoundsMs, type PluginRecord } from './containment/plugin-record.ts';
 export {
   adminScopes,
   adminTokenFile,

@@ -1,7 +1,7 @@
-import type { MemoryUse, WorkerInfo } from '#kernel';
+import { blockingBoundsMs, type MemoryUse, type PluginRecord, type WorkerInfo } from '#kernel';
 import type { Admin } from '../operation.ts';
 import { workersOf } from '../processes.ts';
-import type { Metric, Sample } from './exposition.ts';
+import { type Metric, type Sample, writeValue } from './exposition.ts';
 
 /** What became of changes of configuration. */
 export function reloadMetrics({ gateway, operating }: Admin): Metric[] {
@@ -38,6 +38,52 @@ export function reloadMetrics({ gateway, operating }: Admin): Metric[] {
       help: 'The configuration that serves.',
       samples: [{ labels: { revision, hash }, value: 1 }],
     },
+  ];
+}
+
+/** What went wrong in plugins from files. */
+export function pluginMetrics({ gateway }: Pick<Admin, 'gateway'>): Metric[] {
+  const plugins = Map.groupBy(gateway.containment.records, ({ name }) => name);
+  const sumOf = (value: (record: PluginRecord) => number): Sample[] =>
+    [...plugins].map(([plugin, records]) => ({
+      labels: { plugin },
+      value: records.reduce((sum, record) => sum + value(record), 0),
+    }));
+  return [
+    {
+      name: 'gateway_plugin_faults_total',
+      type: 'counter',
+      help: 'Faults in hooks of plugins that were loaded from files.',
+      samples: sumOf((record) => record.faultCount),
+    },
+    {
+      name: 'gateway_plugin_suspended',
+      type: 'gauge',
+      help: 'Whether a plugin is suspended for its faults.',
+      samples: sumOf((record) => (record.suspension ? 1 : 0)),
+    },
+    {
+      name: 'gateway_plugin_blocking_seconds',
+      type: 'histogram',
+      help: 'Times for which the code of a plugin held the event loop for 50 ms and more.',
+      samples: [...plugins].flatMap(([plugin, records]) => blockingSamples(plugin, records)),
+    },
+  ];
+}
+
+/** The ranges of a histogram, each with those below it. */
+function blockingSamples(plugin: string, records: readonly PluginRecord[]): Sample[] {
+  const ranges = [...blockingBoundsMs, Number.POSITIVE_INFINITY];
+  let count = 0;
+  const buckets = ranges.map((bound, index): Sample => {
+    count += records.reduce((sum, { blocking }) => sum + blocking.ranges[index]!, 0);
+    return { suffix: '_bucket', labels: { plugin, le: writeValue(bound / 1000) }, value: count };
+  });
+  const totalMs = records.reduce((sum, { blocking }) => sum + blocking.totalMs, 0);
+  return [
+    ...buckets,
+    { suffix: '_sum', labels: { plugin }, value: totalMs / 1000 },
+    { suffix: '_count', labels: { plugin }, value: count },
   ];
 }
 

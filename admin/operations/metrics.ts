@@ -1,6 +1,6 @@
 import { endpointMetrics } from '../metrics/endpoint-metrics.ts';
 import { EXPOSITION_TYPE, writeExposition } from '../metrics/exposition.ts';
-import { processMetrics, reloadMetrics } from '../metrics/gateway-metrics.ts';
+import { pluginMetrics, processMetrics, reloadMetrics } from '../metrics/gateway-metrics.ts';
 import type { Operation } from '../operation.ts';
 import { text } from '../schemas.ts';
 
@@ -12,7 +12,12 @@ export const metrics: Operation = {
   summary: 'Print the metrics in the text format of Prometheus.',
   responses: { 200: { description: 'The metrics.', content: { 'text/plain': text } } },
   handle(ctx, admin) {
-    const all = [...reloadMetrics(admin), ...processMetrics(admin), ...endpointMetrics(admin.gateway)];
+    const all = [
+      ...reloadMetrics(admin),
+      ...processMetrics(admin),
+      ...pluginMetrics(admin),
+      ...endpointMetrics(admin.gateway),
+    ];
     ctx.set('Content-Type', EXPOSITION_TYPE);
     ctx.body = writeExposition(all);
   },

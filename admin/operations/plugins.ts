@@ -1,12 +1,26 @@
+import type { PluginRecord, PluginView } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { Problem } from '../problem.ts';
 import { jsonResponse, listOf, objectOf, oneOf, orNull, placeSchema, text, whole } from '../schemas.ts';
 import { servedNow } from '../served.ts';
 
+const fault = objectOf('PluginFault', {
+  hook: text,
+  count: whole,
+  endpoint: text,
+  message: text,
+  place: orNull(text),
+  at: text,
+});
+
+const suspension = objectOf('PluginSuspension', { since: text, message: text });
+
+const blocking = objectOf('PluginBlocking', { count: whole, longestMs: whole });
+
 const plugin = objectOf('Plugin', {
   name: text,
   description: text,
-  kind: oneOf(['core']),
+  kind: oneOf(['core', 'file']),
   version: text,
   file: orNull(text),
   hash: orNull(text),
@@ -15,6 +29,9 @@ const plugin = objectOf('Plugin', {
   instances: whole,
   calls: whole,
   errors: whole,
+  faults: listOf(fault),
+  suspended: orNull(suspension),
+  blocking,
 });
 
 export const plugins: Operation = {
@@ -26,7 +43,43 @@ export const plugins: Operation = {
   async handle(ctx, { gateway }) {
     const { served, positionOf: find } = servedNow(gateway);
     const alive = gateway.processes.held.length;
-    ctx.body = { plugins: await gateway.components.list(served, alive, find) };
+    const views = await gateway.components.list(served, alive, find);
+    const { records } = gateway.containment;
+    ctx.body = { plugins: views.map((view) => ({ ...view, ...troubleOf(view, records) })) };
+  },
+};
+
+/** What went wrong in a plugin, as it is now loaded. */
+function troubleOf({ name, hash }: PluginView, records: readonly PluginRecord[]): object {
+  const record = records.find((one) => one.name === name && one.hash === hash);
+  const faults = (record?.faults ?? []).map(({ at, ...rest }) => ({ ...rest, at: new Date(at).toISOString() }));
+  const { count, longestMs } = record?.blocking ?? { count: 0, longestMs: 0 };
+  const { since, message } = record?.suspension ?? {};
+  const suspended = since === undefined ? null : { since: new Date(since).toISOString(), message };
+  return { faults, suspended, blocking: { count, longestMs } };
+}
+
+/** Lets a suspended plugin work again, in every worker. */
+export const liftSuspension: Operation = {
+  method: 'DELETE',
+  path: '/v1/plugins/*name/suspension',
+  scope: 'ops',
+  summary: 'Let a plugin work again that was suspended for its faults.',
+  parameters: [
+    {
+      name: 'name',
+      in: 'path',
+      description: 'Of the plugin; its slashes may be written %2F or plain.',
+      schema: text,
+      required: true,
+    },
+  ],
+  responses: { 204: { description: 'It works again.' } },
+  problems: ['not-found'],
+  handle(ctx, { gateway }) {
+    const { name } = ctx['params'] as { readonly name: string };
+    if (!gateway.containment.lift(name)) throw new Problem('not-found', `no plugin named ${name} is suspended`);
+    ctx.status = 204;
   },
 };
 

@@ -7,7 +7,7 @@ import { readLogging, setLogging } from './logging.ts';
 import { match } from './match.ts';
 import { metrics } from './metrics.ts';
 import { adminOpenapi, openapi } from './openapi.ts';
-import { emptyCache, plugins } from './plugins.ts';
+import { emptyCache, liftSuspension, plugins } from './plugins.ts';
 import { routes } from './routes.ts';
 import { schema, schemaOfComponent } from './schema.ts';
 import { status } from './status.ts';
@@ -35,5 +35,6 @@ export const reading: readonly Operation[] = [
   resume,
   stop,
   emptyCache,
+  liftSuspension,
   events,
 ];

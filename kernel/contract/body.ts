@@ -68,6 +68,11 @@ export class RequestBody {
     return this.#limitBytes > 0 && this.length !== undefined && this.length > this.#limitBytes;
   }
 
+  /** Its stream was taken, or is being read: it cannot be sent once more. */
+  get isTaken(): boolean {
+    return this.#stream === null && !(this.#bytes instanceof Uint8Array);
+  }
+
   /**
    * All bytes; buffered at the first call, the same bytes at each further one.
    * @throws PayloadTooLarge beyond the limit. @throws CallError when the client broke off.

@@ -132,6 +132,11 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     this.#source.cancel?.(reason);
   }
 
+  /** True once a reader has it, or wants nothing of it. */
+  get isTaken(): boolean {
+    return this.#sink !== null || this.#concluded;
+  }
+
   /** True when every byte has arrived and none was handed on yet: `collect` then answers at once. */
   get arrived(): boolean {
     return this.#ended && this.#sink === null;

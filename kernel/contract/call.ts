@@ -76,6 +76,7 @@ export class Call {
   /** The call that is cancelled and has the deadline: this one, unless it only adds a value. */
   readonly #own: Call;
   readonly #root: Call;
+  readonly #outer: Call | null;
   readonly #frame: Frame | null;
   readonly #host: CallHost | null;
   #deadline = Number.POSITIVE_INFINITY;
@@ -99,9 +100,15 @@ export class Call {
     this.#host = host;
     this.#own = origin?.adds ? origin.whole.#own : this;
     this.#root = origin ? origin.whole.#root : this;
+    this.#outer = origin ? origin.whole : null;
     this.#frame = origin ? origin.frame : null;
     if (origin) this.#deadline = origin.whole.#own.#deadline;
     if (timeoutMs !== Number.POSITIVE_INFINITY) this.limit(timeoutMs);
+  }
+
+  /** The call that this is a part of; null for a whole one. */
+  get outer(): Call | null {
+    return this.#outer;
   }
 
   /** The gateway's side of the call; null for one that was made elsewhere. */

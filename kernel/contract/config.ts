@@ -2,6 +2,7 @@ import { LISTEN_ADDRESS_PATTERN } from '../net/address-pattern.ts';
 import { agentSchema } from './agent.ts';
 import { type backendSchema, endpointSchema } from './endpoint-schema.ts';
 import { extraConfig } from './extra-config.ts';
+import { pluginPolicyFields } from './plugin-policy.ts';
 import type { RouterOptions } from './router-config.ts';
 import type { Infer, Schema, Written } from './schema.ts';
 import { clientTlsSchema, serverTlsSchema } from './tls.ts';
@@ -147,6 +148,7 @@ export const serviceSchema = {
           default: [],
           examples: [['@acme/sluice-audit']],
         },
+        ...pluginPolicyFields,
       },
     },
     extra_config: extraConfig,

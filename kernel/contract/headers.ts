@@ -58,6 +58,12 @@ export class HeaderBag {
     list.length = end;
   }
 
+  /** Replaces all of them. @param list as `list`. */
+  assign(list: readonly string[]): void {
+    this.list.length = 0;
+    for (const text of list) this.list.push(text);
+  }
+
   copy(): HeaderBag {
     return new HeaderBag(this.list.slice());
   }

@@ -15,6 +15,7 @@ export { ConfigErrors, DeadlineError, flattenStack, GatewayError, GatewayFault }
 export { silentLog } from './log.ts';
 export { silentSinks } from './logging.ts';
 export { PatternError } from './pattern.ts';
+export { type PluginPolicies, type PluginPolicy, pluginPolicyFields, policyOf } from './plugin-policy.ts';
 export { encodePathSegment, encodeQueryComponent } from './query.ts';
 export { routerSchema } from './router-config.ts';
 export { silentEvents } from './site.ts';

@@ -1,4 +1,5 @@
 import type { Catalogue, Events, LogLevel, LogSinks, Role, Services } from '#contract';
+import { Containment } from '../containment/containment.ts';
 import { DeniedAddresses } from '../contract/internal.ts';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
 import { createPatterns } from '../patterns/patterns.ts';
@@ -15,6 +16,7 @@ export interface Engine {
   readonly registry: Registry;
   readonly generations: Generations;
   readonly mirrors: Mirrors;
+  readonly containment: Containment;
   /** What no connection of this process may lead to. */
   readonly denied: DeniedAddresses;
 }
@@ -52,6 +54,8 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   } as Services);
   const cache = new RefCountedCache();
   const mirrors = new Mirrors();
+  const containment = new Containment({ log, events });
   const own = { log, sinks, version, defaultLevel, ask };
-  return { log, registry, generations: new Generations({ registry, cache, mirrors, role, ...own }), mirrors, denied };
+  const generations = new Generations({ registry, cache, mirrors, role, containment, ...own });
+  return { log, registry, generations, mirrors, denied, containment };
 }

@@ -17,6 +17,9 @@ export interface EventData {
   'drain.finished': { readonly result: 'idle' | 'resumed' };
   /** As the component tells it; with workers also which one. */
   'breaker.changed': object;
+  /** A plugin from a file failed too often. */
+  'plugin.suspended': { readonly plugin: string; readonly faults: number; readonly message: string };
+  'plugin.resumed': { readonly plugin: string };
   'guard.started': GuardState;
   'guard.passed': GuardState;
   'guard.undecided': GuardState;
@@ -37,6 +40,8 @@ const known: Readonly<Record<EventType, true>> = {
   'drain.started': true,
   'drain.finished': true,
   'breaker.changed': true,
+  'plugin.suspended': true,
+  'plugin.resumed': true,
   'guard.started': true,
   'guard.passed': true,
   'guard.undecided': true,

@@ -1,4 +1,5 @@
 import type { AdminSettings, ListenAddress, LogLevel } from '#contract';
+import type { Containment } from '../containment/containment.ts';
 import type { Attempts } from '../control/attempts.ts';
 import type { Applied, Change, Current } from '../control/change.ts';
 import type { EventLog } from '../control/event-log.ts';
@@ -53,6 +54,8 @@ export interface Operations extends Gateway {
   join(participant: Participant): () => void;
   /** Empties the caches of a name, in every process. @returns false where no component has one of that name. */
   emptyCache(name: string): boolean;
+  /** Faults of plugins from files, and which of them are suspended, in all processes together; a moment old. */
+  readonly containment: Pick<Containment, 'records' | 'lift'>;
   /** Names of caches that can be emptied. */
   readonly caches: readonly string[];
   /** Sets the lowest level that every process logs, until its next configuration; null for the configured one. */

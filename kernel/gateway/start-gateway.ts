@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
 import type { Catalogue, ListenAddress, LogLevel, ServiceConfig } from '#contract';
 import { type IsSecret, issueLine, toIssues } from '../config/index.ts';
+import type { Containment } from '../containment/containment.ts';
 import { ConfigErrors, type DeniedAddresses } from '../contract/internal.ts';
 import type { Attempts } from '../control/attempts.ts';
 import type { Applied, Change } from '../control/change.ts';
@@ -20,6 +21,7 @@ import { toRefusal } from '../control/refusal.ts';
 import { adminSettings, KEPT_REVISIONS } from '../control/reload-settings.ts';
 import { openRevisionStore, type RevisionStore } from '../control/revision-store.ts';
 import { ConfigText, type Snapshot, type Source } from '../control/snapshot.ts';
+import { joinSuspensions } from '../control/suspensions.ts';
 import { type Components, componentsOf } from '../inspect/components.ts';
 import type { ApplicationLog } from '../logging/index.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -62,6 +64,7 @@ export class RunningGateway implements Operations {
   readonly events: EventLog;
   readonly log: ApplicationLog;
   readonly revisions: RevisionStore;
+  readonly containment: Containment;
   readonly #registry: Registry;
   readonly #guard: ChangeGuard;
   readonly #options: GatewayOptions;
@@ -77,7 +80,7 @@ export class RunningGateway implements Operations {
   #recording: Promise<void> | null = null;
 
   constructor(
-    { log, registry, generations, mirrors, denied, events }: Engine & { readonly events: EventLog },
+    { log, registry, generations, mirrors, denied, containment, events }: Engine & { readonly events: EventLog },
     revisions: RevisionStore,
     source: Source,
     options: GatewayOptions,
@@ -90,6 +93,8 @@ export class RunningGateway implements Operations {
     this.generations = generations;
     this.#own = new OwnProcess(generations, registry.services.sinks, this.startedAt);
     this.#mirrors = mirrors;
+    this.containment = containment;
+    void joinSuspensions({ containment, mirrors });
     this.#denied = denied;
     this.#options = options;
     const overrides = {
@@ -112,7 +117,7 @@ export class RunningGateway implements Operations {
       const { events, log } = this;
       const settings = { port: port ?? null, debug, plugins: pluginFolder };
       const shared = { generations: this.generations, mirrors: this.#mirrors, denied: this.#denied };
-      this.#pool = new WorkerPool({ ...workers, settings, ...shared, events, log });
+      this.#pool = new WorkerPool({ ...workers, settings, ...shared, containment: this.containment, events, log });
       this.join(this.#pool);
     }
     try {
@@ -279,6 +284,7 @@ export class RunningGateway implements Operations {
     await this.control.close();
     await this.#pool?.close();
     await this.generations.close();
+    this.containment.close();
     await Promise.race([this.#historyKept(), delay(HISTORY_MS, undefined, { ref: false })]);
     await this.#registry.close();
   }

@@ -5,17 +5,17 @@ import type { Registry } from '../registry/registry.ts';
 import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
 import type { Served } from './served.ts';
 
-/** A plugin of this release, and what the serving configuration does with it. */
+/** A plugin, and what the serving configuration does with it. */
 export interface PluginView {
   readonly name: Namespace;
   readonly description: string;
-  /** Brought by the gateway itself. */
-  readonly kind: 'core';
+  /** Brought by the gateway itself, or loaded from a file. */
+  readonly kind: 'core' | 'file';
   /** Of the gateway. */
   readonly version: string;
   /** Null for what is part of the gateway. */
   readonly file: string | null;
-  /** SHA-256 of the file; null without one. */
+  /** Of the file and of those that it imports; null without one. */
   readonly hash: string | null;
   /** Every name a configuration may use for it. */
   readonly namespaces: readonly Namespace[];
@@ -49,10 +49,10 @@ export async function listPlugins(
     return {
       name,
       description,
-      kind: 'core',
+      kind: plugin.source ? 'file' : 'core',
       version: registry.services.version,
-      file: null,
-      hash: null,
+      file: plugin.source?.file ?? null,
+      hash: plugin.source?.hash ?? null,
       namespaces: [...namespaces, ...namespaces.flatMap((namespace) => writtenNames(namespace, registry))],
       places: used.map(({ pointer }) => position(pointer)),
       instances: used.length * generations,

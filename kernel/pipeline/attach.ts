@@ -19,6 +19,7 @@ import {
   secretWarning,
 } from '../config/index.ts';
 import { unreadableFile } from '../contract/internal.ts';
+import { attachContained } from './guards.ts';
 import { HOLDERS } from './namespaces.ts';
 import type { Reads } from './reads.ts';
 import { type Build, createSite, type Location } from './site.ts';
@@ -44,7 +45,11 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
   }
   if (!completePipes(build, place, value, stance)) return undefined;
   const make = place.attach as (site: unknown) => A;
-  const made = collecting(build, stance.pointer, () => make(createSite(build, plugin, Object.freeze(value), stance)));
+  const made = collecting(build, stance.pointer, () =>
+    attachContained(build, plugin, stance.pointer, stance.endpoint ?? stance.agent, () =>
+      make(createSite(build, plugin, Object.freeze(value), stance)),
+    ),
+  );
   if (!made) return undefined;
   for (const literal of markedLiterals(place.schema, raw, stance.pointer)) build.warnings.push(secretWarning(literal));
   return made;

@@ -15,10 +15,12 @@ import {
   type Step,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
+import { containedEncoding } from '../containment/contained-value.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
 import { compileBackend } from './backend.ts';
+import { attachContained, guardsAt } from './guards.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
 import { byDependency, type Offers } from './offers.ts';
@@ -64,7 +66,9 @@ export function attachEndpoint(
     if (!at.eachEndpoint) continue;
     const reads = new Reads(build.reads);
     const site = createSite(build, plugin, undefined, { ...stance, pointer, reads });
-    const handed = collecting(build, origin, () => at.eachEndpoint!(site));
+    const handed = collecting(build, origin, () =>
+      attachContained(build, plugin, origin, endpoint, () => at.eachEndpoint!(site)),
+    );
     if (handed) attached.push({ plugin, at: handed, pointer: origin, reads });
   }
   return attached;
@@ -112,7 +116,9 @@ export function attachBackend(
     if (!at.eachBackend) continue;
     const reads = new Reads(build.reads);
     const site = createSite(build, plugin, undefined, { ...stance, pointer, reads });
-    const handed = collecting(build, origin, () => at.eachBackend!(site));
+    const handed = collecting(build, origin, () =>
+      attachContained(build, plugin, origin, endpoint, () => at.eachBackend!(site)),
+    );
     if (handed) attached.push({ plugin, at: handed, pointer: origin, reads });
   }
   const protocol = findProtocol(context, attached, pointer, stance, output);
@@ -124,7 +130,9 @@ export function attachBackend(
   const hosts = openHosts(context, backend, protocol, { ...stance, pointer });
   // Bytes pass undecoded, whatever is named: but not by a name that nothing has.
   const passes = output?.raw && registry.encoding(backend.encoding) !== undefined;
-  const encoding = passes ? output : findEncoding(context, backend.encoding, joinPointer(pointer, 'encoding'), 'read');
+  const encoding = passes
+    ? output
+    : findEncoding(context, backend.encoding, joinPointer(pointer, 'encoding'), 'read', endpoint);
   const phase = (name: 'backend' | 'transport') =>
     sortByOrder(
       attached.filter(({ at }) => at[name] !== undefined),
@@ -242,10 +250,14 @@ export function findEncoding(
   name: string,
   pointer: string,
   use: 'read' | 'write',
+  endpoint: EndpointConfig,
 ): Encoding | undefined {
   const encoding = registry.encoding(name);
   const canBe = ({ raw, encode, decode }: Encoding) => (use === 'read' ? decode : raw || encode);
-  if (encoding && canBe(encoding)) return encoding;
+  if (encoding && canBe(encoding)) {
+    const guards = guardsAt(build, registry.plugin(`encoding/${name}`)!, endpoint);
+    return guards ? containedEncoding(encoding, guards) : encoding;
+  }
   const able = registry.names('encoding').filter((known) => {
     const candidate = registry.encoding(known);
     return !candidate || canBe(candidate);

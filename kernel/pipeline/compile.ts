@@ -2,6 +2,8 @@ import {
   type AtService,
   type ClientRequest,
   ConfigError,
+  meterOf,
+  meters,
   type OwnRoute,
   type Phase,
   type Plugin,
@@ -15,6 +17,7 @@ import type { Registry } from '../registry/registry.ts';
 import { type CompiledAgent, compileAgent } from './agent.ts';
 import { type Attached, attach, collecting, onlyClaim, reportHidden } from './attach.ts';
 import { compileEndpoint } from './endpoint.ts';
+import { attachContained } from './guards.ts';
 import { type ConfiguredPlugin, findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { type AttachDefault, byDependency, Offers } from './offers.ts';
@@ -58,7 +61,9 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     const reads = new Reads(build.reads);
     const { compilePipe } = context;
     const site = createSite(build, plugin, undefined, { pointer: '', log, offers, compilePipe, reads });
-    const handed = collecting(build, '', () => plugin.always?.(site as unknown as Site<undefined>));
+    const handed = collecting(build, '', () =>
+      attachContained(build, plugin, '', undefined, () => plugin.always?.(site as unknown as Site<undefined>)),
+    );
     if (!handed) continue;
     offers.add(plugin, handed.offers);
     service.push({ plugin, at: handed, pointer: '', reads });
@@ -94,6 +99,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
   };
   for (const each of byDependency(results)) attachService(each);
   refuseSecondClaims(build, service);
+  measureFaults(build, offers);
   const wrapping = service.filter(({ at }) => at.request !== undefined);
   reportHidden(build, sortByOrder(wrapping, registry.catalogue.order, 'request'));
   const routes: Route[] = [];
@@ -120,6 +126,15 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
       .flatMap(({ head }) => head ?? []),
     service: sortByOrder(service, registry.catalogue.order, 'middleware'),
   };
+}
+
+/** Counts the faults of plugins from files, where somebody exports measurements. */
+function measureFaults(build: Build, offers: Offers): void {
+  const asking = { name: 'faults', description: '', takes: [meters] };
+  const meter = build.containment && meterOf({ takeAll: (port) => offers.takeAll(asking, port) });
+  if (!meter) return;
+  const description = 'Faults in hooks of plugins that were loaded from files.';
+  build.faultMeter.faults = meter.counter('plugin.faults', { description });
 }
 
 /** What one component of the service alone may decide. */

@@ -14,6 +14,7 @@ import {
   type Step,
   toCallError,
 } from '#contract';
+import { PluginFailure } from '../containment/plugin-fault.ts';
 
 /** Longest decoded body of one backend, in bytes. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -118,7 +119,7 @@ function parse(bytes: Uint8Array, { encoding, asCollection, shape, pass }: Decod
     const data = encoding.decode!(bytes, asCollection);
     return Reply.data(data && shape ? shape(data) : data, data !== null);
   } catch (error) {
-    return Reply.failed(toBackendError(error));
+    return Reply.failed(error instanceof PluginFailure ? error : toBackendError(error));
   }
 }
 

@@ -1,7 +1,9 @@
 import { type BackendConfig, type BackendSite, ConfigError, type HostList, type Protocol } from '#contract';
 import { joinPointer, nearest, shownHost } from '../config/index.ts';
+import { containedHosts } from '../containment/contained-value.ts';
 import type { Registry } from '../registry/registry.ts';
 import { collecting } from './attach.ts';
+import { guardsAt } from './guards.ts';
 import { type Build, createSite, type Location } from './site.ts';
 
 /**
@@ -21,7 +23,11 @@ export function openHosts(
   }
   if (!protocol || protocol.hostless || backend.host.length === 0) return null;
   const plugin = registry.plugin(`discovery/${backend.sd}`)!;
-  const open = () => discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
+  const guards = guardsAt(build, plugin, stance.endpoint);
+  const open = () => {
+    const hosts = discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
+    return guards ? containedHosts(hosts, guards) : hosts;
+  };
   const hosts = collecting(build, stance.pointer, open) ?? null;
   if (!hosts || !protocol.schemes) return hosts;
   for (const error of otherSchemes(backend, hosts, protocol.schemes, stance.pointer)) build.errors.push(error);

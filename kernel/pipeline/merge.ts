@@ -37,10 +37,13 @@ export function parallel(
       const finish = () => {
         open = 0;
         own.finish();
-        resolve(mergeReplies(replies as Reply[], combine, errors));
+        resolve(merged(replies as Reply[], combine, errors));
       };
       const receive = (at: number, reply: Reply) => {
-        if (open === 0) return;
+        if (open === 0) {
+          discard(reply.body);
+          return;
+        }
         replies[at] = reply;
         const failures = failuresOf(reply);
         if (failures.length > 0) errors = [...errors, ...failures];
@@ -56,6 +59,15 @@ export function parallel(
       for (let at = 0; at < backends.length; at++) start(backends[at]!, request, own, at, receive);
     });
   };
+}
+
+/** What combines them may be a component's, and fail. */
+function merged(replies: readonly Reply[], combine: Combine, errors: readonly CallError[]): Reply {
+  try {
+    return mergeReplies(replies, combine, errors);
+  } catch (error) {
+    return Reply.failed(toCallError(error));
+  }
 }
 
 const noErrors: readonly CallError[] = Object.freeze([]);

@@ -55,7 +55,13 @@ export function compilePipe(
 ): CompiledPipe | undefined {
   const { build, registry } = context;
   const before = build.errors.length;
-  const output = findEncoding(context, endpoint.output_encoding, joinPointer(pointer, 'output_encoding'), 'write');
+  const output = findEncoding(
+    context,
+    endpoint.output_encoding,
+    joinPointer(pointer, 'output_encoding'),
+    'write',
+    endpoint,
+  );
   const attached = attachEndpoint(context, endpoint, pointer, log);
   const backends = endpoint.backend.map((backend, at) =>
     attachBackend(context, endpoint, backend, joinPointer(pointer, 'backend', at), at, output),

@@ -5,7 +5,6 @@ import {
   type BackendSite,
   type ClientRequest,
   ConfigError,
-  copyData,
   type Data,
   type DataObject,
   type EndpointConfig,
@@ -28,9 +27,12 @@ import {
   type TakeToken,
   type TokenPool,
 } from '#contract';
-import { compileSchema, type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
+import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
+import type { PlaceGuards } from '../containment/place-guards.ts';
 import { PatternError } from '../contract/internal.ts';
 import { ownerOf } from '../registry/registry.ts';
+import { type Contains, guardsAt } from './guards.ts';
+import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';
 import type { Reads } from './reads.ts';
 import type { StreamLease } from './stream-lease.ts';
@@ -41,7 +43,7 @@ type Dispose = () => void | Promise<void>;
 type Asked = Data | Uint8Array;
 
 /** What one build of a configuration acquires and finds, gathered while plugins attach. */
-export interface Build {
+export interface Build extends Contains {
   readonly config: ServiceConfig;
   readonly services: Services;
   /** What the plugins of the gateway say of themselves. */
@@ -141,6 +143,10 @@ class PlaceSite implements Site<unknown> {
     this.run = stance.run;
   }
 
+  get #guards(): PlaceGuards | null {
+    return guardsAt(this.#build, this.#plugin, this.endpoint);
+  }
+
   get encoding(): Site<unknown>['encoding'] {
     return (name) => {
       this.#reads.note('encodings', name);
@@ -223,11 +229,14 @@ class PlaceSite implements Site<unknown> {
   }
 
   get start(): Site<unknown>['start'] {
-    return (run, options) => this.#build.start(run, options?.in ?? 'owner');
+    const guards = this.#guards;
+    return (run, options) => this.#build.start(guards ? guards.task('start', run) : run, options?.in ?? 'owner');
   }
 
   get listen(): Site<unknown>['listen'] {
-    return (address, handler) => this.#build.listen(this.#plugin.name, this.pointer, address, handler);
+    const guards = this.#guards;
+    return (address, handler) =>
+      this.#build.listen(this.#plugin.name, this.pointer, address, guards ? guards.handler(handler) : handler);
   }
 
   get health(): Site<unknown>['health'] {
@@ -250,7 +259,8 @@ class PlaceSite implements Site<unknown> {
   }
 
   get defer(): Site<unknown>['defer'] {
-    return (dispose) => this.#build.defer(dispose);
+    const guards = this.#guards;
+    return (dispose) => this.#build.defer(guards ? guards.task('defer', dispose) : dispose);
   }
 
   get pipe(): Site<unknown>['pipe'] {
@@ -283,15 +293,4 @@ class PlaceSite implements Site<unknown> {
       this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
     };
   }
-}
-
-/** What a backend says of its HTTP client, with defaults; those alone without a backend, and where it says something wrong. */
-function configOfHttp({ name, places = [] }: Plugin, backend: BackendConfig | undefined): unknown {
-  const place = places.find(({ at }) => at === 'backend');
-  if (!place) return {};
-  const written = backend && Object.hasOwn(backend.extra_config, name) ? backend.extra_config[name]! : {};
-  const read = compileSchema(place.schema);
-  const { value, errors } = read(copyData(written), '');
-  // Its mistakes are told where it stands.
-  return Object.freeze(errors.length > 0 ? read({}, '').value : value);
 }

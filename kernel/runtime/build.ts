@@ -150,7 +150,7 @@ export async function hashOfExamined({ config, files }: Examined): Promise<strin
 
 /** A process of its own, for a configuration that is only looked at. */
 function standalone(registry: Registry): BuildContext {
-  return { registry, cache: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone' };
+  return { registry, cache: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone', containment: null };
 }
 
 async function warmUp(tasks: ConfigBuild['warmups']): Promise<void> {

@@ -1,5 +1,7 @@
 import type { ClientRequest, ConfigError, Data, Role, Run, Step } from '#contract';
 import { type Normalized, notReported } from '../config/index.ts';
+import type { Containment } from '../containment/containment.ts';
+import type { FaultMeter } from '../containment/hook-guard.ts';
 import { isUnread } from '../pipeline/attach.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointLease } from './endpoint-lease.ts';
@@ -21,6 +23,8 @@ export interface BuildContext {
   readonly cache: RefCountedCache;
   readonly mirrors: Mirrors;
   readonly role: Role;
+  /** Contains plugins from files; null where nothing serves. */
+  readonly containment: Containment | null;
   /** For a process that owns no shared values. */
   readonly ask?: Ask | undefined;
 }
@@ -53,6 +57,8 @@ export class ConfigBuild {
   readonly ports = new Map<string, { readonly owner: string; readonly port: PluginPort }>();
   /** Answers requests of the gateway's own; what serves the configuration puts it here. */
   readonly dispatcher: Dispatcher = { dispatch: null };
+  /** Counts the faults of plugins from files. */
+  readonly faultMeter: FaultMeter = { faults: null };
   readonly mistakes: ConfigError[] = [];
   readonly noticed: ConfigError[] = [];
 

@@ -76,6 +76,14 @@ export class ScopedBuild implements Build {
     return (request, call) => dispatcher.dispatch!(request, call);
   }
 
+  get containment(): Build['containment'] {
+    return this.#whole.context.containment;
+  }
+
+  get faultMeter(): Build['faultMeter'] {
+    return this.#whole.faultMeter;
+  }
+
   get defaultProtocol(): Plugin {
     const { registry } = this.#whole.context;
     return registry.plugin(registry.catalogue.defaultProtocol)!;

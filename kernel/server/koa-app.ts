@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Stream } from 'node:stream';
 import Koa from 'koa';
 import type { Log } from '#contract';
+import { PluginFault } from '../containment/plugin-fault.ts';
 import type { RenderedReply } from '../pipeline/render.ts';
 import { type ExchangeMessage, exchangeKey } from './exchange-context.ts';
 import { respondByKoa } from './internals.ts';
@@ -24,7 +25,10 @@ export class KoaApp extends Koa {
     super();
     this.#gzips = gzips;
     this.silent = true;
-    this.on('error', (error: Error) => log.error(() => `service middleware failed: ${error.stack}`));
+    this.on('error', (error: Error) => {
+      // A fault of a plugin has been told already.
+      if (!(error instanceof PluginFault)) log.error(() => `service middleware failed: ${error.stack}`);
+    });
     this.context.onerror = function (this: Koa.Context, error: Refusal | null) {
       if (!error) return;
       const { res } = this;

@@ -1,4 +1,5 @@
 import { type ClientRequest, type Log, Reply, toCallError } from '#contract';
+import { PluginFailure } from '../containment/plugin-fault.ts';
 import { type RenderedReply, type Rendering, render, renderError, renderPlain } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
 import { renderUpgrade } from './upgrade.ts';
@@ -28,12 +29,12 @@ export function renderReply(
   }
 }
 
-/** One ERROR line for each thing that failed; a fault of ours with its stack. */
+/** One ERROR line for each thing that failed, but for what the log has been told already; a fault of ours with its stack. */
 export function logErrors(reply: Reply, log: Log, several: boolean): void {
   for (const [index, error] of reply.errors.entries()) {
     const lead = several ? `Error #${index}: ` : '';
     const detail = error.code === 'GATEWAY_FAULT' && error.cause instanceof Error ? `\n${error.cause.stack}` : '';
-    if (error.code === 'CALL_CANCELLED') log.debug(`${lead}${error.message}`);
+    if (error.code === 'CALL_CANCELLED' || error instanceof PluginFailure) log.debug(`${lead}${error.message}`);
     else log.error(`${lead}${error.message}${detail}`);
   }
 }

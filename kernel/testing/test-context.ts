@@ -40,6 +40,8 @@ export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwne
     registry,
     cache: new RefCountedCache(),
     mirrors: new Mirrors(),
+    // Its author is to see what it throws.
+    containment: null,
     role: role ?? (owner ? 'worker' : 'alone'),
     ...(owner && { ask: (_revision, id, asked) => ask(owner, id, asked) }),
   };

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { FaultDelta } from '../containment/plugin-record.ts';
 import type { GenerationInfo } from '../control/generations.ts';
 import type { EndpointDelta } from '../pipeline/endpoint-traffic.ts';
 import type { Asked } from '../runtime/config-build.ts';
@@ -49,7 +50,7 @@ export interface MirrorMessage {
 
 /** Something that a component in a worker tells. */
 export interface WorkerEvent {
-  readonly type: 'breaker.changed';
+  readonly type: 'breaker.changed' | 'plugin.suspended';
   readonly data: object;
 }
 
@@ -71,6 +72,8 @@ export interface Heartbeat extends MemoryUse {
   readonly lostLines: number;
   /** How late its timers are, in milliseconds. */
   readonly loopLagMs: number;
+  /** Faults of plugins from files since the last heartbeat. */
+  readonly faults: readonly FaultDelta[];
   /** Traffic since the last heartbeat, by endpoint. */
   readonly traffic: readonly (readonly [endpoint: string, delta: EndpointDelta])[];
 }

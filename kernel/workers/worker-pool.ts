@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { ListenAddress, Log, LogLevel } from '#contract';
+import type { Containment } from '../containment/containment.ts';
 import { type DeniedAddresses, GatewayError } from '../contract/internal.ts';
 import type { EventLog } from '../control/event-log.ts';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
@@ -28,6 +29,7 @@ export interface WorkerPoolOptions {
   readonly generations: Generations;
   readonly mirrors: Mirrors;
   readonly denied: DeniedAddresses;
+  readonly containment: Containment;
   readonly events: EventLog;
   readonly log: Log;
 }
@@ -57,6 +59,7 @@ export class WorkerPool implements Participant, SlotOwner {
   readonly #generations: Generations;
   readonly #mirrors: Mirrors;
   readonly #denied: DeniedAddresses;
+  readonly #containment: Containment;
   readonly #events: EventLog;
   readonly #runtimes = new HeldRuntimes();
   #committed: PrepareOrder | null = null;
@@ -66,9 +69,21 @@ export class WorkerPool implements Participant, SlotOwner {
   #port: number | null = null;
   #closing = false;
 
-  constructor({ count, program, args, settings, generations, mirrors, denied, events, log }: WorkerPoolOptions) {
+  constructor({
+    count,
+    program,
+    args,
+    settings,
+    generations,
+    mirrors,
+    denied,
+    containment,
+    events,
+    log,
+  }: WorkerPoolOptions) {
     this.log = log;
     this.#denied = denied;
+    this.#containment = containment;
     this.#generations = generations;
     this.#mirrors = mirrors;
     mirrors.link = {
@@ -240,7 +255,8 @@ export class WorkerPool implements Participant, SlotOwner {
     this.#runtimes.release((revision) => !served.has(revision));
   }
 
-  onHeartbeat({ traffic }: Heartbeat): void {
+  onHeartbeat({ traffic, faults }: Heartbeat): void {
+    this.#containment.merge(faults);
     this.#releaseRuntimes();
     if (traffic.length === 0) return;
     const { routes } = this.#generations.current.runtime.compiled;

@@ -4,6 +4,7 @@ import { parseDocument } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
+import { joinSuspensions } from '../control/suspensions.ts';
 import { readConfig } from '../runtime/build.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
@@ -45,6 +46,8 @@ export class Worker {
   readonly #settings: WorkerSettings;
   readonly #channel: Channel;
   readonly #engine: Engine;
+  /** Resolves when it knows which plugins are suspended; null before it has asked. */
+  #suspensionsKnown: Promise<void> | null = null;
   #prepared: Prepared | null = null;
   /** What it gets ready for; another order, or giving it up, takes its place. */
   #wanted: PrepareOrder | null = null;
@@ -89,6 +92,8 @@ export class Worker {
     const { revision, file, text, files } = order;
     await this.#abort();
     this.#wanted = order;
+    this.#suspensionsKnown ??= joinSuspensions(this.#engine);
+    await this.#suspensionsKnown;
     const { data } = parseDocument(text, file);
     const { debug, port, plugins } = this.#settings;
     const overrides = { debug, ...(port !== null && { port }), ...(plugins !== null && { plugins }) };
@@ -126,7 +131,7 @@ export class Worker {
   }
 
   #beat(): void {
-    const { generations, registry } = this.#engine;
+    const { generations, registry, containment } = this.#engine;
     const { routes } = generations.current.runtime.compiled;
     const now = performance.now();
     const traffic = routes.flatMap(({ endpoint, traffic: served }) => {
@@ -146,6 +151,7 @@ export class Worker {
       loopLagMs: Math.max(0, Math.round(now - this.#pulseAt - HEARTBEAT_MS)),
       ...memoryUse(),
       traffic,
+      faults: containment.takeDelta(),
     };
     this.#pulseAt = now;
     this.#channel.notify('heartbeat', heartbeat);
@@ -155,6 +161,7 @@ export class Worker {
   async #stop(): Promise<void> {
     clearInterval(this.#heartbeat);
     await this.#engine.generations.close();
+    this.#engine.containment.close();
     await this.#engine.registry.close();
   }
 }

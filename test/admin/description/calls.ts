@@ -71,7 +71,11 @@ export const calls: Readonly<Record<string, Calls>> = {
       at: 'sample' as const,
     })),
   },
-  'GET /v1/plugins': { 200: [{ path: '/v1/plugins' }, { path: '/v1/plugins', at: 'sample' }] },
+  'GET /v1/plugins': { 200: (['plain', 'sample', 'failing'] as const).map((at) => ({ path: '/v1/plugins', at })) },
+  'DELETE /v1/plugins/{name}/suspension': {
+    204: { path: '/v1/plugins/acme/test/suspension', ask: { method: 'DELETE' }, at: 'failing' },
+    404: { path: '/v1/plugins/acme%2Ftest/suspension', ask: { method: 'DELETE' } },
+  },
   'GET /v1/schema': { 200: { path: '/v1/schema' } },
   'GET /v1/schema/{namespace}': {
     200: { path: '/v1/schema/qos/circuit-breaker' },

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '#contract';
 import { type Participant, Refusal } from '#kernel';
 import { GatewayError } from '../../../kernel/contract/internal.ts';
+import { containedConfig, filePlugin } from '../../kernel/containment/support.ts';
 import { until } from '../../support/conditions.ts';
 import { config, openAdmin, type TestAdmin, type TestAdminOptions } from '../support.ts';
 
@@ -28,6 +29,17 @@ export const stands = {
     const [endpoint] = endpoints;
     const backend = endpoint!.backend.map((one) => ({ ...one, extra_config: { 'qos/http-cache': {} } }));
     return open({ ...rest, endpoints: [{ ...endpoint, backend }] });
+  },
+  /** A plugin of it has failed, and is suspended. */
+  async failing() {
+    const fail = (): never => {
+      throw new Error('no');
+    };
+    const hooks = { endpoint: { endpoint: () => fail } };
+    const failing = containedConfig('http://127.0.0.1:9', hooks, { policy: { suspend_after: 1 } });
+    const stand = await open(failing, { gateway: { plugins: [filePlugin(import.meta.url, hooks)] } });
+    await stand.one.gateway.inject('/a');
+    return stand;
   },
   small: () => open(withSettings({ max_body: 4 })),
   careful: () => open(withSettings({ require_if_match: true })),

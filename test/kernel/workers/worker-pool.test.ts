@@ -29,6 +29,7 @@ const quiet: Heartbeat = {
   rssBytes: 0,
   heapUsedBytes: 0,
   traffic: [],
+  faults: [],
 };
 
 describe('the pool of workers', () => {
@@ -121,8 +122,8 @@ describe('the pool of workers', () => {
     deepEqual(
       setups.map(({ arguments: [given] }) => given),
       [
-        { port: 0, debug: false },
-        { port: null, debug: true },
+        { port: 0, debug: false, plugins: null },
+        { port: null, debug: true, plugins: null },
       ].map((settings) => ({
         exec: '/the/program',
         args: ['worker', JSON.stringify(settings)],

@@ -1,0 +1,47 @@
+import type { KoaMiddleware } from '#contract';
+import { type HookGuard, noteOfOthers } from './hook-guard.ts';
+import { HOOK, marks, STEP } from './marks.ts';
+
+/** Koa middleware, contained. Its way of refusing, `context.throw(403)`, is no fault. */
+export function containedMiddleware(middleware: KoaMiddleware, guard: HookGuard): KoaMiddleware {
+  const { record, number, skips } = guard;
+  return async (context, next) => {
+    if (record.suspension !== null) {
+      if (skips) return next();
+      context.status = guard.suspended.view.status!;
+      context.body = '';
+      return;
+    }
+    let inner: Promise<void> | null = null;
+    const goOn = (): Promise<void> => {
+      marks[HOOK] = 0;
+      marks[STEP]! += 1;
+      inner = next();
+      inner.catch(noteOfOthers);
+      marks[HOOK] = number;
+      marks[STEP]! += 1;
+      return inner;
+    };
+    try {
+      marks[HOOK] = number;
+      marks[STEP]! += 1;
+      const running = middleware(context, goOn);
+      marks[HOOK] = 0;
+      marks[STEP]! += 1;
+      await running;
+      guard.passed();
+    } catch (error) {
+      marks[HOOK] = 0;
+      if (isRefusal(error)) throw error;
+      const failure = guard.judge(error);
+      if (!skips || failure.code !== 'PLUGIN_FAULT') throw failure.code === 'PLUGIN_FAULT' ? failure : error;
+      await (inner ?? next());
+    }
+  };
+}
+
+/** As Koa's `context.throw` makes it for what the client has done. */
+function isRefusal(error: unknown): boolean {
+  const { status, expose } = (error ?? {}) as { readonly status?: unknown; readonly expose?: unknown };
+  return typeof status === 'number' && expose === true;
+}

@@ -1,0 +1,136 @@
+import { LRUCache } from 'lru-cache';
+import type { Events, Log, Plugin, PluginSource } from '#contract';
+import type { CountFault } from './hook-guard.ts';
+import { LimitedLog } from './limited-log.ts';
+import { type FaultDelta, PluginRecord, type Suspension } from './plugin-record.ts';
+import { messageOf, placeIn, stackOf } from './source-place.ts';
+
+/** Contents of plugins that are remembered. */
+const REMEMBERED = 500;
+
+/** A plugin that came from a file. */
+export type FilePlugin = Plugin & { readonly source: PluginSource };
+
+/** What every process is to know of suspensions. */
+export type SuspensionChange =
+  | { readonly suspended: readonly { readonly name: string; readonly hash: string; readonly suspension: Suspension }[] }
+  | { readonly lifted: string };
+
+export interface ContainmentOptions {
+  readonly log: Log;
+  readonly events: Events;
+}
+
+/**
+ * Counts and tells what goes wrong in plugins from files, in one process, and knows which of them are suspended. Plugins of
+ * the release are not watched, and pay nothing.
+ */
+export class Containment {
+  readonly #log: Log;
+  readonly #events: Events;
+  readonly #lines: LimitedLog;
+  /** By name and content. */
+  readonly #records = new LRUCache<string, PluginRecord>({ max: REMEMBERED });
+  /** Tells every process of a change of suspensions; where there is but one, it is applied. */
+  share: (change: SuspensionChange) => void = (change) => this.apply(change);
+
+  constructor({ log, events }: ContainmentOptions) {
+    this.#log = log;
+    this.#events = events;
+    this.#lines = new LimitedLog((line) => log.error(line));
+  }
+
+  /** All that is remembered, in no order. */
+  get records(): readonly PluginRecord[] {
+    return [...this.#records.values()];
+  }
+
+  record({ name, source: { hash, files } }: FilePlugin): PluginRecord {
+    const record = this.#recordOf(name, hash);
+    if (record.files.size === 0) record.files = new Set(files);
+    return record;
+  }
+
+  #recordOf(name: string, hash: string): PluginRecord {
+    const key = keyOf(name, hash);
+    let record = this.#records.get(key);
+    if (!record) {
+      record = new PluginRecord(name, hash);
+      this.#records.set(key, record);
+    }
+    return record;
+  }
+
+  /** What is known of a plugin's content; undefined for nothing. */
+  known(name: string, hash: string): PluginRecord | undefined {
+    return this.#records.get(keyOf(name, hash));
+  }
+
+  /** Counts a fault, and tells of it; after so many in a row the plugin is suspended. */
+  readonly fault: CountFault = ({ record, hook, endpoint }, error, suspendAfter) => {
+    const message = messageOf(error);
+    const stack = stackOf(error);
+    const place = placeIn(record.files, stack);
+    record.count({ hook, count: 1, message, endpoint, place, at: Date.now() }, true);
+    const at = place === null ? '' : ` at ${place}`;
+    const line = `[PLUGIN: ${record.name}] hook "${hook}" of ${endpoint} failed${at}: ${message}`;
+    this.#lines.write(`${record.name} ${hook} ${place}`, line, stack === '' ? '' : `\n${stack}`);
+    if (suspendAfter > 0 && ++record.inRow === suspendAfter && !record.suspension) this.#suspend(record, message);
+  };
+
+  #suspend({ name, hash, inRow }: PluginRecord, message: string): void {
+    const suspension = { since: Date.now(), message };
+    this.#log.error(`[PLUGIN: ${name}] is suspended after ${inRow} faults in a row; the last one: ${message}`);
+    this.#events.emit('plugin.suspended', { plugin: name, faults: inRow, message });
+    this.share({ suspended: [{ name, hash, suspension }] });
+  }
+
+  /** Lets a suspended plugin work again, in every process. @returns false where it is not suspended. */
+  lift(name: string): boolean {
+    if (!this.records.some((record) => record.name === name && record.suspension)) return false;
+    this.#log.info(`[PLUGIN: ${name}] is no longer suspended`);
+    this.#events.emit('plugin.resumed', { plugin: name });
+    this.share({ lifted: name });
+    return true;
+  }
+
+  /** A change of suspensions, of this process or another one. */
+  apply(change: SuspensionChange): void {
+    if ('lifted' in change) {
+      for (const record of this.records) {
+        if (record.name !== change.lifted) continue;
+        record.suspension = null;
+        record.inRow = 0;
+      }
+      return;
+    }
+    for (const { name, hash, suspension } of change.suspended) {
+      this.#recordOf(name, hash).suspension ??= suspension;
+    }
+  }
+
+  /** A change that makes a process which knows of no suspension know all of them. */
+  get suspensions(): SuspensionChange {
+    return {
+      suspended: this.records.flatMap(({ name, hash, suspension }) => (suspension ? [{ name, hash, suspension }] : [])),
+    };
+  }
+
+  /** Faults in this process since this was last asked for. */
+  takeDelta(): FaultDelta[] {
+    return this.records.flatMap((record) => record.takeDelta());
+  }
+
+  /** Counts what another process tells. */
+  merge(delta: readonly FaultDelta[]): void {
+    for (const { name, hash, ...faults } of delta) this.#recordOf(name, hash).count(faults, false);
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+}
+
+function keyOf(name: string, hash: string): string {
+  return `${hash} ${name}`;
+}

@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http';
+import type { EndpointConfig, PortHandler } from '#contract';
+import type { PluginPolicy } from '../contract/internal.ts';
+import type { Containment, FilePlugin } from './containment.ts';
+import { type FaultMeter, HookGuard } from './hook-guard.ts';
+
+/** The guards of one plugin's hooks at one place. */
+export class PlaceGuards {
+  readonly #containment: Containment;
+  readonly #plugin: FilePlugin;
+  readonly #endpoint: string;
+  readonly #policy: PluginPolicy;
+  readonly #meter: FaultMeter;
+
+  /** @param endpoint around or in which the place is; undefined for the service. */
+  constructor(
+    containment: Containment,
+    plugin: FilePlugin,
+    endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> | undefined,
+    policy: PluginPolicy,
+    meter: FaultMeter,
+  ) {
+    this.#containment = containment;
+    this.#plugin = plugin;
+    this.#endpoint = endpoint ? `${endpoint.method} ${endpoint.endpoint}` : 'the service';
+    this.#policy = policy;
+    this.#meter = meter;
+  }
+
+  of(hook: string): HookGuard {
+    const record = this.#containment.record(this.#plugin);
+    return new HookGuard(
+      this.#containment.fault,
+      { record, hook, endpoint: this.#endpoint },
+      this.#policy,
+      this.#meter,
+    );
+  }
+
+  /** Work that nobody waits for: its failure is counted, and over with that. */
+  task<Args extends readonly unknown[]>(
+    hook: string,
+    run: (...args: Args) => unknown,
+  ): (...args: Args) => undefined | Promise<void> {
+    const guard = this.of(hook);
+    const fail = (error: unknown): undefined => void guard.judge(error);
+    return (...args) => {
+      try {
+        const running = run(...args);
+        return running instanceof Promise ? running.then(() => undefined, fail) : undefined;
+      } catch (error) {
+        return fail(error);
+      }
+    };
+  }
+
+  /** What answers on a port of the plugin's own. */
+  handler(handle: PortHandler): PortHandler {
+    const guard = this.of('listen');
+    const fail = (error: unknown, response: ServerResponse): void => {
+      guard.judge(error);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
+    };
+    return (message, response) => {
+      try {
+        // It may be an asynchronous function, though nobody waits for it.
+        const running: unknown = handle(message, response);
+        if (running instanceof Promise) running.catch((error: unknown) => fail(error, response));
+      } catch (error) {
+        fail(error, response);
+      }
+    };
+  }
+}

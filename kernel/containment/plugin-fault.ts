@@ -1,0 +1,18 @@
+import { CallError } from '#contract';
+
+/** A request is refused on account of a plugin. The log has been told already. */
+export abstract class PluginFailure extends CallError {}
+
+/** A hook of a plugin failed: the client is told nothing but `internal server error`. */
+export class PluginFault extends PluginFailure {
+  constructor(cause: unknown) {
+    super('PLUGIN_FAULT', 'internal server error', { cause });
+  }
+}
+
+/** A plugin that failed too often is suspended: what needs it is refused. */
+export class PluginSuspended extends PluginFailure {
+  constructor(name: string) {
+    super('PLUGIN_SUSPENDED', `plugin "${name}" is suspended`, { view: { status: 503 } });
+  }
+}

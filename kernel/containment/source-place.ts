@@ -1,0 +1,58 @@
+import { fileURLToPath } from 'node:url';
+
+/** A place in a file, as a stack names it; lines and columns count from 1. */
+export interface SourcePlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** More of a stack is not looked at. */
+const LONGEST_STACK = 32 * 1024;
+
+/** The stack of what was thrown; empty where there is none. Never throws, whatever was thrown. */
+export function stackOf(error: unknown): string {
+  try {
+    const stack = (error as Partial<Error> | null | undefined)?.stack;
+    return typeof stack === 'string' ? stack.slice(0, LONGEST_STACK) : '';
+  } catch {
+    return '';
+  }
+}
+
+/** What was thrown, in one line of at most 300 characters. Never throws, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  try {
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${String(error)}`;
+    return text.replaceAll(/\s*\n\s*/g, ' ').slice(0, 300);
+  } catch {
+    return 'thrown: a value without a text';
+  }
+}
+
+/** The places of a stack that are in files, innermost first; those of Node.js itself are left out. */
+export function placesOf(stack: string): SourcePlace[] {
+  return stack.split('\n').flatMap((line) => {
+    const frame = /^\s*at (?:.*\((.+)\)|(?:async )?(.+))$/.exec(line);
+    const [, location, row, column] = /^(.+?):(\d+):(\d+)$/.exec(frame?.[1] ?? frame?.[2] ?? '') ?? [];
+    const file = location === undefined ? null : pathOf(location);
+    return file === null ? [] : [{ file, line: Number(row), column: Number(column) }];
+  });
+}
+
+/** The path of a script; null for one that is in no file. */
+export function pathOf(location: string): string | null {
+  if (location.startsWith('node:')) return null;
+  if (!location.startsWith('file:')) return /^(?:\/|[A-Za-z]:[\\/])/.test(location) ? location : null;
+  try {
+    return fileURLToPath(location.replace(/[?#].*$/s, ''));
+  } catch {
+    return null;
+  }
+}
+
+/** The innermost place of a stack that is in one of the files, as in `/app/plugins/audit.ts:12:7`. */
+export function placeIn(files: ReadonlySet<string>, stack: string): string | null {
+  const place = placesOf(stack).find(({ file }) => files.has(file));
+  return place ? `${place.file}:${place.line}:${place.column}` : null;
+}

@@ -1,0 +1,50 @@
+import type { Infer, Schema } from './schema.ts';
+
+const fields = {
+  on_error: {
+    type: 'string',
+    enum: ['refuse', 'skip'],
+    description:
+      'What becomes of a request in which a hook of the plugin fails: refused with 500, or served as if the hook were not there. Default: refuse.',
+  },
+  suspend_after: {
+    type: 'integer',
+    minimum: 0,
+    description:
+      'Faults in a row, in one process, after which the plugin is suspended until the admin API lifts it or its file changes: its requests are refused with 503, or served without it where faults are skipped. Default: 0, never.',
+  },
+} as const satisfies Readonly<Record<string, Schema>>;
+
+/** Fields of the root object `plugin` that say what becomes of faults in plugins from files. */
+export const pluginPolicyFields = {
+  ...fields,
+  policies: {
+    type: 'object',
+    description: 'The same for single plugins, by their names; what one does not say is as for all.',
+    default: {},
+    examples: [{ 'acme/audit': { on_error: 'skip' } }],
+    values: { type: 'object', description: 'Policy of one plugin.', properties: fields },
+  },
+} as const satisfies Readonly<Record<string, Schema>>;
+
+const schema = { type: 'object', properties: pluginPolicyFields } as const satisfies Schema;
+
+/** What the root object `plugin` says of faults. */
+export type PluginPolicies = Infer<typeof schema>;
+
+/** What becomes of faults in one plugin. */
+export interface PluginPolicy {
+  readonly skips: boolean;
+  /** Faults in a row after which it is suspended; 0 for never. */
+  readonly suspendAfter: number;
+}
+
+/** The policy of a plugin, by its name. */
+export function policyOf(name: string, policies: PluginPolicies | undefined): PluginPolicy {
+  const all = policies?.policies ?? {};
+  const own = Object.hasOwn(all, name) ? all[name] : undefined;
+  return {
+    skips: (own?.on_error ?? policies?.on_error) === 'skip',
+    suspendAfter: own?.suspend_after ?? policies?.suspend_after ?? 0,
+  };
+}

@@ -1,0 +1,15 @@
+import type { SuspensionChange } from '../containment/containment.ts';
+import type { Engine } from './engine.ts';
+
+const ID = 'plugin suspensions';
+
+/** From now on all processes know the same suspensions. Resolves when this one knows what the owner does. */
+export function joinSuspensions({ containment, mirrors }: Pick<Engine, 'containment' | 'mirrors'>): Promise<void> {
+  mirrors.open(ID, {
+    open: () => containment,
+    apply: (value, change) => value.apply(change as unknown as SuspensionChange),
+    snapshot: (value) => value.suspensions as never,
+  });
+  containment.share = (change) => mirrors.change(ID, change as never);
+  return mirrors.complete(ID);
+}

@@ -1,0 +1,52 @@
+import { ConfigError, type EndpointConfig, type Plugin } from '#contract';
+import { containedAttachment } from '../containment/contained-attachment.ts';
+import type { Containment, FilePlugin } from '../containment/containment.ts';
+import type { FaultMeter } from '../containment/hook-guard.ts';
+import { PlaceGuards } from '../containment/place-guards.ts';
+import { messageOf, placeIn, stackOf } from '../containment/source-place.ts';
+import { type PluginPolicies, policyOf } from '../contract/internal.ts';
+
+/** What a build says of the containment of plugins from files. */
+export interface Contains {
+  readonly config: { readonly plugin?: PluginPolicies };
+  /** Null where nothing serves, in a dry run and in a test of one plugin: failures are then seen as they are. */
+  readonly containment: Containment | null;
+  readonly faultMeter: FaultMeter;
+}
+
+/** The guards of a plugin's hooks at one place; null for plugins of the release, which are not contained. */
+export function guardsAt(
+  { config, containment, faultMeter }: Contains,
+  plugin: Plugin,
+  endpoint?: Pick<EndpointConfig, 'method' | 'endpoint'>,
+): PlaceGuards | null {
+  if (!containment || !plugin.source) return null;
+  const policy = policyOf(plugin.name, config.plugin);
+  return new PlaceGuards(containment, plugin as FilePlugin, endpoint, policy, faultMeter);
+}
+
+/**
+ * What a plugin attaches at a place, contained where it came from a file.
+ * Code: PLUGIN_ATTACH.
+ */
+export function attachContained<A>(
+  build: Contains,
+  plugin: Plugin,
+  pointer: string,
+  endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> | undefined,
+  make: () => A,
+): A {
+  const { source, name } = plugin;
+  if (!source) return make();
+  const guards = guardsAt(build, plugin, endpoint);
+  try {
+    const attached = make();
+    return guards && attached !== undefined ? (containedAttachment(attached as A & object, guards) as A) : attached;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const place = placeIn(new Set(source.files), stackOf(error)) ?? source.file;
+    throw new ConfigError('PLUGIN_ATTACH', pointer, `"${name}" cannot be attached: ${messageOf(error)} (${place})`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { openAdmin, type TestAdmin } from '../../admin/support.ts';
+import { containedConfig, filePlugin, type Hooks } from './support.ts';
+
+describe('faults of plugins from files in the admin API', () => {
+  let one: TestAdmin;
+  const hooks: Hooks = {
+    endpoint: {
+      proxy: () => () => {
+        throw new TypeError('boom');
+      },
+    },
+  };
+
+  beforeEach(async () => {
+    const config = containedConfig('http://127.0.0.1:9', hooks, { policy: { suspend_after: 2 } });
+    one = await openAdmin(config, { gateway: { plugins: [filePlugin(import.meta.url, hooks)] } });
+  });
+  afterEach(() => one.close());
+
+  const fail = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time++) await one.gateway.inject('/a');
+  };
+  const plugin = async () =>
+    (await one.ask('/v1/plugins')).body.plugins.find(({ name }: { name: string }) => name === 'acme/test');
+
+  it('are listed with the plugin: hook, count, the last one and its place', async () => {
+    deepEqual((await plugin()).faults, []);
+    await fail(1);
+    const { kind, file, hash, faults, suspended, blocking } = await plugin();
+    deepEqual([kind, file, hash], ['file', fileURLToPath(import.meta.url), 'one']);
+    const [{ place, at, ...rest }] = faults;
+    deepEqual(rest, { hook: 'proxy', count: 1, endpoint: 'GET /a', message: 'TypeError: boom' });
+    match(place, /admin\.test\.ts:\d+:\d+$/);
+    ok(Math.abs(Date.now() - Date.parse(at)) < 60_000);
+    deepEqual([suspended, blocking], [null, { count: 0, longestMs: 0 }]);
+  });
+
+  it('are counted in the metrics', async () => {
+    await fail(3);
+    const { text: body } = await one.ask('/metrics');
+    match(body, /^gateway_plugin_faults_total\{plugin="acme\/test"\} 2$/m);
+    match(body, /^gateway_plugin_suspended\{plugin="acme\/test"\} 1$/m);
+    match(body, /^gateway_plugin_blocking_seconds_bucket\{plugin="acme\/test",le="\+Inf"\} 0$/m);
+  });
+
+  for (const name of ['acme/test', 'acme%2Ftest']) {
+    it(`show a suspension, which DELETE /v1/plugins/${name}/suspension lifts`, async () => {
+      await fail(3);
+      equal((await plugin()).suspended.message, 'TypeError: boom');
+      const path = `/v1/plugins/${name}/suspension`;
+      equal((await one.ask(path, { method: 'DELETE' })).status, 204);
+      equal((await plugin()).suspended, null);
+      const again = await one.ask(path, { method: 'DELETE' });
+      equal(again.status, 404);
+      match(again.body.detail, /no plugin named acme\/test is suspended/);
+    });
+  }
+
+  it('are events that can be followed', async () => {
+    const seen: string[] = [];
+    one.gateway.events.subscribe({ types: ['plugin.*'] }, ({ type }) => seen.push(type));
+    await fail(2);
+    await one.ask('/v1/plugins/acme/test/suspension', { method: 'DELETE' });
+    deepEqual(seen, ['plugin.suspended', 'plugin.resumed']);
+  });
+});

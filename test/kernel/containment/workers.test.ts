@@ -1,0 +1,83 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { get } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import type { RunningGateway } from '../../../kernel/gateway/start-gateway.ts';
+import { until } from '../../support/conditions.ts';
+import { partsOf } from '../../support/gateway.ts';
+import { misbehaving } from '../../support/misbehaving.ts';
+import { startWith } from '../../support/plugged.ts';
+
+const program = fileURLToPath(new URL('../../support/worker-misbehaving.ts', import.meta.url));
+
+describe('a plugin from a file in workers', function () {
+  // Workers are processes, which take their time to start on a busy machine.
+  this.timeout(60_000);
+  let gateway: RunningGateway;
+  let port: number;
+
+  before(async () => {
+    const config = {
+      version: 3,
+      host: ['http://127.0.0.1:9'],
+      plugin: { suspend_after: 1 },
+      endpoints: [
+        {
+          endpoint: '/a',
+          input_query_strings: ['*'],
+          extra_config: { 'test/misbehaving': {} },
+          backend: [{ url_pattern: '/' }],
+        },
+      ],
+    };
+    gateway = partsOf(await startWith([misbehaving], config, { workers: { count: 2, program, args: [] } }));
+    ({ port } = await gateway.listen());
+  });
+  after(() => gateway.close());
+
+  /** By a connection of its own, so that any worker may answer. */
+  const ask = (query = ''): Promise<{ status: number; pid: number | null }> =>
+    new Promise((resolve, reject) => {
+      const sent = get({ port, path: `/a${query}`, agent: false }, (response) => {
+        let text = '';
+        response.on('data', (bytes) => {
+          text += bytes;
+        });
+        response.on('end', () =>
+          resolve({ status: response.statusCode!, pid: text === '' ? null : JSON.parse(text).pid }),
+        );
+      });
+      sent.on('error', reject);
+    });
+  const faults = () => gateway.containment.records.flatMap((record) => record.faults);
+
+  /** Asks until as many answers in a row have a status: all workers have given it then. */
+  const always = async (status: number): Promise<void> => {
+    let row = 0;
+    await until(async () => {
+      row = (await ask()).status === status ? row + 1 : 0;
+      return row === 12;
+    });
+  };
+
+  it('is suspended in all of them after its faults in one, also in one that starts later, until that is lifted', async () => {
+    const events: object[] = [];
+    gateway.events.subscribe({ types: ['plugin.*'] }, ({ type, data }) => events.push({ type, ...data }));
+    equal((await ask('?act=throw')).status, 500);
+    await always(503);
+    await until(() => faults().length > 0);
+    deepEqual(
+      faults().map(({ hook, count, message }) => [hook, count, message]),
+      [['endpoint', 1, 'TypeError: boom']],
+    );
+    const { pid } = gateway.processes.workers[0]!;
+    process.kill(pid!, 'SIGKILL');
+    await until(() => gateway.processes.workers[0]!.pid !== pid && gateway.processes.converged);
+    await always(503);
+    equal(gateway.containment.lift('test/misbehaving'), true);
+    await always(200);
+    deepEqual(
+      events.map((event) => (event as { type: string }).type),
+      ['plugin.suspended', 'plugin.resumed'],
+    );
+  });
+});

@@ -1,0 +1,36 @@
+import { fileURLToPath } from 'node:url';
+import { atEndpoint, definePlugin, Reply } from '#contract';
+
+const file = fileURLToPath(import.meta.url);
+
+/** As if it came from this file: does what a query parameter says, in any process. */
+export const misbehaving = definePlugin({
+  name: 'test/misbehaving',
+  description: 'Does what it should not.',
+  contract: 1,
+  source: { file, hash: 'one', files: [file] },
+  places: [
+    atEndpoint({ type: 'object', properties: {} }, () => ({
+      endpoint: () => (request) => {
+        const act = request.query.get('act');
+        if (act === 'throw') throw new TypeError('boom');
+        if (act === 'reject') void Promise.reject(new TypeError('stray'));
+        if (act === 'timer') setTimeout(throwLater);
+        if (act === 'loop') spin(Number.POSITIVE_INFINITY);
+        if (act === 'block') spin(Number(request.query.get('ms')));
+        const reply = Reply.data({ pid: process.pid });
+        return reply;
+      },
+    })),
+  ],
+});
+
+function throwLater(): never {
+  throw new TypeError('late');
+}
+
+/** Holds the event loop. */
+function spin(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
