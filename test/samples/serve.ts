@@ -7,17 +7,21 @@ import { startGateway } from '../support/gateway.ts';
 
 /**
  * A sample, served over the upstream of the quickstart.
- * @param name its folder under `samples/`. @param change of its text, as where it names a port.
+ * @param name its folder under `samples/`, or a file in one. @param change of its text, as where it names a port.
+ * @param start Default: as the command does.
  */
 export async function serveSample(
   name: string,
   change: (text: string) => string = (text) => text,
+  start: (config: object) => Promise<Gateway> = startGateway,
 ): Promise<{ gateway: Gateway; close(): Promise<void> }> {
   const upstream = createUpstream().listen(0, '127.0.0.1');
   await once(upstream, 'listening');
   const { port } = upstream.address() as AddressInfo;
-  const config = JSON.parse(change(readFileSync(`samples/${name}/gateway.json`, 'utf8')));
-  const gateway = await startGateway({ ...config, host: [`http://127.0.0.1:${port}`] });
+  const config = JSON.parse(
+    change(readFileSync(`samples/${name.endsWith('.json') ? name : `${name}/gateway.json`}`, 'utf8')),
+  );
+  const gateway = await start({ ...config, host: [`http://127.0.0.1:${port}`] });
   return {
     gateway,
     async close() {

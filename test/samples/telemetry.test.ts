@@ -1,6 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { newRelic } from '../../plugins/telemetry/newrelic.ts';
 import { sluice } from '../kernel/cli/command.ts';
-import { freePort } from '../support/conditions.ts';
+import { freePort, until } from '../support/conditions.ts';
+import { startGrpcReceiver, startHttpReceiver } from '../support/otlp.ts';
+import { startWith } from '../support/plugged.ts';
 import { scrape } from '../support/prometheus.ts';
 import { serveSample } from './serve.ts';
 
@@ -13,12 +16,12 @@ describe('the sample of telemetry', () => {
     port = await freePort();
     statsPort = await freePort();
     sample = await serveSample('telemetry', (text) =>
-      text.replace('9091', String(port)).replace('8090', String(statsPort)),
+      text.replace('"port": 9091', `"port": ${port}`).replace(':8090', `:${statsPort}`),
     );
   });
   after(() => sample.close());
 
-  for (const file of ['gateway.json', 'influx.json']) {
+  for (const file of ['gateway.json', 'influx.json', 'newrelic.json']) {
     it(`is checked without a finding: ${file}`, async () => {
       const { code, err } = await sluice('check', '-c', `samples/telemetry/${file}`);
       deepEqual([code, err], [0, '']);
@@ -36,6 +39,40 @@ describe('the sample of telemetry', () => {
       series('krakend_backend_duration').map(({ labels }) => labels['http_route']),
       ['/users/:user'],
     );
+  });
+
+  it('is checked with the one finding that OpenCensus becomes OTLP: opencensus.json', async () => {
+    const { code, out, err } = await sluice('check', '-c', 'samples/telemetry/opencensus.json');
+    equal(code, 0);
+    deepEqual((out + err).match(/OPENCENSUS_\w+/g), ['OPENCENSUS_PROTOCOL']);
+  });
+
+  it('sends transactions to New Relic', async () => {
+    const receiver = await startHttpReceiver();
+    const plugin = newRelic(() => `http://127.0.0.1:${receiver.port}`);
+    const { gateway, close } = await serveSample('telemetry/newrelic.json', undefined, (config) =>
+      startWith([plugin], config),
+    );
+    await gateway.inject({ url: '/users/1', headers: { 'X-Tenant': 'acme' } });
+    await until(() => receiver.spans.some(({ kind }) => kind === 'SPAN_KIND_SERVER'));
+    const span = receiver.spans.find(({ kind }) => kind === 'SPAN_KIND_SERVER')!;
+    equal(span.name, 'GET /users/:user');
+    deepEqual(span.attributes['http.request.header.x-tenant'], ['acme']);
+    await close();
+    await receiver.close();
+  });
+
+  it('shows and sends what an old configuration of OpenCensus asks for', async () => {
+    const receiver = await startGrpcReceiver();
+    const metricsPort = await freePort();
+    const { gateway, close } = await serveSample('telemetry/opencensus.json', (text) =>
+      text.replace('"port": 9092', `"port": ${metricsPort}`).replace(':4317', `:${receiver.port}`),
+    );
+    await gateway.inject('/users/1');
+    await until(() => receiver.spans.some(({ kind }) => kind === 'SPAN_KIND_SERVER'));
+    equal((await scrape(metricsPort)).value('http_server_duration', { http_route: '/users/:user' }), 1);
+    await close();
+    await receiver.close();
   });
 
   it('shows the same as counts in one object', async () => {

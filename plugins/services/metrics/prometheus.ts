@@ -68,8 +68,8 @@ function braces(labels: string): string {
   return labels === '' ? '' : `{${labels}}`;
 }
 
-/** Attributes whose names are one when they are clean become one label. */
-function labelsOf(attributes: Readonly<Record<string, string | number | boolean>>): string {
+/** Attributes as labels. Those whose names are one when they are clean become one. */
+export function labelsOf(attributes: Readonly<Record<string, string | number | boolean>>): string {
   const labels = new Map<string, string>();
   for (const [name, value] of Object.entries(attributes)) {
     const clean = cleanName(name, /[^a-zA-Z0-9_]/g);
@@ -79,7 +79,8 @@ function labelsOf(attributes: Readonly<Record<string, string | number | boolean>
   return [...labels].map(([name, value]) => `${name}="${escapeValue(value)}"`).join(',');
 }
 
-function cleanName(name: string, others: RegExp): string {
+/** A name with `_` in the place of everything that it cannot hold. */
+export function cleanName(name: string, others: RegExp): string {
   const clean = name.replace(others, '_');
   return /^\d/.test(clean) ? `_${clean}` : clean;
 }

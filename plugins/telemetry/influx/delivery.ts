@@ -9,6 +9,9 @@ const MAX_WAITING = 16 * 1024 * 1024;
 /** Pause between two errors in the log while the server is down, in milliseconds. */
 const LOG_MS = 60_000;
 
+/** Longest time for what is pushed at the end, in milliseconds. */
+const CLOSE_MS = 1000;
+
 /** What a push is made with: that of the configuration that serves. */
 export interface Target {
   readonly server: Pick<InfluxServer, 'write'>;
@@ -28,21 +31,30 @@ export class Delivery {
   /** When the log was last told that the server is down; null while it is not. */
   #failedAt: number | null = null;
 
+  /** Where to; null before a configuration serves. */
+  target: Target | null = null;
+
   /** Pushes what was counted. While a push goes on there is no other. Never rejects. */
-  push(target: Target): Promise<void> {
-    this.#pushing ??= this.#pushOnce(target).finally(() => {
+  push(): Promise<void> {
+    this.#pushing ??= this.#pushOnce().finally(() => {
       this.#pushing = null;
     });
     return this.#pushing;
   }
 
-  /** Gives up what goes on and what waits. */
-  close(): void {
+  /** Pushes what was counted since the last push, unless the server is down; gives up after a second. */
+  async close(): Promise<void> {
+    const timer = setTimeout(() => this.#closing.abort(), CLOSE_MS);
+    await this.#pushing;
+    if (this.#failedAt === null && !this.#closing.signal.aborted) await this.push();
+    clearTimeout(timer);
     this.#closing.abort();
     this.#waiting = [];
   }
 
-  async #pushOnce(target: Target): Promise<void> {
+  async #pushOnce(): Promise<void> {
+    const { target } = this;
+    if (!target) return;
     const batch = await this.#writer.print(target.snapshot());
     if (batch === '') return;
     if (!(await this.#write(batch, target))) return this.#keep([...this.#waiting, batch], target.bufferSize);

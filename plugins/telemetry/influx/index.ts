@@ -1,4 +1,5 @@
-import { atService, definePlugin, type Infer, readPem, type Site, systemAuthorities } from '#contract';
+import { atService, definePlugin, type Infer, type Site } from '#contract';
+import { outgoingOf } from '../lib/outgoing.ts';
 import { snapshots } from '../metrics/stats.ts';
 import { Delivery } from './delivery.ts';
 import { type InfluxOptions, InfluxServer } from './server.ts';
@@ -77,7 +78,8 @@ export const plugin = definePlugin({
       const server = new InfluxServer(options);
       const log = site.use('log').at('[SERVICE: InfluxDB]');
       site.start((signal) => {
-        const timer = setInterval(() => void delivery.push({ server, snapshot, bufferSize, log }), ttl);
+        delivery.target = { server, snapshot, bufferSize, log };
+        const timer = setInterval(() => void delivery.push(), ttl);
         timer.unref();
         signal.addEventListener('abort', () => clearInterval(timer), { once: true });
         server.ping(signal).then(
@@ -120,17 +122,6 @@ function optionsOf(site: Site<Infer<typeof schema>>): InfluxOptions {
     address: url.href.replace(/\/+$/, ''),
     db,
     credentials: username === '' ? null : { username, password },
-    authorities: url.protocol === 'https:' ? authoritiesOf(site) : undefined,
-    denied: site.use('denied'),
+    ...outgoingOf(site, url.href, 'INFLUX_TLS'),
   };
-}
-
-/** As `client_tls` says for backends. */
-function authoritiesOf(site: Site<unknown>): readonly string[] | undefined {
-  const { ca_certs: paths = [], disable_system_ca_pool: distrustsSystem } = site.setting('client_tls') ?? {};
-  if (paths.length === 0 && !distrustsSystem) return undefined;
-  const own = paths.map((path) =>
-    readPem(site.read, path, '', (_kind, _at, message) => site.fault('INFLUX_TLS', '', message)),
-  );
-  return distrustsSystem ? own : [...systemAuthorities(), ...own];
 }

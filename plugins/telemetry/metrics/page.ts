@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PortHandler } from '#contract';
+import { EXPOSITION_TYPE } from '../../services/metrics/prometheus.ts';
+import { exposition } from './exposition.ts';
 import { Sample, summaryOf } from './sample.ts';
 import { PREFIX, type Stats } from './stats.ts';
 
@@ -8,23 +10,40 @@ const HISTOGRAMS_A_TURN = 10;
 /** Pages made at the same time; what comes beyond is told to come again. */
 const MAX_PAGES = 4;
 
-/** Answers `GET /__stats` with everything that is shown, as one JSON object with sorted keys. */
+interface Form {
+  readonly contentType: string;
+  print(stats: Stats, isShown: (name: string) => boolean): Promise<string>;
+}
+
+const forms: ReadonlyMap<string, Form> = new Map([
+  ['json', { contentType: 'application/json; charset=utf-8', print: pageOf }],
+  ['prometheus', { contentType: EXPOSITION_TYPE, print: exposition }],
+]);
+
+/**
+ * Answers `GET /__stats` with everything that is shown, as one JSON object with sorted keys, or with `?format=prometheus` in
+ * the text format of Prometheus.
+ */
 export function statsPage(stats: Stats, isShown: (name: string) => boolean): PortHandler {
   let running = 0;
   return (message, response) => {
     message.resume();
-    const path = message.url!.split('?', 1)[0];
-    if (path === '/__stats/') return void response.writeHead(301, { Location: '/__stats' }).end();
+    const [path, search = ''] = message.url!.split('?', 2);
+    if (path === '/__stats/') {
+      return void response.writeHead(301, { Location: `/__stats${search && `?${search}`}` }).end();
+    }
     if (path !== '/__stats') return void response.writeHead(404).end();
     if (message.method !== 'GET') return void response.writeHead(405, { Allow: 'GET' }).end();
+    const form = forms.get(new URLSearchParams(search).get('format') ?? 'json');
+    if (!form) return void response.writeHead(400).end('format is json or prometheus\n');
     if (running >= MAX_PAGES) return void response.writeHead(503, { 'Retry-After': '1' }).end();
     running += 1;
     response.once('close', () => {
       running -= 1;
     });
     response.setTimeout(10_000, () => response.destroy());
-    pageOf(stats, isShown).then(
-      (page) => response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' }).end(page),
+    form.print(stats, isShown).then(
+      (page) => response.writeHead(200, { 'Content-Type': form.contentType }).end(page),
       () => response.destroy(),
     );
   };

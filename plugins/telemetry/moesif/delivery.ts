@@ -1,10 +1,12 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import got from 'got';
 import type { Log } from '#contract';
+import { type Outgoing, send } from '../lib/outgoing.ts';
 
 /** Longest time for a push, in milliseconds. */
 const PUSH_MS = 10_000;
+/** Longest time for what is pushed at the end, in milliseconds. */
+const CLOSE_MS = 5000;
 /** Bytes of the events that wait. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Pause between two warnings of the same kind, in milliseconds. */
@@ -12,7 +14,7 @@ const WARN_MS = 60_000;
 
 const compress = promisify(gzip);
 
-export interface DeliveryOptions {
+export interface DeliveryOptions extends Outgoing {
   readonly url: string;
   readonly applicationId: string;
   /** Events of one push. */
@@ -22,6 +24,8 @@ export interface DeliveryOptions {
   readonly log: Log;
   /** Every push is logged at DEBUG. */
   readonly debug: boolean;
+  /** Longest time for what is pushed at the end, in milliseconds. Default 5 s. */
+  readonly closeMs?: number;
   /** Longest time for a push, in milliseconds. Default 10 s. */
   readonly timeoutMs?: number;
 }
@@ -35,6 +39,7 @@ export class Delivery {
   #warnedAt = Number.NEGATIVE_INFINITY;
   #failedAt = Number.NEGATIVE_INFINITY;
   #pushing: Promise<void> | null = null;
+  readonly #closing = new AbortController();
   /** The last push has failed: the next one waits for the timer, however many events come. */
   #isDown = false;
 
@@ -66,6 +71,14 @@ export class Delivery {
     return this.#pushing;
   }
 
+  /** Pushes what waits, and gives up when that takes too long. */
+  async close(): Promise<void> {
+    const { closeMs = CLOSE_MS } = this.options;
+    const timer = setTimeout(() => this.#closing.abort(), closeMs);
+    await this.flush();
+    clearTimeout(timer);
+  }
+
   async #pushAll(): Promise<void> {
     while (this.#events.length > 0) {
       const batch = this.#events.splice(0, this.options.batchSize);
@@ -79,20 +92,17 @@ export class Delivery {
 
   /** @returns false where it is worth trying again. */
   async #push(batch: readonly string[]): Promise<boolean> {
-    const { url, applicationId, log, debug, timeoutMs = PUSH_MS } = this.options;
+    const { options } = this;
+    const { signal } = this.#closing;
+    const { url, applicationId, log, debug, timeoutMs = PUSH_MS } = options;
     try {
-      const { statusCode } = await got.post(url, {
-        body: await compress(`[${batch.join(',')}]`),
-        headers: {
-          'content-type': 'application/json',
-          'content-encoding': 'gzip',
-          'x-moesif-application-id': applicationId,
-        },
-        timeout: { request: timeoutMs },
-        retry: { limit: 0 },
-        followRedirect: false,
-        throwHttpErrors: false,
-      });
+      const headers = {
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+        'x-moesif-application-id': applicationId,
+      };
+      const body = await compress(`[${batch.join(',')}]`);
+      const statusCode = await send(url, { method: 'POST', headers, body, timeoutMs, signal }, options);
       if (statusCode >= 200 && statusCode <= 299) {
         if (debug) log.debug(() => `${batch.length} events pushed`);
         return true;

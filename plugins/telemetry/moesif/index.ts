@@ -17,6 +17,7 @@ import { compileExpression, type Expression } from '../../services/cel/expressio
 import { CelMistake } from '../../services/cel/mistake.ts';
 import type { CelType } from '../../services/cel/types.ts';
 import { requestTypes, Variables } from '../../services/cel/variables.ts';
+import { outgoingOf } from '../lib/outgoing.ts';
 import { Capture, captureReply } from './capture.ts';
 import { Delivery } from './delivery.ts';
 import { masksOf, printEvent } from './event.ts';
@@ -40,7 +41,7 @@ interface Seen {
 const seenSlot: Slot<Seen> = defineSlot('moesif');
 
 /**
- * Reports requests and answers to Moesif, behind the answer: no client waits for it. Codes: `MOESIF_SKIP` and those of
+ * Reports requests and answers to Moesif, behind the answer: no client waits for it. Codes: `MOESIF_SKIP`, `MOESIF_TLS` and those of
  * expressions.
  * @param base address of the collector, without a path.
  */
@@ -160,11 +161,12 @@ function openDelivery(site: Site<MoesifConfig>, url: string): Delivery {
     queueSize: event_queue_size,
     log: site.log.at('[Moesif]'),
     debug,
+    ...outgoingOf(site, url, 'MOESIF_TLS'),
   };
   const delivery = site.keep(
     ['delivery', url, applicationId],
     () => new Delivery(options),
-    (kept) => kept.flush(),
+    (kept) => kept.close(),
   );
   site.start(
     (signal) => {

@@ -1,10 +1,19 @@
-import { type AtService, atService, definePlugin, HEADER_NAME_PATTERN, type Site } from '#contract';
+import {
+  type AtService,
+  atBackend,
+  atEndpoint,
+  atService,
+  definePlugin,
+  HEADER_NAME_PATTERN,
+  type Infer,
+  type Site,
+} from '#contract';
 import { newRelicEngines } from '../newrelic.ts';
 import { Engine, engines } from '../opentelemetry/engine.ts';
 import { type ExporterHeaders, openExporters, resourceOf } from '../opentelemetry/exporters.ts';
 import { listen } from '../opentelemetry/scraped.ts';
 import { attachEngine, configuredPropagation } from '../opentelemetry/service.ts';
-import { type OpenCensusConfig, serviceSchema } from './schema.ts';
+import { type OpenCensusConfig, pathSchema, serviceSchema } from './schema.ts';
 import { type Collector, OCAGENT, telemetryOf } from './translation.ts';
 
 const name = 'telemetry/opencensus';
@@ -20,7 +29,11 @@ export const plugin = definePlugin({
   leaves: ['data'],
   opens: ['/exporters/prometheus'],
   takes: [engines, newRelicEngines],
-  places: [atService(serviceSchema, attachService)],
+  places: [
+    atService(serviceSchema, attachService),
+    atEndpoint(pathSchema, warnOfPaths),
+    atBackend(pathSchema, warnOfPaths),
+  ],
 });
 
 function attachService(site: Site<OpenCensusConfig>): AtService {
@@ -38,6 +51,15 @@ function attachService(site: Site<OpenCensusConfig>): AtService {
   const engine = new Engine(site, { config, exporters, propagation: configuredPropagation(site) });
   listen(site, config, engine, resource);
   return attachEngine(engine, name);
+}
+
+function warnOfPaths(site: Site<Infer<typeof pathSchema>>): object {
+  const { path_aggregation: aggregation } = site.config;
+  if (aggregation !== 'pattern') {
+    const message = `"${aggregation}" has no effect: paths are told apart by the pattern of their endpoint`;
+    site.warn('OPENCENSUS_UNUSED', '/path_aggregation', message);
+  }
+  return {};
 }
 
 function refuseOthers(site: Site<OpenCensusConfig>): void {

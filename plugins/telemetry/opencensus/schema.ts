@@ -112,4 +112,20 @@ export const serviceSchema = {
   },
 } as const satisfies Schema;
 
+/** Under an endpoint or a backend. */
+export const pathSchema = {
+  type: 'object',
+  title: 'OpenCensus',
+  description: 'How paths are told apart. Without effect: they always are by the pattern of the endpoint.',
+  examples: [{ path_aggregation: 'pattern' }],
+  properties: {
+    path_aggregation: {
+      type: 'string',
+      enum: ['pattern', 'lastparam', 'off'],
+      description: 'Only pattern is supported: one series for all paths of an endpoint.',
+      default: 'pattern',
+    },
+  },
+} as const satisfies Schema;
+
 export type OpenCensusConfig = Infer<typeof serviceSchema>;

@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
+import { EXPOSITION_TYPE } from '../../../plugins/services/metrics/prometheus.ts';
 import { plugin } from '../../../plugins/telemetry/metrics/index.ts';
 import { Sample, summaryOf } from '../../../plugins/telemetry/metrics/sample.ts';
 import { Stats } from '../../../plugins/telemetry/metrics/stats.ts';
@@ -8,6 +9,7 @@ import { makeCertificates } from '../../support/certificates.ts';
 import { freePort, until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { openHarness } from '../../support/harness.ts';
+import { scrape } from '../../support/prometheus.ts';
 
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
@@ -189,10 +191,36 @@ describe('telemetry/metrics', function () {
     await start();
     const good = port;
     port = Number(new URL(backend.url).port);
-    await rejects(gateway!.reload(config()), /LISTENER_BIND.*address already in use/);
-    await rejects(startGateway(config()), /LISTENER_BIND.*address already in use/);
+    const refused = new RegExp(`LISTENER_BIND.*cannot listen on 127\\.0\\.0\\.1:${port}: address already in use`);
+    await rejects(gateway!.reload(config()), refused);
+    await rejects(startGateway(config()), refused);
     port = good;
     equal((await page())['krakend.router.connected'], 0);
+  });
+
+  it('shows the same in the form of Prometheus', async () => {
+    await start();
+    for (let count = 0; count < 3; count++) await ask('/a');
+    await ask('/u/7');
+    const stats = await scrape(port, '/__stats?format=prometheus');
+    match(stats.contentType, /^text\/plain; version=0\.0\.4/);
+    const labels = { endpoint: '/a', status: '200' };
+    equal(stats.value('krakend_router_responses_total', labels), 3);
+    equal(stats.types.get('krakend_router_responses_total'), 'counter');
+    const backendLabels = { layer: 'backend', name: '/b', complete: 'true', error: 'false' };
+    equal(stats.value('krakend_proxy_requests_total', backendLabels), 4);
+    equal(stats.types.get('krakend_proxy_latency_seconds'), 'summary');
+    equal(stats.value('krakend_proxy_latency_seconds_count', backendLabels), 4);
+    const [median] = stats.series('krakend_proxy_latency_seconds', { ...backendLabels, quantile: '0.5' });
+    ok(median!.value > 0 && median!.value < 10);
+    equal(stats.value('krakend_router_connected'), 4);
+    equal(stats.value('krakend_router_connected_total'), 0);
+    equal(stats.value('krakend_router_response_size_bytes', { endpoint: '/u/:id', quantile: '0.99' }), 11);
+    equal((await fetch(`http://127.0.0.1:${port}/__stats?format=xml`)).status, 400);
+    equal(
+      (await fetch(`http://127.0.0.1:${port}/__stats/?format=prometheus`)).headers.get('content-type'),
+      EXPOSITION_TYPE,
+    );
   });
 
   it('counts TLS versions and ciphers of clients', async () => {

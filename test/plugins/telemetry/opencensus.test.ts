@@ -57,6 +57,24 @@ describe('telemetry/opencensus', () => {
     });
   }
 
+  for (const place of ['endpoint', 'backend'] as const) {
+    it(`takes the path_aggregation at the level of the ${place}, and warns of those that have no effect`, async () => {
+      for (const [aggregation, codes] of [
+        ['pattern', []],
+        ['lastparam', ['OPENCENSUS_UNUSED']],
+        ['off', ['OPENCENSUS_UNUSED']],
+      ] as const) {
+        const gate = await openHarness(plugin, place, { path_aggregation: aggregation });
+        deepEqual(
+          gate.warnings.map(({ code }) => code),
+          codes,
+        );
+        await gate.close();
+      }
+      await rejects(openHarness(plugin, place, { path_aggregation: 'first' }));
+    });
+  }
+
   it('sends metrics and spans to a collector by OTLP, with its headers', async () => {
     const receiver = await startGrpcReceiver();
     const ocagent = {

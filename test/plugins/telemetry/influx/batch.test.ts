@@ -104,9 +104,10 @@ describe('the delivery of batches to InfluxDB', () => {
       },
     };
     const delivery = new Delivery();
+    delivery.target = { server, snapshot, bufferSize, log };
     return {
       delivery,
-      push: () => delivery.push({ server, snapshot, bufferSize, log }),
+      push: () => delivery.push(),
       writes,
       state,
       lines: log.lines,
@@ -148,6 +149,20 @@ describe('the delivery of batches to InfluxDB', () => {
     state.isDown = false;
     await push();
     deepEqual(writes.map(totals), [[2], [3], [1]]);
+  });
+
+  it('pushes the last counts when it is closed, unless the server is down', async () => {
+    const { push, delivery, writes, state } = open(2);
+    await push();
+    await delivery.close();
+    deepEqual(writes, []);
+    const other = open(2);
+    other.state.isDown = false;
+    await other.push();
+    await other.delivery.close();
+    deepEqual(other.writes.map(totals), [[1], [2]]);
+    await new Delivery().close();
+    state.isDown = false;
   });
 
   it('keeps 16 MiB at most, however many batches may wait', async () => {

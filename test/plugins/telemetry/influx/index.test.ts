@@ -8,6 +8,7 @@ import { examine } from '../../../../kernel/runtime/build.ts';
 import { catalogue } from '../../../../plugins/index.ts';
 import { plugin } from '../../../../plugins/telemetry/influx/index.ts';
 import { InfluxServer } from '../../../../plugins/telemetry/influx/server.ts';
+import { makeCertificates } from '../../../support/certificates.ts';
 import { until } from '../../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
 import { openHarness } from '../../../support/harness.ts';
@@ -197,6 +198,37 @@ describe('telemetry/influx', function () {
     ok(performance.now() - began < 3000);
     await until(async () => (await receiver.connections()) === 0);
     equal(sinks.lines.filter((line) => line.includes("Couldn't write")).length, 0);
+  });
+
+  it('writes what the last interval has counted when it closes', async () => {
+    const ask = await start(config({ ttl: '1h' }));
+    for (let count = 0; count < 3; count++) await ask('/u/1');
+    equal(receiver.writes.length, 0);
+    await gateway!.close();
+    gateway = undefined;
+    equal(counted('responses', { name: '/u/:id', status: '200' }), 3);
+  });
+
+  it('trusts the authorities of client_tls, and no others', async () => {
+    const made = makeCertificates();
+    const authority = made.authority('authority');
+    const { certificatePem: cert, privateKeyPem: key } = made.issue('influx', authority);
+    const secure = await startReceiver({ cert, key });
+    const influx = { address: secure.url, ttl: '30ms' };
+    const trust = { client_tls: { ca_certs: [authority.certificate], disable_system_ca_pool: true } };
+    await start(config(influx, {}, trust));
+    await until(() => secure.writes.length > 0);
+    await gateway!.close();
+    const writes = secure.writes.length;
+    await start(config(influx));
+    await until(() =>
+      sinks.lines.some((line) => /Couldn't write to server: .*(?:issuer|verify|certificate)/.test(line)),
+    );
+    equal(secure.writes.length, writes);
+    await gateway!.close();
+    gateway = undefined;
+    await secure.close();
+    made.remove();
   });
 
   it('begins no write while one goes on', async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -69,12 +70,15 @@ interface Write {
   readonly points: readonly Point[];
 }
 
-/** What stands for InfluxDB: it reads what is written, and responds as it is told. */
-export async function startReceiver() {
+/**
+ * What stands for InfluxDB: it reads what is written, and responds as it is told.
+ * @param tls in PEM, for HTTPS.
+ */
+export async function startReceiver(tls?: { readonly cert: string; readonly key: string }) {
   const writes: Write[] = [];
   const pings: string[] = [];
   const state = { respond: (response: ServerResponse): unknown => response.writeHead(204).end() };
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method, url, headers } = request;
     if (method === 'GET') {
       pings.push(url!);
@@ -83,11 +87,12 @@ export async function startReceiver() {
     }
     writes.push({ url: url!, headers, points: parseLines(await text(request)) });
     state.respond(response);
-  }).listen(0, '127.0.0.1');
+  };
+  const server = (tls ? createSecureServer(tls, receive) : createServer(receive)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     port,
     writes,
     pings,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -17,12 +17,15 @@ export interface MoesifEvent {
 export async function startCollector() {
   const events: MoesifEvent[] = [];
   const pushes: { headers: IncomingHttpHeaders; url: string; count: number }[] = [];
-  const state = { status: 201 };
+  const state = {
+    status: 201,
+    respond: (response: ServerResponse): unknown => response.writeHead(state.status).end(),
+  };
   const server = createServer(async (request, response) => {
     const batch = JSON.parse(gunzipSync(await buffer(request)).toString()) as MoesifEvent[];
     pushes.push({ headers: request.headers, url: request.url!, count: batch.length });
     if (state.status < 300) events.push(...batch);
-    response.writeHead(state.status).end();
+    state.respond(response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -25,6 +25,8 @@ describe('the delivery of events to Moesif', () => {
       queueSize: 3,
       debug: false,
       log,
+      authorities: undefined,
+      denied: toolServices().denied,
       ...more,
     };
     return { delivery: new Delivery(options), lines: log.lines };
@@ -55,6 +57,39 @@ describe('the delivery of events to Moesif', () => {
       deepEqual(lines, [`ERROR events cannot be pushed: status ${status}`]);
     });
   }
+
+  it('gives up a reply that does not end', async () => {
+    const { delivery, lines } = open();
+    collector.state.respond = (response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(10_000)));
+        if (!response.destroyed) response.once('drain', more);
+      };
+      response.writeHead(201);
+      more();
+    };
+    delivery.add('{"n":1}');
+    await delivery.flush();
+    deepEqual(lines, ['ERROR events cannot be pushed: a reply of more than 65536 bytes']);
+  });
+
+  it('never pushes to the admin port of the gateway', async () => {
+    const { denied } = toolServices();
+    denied.deny({ address: '127.0.0.1', port: Number(new URL(collector.url).port) });
+    const { delivery, lines } = open({ denied });
+    delivery.add('{"n":1}');
+    await delivery.flush();
+    deepEqual(collector.pushes, []);
+    match(lines[0]!, /is the gateway's own admin port/);
+  });
+
+  it('ends within its time where the collector hangs', async () => {
+    const { delivery } = open({ closeMs: 50 });
+    collector.state.respond = () => {};
+    delivery.add('{"n":1}');
+    await delivery.close();
+    equal(collector.pushes.length, 1);
+  });
 
   it('waits for the timer after a push that has failed, however many events come', async () => {
     const { delivery } = open({ batchSize: 1, queueSize: 10 });

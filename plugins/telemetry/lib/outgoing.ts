@@ -1,0 +1,80 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import got from 'got';
+import { type DeniedAddresses, readPem, type Site, systemAuthorities } from '#contract';
+
+/** Bytes of a reply, of which nothing but its status matters. */
+const MAX_REPLY_BYTES = 65_536;
+
+/** Whom to trust, and where never to connect to. */
+export interface Outgoing {
+  /** In PEM, what the server's certificate may be signed by. Undefined for what the system trusts. */
+  readonly authorities: readonly string[] | undefined;
+  readonly denied: Pick<DeniedAddresses, 'has'>;
+}
+
+export interface OutgoingRequest {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Longest time for the whole of it, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * As `client_tls` of the service says for an address.
+ * @throws ConfigError of this code for a file of authorities that cannot be read.
+ */
+export function outgoingOf(site: Site<unknown>, address: string, code: string): Outgoing {
+  const denied = site.use('denied');
+  const tls = address.startsWith('https:') ? site.setting('client_tls') : undefined;
+  const { ca_certs: paths = [], disable_system_ca_pool: distrustsSystem = false } = tls ?? {};
+  if (paths.length === 0 && !distrustsSystem) return { authorities: undefined, denied };
+  const own = paths.map((path) => readPem(site.read, path, '', (_kind, _at, message) => site.fault(code, '', message)));
+  return { authorities: distrustsSystem ? own : [...systemAuthorities(), ...own], denied };
+}
+
+/**
+ * Sends a request over a connection of its own: between two of them the server would close it. Redirects are not followed.
+ * @returns the status. @throws Error with the reason, as it goes into the log.
+ */
+export async function send(
+  url: string,
+  { method, headers, body, timeoutMs, signal }: OutgoingRequest,
+  { authorities, denied }: Outgoing,
+): Promise<number> {
+  const { hostname, port, protocol } = new URL(url);
+  const number = Number(port || (protocol === 'https:' ? 443 : 80));
+  const refusal = new AbortController();
+  const request = got(url, {
+    method,
+    headers: { ...headers },
+    ...(body !== undefined && { body }),
+    agent: { http: new HttpAgent(), https: new HttpsAgent() },
+    ...(authorities && { https: { certificateAuthority: [...authorities] } }),
+    timeout: { request: timeoutMs },
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+    signal: signal ? AbortSignal.any([signal, refusal.signal]) : refusal.signal,
+  });
+  request.on('request', (sent) => {
+    sent.once('socket', (socket) => {
+      socket.once('connect', () => {
+        if (!denied.has(socket.remoteAddress ?? '', number)) return;
+        sent.destroy(new Error(`${hostname}:${number} is the gateway's own admin port`));
+      });
+    });
+  });
+  request.on('downloadProgress', ({ transferred }) => {
+    if (transferred > MAX_REPLY_BYTES) refusal.abort();
+  });
+  try {
+    return (await request).statusCode;
+  } catch (error) {
+    if (refusal.signal.aborted) throw new Error(`a reply of more than ${MAX_REPLY_BYTES} bytes`);
+    throw error;
+  }
+}
