@@ -3,6 +3,7 @@ import type { Document } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
 import { positionsIn, type Served, servedBy } from '../inspect/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
+import type { Registry } from '../registry/registry.ts';
 import { oneOf, UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 import { printErrors } from './report.ts';
@@ -14,6 +15,14 @@ export const configFlag = {
   short: 'c',
   value: 'FILE',
   about: 'The configuration file: JSON, YAML or TOML, by its extension. Required.',
+} as const satisfies Flag;
+
+/** Of every command that looks at a configuration here. */
+export const pluginsFlag = {
+  type: 'string',
+  value: 'DIRECTORY',
+  otherwise: 'those that the configuration names',
+  about: 'A folder with plugins of your own, besides.',
 } as const satisfies Flag;
 
 /** Of every command that prints for people or for programs. */
@@ -28,6 +37,8 @@ export const formatFlag = {
 interface Accepted {
   readonly document: Document;
   readonly config: ServiceConfig;
+  /** The plugins it may name. */
+  readonly registry: Registry;
   /** The pointer in the document of what stands at a pointer of `config`. */
   readonly origin: (pointer: string) => string;
   /** Its routes are there when files were read; they are for looking at, not to be called. */
@@ -40,7 +51,7 @@ interface Accepted {
  */
 export async function acceptFile(file: string, context: CommandContext, reading: boolean): Promise<Accepted | null> {
   try {
-    const { errors, ...accepted } = await withTools(context.catalogue, (tools) => tools.examineFile(file, reading));
+    const { errors, ...accepted } = await withTools(context, (tools) => tools.examineFile(file, reading));
     if (errors.length > 0) throw new ConfigErrors(errors);
     return accepted;
   } catch (error) {
@@ -55,10 +66,11 @@ export async function acceptFile(file: string, context: CommandContext, reading:
 export async function serveFile(
   file: string,
   context: CommandContext,
-): Promise<{ served: Served; positionOf: ReturnType<typeof positionsIn> } | null> {
+): Promise<{ served: Served; positionOf: ReturnType<typeof positionsIn>; registry: Registry } | null> {
   const accepted = await acceptFile(file, context, true);
   if (!accepted) return null;
-  return { served: await servedBy(accepted.config, accepted.compiled), positionOf: positionsIn(accepted.document) };
+  const { config, compiled, document, registry } = accepted;
+  return { served: await servedBy(config, compiled), positionOf: positionsIn(document), registry };
 }
 
 /** The value of `-c`. @throws UsageError without one. */

@@ -8,8 +8,7 @@ import {
   type FilePosition,
   positionsIn,
 } from '../inspect/index.ts';
-import { Registry } from '../registry/registry.ts';
-import { acceptFile, configFlag, requireFile } from './accepted-file.ts';
+import { acceptFile, configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
 import { oneOf, readArguments, UsageError } from './arguments.ts';
 import { auditAsSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
@@ -17,13 +16,13 @@ import { type Command, colourVariables, configVariables } from './command.ts';
 import { cannotRead } from './file-errors.ts';
 import { showPlace } from './report.ts';
 import { isColoured, type Terminal } from './terminal.ts';
-import { toolServices } from './tools.ts';
 
 /** Exit code for what was not audited: wrong flags, or a configuration with mistakes. */
 const REFUSED = 2;
 
 const flags = {
   config: configFlag,
+  plugins: pluginsFlag,
   ignore: {
     type: 'string',
     short: 'i',
@@ -70,9 +69,9 @@ export const audit: Command = {
     const print = printerOf(values.format, context);
     const wanted = new Set(values.severity.split(',').map(parseSeverity));
     const ignore = new Set([...listOf(values.ignore), ...readIds(values['ignore-file'])]);
-    const accepted = await acceptFile(file, context, false);
+    const accepted = await acceptFile(file, { ...context, plugins: values.plugins }, false);
     if (!accepted) return REFUSED;
-    const registry = new Registry(context.catalogue, toolServices());
+    const { registry } = accepted;
     const rules = await auditRules(registry);
     for (const id of ignore) {
       if (!rules.some((rule) => rule.id === id)) context.stderr.write(`WARNING there is no rule ${id} to ignore\n`);
@@ -88,7 +87,6 @@ export const audit: Command = {
       positionOf: position,
       known: registry,
     });
-    await registry.close();
     try {
       context.stdout.write(print(report));
     } catch (error) {

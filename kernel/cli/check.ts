@@ -1,9 +1,9 @@
-import type { Catalogue, Flags, ServiceConfig } from '#contract';
+import type { Flags, ServiceConfig } from '#contract';
 import { UnreadableError } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
-import { configFlag, requireFile } from './accepted-file.ts';
+import { configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
 import { oneOf, readArguments, UsageError } from './arguments.ts';
-import { type Command, colourVariables, configVariables, tokenVariables } from './command.ts';
+import { type Command, type CommandContext, colourVariables, configVariables, tokenVariables } from './command.ts';
 import { fixByExamining } from './fix.ts';
 import { printable } from './formats/excerpt.ts';
 import { type Findings, formats } from './formats/index.ts';
@@ -19,6 +19,7 @@ const { json: _, admin, ...access } = remoteFlags;
 
 const flags = {
   config: configFlag,
+  plugins: pluginsFlag,
   'test-routes': {
     type: 'boolean',
     short: 't',
@@ -83,7 +84,7 @@ export const check: Command = {
   summary: 'Validate a configuration.',
   details: 'Exit 0 when it is valid, 1 when not, 2 for a wrong call, 3 when the gateway of --admin does not answer.',
   async run(args, context) {
-    const { stdout, stderr, catalogue } = context;
+    const { stdout, stderr } = context;
     const { values } = readArguments(args, flags);
     const { debug, indent = '\t' } = values;
     const lints = [values.lint, values['lint-no-network'], values['lint-schema']].filter(Boolean);
@@ -92,8 +93,9 @@ export const check: Command = {
     const format = formats.get(oneOf('format', values.format, [...formats.keys()]))!;
     const file = requireFile(values.config);
     const isReading = Boolean(values['test-routes'] || values['test-gin-routes']);
-    if (values.fix) await fixByExamining(file, context, isReading);
-    const inspection = { file, catalogue, isReading, schema: values['lint-schema'] };
+    const within = { ...context, plugins: values.plugins };
+    if (values.fix) await fixByExamining(file, within, isReading);
+    const inspection = { file, context: within, isReading, schema: values['lint-schema'] };
     const report = async (client: AdminClient | null): Promise<number> => {
       if (format.isForPeople) stdout.write(`Parsing configuration file: ${file}\n`);
       const { findings, config, unread = [], untold = 0 } = await inspect(inspection, client);
@@ -144,7 +146,7 @@ function notLookedAt(files: readonly string[]): string {
 
 interface Inspection {
   readonly file: string;
-  readonly catalogue: Catalogue;
+  readonly context: CommandContext;
   /** Also read the files that the document names. */
   readonly isReading: boolean;
   /** Path or address of a schema of the caller's. */
@@ -163,11 +165,11 @@ interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'un
  * @param client of the gateway that is to look at it; null to look here. What cannot be read is not sent.
  */
 async function inspect(
-  { file, catalogue, isReading, schema }: Inspection,
+  { file, context, isReading, schema }: Inspection,
   client: AdminClient | null,
 ): Promise<Inspected> {
   try {
-    return await withTools(catalogue, async ({ examineFile, isSecret }) => {
+    return await withTools(context, async ({ examineFile, isSecret }) => {
       // With a gateway that looks at it, this only finds what no excerpt may show.
       const { document, config, errors, warnings, unread } = await examineFile(file, isReading && !client);
       if (client) return checkWithRunning(client, document, isReading, isSecret);

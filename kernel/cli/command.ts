@@ -6,6 +6,8 @@ import type { Terminal } from './terminal.ts';
 /** What a command works with. It uses nothing else of the process but its files. */
 export interface CommandContext extends Terminal {
   readonly catalogue: Catalogue;
+  /** A folder with plugins, besides those of the release and of the configuration. */
+  readonly plugins?: string | undefined;
   /** Opens the admin port of a gateway; none is opened without it. */
   readonly startAdmin?: StartAdmin | undefined;
   /** Emits SIGINT, SIGTERM and SIGHUP by their names. */
@@ -25,6 +27,8 @@ export interface Command {
   /** What else its help says: exit codes beyond 0 for done and 2 for a wrong call, how the result is used. */
   readonly details?: string;
   readonly flags: Flags;
+  /** What the word behind its name may be: a command of its own. */
+  readonly commands?: Readonly<Record<string, Command>>;
   /** Those of the environment that it looks at. */
   readonly variables?: Variables;
   /** @returns the exit code. @throws UsageError for flags it does not know. */

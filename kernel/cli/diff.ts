@@ -1,17 +1,17 @@
 import type { Flags, ServiceConfig } from '#contract';
 import { type ConfigDiff, type Document, diffConfigs } from '../config/index.ts';
 import { positionsIn } from '../inspect/index.ts';
-import { loadNamed } from '../registry/named.ts';
-import { acceptFile, formatFlag, isJson } from './accepted-file.ts';
+import type { Registry } from '../registry/registry.ts';
+import { secretsKnownTo } from '../registry/secrets.ts';
+import { acceptFile, formatFlag, isJson, pluginsFlag } from './accepted-file.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { adminVariables, type Command, type CommandContext, colourVariables } from './command.ts';
 import { printDiff } from './print-diff.ts';
 import { remoteFlags } from './remote/connect.ts';
 import { diffRevisions, diffWithRunning } from './remote/diff-running.ts';
-import { type Tools, withTools } from './tools.ts';
 
 const { json: _, ...where } = remoteFlags;
-const flags = { format: formatFlag, ...where } as const satisfies Flags;
+const flags = { format: formatFlag, plugins: pluginsFlag, ...where } as const satisfies Flags;
 
 /** Exit code for files that cannot be compared; the same as for a call that cannot be understood. */
 const TROUBLE = 2;
@@ -37,9 +37,11 @@ export const diff: Command = {
     const remote = { ...values, json: asJson };
     if (other === undefined) return diffWithRunning(one, remote, context);
     if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), remote, context);
-    const [from, to] = await Promise.all(positionals.map((file) => readSide(file, context)));
+    const [from, to] = await Promise.all(
+      positionals.map((file) => readSide(file, { ...context, plugins: values.plugins })),
+    );
     if (!from || !to) return TROUBLE;
-    const result = await withTools(context.catalogue, (tools) => compare(from, to, tools));
+    const result = compare(from, to);
     if (asJson) context.stdout.write(`${JSON.stringify(result)}\n`);
     else printDiff(context, result);
     return result.equal ? 0 : 1;
@@ -54,6 +56,8 @@ function isRevision(text: string): boolean {
 interface Side {
   readonly document: Document;
   readonly config: ServiceConfig;
+  /** The plugins it may name. */
+  readonly registry: Registry;
   /** The pointer in the document of what stands at a pointer of `config`. */
   readonly origin: (pointer: string) => string;
 }
@@ -63,16 +67,18 @@ async function readSide(file: string, context: CommandContext): Promise<Side | n
   return acceptFile(file, context, false);
 }
 
-async function compare(from: Side, to: Side, { registry, isSecret }: Tools): Promise<ConfigDiff> {
-  for (const { document } of [from, to]) await loadNamed(document.data, registry);
+/** What a component means is what the new side's plugin says, where there is one. */
+function compare(from: Side, to: Side): ConfigDiff {
   const sides = {
     from: { ...from, positionOf: positionsIn(from.document) },
     to: { ...to, positionOf: positionsIn(to.document) },
   };
+  const isSecret = [from, to].map(({ registry }) => secretsKnownTo(registry));
   return diffConfigs(from.config, to.config, {
-    isSecret,
-    known: registry,
-    componentSchema: (namespace, level) => registry.place(namespace, level)?.schema,
+    isSecret: (pointer, value) => isSecret.some((hides) => hides(pointer, value)),
+    known: to.registry,
+    componentSchema: (namespace, level) =>
+      (to.registry.place(namespace, level) ?? from.registry.place(namespace, level))?.schema,
     places(renewed, side) {
       const { origin, positionOf: position } = sides[side];
       const pointer = origin(renewed);

@@ -1,6 +1,6 @@
 import type { Flags } from '#contract';
 import { type Considered, type Explanation, explainRequest, type Forwarded, type Match } from '../inspect/index.ts';
-import { configFlag, formatFlag, isJson, requireFile, serveFile } from './accepted-file.ts';
+import { configFlag, formatFlag, isJson, pluginsFlag, requireFile, serveFile } from './accepted-file.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, configVariables } from './command.ts';
 import { showPlace } from './report.ts';
@@ -8,6 +8,7 @@ import { alignColumns } from './terminal.ts';
 
 const flags = {
   config: configFlag,
+  plugins: pluginsFlag,
   header: {
     type: 'string',
     short: 'H',
@@ -40,7 +41,7 @@ export const explain: Command = {
       throw new UsageError('please give a method and a path');
     }
     const headers = (values.header ?? []).map(parseHeader);
-    const opened = await serveFile(file, context);
+    const opened = await serveFile(file, { ...context, plugins: values.plugins });
     if (!opened) return REFUSED;
     const sample = { method: method.toUpperCase(), target, headers };
     const explanation = await explainRequest(opened.served, sample, opened.positionOf);

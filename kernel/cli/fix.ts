@@ -61,24 +61,20 @@ async function readMended(file: string, lines: string[], reportAll: () => void):
  * to the check that follows; so is one that cannot be written, with a line that says why.
  * @param reading also read the files that the configuration names.
  */
-export async function fixByExamining(
-  file: string,
-  { catalogue, stderr }: CommandContext,
-  reading: boolean,
-): Promise<void> {
+export async function fixByExamining(file: string, context: CommandContext, reading: boolean): Promise<void> {
   try {
-    await withTools(catalogue, (tools) =>
+    await withTools(context, (tools) =>
       fixFile(
         file,
         async ({ data }) => {
           const { errors, warnings } = await tools.examine(data, reading);
           return [...errors, ...warnings];
         },
-        (line) => stderr.write(line),
+        (line) => context.stderr.write(line),
       ),
     );
   } catch (error) {
     if (error instanceof ConfigErrors) return;
-    stderr.write(`${cannotWrite(file, error)}\n`);
+    context.stderr.write(`${cannotWrite(file, error)}\n`);
   }
 }

@@ -8,6 +8,7 @@ import { explain } from './explain.ts';
 import { commandHelp, overview, usageLine } from './help.ts';
 import { history } from './history.ts';
 import { migrate } from './migrate.ts';
+import { plugin } from './plugin/index.ts';
 import { pluginCommands } from './plugin-commands.ts';
 import { reload } from './reload.ts';
 import { rollback } from './rollback.ts';
@@ -27,6 +28,7 @@ const commands: Readonly<Record<string, Command>> = {
   explain,
   migrate,
   diff,
+  plugin,
   schema,
   status,
   reload,
@@ -57,14 +59,17 @@ export async function main(args: readonly string[], context: CommandContext): Pr
 async function runCommand([first = 'help', ...rest]: readonly string[], context: CommandContext): Promise<number> {
   const { stdout, stderr } = context;
   const isTopic = first === 'help' || first === '-h' || first === '--help';
-  const [asked, ...args] = isTopic ? rest : [first, ...rest];
+  const [asked, ...others] = isTopic ? rest : [first, ...rest];
   if (asked === undefined) {
     stdout.write(overview({ ...(await pluginCommands(context.catalogue)), ...commands }));
     return 0;
   }
-  const name = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked;
-  const brought = isOwn(name) ? {} : await pluginCommands(context.catalogue);
-  const command = commandOf(name, brought);
+  const word = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked;
+  const brought = isOwn(word) ? {} : await pluginCommands(context.catalogue);
+  const outer = commandOf(word, brought);
+  const inner = outer?.commands && Object.hasOwn(outer.commands, others[0] ?? '') ? outer.commands[others[0]!]! : null;
+  const command = inner ?? outer;
+  const [name, args] = inner ? [`${word} ${others[0]}`, others.slice(1)] : [word, others];
   if (!command) {
     const { message } = unknownWord('command', asked, Object.keys({ ...commands, ...aliases, ...brought }));
     stderr.write(`${message}\n\nsluice help lists the commands.\n`);

@@ -10,8 +10,7 @@ import {
   withoutEffect,
 } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
-import { loadNamed } from '../registry/named.ts';
-import { configFlag, requireFile } from './accepted-file.ts';
+import { configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, colourVariables } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
@@ -21,6 +20,7 @@ import { type Tools, withTools } from './tools.ts';
 
 const flags = {
   config: configFlag,
+  plugins: pluginsFlag,
   output: { type: 'string', short: 'o', value: 'FILE', otherwise: 'standard output', about: 'Where the result goes.' },
   write: { type: 'boolean', default: false, about: 'Write it into the file itself.' },
 } as const satisfies Flags;
@@ -72,17 +72,17 @@ async function migrateFile(file: string, context: CommandContext): Promise<Docum
 }
 
 /** Asks the plugins that a document names how their fields were called. */
-async function planned({ data }: Document, { registry }: Tools): Promise<Migration> {
-  await loadNamed(data, registry);
-  return planMigration(data as DataObject, registry);
+async function planned({ data }: Document, tools: Tools): Promise<Migration> {
+  return planMigration(data as DataObject, await tools.registryOf(data));
 }
 
 /** @throws ConfigErrors with everything that cannot be migrated. */
-async function migrateDocument(given: Document, { catalogue, stderr }: CommandContext): Promise<Document> {
-  const { changes, problems } = await withTools(catalogue, (tools) => planned(given, tools));
+async function migrateDocument(given: Document, context: CommandContext): Promise<Document> {
+  const { stderr } = context;
+  const { changes, problems } = await withTools(context, (tools) => planned(given, tools));
   if (problems.length > 0) throw new ConfigErrors(problems);
   const renewed = editDocument(given, changes);
-  const { document, lines, left } = await withTools(catalogue, (tools) => silenced(renewed, tools));
+  const { document, lines, left } = await withTools(context, (tools) => silenced(renewed, tools));
   for (const change of changes) stderr.write(describeChange(given, change));
   for (const line of lines) stderr.write(line);
   if (left > 0) stderr.write(`${count(left)} left: sluice check says which\n`);

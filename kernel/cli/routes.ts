@@ -1,7 +1,7 @@
 import type { Flags } from '#contract';
 import { endpointSchema } from '../contract/internal.ts';
 import { listRoutes, type RouteView } from '../inspect/index.ts';
-import { configFlag, formatFlag, isJson, requireFile, serveFile } from './accepted-file.ts';
+import { configFlag, formatFlag, isJson, pluginsFlag, requireFile, serveFile } from './accepted-file.ts';
 import { oneOf, readArguments, unknownWord } from './arguments.ts';
 import { type Command, configVariables } from './command.ts';
 import { showPlace } from './report.ts';
@@ -9,6 +9,7 @@ import { alignColumns } from './terminal.ts';
 
 const flags = {
   config: configFlag,
+  plugins: pluginsFlag,
   method: { type: 'string', value: 'METHOD', otherwise: 'every method', about: 'Only endpoints of this method.' },
   prefix: { type: 'string', value: 'PATH', otherwise: 'every path', about: 'Only endpoints whose path begins so.' },
   namespace: { type: 'string', value: 'NAMESPACE', otherwise: 'any', about: 'Only endpoints that use this component.' },
@@ -29,10 +30,10 @@ export const routes: Command = {
     const json = isJson(values.format);
     const { prefix, namespace } = values;
     const method = values.method && oneOf('method', values.method.toUpperCase(), methods);
-    const known = Object.keys(context.catalogue.plugins);
-    if (namespace !== undefined && !known.includes(namespace)) throw unknownWord('namespace', namespace, known);
-    const opened = await serveFile(file, context);
+    const opened = await serveFile(file, { ...context, plugins: values.plugins });
     if (!opened) return 1;
+    const known = opened.registry.namespaces;
+    if (namespace !== undefined && !known.includes(namespace)) throw unknownWord('namespace', namespace, known);
     const results = listRoutes(opened.served, { method, prefix, namespace }, opened.positionOf);
     const lines = json ? [JSON.stringify({ routes: results })] : alignColumns([heading, ...results.flatMap(rowsOf)]);
     context.stdout.write(`${lines.join('\n')}\n`);

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Flags } from '#contract';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Operations, type RunningAdmin, startGateway, version, type WorkerOptions } from '../index.ts';
-import { configFlag, requireFile } from './accepted-file.ts';
+import { configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
 import { parseCount, readArguments, UsageError } from './arguments.ts';
 import { awaitEnd } from './await-end.ts';
 import { allVariables, type Command, type CommandContext } from './command.ts';
@@ -11,6 +11,7 @@ import { revisionDirectory, stateDirectory } from './state-directory.ts';
 
 const flags = {
   config: configFlag,
+  plugins: pluginsFlag,
   debug: {
     type: 'boolean',
     short: 'd',
@@ -73,6 +74,7 @@ export const run: Command = {
       gateway = await startGateway(catalogue, file, {
         debug: values.debug !== undefined,
         ...(port !== undefined && { port }),
+        ...(values.plugins !== undefined && { pluginFolder: values.plugins }),
         revisionDirectory: revisionDirectory(directory, file),
         resumeLastGood: values['resume-last-good'],
         ...(values.workers !== undefined && { workers: parseWorkers(values.workers, context) }),

@@ -1,10 +1,17 @@
 import type { Flags } from '#contract';
+import { readDocument } from '../config/index.ts';
+import { ConfigErrors } from '../contract/internal.ts';
 import { completeSchema, componentSchema } from '../pipeline/complete-schema.ts';
+import type { Registry } from '../registry/registry.ts';
+import { configFlag, pluginsFlag } from './accepted-file.ts';
 import { readArguments, UsageError, unknownWord } from './arguments.ts';
 import type { Command } from './command.ts';
-import { type Tools, withTools } from './tools.ts';
+import { printErrors } from './report.ts';
+import { withTools } from './tools.ts';
 
 const flags = {
+  config: { ...configFlag, about: 'With the plugins that this configuration names.' },
+  plugins: pluginsFlag,
   pretty: { type: 'boolean', default: false, about: 'With line breaks.' },
 } as const satisfies Flags;
 
@@ -14,19 +21,26 @@ export const schema: Command = {
   flags,
   summary: 'Print the JSON Schema of the configuration, or of one component.',
   details: 'A file that says "$schema": "./sluice.schema.json" has it in editors, offline.',
-  async run(args, { stdout, catalogue }) {
+  async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const [namespace, ...others] = positionals;
     if (others.length > 0) throw new UsageError(`one namespace at a time, not also ${others.join(', ')}`);
-    const printed = await withTools(catalogue, ({ registry }) =>
-      namespace === undefined ? completeSchema(registry) : ofComponent(registry, namespace),
-    );
-    stdout.write(`${JSON.stringify(printed, null, values.pretty ? 2 : 0)}\n`);
+    const file = values.config;
+    const printed = await withTools({ ...context, plugins: values.plugins }, async ({ registryOf }) => {
+      const registry = await registryOf(file === undefined ? {} : (await readDocument(file)).data);
+      return namespace === undefined ? completeSchema(registry) : ofComponent(registry, namespace);
+    }).catch(async (error: unknown) => {
+      if (!(error instanceof ConfigErrors)) throw error;
+      await printErrors(context, file ?? '', error.errors);
+      return null;
+    });
+    if (printed === null) return 1;
+    context.stdout.write(`${JSON.stringify(printed, null, values.pretty ? 2 : 0)}\n`);
     return 0;
   },
 };
 
-async function ofComponent(registry: Tools['registry'], namespace: string): Promise<object> {
+async function ofComponent(registry: Registry, namespace: string): Promise<object> {
   const match = await componentSchema(registry, namespace);
   if (match) return match;
   if (!registry.namespaces.includes(namespace)) throw unknownWord('namespace', namespace, registry.namespaces);

@@ -1,15 +1,20 @@
-import type { Catalogue, Services } from '#contract';
+import type { Services } from '#contract';
 import { type Document, type IsSecret, readDocument } from '../config/index.ts';
-import { DeniedAddresses, silentEvents, silentLog, silentSinks } from '../contract/internal.ts';
+import { ConfigErrors, DeniedAddresses, silentEvents, silentLog, silentSinks } from '../contract/internal.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
-import { type Examined, examine } from '../runtime/build.ts';
+import { type Examined, examine, registryFor } from '../runtime/build.ts';
+import { ReadFiles } from '../runtime/read-files.ts';
 import { version } from '../version.ts';
+import type { CommandContext } from './command.ts';
 
 /** What commands look at configurations with. */
 export interface Tools {
+  /** That of the document that was looked at last; before one, that of the release. */
   readonly registry: Registry;
+  /** With those that a document names too. */
+  registryOf(data: unknown): Promise<Registry>;
   /** Knows the schemas of the components that were met so far. */
   readonly isSecret: IsSecret;
   /** As of `examine`, without overrides. @param reading also read the files that the configuration names. */
@@ -21,14 +26,34 @@ export interface Tools {
   examineFile(file: string, reading: boolean): Promise<Examined & { readonly document: Document }>;
 }
 
-/** Does something with the components of a catalogue, which are released at the end. */
-export async function withTools<T>(catalogue: Catalogue, use: (tools: Tools) => Promise<T>): Promise<T> {
-  const registry = new Registry(catalogue, toolServices());
-  const examineData = (data: unknown, reading: boolean) => examine(data, {}, registry, reading);
+/**
+ * Does something with the components of a catalogue, which are released at the end.
+ */
+export async function withTools<T>(
+  { catalogue, plugins }: Pick<CommandContext, 'catalogue' | 'plugins'>,
+  use: (tools: Tools) => Promise<T>,
+): Promise<T> {
+  const base = new Registry(catalogue, toolServices());
+  let registry = base;
+  const met = (examined: Examined): Examined => {
+    registry = examined.registry;
+    return examined;
+  };
+  const examineData = async (data: unknown, reading: boolean) =>
+    met(await examine(data, { ...(plugins !== undefined && { plugins }) }, base, reading));
+  const registryOf = async (data: unknown) => {
+    const known = await registryFor(data, plugins, base, new ReadFiles());
+    if (known.errors.length > 0) throw new ConfigErrors(known.errors);
+    registry = known.registry;
+    return registry;
+  };
   try {
     return await use({
-      registry,
-      isSecret: secretsKnownTo(registry),
+      get registry() {
+        return registry;
+      },
+      registryOf,
+      isSecret: (pointer, value) => secretsKnownTo(registry)(pointer, value),
       examine: examineData,
       async examineFile(file, reading) {
         const document = await readDocument(file);
@@ -36,7 +61,7 @@ export async function withTools<T>(catalogue: Catalogue, use: (tools: Tools) => 
       },
     });
   } finally {
-    await registry.close();
+    await base.close();
   }
 }
 

@@ -2,6 +2,7 @@ import { ConfigError, isObject, type ServiceConfig } from '#contract';
 import { type Normalized, normalizeInSlices, underEnvironment } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
+import type { LoadedPlugins } from '../registry/loading/plugin-loader.ts';
 import { loadNamed } from '../registry/named.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type BuildContext, ConfigBuild } from './config-build.ts';
@@ -39,6 +40,25 @@ export interface ReadConfig extends Normalized {
 }
 
 /**
+ * A registry with the plugins that a document names, loaded: those of the release, and those of its files.
+ * @param document with the environment over it.
+ * @param folder as of `Overrides.plugins`.
+ */
+export async function registryFor(
+  document: unknown,
+  folder: string | undefined,
+  registry: Registry,
+  files: ReadFiles,
+): Promise<Omit<LoadedPlugins, 'plugins'> & { readonly registry: Registry }> {
+  const settings = isObject(document) ? document['plugin'] : undefined;
+  const isTaken = (name: string) => Object.hasOwn(registry.catalogue.plugins, name);
+  const { plugins, errors, warnings } = await registry.loader.load(settings, folder, files, isTaken);
+  const extended = registry.with(plugins, errors.length === 0);
+  await loadNamed(document, extended);
+  return { registry: extended, errors, warnings };
+}
+
+/**
  * The document with the environment and the command line over it, checked and completed; its plugins are loaded.
  * @param files reads the plugins that come from files. Default: reads them anew.
  */
@@ -49,15 +69,10 @@ export async function readConfig(
   files = new ReadFiles(),
 ): Promise<ReadConfig> {
   const { env } = process;
-  const document = underEnvironment(data, env);
-  const settings = isObject(document) ? document['plugin'] : undefined;
-  const isTaken = (name: string) => Object.hasOwn(registry.catalogue.plugins, name);
-  const brought = await registry.loader.load(settings, overrides.plugins, files, isTaken);
-  const extended = registry.with(brought.plugins, brought.errors.length === 0);
-  await loadNamed(document, extended);
-  const normalized = await normalizeInSlices(data, { ...overrides, env, known: extended });
-  const errors = [...normalized.errors, ...brought.errors];
-  return { ...normalized, errors, warnings: [...normalized.warnings, ...brought.warnings], registry: extended };
+  const known = await registryFor(underEnvironment(data, env), overrides.plugins, registry, files);
+  const normalized = await normalizeInSlices(data, { ...overrides, env, known: known.registry });
+  const errors = [...normalized.errors, ...known.errors];
+  return { ...normalized, errors, warnings: [...normalized.warnings, ...known.warnings], registry: known.registry };
 }
 
 /**
@@ -104,6 +119,8 @@ async function compileSound(whole: ConfigBuild): Promise<{ compiled: Compiled; t
 export interface Examined {
   readonly config: ServiceConfig;
   readonly compiled: Compiled;
+  /** The plugins it may name. */
+  readonly registry: Registry;
   readonly errors: readonly ConfigError[];
   readonly warnings: readonly ConfigError[];
   /** The step that found the mistakes, or the last one. */
@@ -137,7 +154,18 @@ export async function examine(
   try {
     const { compiled } = await compileSound(configBuild);
     const { errors, warnings } = configBuild;
-    return { config, compiled, errors, warnings, phase, origin, files: files.reads, unread: [...named.names] };
+    const { registry: known } = read;
+    return {
+      config,
+      compiled,
+      registry: known,
+      errors,
+      warnings,
+      phase,
+      origin,
+      files: files.reads,
+      unread: [...named.names],
+    };
   } finally {
     await configBuild.dispose();
   }

@@ -48,11 +48,12 @@ function where({ file, line, column }: RelatedIssue | Issue, fallback: string): 
 }
 
 /** Lines are cut apart once for all findings. */
-function createShow({ text: source }: Findings, masks: Masks, paint: Paint): Show {
+function createShow({ text: source, file: own }: Findings, masks: Masks, paint: Paint): Show {
   if (source === undefined) return () => [];
   const lines = source.split(/\r?\n/);
-  return ({ line, column, endLine, endColumn }, style) => {
-    const content = line === undefined ? undefined : lines[line - 1];
+  return ({ file = own, line, column, endLine, endColumn }, style) => {
+    // The text is that of the configuration: a plugin's source is another file.
+    const content = line === undefined || file !== own ? undefined : lines[line - 1];
     if (line === undefined || content === undefined) return [];
     const end = endLine === line ? endColumn! - 1 : content.trimEnd().length;
     const shown = excerpt(content, [column! - 1, end], masks(line, content));

@@ -1,0 +1,68 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { type ConfigError, isObject, type Plugin } from '#contract';
+import { ConfigErrors } from '../../contract/internal.ts';
+import { PluginLoader } from '../../registry/loading/plugin-loader.ts';
+import { ReadFiles } from '../../runtime/read-files.ts';
+import { openHarness } from '../../testing/index.ts';
+import { readArguments } from '../arguments.ts';
+import type { Command, CommandContext } from '../command.ts';
+
+/**
+ * Loads plugins as a gateway would, and attaches every example of their schemas: what fails, and what an attachment does not
+ * release, is reported.
+ */
+export const checkPlugins: Command = {
+  usage: '[FILE | DIRECTORY]...',
+  flags: {},
+  summary: 'Load plugins as a gateway would, and attach the examples of their schemas.',
+  details: 'Without a name, those of ./plugins. Exit 0 when nothing is wrong, 1 when something is.',
+  async run(args, context) {
+    const { positionals } = readArguments(args, {}, true);
+    const paths = positionals.length > 0 ? positionals : ['./plugins'];
+    let wrong = 0;
+    for (const path of paths) wrong += await checkPath(resolve(path), context);
+    return wrong === 0 ? 0 : 1;
+  },
+};
+
+async function checkPath(path: string, { catalogue, stdout, stderr }: CommandContext): Promise<number> {
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const settings = isFile ? { folder: dirname(path), pattern: basename(path) } : { folder: path };
+  const isTaken = (name: string) => Object.hasOwn(catalogue.plugins, name);
+  const { plugins, errors, warnings } = await new PluginLoader().load(settings, undefined, new ReadFiles(), isTaken);
+  let wrong = 0;
+  const report = (line: string) => {
+    wrong++;
+    stderr.write(`ERROR ${line}\n`);
+  };
+  for (const error of errors) report(lineOf(error));
+  for (const warning of warnings) stderr.write(`WARNING ${lineOf(warning)}\n`);
+  for (const plugin of plugins) {
+    const before = wrong;
+    await attachExamples(plugin, (line) => report(`${plugin.source!.file}: ${plugin.name}: ${line}`));
+    if (wrong === before) stdout.write(`OK ${plugin.name} ${plugin.source!.file}\n`);
+  }
+  return wrong;
+}
+
+function lineOf({ message, code, hint }: ConfigError): string {
+  return `${message} [${code}]${hint === undefined ? '' : `; hint: ${hint}`}`;
+}
+
+async function attachExamples(plugin: Plugin, report: (line: string) => void): Promise<void> {
+  for (const { at, schema } of plugin.places ?? []) {
+    const examples = isObject(schema) && Array.isArray(schema['examples']) ? schema['examples'] : [];
+    for (const [index, example] of examples.entries()) {
+      const subject = `example ${index} of its schema at ${at} level`;
+      try {
+        const gate = await openHarness(plugin, at, example);
+        const { kept, deferred } = await gate.close();
+        if (kept + deferred > 0) report(`${subject} leaves ${kept} kept values and ${deferred} deferred calls`);
+      } catch (error) {
+        const messages = error instanceof ConfigErrors ? error.errors.map(lineOf) : [String(error)];
+        for (const message of messages) report(`${subject}: ${message}`);
+      }
+    }
+  }
+}

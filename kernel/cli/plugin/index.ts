@@ -1,0 +1,18 @@
+import { UsageError } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { checkPlugins } from './check.ts';
+import { listPlugins } from './list.ts';
+import { newPlugin } from './new.ts';
+import { testPlugins } from './test.ts';
+
+/** Plugins of one's own: written, tested, checked and listed. */
+export const plugin: Command = {
+  usage: 'new | test | check | list',
+  flags: {},
+  summary: 'Write, test, check and list plugins of your own.',
+  details: 'sluice help plugin new, and so on, explains each.',
+  commands: { new: newPlugin, test: testPlugins, check: checkPlugins, list: listPlugins },
+  async run() {
+    throw new UsageError('please say what to do: new, test, check or list');
+  },
+};

@@ -1,0 +1,77 @@
+import { relative } from 'node:path';
+import type { Flags, Plugin } from '#contract';
+import { readDocument } from '../../config/index.ts';
+import { ConfigErrors } from '../../contract/internal.ts';
+import { configFlag, formatFlag, isJson, pluginsFlag } from '../accepted-file.ts';
+import { readArguments } from '../arguments.ts';
+import { type Command, configVariables } from '../command.ts';
+import { printErrors } from '../report.ts';
+import { alignColumns } from '../terminal.ts';
+import { withTools } from '../tools.ts';
+
+const flags = {
+  config: { ...configFlag, about: 'List the plugins that this configuration names too.' },
+  plugins: pluginsFlag,
+  all: { type: 'boolean', default: false, about: 'Those of the release too.' },
+  format: formatFlag,
+} as const satisfies Flags;
+
+/** Lists plugins from files. Exit 1 when one cannot be loaded. */
+export const listPlugins: Command = {
+  usage: '[-c FILE] [--plugins DIRECTORY]',
+  flags,
+  variables: configVariables,
+  summary: 'List plugins of your own: where they stand and which file they come from.',
+  async run(args, context) {
+    const { values } = readArguments(args, flags);
+    const json = isJson(values.format);
+    const file = values.config;
+    try {
+      return await withTools({ ...context, plugins: values.plugins }, async ({ registryOf }) => {
+        const registry = await registryOf(file === undefined ? {} : (await readDocument(file)).data);
+        await registry.load(registry.namespaces);
+        const plugins = registry.namespaces
+          .map((namespace) => registry.plugin(namespace)!)
+          .filter(({ source }) => values.all || source !== undefined);
+        const shown = [...new Set(plugins)].map(viewOf);
+        const rows = shown.map(({ name, kinds, file: from, hash }) => [
+          name,
+          kinds.join(', '),
+          from ?? 'release',
+          hash ?? '',
+        ]);
+        const lines = json ? [JSON.stringify({ plugins: shown })] : alignColumns([heading, ...rows]);
+        context.stdout.write(`${lines.join('\n')}\n`);
+        return 0;
+      });
+    } catch (error) {
+      if (!(error instanceof ConfigErrors)) throw error;
+      await printErrors(context, file ?? '', error.errors);
+      return 1;
+    }
+  },
+};
+
+const heading = ['NAME', 'STANDS AT', 'FILE', 'HASH'];
+
+interface View {
+  readonly name: string;
+  /** Levels at which it may stand, and what else it brings. */
+  readonly kinds: readonly string[];
+  readonly file: string | null;
+  readonly hash: string | null;
+}
+
+function viewOf({ name, places = [], encodings, discoveries, source }: Plugin): View {
+  const kinds = [
+    ...places.map(({ at }) => at),
+    ...(encodings ? ['encoding'] : []),
+    ...(discoveries ? ['discovery'] : []),
+  ];
+  return {
+    name,
+    kinds,
+    file: source ? relative(process.cwd(), source.file) : null,
+    hash: source ? source.hash.slice(0, 12) : null,
+  };
+}

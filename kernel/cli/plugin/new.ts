@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Flags } from '#contract';
+import { oneOf, readArguments, UsageError } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { cannotWrite } from '../file-errors.ts';
+import { ownModules } from './own-modules.ts';
+import { type Kind, skeletons } from './skeletons.ts';
+
+const kinds = Object.keys(skeletons) as readonly Kind[];
+
+const flags = {
+  kind: { type: 'string', value: 'KIND', default: 'endpoint', about: `What it is: ${kinds.join(', ')}.` },
+  folder: { type: 'string', value: 'DIRECTORY', default: './plugins', about: 'Where it is written.' },
+} as const satisfies Flags;
+
+/** Writes a plugin that works, its test, and what a compiler and an editor need. Nothing that is there is replaced. */
+export const newPlugin: Command = {
+  usage: 'NAME',
+  flags,
+  summary: 'Write a plugin that works, with its test.',
+  details: 'NAME is its namespace, as in acme/header; the files are named after its last segment.',
+  async run(args, { stdout, stderr }) {
+    const { values, positionals } = readArguments(args, flags, true);
+    const [name, ...others] = positionals;
+    if (name === undefined || others.length > 0) throw new UsageError('please give one name, as in acme/header');
+    if (!/^[a-z][a-z0-9-]*(?:\/[a-z][a-z0-9-]*)*$/.test(name)) {
+      throw new UsageError(`not a namespace: ${name}; lower-case words joined by - and /, as in acme/header`);
+    }
+    const skeleton = skeletons[oneOf('kind', values.kind, kinds)];
+    const word = name.slice(name.lastIndexOf('/') + 1);
+    const folder = resolve(values.folder);
+    const files = [
+      { file: join(folder, `${word}.ts`), text: skeleton.plugin(name, word), isShared: false },
+      { file: join(folder, `${word}.test.ts`), text: skeleton.test(name, word), isShared: false },
+      { file: join(folder, 'tsconfig.json'), text: compilerSettings(folder), isShared: true },
+      {
+        file: join(folder, 'package.json'),
+        text: `${JSON.stringify({ type: 'module', private: true }, null, 2)}\n`,
+        isShared: true,
+      },
+    ];
+    const taken = files.find(({ file, isShared }) => !isShared && existsSync(file));
+    if (taken) {
+      stderr.write(`ERROR ${taken.file} is there already\n`);
+      return 1;
+    }
+    for (const { file, text } of files) {
+      if (existsSync(file)) continue;
+      try {
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(file, text, { flag: 'wx' });
+        stdout.write(`${relative(process.cwd(), file)}\n`);
+      } catch (error) {
+        stderr.write(`${cannotWrite(file, error)}\n`);
+        return 1;
+      }
+    }
+    const shown = relative(process.cwd(), folder) || '.';
+    stdout.write(`
+Test it:   sluice plugin test ${shown}
+Use it:    "plugin": { "folder": "./${shown}/" } at the root of the configuration,
+           ${skeleton.usage(name, word)}
+`);
+    return 0;
+  },
+};
+
+/** Where the package is not installed for the folder, the compiler is told where its types are. */
+function compilerSettings(folder: string): string {
+  const compilerOptions = {
+    target: 'es2024',
+    lib: ['es2024', 'esnext'],
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    erasableSyntaxOnly: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: true,
+    ...(!isInstalledFor(folder) && { paths: typePaths(folder) }),
+  };
+  return `${JSON.stringify({ compilerOptions, include: ['**/*.ts'] }, null, 2)}\n`;
+}
+
+function isInstalledFor(folder: string): boolean {
+  try {
+    createRequire(pathToFileURL(join(folder, 'index.js'))).resolve('sluice/plugin');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function typePaths(folder: string): Record<string, readonly string[]> {
+  const entries = Object.entries(ownModules).map(([name, url]) => {
+    const file = fileURLToPath(url).replace(/\.js$/, '.d.ts');
+    const path = relative(folder, file);
+    return [name, [dirname(path).startsWith('.') ? path : `./${path}`]] as const;
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { readArguments } from '../arguments.ts';
+import type { Command } from '../command.ts';
+
+/** Runs the tests of plugins, in processes of their own, with the gateway's modules in the place of an installed package. */
+export const testPlugins: Command = {
+  usage: '[FILE | DIRECTORY]...',
+  flags: {},
+  summary: 'Run the tests of plugins: files named *.test.ts, or .mts, .js, .mjs.',
+  details: 'Without a name, those of ./plugins. Exit 0 when all pass, 1 when one fails or there is none.',
+  async run(args, { stdout, stderr, env }) {
+    const { positionals } = readArguments(args, {}, true);
+    const paths = positionals.length > 0 ? positionals : ['./plugins'];
+    const files = (await Promise.all(paths.map((path) => testsIn(resolve(path))))).flat();
+    if (files.length === 0) {
+      stderr.write('ERROR there is no test: no file named *.test.ts, .mts, .js or .mjs\n');
+      return 1;
+    }
+    const hook = new URL(`./test-hook${import.meta.url.slice(-3)}`, import.meta.url).href;
+    // A test runner that runs inside another one would report to that one.
+    const { NODE_TEST_CONTEXT: _, ...environment } = env;
+    const child = spawn(process.execPath, ['--import', hook, '--test', ...files], {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.on('data', (chunk: Buffer) => stdout.write(chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => stderr.write(chunk.toString()));
+    return new Promise((done, fail) => {
+      child.once('error', fail);
+      child.once('close', (code) => done(code === 0 ? 0 : 1));
+    });
+  },
+};
+
+async function testsIn(path: string): Promise<string[]> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
+  const files: string[] = [];
+  const exclude = (name: string) => name.includes('node_modules');
+  for await (const file of glob('**/*.test.{ts,mts,js,mjs}', { cwd: path, exclude })) files.push(join(path, file));
+  return files.sort();
+}

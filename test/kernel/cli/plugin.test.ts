@@ -1,0 +1,227 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { silentSinks } from '../../../kernel/testing/index.ts';
+import { openGateway } from '../../support/gateway.ts';
+import { headerSource, PluginFolder } from '../../support/plugin-folder.ts';
+import { sluice } from './command.ts';
+
+const KINDS = ['endpoint', 'backend', 'service', 'encoding', 'protocol', 'discovery', 'agent'];
+
+describe('sluice plugin', () => {
+  let folder: PluginFolder;
+  let at: string;
+
+  beforeEach(() => {
+    folder = new PluginFolder();
+    at = join(folder.path, 'plugins');
+  });
+  afterEach(() => folder.remove());
+
+  const make = (kind: string, name = `acme/my-${kind}`) =>
+    sluice('plugin', 'new', name, '--kind', kind, '--folder', at);
+
+  describe('new', () => {
+    it('writes a plugin of each kind and its test, which pass, compile and are loaded', async () => {
+      for (const kind of KINDS) {
+        const { code, out } = await make(kind);
+        equal(code, 0);
+        match(out, new RegExp(`my-${kind}\\.ts\n[^]*my-${kind}\\.test\\.ts\n[^]*Use it: `));
+      }
+      const tested = await sluice('plugin', 'test', at);
+      equal(tested.code, 0, tested.out + tested.err);
+      match(tested.out, /pass 8\b/);
+      const checked = await sluice('plugin', 'check', at);
+      deepEqual([checked.code, checked.err], [0, '']);
+      equal(checked.out.match(/^OK /gm)!.length, KINDS.length);
+      symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
+      equal(execFileSync('tsc', ['--project', at], { encoding: 'utf8' }), '');
+    }).timeout(120_000);
+
+    it('writes plugins that serve, all in one configuration', async () => {
+      for (const kind of KINDS) await make(kind);
+      const gateway = await openGateway(
+        {
+          version: 3,
+          plugin: { folder: `${at}/` },
+          extra_config: { 'acme/my-service': { value: 'served' } },
+          async_agent: [
+            {
+              name: 'ticker',
+              consumer: { topic: 't' },
+              backend: [{ url_pattern: '/', extra_config: { 'acme/my-protocol': {} } }],
+              extra_config: { 'acme/my-agent': { every: '1h' } },
+            },
+          ],
+          endpoints: [
+            {
+              endpoint: '/a',
+              output_encoding: 'my-encoding',
+              extra_config: { 'acme/my-endpoint': { value: 'ends' } },
+              backend: [
+                {
+                  url_pattern: '/asked',
+                  host: ['http://users'],
+                  sd: 'my-discovery',
+                  extra_config: { 'acme/my-protocol': {}, 'acme/my-backend': { value: 'x' } },
+                },
+              ],
+            },
+          ],
+        },
+        { port: 0, sinks: silentSinks },
+      );
+      const { body, headers } = await gateway.inject('/a');
+      equal(body, 'target=/asked\n');
+      equal(headers['x-plugin'], 'served');
+      await gateway.close();
+    });
+
+    it('writes where no package is installed, with types all the same: a wrong key does not compile', async () => {
+      await make('endpoint', 'acme/header');
+      const test = join(at, 'header.test.ts');
+      const file = join(at, 'header.ts');
+      writeFileSync(file, readFileSync(file, 'utf8').replace('config.value', 'config.valeu'));
+      symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
+      const failed = ((): string => {
+        try {
+          return execFileSync('tsc', ['--project', at], { encoding: 'utf8' });
+        } catch (error) {
+          return (error as { stdout: string }).stdout;
+        }
+      })();
+      match(
+        failed,
+        /header\.ts\(\d+,\d+\): error TS2551: Property 'valeu' does not exist on type .* Did you mean 'value'\?/,
+      );
+      ok(existsSync(test));
+    }).timeout(60_000);
+
+    it('replaces nothing that is there', async () => {
+      await make('endpoint', 'acme/header');
+      writeFileSync(join(at, 'tsconfig.json'), '{}');
+      const again = await make('backend', 'other/header');
+      deepEqual([again.code, again.err], [1, `ERROR ${at}/header.ts is there already\n`]);
+      await make('backend', 'acme/other');
+      equal(readFileSync(join(at, 'tsconfig.json'), 'utf8'), '{}');
+    });
+
+    it('refuses what is no namespace, and kinds that there are not', async () => {
+      match((await sluice('plugin', 'new', '../x', '--folder', at)).err, /^not a namespace: \.\.\/x/);
+      match((await make('endpont')).err, /endpont.*endpoint/);
+      deepEqual((await sluice('plugin', 'new')).code, 2);
+      ok(!existsSync(at));
+    });
+  });
+
+  describe('test', () => {
+    it('fails where a test fails, and where there is none', async () => {
+      const file = folder.write(
+        'plugins/a.test.ts',
+        `import { test } from 'node:test';\ntest('no', () => { throw new Error('no'); });`,
+      );
+      equal((await sluice('plugin', 'test', file)).code, 1);
+      folder.delete('plugins/a.test.ts');
+      const none = await sluice('plugin', 'test', at);
+      deepEqual([none.code, none.err], [1, 'ERROR there is no test: no file named *.test.ts, .mts, .js or .mjs\n']);
+    }).timeout(60_000);
+  });
+
+  describe('check', () => {
+    it('tells file, line and column of what cannot be loaded, and what an example leaves behind', async () => {
+      const broken = folder.write('plugins/broken.ts', 'const a = ;');
+      const leaky = folder.write(
+        'plugins/leaky.ts',
+        headerSource('a').replace("type: 'object', ", "type: 'object', examples: [{}, { suffix: 7 }], "),
+      );
+      const { code, err } = await sluice('plugin', 'check', at);
+      equal(code, 1);
+      match(err, new RegExp(`^ERROR ${broken}:1:11: SyntaxError: Unexpected token \\[PLUGIN_LOAD\\]$`, 'm'));
+      match(
+        err,
+        new RegExp(`^ERROR ${leaky}: acme/header: example 1 of its schema at endpoint level: .*\\[SCHEMA_TYPE\\]`, 'm'),
+      );
+    });
+
+    it('looks at one file', async () => {
+      folder.write('plugins/broken.ts', 'const a = ;');
+      const file = folder.write('plugins/header.ts', headerSource('a'));
+      const { code, out } = await sluice('plugin', 'check', file);
+      deepEqual([code, out], [0, `OK acme/header ${file}\n`]);
+    });
+  });
+
+  describe('list', () => {
+    it('shows where plugins stand and where they come from, for people and for programs', async () => {
+      folder.write('plugins/header.ts', headerSource('a'));
+      const { out } = await sluice('plugin', 'list', '--plugins', at);
+      match(out, /^NAME +STANDS AT +FILE +HASH\nacme\/header +endpoint +\S*header\.ts +[0-9a-f]{12}\n$/);
+      const listed = JSON.parse((await sluice('plugin', 'list', '--plugins', at, '--format', 'json')).out);
+      deepEqual(
+        listed.plugins.map(({ name, kinds }: Record<string, unknown>) => [name, kinds]),
+        [['acme/header', ['endpoint']]],
+      );
+    });
+
+    it('takes those of a configuration, and says what keeps one from being loaded', async () => {
+      folder.write('plugins/header.ts', headerSource('a'));
+      const file = folder.write('gateway.json', JSON.stringify({ version: 3, plugin: { folder: `${at}/` } }));
+      match((await sluice('plugin', 'list', '-c', file)).out, /acme\/header/);
+      folder.write('plugins/broken.ts', 'const a = ;');
+      const { code, err } = await sluice('plugin', 'list', '-c', file);
+      equal(code, 1);
+      match(
+        err,
+        /broken\.ts:1:11: error: SyntaxError: Unexpected token \(\/plugin\/folder\) \[PLUGIN_LOAD\]\n\n1 error/,
+      );
+    });
+  });
+
+  it('says what there is, and explains each command', async () => {
+    deepEqual((await sluice('plugin')).code, 2);
+    match((await sluice('help', 'plugin', 'new')).out, /^usage: sluice plugin new NAME/);
+    match((await sluice('plugin', 'new', '--help')).out, /--kind KIND/);
+  });
+});
+
+describe('--plugins', () => {
+  let folder: PluginFolder;
+  let file: string;
+  let given: string[];
+
+  beforeEach(() => {
+    folder = new PluginFolder();
+    folder.write('plugins/header.ts', headerSource('a'));
+    const endpoints = [
+      {
+        endpoint: '/a',
+        extra_config: { 'acme/header': {} },
+        backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }],
+      },
+    ];
+    file = folder.write('gateway.json', JSON.stringify({ version: 3, endpoints }));
+    given = ['--plugins', join(folder.path, 'plugins')];
+  });
+  afterEach(() => folder.remove());
+
+  it('lets every command that looks at a configuration know plugins that it does not name', async () => {
+    match((await sluice('check', '-c', file)).err, /unknown namespace "acme\/header"/);
+    equal((await sluice('check', '-c', file, ...given)).code, 0);
+    match((await sluice('routes', '-c', file, '--namespace', 'acme/header', ...given)).out, /acme\/header/);
+    match((await sluice('explain', '-c', file, 'GET', '/a', ...given)).out, /acme\/header/);
+    ok((await sluice('audit', '-c', file, ...given)).code! < 2);
+    equal((await sluice('migrate', '-c', file, ...given)).code, 0);
+    deepEqual((await sluice('diff', file, file, ...given)).code, 0);
+    match((await sluice('schema', 'acme/header', ...given)).out, /"suffix"/);
+    ok((await sluice('schema', ...given)).out.includes('"acme/header"'));
+  });
+
+  it('is not needed where the configuration names the folder', async () => {
+    const document = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...document, plugin: { folder: join(folder.path, 'plugins/') } }));
+    equal((await sluice('check', '-c', file)).code, 0);
+    match((await sluice('schema', 'acme/header', '-c', file)).out, /"suffix"/);
+    equal(readdirSync(join(folder.path, 'plugins')).length, 1);
+  });
+});
