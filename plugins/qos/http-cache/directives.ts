@@ -4,9 +4,12 @@ import type { HeaderBag } from '#contract';
 export type Directives = ReadonlyMap<string, string>;
 
 const none: Directives = new Map();
+/** What cannot be read to its end may end in anything. */
+const unread: Directives = new Map([['no-store', '']]);
+const DIRECTIVE = /([^\s=,;"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|(")|([^\s,"]*)))?/g;
 /** Seconds beyond which a life is as good as for ever: what RFC 9111 wants to be counted to. */
 const MAX_SECONDS = 2 ** 31;
-/** Longest `Cache-Control` that is read; more is no use to anybody. */
+/** Longest `Cache-Control` that is read: what stands behind it must not be missed, so nothing is kept. */
 const MAX_LENGTH = 4096;
 
 /** The first of equal directives counts. */
@@ -14,8 +17,10 @@ export function readDirectives(headers: HeaderBag): Directives {
   const lines = headers.getAll('cache-control');
   if (lines.length === 0) return none;
   const directives = new Map<string, string>();
-  const text = lines.join(',').slice(0, MAX_LENGTH);
-  for (const [, name, quoted, plain = ''] of text.matchAll(/([^\s=,;"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,"]*)))?/g)) {
+  const text = lines.join(',');
+  if (text.length > MAX_LENGTH) return unread;
+  for (const [, name, quoted, open, plain = ''] of text.matchAll(DIRECTIVE)) {
+    if (open !== undefined) return unread;
     const key = name!.toLowerCase();
     if (!directives.has(key)) directives.set(key, quoted ?? plain);
   }

@@ -1,5 +1,6 @@
 import { HeaderBag, type PipeRequest, Reply } from '#contract';
 import { type Directives, isForAll, patienceOf, readDirectives, secondsOf } from './directives.ts';
+import { httpDate } from './http-date.ts';
 import type { Asker } from './identity.ts';
 
 /** What an answer says of how it may be kept and used. Times in seconds. */
@@ -34,6 +35,9 @@ export interface Entry {
   readonly policy: Policy;
 }
 
+/** Statuses whose rules of caching are kept, for answers that want them to be. */
+const understood = new Set([200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 403, 404, 405, 410, 414, 421, 451, 501]);
+
 /** Headers an answer may depend on; one that names more is not kept. */
 const MAX_VARIES = 16;
 
@@ -57,6 +61,7 @@ export function entryOf(received: Received, asked: Directives, key: string, aske
   const directives = readDirectives(ruling);
   if (!mayBeKept(received, asked, directives) || headers.has('set-cookie')) return null;
   if (status === 206 || status === 304) return null;
+  if (directives.has('must-understand') && !understood.has(status)) return null;
   const varies = variesOf(headers, ruling, request.headers, directives);
   if (varies === null) return null;
   const policy = policyOf(ruling, directives, received.cameAt);
@@ -148,18 +153,20 @@ function policyOf(headers: HeaderBag, directives: Directives, cameAt: number): P
 function untilExpiry(headers: HeaderBag, cameAt: number): number | undefined {
   const expires = headers.get('expires');
   if (expires === undefined) return undefined;
-  const at = Date.parse(expires);
+  const at = httpDate(expires);
   return Number.isNaN(at) ? 0 : Math.max((at - madeAt(headers, cameAt)) / 1000, 0);
 }
 
 /** When an answer was made: when it came where it does not say, or says the future. */
 function madeAt(headers: HeaderBag, cameAt: number): number {
-  const date = Date.parse(headers.get('date') ?? '');
+  const date = httpDate(headers.get('date'));
   return Number.isNaN(date) ? cameAt : Math.min(date, cameAt);
 }
 
 function initialAge(headers: HeaderBag, { askedAt, cameAt }: Received): number {
-  const reported = Number(/^\d+$/.exec(headers.get('age') ?? '')?.[0] ?? 0) + (cameAt - askedAt) / 1000;
+  // Of several ages the first counts, and one that cannot be read is none.
+  const [, age = 0] = /^\s*(\d+)\s*(?:,|$)/.exec(headers.get('age') ?? '') ?? [];
+  const reported = Number(age) + (cameAt - askedAt) / 1000;
   return Math.max((cameAt - madeAt(headers, cameAt)) / 1000, reported, 0);
 }
 

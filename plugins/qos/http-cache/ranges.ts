@@ -1,4 +1,5 @@
 import { HeaderBag, Reply } from '#contract';
+import { httpDate } from './http-date.ts';
 
 /** Bytes from `start` to before `end`. */
 interface Span {
@@ -48,8 +49,8 @@ function spanOf(range: string, length: number): Span | 'whole' | 'none' {
 function holds(condition: string, headers: HeaderBag): boolean {
   const wanted = condition.trim();
   if (wanted.startsWith('"')) return headers.get('etag') === wanted;
-  const modified = Date.parse(headers.get('last-modified') ?? '');
+  const modified = httpDate(headers.get('last-modified'));
   if (Number.isNaN(modified) || wanted !== headers.get('last-modified')) return false;
   // Within the second it was made it may have changed twice.
-  return modified + 1000 <= Date.parse(headers.get('date') ?? '');
+  return modified + 1000 <= httpDate(headers.get('date'));
 }

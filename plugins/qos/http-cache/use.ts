@@ -1,6 +1,7 @@
 import type { HeaderBag } from '#contract';
 import { type Directives, patienceOf, secondsOf } from './directives.ts';
 import { ageOf, type Entry } from './entry.ts';
+import { httpDate } from './http-date.ts';
 
 /** Whether a kept answer is good enough for a request, `stale` being one that may be given while the backend is asked. */
 export type Verdict = 'fresh' | 'stale' | 'unusable';
@@ -31,13 +32,12 @@ export function isHeldByClient(entry: Entry, headers: HeaderBag, held: HeaderBag
   const tags = headers.getAll('if-none-match');
   if (tags.length > 0) return matchesTag(tags.join(','), held.get('etag'));
   const since = headers.get('if-modified-since');
-  const modified = held.get('last-modified');
-  if (since === undefined || modified === undefined) return false;
-  return Date.parse(modified) <= Date.parse(since);
+  if (since === undefined) return false;
+  return httpDate(held.get('last-modified') ?? held.get('date')) <= httpDate(since);
 }
 
 function matchesTag(wanted: string, tag: string | undefined): boolean {
   if (wanted.trim() === '*') return true;
   const bare = tag?.replace(/^W\//, '');
-  return bare !== undefined && wanted.split(',').some((each) => each.trim().replace(/^W\//, '') === bare);
+  return Array.from(wanted.matchAll(/"[^"]*"|[^\s,"]+/g)).some(([each]) => each === bare);
 }
