@@ -40,9 +40,19 @@ export class HeaderBag {
     this.list.push(name, value);
   }
 
+  /** In one go, however often it is there. */
   delete(name: string): void {
+    const { list } = this;
     const lower = name.toLowerCase();
-    for (let at = this.#find(lower, 0); at >= 0; at = this.#find(lower, at)) this.list.splice(at, 2);
+    let end = this.#find(lower, 0);
+    if (end < 0) return;
+    for (let at = end + 2; at < list.length; at += 2) {
+      if (isNamed(list[at]!, lower)) continue;
+      list[end] = list[at]!;
+      list[end + 1] = list[at + 1]!;
+      end += 2;
+    }
+    list.length = end;
   }
 
   /** Keeps only the headers whose lower-case name passes. */
@@ -75,11 +85,15 @@ export class HeaderBag {
   #find(name: string, from: number): number {
     const { list } = this;
     for (let at = from; at < list.length; at += 2) {
-      const candidate = list[at]!;
-      if (candidate.length === name.length && (candidate === name || candidate.toLowerCase() === name)) return at;
+      if (isNamed(list[at]!, name)) return at;
     }
     return -1;
   }
+}
+
+/** @param name in lower case. */
+function isNamed(candidate: string, name: string): boolean {
+  return candidate.length === name.length && (candidate === name || candidate.toLowerCase() === name);
 }
 
 /** The canonical spelling of a header name: `x-REQUEST-id` is `X-Request-Id`. */
@@ -87,11 +101,14 @@ export function canonicalHeaderName(name: string): string {
   let canonical = canonicalNames.get(name);
   if (canonical === undefined) {
     canonical = name.toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
-    if (canonicalNames.size < 1000) canonicalNames.set(name, canonical);
+    if (canonicalNames.size < KEPT_NAMES && name.length <= KEPT_LENGTH) canonicalNames.set(name, canonical);
   }
   return canonical;
 }
 
+/** Spellings that are kept, and their longest: clients invent names, of up to the size of a head. */
+const KEPT_NAMES = 1000;
+const KEPT_LENGTH = 64;
 const canonicalNames = new Map<string, string>();
 
 /** Pattern of header names (HTTP tokens). */

@@ -1,5 +1,14 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { canonicalHeaderName, HeaderBag, isHeaderName, isHopByHop } from '#contract';
+
+setFlagsFromString('--expose-gc');
+
+function heapAfterCollection(): number {
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
 
 const bag = () => new HeaderBag(['X-A', '1', 'x-b', '2', 'x-a', '3', 'X-C', 'x-a']);
 
@@ -31,6 +40,19 @@ describe('the headers of a message', () => {
     deepEqual(headers.list, ['X-B', '3']);
   });
 
+  it('are deleted in time that grows with their number, however often one is there', () => {
+    const many = (count: number) => new HeaderBag(Array.from({ length: 2 * count }, (_, at) => (at % 2 ? 'a' : 'X-A')));
+    const cpuOf = (count: number): number => {
+      const headers = many(count);
+      const before = process.cpuUsage();
+      headers.set('x-a', '1');
+      deepEqual(headers.list, ['x-a', '1']);
+      return process.cpuUsage(before).user / 1000;
+    };
+    // A quadratic one takes seconds.
+    ok(cpuOf(100_000) < 500);
+  });
+
   it('are kept by their lower-case names, in order', () => {
     const headers = bag();
     const asked: string[] = [];
@@ -58,6 +80,13 @@ describe('the headers of a message', () => {
 });
 
 describe('the name of a header', () => {
+  it('is not kept where it is longer than any that is used', () => {
+    const name = (at: number) => `x-${at}-${'a'.repeat(200_000)}`;
+    const before = heapAfterCollection();
+    for (let at = 0; at < 100; at++) equal(canonicalHeaderName(name(at)).length, name(at).length);
+    ok(heapAfterCollection() - before < 5_000_000);
+  });
+
   for (const [name, canonical] of [
     ['x-REQUEST-id', 'X-Request-Id'],
     ['etag', 'Etag'],

@@ -85,6 +85,8 @@ describe('the timeouts of the port', () => {
       write_timeout: long,
       idle_timeout: long,
       dialer_timeout: long,
+      dialer_keep_alive: long,
+      dialer_fallback_delay: long,
       response_header_timeout: long,
       idle_connection_timeout: long,
     });
@@ -98,7 +100,18 @@ describe('the timeouts of the port', () => {
   });
 
   it('may have a fraction of a millisecond', async () => {
-    await start({ read_timeout: '60000.5ms', read_header_timeout: '900us', idle_timeout: '50000us' });
+    await start({
+      host: [backend.url.replace('127.0.0.1', 'localhost')],
+      read_timeout: '60000.5ms',
+      read_header_timeout: '400.5ms',
+      idle_timeout: '50000us',
+      dialer_timeout: '9000.5ms',
+      dialer_keep_alive: '9000.5ms',
+      dialer_fallback_delay: '300.5ms',
+      response_header_timeout: '9000.5ms',
+      idle_connection_timeout: '9000.5ms',
+    });
+    deepEqual(statusesOf(await sendRaw(port, get)), [200]);
     deepEqual(statusesOf(await sendRaw(port, 'GET /x')), [408]);
   });
 

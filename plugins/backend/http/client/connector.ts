@@ -37,9 +37,9 @@ export function connector(
     timeout: 0,
     allowH2: false,
     keepAlive: dial.keepAliveMs >= 0,
-    keepAliveInitialDelay: Math.max(dial.keepAliveMs, 0),
+    keepAliveInitialDelay: timerMs(Math.max(dial.keepAliveMs, 0)),
     autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: Math.max(dial.fallbackDelayMs, 10),
+    autoSelectFamilyAttemptTimeout: timerMs(Math.max(dial.fallbackDelayMs, 10)),
   };
   const plain = buildConnector(common);
   let encrypted: buildConnector.connector | null = null;
