@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { Catalogue, Flags } from '#contract';
+import type { Catalogue, Flags, LogSinks } from '#contract';
 import type { StartAdmin } from '../index.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -8,6 +8,8 @@ export interface CommandContext extends Terminal {
   readonly catalogue: Catalogue;
   /** A folder with plugins, besides those of the release and of the configuration. */
   readonly plugins?: string | undefined;
+  /** Where a gateway that a command runs writes its logs. Default: standard output and standard error of the process. */
+  readonly sinks?: LogSinks | undefined;
   /** Opens the admin port of a gateway; none is opened without it. */
   readonly startAdmin?: StartAdmin | undefined;
   /** Emits SIGINT, SIGTERM and SIGHUP by their names. */

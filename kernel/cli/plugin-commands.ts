@@ -27,10 +27,10 @@ function asCommand(command: PluginCommand): Command {
 }
 
 async function serveUntilEnd(configuration: object, context: CommandContext): Promise<number> {
-  const { catalogue, stderr } = context;
+  const { catalogue, stderr, sinks } = context;
   let gateway: Operations | null = null;
   try {
-    gateway = await startGateway(catalogue, configuration);
+    gateway = await startGateway(catalogue, configuration, sinks ? { sinks } : {});
     const { ended } = awaitEnd(gateway, context);
     const { port } = await gateway.listen();
     stderr.write(`Sluice ${version} on port ${port}\n`);

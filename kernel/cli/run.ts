@@ -63,7 +63,7 @@ export const run: Command = {
   variables: allVariables,
   summary: 'Serve a configuration.',
   async run(args, context) {
-    const { stderr, env, catalogue, startAdmin } = context;
+    const { stderr, env, catalogue, startAdmin, sinks } = context;
     const { values } = readArguments(args, flags);
     const file = requireFile(values.config);
     const port = parsePort(values.port);
@@ -72,6 +72,7 @@ export const run: Command = {
     let admin: RunningAdmin | null = null;
     try {
       gateway = await startGateway(catalogue, file, {
+        ...(sinks && { sinks }),
         debug: values.debug !== undefined,
         ...(port !== undefined && { port }),
         ...(values.plugins !== undefined && { pluginFolder: values.plugins }),

@@ -75,6 +75,7 @@ export {
   type LogSinks,
   traceSlot,
 } from './logging.ts';
+export * from './meaning.ts';
 export type { Upgrade } from './message.ts';
 export { PipeRequest, paramKey, Reply } from './message.ts';
 export {

@@ -11,6 +11,7 @@ import type { HeaderBag } from './headers.ts';
 import type { HttpOptions } from './http.ts';
 import type { KoaMiddleware } from './koa.ts';
 import type { AccessRecord, Logging } from './logging.ts';
+import type { ExpectedBelow, Meaning } from './meaning.ts';
 import type { PipeRequest } from './message.ts';
 import type { Offer, Port } from './port.ts';
 import type { Protocol } from './protocol.ts';
@@ -165,25 +166,6 @@ export type Place =
   | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend }
   | { readonly at: 'agent'; readonly schema: Schema; readonly attach: (site: AgentSite<never>) => AtAgent };
 
-/**
- * What the configuration of a component means for the service, the endpoint or the backend it stands in, told before it
- * is attached. Fields are named by their pointers in it, as in `/sequential`.
- */
-export interface Meaning {
-  /** The field by which backends are called one after another: addresses may hold `{resp0_field}` of earlier answers. */
-  readonly sequence?: string;
-  /** What addresses may hold as `{JWT.name}` is there. */
-  readonly claims?: true;
-  /** The field that works on decoded data only, and is missed where there is none. */
-  readonly filter?: string;
-  /** Equal keys of several answers are joined: neither is lost. */
-  readonly joins?: true;
-  /** The backend's answer is no part of the response, or only where another one's is not. */
-  readonly apart?: true;
-  /** Where the admin port of this gateway listens, and the field that says so. */
-  readonly admin?: { readonly listen: string; readonly field: string };
-}
-
 /** Where an HTTP client is made. */
 export type HttpSite = Site<never> & Partial<Pick<BackendSite<never>, 'backend'>>;
 
@@ -216,6 +198,8 @@ export interface Plugin {
   readonly requires?: readonly Namespace[];
   /** Components without which it has no effect: a warning where it stands at the root and they do not. */
   readonly expects?: readonly Namespace[];
+  /** What some endpoint must have for it to have an effect at the root: a warning where none does. */
+  readonly expectsBelow?: ExpectedBelow;
   /** Names that fields of its configuration had in version 2, each with the present one. */
   readonly oldFields?: { readonly [name: string]: string };
   /** Fields at the root by which it opens a port, as in `/listen`: to change one opens another. */

@@ -1,11 +1,12 @@
 import { definePlugin } from '#contract';
-import { sharedAge, sharedCache } from './validator/shared-cache.ts';
+import { sharedAge, sharedCache, usersOfSharedCache } from './validator/shared-cache.ts';
 
 /** Another name of `auth/validator` at the service. */
 export const plugin = definePlugin({
   name: 'auth/jose',
   description: 'Keeps the keys of tokens for all endpoints, as auth/validator at the service does.',
   leaves: ['requests', 'data'],
+  expectsBelow: usersOfSharedCache,
   offers: [sharedAge],
   places: [sharedCache],
 });

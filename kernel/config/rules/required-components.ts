@@ -1,14 +1,15 @@
-import { joinPointer } from '#contract';
+import { type ExpectedBelow, isObject, joinPointer, type ServiceConfig } from '#contract';
 import type { ServiceRule } from './rule.ts';
 
 /**
- * A component at the root that can do nothing without another one there is not left alone.
+ * A component at the root that can do nothing without another one, there or at an endpoint, is not left alone.
  *
  * Codes: COMPONENT_REQUIRED, COMPONENT_UNUSED.
  */
-export const requiredComponents: ServiceRule = ({ extra_config: components }, report, known) => {
+export const requiredComponents: ServiceRule = (service, report, known) => {
+  const { extra_config: components } = service;
   for (const namespace in components) {
-    const { requires = [], expects = [] } = known.plugin(namespace) ?? {};
+    const { requires = [], expects = [], expectsBelow } = known.plugin(namespace) ?? {};
     const pointer = joinPointer('/extra_config', namespace);
     const hint = (missing: string) => ({ hint: `add "${missing}" to extra_config at the root` });
     const isMissing = (other: string) => !Object.hasOwn(components, other);
@@ -18,5 +19,15 @@ export const requiredComponents: ServiceRule = ({ extra_config: components }, re
     for (const missing of expects.filter(isMissing)) {
       report.warn('COMPONENT_UNUSED', pointer, `${namespace} has no effect without ${missing}`, hint(missing));
     }
+    if (expectsBelow && !isBelow(service, expectsBelow)) {
+      report.warn('COMPONENT_UNUSED', pointer, `${namespace} has no effect: no endpoint has ${expectsBelow.called}`);
+    }
   }
 };
+
+function isBelow({ endpoints }: ServiceConfig, { component, suits }: ExpectedBelow): boolean {
+  return endpoints.some(({ extra_config: components }) => {
+    const config = Object.hasOwn(components, component) ? components[component] : undefined;
+    return isObject(config) && suits(config);
+  });
+}

@@ -11,6 +11,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   places: true,
   requires: true,
   expects: true,
+  expectsBelow: true,
   oldFields: true,
   opens: true,
   freeKeys: true,

@@ -15,7 +15,7 @@ import { openKeys } from '../../services/keys/keys.ts';
 import { personalHeaders } from '../../services/personal-headers.ts';
 import { propagation } from './propagate.ts';
 import { schema, type ValidatorConfig } from './schema.ts';
-import { DEFAULT_SECONDS, sharedAge, sharedCache } from './shared-cache.ts';
+import { DEFAULT_SECONDS, sharedAge, sharedCache, usersOfSharedCache } from './shared-cache.ts';
 import { Validation } from './validate.ts';
 
 /**
@@ -30,6 +30,7 @@ export const plugin = definePlugin({
   description: 'Lets requests pass whose token is signed, in time and meant for the endpoint.',
   leaves: ['data'],
   meaning: (_config, level) => (level === 'endpoint' ? { claims: true } : {}),
+  expectsBelow: usersOfSharedCache,
   offers: [personalHeaders, sharedAge],
   takes: [httpSigners, sharedAge, tokenChecks],
   places: [

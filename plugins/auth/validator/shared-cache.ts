@@ -1,4 +1,4 @@
-import { atService, definePort, type Infer, offer, type Place, type Schema } from '#contract';
+import { atService, definePort, type ExpectedBelow, type Infer, offer, type Place, type Schema } from '#contract';
 
 /** How long a key is used where nothing is said, in seconds. */
 export const DEFAULT_SECONDS = 900;
@@ -21,6 +21,13 @@ const schema = {
     },
   },
 } as const satisfies Schema;
+
+/** Who uses it. */
+export const usersOfSharedCache: ExpectedBelow = {
+  component: 'auth/validator',
+  suits: ({ cache, jwk_url }) => cache === true && jwk_url !== undefined,
+  called: 'auth/validator with "jwk_url" and "cache": true',
+};
 
 /** The cache of keys that all endpoints share, at the service. */
 export const sharedCache: Place = atService(schema, ({ config, log }) => {

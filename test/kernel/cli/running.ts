@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { Writable } from 'node:stream';
+import type { LogSinks } from '#contract';
 import type { CommandContext } from '../../../kernel/cli/command.ts';
 import { main } from '../../../kernel/cli/main.ts';
 import type { StartAdmin } from '../../../kernel/index.ts';
@@ -57,10 +58,22 @@ export function contextOf(env: NodeJS.ProcessEnv) {
         done();
       },
     });
+  const sink = (name: 'out' | 'err') => ({
+    terminal: false,
+    lost: 0,
+    write: (line: string) => prints.add(name, line),
+  });
+  const sinks: LogSinks = {
+    stdout: sink('out'),
+    stderr: sink('err'),
+    lost: 0,
+    open: () => ({ ...sink('out'), close() {} }),
+  };
   const signals = new EventEmitter();
   const context: CommandContext = {
     stdout: stream('out'),
     stderr: stream('err'),
+    sinks,
     env: { ...process.env, ...env },
     signals,
     exit: (code) => {

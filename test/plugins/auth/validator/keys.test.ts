@@ -1,9 +1,13 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { BackendError, HeaderBag, offer, type PipeRequest, Reply } from '#contract';
+import { toolServices } from '../../../../kernel/cli/tools.ts';
+import { Registry } from '../../../../kernel/registry/registry.ts';
+import { examine } from '../../../../kernel/runtime/build.ts';
 import { type Harness, openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/auth/validator/index.ts';
 import { sharedAge } from '../../../../plugins/auth/validator/shared-cache.ts';
+import { catalogue } from '../../../../plugins/index.ts';
 import { until } from '../../../support/conditions.ts';
 import { issue, makeSigner, type Signer } from '../fixture.ts';
 
@@ -283,6 +287,30 @@ describe('keys that auth/validator downloads', () => {
       await until(() => server.asked.length === 1);
       return gate;
     };
+
+    it('is warned of where no endpoint keeps keys', async () => {
+      const findings = async (name: string, validator: object) => {
+        const registry = new Registry(catalogue, toolServices());
+        const config = {
+          version: 3,
+          extra_config: { [name]: { shared_cache_duration: 900 } },
+          endpoints: [
+            {
+              endpoint: '/a',
+              backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }],
+              extra_config: { 'auth/validator': { alg: 'RS256', jwk_url: 'https://127.0.0.1:1/keys', ...validator } },
+            },
+          ],
+        };
+        const { errors, warnings } = await examine(config, {}, registry, true);
+        await registry.close();
+        return [...errors, ...warnings].map(({ code, pointer }) => `${code} ${pointer}`);
+      };
+      for (const name of ['auth/jose', 'auth/validator']) {
+        deepEqual(await findings(name, {}), [`COMPONENT_UNUSED /extra_config/${name.replace('/', '~1')}`]);
+        deepEqual(await findings(name, { cache: true }), []);
+      }
+    });
 
     it('case 2: are downloaded once while the shared duration lasts', async () => {
       const gate = await openShared(sharing);
