@@ -4,6 +4,8 @@ import type { CountFault } from './hook-guard.ts';
 import { LimitedLog } from './limited-log.ts';
 import { type FaultDelta, PluginRecord, type Suspension } from './plugin-record.ts';
 import { messageOf, placeIn, stackOf } from './source-place.ts';
+import { disownStrayErrors, ownStrayErrors } from './stray-errors.ts';
+import { type Held, type ProcessWatch, type WatchedPlugin, watchProcess } from './watchdog.ts';
 
 /** Contents of plugins that are remembered. */
 const REMEMBERED = 500;
@@ -19,6 +21,8 @@ export type SuspensionChange =
 export interface ContainmentOptions {
   readonly log: Log;
   readonly events: Events;
+  /** Descriptor of the line to the process that started this one; null without one. */
+  readonly reports?: number | null | undefined;
 }
 
 /**
@@ -29,15 +33,20 @@ export class Containment {
   readonly #log: Log;
   readonly #events: Events;
   readonly #lines: LimitedLog;
+  readonly #warnings: LimitedLog;
+  readonly #reports: number | null;
+  #watchdog: ProcessWatch | null = null;
   /** By name and content. */
   readonly #records = new LRUCache<string, PluginRecord>({ max: REMEMBERED });
   /** Tells every process of a change of suspensions; where there is but one, it is applied. */
   share: (change: SuspensionChange) => void = (change) => this.apply(change);
 
-  constructor({ log, events }: ContainmentOptions) {
+  constructor({ log, events, reports = null }: ContainmentOptions) {
     this.#log = log;
     this.#events = events;
     this.#lines = new LimitedLog((line) => log.error(line));
+    this.#warnings = new LimitedLog((line) => log.warning(line));
+    this.#reports = reports;
   }
 
   /** All that is remembered, in no order. */
@@ -47,8 +56,48 @@ export class Containment {
 
   record({ name, source: { hash, files } }: FilePlugin): PluginRecord {
     const record = this.#recordOf(name, hash);
-    if (record.files.size === 0) record.files = new Set(files);
+    if (record.files.size === 0) {
+      record.files = new Set(files);
+      this.#watch({ plugin: name, hash, files });
+    }
     return record;
+  }
+
+  /** From the first plugin on, its process is watched. */
+  #watch(plugin: WatchedPlugin): void {
+    if (!this.#watchdog) {
+      ownStrayErrors(this);
+      this.#watchdog = watchProcess(this.#reports, this.#onHeld);
+    }
+    this.#watchdog.watch(plugin);
+  }
+
+  readonly #onHeld = ({ plugin, hash, hook, endpoint, place, ms }: Held): void => {
+    const record = this.known(plugin, hash);
+    if (!record) return;
+    record.countBlocking(ms, true);
+    const of = hook === null ? '' : `hook "${hook}" of ${endpoint} `;
+    const at = place === null ? '' : ` at ${place}`;
+    this.#warnings.write(
+      `${plugin} ${hook} ${place}`,
+      `[PLUGIN: ${plugin}] ${of}held the event loop for ${ms} ms${at}`,
+    );
+  };
+
+  /** As of `Owner`. */
+  takes(error: unknown, files: readonly string[]): boolean {
+    const attached = this.records.filter((record) => record.files.size > 0);
+    for (const file of files) {
+      const record = attached.findLast((one) => one.files.has(file));
+      if (!record) continue;
+      this.fault({ record, hook: 'outside of a request', endpoint: 'the process' }, error, 0);
+      return true;
+    }
+    if (files.length > 0 || attached.length === 0) return false;
+    const names = [...new Set(attached.map(({ name }) => name))].join(', ');
+    const line = `[PLUGIN: one of ${names}] failed where nobody waited for it: ${messageOf(error)}`;
+    this.#lines.write(`stray ${messageOf(error)}`, line, `\n${stackOf(error)}`);
+    return true;
   }
 
   #recordOf(name: string, hash: string): PluginRecord {
@@ -118,16 +167,23 @@ export class Containment {
 
   /** Faults in this process since this was last asked for. */
   takeDelta(): FaultDelta[] {
-    return this.records.flatMap((record) => record.takeDelta());
+    return this.records.flatMap((record) => record.takeDelta() ?? []);
   }
 
   /** Counts what another process tells. */
   merge(delta: readonly FaultDelta[]): void {
-    for (const { name, hash, ...faults } of delta) this.#recordOf(name, hash).count(faults, false);
+    for (const { name, hash, faults, heldMs } of delta) {
+      const record = this.#recordOf(name, hash);
+      for (const each of faults) record.count(each, false);
+      for (const ms of heldMs) record.countBlocking(ms, false);
+    }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#lines.close();
+    this.#warnings.close();
+    disownStrayErrors(this);
+    await this.#watchdog?.close();
   }
 }
 

@@ -23,6 +23,14 @@ export interface HookLabel {
 const labels: HookLabel[] = [];
 const numbers = new Map<string, number>();
 
+let listener: ((label: HookLabel, number: number) => void) | null = null;
+
+/** Tells every label there is, and every one to come; null for nobody. */
+export function onLabel(listens: typeof listener): void {
+  listener = listens;
+  for (const [at, label] of labels.entries()) listener?.(label, at + 1);
+}
+
 /** Hooks that are told apart; those beyond share the number 0 and are not watched. */
 const MOST_LABELS = 100_000;
 
@@ -34,10 +42,6 @@ export function numberOf(label: HookLabel): number {
   if (labels.length >= MOST_LABELS) return 0;
   const number = labels.push(label);
   numbers.set(key, number);
+  listener?.(label, number);
   return number;
-}
-
-/** The hook of a number. */
-export function labelOf(number: number): HookLabel | undefined {
-  return labels[number - 1];
 }

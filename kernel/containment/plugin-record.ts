@@ -32,11 +32,17 @@ export interface Suspension {
   readonly message: string;
 }
 
-/** What one process tells another of its faults since it last did. */
-export interface FaultDelta extends HookFaults {
+/** What one process tells another of a plugin since it last did. */
+export interface FaultDelta {
   readonly name: string;
   readonly hash: string;
+  readonly faults: readonly HookFaults[];
+  /** Times for which the event loop was held. */
+  readonly heldMs: readonly number[];
 }
+
+/** Times that are kept until another process is told. */
+const MOST_UNTOLD = 100;
 
 /** What is known of one content of a plugin's file: faults, blocking, suspension. */
 export class PluginRecord {
@@ -50,6 +56,7 @@ export class PluginRecord {
   readonly #faults = new Map<string, HookFaults>();
   readonly #untold = new Map<string, HookFaults>();
   readonly #ranges = blockingBoundsMs.map(() => 0).concat(0);
+  #untoldMs: number[] = [];
   #longestMs = 0;
   #totalMs = 0;
 
@@ -84,19 +91,24 @@ export class PluginRecord {
     if (isOwn) add(this.#untold, faults);
   }
 
-  countBlocking(ms: number): void {
+  /** @param isOwn as of `count`. */
+  countBlocking(ms: number, isOwn: boolean): void {
+    if (isOwn && this.#untoldMs.push(ms) > MOST_UNTOLD) this.#untoldMs.shift();
     this.#longestMs = Math.max(this.#longestMs, ms);
     this.#totalMs += ms;
     const range = blockingBoundsMs.findIndex((bound) => ms <= bound);
     this.#ranges[range < 0 ? blockingBoundsMs.length : range]! += 1;
   }
 
-  /** What was counted since this was last asked for. */
-  takeDelta(): FaultDelta[] {
+  /** What was counted since this was last asked for; null for nothing. */
+  takeDelta(): FaultDelta | null {
     const { name, hash } = this;
-    const delta = [...this.#untold.values()].map((faults) => ({ name, hash, ...faults }));
+    const faults = [...this.#untold.values()];
+    const heldMs = this.#untoldMs;
+    if (faults.length + heldMs.length === 0) return null;
     this.#untold.clear();
-    return delta;
+    this.#untoldMs = [];
+    return { name, hash, faults, heldMs };
   }
 }
 

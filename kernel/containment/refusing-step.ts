@@ -5,7 +5,8 @@ import { isReply, isThenable } from './reply-state.ts';
 
 /** What a hook wraps, which is not the hook's: neither its time nor what it throws. */
 export function leaving<R>(next: Step<R>, { number }: HookGuard): Step<R> {
-  return (request, call) => {
+  // By this name the watchdog knows that what holds the loop is not the hook.
+  return function leaveHook(request, call) {
     marks[HOOK] = 0;
     marks[STEP]! += 1;
     try {

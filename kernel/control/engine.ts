@@ -34,11 +34,13 @@ export interface EngineOptions {
   readonly role?: Role;
   /** For a process that owns no shared values. */
   readonly ask?: Ask | undefined;
+  /** As of `ContainmentOptions`. */
+  readonly reports?: number | null | undefined;
 }
 
 /** Sets up the log, the registry and the generations of a process; none serves yet. */
 export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine {
-  const { debug, ask, events, services, sinks = createSinks(), role = 'alone' } = options;
+  const { debug, ask, events, reports, services, sinks = createSinks(), role = 'alone' } = options;
   const defaultLevel: LogLevel = debug ? 'DEBUG' : 'INFO';
   const log = createLog(joinLogging([], sinks, defaultLevel).application);
   const denied = new DeniedAddresses();
@@ -54,7 +56,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   } as Services);
   const cache = new RefCountedCache();
   const mirrors = new Mirrors();
-  const containment = new Containment({ log, events });
+  const containment = new Containment({ log, events, reports });
   const own = { log, sinks, version, defaultLevel, ask };
   const generations = new Generations({ registry, cache, mirrors, role, containment, ...own });
   return { log, registry, generations, mirrors, denied, containment };

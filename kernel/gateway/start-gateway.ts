@@ -284,7 +284,7 @@ export class RunningGateway implements Operations {
     await this.control.close();
     await this.#pool?.close();
     await this.generations.close();
-    this.containment.close();
+    await this.containment.close();
     await Promise.race([this.#historyKept(), delay(HISTORY_MS, undefined, { ref: false })]);
     await this.#registry.close();
   }

@@ -32,6 +32,8 @@ export interface WorkerSettings {
   readonly debug: boolean;
   /** As of `Overrides`. */
   readonly plugins: string | null;
+  /** Descriptor to which it reports what holds its event loop; null for none. */
+  readonly reports?: number | null;
 }
 
 /** A question for the process that owns the shared values. */

@@ -1,6 +1,6 @@
-import cluster from 'node:cluster';
 import type { ListenAddress, Log, LogLevel } from '#contract';
 import type { Containment } from '../containment/containment.ts';
+import { describeHeld, type Held } from '../containment/watchdog.ts';
 import { type DeniedAddresses, GatewayError } from '../contract/internal.ts';
 import type { EventLog } from '../control/event-log.ts';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
@@ -18,6 +18,7 @@ import type {
   WorkerEvent,
   WorkerSettings,
 } from './messages.ts';
+import { setUpWorkers } from './reports.ts';
 import { type SlotOwner, WorkerSlot, type WorkerState } from './worker-slot.ts';
 
 export interface WorkerPoolOptions {
@@ -93,7 +94,7 @@ export class WorkerPool implements Participant, SlotOwner {
       fetch: null,
     };
     this.#events = events;
-    cluster.setupPrimary({ exec: program, args: [...args, JSON.stringify(settings)], serialization: 'advanced' });
+    setUpWorkers(program, args, settings);
     this.#slots = Array.from({ length: count }, (_, index) => new WorkerSlot(index + 1, this));
     for (const slot of this.#slots) slot.start();
   }
@@ -278,7 +279,10 @@ export class WorkerPool implements Participant, SlotOwner {
     this.#events.emit('worker.up', { worker: id, pid });
   }
 
-  onDown({ id, pid }: WorkerSlot, reason: string): void {
+  onDown({ id, pid }: WorkerSlot, signal: string, held: Held | null): void {
+    const reason = held ? `${signal}: ${describeHeld(held)}` : signal;
+    // What it was about to tell of itself it could not.
+    if (held) this.#containment.merge([{ name: held.plugin, hash: held.hash, faults: [], heldMs: [held.ms] }]);
     this.log.error(`worker ${id}${pid === null ? '' : ` (${pid})`} died: ${reason}`);
     this.#events.emit('worker.down', { worker: id, pid, reason });
     this.#releaseRuntimes();

@@ -1,10 +1,12 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { ListenAddress, Log, LogLevel } from '#contract';
+import type { Held } from '../containment/watchdog.ts';
 import { GatewayError } from '../contract/internal.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Channel } from './channel.ts';
 import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerEvent } from './messages.ts';
+import { readReports } from './reports.ts';
 
 /** What a slot needs from the pool it belongs to. */
 export interface SlotOwner {
@@ -24,7 +26,8 @@ export interface SlotOwner {
   onHeartbeat(heartbeat: Heartbeat): void;
   onEvent(slot: WorkerSlot, event: WorkerEvent): void;
   onUp(slot: WorkerSlot): void;
-  onDown(slot: WorkerSlot, reason: string): void;
+  /** @param held by which plugin its event loop was held; null for none. */
+  onDown(slot: WorkerSlot, reason: string, held: Held | null): void;
 }
 
 export type WorkerState = 'starting' | 'up' | 'stopping' | 'down';
@@ -41,6 +44,11 @@ const PAUSES_MS = [0, 100, 500, 2_000, 5_000];
 /** A worker that has lived so long is not one that keeps dying. */
 const STABLE_MS = 10_000;
 
+/** A worker that has given no sign of life for so long is one whose event loop stands still, in milliseconds. */
+const SILENT_MS = 10_000;
+/** Signs that have waited here get so long to be read, in milliseconds: it may be this process that stood still. */
+const UNREAD_MS = 2_000;
+
 /** A place for one worker: when its process dies, another one takes the place, in the configuration that serves. */
 export class WorkerSlot {
   readonly id: number;
@@ -51,6 +59,9 @@ export class WorkerSlot {
   #startedAt = 0;
   #deaths = 0;
   #heartbeat: Heartbeat | null = null;
+  #silence: NodeJS.Timeout | undefined;
+  /** What it has last told of a plugin that holds its event loop. */
+  #held: Held | null = null;
   #up: PromiseWithResolvers<void> = Promise.withResolvers();
   /** Resolves when the process has ended. */
   #gone: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -106,6 +117,8 @@ export class WorkerSlot {
       snapshot: (id: string) => this.#owner.mirrorSnapshot(id),
       heartbeat: (heartbeat: Heartbeat) => {
         this.#heartbeat = heartbeat;
+        this.#held = null;
+        this.#listenForLife(worker);
         this.#owner.onHeartbeat(heartbeat);
       },
       event: (event: WorkerEvent) => this.#owner.onEvent(this, event),
@@ -116,6 +129,22 @@ export class WorkerSlot {
       if (worker.process.pid === undefined) this.#onGone(`cannot be started: ${error.message}`);
     });
     worker.once('exit', (code, signal) => this.#onGone(signal ?? `exit code ${code}`));
+    readReports(worker, (held) => {
+      this.#held = held;
+    });
+  }
+
+  /** Another worker takes the place of one whose event loop stands still: nothing else can end that. */
+  #listenForLife(worker: Worker): void {
+    clearTimeout(this.#silence);
+    const end = (): void => {
+      if (this.#worker === worker && this.#state !== 'down') worker.process.kill('SIGKILL');
+    };
+    this.#silence = setTimeout(() => {
+      this.#silence = setTimeout(end, UNREAD_MS);
+      this.#silence.unref?.();
+    }, SILENT_MS);
+    this.#silence.unref?.();
   }
 
   async #bringUp(channel: Channel): Promise<void> {
@@ -141,6 +170,7 @@ export class WorkerSlot {
   }
 
   #onGone(reason: string): void {
+    clearTimeout(this.#silence);
     this.#channel?.close();
     this.#gone.resolve();
     const before = this.#state;
@@ -149,7 +179,8 @@ export class WorkerSlot {
     this.#heartbeat = null;
     if (before === 'up') this.#up = Promise.withResolvers();
     this.#deaths = Date.now() - this.#startedAt > STABLE_MS ? 0 : this.#deaths + 1;
-    this.#owner.onDown(this, reason);
+    this.#owner.onDown(this, reason, this.#held);
+    this.#held = null;
     const pauseMs = PAUSES_MS[Math.min(this.#deaths, PAUSES_MS.length - 1)]!;
     setTimeout(() => {
       if (this.#state === 'down') this.start();

@@ -63,6 +63,7 @@ export class Worker {
       sinks,
       events: { emit: (type, data) => this.#channel.notify('event', { type, data }) },
       role: 'worker',
+      reports: settings.reports,
       ask: (revision, id, asked) => this.#askShared({ revision, id, asked }),
     });
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -161,7 +162,7 @@ export class Worker {
   async #stop(): Promise<void> {
     clearInterval(this.#heartbeat);
     await this.#engine.generations.close();
-    this.#engine.containment.close();
+    await this.#engine.containment.close();
     await this.#engine.registry.close();
   }
 }

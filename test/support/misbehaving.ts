@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { atEndpoint, definePlugin, Reply } from '#contract';
 
@@ -11,15 +12,19 @@ export const misbehaving = definePlugin({
   source: { file, hash: 'one', files: [file] },
   places: [
     atEndpoint({ type: 'object', properties: {} }, () => ({
-      endpoint: () => (request) => {
+      endpoint: (next) => (request, call) => {
         const act = request.query.get('act');
         if (act === 'throw') throw new TypeError('boom');
         if (act === 'reject') void Promise.reject(new TypeError('stray'));
         if (act === 'timer') setTimeout(throwLater);
         if (act === 'loop') spin(Number.POSITIVE_INFINITY);
         if (act === 'block') spin(Number(request.query.get('ms')));
-        const reply = Reply.data({ pid: process.pid });
-        return reply;
+        if (act === 'next') return next(request, call);
+        if (act === 'await')
+          return delay(1)
+            .then(() => spin(Number(request.query.get('ms'))))
+            .then(() => Reply.data(null));
+        return Reply.data({ pid: process.pid });
       },
     })),
   ],

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { get } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { RunningGateway } from '../../../kernel/gateway/start-gateway.ts';
@@ -79,5 +79,23 @@ describe('a plugin from a file in workers', function () {
       events.map((event) => (event as { type: string }).type),
       ['plugin.suspended', 'plugin.resumed'],
     );
+  });
+
+  it('is told, with the worker replaced, where it never gives the event loop back', async () => {
+    const reasons: string[] = [];
+    gateway.events.subscribe({ types: ['worker.down'] }, ({ data }) =>
+      reasons.push((data as { reason: string }).reason),
+    );
+    const pids = gateway.processes.workers.map(({ pid }) => pid);
+    await ask('?act=loop').catch(() => {});
+    await until(() => reasons.length > 0);
+    match(
+      reasons[0]!,
+      /^SIGKILL: plugin "test\/misbehaving" has held the event loop for \d+ s at .*misbehaving\.ts:\d+:\d+, in hook "endpoint" of GET \/a$/,
+    );
+    await until(() => gateway.processes.converged && gateway.processes.workers.every(({ state }) => state === 'up'));
+    equal(gateway.processes.workers.filter(({ pid }) => !pids.includes(pid)).length, 1);
+    await always(200);
+    ok(gateway.containment.records[0]!.blocking.longestMs >= 1000);
   });
 });

@@ -50,7 +50,7 @@ export class SeatStand {
       onHeartbeat: report('heartbeat'),
       onEvent: ({ id }, event) => report('event')([id, event]),
       onUp: ({ id }) => report('up')(id),
-      onDown: ({ id }, reason) => report('down')([id, reason]),
+      onDown: ({ id }, reason, held) => report('down')(held ? [id, reason, held] : [id, reason]),
     };
     this.slot = new WorkerSlot(7, this.owner);
   }

@@ -126,8 +126,9 @@ describe('the pool of workers', () => {
         { port: null, debug: true, plugins: null },
       ].map((settings) => ({
         exec: '/the/program',
-        args: ['worker', JSON.stringify(settings)],
+        args: ['worker', JSON.stringify({ ...settings, reports: 4 })],
         serialization: 'advanced',
+        stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
       })),
     );
   });

@@ -1,0 +1,133 @@
+import { writeSync } from 'node:fs';
+import { type Debugger, Session } from 'node:inspector';
+import { parentPort, workerData } from 'node:worker_threads';
+import { secondStamp } from '../logging/timestamp.ts';
+import { BEAT, HOOK, type HookLabel, STEP } from './marks.ts';
+import { pathOf } from './source-place.ts';
+import { describeHeld, type Held, type ThreadOptions, type WatchedPlugin } from './watchdog.ts';
+
+/** Watches the event loop from a thread of its own, which goes on when the loop does not. */
+
+/** Time between two looks, in milliseconds; a look that comes much later says nothing about the loop. */
+const LOOK_MS = 10;
+const LATE_LOOK_MS = 30;
+/** From here on the plugin is told of, in milliseconds. */
+const HELD_MS = 50;
+/** From here on it is looked where the loop is, which makes it stand for some 50 ms more. */
+const LOCATE_MS = 100;
+/** Shortest time between two such looks at a loop that may still go on by itself, in milliseconds. */
+const LOCATE_PAUSE_MS = 10_000;
+/** From here on the log is told while the loop is held, since it may be held for ever; and again after so long. */
+const ENDLESS_MS = 1000;
+const REPEAT_MS = 10_000;
+
+const { marks, reports } = workerData as ThreadOptions;
+const stamp = secondStamp(' ');
+const plugins: WatchedPlugin[] = [];
+const labels = new Map<number, HookLabel>();
+
+let lookedAt = performance.now();
+let locatedAt = Number.NEGATIVE_INFINITY;
+/** What was there at the last look. */
+let seen = { hook: 0, step: 0, beat: 0 };
+let heldMs = 0;
+let toldMs = 0;
+let located: Located | null = null;
+
+/** Where the loop is. */
+interface Located {
+  /** Null while it is not known, and where it is in no plugin. */
+  plugin: WatchedPlugin | null;
+  place: string | null;
+}
+
+parentPort!.on('message', (message: { plugin?: WatchedPlugin; label?: HookLabel; number?: number }) => {
+  if (message.plugin) plugins.push(message.plugin);
+  if (message.label) labels.set(message.number!, message.label);
+});
+setInterval(look, LOOK_MS);
+
+function look(): void {
+  const now = performance.now();
+  const passed = now - lookedAt;
+  lookedAt = now;
+  const next = { hook: Atomics.load(marks, HOOK), step: Atomics.load(marks, STEP), beat: Atomics.load(marks, BEAT) };
+  if (next.step !== seen.step || next.beat !== seen.beat) {
+    const label = labels.get(seen.hook);
+    if (heldMs >= HELD_MS && (label || located?.plugin)) parentPort!.postMessage(heldBy(label));
+    seen = next;
+    heldMs = 0;
+    toldMs = 0;
+    located = null;
+    return;
+  }
+  if (passed > LATE_LOOK_MS) return;
+  heldMs += passed;
+  const isDue = now - locatedAt > LOCATE_PAUSE_MS || heldMs >= ENDLESS_MS;
+  if (heldMs >= LOCATE_MS && !located && isDue) locate(now);
+  if (heldMs >= ENDLESS_MS && (toldMs === 0 || heldMs - toldMs >= REPEAT_MS)) tell();
+}
+
+function heldBy(label: HookLabel | undefined): Held {
+  const plugin = located?.plugin;
+  const isOwn = plugin === undefined || plugin === null || plugin.plugin === label?.plugin;
+  const { plugin: name, hash } = plugin ?? label!;
+  return {
+    plugin: name,
+    hash,
+    hook: isOwn ? (label?.hook ?? null) : null,
+    endpoint: isOwn ? (label?.endpoint ?? null) : null,
+    place: located?.place ?? null,
+    ms: Math.round(heldMs),
+  };
+}
+
+/** The loop may never turn again: the line is written from here, and the process that started this one is told. */
+function tell(): void {
+  const label = labels.get(seen.hook);
+  if (!label && !located?.plugin) return;
+  toldMs = heldMs;
+  const held = heldBy(label);
+  write(2, `${stamp(Date.now())} GATEWAY ERROR: ${describeHeld(held)}\n`);
+  if (reports !== null) write(reports, `${JSON.stringify(held)}\n`);
+}
+
+function write(descriptor: number, text: string): void {
+  try {
+    writeSync(descriptor, text);
+  } catch {
+    // Nobody reads it.
+  }
+}
+
+/** Lets the main thread stand for a moment to see where it is. */
+function locate(now: number): void {
+  locatedAt = now;
+  const result: Located = { plugin: null, place: null };
+  located = result;
+  const session = new Session();
+  const scripts = new Map<string, string>();
+  const isOver = () => located !== result;
+  session.connectToMainThread();
+  session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => void scripts.set(scriptId, url));
+  session.on('Debugger.paused', ({ params }) => {
+    if (!isOver()) place(params.callFrames, scripts, result);
+    session.post('Debugger.resume');
+    session.disconnect();
+  });
+  session.post('Debugger.enable');
+  session.post('Debugger.pause');
+}
+
+/** The innermost place in a plugin, unless the plugin has only called on what it wraps. */
+function place(frames: readonly Debugger.CallFrame[], scripts: ReadonlyMap<string, string>, result: Located): void {
+  for (const { functionName, location } of frames) {
+    if (functionName === 'leaveHook') return;
+    const file = pathOf(scripts.get(location.scriptId) ?? '');
+    const plugin = file === null ? undefined : plugins.findLast(({ files }) => files.includes(file));
+    if (!plugin) continue;
+    result.plugin = plugin;
+    result.place = `${file}:${location.lineNumber + 1}:${(location.columnNumber ?? 0) + 1}`;
+    return;
+  }
+}

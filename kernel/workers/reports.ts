@@ -1,0 +1,33 @@
+import cluster, { type Worker } from 'node:cluster';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { Held } from '../containment/watchdog.ts';
+import type { WorkerSettings } from './messages.ts';
+
+/** Descriptor, in a worker, of the line for what its event loop cannot say since it stands still. */
+const REPORTS = 4;
+
+/** From now on workers are started with that line, beside the one over which all else is told. */
+export function setUpWorkers(program: string, args: readonly string[], settings: WorkerSettings): void {
+  const ofEach: WorkerSettings = { ...settings, reports: REPORTS };
+  cluster.setupPrimary({
+    exec: program,
+    args: [...args, JSON.stringify(ofEach)],
+    serialization: 'advanced',
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
+  });
+}
+
+/** Reads what the watchdog of a worker reports, for as long as the worker lives. */
+export function readReports(worker: Worker, onHeld: (held: Held) => void): void {
+  const line = worker.process.stdio?.[REPORTS] as Readable | null | undefined;
+  if (!line) return;
+  line.on('error', () => {});
+  createInterface({ input: line }).on('line', (text) => {
+    try {
+      onHeld(JSON.parse(text) as Held);
+    } catch {
+      // Half a line of a worker that was ended.
+    }
+  });
+}

@@ -1,0 +1,89 @@
+import { match, ok } from 'node:assert/strict';
+import { atEndpoint, definePlugin, Reply } from '#contract';
+import type { Operations } from '#kernel';
+import { until } from '../../support/conditions.ts';
+import { rememberingSinks } from '../../support/gateway.ts';
+import { misbehaving } from '../../support/misbehaving.ts';
+import { startWith } from '../../support/plugged.ts';
+
+/** Holds the event loop, inside of what a plugin wraps. */
+const holding = definePlugin({
+  name: 'test/holding',
+  description: 'Holds the event loop.',
+  places: [
+    atEndpoint({ type: 'object', properties: {} }, () => ({
+      proxy: () => () => {
+        const end = performance.now() + 1200;
+        while (performance.now() < end);
+        return Reply.data(null);
+      },
+    })),
+  ],
+});
+
+describe('the event loop of a process with plugins from files', function () {
+  this.timeout(60_000);
+  let gateway: Operations;
+  let lines: readonly string[];
+
+  beforeEach(async () => {
+    const sinks = rememberingSinks();
+    lines = sinks.lines;
+    gateway = await startWith(
+      [misbehaving, holding],
+      {
+        host: ['http://127.0.0.1:9'],
+        endpoints: [
+          {
+            endpoint: '/a',
+            input_query_strings: ['*'],
+            extra_config: { 'test/misbehaving': {}, 'test/holding': {} },
+            backend: [{ url_pattern: '/' }],
+          },
+        ],
+      },
+      { sinks },
+    );
+    // The thread is up once it has seen a first hold.
+    await until(async () => {
+      await gateway.inject('/a?act=block&ms=60');
+      return blocking().count > 0;
+    });
+  });
+  afterEach(() => gateway.close());
+
+  const blocking = () => gateway.containment.records[0]!.blocking;
+  const told = (): string[] => lines.filter((line) => line.includes('held the event loop'));
+
+  it('is told, with the hook, when a plugin holds it for more than 50 ms', async () => {
+    match(
+      told()[0]!,
+      /WARNING: \[PLUGIN: test\/misbehaving\] hook "endpoint" of GET \/a held the event loop for \d+ ms/,
+    );
+  });
+
+  it('is told with the line where it was held for more than 100 ms', async () => {
+    await gateway.inject('/a?act=block&ms=600');
+    await until(() => blocking().longestMs >= 500);
+    ok(
+      blocking()
+        .ranges.slice(3)
+        .some((count) => count > 0),
+    );
+    match(told().at(-1)!, /hook "endpoint" of GET \/a held the event loop for \d+ ms at .*misbehaving\.ts:\d+:\d+/);
+  });
+
+  it('is told also where the plugin goes on after it has waited', async () => {
+    await gateway.inject('/a?act=await&ms=4000');
+    await until(() => blocking().longestMs >= 1000);
+    match(told().at(-1)!, /\[PLUGIN: test\/misbehaving\] held the event loop for \d+ ms at .*misbehaving\.ts:\d+:\d+/);
+  });
+
+  it('is not blamed on a plugin that has only called on what holds it', async () => {
+    await gateway.inject('/a?act=next');
+    // What is told later is told in order.
+    await gateway.inject('/a?act=block&ms=300');
+    await until(() => blocking().longestMs >= 200);
+    ok(blocking().longestMs < 1000, String(blocking().longestMs));
+  });
+});
