@@ -143,6 +143,8 @@ export interface AtBackend extends AttachmentTraits {
   readonly backend?: Wrap<PipeRequest>;
   /** One backend's request and its raw reply: real status, bytes not yet decoded. */
   readonly transport?: Wrap<PipeRequest>;
+  /** The transport wrap is for HTTP: where another protocol reaches the backend it is left out, and the operator is warned. */
+  readonly onlyHttp?: true;
   /** Replaces HTTP. */
   readonly protocol?: Protocol;
   /** Replaces `allow`, `deny` and `mapping`: runs after `target` and before `group`. */

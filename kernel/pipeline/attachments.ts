@@ -133,9 +133,12 @@ export function attachBackend(
   const encoding = passes
     ? output
     : findEncoding(context, backend.encoding, joinPointer(pointer, 'encoding'), 'read', endpoint);
+  const claim = attached.find(({ at }) => at.protocol !== undefined && at.protocol === protocol);
+  const other = claim && claim.plugin.name !== registry.catalogue.defaultProtocol ? claim : undefined;
+  if (other) warnOfIdle(build, attached, other);
   const phase = (name: 'backend' | 'transport') =>
     sortByOrder(
-      attached.filter(({ at }) => at[name] !== undefined),
+      attached.filter(({ at }) => at[name] !== undefined && !(name === 'transport' && other && at.onlyHttp)),
       registry.catalogue.order,
       name,
     );
@@ -143,8 +146,6 @@ export function attachBackend(
   const transportPhase = phase('transport');
   reportHidden(build, [...backendPhase, ...transportPhase]);
   const customShape = onlyClaim(build, attached, 'shape', 'reshape the answer of a backend');
-  const claim = attached.find(({ at }) => at.protocol !== undefined && at.protocol === protocol);
-  if (claim && claim.plugin.name !== registry.catalogue.defaultProtocol) warnOfIdleSigners(build, attached, claim);
   return {
     stages: {
       stages: stagesOfBackend(
@@ -181,17 +182,18 @@ export function attachBackend(
   };
 }
 
-/** Signers of HTTP requests beside a protocol that sends none. */
-function warnOfIdleSigners(
+/** Signers of HTTP requests, and what stands around them alone, beside a protocol that sends none. */
+function warnOfIdle(
   build: Build,
   attached: readonly Attached<AtBackend>[],
   { plugin, reads, pointer }: Attached<AtBackend>,
 ): void {
-  if (reads.ports.includes(httpSigners.name)) return;
-  for (const signer of attached) {
-    if (!signer.at.offers?.some(({ port }) => port.name === httpSigners.name)) continue;
-    const message = `"${signer.plugin.name}" has no effect: "${plugin.name}" sends no HTTP requests`;
-    build.warnings.push(new ConfigError('BACKEND_NO_HTTP', signer.pointer, message, { related: [pointer] }));
+  const signs = ({ offers }: AtBackend) => offers?.some(({ port }) => port.name === httpSigners.name);
+  const isSigned = reads.ports.includes(httpSigners.name);
+  for (const idle of attached) {
+    if (!idle.at.onlyHttp && (isSigned || !signs(idle.at))) continue;
+    const message = `"${idle.plugin.name}" has no effect: "${plugin.name}" sends no HTTP requests`;
+    build.warnings.push(new ConfigError('BACKEND_NO_HTTP', idle.pointer, message, { related: [pointer] }));
   }
 }
 

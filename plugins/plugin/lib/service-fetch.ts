@@ -1,5 +1,7 @@
 import { ByteStream, Call, makeRequest, PipeRequest, Query, type Site } from '#contract';
-import { bagOf, bodyOfMessage, toResponse } from './messages.ts';
+import { bodyOfMessage } from './fetch-bodies.ts';
+import { bagOf } from './fetch-headers.ts';
+import { toResponse } from './fetch-response.ts';
 
 /** As the `fetch` of the platform, without `redirect`, `cache` and `credentials`, which are the gateway's. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;

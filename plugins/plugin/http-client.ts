@@ -1,0 +1,40 @@
+import { atBackend, definePlugin, httpSigners, meters } from '#contract';
+import { type ClientHandler, defaultClient, replacingClient } from './lib/client-call.ts';
+import { handlers } from './lib/handlers.ts';
+import { asFunction, make } from './lib/make.ts';
+import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
+import { SyncTime } from './lib/sync-time.ts';
+
+const schema = {
+  type: 'object',
+  title: 'An HTTP client of your own',
+  examples: [{ name: 'example', example: { header: 'X-Team' } }],
+  required: ['name'],
+  properties: {
+    name: { type: 'string', minLength: 1, description: 'Name of the client.' },
+  },
+  values: { type: 'any', description: 'The settings of the client of this name.' },
+} as const;
+
+/**
+ * Calls a backend by the client of a loaded module, in the place of the gateway's own. Beside another protocol than HTTP it
+ * has no effect.
+ *
+ * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`; warnings
+ * `PLUGIN_UNUSED`, `BACKEND_NO_HTTP`. Errors of a call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
+ */
+export const plugin = definePlugin({
+  name: 'plugin/http-client',
+  description: 'Calls a backend by an HTTP client of your own.',
+  takes: [handlers, meters, httpSigners],
+  places: [
+    atBackend(schema, (site: NamingSite) => {
+      const { config, log } = site;
+      const [named] = findNamed(site, [config['name'] as string], ['httpClient'], () => '/name');
+      const host = { defaultClient };
+      const made = make<ClientHandler>(site, 'httpClient', named!, wholeConfig(site, named!), asFunction, host);
+      log.debug(`Injecting plugin ${made.name}`);
+      return { transport: replacingClient(made, new SyncTime(site, 'client', made.name), log), onlyHttp: true };
+    }),
+  ],
+});

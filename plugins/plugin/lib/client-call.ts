@@ -1,0 +1,110 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  BackendError,
+  type Call,
+  CallError,
+  discard,
+  type Log,
+  type PipeRequest,
+  Reply,
+  type Step,
+  type Wrap,
+} from '#contract';
+import { readableRequest } from './bodies.ts';
+import { Context } from './context.ts';
+import { failedBy, isFailure, NextFailed, noAnswer } from './failure.ts';
+import { bodyOfMessage, streamOf } from './fetch-bodies.ts';
+import { headersFrom, takeHeaders } from './fetch-headers.ts';
+import { NoResponse, Responses } from './fetch-response.ts';
+import type { Made } from './make.ts';
+import { elsewhere, type SyncTime } from './sync-time.ts';
+
+/** Answers in the place of the HTTP client. */
+export type ClientHandler = (request: Request, context: Context) => Response | Promise<Response>;
+
+const calls = new AsyncLocalStorage<ClientCall>();
+
+/**
+ * The gateway's own client for the call that is under way, with its cache, credentials, TLS and traces.
+ * @throws Error outside of a call. @throws CallError where the call fails; uncaught it is the answer as it is.
+ */
+export async function defaultClient(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const call = calls.getStore();
+  if (!call) throw new Error('host.defaultClient is for the handler of a call');
+  return call.send(input, init);
+}
+
+/** Puts a handler in the place of the HTTP client. */
+export function replacingClient(made: Made<ClientHandler>, time: SyncTime, log: Log): Wrap<PipeRequest> {
+  return (next) => (request, call) => new ClientCall(next, request, call).run(made, time, log);
+}
+
+/** One call of a backend through a handler. */
+class ClientCall {
+  readonly #next: Step<PipeRequest>;
+  readonly #request: PipeRequest;
+  readonly #call: Call;
+  readonly #responses = new Responses();
+  #asked: Request | null = null;
+  #isOver = false;
+
+  constructor(next: Step<PipeRequest>, request: PipeRequest, call: Call) {
+    this.#next = next;
+    this.#request = request;
+    this.#call = call;
+  }
+
+  async run({ name, handle }: Made<ClientHandler>, time: SyncTime, log: Log): Promise<Reply> {
+    const what = `[PLUGIN: ${name}]`;
+    try {
+      const asked = this.#makeRequest();
+      this.#asked = asked;
+      const context = new Context(this.#call, this.#request.client);
+      const given = await calls.run(this, () => time.run(() => handle(asked, context)));
+      return this.#end(this.#responses.take(given));
+    } catch (error) {
+      if (error instanceof NoResponse) return this.#end(noAnswer(what, error.given, log));
+      if (error instanceof CallError) return this.#end(failedBy(error, what, log));
+      log.error(() => `${what}: ${error instanceof Error ? error.stack : String(error)}`);
+      const message = error instanceof Error ? error.message : String(error);
+      return this.#end(Reply.failed(new BackendError('PLUGIN_ERROR', message, { cause: error })));
+    }
+  }
+
+  /** Asks the client of the gateway. */
+  async send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const given = input instanceof Request && !init ? input : new Request(input, init);
+    const request = this.#request.copy();
+    request.method = given.method;
+    if (given.url !== this.#asked!.url) {
+      const { protocol, host, pathname, search } = new URL(given.url);
+      request.origin = `${protocol}//${host}`;
+      request.target = pathname + search;
+    }
+    takeHeaders(request.headers, given.headers);
+    // A body that nobody has touched goes on as it came, with its length.
+    if (given.body !== this.#asked!.body || given.bodyUsed) request.body = bodyOfMessage(given, this.#call);
+    const reply = await elsewhere(() => this.#next(request, this.#call));
+    if (isFailure(reply)) throw new NextFailed(reply);
+    if (this.#isOver) discard(reply.body);
+    return this.#responses.add(reply, reply.body);
+  }
+
+  /** @throws TypeError for a method or an address that a request of `fetch` cannot have. */
+  #makeRequest(): Request {
+    const { method, origin, target, headers, body } = this.#request;
+    const hasBody = body !== null && method !== 'GET' && method !== 'HEAD';
+    return new Request(origin + target, {
+      method,
+      headers: headersFrom(headers),
+      redirect: 'manual',
+      ...(hasBody && { body: streamOf(() => readableRequest(body)) as ReadableStream, duplex: 'half' }),
+    });
+  }
+
+  #end(reply: Reply): Reply {
+    this.#isOver = true;
+    for (const rest of this.#responses.rest()) if (rest.body !== reply.body) discard(rest.body);
+    return reply;
+  }
+}

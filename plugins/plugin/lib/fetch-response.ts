@@ -1,0 +1,155 @@
+import { type ByteStream, type HeaderBag, isHopByHop, Reply } from '#contract';
+import { bytesOf, streamOf } from './fetch-bodies.ts';
+import { bagOf, headersFrom, takeHeaders } from './fetch-headers.ts';
+
+const bodiless = new Set([101, 103, 204, 205, 304]);
+
+/** The types say that its members are plain fields, which no class could bring in another way. */
+const Base = Response as unknown as new (body: null, init: ResponseInit) => Pick<Response, 'headers'>;
+
+/**
+ * A reply of the gateway as a response whose body is opened only when somebody looks at it: one that passes on as it is
+ * costs little more than its headers.
+ */
+class LazyResponse extends Base {
+  readonly #status: number;
+  readonly #bytes: (() => AsyncIterable<Uint8Array>) | null;
+  #opened: Response | null = null;
+
+  constructor(status: number, headers: Headers, bytes: (() => AsyncIterable<Uint8Array>) | null) {
+    super(null, { status: status < 200 ? 200 : status, headers });
+    this.#status = status;
+    this.#bytes = bodiless.has(status) ? null : bytes;
+  }
+
+  /** Somebody has looked at the body. */
+  static isOpened(response: LazyResponse): boolean {
+    return response.#opened !== null;
+  }
+
+  get #whole(): Response {
+    const { headers } = this;
+    const status = this.#status;
+    this.#opened ??= new Response(this.#bytes && (streamOf(this.#bytes) as globalThis.ReadableStream), {
+      status: status < 200 ? 200 : status,
+      headers,
+    });
+    return this.#opened;
+  }
+
+  get status(): number {
+    return this.#status;
+  }
+
+  get ok(): boolean {
+    return this.#status >= 200 && this.#status < 300;
+  }
+
+  get body(): Response['body'] {
+    return this.#bytes && this.#whole.body;
+  }
+
+  get bodyUsed(): boolean {
+    return this.#opened?.bodyUsed ?? false;
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#whole.arrayBuffer();
+  }
+
+  blob(): Promise<Blob> {
+    return this.#whole.blob();
+  }
+
+  bytes(): ReturnType<Response['bytes']> {
+    return this.#whole.bytes();
+  }
+
+  formData(): ReturnType<Response['formData']> {
+    return this.#whole.formData();
+  }
+
+  json(): Promise<unknown> {
+    return this.#whole.json();
+  }
+
+  text(): Promise<string> {
+    return this.#whole.text();
+  }
+
+  clone(): Response {
+    return this.#whole.clone();
+  }
+}
+
+/** @param body as of the reply, or what it is written as. */
+export function toResponse({ status, headers }: Reply, body: Uint8Array | ByteStream | null): Response {
+  const response = new LazyResponse(status, headersFrom(headers), body && (() => chunksOf(body)));
+  return response as unknown as Response;
+}
+
+/** True for a response that `toResponse` gave, and whose body is as it was. */
+export function isUnopened(response: Response): boolean {
+  const given: unknown = response;
+  return given instanceof LazyResponse && !LazyResponse.isOpened(given);
+}
+
+async function* chunksOf(body: Uint8Array | ByteStream): AsyncIterable<Uint8Array> {
+  if (body instanceof Uint8Array) yield body;
+  else yield* body;
+}
+
+/** The reply that a response stands for; itself, where a response of ours passes on as it is. */
+export class Responses {
+  readonly #replies = new Map<object, Reply>();
+
+  /** @param body what the reply is written as. Default: its own. */
+  add(reply: Reply, body: Uint8Array | ByteStream | null): Response {
+    const response = toResponse(reply, body);
+    this.#replies.set(response, reply);
+    return response;
+  }
+
+  /** @throws TypeError for what is no response, or has been read. */
+  take(given: unknown): Reply {
+    if (!isResponse(given)) throw new NoResponse(given);
+    const known = this.#replies.get(given);
+    this.#replies.delete(given);
+    if (known && isUnopened(given)) {
+      takeHeaders(known.headers, given.headers);
+      return known;
+    }
+    const { status, body } = given;
+    if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${status} is no status`);
+    if (given.bodyUsed) throw new TypeError('the body of the response was read');
+    return Reply.raw(status, headersOf(given), body && bytesOf(body));
+  }
+
+  /** What nobody has answered with, or opened. */
+  *rest(): Iterable<Reply> {
+    for (const [response, reply] of this.#replies) if (isUnopened(response as Response)) yield reply;
+  }
+}
+
+/** A handler answers with something else than a response. */
+export class NoResponse extends TypeError {
+  readonly given: unknown;
+
+  constructor(given: unknown) {
+    super('unknown response type');
+    this.given = given;
+  }
+}
+
+function isResponse(given: unknown): given is Response {
+  return given instanceof Response || Object.prototype.toString.call(given) === '[object Response]';
+}
+
+/** The length is that of the bytes as they come; what `fetch` has received it has inflated. */
+function headersOf({ headers, type }: Response): HeaderBag {
+  const bag = bagOf(headers);
+  bag.filter(
+    (name) => name !== 'content-length' && !isHopByHop(name) && (type === 'default' || name !== 'content-encoding'),
+  );
+  return bag;
+}
