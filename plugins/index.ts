@@ -38,6 +38,7 @@ const plugins: Manifest = {
   'modifier/lua-proxy': () => import('./modifier/lua-proxy.ts'),
   'modifier/martian': () => import('./modifier/martian/index.ts'),
   'plugin/http-client': () => import('./plugin/http-client.ts'),
+  'plugin/http-server': () => import('./plugin/http-server.ts'),
   'plugin/middleware': () => import('./plugin/middleware.ts'),
   'plugin/req-resp-modifier': () => import('./plugin/req-resp-modifier.ts'),
   proxy: () => import('./proxy/index.ts'),

@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestBody } from './body.ts';
 import type { EndpointConfig } from './config.ts';
 import { HeaderBag } from './headers.ts';
@@ -32,12 +33,20 @@ export interface ClientRequest {
   readonly certificate: X509Certificate | null;
   /** The protocol that the connection could go on in, as the client asks, in lower case; null for none. */
   readonly upgrade: string | null;
+  /** The messages of Node it came with, for what has no other way; null for a request that no client has sent. */
+  readonly raw: RawMessages | null;
   /** Null when the request has none. */
   body: RequestBody | null;
   /** The endpoint that would answer; null for none. @param method instead of the request's own. */
   match(method?: string): EndpointConfig | null;
   /** A request like this one but for these parts, to go on with. */
   with(changes: RequestChanges): ClientRequest;
+}
+
+/** What Node has made of a request, and writes its answer with. */
+export interface RawMessages {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
 }
 
 /** Parts of a request. */
@@ -63,6 +72,7 @@ interface RequestFields extends RequestChanges {
   readonly secure?: boolean;
   readonly certificate?: X509Certificate | null;
   readonly upgrade?: string | null;
+  readonly raw?: RawMessages | null;
 }
 
 /** A request that no client has sent: for `site.dispatch`, for pipes and for tests. Default: `GET /`, from nowhere. */
@@ -81,6 +91,7 @@ class MadeRequest implements ClientRequest {
   readonly secure: boolean;
   readonly certificate: X509Certificate | null;
   readonly upgrade: string | null;
+  readonly raw: RawMessages | null;
   body: RequestBody | null;
   readonly #find: FindEndpoint | undefined;
   #query: Query | null = null;
@@ -96,6 +107,7 @@ class MadeRequest implements ClientRequest {
     this.secure = fields.secure ?? false;
     this.certificate = fields.certificate ?? null;
     this.upgrade = fields.upgrade ?? null;
+    this.raw = fields.raw ?? null;
     this.body = fields.body ?? null;
     this.#find = find;
   }
@@ -120,8 +132,8 @@ export function changed(
   changes: RequestChanges,
   find: FindEndpoint | undefined,
 ): ClientRequest {
-  const { method, path, search, params, headers, ip, host, secure, certificate, upgrade } = request;
+  const { method, path, search, params, headers, ip, host, secure, certificate, upgrade, raw } = request;
   const body = changes.body === undefined ? request.body : changes.body;
-  const kept = { method, path, search, params, headers, ip, host, secure, certificate, upgrade };
+  const kept = { method, path, search, params, headers, ip, host, secure, certificate, upgrade, raw };
   return new MadeRequest({ ...kept, ...changes, body }, find);
 }

@@ -33,6 +33,7 @@ export {
   type FindEndpoint,
   makeRequest,
   type Params,
+  type RawMessages,
   type RequestChanges,
 } from './client-request.ts';
 export type { CommandCall, Flag, Flags, FlagValue, PluginCommand } from './command.ts';
@@ -73,6 +74,8 @@ export {
   type LogOutput,
   type LogSink,
   type LogSinks,
+  type ServedAs,
+  servedSlot,
   traceSlot,
 } from './logging.ts';
 export * from './meaning.ts';

@@ -81,7 +81,7 @@ export interface AccessRecord {
   readonly latencyMs: number;
   readonly status: number;
   readonly method: string;
-  /** Path as on the wire, without the query. */
+  /** Path as on the wire, without the query; the one it was given instead, where a component has left that in `servedSlot`. */
   readonly path: string;
   /** Query as on the wire, without `?`. */
   readonly search: string;
@@ -100,6 +100,8 @@ export interface AccessRecord {
   readonly errors: readonly { readonly message: string }[];
   /** The `endpoint` of the route that answered; null when none matched. */
   readonly endpoint: string | null;
+  /** The component's module that answered by itself, before any route was looked for; absent for none. */
+  readonly handledBy?: string | undefined;
   /** That route; null when none matched. */
   readonly route: EndpointConfig | null;
   /** The client's connection, as in `TLSv1.3` and `TLS_AES_128_GCM_SHA256`; null without TLS and once it is closed. */
@@ -126,6 +128,18 @@ export interface Logging {
   /** Where the built-in access line goes. Default: standard output. */
   readonly accessSink?: LogSink;
 }
+
+/** What became of a request on the way to its endpoint. */
+export interface ServedAs {
+  /** The path and the query it goes on with. */
+  readonly path?: string;
+  readonly search?: string;
+  /** Who answered by itself. */
+  readonly handledBy?: string;
+}
+
+/** Left by what stands around everything, for the logs. */
+export const servedSlot: Slot<ServedAs> = defineSlot('served');
 
 /** The trace a call belongs to, left by whoever traces; ids in lower-case hexadecimal. */
 export const traceSlot: Slot<{ readonly traceId: string; readonly spanId: string }> = defineSlot('trace');

@@ -54,10 +54,11 @@ const stamp = secondStamp(' - ');
 
 /** The built-in line, and one more line for every error; with line breaks. */
 export function accessLine(record: AccessRecord): string {
-  const { method, path, search, errors } = record;
+  const { method, path, search, errors, handledBy } = record;
+  const by = handledBy === undefined ? '' : ` | handled_by=${escapeControls(handledBy)}`;
   const line =
     `[GATEWAY] ${stamp(record.endedAt)} | ${record.status} | ${printDuration(record.latencyMs).padStart(13)} | ` +
-    `${record.ip.padStart(15)} | ${method.padEnd(7)}  "${quote(search === '' ? path : `${path}?${search}`)}"\n`;
+    `${record.ip.padStart(15)} | ${method.padEnd(7)}  "${quote(search === '' ? path : `${path}?${search}`)}"${by}\n`;
   return errors.length === 0 ? line : line + errorLines(errors);
 }
 

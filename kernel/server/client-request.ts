@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import {
   type ClientRequest,
@@ -8,6 +8,7 @@ import {
   HeaderBag,
   type Params,
   Query,
+  type RawMessages,
   type RequestBody,
   type RequestChanges,
 } from '#contract';
@@ -25,6 +26,7 @@ export interface RequestSource {
   openBody(): RequestBody | null;
   /** As of `ClientRequest.upgrade`. */
   readonly upgrade: string | null;
+  readonly response: ServerResponse;
 }
 
 const noParams: Params = Object.freeze({});
@@ -96,6 +98,10 @@ export class HttpRequest implements ClientRequest {
 
   get upgrade(): string | null {
     return this.#source.upgrade;
+  }
+
+  get raw(): RawMessages {
+    return { request: this.#message, response: this.#source.response };
   }
 
   match(method = this.method): EndpointConfig | null {

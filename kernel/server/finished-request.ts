@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { AccessRecord, Call, HeaderBag } from '#contract';
+import { type AccessRecord, type Call, type HeaderBag, servedSlot } from '#contract';
 import type { HttpRequest } from './client-request.ts';
 
 /** What the end of a request adds to what it was. */
@@ -20,6 +20,7 @@ export class FinishedRequest implements AccessRecord {
   readonly completed: boolean;
   readonly bytesOut: number | undefined;
   readonly call: Call | null;
+  readonly handledBy: string | undefined;
   readonly method: string;
   readonly path: string;
   readonly search: string;
@@ -40,8 +41,10 @@ export class FinishedRequest implements AccessRecord {
     this.bytesOut = ending.bytesOut;
     this.call = call;
     this.method = request.method;
-    this.path = request.path;
-    this.search = request.search;
+    const served = call?.get(servedSlot);
+    this.path = served?.path ?? request.path;
+    this.search = served?.search ?? request.search;
+    this.handledBy = served?.handledBy;
     this.host = request.host;
     this.ip = request.ip;
     this.secure = request.secure;

@@ -16,7 +16,7 @@ const badTarget: Destination = { kind: 'refused', text: 'error: invalid request 
 export class ReceivedRequest implements RequestSource {
   readonly message: IncomingMessage;
   readonly #context: ExchangeContext;
-  readonly #response: ServerResponse;
+  readonly response: ServerResponse;
   /** Tells what Koa middleware has changed; null where there is none. */
   #changes: KoaChanges | null = null;
   #target: Target | null;
@@ -29,14 +29,14 @@ export class ReceivedRequest implements RequestSource {
   constructor(context: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
     this.#context = context;
     this.message = message;
-    this.#response = response;
+    this.response = response;
     this.#target = readTarget(message);
   }
 
   /** Koa middleware is about to see the request: it may change it, and read its body. */
   prepare(): void {
     this.#changes = new KoaChanges(this.message);
-    this.#body = receiveBody(this.message, this.#response, this.#context.options.max_payload || BODY_LIMIT_BYTES);
+    this.#body = receiveBody(this.message, this.response, this.#context.options.max_payload || BODY_LIMIT_BYTES);
   }
 
   /** Koa middleware stands around it. */
@@ -89,7 +89,7 @@ export class ReceivedRequest implements RequestSource {
 
   /** Opened once, under the limits of the endpoint that the request is for by then. */
   openBody(): RequestBody | null {
-    this.#body ??= receiveBody(this.message, this.#response);
+    this.#body ??= receiveBody(this.message, this.response);
     const { destination } = this;
     const limits = this.route ?? (destination.kind === 'route' ? destination.route : null);
     const { max_payload: maxPayload } = this.#context.options;
@@ -100,12 +100,12 @@ export class ReceivedRequest implements RequestSource {
   }
 
   get upgrade(): string | null {
-    return this.#response instanceof SwitchingResponse ? this.#response.protocol : null;
+    return this.response instanceof SwitchingResponse ? this.response.protocol : null;
   }
 
   /** As of `KoaExchange.settleBody`. */
   settleBody(streams: boolean): void {
-    this.#body ??= receiveBody(this.message, this.#response);
+    this.#body ??= receiveBody(this.message, this.response);
     this.#body?.settle(streams);
   }
 

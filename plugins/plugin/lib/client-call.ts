@@ -10,11 +10,11 @@ import {
   type Step,
   type Wrap,
 } from '#contract';
-import { readableRequest } from './bodies.ts';
 import { Context } from './context.ts';
 import { failedBy, isFailure, NextFailed, noAnswer } from './failure.ts';
-import { bodyOfMessage, streamOf } from './fetch-bodies.ts';
-import { headersFrom, takeHeaders } from './fetch-headers.ts';
+import { bodyOfMessage } from './fetch-bodies.ts';
+import { takeHeaders } from './fetch-headers.ts';
+import { gatewayRequest } from './fetch-request.ts';
 import { NoResponse, Responses } from './fetch-response.ts';
 import type { Made } from './make.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
@@ -87,19 +87,13 @@ class ClientCall {
     const reply = await elsewhere(() => this.#next(request, this.#call));
     if (isFailure(reply)) throw new NextFailed(reply);
     if (this.#isOver) discard(reply.body);
-    return this.#responses.add(reply, reply.body);
+    return this.#responses.add(reply);
   }
 
   /** @throws TypeError for a method or an address that a request of `fetch` cannot have. */
   #makeRequest(): Request {
     const { method, origin, target, headers, body } = this.#request;
-    const hasBody = body !== null && method !== 'GET' && method !== 'HEAD';
-    return new Request(origin + target, {
-      method,
-      headers: headersFrom(headers),
-      redirect: 'manual',
-      ...(hasBody && { body: streamOf(() => readableRequest(body)) as ReadableStream, duplex: 'half' }),
-    });
+    return gatewayRequest(origin + target, { method, headers, body }, this.#call);
   }
 
   #end(reply: Reply): Reply {

@@ -17,7 +17,7 @@ export class NextFailed extends CallError {
 /** A reply that is no response anybody could look at. */
 export function isFailure(reply: Reply): boolean {
   const isBare = reply.data === null && reply.body === null;
-  return !reply.skipped && isBare && (reply.errors.length > 0 || reply.complete === null);
+  return !reply.skipped && !reply.upgrade && isBare && (reply.errors.length > 0 || reply.complete === null);
 }
 
 /**

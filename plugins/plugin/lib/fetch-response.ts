@@ -82,10 +82,17 @@ class LazyResponse extends Base {
   }
 }
 
-/** @param body as of the reply, or what it is written as. */
-export function toResponse({ status, headers }: Reply, body: Uint8Array | ByteStream | null): Response {
-  const response = new LazyResponse(status, headersFrom(headers), body && (() => chunksOf(body)));
+/** The bytes of a body, made when somebody reads them. */
+export type OpenBody = () => Uint8Array | ByteStream;
+
+/** @param body default: that of the reply. */
+export function toResponse(reply: Reply, body: OpenBody | null = bodyOf(reply)): Response {
+  const response = new LazyResponse(reply.status, headersFrom(reply.headers), body && (() => chunksOf(body())));
   return response as unknown as Response;
+}
+
+function bodyOf({ body }: Reply): OpenBody | null {
+  return body && (() => body);
 }
 
 /** True for a response that `toResponse` gave, and whose body is as it was. */
@@ -104,7 +111,7 @@ export class Responses {
   readonly #replies = new Map<object, Reply>();
 
   /** @param body what the reply is written as. Default: its own. */
-  add(reply: Reply, body: Uint8Array | ByteStream | null): Response {
+  add(reply: Reply, body?: OpenBody | null): Response {
     const response = toResponse(reply, body);
     this.#replies.set(response, reply);
     return response;

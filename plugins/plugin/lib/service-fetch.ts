@@ -40,6 +40,6 @@ export function serviceFetch(site: Site<unknown>): Fetch {
     }
     if (reply.body instanceof ByteStream) reply.body.tap({ write() {}, end: over, fail: over, cancel: over });
     else over();
-    return toResponse(reply, reply.body);
+    return toResponse(reply);
   };
 }

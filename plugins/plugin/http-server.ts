@@ -1,0 +1,49 @@
+import { atService, definePlugin, httpSigners, meters } from '#contract';
+import { handlers } from './lib/handlers.ts';
+import { asFunction, make } from './lib/make.ts';
+import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
+import { aroundService, clientIp, type ServerHandler } from './lib/server-call.ts';
+import { SyncTime } from './lib/sync-time.ts';
+
+const schema = {
+  type: 'object',
+  title: 'HTTP servers of your own',
+  examples: [{ name: ['example'], example: { header: 'X-Team' } }],
+  properties: {
+    name: {
+      anyOf: [
+        { type: 'array', items: { type: 'string', minLength: 1 } },
+        { type: 'string', minLength: 1 },
+      ],
+      description: 'Names of handlers, the last one outermost: it sees the request first.',
+      default: [],
+    },
+  },
+  values: { type: 'any', description: 'The settings of the handler of this name.' },
+} as const;
+
+/**
+ * Runs handlers of loaded modules around everything that is answered, before any endpoint is looked for.
+ *
+ * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`; a warning
+ * `PLUGIN_UNUSED`.
+ */
+export const plugin = definePlugin({
+  name: 'plugin/http-server',
+  description: 'Runs handlers of your own around everything that is answered.',
+  takes: [handlers, meters, httpSigners],
+  places: [
+    atService(schema, (site: NamingSite) => {
+      const { log, encoding } = site;
+      const written = site.config['name'] as string | readonly string[];
+      const pointerOf = typeof written === 'string' ? () => '/name' : undefined;
+      const stages = findNamed(site, [written].flat(), ['httpServer'], pointerOf).map((named) => {
+        const made = make<ServerHandler>(site, 'httpServer', named, wholeConfig(site, named), asFunction, { clientIp });
+        return { made, time: new SyncTime(site, 'server', made.name) };
+      });
+      if (stages.length > 0) return { request: aroundService({ stages, log, encoding }) };
+      log.debug('no handlers are named');
+      return {};
+    }),
+  ],
+});

@@ -1,0 +1,212 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Call,
+  CallError,
+  type ClientRequest,
+  discard,
+  type Encoding,
+  hasKeys,
+  type Log,
+  printJson,
+  type RawMessages,
+  Reply,
+  type RequestChanges,
+  refuse,
+  type Step,
+  servedSlot,
+  toCallError,
+  type Wrap,
+} from '#contract';
+import { stateOf } from './context.ts';
+import { bodyOfMessage } from './fetch-bodies.ts';
+import { takeHeaders } from './fetch-headers.ts';
+import { gatewayRequest } from './fetch-request.ts';
+import { NoResponse, Responses } from './fetch-response.ts';
+import type { Made } from './make.ts';
+import { elsewhere, type SyncTime } from './sync-time.ts';
+
+/** What a request has besides what one of `fetch` has. */
+interface ServerFields {
+  /** The messages of Node, for what has no other way; null for a request that no client has sent. */
+  readonly raw: RawMessages | null;
+  /** As the client wrote it, whatever handlers have made of it. */
+  readonly originalPath: string;
+  /** Shared by all modules of one request. */
+  readonly state: Map<string, unknown>;
+}
+
+export type ServerRequest = Request & ServerFields;
+
+/** Goes on with the request, or with another one, and gives the response. */
+export type ServerNext = (request?: Request) => Promise<Response>;
+
+/** Runs around everything that is answered. */
+export type ServerHandler = (request: ServerRequest, next: ServerNext) => Response | Promise<Response>;
+
+/** A handler, and what measures it. */
+export interface ServerStage {
+  readonly made: Made<ServerHandler>;
+  readonly time: SyncTime;
+}
+
+const calls = new AsyncLocalStorage<ServerCall>();
+
+/** The client's address, after the trusted-proxy rule. @throws Error outside of a request. */
+export function clientIp(): string {
+  const call = calls.getStore();
+  if (!call) throw new Error('host.clientIp is for the handler of a request');
+  return call.client.ip;
+}
+
+/** How handlers stand around everything. */
+export interface ServerStance {
+  /** Innermost first. */
+  readonly stages: readonly ServerStage[];
+  readonly log: Log;
+  readonly encoding: (name: string) => Encoding | undefined;
+}
+
+/** Handlers around everything that is answered. */
+export function aroundService(stance: ServerStance): Wrap<ClientRequest> {
+  return (next) => (client, call) => new ServerCall(stance, next, client, call).run();
+}
+
+/** One request on its way through the handlers. */
+class ServerCall {
+  readonly client: ClientRequest;
+  readonly #stance: ServerStance;
+  readonly #next: Step<ClientRequest>;
+  readonly #call: Call;
+  readonly #responses = new Responses();
+  #asked: ServerRequest | null = null;
+  /** What the gateway has answered last. */
+  #inner: Reply | null = null;
+
+  constructor(stance: ServerStance, next: Step<ClientRequest>, client: ClientRequest, call: Call) {
+    this.#stance = stance;
+    this.#next = next;
+    this.client = client;
+    this.#call = call;
+  }
+
+  async run(): Promise<Reply> {
+    const asked = this.#makeRequest();
+    // A method that no request of `fetch` can have is none of an endpoint's.
+    if (!asked) return refuse(405);
+    this.#asked = asked;
+    const { stages } = this.#stance;
+    const response = await calls.run(this, () => this.#through(stages.length - 1, asked));
+    const reply = this.#responses.take(response);
+    for (const rest of this.#responses.rest()) discard(rest.body);
+    if (reply !== this.#inner && reply.body !== null) reply.complete = this.#inner?.complete ?? null;
+    return reply;
+  }
+
+  /** Runs the handler of a position, and those inside it. Never fails: what a handler throws is an answer. */
+  async #through(at: number, given: Request): Promise<Response> {
+    if (at < 0) return this.#send(given);
+    const { made, time } = this.#stance.stages[at]!;
+    let isHandled = true;
+    const next: ServerNext = (inner = given) => {
+      isHandled = false;
+      return elsewhere(() => this.#through(at - 1, inner));
+    };
+    try {
+      const response = await time.run(() => made.handle(given as ServerRequest, next));
+      if (isHandled) this.#call.set(servedSlot, { ...this.#call.get(servedSlot), handledBy: made.name });
+      return this.#checked(response);
+    } catch (error) {
+      return this.#responses.add(this.#failed(error, made.name));
+    }
+  }
+
+  /** @throws NoResponse */
+  #checked(response: Response): Response {
+    if (response === null || typeof response !== 'object' || !('headers' in response)) throw new NoResponse(response);
+    if (response.status === 0 || response.bodyUsed) throw new TypeError('the response has no status, or was read');
+    return response;
+  }
+
+  #failed(error: unknown, name: string): Reply {
+    if (error instanceof CallError) return Reply.failed(error);
+    const detail = error instanceof Error ? error.stack : String(error);
+    this.#stance.log.error(() => `[PLUGIN: ${name}]: ${detail}`);
+    return refuse(500);
+  }
+
+  /** Goes on into the gateway. */
+  async #send(given: Request): Promise<Response> {
+    const request = this.#changed(given);
+    const reply = await this.#next(request, this.#call);
+    this.#inner = reply;
+    try {
+      writeData(reply, request, this.#stance.encoding);
+    } catch (error) {
+      this.#inner = Reply.failed(toCallError(error));
+    }
+    return this.#responses.add(this.#inner);
+  }
+
+  /** The request of the gateway that a handler goes on with. */
+  #changed(given: Request): ClientRequest {
+    const { client } = this;
+    const asked = this.#asked!;
+    const headers = client.headers.copy();
+    takeHeaders(headers, given.headers);
+    const changes: { -readonly [K in keyof RequestChanges]: RequestChanges[K] } = { headers };
+    if (given !== asked) {
+      if (given.method !== asked.method) changes.method = given.method;
+      if (given.url !== asked.url) {
+        const { host, pathname, search } = new URL(given.url);
+        changes.path = pathname;
+        changes.search = search.slice(1);
+        if (host !== new URL(asked.url).host) changes.host = host;
+        this.#call.set(servedSlot, { path: pathname, search: changes.search });
+      }
+      if (given.body !== asked.body || given.bodyUsed) changes.body = bodyOfMessage(given, this.#call);
+    }
+    return client.with(changes);
+  }
+
+  #makeRequest(): ServerRequest | null {
+    const { client } = this;
+    const { secure, host, path, search, raw } = client;
+    const scheme = secure ? 'https' : 'http';
+    const target = `${path.startsWith('/') ? '' : '/'}${path}${search === '' ? '' : `?${search}`}`;
+    const call = this.#call;
+    const fields: ServerFields = {
+      raw,
+      originalPath: path,
+      get state() {
+        return stateOf(call);
+      },
+    };
+    for (const origin of [`${scheme}://${host}`, `${scheme}://localhost`]) {
+      if (!URL.canParse(origin + target)) continue;
+      try {
+        return Object.defineProperties(
+          gatewayRequest(origin + target, client, call),
+          Object.getOwnPropertyDescriptors(fields),
+        ) as ServerRequest;
+      } catch {
+        return null;
+      }
+    }
+    return null;
+  }
+}
+
+/** Writes the data of a reply as its endpoint does, so that handlers have the bytes. Of a path of the gateway's own: as JSON. */
+function writeData(reply: Reply, request: ClientRequest, encodingOf: ServerStance['encoding']): void {
+  const { data } = reply;
+  if (!data) return;
+  const endpoint = request.match();
+  const encoding = endpoint ? encodingOf(endpoint.output_encoding) : undefined;
+  if (endpoint && !encoding?.encode) return;
+  const written = encoding?.encode?.(data, request.headers.get('accept'));
+  const { body, contentType } = written ?? { body: printJson(data), contentType: 'application/json; charset=utf-8' };
+  if (!reply.headers.has('content-type')) reply.headers.set('Content-Type', contentType);
+  reply.body = typeof body === 'string' ? Buffer.from(body) : body;
+  reply.data = null;
+  if (endpoint && !hasKeys(data) && reply.complete) reply.complete = false;
+}
