@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { request as connect } from 'node:http';
 import { atEndpoint, definePlugin, HeaderBag, Reply } from '#contract';
 import type { Operations } from '#kernel';
