@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { ConfigError, type Data, type DataObject, findNear, isObject, type Near, type Schema } from '#contract';
 import { fieldName, joinPointer, parentPointer, parsePointer } from '../../values/pointer.ts';
 import { cloneData } from '../plain-data.ts';
@@ -28,18 +28,26 @@ export type Validate = (value: unknown, pointer: string) => Evaluation;
 const SELF = '\0';
 
 const compiled = new WeakMap<object, Validate>();
-const ajv = new Ajv({
-  strict: true,
-  allErrors: true,
-  verbose: true,
-  useDefaults: true,
-  meta: false,
-  validateSchema: false,
-  addUsedSchema: false,
-  logger: false,
-  code: { regExp: Object.assign(regExp, { code: '' }) },
-});
-addKeywords(ajv, choose);
+/** Ajv holds whatever it has compiled. Plugins of files come and go with their schemas, so it is renewed after so many. */
+const COMPILED_BY_ONE = 64;
+let ajv = createAjv();
+let compiledByThis = 0;
+
+function createAjv(): Ajv {
+  const ajv = new Ajv({
+    strict: true,
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    logger: false,
+    code: { regExp: Object.assign(regExp, { code: '' }) },
+  });
+  addKeywords(ajv, choose);
+  return ajv;
+}
 
 /** The validator of a schema; compiled at its first use, once for every schema object. */
 export function compileSchema(schema: Schema): Validate {
@@ -51,18 +59,19 @@ export function compileSchema(schema: Schema): Validate {
   return validate;
 }
 
-/** Ajv would hold every schema for the life of the process; plugins that are loaded from files come and go. */
-function compileOnce(schema: object): ReturnType<typeof ajv.compile> {
-  const check = ajv.compile(schema);
-  ajv.removeSchema(schema);
-  return check;
+function compileWithAjv(schema: object): ValidateFunction {
+  if (++compiledByThis > COMPILED_BY_ONE) {
+    ajv = createAjv();
+    compiledByThis = 1;
+  }
+  return ajv.compile(schema);
 }
 
 function compile(schema: Schema): Validate {
   // Wrapped in a field, so that a default, a duration or a choice at the top has a place to be written to.
-  let check: ReturnType<typeof ajv.compile> | undefined;
+  let check: ValidateFunction | undefined;
   return (value, pointer) => {
-    check ??= compileOnce({ type: 'object', properties: { [SELF]: toJsonSchema(schema) } });
+    check ??= compileWithAjv({ type: 'object', properties: { [SELF]: toJsonSchema(schema) } });
     const holder: DataObject = { [SELF]: value as never };
     if (check(holder)) return { value: holder[SELF], errors: [], lacking: [] };
     const faults = check.errors!;

@@ -1,11 +1,22 @@
 import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { PositionedError } from '../../../../kernel/config/index.ts';
 import type { ConfigError } from '../../../../kernel/contract/index.ts';
 import { type LoadedPlugins, PluginLoader } from '../../../../kernel/registry/loading/plugin-loader.ts';
 import { ReadFiles } from '../../../../kernel/runtime/read-files.ts';
 import { headerSource, PluginFolder } from '../../../support/plugin-folder.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** What nothing holds any more is gone afterwards: a weak reference holds until the turn ends. */
+async function collectGarbage(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+}
 
 describe('plugins of a folder', () => {
   let folder: PluginFolder;
@@ -108,6 +119,15 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     notEqual(changed, first);
     notEqual(changed!.source!.hash, first!.source!.hash);
     equal(changed!.source!.file, join(folder.path, 'a.ts'));
+  });
+
+  it('leave memory when another content has taken their place', async () => {
+    folder.write('a.ts', headerSource('x'));
+    const old = new WeakRef((await load()).plugins[0]!);
+    folder.write('a.ts', headerSource('y'));
+    await load();
+    await collectGarbage();
+    equal(old.deref(), undefined);
   });
 
   it('have the files that they were made of noted, the folder and missing ones too', async () => {
