@@ -48,7 +48,11 @@ describe('a component that expects another one', () => {
   });
 
   it('is warned of where no endpoint has it as it must be', async () => {
-    const endpoint = (extra_config: object) => ({ endpoint: '/a', extra_config, backend: [{ host: ['http://b'], url_pattern: '/' }] });
+    const endpoint = (extra_config: object) => ({
+      endpoint: '/a',
+      extra_config,
+      backend: [{ host: ['http://b'], url_pattern: '/' }],
+    });
     const warning = {
       code: 'COMPONENT_UNUSED',
       pointer: '/extra_config/test~1shared',
