@@ -86,6 +86,7 @@ export class Call {
   #reason: Error | null = null;
   #controller: AbortController | null = null;
   #timer: NodeJS.Timeout | null = null;
+  #isFinished = false;
   #waiting: Waiting | null = null;
   #onEnd: ((outcome: Outcome) => void)[] | null = null;
 
@@ -128,7 +129,15 @@ export class Call {
 
   /** Why the call was aborted; null while it goes on. */
   get reason(): Error | null {
-    return this.#own.#reason;
+    const own = this.#own;
+    if (own.#isOver) own.cancel(new DeadlineError());
+    return own.#reason;
+  }
+
+  /** Its time is over, which no timer has told. */
+  get #isOver(): boolean {
+    if (this.#reason || this.#timer || this.#isFinished || this.#deadline === Number.POSITIVE_INFINITY) return false;
+    return performance.now() >= this.#deadline;
   }
 
   /** The cancellation as a standard signal, made at first use. */
@@ -137,6 +146,7 @@ export class Call {
     if (!own.#controller) {
       own.#controller = new AbortController();
       if (own.#reason) own.#controller.abort(own.#reason);
+      else own.#watch();
     }
     return own.#controller.signal;
   }
@@ -154,7 +164,14 @@ export class Call {
     if (!(deadline < own.#deadline) || own.#reason) return;
     own.#deadline = deadline;
     if (own.#timer) clearTimeout(own.#timer);
-    own.#timer = setTimeout(expire, Math.max(timerMs(timeoutMs), 0), own);
+    own.#timer = null;
+    if (own.#first || own.#controller) own.#watch();
+  }
+
+  /** Watches the deadline, once there is somebody to tell of it: a call that is answered at once needs no timer. */
+  #watch(): void {
+    if (this.#timer || this.#isFinished || this.#deadline === Number.POSITIVE_INFINITY) return;
+    this.#timer = setTimeout(expire, Math.max(timerMs(this.#deadline - performance.now()), 0), this);
   }
 
   /** Calls the listener when the call is aborted, at once when it already is. Cheaper than `signal`. */
@@ -173,6 +190,7 @@ export class Call {
     if (this.#last) this.#last.next = waiting;
     else this.#first = waiting;
     this.#last = waiting;
+    this.#watch();
     return waiting;
   }
 
@@ -203,6 +221,7 @@ export class Call {
     const own = this.#own;
     if (own.#timer) clearTimeout(own.#timer);
     own.#timer = null;
+    own.#isFinished = true;
     own.#waiting?.off();
     own.#waiting = null;
   }

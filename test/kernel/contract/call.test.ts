@@ -175,16 +175,37 @@ describe('a call', () => {
     });
     afterEach(() => mock.reset());
 
-    it('runs only where there is a deadline', () => {
-      new Call();
+    it('runs only where there is a deadline, and somebody who is told of it', () => {
+      new Call().onCancel(() => {});
       equal(timers, 0);
       equal(new Call().deadline, Number.POSITIVE_INFINITY);
-      new Call(silentLog, 10);
+      const call = new Call(silentLog, 10);
+      equal(timers, 0);
+      call.onCancel(() => {});
       equal(timers, 1);
+      ok(new Call(silentLog, 10).signal);
+      equal(timers, 2);
+      call.onCancel(() => {});
+      equal(timers, 2);
+    });
+
+    it('is not needed to see that the time is over', () => {
+      const call = new Call(silentLog, -5);
+      ok(call.reason instanceof DeadlineError);
+      equal(timers, 0);
+      equal(new Call(silentLog, 1_000).reason, null);
+    });
+
+    it('is not begun for a call that is finished', () => {
+      const call = new Call(silentLog, 10);
+      call.finish();
+      call.onCancel(() => {});
+      equal(timers, 0);
     });
 
     it('is replaced by that of a deadline brought forward', () => {
       const call = new Call(silentLog, 1_000);
+      call.onCancel(() => {});
       call.limit(10);
       equal(timers, 1);
       mock.timers.tick(9);
@@ -195,8 +216,9 @@ describe('a call', () => {
 
     it('stops when the call is finished, and when it is cancelled', () => {
       const finished = new Call(silentLog, 10);
-      finished.finish();
       const cancelled = new Call(silentLog, 10);
+      for (const call of [finished, cancelled]) call.onCancel(() => {});
+      finished.finish();
       cancelled.cancel();
       equal(timers, 0);
       mock.timers.tick(10);
@@ -214,6 +236,7 @@ describe('a call', () => {
     it('is begun when the call comes to its endpoint, with the log of that', () => {
       const call = new Call();
       const log = collecting([]);
+      call.onCancel(() => {});
       call.enter(log, 10);
       equal(call.log, log);
       ok(call.remainingMs > 0 && call.remainingMs <= 10);
@@ -223,6 +246,7 @@ describe('a call', () => {
 
     it('fires at once for a time that is over', () => {
       const call = new Call(silentLog, -5);
+      call.onCancel(() => {});
       mock.timers.tick(1);
       ok(call.reason instanceof DeadlineError);
     });
