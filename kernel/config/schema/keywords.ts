@@ -3,7 +3,7 @@ import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/ind
 import { type DataObject, findNear, isObject, type Schema } from '#contract';
 import { escapePointer, fieldName } from '../../values/pointer.ts';
 import { readDuration } from './duration.ts';
-import { type Problem, wrongType } from './problem.ts';
+import { entryCount, type Problem, wrongType } from './problem.ts';
 
 /** How a keyword tells problems to whoever translates the validator's errors. */
 export interface ProblemParams {
@@ -24,6 +24,8 @@ export function addKeywords(ajv: Ajv, choose: Choose): void {
   ajv.addVocabulary(['secret']);
   // Without a type, so that it runs before defaults are filled in and sees the keys that were written.
   ajv.addKeyword(keyword('closed', closed, {}));
+  // Behind it, so that comments do not count, and without a type for the same reason.
+  ajv.addKeyword(keyword('entries', entries, {}));
   ajv.addKeyword(keyword('exactlyOneOf', exactlyOneOf, { type: 'object' }));
   ajv.addKeyword(keyword('map', () => isMap, { type: 'object' }));
   ajv.addKeyword(keyword('distinct', () => distinct, { type: 'array' }));
@@ -90,6 +92,22 @@ function closed(parentSchema: Readonly<Record<string, unknown>>): Check {
       else problems.push(unknownKey(instancePath, key, known, value));
     }
     return problems;
+  };
+}
+
+/** How many keys must and may be written. */
+function entries(_schema: Readonly<Record<string, unknown>>, limits: unknown): Check {
+  const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = limits as {
+    readonly minProperties?: number;
+    readonly maxProperties?: number;
+  };
+  return (value: unknown, { instancePath: pointer }) => {
+    if (!isObject(value)) return undefined;
+    const { length } = Object.keys(value);
+    if (length >= minProperties && length <= maxProperties) return undefined;
+    const rule =
+      length < minProperties ? `at least ${entryCount(minProperties)}` : `at most ${entryCount(maxProperties)}`;
+    return [{ code: 'SCHEMA_RANGE', pointer, message: `'${fieldName(pointer)}' must have ${rule}` }];
   };
 }
 

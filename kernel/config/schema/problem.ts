@@ -85,3 +85,8 @@ const hints: Readonly<Record<string, (value: unknown, items: string | undefined)
     return items === 'object' && first !== undefined && !first.startsWith('/') ? 'wrap it in [ ]' : undefined;
   },
 };
+
+/** As in `1 entry`. */
+export function entryCount(entries: number): string {
+  return entries === 1 ? '1 entry' : `${entries} entries`;
+}

@@ -11,8 +11,8 @@ const COMMENT_PATTERN = '^[@$_#]';
 export const DURATION_WORDS = 'Duration: a number and a unit (ns, us, µs, ms, s, m, h).';
 
 /**
- * The schema as the validator takes it: JSON Schema plus the keywords of `keywords.ts` (`closed`, `map`, `duration`,
- * `distinct`, `choice`, `secret`).
+ * The schema as the validator takes it: JSON Schema plus the keywords of `keywords.ts` (`closed`, `entries`, `map`,
+ * `duration`, `distinct`, `choice`, `secret`).
  */
 export function toJsonSchema(schema: Schema): object {
   return forValidator(schema, false);
@@ -136,7 +136,9 @@ function forValidator(schema: Schema, isField: boolean): JsonSchema {
     case 'object': {
       const { properties, values, required, exactlyOneOf } = schema;
       const rest = values && { additionalProperties: forValidator(values, false) };
-      const object = { ...shared, ...limits(schema), type: 'object', ...present({ exactlyOneOf }), ...rest };
+      const entries = limits(schema);
+      const counted = Object.keys(entries).length > 0 && { entries };
+      const object = { ...shared, ...counted, type: 'object', ...present({ exactlyOneOf }), ...rest };
       if (!properties) return { ...object, map: true };
       return {
         ...object,

@@ -4,7 +4,7 @@ import { fieldName, joinPointer, parentPointer, parsePointer } from '../../value
 import { cloneData } from '../plain-data.ts';
 import { equivalent } from './equivalent.ts';
 import { addKeywords, type ProblemParams } from './keywords.ts';
-import { type Problem, showValue, typeName, wrongType } from './problem.ts';
+import { entryCount, type Problem, showValue, typeName, wrongType } from './problem.ts';
 import { toJsonSchema } from './schema.ts';
 
 /** What a validator says of a value. */
@@ -143,11 +143,9 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
     case 'minLength':
       return range(limit === 1 ? 'not be empty' : `have at least ${limit} characters`);
     case 'minItems':
-    case 'minProperties':
-      return { code: 'SCHEMA_RANGE', pointer, message: `${name} must have at least ${count(Number(limit))}` };
+      return { code: 'SCHEMA_RANGE', pointer, message: `${name} must have at least ${entryCount(Number(limit))}` };
     case 'maxItems':
-    case 'maxProperties':
-      return { code: 'SCHEMA_RANGE', pointer, message: `${name} must have at most ${count(Number(limit))}` };
+      return { code: 'SCHEMA_RANGE', pointer, message: `${name} must have at most ${entryCount(Number(limit))}` };
     case 'minimum':
       return range(`be ${limit} or more`);
     case 'exclusiveMinimum':
@@ -157,10 +155,6 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
     default:
       return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid, ${given}` };
   }
-}
-
-function count(items: number): string {
-  return items === 1 ? '1 entry' : `${items} entries`;
 }
 
 function example(error: ErrorObject): { hint?: string } {

@@ -1,4 +1,5 @@
-import { definePort, type Port, readPem, type Site } from '#contract';
+import { createHash } from 'node:crypto';
+import { type DataObject, definePort, type Port, readPem, type Site } from '#contract';
 import { OtlpExporter, type OtlpSettings } from '../../services/otlp/exporter.ts';
 import type { Resource, Scope } from '../../services/otlp/resource.ts';
 import type { OtlpTarget } from '../../services/otlp/target.ts';
@@ -78,7 +79,7 @@ export function openExporters(
         takesMetrics: !each.disable_metrics,
         takesTraces: !each.disable_traces,
         periodSeconds: each.custom_metric_reporting_period || config.metric_reporting_period,
-        otlp: site.keep(JSON.parse(JSON.stringify(settings)), open, (exporter) => exporter.close()),
+        otlp: site.keep(keyOf(settings), open, (exporter) => exporter.close()),
       },
       at,
     );
@@ -111,6 +112,13 @@ export function openExporters(
 /** The lists of exporters, empty where there is none. */
 export function withLists({ exporters }: OpenTelemetryConfig) {
   return { otlp: exporters.otlp ?? [], prometheus: exporters.prometheus ?? [] };
+}
+
+/** Keys of kept values may be shown, and headers hold credentials. */
+function keyOf(settings: OtlpSettings): DataObject {
+  const { host, port, secure, useHttp } = settings.target;
+  const hash = createHash('sha256').update(JSON.stringify(settings)).digest('base64');
+  return { target: { host, port, secure, useHttp }, hash };
 }
 
 const DEFAULT_GRPC_PORT = 4317;

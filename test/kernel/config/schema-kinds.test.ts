@@ -66,6 +66,30 @@ describe('a schema with exactly one of several fields', () => {
   });
 });
 
+describe('a schema with a number of keys', () => {
+  const counted = {
+    type: 'object',
+    minProperties: 1,
+    maxProperties: 2,
+    properties: {
+      a: { type: 'integer', default: 1 },
+      b: { type: 'integer', default: 2 },
+      c: { type: 'integer', default: 3 },
+    },
+  } as const satisfies Schema;
+
+  it('counts those that are written, neither defaults nor comments', () => {
+    deepEqual(check(counted, { b: 5 }), { value: { a: 1, b: 5, c: 3 }, errors: [] });
+    for (const value of [{}, { '@a': 1 }, { a: 1, b: 2, c: 3 }])
+      deepEqual(check(counted, value).errors, ['/x SCHEMA_RANGE']);
+    equal(compileSchema(counted)({}, '/x').errors[0]!.message, "'x' must have at least 1 entry");
+  });
+
+  it('is told the wrong type of what is no object, once', () => {
+    deepEqual(check(counted, []).errors, ['/x SCHEMA_TYPE']);
+  });
+});
+
 describe('a schema that holds itself', () => {
   const group: Schema = {
     type: 'object',
