@@ -7,9 +7,16 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const backend: Fields = { host: ['http://users.internal:8080'], url_pattern: '/users' };
 
+/** An endpoint that needs the keys of its tokens. */
+const keysCached: Fields = {
+  extra_config: { 'auth/validator': { alg: 'RS256', jwk_url: 'https://id.example.com/keys.json', cache: true } },
+};
+
 /** What a component needs of the endpoint around it, to make sense there. */
 const surroundings: Readonly<Record<string, Fields>> = {
   'validation/json-schema': { method: 'POST' },
+  'auth/jose': keysCached,
+  'auth/validator': keysCached,
 };
 
 /** Hosts by the discovery that finds them; any other looks a name up. */
@@ -29,7 +36,7 @@ export function endpoint(fields: Fields, ofBackend: Fields = {}): Fields {
 export function withComponent(level: Level, namespace: string, config: unknown, beside: Fields = {}): Fields {
   const own = { extra_config: { [namespace]: config, ...beside } };
   const around = surroundings[namespace] ?? {};
-  if (level === 'service') return service(own);
+  if (level === 'service') return service(own, endpoint(around));
   return service({}, level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, own));
 }
 

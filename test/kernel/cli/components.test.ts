@@ -13,7 +13,6 @@ const ofEndpoints = [
   'modifier/request-body-generator',
   'modifier/response-body',
   'modifier/response-body-generator',
-  'plugin/middleware',
   'qos/ratelimit/router/redis',
   'qos/ratelimit/tiered',
   'security/policies',
