@@ -3,8 +3,12 @@ import { type HookGuard, noteOfOthers } from './hook-guard.ts';
 import { HOOK, marks, STEP } from './marks.ts';
 import { isReply, isThenable } from './reply-state.ts';
 
+/** Steps whose failures are replies: what they promise never fails. */
+const contained = new WeakSet<object>();
+
 /** What a hook wraps, which is not the hook's: neither its time nor what it throws. */
 export function leaving<R>(next: Step<R>, { number }: HookGuard): Step<R> {
+  const mayFail = !contained.has(next);
   // By this name the watchdog knows that what holds the loop is not the hook.
   return function leaveHook(request, call) {
     marks[HOOK] = 0;
@@ -12,7 +16,7 @@ export function leaving<R>(next: Step<R>, { number }: HookGuard): Step<R> {
     try {
       const reply = next(request, call);
       // Also hears it where the hook does not wait: what is late then ends nothing.
-      if (reply instanceof Promise) reply.then(undefined, noteOfOthers);
+      if (mayFail && reply instanceof Promise) reply.then(undefined, noteOfOthers);
       return reply;
     } catch (error) {
       noteOfOthers(error);
@@ -33,7 +37,7 @@ export function refusing<R>(step: Step<R>, guard: HookGuard): Step<R> {
     return reply;
   };
   const fail = (error: unknown): Reply => Reply.failed(guard.judge(error));
-  return (request, call) => {
+  const guarded: Step<R> = (request, call) => {
     if (record.suspension !== null) return Reply.failed(guard.suspended);
     const outer = marks[HOOK]!;
     marks[HOOK] = number;
@@ -49,4 +53,6 @@ export function refusing<R>(step: Step<R>, guard: HookGuard): Step<R> {
     }
     return isThenable(reply) ? Promise.resolve(reply).then(settle, fail) : settle(reply);
   };
+  contained.add(guarded);
+  return guarded;
 }

@@ -1,10 +1,26 @@
-import { ConfigError, type EndpointConfig, type Plugin } from '#contract';
+import { ConfigError, type EndpointConfig, type Plugin, type PluginSource } from '#contract';
 import { containedAttachment } from '../containment/contained-attachment.ts';
 import type { Containment, FilePlugin } from '../containment/containment.ts';
 import type { FaultMeter } from '../containment/hook-guard.ts';
 import { PlaceGuards } from '../containment/place-guards.ts';
 import { messageOf, placeIn, stackOf } from '../containment/source-place.ts';
 import { type PluginPolicies, policyOf } from '../contract/internal.ts';
+import { runBounded } from '../registry/loading/run-bounded.ts';
+
+/** Longest time for a plugin to attach at one place, in milliseconds. */
+const ATTACH_MS = 5_000;
+
+/** A bound costs a thread, some 0.3 ms: a content that came back so often is attached without one. */
+const PROVEN_AFTER = 50;
+
+/** How often each content was attached. */
+const attachments = new WeakMap<PluginSource, number>();
+
+function isProven(source: PluginSource): boolean {
+  const times = attachments.get(source) ?? 0;
+  attachments.set(source, times + 1);
+  return times >= PROVEN_AFTER;
+}
 
 /** What a build says of the containment of plugins from files. */
 export interface Contains {
@@ -39,14 +55,21 @@ export function attachContained<A>(
   const { source, name } = plugin;
   if (!source) return make();
   const guards = guardsAt(build, plugin, endpoint);
+  // From now on it is watched: where it does not come back, the watchdog tells the line.
+  build.containment?.record(plugin as FilePlugin);
   try {
-    const attached = make();
+    const attached = isProven(source) ? make() : runBounded(make, ATTACH_MS);
     return guards && attached !== undefined ? (containedAttachment(attached as A & object, guards) as A) : attached;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const place = placeIn(new Set(source.files), stackOf(error)) ?? source.file;
-    throw new ConfigError('PLUGIN_ATTACH', pointer, `"${name}" cannot be attached: ${messageOf(error)} (${place})`, {
+    const reason = isTimeout(error) ? 'it does not come back: it runs in an endless loop' : messageOf(error);
+    throw new ConfigError('PLUGIN_ATTACH', pointer, `"${name}" cannot be attached: ${reason} (${place})`, {
       cause: error,
     });
   }
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

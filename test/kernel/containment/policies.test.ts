@@ -286,6 +286,18 @@ describe('what becomes of faults in plugins from files', () => {
       match(message, /^"acme\/test" cannot be attached: TypeError: boom \(.*policies\.test\.ts:\d+:\d+\)$/);
     });
 
+    it('refuse the configuration where it does not come back', async () => {
+      const spin = (): never => {
+        for (;;);
+      };
+      const { code, message } = await refusal(endpoint(spin));
+      equal(code, 'PLUGIN_ATTACH');
+      match(
+        message,
+        /^"acme\/test" cannot be attached: it does not come back: it runs in an endless loop \(.*policies/,
+      );
+    }).timeout(30_000);
+
     for (const [what, value, reason] of [
       ['a promise', Promise.reject(new Error('no')), /returned a promise/],
       ['what is no object', 7, /no object of hooks/],
