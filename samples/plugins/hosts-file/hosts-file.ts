@@ -1,0 +1,69 @@
+import { atService, definePlugin, definePort, isObject, offer } from 'sluice/plugin';
+
+/** By the name of a service its addresses, as the file has them. */
+type Hosts = ReadonlyMap<string, readonly string[]>;
+
+/** A discovery has no settings: the plugin hands it those that stand at the root. */
+const filePort = definePort<string>('acme hosts file');
+
+/** @throws Error that says what is wrong with the file. */
+function parseHosts(text: string): Hosts {
+  const written: unknown = JSON.parse(text);
+  if (!isObject(written)) throw new Error('an object of lists is expected, as in {"users": ["http://10.0.0.1:8080"]}');
+  return new Map(
+    Object.entries(written).map(([name, addresses]) => {
+      const isList = Array.isArray(addresses) && addresses.every((one) => typeof one === 'string' && URL.canParse(one));
+      if (!isList) throw new Error(`the addresses of "${name}" must be a list of URLs`);
+      return [name, addresses as string[]];
+    }),
+  );
+}
+
+export const plugin = definePlugin({
+  name: 'discovery/hosts-file',
+  contract: 1,
+  description: 'Takes the addresses of services from a JSON file, which is applied whenever it is saved.',
+  offers: [filePort],
+  takes: [filePort],
+  places: [
+    atService(
+      {
+        type: 'object',
+        examples: [{ file: 'hosts.json' }],
+        required: ['file'],
+        properties: { file: { type: 'string', minLength: 1, description: 'Path, relative to the working directory.' } },
+      },
+      ({ config }) => ({ offers: [offer(filePort, config.file)] }),
+    ),
+  ],
+  discoveries: [
+    {
+      name: 'hosts-file',
+      open({ backend, take, read, fault }) {
+        const file = take(filePort);
+        if (file === undefined) {
+          throw fault(
+            'HOSTS_FILE',
+            '/sd',
+            'name the file at the root: "discovery/hosts-file": { "file": "hosts.json" }',
+          );
+        }
+        // What is read is watched: another content is another configuration, and a broken one changes nothing.
+        const bytes = read(file);
+        let hosts: Hosts;
+        try {
+          hosts = parseHosts(Buffer.from(bytes).toString('utf8'));
+        } catch (error) {
+          throw fault('HOSTS_FILE', '/sd', `${file}: ${(error as Error).message}`, { cause: error });
+        }
+        const current = backend.host.flatMap((host, at) => {
+          const { hostname } = new URL(host);
+          const addresses = hosts.get(hostname);
+          if (!addresses) throw fault('HOSTS_FILE', `/host/${at}`, `the file has no addresses of "${hostname}"`);
+          return addresses;
+        });
+        return { current, fixed: true };
+      },
+    },
+  ],
+});

@@ -1,0 +1,48 @@
+import { atBackend, definePlugin, HeaderBag, Reply, toCallError } from 'sluice/plugin';
+import { LineConnection } from './connection.ts';
+
+export const plugin = definePlugin({
+  name: 'acme/lines',
+  contract: 1,
+  description: 'Asks a server that answers lines with lines over TCP: the path is sent, a line of JSON comes back.',
+  places: [
+    atBackend(
+      {
+        type: 'object',
+        examples: [{ timeout: '2s' }],
+        properties: {
+          timeout: {
+            type: 'duration',
+            default: '5s',
+            description: 'Silence after which the connection is closed; the next request opens another.',
+            examples: ['2s'],
+          },
+        },
+      },
+      ({ config, backend, keep }) => {
+        // One connection a host, for all requests and over reloads that leave hosts and timeout as they are.
+        const connections = keep(
+          { hosts: [...backend.host], timeout: config.timeout },
+          () => new Map(backend.host.map((host) => [host, new LineConnection(host, config.timeout)])),
+          (all) => {
+            for (const connection of all.values()) connection.close();
+          },
+        );
+        return {
+          protocol: {
+            schemes: ['lines'],
+            async call(request, call) {
+              try {
+                // A target is encoded: there is no line end in it.
+                const line = await connections.get(request.origin)!.ask(request.target, call);
+                return Reply.raw(200, new HeaderBag(), Buffer.from(line));
+              } catch (error) {
+                return Reply.failed(toCallError(error));
+              }
+            },
+          },
+        };
+      },
+    ),
+  ],
+});

@@ -1,0 +1,76 @@
+import { createClient } from 'redis';
+import { atEndpoint, BackendError, before, type Call, definePlugin, refuse } from 'sluice/plugin';
+
+/** A client that never waits for a connection: a command without one fails at once. */
+function clientFor(url: string, onError: (error: Error) => void) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: { connectTimeout: 1000, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, 2000) },
+  });
+  // Without a listener an error would end the process. It connects again by itself.
+  client.on('error', onError);
+  return client;
+}
+
+/** What a promise brings, or why the call was given up before. */
+function within<T>(call: Call, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancellation = call.onCancel(reject);
+    promise.then(resolve, reject).finally(() => cancellation.off());
+  });
+}
+
+export const plugin = definePlugin({
+  name: 'acme/redis-check',
+  contract: 1,
+  description: 'Refuses clients whose address is in a set of Redis; every request when Redis does not answer.',
+  places: [
+    atEndpoint(
+      {
+        type: 'object',
+        examples: [{ url: 'redis://127.0.0.1:6379', set: 'blocked' }],
+        required: ['url'],
+        properties: {
+          url: { type: 'string', pattern: '^rediss?://', secret: true, description: 'Address of the server.' },
+          set: { type: 'string', minLength: 1, description: 'Key of the set.', default: 'blocked' },
+          timeout: {
+            type: 'duration',
+            description: 'Longest time for an answer of Redis.',
+            default: '200ms',
+            examples: ['200ms'],
+          },
+        },
+      },
+      ({ config: { url, set, timeout }, keep, start, log }) => {
+        // One connection for all endpoints with this address, and over reloads.
+        const client = keep(
+          { url },
+          () => clientFor(url, (error) => log.warning(`redis: ${error.message || (error as { code?: string }).code}`)),
+          (kept) => kept.destroy(),
+        );
+        // Opened when the configuration serves, not while one is checked.
+        start(
+          async () => {
+            if (!client.isOpen) await client.connect().catch(() => {});
+          },
+          { in: 'each' },
+        );
+        return {
+          endpoint: before(async (request, call) => {
+            const limited = call.fork(timeout);
+            try {
+              const isBlocked = await within(limited, client.sIsMember(set, request.ip));
+              return isBlocked ? refuse(403) : undefined;
+            } catch (cause) {
+              const error = new BackendError('REDIS_CHECK', `redis: ${(cause as Error).message}`, { cause });
+              return refuse(503, { error });
+            } finally {
+              limited.finish();
+            }
+          }),
+        };
+      },
+    ),
+  ],
+});
