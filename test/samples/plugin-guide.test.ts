@@ -1,0 +1,118 @@
+import { equal, ok } from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { freePort, until } from '../support/conditions.ts';
+
+/** Longest wait for what a command is to show, in milliseconds. */
+const LONGEST_MS = 30_000;
+
+/** A fenced block of the guide: a file to be saved, commands, or what they print. */
+interface Block {
+  readonly kind: string;
+  readonly file: string;
+  readonly text: string;
+}
+
+function blocksOf(markdown: string): Block[] {
+  const found = markdown.matchAll(/^```(json|sh|text) ?(\S*)\n([\s\S]*?)^```$/gm);
+  return Array.from(found, ([, kind, file, text]) => ({ kind: kind!, file: file!, text: text! }));
+}
+
+/** A shell that commands are typed into, as by one who reads the guide. */
+class Terminal {
+  readonly #shell: ChildProcess;
+  #printed = '';
+
+  constructor(folder: string) {
+    // Every process that is started from it belongs to its group.
+    this.#shell = spawn('bash', ['--norc'], {
+      cwd: folder,
+      detached: true,
+      env: {
+        ...process.env,
+        PATH: `${process.env.PATH}`,
+        GATEWAY_ADMIN_LISTEN: 'off',
+        NO_COLOR: '1',
+        NODE_TEST_CONTEXT: undefined,
+      },
+    });
+    for (const stream of [this.#shell.stdout!, this.#shell.stderr!]) {
+      stream.on('data', (chunk) => {
+        this.#printed += chunk;
+      });
+    }
+  }
+
+  /** @returns what a command prints until it has ended; one in the background is not waited for. */
+  async type(command: string): Promise<string> {
+    const from = this.#printed.length;
+    this.#shell.stdin!.write(`${command}\necho '=== ended ==='\n`);
+    await until(() => this.#printed.slice(from).includes('=== ended ===\n'));
+    return this.#printed.slice(from).replace('=== ended ===\n', '');
+  }
+
+  async close(): Promise<void> {
+    const ended = once(this.#shell, 'close');
+    process.kill(-this.#shell.pid!, 'SIGKILL');
+    await ended;
+  }
+}
+
+describe('the guide to plugins', () => {
+  let folder: string;
+  let terminal: Terminal;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'guide-'));
+    terminal = new Terminal(folder);
+  });
+  after(async () => {
+    await terminal.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** In the place of an installation: `PACKAGE=FILE.tgz` installs one. */
+  const install = async (): Promise<void> => {
+    const { PACKAGE } = process.env;
+    if (PACKAGE) {
+      await terminal.type(`npm install --no-audit --no-fund ${resolve(PACKAGE)}`);
+      return;
+    }
+    mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+    symlinkSync(resolve('.'), join(folder, 'node_modules/sluice'));
+    const command = join(folder, 'node_modules/.bin/sluice');
+    writeFileSync(command, `#!/bin/sh\nexec ${process.execPath} ${resolve('bin/sluice.mjs')} "$@"\n`);
+    chmodSync(command, 0o755);
+  };
+
+  it('says what happens when one types its commands', async () => {
+    let guide = readFileSync('samples/plugins/README.md', 'utf8').replace(/## Samples[\s\S]*/, '');
+    for (const port of ['8080', '8081']) guide = guide.replaceAll(port, String(await freePort()));
+    const blocks = blocksOf(guide);
+    ok(blocks.length > 20, 'every block is one of those that are tried');
+    equal(guide.match(/^```/gm)!.length, 2 * blocks.length);
+    for (const [index, { kind, file, text }] of blocks.entries()) {
+      if (kind === 'json') writeFileSync(join(folder, file), text);
+      if (kind !== 'sh') continue;
+      const commands = text.trimEnd().split('\n');
+      let printed = '';
+      for (const command of commands) {
+        if (command === 'npm install sluice') await install();
+        else printed += await terminal.type(command);
+      }
+      const expected = blocks[index + 1]?.kind === 'text' ? blocks[index + 1]!.text.trimEnd().split('\n') : [];
+      // A reader is slower than a gateway that starts or follows a file: what only looks is typed again.
+      const looks = commands.filter((command) => /^(?:curl|grep) /.test(command));
+      const missing = () => expected.filter((line) => !printed.includes(line));
+      const end = performance.now() + LONGEST_MS;
+      while (missing().length > 0 && looks.length > 0 && performance.now() < end) {
+        printed = '';
+        for (const command of looks) printed += await terminal.type(command);
+      }
+      equal(missing().join('\n'), '', `after:\n${text}\nit printed:\n${printed}`);
+    }
+  }).timeout(110_000);
+});
