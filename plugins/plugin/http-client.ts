@@ -1,4 +1,5 @@
 import { atBackend, definePlugin, httpSigners, meters } from '#contract';
+import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { type ClientHandler, defaultClient, replacingClient } from './lib/client-call.ts';
 import { handlers } from './lib/handlers.ts';
 import { asFunction, make } from './lib/make.ts';
@@ -26,6 +27,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'plugin/http-client',
   description: 'Calls a backend by an HTTP client of your own.',
+  offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
   places: [
     atBackend(schema, (site: NamingSite) => {
@@ -34,7 +36,11 @@ export const plugin = definePlugin({
       const host = { defaultClient };
       const made = make<ClientHandler>(site, 'httpClient', named!, wholeConfig(site, named!), asFunction, host);
       log.debug(`Injecting plugin ${made.name}`);
-      return { transport: replacingClient(made, new SyncTime(site, 'client', made.name), log), onlyHttp: true };
+      return {
+        transport: replacingClient(made, new SyncTime(site, 'client', made.name), log),
+        onlyHttp: true,
+        offers: [anyHeader],
+      };
     }),
   ],
 });

@@ -1,4 +1,5 @@
 import { atService, definePlugin, httpSigners, meters } from '#contract';
+import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { handlers } from './lib/handlers.ts';
 import { asFunction, make } from './lib/make.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
@@ -31,6 +32,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'plugin/http-server',
   description: 'Runs handlers of your own around everything that is answered.',
+  offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
   places: [
     atService(schema, (site: NamingSite) => {
@@ -41,7 +43,7 @@ export const plugin = definePlugin({
         const made = make<ServerHandler>(site, 'httpServer', named, wholeConfig(site, named), asFunction, { clientIp });
         return { made, time: new SyncTime(site, 'server', made.name) };
       });
-      if (stages.length > 0) return { request: aroundService({ stages, log, encoding }) };
+      if (stages.length > 0) return { request: aroundService({ stages, log, encoding }), offers: [anyHeader] };
       log.debug('no handlers are named');
       return {};
     }),

@@ -1,4 +1,5 @@
 import { atBackend, atEndpoint, definePlugin, httpSigners, meters, type PipeRequest, type Wrap } from '#contract';
+import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { aroundPipe, type MiddlewareHandler } from './lib/around.ts';
 import { handlers } from './lib/handlers.ts';
 import { asFunction, make } from './lib/make.ts';
@@ -29,15 +30,16 @@ const schema = {
 export const plugin = definePlugin({
   name: 'plugin/middleware',
   description: 'Runs middleware of your own around the backends of an endpoint, or around one backend.',
+  offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
   places: [
     atEndpoint(schema, (site) => {
       const wrap = attach(site, isRaw(site, site.endpoint.output_encoding));
-      return wrap ? { proxy: wrap, readsData: 'optional' } : {};
+      return wrap ? { proxy: wrap, readsData: 'optional', offers: [anyHeader] } : {};
     }),
     atBackend(schema, (site) => {
       const wrap = attach(site, isRaw(site, site.endpoint.output_encoding));
-      return wrap ? { backend: wrap, readsData: 'optional' } : {};
+      return wrap ? { backend: wrap, readsData: 'optional', offers: [anyHeader] } : {};
     }),
   ],
 });

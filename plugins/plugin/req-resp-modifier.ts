@@ -8,6 +8,7 @@ import {
   type PipeRequest,
   type Wrap,
 } from '#contract';
+import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { handlers } from './lib/handlers.ts';
 import { asFunction, make } from './lib/make.ts';
 import {
@@ -44,6 +45,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'plugin/req-resp-modifier',
   description: 'Runs modifiers of your own on the requests and responses of an endpoint, or of one backend.',
+  offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
   places: [
     atEndpoint(schema, (site) => {
@@ -79,6 +81,9 @@ function attach(site: NamingSite, raw: boolean): { wrap?: Wrap<PipeRequest>; tra
   if (requests.length + responses.length === 0) return {};
   return {
     wrap: modifying({ requests, responses, raw, log: site.log }),
-    ...(responses.length > 0 && { traits: { readsData: 'optional' } }),
+    traits: {
+      ...(responses.length > 0 && { readsData: 'optional' as const }),
+      offers: requests.length > 0 ? [anyHeader] : [],
+    },
   };
 }

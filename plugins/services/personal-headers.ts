@@ -1,4 +1,4 @@
-import { definePort, type Port } from '#contract';
+import { definePort, type Offer, offer, type Port } from '#contract';
 
 /** Says that any header may tell who asks, as where a script sets what it likes. */
 export const ANY_HEADER = '*';
@@ -8,3 +8,6 @@ export const ANY_HEADER = '*';
  * such headers offers their names here, so that a cache never gives one user what was made for another.
  */
 export const personalHeaders: Port<readonly string[]> = definePort('personal headers');
+
+/** What is offered by whoever runs code of the operator's on requests. */
+export const anyHeader: Offer = offer(personalHeaders, [ANY_HEADER]);

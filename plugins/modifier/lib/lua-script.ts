@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type Call, type CallError, type Offer, offer, type Site } from '#contract';
+import type { Call, CallError, Offer, Site } from '#contract';
 import { type Chunk, Engine, LuaSyntaxError } from '../../services/lua/engine.ts';
 import { gatewayTables } from '../../services/lua/gateway-tables.ts';
 import { LuaError, type LuaLoad, Run, type RunHost } from '../../services/lua/run.ts';
-import { ANY_HEADER, personalHeaders } from '../../services/personal-headers.ts';
+import { anyHeader } from '../../services/personal-headers.ts';
 import { scriptHttp } from './lua-http.ts';
 import type { ScriptConfig } from './lua-schema.ts';
 
@@ -68,7 +68,7 @@ export class Script {
   /** What it does before the call may set any header, such as one made of a token. */
   get offers(): readonly Offer[] {
     const isRunBefore = this.#pre !== null || this.#config.sources.length > 0;
-    return isRunBefore ? [offer(personalHeaders, [ANY_HEADER])] : [];
+    return isRunBefore ? [anyHeader] : [];
   }
 
   /** A run for one request. @param loads objects that it has, by the globals that hand them out. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mock } from 'node:test';
 import { offer } from '#contract';
 import { openHarness } from '../../../../kernel/testing/index.ts';
+import { catalogue } from '../../../../plugins/index.ts';
 import { plugin as martian } from '../../../../plugins/modifier/martian/index.ts';
 import { ANY_HEADER, personalHeaders } from '../../../../plugins/services/personal-headers.ts';
 import { type SeenRequest, startBackend, startGateway } from '../../../support/gateway.ts';
@@ -98,6 +99,18 @@ describe('qos/http-cache with headers that tell who asks', () => {
     deepEqual(await offered({ 'header.Modifier': { scope, name: 'X-Key', value: '1' } }), ['X-Key']);
     deepEqual(await offered({ 'header.Id': { scope } }), []);
   });
+});
+
+describe('components that run code of the operator', () => {
+  for (const name of [
+    ...['modifier/lua-endpoint', 'modifier/lua-proxy', 'modifier/lua-backend'],
+    ...['plugin/http-client', 'plugin/http-server', 'plugin/middleware', 'plugin/req-resp-modifier'],
+  ] as const) {
+    it(`may set headers that tell who asks: ${name}`, async () => {
+      const { plugin } = await catalogue.plugins[name]!();
+      equal(plugin.offers?.includes(personalHeaders), true);
+    });
+  }
 });
 
 describe('one store for several backends', () => {
