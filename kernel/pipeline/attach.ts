@@ -11,6 +11,7 @@ import {
 import {
   compileSchema,
   completePipe,
+  deepFreeze,
   fieldName,
   joinPointer,
   markedLiterals,
@@ -47,7 +48,7 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
   const make = place.attach as (site: unknown) => A;
   const made = collecting(build, stance.pointer, () =>
     attachContained(build, plugin, stance.pointer, stance.endpoint ?? stance.agent, () =>
-      make(createSite(build, plugin, Object.freeze(value), stance)),
+      make(createSite(build, plugin, plugin.source ? deepFreeze(value) : Object.freeze(value), stance)),
     ),
   );
   if (!made) return undefined;

@@ -1,4 +1,4 @@
-import { type Call, CancelledError, type PipeRequest, Reply, type Step, toCallError } from '#contract';
+import { type Call, CancelledError, discard, type PipeRequest, Reply, type Step, toCallError } from '#contract';
 
 /** Share of a backend's time that its concurrent calls get. */
 const SHARE = 0.75;
@@ -25,7 +25,10 @@ export function concurrently(times: number, step: Step<PipeRequest>, timeoutMs: 
         resolve(reply);
       };
       const receive = (reply: Reply, own: Call) => {
-        if (open === 0) return;
+        if (open === 0) {
+          discard(reply.body);
+          return;
+        }
         open--;
         if (!reply.failed && (reply.body !== null || reply.complete)) return settle(reply, own, new CancelledError());
         if (!reply.failed || fallback === null || fallback.failed) fallback = reply;

@@ -150,7 +150,9 @@ class PlaceSite implements Site<unknown> {
   get encoding(): Site<unknown>['encoding'] {
     return (name) => {
       this.#reads.note('encodings', name);
-      return this.#build.known.encoding(name);
+      const encoding = this.#build.known.encoding(name);
+      // It is everybody's.
+      return encoding && this.#plugin.source ? Object.freeze({ ...encoding }) : encoding;
     };
   }
 

@@ -1,7 +1,8 @@
-import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict';
 import {
   type ByteStream,
   defineSlot,
+  type EndpointSite,
   before as looksFirst,
   after as looksLast,
   type PipeRequest,
@@ -297,6 +298,27 @@ describe('what becomes of faults in plugins from files', () => {
         /^"acme\/test" cannot be attached: it does not come back: it runs in an endless loop \(.*policies/,
       );
     }).timeout(30_000);
+
+    it('cannot reach what others work with: configuration and encodings are its own, or frozen', async () => {
+      const spoil = (site: EndpointSite<{ deep: { list: string[] } }>) => {
+        throws(() => site.config.deep.list.push('x'), TypeError);
+        throws(() => Object.assign(site.endpoint, { timeout: 0 }), TypeError);
+        throws(() => Object.assign(site.endpoint.backend[0]!, { url_pattern: '/x' }), TypeError);
+        throws(() => Object.assign(site.encoding('json')!, { encode: boom }), TypeError);
+        return {};
+      };
+      const schema = { type: 'object', properties: {}, values: { type: 'any' } };
+      const plugin = filePlugin(import.meta.url, {}, {
+        places: [{ at: 'endpoint', schema, attach: spoil }],
+      } as never);
+      const config = containedConfig(
+        backend.url,
+        {},
+        { endpoint: { extra_config: { 'acme/test': { deep: { list: ['a'] } } } } },
+      );
+      gateway = await startWith([plugin], config);
+      equal((await ask()).body, '{"a":1}');
+    });
 
     for (const [what, value, reason] of [
       ['a promise', Promise.reject(new Error('no')), /returned a promise/],
