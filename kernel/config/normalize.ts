@@ -2,6 +2,7 @@ import { type ConfigError, type DataObject, isObject, type ServiceConfig } from 
 import { YieldScheduler } from '../contract/internal.ts';
 import { parentPointer, parsePointer, valueAt } from '../values/pointer.ts';
 import { completeAgents } from './agents.ts';
+import { convertComponents } from './compatibility/convert.ts';
 import { applyEnvironment } from './compatibility/environment.ts';
 import { modernize, reportOldVersion, settleTransport } from './compatibility/to-version-three.ts';
 import { completeEndpoint, completeService, createHostCleaner } from './inherit.ts';
@@ -90,6 +91,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   reportOldVersion(document, report);
   const origin = modernize(document, known, report);
   settleTransport(document, origin, report);
+  convertComponents(document, origin, known, report);
   yield;
   const written = (pointer: string) => valueAt(data, parsePointer(origin.pointer(pointer)));
   const structure = checkStructure(document, origin, known, report, written);

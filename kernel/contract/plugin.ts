@@ -6,6 +6,7 @@ import type { ClientRequest } from './client-request.ts';
 import type { PluginCommand } from './command.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
+import type { ConfigErrorOptions } from './errors.ts';
 import type { Level, Namespace } from './extra-config.ts';
 import type { HeaderBag } from './headers.ts';
 import type { HttpOptions } from './http.ts';
@@ -181,6 +182,14 @@ export interface PluginSource {
   readonly files: readonly string[];
 }
 
+/** What a plugin says about a document that it converts. Pointers are those of the document before. */
+export interface Conversion {
+  error(code: string, pointer: string, message: string, options?: ConfigErrorOptions): void;
+  warn(code: string, pointer: string, message: string, options?: ConfigErrorOptions): void;
+  /** Under a key, or at a position, now stands what was written under another one. @param parent pointer of the holder. */
+  moved(parent: string, key: string, from: string): void;
+}
+
 /** A plugin: data first, functions last. */
 export interface Plugin {
   readonly name: Namespace;
@@ -204,6 +213,11 @@ export interface Plugin {
   readonly expectsBelow?: ExpectedBelow;
   /** Names that fields of its configuration had in version 2, each with the present one. */
   readonly oldFields?: { readonly [name: string]: string };
+  /**
+   * Brings forms that another product has for its configuration into present ones, wherever they stand in a document of
+   * version 3 that names it, before anything is checked. Changes the document, which may have mistakes of any kind.
+   */
+  readonly convert?: (document: DataObject, report: Conversion) => void;
   /** Fields at the root by which it opens a port, as in `/listen`: to change one opens another. */
   readonly opens?: readonly string[];
   /** Keys of its configuration are data: they say nothing about what they hold, such as whether it is a secret. */

@@ -3,6 +3,7 @@ import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { type ClientHandler, defaultClient, replacingClient } from './lib/client-call.ts';
 import { handlers } from './lib/handlers.ts';
 import { asFunction, make } from './lib/make.ts';
+import { convertClients } from './lib/old-clients.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
 import { SyncTime } from './lib/sync-time.ts';
 
@@ -22,13 +23,14 @@ const schema = {
  * has no effect.
  *
  * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`; warnings
- * `PLUGIN_UNUSED`, `BACKEND_NO_HTTP`. Errors of a call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
+ * `PLUGIN_UNUSED`, `BACKEND_NO_HTTP`, `CONFIG_OLD_PLUGIN`. Errors of a call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
  */
 export const plugin = definePlugin({
   name: 'plugin/http-client',
   description: 'Calls a backend by an HTTP client of your own.',
   offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
+  convert: convertClients,
   places: [
     atBackend(schema, (site: NamingSite) => {
       const { config, log } = site;

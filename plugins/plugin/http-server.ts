@@ -5,6 +5,7 @@ import { asFunction, make } from './lib/make.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
 import { aroundService, clientIp, type ServerHandler } from './lib/server-call.ts';
 import { SyncTime } from './lib/sync-time.ts';
+import { convertWildcards } from './lib/wildcards.ts';
 
 const schema = {
   type: 'object',
@@ -27,13 +28,15 @@ const schema = {
  * Runs handlers of loaded modules around everything that is answered, before any endpoint is looked for.
  *
  * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`; a warning
- * `PLUGIN_UNUSED`.
+ * `PLUGIN_UNUSED`. Of the old form of wildcards: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`; a warning
+ * `CONFIG_OLD_PLUGIN`.
  */
 export const plugin = definePlugin({
   name: 'plugin/http-server',
   description: 'Runs handlers of your own around everything that is answered.',
   offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
+  convert: convertWildcards,
   places: [
     atService(schema, (site: NamingSite) => {
       const { log, encoding } = site;

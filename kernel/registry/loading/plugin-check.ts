@@ -13,6 +13,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   expects: true,
   expectsBelow: true,
   oldFields: true,
+  convert: true,
   opens: true,
   freeKeys: true,
   leaves: true,

@@ -1,0 +1,33 @@
+import { type Data, type DataObject, isObject, type Plugin } from '#contract';
+import type { KnownPlugins } from '../known-plugins.ts';
+import type { Origin, Report } from '../report.ts';
+
+/** Lets plugins that a document names bring old forms of what is written for them into present ones. Changes the document. */
+export function convertComponents(document: DataObject, origin: Origin, known: KnownPlugins, report: Report): void {
+  for (const plugin of namedIn(document, known)) {
+    plugin.convert?.(document, {
+      error: (code, pointer, message, options) => report.error(code, origin.pointer(pointer), message, options),
+      warn: (code, pointer, message, options) => report.warn(code, origin.pointer(pointer), message, options),
+      moved: (parent, key, from) => origin.renamed(parent, key, from),
+    });
+  }
+}
+
+/** The plugins that stand in a document: those at the root first, then those at endpoints, then those at backends. */
+function namedIn(document: DataObject, known: KnownPlugins): Set<Plugin> {
+  const endpoints = itemsOf(document['endpoints']);
+  const holders = [document, ...endpoints, ...endpoints.flatMap((endpoint) => itemsOf(endpoint['backend']))];
+  const plugins = new Set<Plugin>();
+  for (const { extra_config: components } of holders) {
+    if (!isObject(components)) continue;
+    for (const name in components) {
+      const plugin = known.plugin(name);
+      if (plugin?.convert) plugins.add(plugin);
+    }
+  }
+  return plugins;
+}
+
+function itemsOf(list: Data | undefined): readonly DataObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}

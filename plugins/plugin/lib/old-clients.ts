@@ -1,0 +1,63 @@
+import { type Conversion, type Data, type DataObject, isObject, joinPointer } from '#contract';
+
+const CLIENT = 'plugin/http-client';
+const HTTP = 'backend/http/client';
+
+/** What a built-in client of the compatible product is written as now: a component and its settings. */
+const successors: Readonly<Record<string, (config: DataObject) => readonly [component: string, settings: DataObject]>> =
+  {
+    'no-redirect': () => [HTTP, { no_redirect: true }],
+    'http-proxy': (config) => {
+      const own = config['http-proxy'];
+      const address = config['proxy_address'] ?? (isObject(own) ? own['proxy_address'] : undefined);
+      const settings: DataObject = address === undefined ? {} : { proxy_address: address };
+      return [HTTP, settings];
+    },
+  };
+
+/**
+ * Writes the built-in clients of the compatible product as the components that took their place. What these say already holds.
+ *
+ * Codes: a warning CONFIG_OLD_PLUGIN; WILDCARD_CLIENT.
+ */
+export function convertClients(document: DataObject, report: Conversion): void {
+  eachBackend(document, (backend, pointer) => {
+    const components = backend['extra_config'];
+    const config = isObject(components) ? components[CLIENT] : undefined;
+    if (!isObject(components) || !isObject(config) || typeof config['name'] !== 'string') return;
+    const { name } = config;
+    const at = joinPointer(pointer, 'extra_config', CLIENT, 'name');
+    if (name === 'wildcard') {
+      report.error('WILDCARD_CLIENT', at, 'no "wildcard" of "plugin/http-server" leads to this endpoint', {
+        hint: 'an endpoint whose path ends in "/*" appends the rest of the path by itself',
+      });
+      delete components[CLIENT];
+      return;
+    }
+    if (!Object.hasOwn(successors, name)) return;
+    const [component, settings] = successors[name]!(config);
+    const present = Object.hasOwn(components, component) ? components[component] : undefined;
+    const written = isObject(present) ? { ...settings, ...present } : settings;
+    report.warn('CONFIG_OLD_PLUGIN', at, `the built-in client "${name}" is old: "${component}" took its place`, {
+      hint: `"${component}": ${JSON.stringify(written)}`,
+    });
+    delete components[CLIENT];
+    components[component] = written;
+    if (present === undefined) report.moved(joinPointer(pointer, 'extra_config'), component, CLIENT);
+  });
+}
+
+/** Visits every backend of every endpoint that has the shape of one. */
+export function eachBackend(document: DataObject, visit: (backend: DataObject, pointer: string) => void): void {
+  const lists = listOf(document['endpoints']);
+  for (const [index, endpoint] of lists.entries()) {
+    if (!isObject(endpoint)) continue;
+    for (const [at, backend] of listOf(endpoint['backend']).entries()) {
+      if (isObject(backend)) visit(backend, `/endpoints/${index}/backend/${at}`);
+    }
+  }
+}
+
+function listOf(value: Data | undefined): readonly Data[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,134 @@
+import { type Conversion, copyData, type Data, type DataObject, isObject, joinPointer } from '#contract';
+import { eachBackend } from './old-clients.ts';
+
+const SERVER = 'plugin/http-server';
+const CLIENT = 'plugin/http-client';
+const AT = joinPointer('', 'extra_config', SERVER, 'wildcard');
+
+/** A public path below which everything is answered by an endpoint. */
+interface Prefix {
+  readonly path: string;
+  /** The endpoint, as it is written. */
+  readonly endpoint: string;
+  readonly pointer: string;
+}
+
+/**
+ * Writes the plugins named `wildcard` of the compatible product as endpoints whose paths end in `/*`, one for each prefix and
+ * one more for the prefix itself. The endpoints that they stand for have no path of their own any more.
+ *
+ * Codes: WILDCARD_FORM, WILDCARD_ENDPOINT, WILDCARD_PREFIX; a warning CONFIG_OLD_PLUGIN.
+ */
+export function convertWildcards(document: DataObject, report: Conversion): void {
+  const components = document['extra_config'];
+  const config = isObject(components) ? components[SERVER] : undefined;
+  if (!isObject(components) || !isObject(config)) return;
+  const names = [config['name'] ?? []].flat();
+  if (!names.includes('wildcard')) return;
+  const prefixes = prefixesOf(config['wildcard'], report);
+  config['name'] = names.filter((name) => name !== 'wildcard');
+  delete config['wildcard'];
+  if (!prefixes) return;
+  const endpoints = document['endpoints'];
+  if (!Array.isArray(endpoints)) return;
+  for (const [path, group] of Map.groupBy(prefixes, ({ endpoint }) => endpoint)) {
+    const positions = endpoints.flatMap((each, at) => (isObject(each) && each['endpoint'] === path ? [at] : []));
+    if (positions.length === 0) {
+      report.error('WILDCARD_ENDPOINT', joinPointer(AT, 'endpoints', path), `there is no endpoint "${path}"`);
+    }
+    for (const at of positions) replace(endpoints, at, group, report);
+  }
+}
+
+/** @returns undefined for a form that is none. */
+function prefixesOf(wildcard: Data | undefined, report: Conversion): Prefix[] | undefined {
+  const written = isObject(wildcard) ? wildcard['endpoints'] : undefined;
+  if (!isObject(wildcard) || !isObject(written)) {
+    report.error(
+      'WILDCARD_FORM',
+      isObject(wildcard) ? AT : joinPointer('', 'extra_config', SERVER),
+      '"wildcard" needs "endpoints"',
+      {
+        hint: '"wildcard": {"endpoints": {"/__wildcard/foo": ["/foo"]}}',
+      },
+    );
+    return undefined;
+  }
+  for (const key of Object.keys(wildcard)) {
+    if (key !== 'endpoints' && !isComment(key)) {
+      report.error('WILDCARD_FORM', joinPointer(AT, key), `"wildcard" has no field '${key}'`);
+    }
+  }
+  const seen = new Map<string, string>();
+  return Object.entries(written).flatMap(([endpoint, list]) => {
+    if (isComment(endpoint)) return [];
+    const at = joinPointer(AT, 'endpoints', endpoint);
+    if (!Array.isArray(list) || list.length === 0) {
+      report.error('WILDCARD_PREFIX', at, 'the value is a list of prefixes', { hint: '["/foo"]' });
+      return [];
+    }
+    return list.flatMap((path, index): Prefix[] => {
+      const pointer = joinPointer(at, index);
+      if (typeof path !== 'string' || !/^(?:\/[^/{}*?&%:#\\]+)+\/?$/.test(path)) {
+        const hint = path === '/' ? 'an endpoint "/__catchall" answers everything' : 'as in "/foo", without patterns';
+        report.error('WILDCARD_PREFIX', pointer, `${JSON.stringify(path)} is no prefix of a path`, { hint });
+        return [];
+      }
+      const bare = path.replace(/\/$/, '');
+      const other = seen.get(bare);
+      if (other !== undefined) {
+        report.error('WILDCARD_PREFIX', pointer, `the prefix "${bare}" stands twice`, { related: [other] });
+        return [];
+      }
+      seen.set(bare, pointer);
+      return [{ path: bare, endpoint, pointer }];
+    });
+  });
+}
+
+/** Puts endpoints for every prefix in the place of one. */
+function replace(endpoints: Data[], at: number, prefixes: readonly Prefix[], report: Conversion): void {
+  const receiving = endpoints[at] as DataObject;
+  const wanting = withoutClients(receiving);
+  for (const index of wanting) {
+    report.warn(
+      'CONFIG_OLD_PLUGIN',
+      `/endpoints/${at}/backend/${index}`,
+      'the rest of the path is appended here too, though no client "wildcard" asks for it',
+    );
+  }
+  let position = at;
+  for (const { path, pointer } of prefixes) {
+    for (const served of [`${path}/*`, path]) {
+      if (served === path && isDeclared(endpoints, path, receiving['method'])) continue;
+      endpoints[position] = { ...copyData(receiving), endpoint: served };
+      if (position !== at) report.moved('/endpoints', String(position), String(at));
+      position = endpoints.length;
+    }
+    report.warn('CONFIG_OLD_PLUGIN', pointer, `the plugins "wildcard" are old: an endpoint ends in "/*" now`, {
+      hint: `"endpoint": "${path}/*" with the backends of "${String(receiving['endpoint'])}"`,
+    });
+  }
+}
+
+function isDeclared(endpoints: readonly Data[], path: string, method: Data | undefined): boolean {
+  return endpoints.some(
+    (each) => isObject(each) && each['endpoint'] === path && (each['method'] ?? 'GET') === (method ?? 'GET'),
+  );
+}
+
+/** Takes the clients named `wildcard` from the backends of an endpoint. @returns positions of those that had none. */
+function withoutClients(endpoint: DataObject): number[] {
+  const wanting: number[] = [];
+  eachBackend({ endpoints: [endpoint] }, (backend, pointer) => {
+    const components = backend['extra_config'];
+    const client = isObject(components) ? components[CLIENT] : undefined;
+    if (isObject(components) && isObject(client) && client['name'] === 'wildcard') delete components[CLIENT];
+    else wanting.push(Number(pointer.slice(pointer.lastIndexOf('/') + 1)));
+  });
+  return wanting;
+}
+
+function isComment(key: string): boolean {
+  return /^[@$_#]/.test(key);
+}
