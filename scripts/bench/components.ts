@@ -1,3 +1,4 @@
+import { emptyModule } from './modules.ts';
 import { small } from './payloads.ts';
 import type { Attached, Scenario } from './scenario.ts';
 import { tokens } from './tokens.ts';
@@ -103,5 +104,22 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
         },
       },
     },
+  })),
+  // Handlers that do nothing: what it costs to hand requests and replies to modules.
+  scenario('plugin-middleware', (folder) => ({
+    endpoint: { 'plugin/middleware': { name: ['empty'] } },
+    modules: emptyModule(folder),
+  })),
+  scenario('plugin-modifier', (folder) => ({
+    endpoint: { 'plugin/req-resp-modifier': { name: ['empty'] } },
+    modules: emptyModule(folder),
+  })),
+  scenario('plugin-http-client', (folder) => ({
+    backend: { 'plugin/http-client': { name: 'empty' } },
+    modules: emptyModule(folder),
+  })),
+  scenario('plugin-http-server', (folder) => ({
+    service: { 'plugin/http-server': { name: ['empty'] } },
+    modules: emptyModule(folder),
   })),
 ];

@@ -101,7 +101,8 @@ async function open(
   const components = subject.bare ? {} : attached;
   const endpoints = [endpointOf(scenario, components)];
   const config = configWith(endpoints, upstream, port, subject.logsAccess, components.service);
-  writeFileSync(configFile, JSON.stringify(config));
+  const modules = components.modules && { plugin: { folder: components.modules, pattern: '.js' } };
+  writeFileSync(configFile, JSON.stringify({ ...config, ...modules }));
   const { headers } = attached;
   const setup = { port, upstream, scenario: scenario.name, configFile };
   const running = await launch(subject, setup, scenario.path, logFile, headers?.[0]);

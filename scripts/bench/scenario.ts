@@ -27,6 +27,8 @@ export interface Attached {
   readonly service?: object;
   readonly endpoint?: object;
   readonly backend?: object;
+  /** Folder with modules that they name. */
+  readonly modules?: string;
   /** Headers of the requests, one set after another. Default: none. */
   readonly headers?: readonly Readonly<Record<string, string>>[];
 }
