@@ -1,5 +1,5 @@
 import { backendSchema, endpointSchema } from './endpoint-schema.ts';
-import type { Schema } from './schema.ts';
+import type { PipeRules, Schema } from './schema.ts';
 
 const {
   concurrent_calls: concurrentCalls,
@@ -47,11 +47,12 @@ export function pipeSchema<const Fields extends { readonly [field: string]: Sche
   options: { readonly description: string; readonly components?: readonly string[] },
 ) {
   const { components, description } = options;
+  const pipe: PipeRules = components ? { components } : {};
   return {
     type: 'object',
     description,
     required: ['backend'],
-    pipe: components ? { components } : {},
+    pipe,
     properties: { ...pipeFields, ...fields },
   } as const satisfies Schema;
 }

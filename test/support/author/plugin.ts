@@ -20,10 +20,10 @@ export const plugin = definePlugin({
   offers: [directory],
   takes: [directory],
   places: [
-    atEndpoint(schema, ({ config, take }) => {
+    atEndpoint(schema, ({ config, take, setting }) => {
       const known = take(directory);
       const team: string = known?.get(config.team) ?? config.team;
-      const patience: number = config.patience;
+      const patience: number = Math.min(config.patience, setting('timeout'));
       return {
         sets: ['X-Patience'],
         endpoint: after((reply) => reply.headers.set('X-Team', `${team} ${patience}`)),
