@@ -1,10 +1,10 @@
-import { ConfigError, type EndpointConfig, type Plugin, type PluginSource } from '#contract';
+import { ConfigError, type EndpointConfig, type Plugin, type PluginSource, type ServiceConfig } from '#contract';
 import { containedAttachment } from '../containment/contained-attachment.ts';
 import type { Containment, FilePlugin } from '../containment/containment.ts';
 import type { FaultMeter } from '../containment/hook-guard.ts';
 import { PlaceGuards } from '../containment/place-guards.ts';
 import { messageOf, placeIn, stackOf } from '../containment/source-place.ts';
-import { type PluginPolicies, policyOf } from '../contract/internal.ts';
+import { policyOf } from '../contract/internal.ts';
 import { runBounded } from '../registry/loading/run-bounded.ts';
 
 /** Longest time for a plugin to attach at one place, in milliseconds. */
@@ -24,7 +24,7 @@ function isProven(source: PluginSource): boolean {
 
 /** What a build says of the containment of plugins from files. */
 export interface Contains {
-  readonly config: { readonly plugin?: PluginPolicies };
+  readonly config: ServiceConfig;
   /** Null where nothing serves, in a dry run and in a test of one plugin: failures are then seen as they are. */
   readonly containment: Containment | null;
   readonly faultMeter: FaultMeter;

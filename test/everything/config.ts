@@ -21,11 +21,13 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
   return {
     version: 3,
     name: 'everything',
+    plugin: { folder: 'test/everything/plugins/' },
     host: [upstream],
     timeout: '5s',
     extra_config: {
       router: { return_error_msg: true, disable_access_log: false },
       'admin/reload': { drain_timeout: '10s' },
+      'plugin/http-server': { name: ['passing'] },
       'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['GET', 'POST'] },
       'security/http': { content_type_nosniff: true, frame_deny: true },
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
@@ -115,10 +117,22 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
             properties: { item: { type: 'string' } },
           },
         },
-        backend: [{ url_pattern: '/orders', extra_config: { 'backend/http': { return_error_details: 'orders' } } }],
+        backend: [
+          {
+            url_pattern: '/orders',
+            extra_config: {
+              'backend/http': { return_error_details: 'orders' },
+              'plugin/http-client': { name: 'passing' },
+            },
+          },
+        ],
       },
       {
         endpoint: '/graph/{id}',
+        extra_config: {
+          'plugin/middleware': { name: ['passing'] },
+          'plugin/req-resp-modifier': { name: ['passing'] },
+        },
         backend: [
           {
             url_pattern: '/graphql',

@@ -1,0 +1,18 @@
+/** What handlers are given is as loose as a module of another product has it. */
+type Next = (request: unknown) => unknown;
+interface Client {
+  defaultClient(request: unknown): unknown;
+}
+
+/** One handler of each kind, none of which changes what is answered but for a field of the graph. */
+export const plugin = {
+  name: 'passing',
+  apiVersion: 1,
+  httpServer: () => (request: unknown, next: Next) => next(request),
+  httpClient: (_config: unknown, host: Client) => (request: unknown) => host.defaultClient(request),
+  middleware: () => (_context: unknown, request: unknown, next: Next) => next(request),
+  responseModifier: () => (response: { data: Record<string, unknown> }) => {
+    response.data['modified'] = true;
+    return response;
+  },
+};
