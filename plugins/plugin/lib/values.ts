@@ -36,10 +36,14 @@ class Holder<T> {
   }
 }
 
-const holders = new WeakMap<object, Holder<unknown>>();
+/** Under it named values give their holder: to find it in a WeakMap would cost more than everything else. */
+const HOLDER = Symbol('holder');
 
 const traps: ProxyHandler<Holder<unknown>> = {
-  get: ({ values, spelling }, name) => (typeof name === 'string' ? values[spelling.spell(name)] : undefined),
+  get(holder, name) {
+    if (typeof name === 'string') return holder.values[holder.spelling.spell(name)];
+    return name === HOLDER ? holder : undefined;
+  },
   has: ({ values, spelling }, name) => typeof name === 'string' && spelling.spell(name) in values,
   set({ values, spelling }, name, value) {
     if (typeof name !== 'string') return false;
@@ -62,10 +66,7 @@ const traps: ProxyHandler<Holder<unknown>> = {
 
 /** Values that can be looked up in any spelling and changed in place. @param read makes the values, without a prototype. */
 export function namedValues<T>(spelling: Spelling<T>, read: () => Named<T>): Named<T> {
-  const holder = new Holder(spelling, read);
-  const proxy = new Proxy(holder as Holder<unknown>, traps) as unknown as Named<T>;
-  holders.set(proxy, holder as Holder<unknown>);
-  return proxy;
+  return new Proxy(new Holder(spelling, read) as Holder<unknown>, traps) as unknown as Named<T>;
 }
 
 /**
@@ -74,7 +75,7 @@ export function namedValues<T>(spelling: Spelling<T>, read: () => Named<T>): Nam
  * @returns null where nobody has looked at them, so that they are what they were.
  */
 export function valuesOf<T>(given: object, spelling: Spelling<T>, isElsewhere = false): Named<T> | null {
-  const holder = holders.get(given) as Holder<T> | undefined;
+  const holder = (given as { readonly [HOLDER]?: Holder<T> })[HOLDER];
   if (holder) return holder.isOpen || isElsewhere ? holder.values : null;
   const values: Named<T> = Object.create(null);
   for (const [name, value] of Object.entries(given)) {
