@@ -35,6 +35,8 @@ export interface AuditSubject {
   /** Of endpoints and agents together. */
   readonly backendCount: number;
   readonly components: readonly AuditedComponent[];
+  /** Those of the document, before old forms are read as present ones; their pointers are the document's. */
+  readonly written: readonly AuditedComponent[];
   readonly files: AuditedFiles;
   /** Pointers of secrets that stand in the configuration as they are. */
   secrets(): readonly string[];
@@ -56,6 +58,8 @@ export interface AuditRule {
   readonly recommends?: readonly Namespace[];
   /** Rules that say more about the same place: where one of them is told, this one is not. */
   readonly yieldsTo?: readonly string[];
+  /** `find` looked at what is `written`: its pointers are the document's. */
+  readonly ofDocument?: true;
   /** What the configuration alone cannot decide is told, and does not fail the audit. */
   readonly isNote?: true;
   /** Pointers, by present names, of everything the rule objects to; the rule fires when there is any. */

@@ -1,5 +1,5 @@
 import type { AuditRule } from '#contract';
-import { injecting, using } from './find.ts';
+import { using, writtenInjecting } from './find.ts';
 
 /** Chapter 7: what has a better successor. */
 export const deprecatedRules: readonly AuditRule[] = [
@@ -23,7 +23,7 @@ export const deprecatedRules: readonly AuditRule[] = [
       ...(successor && { recommends: [successor] }),
       // Who is told to give up basic authentication is not told how to keep it.
       ...(name === 'basic-auth' && { yieldsTo: ['1.1.1'] }),
-      find: injecting(kind, name),
+      ...writtenInjecting(kind, name),
     }),
   ),
   ...(

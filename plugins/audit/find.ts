@@ -25,7 +25,17 @@ export function using(
 
 /** Objects to a plugin that is named in a `plugin/…` component. */
 export function injecting(kind: string, name: string): AuditRule['find'] {
-  return using([`plugin/${kind}`], undefined, ({ settings }) => [settings['name']].flat().includes(name));
+  return using([`plugin/${kind}`], undefined, (component) => names(component, name));
+}
+
+/** The same, also where it is an old form of something else. */
+export function writtenInjecting(kind: string, name: string): Pick<AuditRule, 'find' | 'ofDocument'> {
+  const isMeant = (component: AuditedComponent) => component.namespace === `plugin/${kind}` && names(component, name);
+  return { ofDocument: true, find: ({ written }) => written.filter(isMeant).map(({ pointer }) => pointer) };
+}
+
+function names({ settings }: AuditedComponent, name: string): boolean {
+  return [settings['name']].flat().includes(name);
 }
 
 /** Objects to endpoints. @param field of the endpoint that is wrong; default: the endpoint itself. */

@@ -27,7 +27,8 @@ export const requiredComponents: ServiceRule = (service, report, known) => {
 
 function isBelow({ endpoints }: ServiceConfig, { component, suits }: ExpectedBelow): boolean {
   return endpoints.some(({ extra_config: components }) => {
-    const config = Object.hasOwn(components, component) ? components[component] : undefined;
+    // An endpoint with mistakes may have none.
+    const config = isObject(components) && Object.hasOwn(components, component) ? components[component] : undefined;
     return isObject(config) && suits(config);
   });
 }

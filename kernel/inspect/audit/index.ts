@@ -72,11 +72,11 @@ export function audit(
   options: AuditOptions = {},
 ): AuditReport {
   const { positionOf = pointerOnly, files = localFiles, known = nothingKnown } = options;
-  const summary = summarize(config, files, known);
+  const summary = summarize(config, document, files, known);
   const results = new Map<string, ReadonlySet<string>>();
   const rules = all.filter((rule) => isWanted(rule, options));
-  for (const { id, find } of rules) {
-    const places = find(summary).map((pointer) => writtenAt(document, origin(pointer)));
+  for (const { id, find, ofDocument } of rules) {
+    const places = find(summary).map((pointer) => writtenAt(document, ofDocument ? pointer : origin(pointer)));
     results.set(id, new Set(places.filter(({ ignored }) => !ignored.has(id)).map(({ pointer }) => pointer)));
   }
   const recommendations = rules.flatMap(({ id, severity, message, isNote = false, yieldsTo = [] }) => {

@@ -11,24 +11,19 @@ import {
   type Level,
   type ServiceConfig,
 } from '#contract';
-import { joinPointer, type KnownPlugins, markedLiterals, secretLiterals } from '../../config/index.ts';
+import { joinPointer, type KnownPlugins, markedLiterals, presentName, secretLiterals } from '../../config/index.ts';
 
 /** The components and parts of a configuration, in order of declaration. */
-export function summarize(config: ServiceConfig, files: AuditedFiles, known: KnownPlugins): AuditSubject {
+export function summarize(
+  config: ServiceConfig,
+  document: unknown,
+  files: AuditedFiles,
+  known: KnownPlugins,
+): AuditSubject {
   const root = config as unknown as DataObject;
   const endpoints = partsOf<EndpointConfig>(config.endpoints, '/endpoints');
   const agents = partsOf<DataObject>(root['async_agent'], '/async_agent');
-  const holders: [Level, AuditedSection<unknown>][] = [['service', { config, pointer: '' }]];
-  for (const [level, sections] of [
-    ['endpoint', endpoints],
-    ['agent', agents],
-  ] as const) {
-    for (const section of sections as readonly AuditedSection<{ readonly backend?: unknown }>[]) {
-      holders.push([level, section]);
-      for (const backend of partsOf(section.config.backend, `${section.pointer}/backend`))
-        holders.push(['backend', backend]);
-    }
-  }
+  const holders = holdersIn(config, endpoints, agents);
   const components = holders.flatMap(([level, section]) => componentsOf(level, section));
   const backendCount = holders.filter(([level]) => level === 'backend').length;
   return {
@@ -38,18 +33,47 @@ export function summarize(config: ServiceConfig, files: AuditedFiles, known: Kno
     agents,
     backendCount,
     components,
+    written: writtenComponents(document, known),
     files,
     secrets: () => literalSecrets(config, components, known),
   };
 }
 
+function writtenComponents(document: unknown, known: KnownPlugins): AuditedComponent[] {
+  if (!isObject(document)) return [];
+  const [endpoints, agents] = [document['endpoints'], document['async_agent']];
+  const holders = holdersIn(document, partsOf(endpoints, '/endpoints'), partsOf(agents, '/async_agent'));
+  return holders
+    .flatMap(([level, section]) => componentsOf(level, section))
+    .map((component) => ({ ...component, namespace: presentName(component.namespace, known.compatibility) }));
+}
+
+/** Everything that may hold components. */
+function holdersIn(
+  config: unknown,
+  endpoints: readonly AuditedSection<unknown>[],
+  agents: readonly AuditedSection<unknown>[],
+): [Level, AuditedSection<unknown>][] {
+  const holders: [Level, AuditedSection<unknown>][] = [['service', { config, pointer: '' }]];
+  for (const [level, sections] of [
+    ['endpoint', endpoints],
+    ['agent', agents],
+  ] as const) {
+    for (const section of sections as readonly AuditedSection<{ readonly backend?: unknown } | null>[]) {
+      holders.push([level, section]);
+      for (const backend of partsOf(section.config?.backend, `${section.pointer}/backend`))
+        holders.push(['backend', backend]);
+    }
+  }
+  return holders;
+}
 function partsOf<T>(list: unknown, pointer: string): AuditedSection<T>[] {
   if (!Array.isArray(list)) return [];
   return list.map((config, index) => ({ config, pointer: joinPointer(pointer, index) }));
 }
 
 function componentsOf(level: Level, { config, pointer }: AuditedSection<unknown>): AuditedComponent[] {
-  const extra = (config as { readonly extra_config?: Data }).extra_config;
+  const extra = (config as { readonly extra_config?: Data } | null)?.extra_config;
   if (!isObject(extra)) return [];
   return Object.entries(extra).map(([namespace, settings]) => ({
     namespace,

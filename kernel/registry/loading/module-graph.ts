@@ -129,7 +129,12 @@ export class ModuleGraph {
   }
 
   #textOf(path: string): string {
-    return Buffer.from(this.#files.read(path)).toString('utf8');
+    try {
+      return Buffer.from(this.#files.read(path)).toString('utf8');
+    } catch (error) {
+      // Made here, few calls below the import that asked: a stack has ten of them.
+      throw new Error(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
+    }
   }
 }
 

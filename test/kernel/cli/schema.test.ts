@@ -156,7 +156,9 @@ describe('the schema of the configuration', () => {
     equal(widened(backend({ encoding: 'shout' })), false, 'an encoding that cannot read');
   });
 
-  for (const file of globSync('samples/**/gateway.json')) {
+  // Those of plugins are for schemas that know their plugins.
+  const samples = globSync('samples/**/gateway.json').filter((file) => !file.includes('samples/plugins/'));
+  for (const file of samples) {
     it(`accepts ${file}`, () => accepts(JSON.parse(readFileSync(file, 'utf8'))));
   }
 
@@ -261,7 +263,8 @@ describe('the schema of the configuration', () => {
 
   it('refuses an unknown key in every component', () => {
     for (const [key, definition] of Object.entries(schema.definitions)) {
-      if (definition['properties'] === undefined) continue;
+      // In a component of modules, other keys are the names of modules.
+      if (definition['properties'] === undefined || key.includes('.plugin.')) continue;
       const check = new Ajv({ strict: false, allErrors: true, validateSchema: false }).compile({
         ...definition,
         definitions: schema.definitions,
