@@ -25,9 +25,10 @@ export const requiredComponents: ServiceRule = (service, report, known) => {
   }
 };
 
+/** What is not sound may be anything: it is not looked into. */
 function isBelow({ endpoints }: ServiceConfig, { component, suits }: ExpectedBelow): boolean {
-  return endpoints.some(({ extra_config: components }) => {
-    // An endpoint with mistakes may have none.
+  return endpoints.some((endpoint: unknown) => {
+    const components = isObject(endpoint) ? endpoint['extra_config'] : undefined;
     const config = isObject(components) && Object.hasOwn(components, component) ? components[component] : undefined;
     return isObject(config) && suits(config);
   });
