@@ -13,9 +13,17 @@ import {
   type Site,
   timerMs,
 } from '#contract';
-import { ClientBuckets } from './client-buckets.ts';
+import { ClientBuckets } from '../../services/buckets/client-buckets.ts';
+import {
+  batchOf,
+  fullBucket,
+  giveBack,
+  type Limit,
+  limitOf,
+  take,
+  takeMore,
+} from '../../services/buckets/token-bucket.ts';
 import { identifyBy, type Strategy, strategies } from './client-identity.ts';
-import { batchOf, fullBucket, giveBack, type Limit, limitOf, take, takeMore } from './token-bucket.ts';
 
 /** A limit on requests: for everybody together, for each client, or both. */
 export const requestLimitSchema = {

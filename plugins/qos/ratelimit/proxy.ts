@@ -8,8 +8,8 @@ import {
   Reply,
   type Schema,
 } from '#contract';
+import { batchOf, fullBucket, giveBack, limitOf, take, takeMore } from '../../services/buckets/token-bucket.ts';
 import { placeOf } from '../lib/backend-place.ts';
-import { batchOf, fullBucket, giveBack, limitOf, take, takeMore } from '../lib/token-bucket.ts';
 
 const schema = {
   type: 'object',

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ClientBuckets } from '../../../../plugins/qos/lib/client-buckets.ts';
-import { limitOf } from '../../../../plugins/qos/lib/token-bucket.ts';
+import { ClientBuckets } from '../../../../plugins/services/buckets/client-buckets.ts';
+import { limitOf } from '../../../../plugins/services/buckets/token-bucket.ts';
 
 const limit = limitOf(1, 600_000, 1);
 const idleMs = 600_000;

@@ -1,5 +1,12 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { batchOf, fullBucket, giveBack, limitOf, take, takeMore } from '../../../../plugins/qos/lib/token-bucket.ts';
+import {
+  batchOf,
+  fullBucket,
+  giveBack,
+  limitOf,
+  take,
+  takeMore,
+} from '../../../../plugins/services/buckets/token-bucket.ts';
 
 describe('token bucket', () => {
   it('derives the capacity from the rate of one second', () => {
