@@ -19,10 +19,6 @@ export const order: Order = {
     'plugin/http-server',
     'security/http',
     'security/bot-detector',
-    // Before any credentials are looked at, and after those who say where a request comes from.
-    'qos/ratelimit/service',
-    'qos/ratelimit/service/redis',
-    'qos/ratelimit/tiered',
     'modifier/request-body-extractor',
     'modifier/lua-endpoint',
     'modifier/response-headers',
@@ -38,6 +34,11 @@ export const order: Order = {
     'telemetry/metrics',
     'security/cors',
     'security/http',
+    // Limits of the whole service: once it is known that there is an endpoint, before anything of it looks at the request.
+    'qos/ratelimit/service',
+    'qos/ratelimit/service/redis',
+    'service: qos/ratelimit/tiered',
+    'service: governance/quota',
     'security/bot-detector',
     'modifier/response-headers',
     'modifier/request-body-extractor/early',
@@ -49,9 +50,9 @@ export const order: Order = {
     'security/policies',
     'modifier/lua-endpoint',
     // The limiters stand inside authentication: requests that are refused for their credentials spend nothing.
-    'qos/ratelimit/tiered',
     'qos/ratelimit/router',
     'qos/ratelimit/router/redis',
+    'qos/ratelimit/tiered',
     'governance/quota',
     'websocket',
     'ai/mcp',

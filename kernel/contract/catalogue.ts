@@ -48,5 +48,8 @@ export interface Compatibility {
 /** The phases of a request in which wraps have an order. */
 export type Phase = 'middleware' | 'request' | 'endpoint' | 'proxy' | 'backend' | 'transport';
 
-/** For each phase the namespaces that stand in it, outermost first. */
+/**
+ * For each phase the namespaces that stand in it, outermost first. `service: NAME` is the place of what a component at the root
+ * attaches to each endpoint or backend, where that is not the place of NAME itself.
+ */
 export type Order = Readonly<Record<Phase, readonly Namespace[]>>;

@@ -32,6 +32,8 @@ export interface Attached<A> {
   /** Where its configuration stands. */
   readonly pointer: string;
   readonly reads: Reads;
+  /** The service attaches it to each of its endpoints or backends. */
+  readonly ofService?: true;
 }
 
 /**

@@ -69,7 +69,7 @@ export function attachEndpoint(
     const handed = collecting(build, origin, () =>
       attachContained(build, plugin, origin, endpoint, () => at.eachEndpoint!(site)),
     );
-    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads });
+    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads, ofService: true });
   }
   return attached;
 }
@@ -119,7 +119,7 @@ export function attachBackend(
     const handed = collecting(build, origin, () =>
       attachContained(build, plugin, origin, endpoint, () => at.eachBackend!(site)),
     );
-    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads });
+    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads, ofService: true });
   }
   const protocol = findProtocol(context, attached, pointer, stance, output);
   if (!protocol?.hostless && !mayBeReached && backend.host.length === 0) {

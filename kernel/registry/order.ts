@@ -1,25 +1,32 @@
 import type { Namespace, Order, Phase, Plugin } from '#contract';
 
+/** What stands in a phase. */
+interface Standing {
+  readonly plugin: Plugin;
+  /** The service attaches it to each of its endpoints or backends. */
+  readonly ofService?: true;
+}
+
 /**
  * Sorts what stands in one phase, outermost first: by the order table; a plugin the table does not name stands beside
- * the one its `outside` or `inside` names, be that in the table or not, else innermost.
+ * the one its `outside` or `inside` names, be that in the table or not, else innermost. What the service attaches may have a
+ * place of its own, as `service: NAME`.
  */
-export function sortByOrder<T extends { readonly plugin: Plugin }>(
-  items: readonly T[],
-  order: Order,
-  phase: Phase,
-): T[] {
+export function sortByOrder<T extends Standing>(items: readonly T[], order: Order, phase: Phase): T[] {
   if (items.length < 2) return items.slice();
   const listed = order[phase];
   const others = new Map(items.map(({ plugin }) => [plugin.name, plugin]));
   return items
-    .map((item, index) => ({ item, rank: standingOf(item.plugin, listed, others).rank, index }))
+    .map((item, index) => {
+      const own = item.ofService ? listed.indexOf(`service: ${item.plugin.name}`) : -1;
+      return { item, rank: own >= 0 ? own : standingOf(item.plugin, listed, others).rank, index };
+    })
     .sort((a, b) => a.rank - b.rank || a.index - b.index)
     .map(({ item }) => item);
 }
 
 /** Where a plugin stands, and how many neighbours away from the table. */
-interface Standing {
+interface Place {
   readonly rank: number;
   readonly away: number;
 }
@@ -30,12 +37,12 @@ function standingOf(
   listed: readonly Namespace[],
   others: ReadonlyMap<Namespace, Plugin>,
   asking: readonly Plugin[] = [],
-): Standing {
+): Place {
   const at = listed.indexOf(plugin.name);
   if (at >= 0) return { rank: at, away: 0 };
   const innermost = { rank: listed.length, away: 0 };
   if (asking.includes(plugin)) return innermost;
-  const beside = (name: Namespace | undefined, direction: -1 | 1): Standing | undefined => {
+  const beside = (name: Namespace | undefined, direction: -1 | 1): Place | undefined => {
     const place = name === undefined ? -1 : listed.indexOf(name);
     const other = name === undefined ? undefined : others.get(name);
     if (place < 0 && !other) return undefined;

@@ -44,6 +44,19 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('rate-limit', () => ({
     endpoint: { 'qos/ratelimit/router': { max_rate: 1e6, client_max_rate: 1e6, strategy: 'ip' } },
   })),
+  scenario('rate-limit-service', () => ({
+    service: { 'qos/ratelimit/service': { max_rate: 1e6, client_max_rate: 1e6, strategy: 'ip' } },
+  })),
+  // Three plans, of which the last one is meant.
+  scenario('rate-limit-tiered', () => ({
+    endpoint: {
+      'qos/ratelimit/tiered': {
+        tier_key: 'X-Plan',
+        tiers: [{ tier_value: 'gold' }, { tier_value: 'silver' }, { tier_value: 'free', ratelimit: { max_rate: 1e6 } }],
+      },
+    },
+    headers: [{ 'x-plan': 'free' }],
+  })),
   scenario('rate-limit-proxy', () => ({
     backend: { 'qos/ratelimit/proxy': { max_rate: 1e6, capacity: 1e6 } },
   })),

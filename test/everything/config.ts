@@ -41,6 +41,7 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
         token_keys: ['jti', 'sub'],
       },
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
+      'qos/ratelimit/service': { max_rate: 1e6, client_max_rate: 1e6 + round, strategy: 'ip' },
       'modifier/lua-endpoint': { pre: "ctx.load():headers('X-Scripted', 'client')" },
       'telemetry/logging': { level: 'INFO', prefix: 'everything', stdout: true },
       'telemetry/influx': { address: upstream, ttl: '1s' },
@@ -71,6 +72,10 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
           'security/bot-detector': { deny: ['BadClient'] },
           'validation/cel': [{ check_expr: "JWT.sub != 'mallory' && size(req_params.Id) < 20" }],
           'qos/ratelimit/router': { max_rate: 1e6, client_max_rate: 1e6 + round, strategy: 'ip' },
+          'qos/ratelimit/tiered': {
+            tier_key: 'X-Plan',
+            tiers: [{ tier_value_as: '*', ratelimit: { max_rate: 1e6 + round } }],
+          },
           proxy: { combiner: 'deep' },
         },
         backend: [

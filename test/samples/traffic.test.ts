@@ -32,6 +32,12 @@ describe('the sample of traffic', () => {
     equal(Number(responses[2]!.headers['retry-after']) > 0, true);
   });
 
+  it('answers a caller as often as the plan says', async () => {
+    const plan = async (headers: Record<string, string>) =>
+      (await sample.gateway.inject({ url: '/plans/1', headers: { 'user-agent': 'curl/8.1', ...headers } })).statusCode;
+    deepEqual([await plan({}), await plan({}), await plan({ 'x-plan': 'gold' })], [200, 429, 200]);
+  });
+
   it('answers without the cart when that was called just now', async () => {
     deepEqual(Object.keys((await ask('/home/1')).json()), ['name', 'cart']);
     const second = await ask('/home/1');

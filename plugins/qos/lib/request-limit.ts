@@ -110,6 +110,13 @@ export type Admit = (request: ClientRequest) => Admitted;
 const clientLimited = new CallError('RATELIMIT_CLIENT', 'rate limit exceded', { view: { status: 429, body: '' } });
 const allLimited = new CallError('RATELIMIT_ALL', 'rate limit exceded', { view: { status: 503, body: '' } });
 
+/** The two limits of a configuration; `admit` asks that of the client first. */
+export interface RequestLimit {
+  readonly admit: Admit;
+  /** The limit of all clients alone; null where there is none. */
+  readonly admitAll: (() => Admitted) | null;
+}
+
 /** A client not seen for this long, in milliseconds, is forgotten; with longer periods after the period. */
 const IDLE_MS = 600_000;
 
@@ -126,7 +133,7 @@ export function requestLimit(
   config: RequestLimitConfig,
   place: DataObject,
   pointer = '',
-): Admit | null {
+): RequestLimit | null {
   const { max_rate: rate, client_max_rate: clientRate, every, key } = config;
   if (rate === undefined && clientRate === undefined) {
     throw site.fault('RATELIMIT_RATE', pointer, 'neither max_rate nor client_max_rate is set');
@@ -155,10 +162,10 @@ export function requestLimit(
       },
     );
   if (all) log.debug(`[Ratelimit] Rate ${rate} every ${every}ms, capacity ${all.capacity}`);
-  const admitAll = () => (takeFromAll ? settle(takeFromAll(), all, 503, allLimited) : undefined);
+  const admitAll = takeFromAll && (() => settle(takeFromAll(), all, 503, allLimited));
 
   const each = clientRate && strategy ? limitOf(clientRate, every, config.client_capacity) : null;
-  if (!each || !strategy) return all && admitAll;
+  if (!each || !strategy) return admitAll && { admit: admitAll, admitAll };
   const identify = identifyBy(strategy, key);
   const idleMs = every > IDLE_MS ? every * (1 + Math.random() / 4) : IDLE_MS;
   const takeFromClient = site.lease(
@@ -174,13 +181,14 @@ export function requestLimit(
   sweep(site, { ...place, of: 'clients', strategy, key }, idleMs, config.cleanup_period);
   log.debug(`[Ratelimit] Client rate ${clientRate} every ${every}ms, capacity ${each.capacity}, by ${strategy} ${key}`);
 
-  return (request) => {
+  const admit: Admit = (request) => {
     const identity = identify(request);
     if (identity === '') return refuse(429, { error: clientLimited });
     const refusal = settle(takeFromClient(identity), each, 429, clientLimited);
-    if (refusal instanceof Promise) return refusal.then((refused) => refused ?? admitAll());
-    return refusal ?? admitAll();
+    if (refusal instanceof Promise) return refusal.then((refused) => refused ?? admitAll?.());
+    return refusal ?? admitAll?.();
   };
+  return { admit, admitAll };
 }
 
 /** What is set and limits nothing, since the rate it belongs to is not set. */

@@ -1,5 +1,6 @@
-import { atEndpoint, before, definePlugin, type EndpointSite, findNear, paramKey } from '#contract';
-import { type RequestLimitConfig, requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
+import { atEndpoint, before, definePlugin } from '#contract';
+import { refuseUnknownParam } from '../lib/param-of-path.ts';
+import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 /**
  * Limits how many requests one endpoint accepts. Counters live in memory, once for all workers, and belong to the endpoint's method and
@@ -12,27 +13,10 @@ export const plugin = definePlugin({
   leaves: ['requests', 'data'],
   places: [
     atEndpoint(requestLimitSchema, (site) => {
-      refuseUnknownParam(site);
+      refuseUnknownParam(site, site.config);
       const { method, endpoint } = site.endpoint;
-      const admit = requestLimit(site, site.config, { method, endpoint });
-      return admit ? { endpoint: before(admit) } : {};
+      const limit = requestLimit(site, site.config, { method, endpoint });
+      return limit ? { endpoint: before(limit.admit) } : {};
     }),
   ],
 });
-
-/** A path variable the endpoint does not have would refuse every request. */
-function refuseUnknownParam(site: EndpointSite<RequestLimitConfig>): void {
-  const { strategy, key } = site.config;
-  if (strategy?.toLowerCase() !== 'param' || key === '') return;
-  const path = site.endpoint.endpoint;
-  const known = path.includes(`{${key}}`) || (path.endsWith('/*') && paramKey(key) === 'Wildcard');
-  if (known) return;
-  const near = findNear(
-    key,
-    Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name!),
-  );
-  throw site.fault('RATELIMIT_KEY', '/key', `the endpoint has no placeholder {${key}}`, {
-    hint: near && `did you mean "${near.name}"?`,
-    fix: near?.isSure ? { value: near.name } : undefined,
-  });
-}

@@ -14,7 +14,6 @@ const ofEndpoints = [
   'modifier/response-body',
   'modifier/response-body-generator',
   'qos/ratelimit/router/redis',
-  'qos/ratelimit/tiered',
   'security/policies',
   'validation/response-json-schema',
   'websocket',

@@ -45,6 +45,27 @@ describe('plugins that the table of the order does not name', () => {
   });
 });
 
+describe('what a component at the root attaches to every endpoint', () => {
+  const table = { ...order, endpoint: ['service: limit', 'keys', 'limit'] };
+  const standing = (...items: { name: string; ofService?: true }[]) =>
+    sortByOrder(
+      items.map(({ name, ...rest }) => ({ plugin: named(name), ...rest })),
+      table,
+      'endpoint',
+    ).map(({ plugin, ofService }) => `${plugin.name}${ofService ? ' of the service' : ''}`);
+
+  it('stands at the place that the table has for it, apart from that of the endpoint', () => {
+    deepEqual(standing({ name: 'limit' }, { name: 'keys' }, { name: 'limit', ofService: true }), [
+      'limit of the service',
+      'keys',
+      'limit',
+    ]);
+  });
+  it('stands with that of the endpoint where the table has no other place', () => {
+    deepEqual(standing({ name: 'limit' }, { name: 'keys', ofService: true }), ['keys of the service', 'limit']);
+  });
+});
+
 describe('a component that answers by itself', () => {
   const nothing = { type: 'object', properties: {} } as const;
   const pass = <R>(next: Step<R>): Step<R> => next;

@@ -1,0 +1,27 @@
+import { atService, before, definePlugin } from '#contract';
+import { lacksParam } from '../lib/param-of-path.ts';
+import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
+
+/**
+ * Limits how many requests all endpoints together accept, before anything of an endpoint looks at them. Counters live in
+ * memory, once for all workers; they survive a reload, also one that changes the limit, which then applies at once. A path
+ * variable tells clients apart at the endpoints that have it; elsewhere the limit of a client does not apply.
+ */
+export const plugin = definePlugin({
+  name: 'qos/ratelimit/service',
+  description: 'Limits how many requests all endpoints together accept from all clients and from each of them.',
+  leaves: ['requests', 'data'],
+  places: [
+    atService(requestLimitSchema, (site) => {
+      const limit = requestLimit(site, site.config, { of: 'service' });
+      if (!limit) return {};
+      const { admit, admitAll } = limit;
+      return {
+        eachEndpoint: ({ endpoint }) => {
+          const hook = lacksParam(endpoint.endpoint, site.config) ? admitAll : admit;
+          return hook ? { endpoint: before(hook) } : {};
+        },
+      };
+    }),
+  ],
+});

@@ -1,0 +1,113 @@
+import {
+  type AtEndpoint,
+  atEndpoint,
+  atService,
+  before,
+  type Call,
+  type ClientRequest,
+  type DataObject,
+  definePlugin,
+  type Infer,
+  type Schema,
+  type Site,
+} from '#contract';
+import { tierFields, tierFinder, tierKeySchema } from '../../services/tiers.ts';
+import { lacksParam, refuseUnknownParam } from '../lib/param-of-path.ts';
+import { type Admitted, type RequestLimit, requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
+
+const schema = {
+  type: 'object',
+  title: 'Limits by plan',
+  examples: [
+    {
+      tier_key: 'X-Plan',
+      tiers: [
+        { tier_value: 'gold', ratelimit: { client_max_rate: 100, strategy: 'header', key: 'X-User' } },
+        {
+          tier_value: "value.matches('^Team-[a-z]+$')",
+          tier_value_as: 'policy',
+          ratelimit: { max_rate: 500, client_max_rate: 20, strategy: 'ip' },
+        },
+        { tier_value_as: '*', ratelimit: { client_max_rate: 5, strategy: 'ip' } },
+      ],
+    },
+  ],
+  required: ['tier_key', 'tiers'],
+  properties: {
+    tier_key: tierKeySchema,
+    tiers: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          ...tierFields,
+          ratelimit: {
+            ...requestLimitSchema,
+            description: 'The limit of this plan, for each attachment counted apart. Default: none.',
+          },
+        },
+      },
+      description: 'The plans, in order: the first that the header is of holds. Callers of none are not limited.',
+    },
+  },
+} as const satisfies Schema;
+
+type TieredConfig = Infer<typeof schema>;
+
+/**
+ * Limits requests by the plan of who sends them. Every plan counts for itself; counters are kept as those of
+ * `qos/ratelimit/router` are. At the root it stands before anything of an endpoint, at an endpoint behind authentication,
+ * and after `qos/ratelimit/router`, so that a plan may be a claim.
+ */
+export const plugin = definePlugin({
+  name: 'qos/ratelimit/tiered',
+  description: 'Limits requests by the plan of who sends them, for the whole service or one endpoint.',
+  leaves: ['requests', 'data'],
+  places: [
+    atService(schema, (site) => {
+      const limits = limitsOf(site, { of: 'service' });
+      if (limits.every((limit) => limit === null)) return {};
+      const decide = tierFinder(site);
+      return {
+        eachEndpoint: ({ endpoint }) => admitting(site, decide, limits, endpoint.endpoint),
+      };
+    }),
+    atEndpoint(schema, (site) => {
+      const { method, endpoint } = site.endpoint;
+      for (const [index, { ratelimit }] of site.config.tiers.entries()) {
+        if (ratelimit) refuseUnknownParam(site, ratelimit, `/tiers/${index}/ratelimit`);
+      }
+      const limits = limitsOf(site, { method, endpoint });
+      return admitting(site, tierFinder(site), limits, endpoint);
+    }),
+  ],
+});
+
+/** A limit for each tier, null for one that has none. Every attachment, and every plan there, has counters of its own. */
+function limitsOf(site: Site<TieredConfig>, place: DataObject): readonly (RequestLimit | null)[] {
+  return site.config.tiers.map(({ ratelimit, tier_value: plan, tier_value_as: as }, index) =>
+    ratelimit ? requestLimit(site, ratelimit, { ...place, plan, as }, `/tiers/${index}/ratelimit`) : null,
+  );
+}
+
+function admitting(
+  { config, log }: Site<TieredConfig>,
+  tierOf: (plan: string, call: Call) => number,
+  limits: readonly (RequestLimit | null)[],
+  path: string,
+): AtEndpoint {
+  const header = config.tier_key.toLowerCase();
+  const hooks = limits.map((limit, index) => {
+    const { ratelimit } = config.tiers[index]!;
+    return limit && (ratelimit && lacksParam(path, ratelimit) ? limit.admitAll : limit.admit);
+  });
+  return {
+    endpoint: before((request: ClientRequest, call: Call): Admitted => {
+      const plan = request.headers.get(header) ?? '';
+      const tier = tierOf(plan, call);
+      if (tier >= 0) return hooks[tier]?.(request);
+      log.debug(() => `[Tier] no tier is for ${JSON.stringify(plan.slice(0, 128))}`);
+      return undefined;
+    }),
+  };
+}

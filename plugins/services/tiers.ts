@@ -1,0 +1,84 @@
+import { type Call, isHeaderName, type Schema, type Site } from '#contract';
+import { compileExpression } from './cel/expression.ts';
+import { CelMistake } from './cel/mistake.ts';
+
+/** The header that holds the plan of a caller. */
+export const tierKeySchema = {
+  type: 'string',
+  minLength: 1,
+  description: 'Header that holds the plan; the first one counts where there are several.',
+  examples: ['X-Plan'],
+} as const satisfies Schema;
+
+/** What a tier says of the plans that it is for. */
+export const tierFields = {
+  tier_value: {
+    type: 'string',
+    description:
+      'The plan: its name, or with policy an expression (CEL) on `value`, the value of the header. The empty name is that of callers without the header.',
+    default: '',
+    examples: ['gold'],
+  },
+  tier_value_as: {
+    type: 'string',
+    enum: ['literal', 'policy', '*'],
+    description: 'What tier_value is: literal, a name in its case; policy, an expression; with * every plan is meant.',
+    default: 'literal',
+  },
+} as const satisfies Record<string, Schema>;
+
+/** A tier as it is configured. */
+export interface TierConfig {
+  readonly tier_value: string;
+  readonly tier_value_as: 'literal' | 'policy' | '*';
+}
+
+/** Whether a plan is that of a tier. @param value of the header, empty where there is none. */
+type Matches = (value: string, call: Call) => boolean;
+
+const variables = new Map([['value', 'string']] as const);
+
+/**
+ * Compiles the tiers of a configuration. Warnings: TIER_HIDDEN for one that no caller comes to.
+ * @returns position of the first tier that a plan is of; -1 for none.
+ * @throws ConfigError TIER_KEY, or a code of `compileExpression`.
+ */
+export function tierFinder(
+  site: Site<{ readonly tier_key: string; readonly tiers: readonly TierConfig[] }>,
+): (value: string, call: Call) => number {
+  const { tier_key: header, tiers } = site.config;
+  if (!isHeaderName(header)) throw site.fault('TIER_KEY', '/tier_key', `"${header}" is not a header name`);
+  warnOfHidden(site, tiers);
+  const all = tiers.map((tier, index) => matcherOf(site, tier, `/tiers/${index}`));
+  return (value, call) => {
+    for (let index = 0; index < all.length; index++) if (all[index]!(value, call)) return index;
+    return -1;
+  };
+}
+
+function matcherOf(site: Site<unknown>, { tier_value: plan, tier_value_as: as }: TierConfig, pointer: string): Matches {
+  if (as === '*') return () => true;
+  if (as === 'literal') return (value) => value === plan;
+  try {
+    const expression = compileExpression(plan, variables, site.use('patterns'));
+    return (value, call) => {
+      const verdict = expression.evaluate({ value }, Math.max(call.remainingMs, 0));
+      if (typeof verdict === 'string') site.log.debug(() => `[Tier] ${pointer}: ${verdict}`);
+      return verdict === true;
+    };
+  } catch (error) {
+    if (!(error instanceof CelMistake)) throw error;
+    const { code, message, hint, within } = error;
+    throw site.fault(code, `${pointer}/tier_value`, message, { hint, within });
+  }
+}
+
+function warnOfHidden(site: Site<unknown>, tiers: readonly TierConfig[]): void {
+  const all = tiers.findIndex(({ tier_value_as: as }) => as === '*');
+  for (const [index, { tier_value: plan, tier_value_as: as }] of tiers.entries()) {
+    const before = tiers.findIndex((tier) => tier.tier_value_as === as && tier.tier_value === plan);
+    const by = all >= 0 && all < index ? all : before;
+    if (by < index)
+      site.warn('TIER_HIDDEN', `/tiers/${index}`, `no caller comes to it: tier ${by} is for the same plan`);
+  }
+}

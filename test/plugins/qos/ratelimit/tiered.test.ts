@@ -1,0 +1,265 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import type { InjectOptions } from 'light-my-request';
+import { HeaderBag, makeRequest } from '#contract';
+import type { Operations } from '#kernel';
+import { silentLog } from '../../../../kernel/contract/internal.ts';
+import { type HarnessOptions, openHarness, type TestRequest } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/qos/ratelimit/tiered.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
+
+const of = (count: number) => ({
+  client_max_rate: count,
+  client_capacity: count,
+  every: '10m',
+  strategy: 'header',
+  key: 'X-User',
+});
+const gold = { tier_value: 'gold', ratelimit: of(3) };
+const silver = { tier_value: 'silver', ratelimit: of(1) };
+const plans = { tier_key: 'X-Plan', tiers: [gold, silver] as object[] };
+const everyone = { tier_value_as: '*', ratelimit: of(1) };
+
+const caller = (user: string | null, plan: string | null): TestRequest => ({
+  headers: { ...(user !== null && { 'X-User': user }), ...(plan !== null && { 'x-plan': plan }) },
+});
+
+async function limited(config: object, around: HarnessOptions = {}) {
+  const clock = { time: 0, now: () => clock.time };
+  const gate = await openHarness(plugin, 'endpoint', config, { services: { clock }, ...around });
+  const send = async (...requests: TestRequest[]) => {
+    const statuses: number[] = [];
+    for (const request of requests) statuses.push((await gate.send(request)).status);
+    return statuses;
+  };
+  return { clock, gate, send };
+}
+
+const mistakes = (promise: Promise<unknown>, ...expected: [string, string][]) =>
+  rejects(promise, ({ errors }) => {
+    deepEqual(
+      errors.map(({ code, pointer }: { code: string; pointer: string }) => [code, pointer]),
+      expected,
+    );
+    return true;
+  });
+
+describe('qos/ratelimit/tiered', () => {
+  it('case 1: limits a caller by the plan in a header', async () => {
+    const { send } = await limited(plans);
+    const one = caller('u1', 'gold');
+    deepEqual(await send(one, one, one, one), [200, 200, 200, 429]);
+  });
+
+  it('case 2: has another limit for another plan', async () => {
+    const { send } = await limited(plans);
+    const two = caller('u2', 'silver');
+    deepEqual(await send(two, two), [200, 429]);
+  });
+
+  it('case 3: counts each plan apart, for a caller who changes it too', async () => {
+    const { send } = await limited(plans);
+    const two = caller('u2', 'silver');
+    deepEqual(await send(two, two, caller('u2', 'gold')), [200, 429, 200]);
+  });
+
+  it('case 4: lets pass who has no plan, says so in the log, and counts nothing', async () => {
+    const lines: string[] = [];
+    const log = {
+      ...silentLog,
+      at: () => log,
+      debug: (line: unknown) => lines.push(typeof line === 'function' ? line() : String(line)),
+    };
+    const { send } = await limited(plans, { services: { log } });
+    deepEqual(await send(...new Array(5).fill(caller('u1', null))), [200, 200, 200, 200, 200]);
+    equal(lines.filter((line) => line.includes('[Tier] no tier is for ""')).length, 5);
+    deepEqual(await send(caller('u1', 'gold')), [200]);
+  });
+
+  it('case 5: takes * for everybody, also without the header', async () => {
+    const { send } = await limited({ ...plans, tiers: [gold, silver, everyone] });
+    const three = caller('u3', null);
+    deepEqual(await send(three, three, caller('u4', 'bronze')), [200, 429, 200]);
+  });
+
+  it('case 6: decides by an expression on the plan, else goes to the next tier', async () => {
+    const team = { tier_value: "value.matches('^Team-[a-z]+$')", tier_value_as: 'policy', ratelimit: of(1) };
+    const { send } = await limited({ ...plans, tiers: [team, { ...everyone, ratelimit: of(2) }] });
+    const [red, other] = [caller('u', 'Team-red'), caller('u', 'Team-1')];
+    deepEqual(await send(red, red, other, other, other), [200, 429, 200, 200, 429]);
+  });
+
+  it('case 7: tells plans apart by letter case', async () => {
+    const { send } = await limited(plans);
+    const one = caller('u1', 'Silver');
+    deepEqual(await send(one, one, one), [200, 200, 200]);
+  });
+
+  it('case 8: refuses a caller of a plan who cannot be told from others', async () => {
+    const { send } = await limited(plans);
+    deepEqual(await send(caller(null, 'gold')), [429]);
+  });
+
+  it('takes the first of several values of the header, and its name in any letter case', async () => {
+    const { gate } = await limited({ tier_key: 'x-PLAN', tiers: [gold, silver] });
+    const headers = new HeaderBag(['X-Plan', 'silver', 'X-Plan', 'gold', 'X-User', 'u']);
+    const request = makeRequest({ headers });
+    deepEqual([(await gate.send(request)).status, (await gate.send(request)).status], [200, 429]);
+  });
+
+  it('takes the first tier that matches', async () => {
+    const { gate, send } = await limited({ ...plans, tiers: [silver, { ...gold, tier_value: 'silver' }] });
+    const one = caller('u1', 'silver');
+    deepEqual(await send(one, one), [200, 429]);
+    deepEqual(
+      gate.warnings.map(({ code, pointer }) => [code, pointer]),
+      [['TIER_HIDDEN', '/tiers/1']],
+    );
+  });
+
+  it('takes the empty plan for callers without the header', async () => {
+    const { send } = await limited({ ...plans, tiers: [{ ratelimit: of(1) }] });
+    const one = caller('u1', null);
+    deepEqual(await send(one, one), [200, 429]);
+  });
+
+  it('limits nobody of a tier without a limit', async () => {
+    const { send } = await limited({ ...plans, tiers: [{ tier_value: 'gold' }, everyone] });
+    const one = caller('u1', 'gold');
+    deepEqual(await send(one, one, one, caller(null, 'gold')), [200, 200, 200, 200]);
+  });
+
+  it('takes an expression that fails as one that does not match', async () => {
+    const failing = { tier_value: 'int(value) > 3', tier_value_as: 'policy', ratelimit: of(1) };
+    const { send } = await limited({ ...plans, tiers: [failing] });
+    const [word, number] = [caller('u1', 'gold'), caller('u1', '7')];
+    deepEqual(await send(word, word, number, number), [200, 200, 200, 429]);
+  });
+
+  it('has one limit of all for everybody of a tier', async () => {
+    const tier = { tier_value: 'gold', ratelimit: { ...of(2), max_rate: 2, capacity: 2 } };
+    const { send } = await limited({ ...plans, tiers: [tier] });
+    deepEqual(await send(caller('a', 'gold'), caller('b', 'gold'), caller('c', 'gold')), [200, 200, 503]);
+  });
+
+  it('keeps the counts over a reload, in whatever order the tiers stand then', async () => {
+    const { gate, send } = await limited(plans);
+    const two = caller('u2', 'silver');
+    await send(two);
+    await gate.reload({ ...plans, tiers: [silver, gold] });
+    deepEqual(await send(two), [429]);
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('warns of what no caller comes to', async () => {
+    const { gate } = await limited({ ...plans, tiers: [everyone, gold, silver] });
+    deepEqual(
+      gate.warnings.map(({ code, pointer }) => [code, pointer]),
+      [
+        ['TIER_HIDDEN', '/tiers/1'],
+        ['TIER_HIDDEN', '/tiers/2'],
+      ],
+    );
+  });
+
+  it('refuses an expression that is none, at its place', () =>
+    mistakes(limited({ ...plans, tiers: [gold, { tier_value: 'value ==', tier_value_as: 'policy' }] }), [
+      'CEL_SYNTAX',
+      '/tiers/1/tier_value',
+    ]));
+
+  it('refuses an expression on anything else than the plan', () =>
+    mistakes(limited({ ...plans, tiers: [{ tier_value: "req_method == 'GET'", tier_value_as: 'policy' }] }), [
+      'CEL_NAME',
+      '/tiers/0/tier_value',
+    ]));
+
+  it('refuses a limit at its place', () =>
+    mistakes(limited({ ...plans, tiers: [gold, { tier_value: 'x', ratelimit: { client_max_rate: 1 } }] }), [
+      'RATELIMIT_STRATEGY',
+      '/tiers/1/ratelimit/strategy',
+    ]));
+
+  it('refuses a path variable that the endpoint does not have', () =>
+    mistakes(limited({ ...plans, tiers: [{ ratelimit: { client_max_rate: 1, strategy: 'param', key: 'id' } }] }), [
+      'RATELIMIT_KEY',
+      '/tiers/0/ratelimit/key',
+    ]));
+
+  it('refuses a header that is none', () =>
+    mistakes(limited({ ...plans, tier_key: 'X Plan' }), ['TIER_KEY', '/tier_key']));
+
+  for (const [what, config] of Object.entries({
+    'no header': { tiers: [] },
+    'no tiers': { tier_key: 'X-Plan' },
+    'an unknown way to compare': { ...plans, tiers: [{ tier_value: 'a', tier_value_as: 'regex' }] },
+    'an unknown field': { ...plans, tiers: [{ value: 'a' }] },
+  })) {
+    it(`refuses ${what}`, () => rejects(limited(config), { code: 'CONFIG_INVALID' }));
+  }
+
+  describe('in a gateway', () => {
+    let backend: TestBackend;
+    let gateway: Operations;
+
+    before(async () => {
+      backend = await startBackend(json({ ok: true }));
+    });
+    after(() => backend.close());
+    afterEach(() => gateway?.close());
+
+    const endpoint = (path: string, extra: object = {}) => ({
+      endpoint: path,
+      extra_config: extra,
+      backend: [{ host: [backend.url], url_pattern: '/' }],
+    });
+    const ask = async (...requests: InjectOptions[]) => {
+      const statuses: number[] = [];
+      for (const request of requests) statuses.push((await gateway.inject(request)).statusCode);
+      return statuses;
+    };
+    const by = (url: string, plan = 'silver'): InjectOptions => ({
+      url,
+      headers: { 'x-plan': plan, 'x-user': 'u', 'user-agent': 'bot' },
+    });
+
+    it('counts two endpoints with the same tiers apart', async () => {
+      const tiered = { [plugin.name]: plans };
+      gateway = await startGateway({ endpoints: [endpoint('/a', tiered), endpoint('/b', tiered)] });
+      deepEqual(await ask(by('/a'), by('/b'), by('/a')), [200, 200, 429]);
+    });
+
+    it('has at the root one set of counters for all endpoints, asked before anything of an endpoint', async () => {
+      const bots = { 'security/bot-detector': { deny: ['bot'] } };
+      gateway = await startGateway({
+        extra_config: { [plugin.name]: plans },
+        endpoints: [endpoint('/a'), endpoint('/b', bots)],
+      });
+      deepEqual(await ask(by('/a'), by('/b'), by('/b', 'gold'), by('/nope')), [200, 429, 403, 404]);
+    });
+
+    it('tells clients apart by a path variable, at the root where there is one', async () => {
+      const limit = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
+      gateway = await startGateway({
+        extra_config: { [plugin.name]: { tier_key: 'X-Plan', tiers: [{ tier_value_as: '*', ratelimit: limit }] } },
+        endpoints: [endpoint('/u/{id}'), endpoint('/b')],
+      });
+      deepEqual(await ask(by('/u/1'), by('/u/1'), by('/b'), by('/b')), [200, 429, 200, 200]);
+    });
+
+    it('is enforced after the plain limit of the endpoint, which takes a token first', async () => {
+      const router = { max_rate: 2, capacity: 2, every: '10m' };
+      gateway = await startGateway({
+        endpoints: [endpoint('/a', { [plugin.name]: plans, 'qos/ratelimit/router': router })],
+      });
+      deepEqual(await ask(by('/a'), by('/a'), by('/a')), [200, 429, 503]);
+    });
+
+    it('is not there at the root when no tier limits anything', async () => {
+      gateway = await startGateway({
+        extra_config: { [plugin.name]: { tier_key: 'X-Plan', tiers: [{ tier_value: 'gold' }] } },
+        endpoints: [endpoint('/a')],
+      });
+      deepEqual(await ask(by('/a', 'gold')), [200]);
+    });
+  });
+});
