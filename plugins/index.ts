@@ -37,6 +37,7 @@ const plugins: Manifest = {
   'modifier/lua-endpoint': () => import('./modifier/lua-endpoint.ts'),
   'modifier/lua-proxy': () => import('./modifier/lua-proxy.ts'),
   'modifier/martian': () => import('./modifier/martian/index.ts'),
+  'modifier/response-headers': () => import('./modifier/response-headers/index.ts'),
   'plugin/http-client': () => import('./plugin/http-client.ts'),
   'plugin/http-server': () => import('./plugin/http-server.ts'),
   'plugin/middleware': () => import('./plugin/middleware.ts'),

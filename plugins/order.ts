@@ -14,6 +14,8 @@ export const order: Order = {
     'telemetry/opencensus',
     'telemetry/metrics',
     'telemetry/moesif',
+    // Heads: those above see what was sent.
+    'modifier/response-headers',
     // Preflights are answered before anything else may refuse them, and no refusal lacks the headers of CORS.
     'security/cors',
     'plugin/http-server',
@@ -21,7 +23,6 @@ export const order: Order = {
     'security/bot-detector',
     'modifier/request-body-extractor',
     'modifier/lua-endpoint',
-    'modifier/response-headers',
     // Another path: immediately before the endpoint is looked for.
     'server/virtualhost',
     'server/static-filesystem',
@@ -40,7 +41,6 @@ export const order: Order = {
     'service: qos/ratelimit/tiered',
     'service: governance/quota',
     'security/bot-detector',
-    'modifier/response-headers',
     'modifier/request-body-extractor/early',
     'auth/api-keys',
     'auth/basic',

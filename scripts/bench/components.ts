@@ -118,6 +118,9 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
       },
     },
   })),
+  scenario('response-headers', () => ({
+    service: { 'modifier/response-headers': { add: { 'X-Served-By': ['gateway'] }, delete: ['X-Powered-By'] } },
+  })),
   // Handlers that do nothing: what it costs to hand requests and replies to modules.
   scenario('plugin-middleware', (folder) => ({
     endpoint: { 'plugin/middleware': { name: ['empty'] } },

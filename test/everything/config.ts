@@ -42,6 +42,7 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
       },
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
       'qos/ratelimit/service': { max_rate: 1e6, client_max_rate: 1e6 + round, strategy: 'ip' },
+      'modifier/response-headers': { add: { 'X-Served-By': ['gateway'] }, delete: ['X-Powered-By'] },
       'modifier/lua-endpoint': { pre: "ctx.load():headers('X-Scripted', 'client')" },
       'telemetry/logging': { level: 'INFO', prefix: 'everything', stdout: true },
       'telemetry/influx': { address: upstream, ttl: '1s' },

@@ -1,0 +1,96 @@
+import { canonicalHeaderName, type HeaderBag, isHeaderName, joinPointer, type Site } from '#contract';
+import type { HeaderRules } from './schema.ts';
+
+/** Changes the headers of one response. */
+export type Change = (headers: HeaderBag) => void;
+
+/** Lower-case names of what says how a message is cut: only who writes it knows. */
+const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'connection']);
+
+/**
+ * Compiles the rules to changes in the order in which they are made: added, replaced, renamed, deleted. So what is deleted is
+ * not there, whatever the others did.
+ *
+ * Warnings: HEADERS_FRAMING, HEADERS_DATE.
+ * @throws ConfigError HEADERS_NAME, HEADERS_VALUE.
+ */
+export function compileChanges(site: Site<HeaderRules>): readonly Change[] {
+  const { add = {}, replace = {}, rename = {}, delete: unwanted = [] } = site.config;
+  return [
+    ...Object.entries(add).flatMap(([written, values]) => {
+      const pointer = joinPointer('/add', written);
+      const name = writableName(site, pointer, written);
+      return name ? adding(name, checkedValues(site, pointer, values)) : [];
+    }),
+    ...Object.entries(replace).flatMap(([written, values]) => {
+      const pointer = joinPointer('/replace', written);
+      const name = writableName(site, pointer, written);
+      return name ? replacing(name, checkedValues(site, pointer, values)) : [];
+    }),
+    ...Object.entries(rename).flatMap(([written, target]) => {
+      const pointer = joinPointer('/rename', written);
+      const from = writableName(site, pointer, written);
+      const to = writableName(site, pointer, target);
+      return from && to ? renaming(from, to) : [];
+    }),
+    ...unwanted.flatMap((written, at) => {
+      const name = writableName(site, `/delete/${at}`, written);
+      return name ? (headers: HeaderBag) => headers.delete(name) : [];
+    }),
+  ];
+}
+
+function adding(name: string, values: readonly string[]): Change {
+  return (headers) => {
+    for (const value of values) headers.append(name, value);
+  };
+}
+
+function replacing(name: string, values: readonly string[]): Change {
+  const add = adding(name, values);
+  return (headers) => {
+    headers.delete(name);
+    add(headers);
+  };
+}
+
+function renaming(from: string, to: string): Change {
+  const source = from.toLowerCase();
+  return (headers) => {
+    const values = headers.getAll(source);
+    if (values.length === 0) return;
+    headers.delete(source);
+    headers.delete(to);
+    for (const value of values) headers.append(to, value);
+  };
+}
+
+/** The name as it is written on the wire; null for one that the rule cannot be about. */
+function writableName(site: Site<HeaderRules>, pointer: string, name: string): string | null {
+  if (!isHeaderName(name)) throw site.fault('HEADERS_NAME', pointer, `"${name}" is not a header name`);
+  const lower = name.toLowerCase();
+  if (framing.has(lower)) {
+    site.warn('HEADERS_FRAMING', pointer, `${name} belongs to the connection: the rule has no effect`, {
+      hint: 'leave it out',
+    });
+    return null;
+  }
+  if (lower === 'date') {
+    site.warn('HEADERS_DATE', pointer, 'Date is when the response was made, and caches reckon with it', {
+      hint: 'leave it out',
+    });
+  }
+  return canonicalHeaderName(name);
+}
+
+/** What may not stand in a header: control characters, and what has no place in one byte. */
+const forbidden = /[^\t\x20-\x7e\x80-\xff]/;
+
+function checkedValues(site: Site<HeaderRules>, pointer: string, values: readonly string[]): readonly string[] {
+  const at = values.findIndex((value) => forbidden.test(value));
+  if (at >= 0) {
+    const message = 'the value holds a character that no header can hold';
+    throw site.fault('HEADERS_VALUE', `${pointer}/${at}`, message, { hint: 'write printable ASCII or Latin-1' });
+  }
+  return values;
+}
