@@ -1,10 +1,11 @@
 import { Ajv } from 'ajv';
 import { type Data, type DataObject, isObject } from '#contract';
+import { equals } from '../../services/exact-values.ts';
 import { formats } from './drafts.ts';
 import type { SchemaNode } from './node.ts';
 import { isMultiple } from './numbers.ts';
 import type { SchemaSite } from './read.ts';
-import { createIdentify, eachDuplicate, equals } from './values.ts';
+import { createIdentify, eachDuplicate } from './values.ts';
 
 type JsonSchema = boolean | Record<string, unknown>;
 

@@ -1,8 +1,9 @@
 import type { Data, DataObject } from '#contract';
+import type { Numeric } from '../../services/exact-values.ts';
 import { checkCombinators } from './combinators.ts';
 import { checkArray, checkObject, checkProperties } from './containers.ts';
 import { Findings, type Path } from './findings.ts';
-import type { Numeric, Run, SchemaNode } from './node.ts';
+import type { Run, SchemaNode } from './node.ts';
 import { checkNumber } from './numbers.ts';
 import { checkCommon, checkString, kindOf } from './values.ts';
 

@@ -1,4 +1,5 @@
-import type { Data, DataObject, Pattern, RawNumber } from '#contract';
+import type { Data, DataObject, Pattern } from '#contract';
+import type { Numeric } from '../../services/exact-values.ts';
 import type { Draft } from './drafts.ts';
 import type { Findings, Path } from './findings.ts';
 
@@ -150,6 +151,3 @@ export interface Dependency {
   readonly key: string;
   readonly needs: readonly string[] | SchemaNode;
 }
-
-/** A JSON number as it is decoded: what JavaScript holds exactly, or its digits. */
-export type Numeric = number | RawNumber;

@@ -1,8 +1,9 @@
-import { type Data, isObject, printJson } from '#contract';
+import { type Data, printJson } from '#contract';
+import { equals, isNumeric, isWhole } from '../../services/exact-values.ts';
 import { formats } from './drafts.ts';
 import { type Findings, locate, type Path } from './findings.ts';
 import type { CommonRules, Identify, Kind, SchemaReader, StringRules, TypeRule } from './node.ts';
-import { compareNumbers, isNumeric, isWhole, numberKey } from './numbers.ts';
+import { numberKey } from './numbers.ts';
 
 export function readType(reader: SchemaReader): TypeRule | null {
   const type = reader.get('type');
@@ -79,19 +80,6 @@ function isHighSurrogate(unit: number): boolean {
 
 function isLowSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xdc00;
-}
-
-/** Equality of JSON values: numbers by value, objects whatever the order of their keys. */
-export function equals(a: Data, b: Data): boolean {
-  if (a === b) return true;
-  if (isNumeric(a)) return isNumeric(b) && compareNumbers(a, b) === 0;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equals(item, b[index]!));
-  }
-  if (!isObject(a) || !isObject(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && equals(a[key]!, b[key]!));
 }
 
 export function createIdentify(): Identify {

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { parseExact } from '#contract';
-import type { Numeric } from '../../../plugins/validation/json-schema/node.ts';
-import { compareNumbers, isMultiple, isWhole, numberKey } from '../../../plugins/validation/json-schema/numbers.ts';
+import { compareNumbers, isWhole, type Numeric } from '../../../plugins/services/exact-values.ts';
+import { isMultiple, numberKey } from '../../../plugins/validation/json-schema/numbers.ts';
 import { compileValidator } from '../../../plugins/validation/json-schema/validator.ts';
 import { site } from './json-schema.ts';
 
