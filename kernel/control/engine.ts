@@ -19,6 +19,8 @@ export interface Engine {
   readonly containment: Containment;
   /** What no connection of this process may lead to. */
   readonly denied: DeniedAddresses;
+  /** Writes the lines that wait and lets go of the process, unless it was told where logs go. */
+  closeLog(): void;
 }
 
 export interface EngineOptions {
@@ -40,7 +42,9 @@ export interface EngineOptions {
 
 /** Sets up the log, the registry and the generations of a process; none serves yet. */
 export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine {
-  const { debug, ask, events, reports, services, sinks = createSinks(), role = 'alone' } = options;
+  const { debug, ask, events, reports, services, role = 'alone' } = options;
+  const ownSinks = options.sinks ? null : createSinks();
+  const sinks = options.sinks ?? ownSinks!;
   const defaultLevel: LogLevel = debug ? 'DEBUG' : 'INFO';
   const log = createLog(joinLogging([], sinks, defaultLevel).application);
   const denied = new DeniedAddresses();
@@ -59,5 +63,5 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const containment = new Containment({ log, events, reports });
   const own = { log, sinks, version, defaultLevel, ask };
   const generations = new Generations({ registry, cache, mirrors, role, containment, ...own });
-  return { log, registry, generations, mirrors, denied, containment };
+  return { log, registry, generations, mirrors, denied, containment, closeLog: () => ownSinks?.close() };
 }

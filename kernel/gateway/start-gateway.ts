@@ -71,6 +71,7 @@ export class RunningGateway implements Operations {
   readonly #mirrors: Mirrors;
   readonly #denied: DeniedAddresses;
   readonly #own: OwnProcess;
+  readonly #closeLog: () => void;
   #pool: WorkerPool | null = null;
   #watcher: Watcher | null = null;
   /** The watcher on its way: there is one, however often it is asked for. */
@@ -80,12 +81,14 @@ export class RunningGateway implements Operations {
   #recording: Promise<void> | null = null;
 
   constructor(
-    { log, registry, generations, mirrors, denied, containment, events }: Engine & { readonly events: EventLog },
+    engine: Engine & { readonly events: EventLog },
     revisions: RevisionStore,
     source: Source,
     options: GatewayOptions,
   ) {
+    const { log, registry, generations, mirrors, denied, containment, events } = engine;
     const { port, debug, pluginFolder } = options;
+    this.#closeLog = engine.closeLog;
     this.events = events;
     this.log = log;
     this.revisions = revisions;
@@ -287,5 +290,6 @@ export class RunningGateway implements Operations {
     await this.containment.close();
     await Promise.race([this.#historyKept(), delay(HISTORY_MS, undefined, { ref: false })]);
     await this.#registry.close();
+    this.#closeLog();
   }
 }

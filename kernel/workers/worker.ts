@@ -164,5 +164,6 @@ export class Worker {
     await this.#engine.generations.close();
     await this.#engine.containment.close();
     await this.#engine.registry.close();
+    this.#engine.closeLog();
   }
 }

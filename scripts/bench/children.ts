@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type Serializable, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
 /** A process of the benchmark. Its output goes to a file: nobody's CPU is spent on reading it. */
@@ -9,7 +9,7 @@ export interface Child {
   /** What it wrote to both outputs. */
   output(): string;
   /** Asks over IPC; the next message is the answer. @throws Error after `timeoutMs`, or when the process ends before. */
-  message<T>(timeoutMs: number, question?: string): Promise<T>;
+  message<T>(timeoutMs: number, question?: Serializable): Promise<T>;
   /** Ends it: politely first, by force after two seconds. */
   stop(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function start(
     pid: child.pid ?? 0,
     ended,
     output,
-    message: <T>(timeoutMs: number, question?: string) => {
+    message: <T>(timeoutMs: number, question?: Serializable) => {
       const response = new Promise<T>((resolve) => child.once('message', (message) => resolve(message as T)));
       if (question !== undefined) child.send(question);
       const name = command.join(' ');

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { start, within } from './children.ts';
+import { type Child, start, within } from './children.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
 import { findWrk, readWrkReport } from './wrk.ts';
 
@@ -7,6 +7,8 @@ import { findWrk, readWrkReport } from './wrk.ts';
 export interface Generator {
   readonly name: string;
   run(order: LoadOrder): Promise<LoadReport>;
+  /** Ends what it started. */
+  close(): Promise<void>;
 }
 
 /** What a run may take beyond its duration, in milliseconds. */
@@ -23,17 +25,18 @@ export function chooseGenerator(seconds: number, folder: string): Generator {
   return wrk === undefined ? builtIn(folder) : withWrk(wrk, folder, builtIn(folder));
 }
 
-function builtIn(folder: string): Generator {
+/** The generator that can be asked for any time, and for headers that change. */
+export function builtIn(folder: string): Generator {
+  let child: Child | undefined;
   return {
     name: 'built-in',
-    async run(order) {
-      const command = [process.execPath, LOAD_FILE, JSON.stringify(order)];
-      const child = start(command, join(folder, 'load.log'), { ipc: true });
-      try {
-        return await child.message<LoadReport>(order.seconds * 1000 + OVERTIME_MS);
-      } finally {
-        await child.stop();
-      }
+    run(order) {
+      child ??= start([process.execPath, LOAD_FILE], join(folder, 'load.log'), { ipc: true });
+      return child.message<LoadReport>(order.seconds * 1000 + OVERTIME_MS, { ...order });
+    },
+    async close() {
+      await child?.stop();
+      child = undefined;
     },
   };
 }
@@ -54,5 +57,6 @@ function withWrk(file: string, folder: string, other: Generator): Generator {
         await child.stop();
       }
     },
+    close: () => other.close(),
   };
 }

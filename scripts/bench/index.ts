@@ -24,11 +24,13 @@
  * Scenarios: `no-op` passes 1 KiB as bytes; `json` decodes and encodes it; `filter` adds allow, mapping and group;
  * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. Their access log is off. `access-log` is
  * `no-op` with the log on, going to a file, for at least 200,000 requests. The scenarios of `components.ts` compare the
- * gateway without a component to the gateway with it; `more µs` is what it costs a request.
+ * gateway without a component to the gateway with it; `more µs` is what it costs a request. Both stand in one process and
+ * take turns of a tenth of a second, so that the collector treats them alike. Sockets make these figures uncertain by
+ * several µs: `node scripts/bench/in-process.ts` measures components without them.
  *
  * Every round is checked: sample answers before and after are compared as a whole, no answer under load may be other
  * than 2xx, and the bytes of all answers must add up. A scenario that fails shows no figures and makes the command fail.
- * Load comes from wrk when it is on PATH and `--seconds` is whole, else from load.ts.
+ * Load comes from wrk when it is on PATH and `--seconds` is whole, else, and for components, from load.ts.
  * `node scripts/bench/startup.ts` measures start and memory.
  */
 import { writeFileSync } from 'node:fs';
@@ -46,9 +48,9 @@ async function main(): Promise<number> {
   exitOnSignals();
   const { scenarios, noise, json, rounds, seconds, connections } = readOptions(process.argv.slice(2));
   const { folder, upstream, close } = await openStage();
+  const generator = chooseGenerator(seconds, folder);
   const outcomes: Outcome[] = [];
   try {
-    const generator = chooseGenerator(seconds, folder);
     const [cpu] = cpus();
     const facts = { node: process.version, cpu: cpu?.model ?? 'unknown', cores: cpus().length };
     console.log(
@@ -66,7 +68,7 @@ async function main(): Promise<number> {
     const run = { ...facts, load: generator.name, connections, rounds, seconds };
     if (json !== undefined) writeFileSync(json, JSON.stringify({ ...run, scenarios: outcomes }, null, 2) + '\n');
   } finally {
-    await close();
+    await Promise.all([generator.close(), close()]);
   }
   return outcomes.some((outcome) => 'failed' in outcome) ? 1 : 0;
 }

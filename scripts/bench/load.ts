@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 
 /**
  * The load generator for machines without wrk, a process of its own: as many requests as the connections carry, one at a
- * time on each. Argument: a `LoadOrder` as JSON. Sends its parent one `LoadReport` and ends.
+ * time on each. For each message, a `LoadOrder`, its parent gets a `LoadReport`.
  */
 export interface LoadOrder {
   readonly url: string;
@@ -28,66 +28,90 @@ export interface LoadReport {
 /** Longest wait for one answer, in milliseconds. */
 const PATIENCE_MS = 5000;
 
-const { url, connections, seconds, headersFile } = JSON.parse(process.argv[2] ?? '{}') as LoadOrder;
-const headers: Record<string, string>[] =
-  headersFile === undefined ? [{}] : JSON.parse(readFileSync(headersFile, 'utf8'));
-let turn = 0;
-const { origin, pathname, search } = new URL(url);
-const path = pathname + search;
-const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
-const latencies = createHistogram();
-let requests = 0;
-let bodyBytes = 0;
-let wrong = 0;
-let firstWrong = '';
+const pools = new Map<string, Pool>();
+const headerSets = new Map<string | undefined, { readonly sets: readonly Headers[]; turn: number }>();
 
-function noteWrong(what: string): void {
-  wrong += 1;
-  firstWrong ||= what;
+type Headers = Readonly<Record<string, string>>;
+
+/** One request after another until the time is over, on each connection; the connections stay for the next order. */
+async function load({ url, connections, seconds, headersFile }: LoadOrder): Promise<LoadReport> {
+  const headers = headersOf(headersFile);
+  const { origin, pathname, search } = new URL(url);
+  const path = pathname + search;
+  const pool = poolOf(origin, connections);
+  const latencies = createHistogram();
+  let requests = 0;
+  let bodyBytes = 0;
+  let wrong = 0;
+  let firstWrong = '';
+
+  function noteWrong(what: string): void {
+    wrong += 1;
+    firstWrong ||= what;
+  }
+
+  function keepAsking(until: number, done: () => void): void {
+    const started = performance.now();
+    if (started >= until) {
+      done();
+      return;
+    }
+    const next = () => keepAsking(until, done);
+    pool.dispatch(
+      { path, method: 'GET', headers: headers.sets[headers.turn++ % headers.sets.length]! },
+      {
+        onRequestStart() {},
+        onResponseStart(_controller, status) {
+          if (status < 200 || status > 299) noteWrong(`status ${status}`);
+        },
+        onResponseData(_controller, chunk) {
+          bodyBytes += chunk.length;
+        },
+        onResponseEnd() {
+          requests += 1;
+          latencies.record(Math.max(1, Math.round((performance.now() - started) * 1e6)));
+          queueMicrotask(next);
+        },
+        onResponseError(_controller, error) {
+          noteWrong(error.message);
+          setTimeout(next, 10);
+        },
+      },
+    );
+  }
+
+  const started = performance.now();
+  const until = started + seconds * 1000;
+  await Promise.all(Array.from({ length: connections }, () => new Promise<void>((done) => keepAsking(until, done))));
+  return {
+    requests,
+    bodyBytes,
+    wrong,
+    firstWrong,
+    seconds: (performance.now() - started) / 1000,
+    p50Millis: latencies.percentile(50) / 1e6,
+    p99Millis: latencies.percentile(99) / 1e6,
+  };
 }
 
-/** One request after another until the time is over. */
-function keepAsking(until: number, done: () => void): void {
-  const started = performance.now();
-  if (started >= until) {
-    done();
-    return;
+function poolOf(origin: string, connections: number): Pool {
+  let pool = pools.get(origin);
+  if (!pool) {
+    pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
+    pools.set(origin, pool);
   }
-  const next = () => keepAsking(until, done);
-  pool.dispatch(
-    { path, method: 'GET', headers: headers[turn++ % headers.length]! },
-    {
-      onRequestStart() {},
-      onResponseStart(_controller, status) {
-        if (status < 200 || status > 299) noteWrong(`status ${status}`);
-      },
-      onResponseData(_controller, chunk) {
-        bodyBytes += chunk.length;
-      },
-      onResponseEnd() {
-        requests += 1;
-        latencies.record(Math.max(1, Math.round((performance.now() - started) * 1e6)));
-        queueMicrotask(next);
-      },
-      onResponseError(_controller, error) {
-        noteWrong(error.message);
-        setTimeout(next, 10);
-      },
-    },
-  );
+  return pool;
+}
+
+/** What is sent one after another, over several orders too: an order goes on where the one before it ended. */
+function headersOf(file: string | undefined) {
+  let headers = headerSets.get(file);
+  if (!headers) {
+    headers = { sets: file === undefined ? [{}] : JSON.parse(readFileSync(file, 'utf8')), turn: 0 };
+    headerSets.set(file, headers);
+  }
+  return headers;
 }
 
 process.once('disconnect', () => process.exit());
-const started = performance.now();
-const until = started + seconds * 1000;
-await Promise.all(Array.from({ length: connections }, () => new Promise<void>((done) => keepAsking(until, done))));
-const report: LoadReport = {
-  requests,
-  bodyBytes,
-  wrong,
-  firstWrong,
-  seconds: (performance.now() - started) / 1000,
-  p50Millis: latencies.percentile(50) / 1e6,
-  p99Millis: latencies.percentile(99) / 1e6,
-};
-process.send?.(report, () => process.exit());
+process.on('message', (order: LoadOrder) => void load(order).then((report) => process.send?.(report)));

@@ -1,12 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { freePort } from '../free-port.ts';
 import type { Generator } from './generator.ts';
-import { usageOf } from './meter.ts';
-import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
+import { type Lane, type Round, roundOf } from './lane.ts';
+import { openApart, openTogether } from './lanes.ts';
+import type { Scenario } from './scenario.ts';
 import { type Spread, spread } from './spread.ts';
-import { launch, type Running, type Subject } from './subject.ts';
-import { verifyLoad, verifySample } from './verify.ts';
+import type { Subject } from './subject.ts';
 
 /** Where and how long to measure. */
 export interface Plan {
@@ -43,104 +40,45 @@ export interface Comparison {
 /** Longest time under load before the figures count, in seconds: by then the compiler is done with the hot path. */
 const WARM_UP_SECONDS = 4;
 
+/** How long one has its turn before the other when both stand in one process, in seconds. */
+const SLICE_SECONDS = 0.1;
+
 /**
- * Runs two programs side by side on one scenario, in turns.
+ * Runs two programs side by side on one scenario, in turns: a round each, or, for a component, slices of a round, with
+ * both gateways in one process.
  * @throws Error naming the program whose answer was wrong.
  */
 export async function compare(scenario: Scenario, first: Subject, second: Subject, plan: Plan): Promise<Comparison> {
-  const lanes: Lane[] = [];
-  const attached = scenario.attach?.(plan.folder) ?? {};
+  const open = scenario.attach ? openTogether : openApart;
+  const slice = scenario.attach ? Math.min(SLICE_SECONDS, plan.seconds) : plan.seconds;
+  const { lanes, close } = await open(scenario, [first, second], plan);
   try {
-    for (const subject of [first, second]) lanes.push(await open(subject, scenario, attached, lanes.length, plan));
-    for (const lane of lanes) await lane.round(Math.min(WARM_UP_SECONDS, plan.seconds * 2));
+    for (const lane of lanes) await roundOf(lane, [await lane.load(Math.min(WARM_UP_SECONDS, plan.seconds * 2))]);
     const rounds: Round[][] = lanes.map(() => []);
     const isEnough = () =>
       rounds.every((done) => done.length >= plan.rounds && requestsOf(done) >= (scenario.requests ?? 0));
     while (!isEnough()) {
-      for (const [index, lane] of lanes.entries()) rounds[index]!.push(await lane.round(plan.seconds));
+      const slices = await inTurns(lanes, plan.seconds, slice);
+      for (const [index, lane] of lanes.entries()) rounds[index]!.push(await roundOf(lane, slices[index]!));
     }
-    for (const lane of lanes) await lane.finish();
+    for (const [index, lane] of lanes.entries()) await lane.finish(requestsOf(rounds[index]!));
     const [base = [], subject = []] = rounds;
     const ratio = spread(subject.map((round, index) => round.cpuMicros / base[index]!.cpuMicros));
     const more = spread(subject.map((round, index) => round.cpuMicros - base[index]!.cpuMicros));
     return { base: summary(base), subject: summary(subject), ratio, more };
   } finally {
-    await Promise.all(lanes.map((lane) => lane.running.child.stop()));
+    await close();
   }
 }
 
-interface Round {
-  readonly requests: number;
-  readonly cpuMicros: number;
-  readonly requestsPerSecond: number;
-  readonly p50Millis: number;
-  readonly p99Millis: number;
-  readonly busy: number;
-  readonly residentMiB: number;
-}
-
-interface Lane {
-  readonly running: Running;
-  round(seconds: number): Promise<Round>;
-  /** Checks what can only be seen afterwards. */
-  finish(): Promise<void>;
-}
-
-async function open(
-  subject: Subject,
-  scenario: Scenario,
-  attached: Attached,
-  index: number,
-  plan: Plan,
-): Promise<Lane> {
-  const { upstream, generator, connections, folder } = plan;
-  const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
-  const configFile = join(folder, `${index}-${scenario.name}.json`);
-  const logFile = join(folder, `${index}-${scenario.name}.log`);
-  const components = subject.bare ? {} : attached;
-  const endpoints = [endpointOf(scenario, components)];
-  const config = configWith(endpoints, upstream, port, subject.logsAccess, components.service);
-  const modules = components.modules && { plugin: { folder: components.modules, pattern: '.js' } };
-  writeFileSync(configFile, JSON.stringify({ ...config, ...modules }));
-  const { headers } = attached;
-  const setup = { port, upstream, scenario: scenario.name, configFile };
-  const running = await launch(subject, setup, scenario.path, logFile, headers?.[0]);
-  const headersFile = headers && join(folder, `${scenario.name}-headers.json`);
-  if (headersFile) writeFileSync(headersFile, JSON.stringify(headers));
-  const blame = (error: unknown) => new Error(`${subject.name}: ${(error as Error).message}`);
-  let requests = 0;
-
-  async function round(seconds: number): Promise<Round> {
-    const bodyBytes = await verifySample(origin, scenario, headers?.[0]);
-    const before = await usageOf(running.child);
-    const report = await generator.run({ url: origin + scenario.path, connections, seconds, headersFile });
-    const after = await usageOf(running.child);
-    verifyLoad(report, bodyBytes);
-    await verifySample(origin, scenario, headers?.[0]);
-    requests += report.requests;
-    const cpuMicros = after.cpuMicros - before.cpuMicros;
-    return {
-      requests: report.requests,
-      cpuMicros: cpuMicros / report.requests,
-      requestsPerSecond: report.requests / report.seconds,
-      p50Millis: report.p50Millis,
-      p99Millis: report.p99Millis,
-      busy: cpuMicros / 1e6 / report.seconds,
-      residentMiB: after.residentBytes / 2 ** 20,
-    };
+/** Each lane is under load for `seconds`, in slices; who is first changes from turn to turn. */
+async function inTurns(lanes: readonly Lane[], seconds: number, slice: number) {
+  const slices = new Map(lanes.map((lane) => [lane, [] as Awaited<ReturnType<Lane['load']>>[]]));
+  const turns = Math.round(seconds / slice);
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (const lane of turn % 2 === 0 ? lanes : lanes.toReversed()) slices.get(lane)!.push(await lane.load(slice));
   }
-
-  return {
-    running,
-    round: (seconds) => round(seconds).catch((error) => Promise.reject(blame(error))),
-    async finish() {
-      if (!subject.logsAccess) return;
-      await running.child.stop();
-      const lines = readFileSync(logFile).reduce((sum, byte) => (byte === 0x0a ? sum + 1 : sum), 0);
-      if (lines < requests) throw blame(new Error(`${lines} lines of log for ${requests} requests`));
-    },
-  };
+  return lanes.map((lane) => slices.get(lane)!);
 }
 
 function requestsOf(rounds: readonly Round[]): number {

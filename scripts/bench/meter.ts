@@ -16,7 +16,7 @@ export const probeOptions = {
 
 /** CPU time of all threads since the start of the process, and its resident memory now. */
 export async function usageOf(child: Child): Promise<Usage> {
-  if (!hasProc) return child.message<Usage>(PATIENCE_MS, 'usage');
+  if (!hasProc) return askUsage(child);
   const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
@@ -24,4 +24,9 @@ export async function usageOf(child: Child): Promise<Usage> {
     cpuMicros: ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1e6,
     residentBytes: Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024,
   };
+}
+
+/** The same to the microsecond, of a program that has loaded probe.ts: for short times. */
+export function askUsage(child: Child): Promise<Usage> {
+  return child.message<Usage>(PATIENCE_MS, 'usage');
 }

@@ -99,8 +99,8 @@ function served(child: Child): number {
 async function main(): Promise<void> {
   exitOnSignals();
   const stage = await openStage();
+  const generator = chooseGenerator(seconds, stage.folder);
   try {
-    const generator = chooseGenerator(seconds, stage.folder);
     const rows: string[][] = [];
     for (const size of values.endpoints.split(',').map((segment) => positive('endpoints', segment, true))) {
       rows.push(row(size, await measure(size, stage, generator)));
@@ -118,7 +118,7 @@ async function main(): Promise<void> {
     ];
     console.log(table([heads, ...rows]));
   } finally {
-    await stage.close();
+    await Promise.all([generator.close(), stage.close()]);
   }
 }
 

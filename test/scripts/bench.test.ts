@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { chooseGenerator } from '../../scripts/bench/generator.ts';
+import { chooseGenerator, type Generator } from '../../scripts/bench/generator.ts';
 import { manyEndpoints } from '../../scripts/bench/many-endpoints.ts';
 import { compare } from '../../scripts/bench/measure.ts';
 import { scenarios } from '../../scripts/bench/scenarios.ts';
@@ -37,21 +37,23 @@ describe('the benchmark', function () {
   this.timeout(60_000);
   let folder: string;
   let stage: Stage;
+  let generator: Generator;
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'bench-test-'));
     stage = await openStage();
+    generator = chooseGenerator(0.1, stage.folder);
   });
 
   after(async () => {
-    await stage.close();
+    await Promise.all([generator.close(), stage.close()]);
     rmSync(folder, { recursive: true });
   });
 
   const plan = () => ({
     upstream: stage.upstream,
     folder: stage.folder,
-    generator: chooseGenerator(0.1, stage.folder),
+    generator,
     rounds: 1,
     seconds: 0.1,
     connections: 4,
@@ -121,6 +123,16 @@ describe('the benchmark', function () {
     });
   }
 
+  it('prints what components cost a request without sockets', async () => {
+    const script = join(import.meta.dirname, '../../scripts/bench/in-process.ts');
+    const args = ['--only', 'cors,token-hs256', '--rounds', '1', '--requests', '250'];
+    const { stdout } = await promisify(execFile)(process.execPath, [script, ...args]);
+    const [machine, , ...lines] = stdout.trimEnd().split('\n');
+    match(machine!, /^Node v.+; an ES256 signature is verified in \d+ µs$/);
+    for (const line of lines) match(line, /^(cors|token-hs256)(?: +-?\d+\.\d\d \(-?\d+\.\d\d to -?\d+\.\d\d\)){2}$/);
+    equal(lines.length, 2);
+  });
+
   it('refuses options that make no sense', async () => {
     await rejects(run('--only', 'nothing'), { code: 2, stderr: /"nothing" is none of no-op, json/ });
     await rejects(run('--rounds', '1.5'), { code: 2, stderr: /--rounds must be a whole number above 0/ });
@@ -147,7 +159,7 @@ describe('the benchmark', function () {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
-      const { generator, connections, seconds } = plan();
+      const { connections, seconds } = plan();
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
       const report = await generator.run({ url, connections, seconds });
       throws(() => verifyLoad(report, 2), /wrong answers under load: status 500/);

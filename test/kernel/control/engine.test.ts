@@ -51,6 +51,14 @@ describe('what a process is made of', () => {
     equal(engine.registry.services.sinks.lost, 0);
   });
 
+  it('waits for the exit of the process with lines to write until its log is closed, and then no more', () => {
+    const before = process.listenerCount('exit');
+    engine = openEngine(catalogue, { events });
+    equal(process.listenerCount('exit'), before + 1);
+    engine.closeLog();
+    equal(process.listenerCount('exit'), before);
+  });
+
   for (const [debug, level] of [
     [true, 'DEBUG'],
     [false, 'INFO'],

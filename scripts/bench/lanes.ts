@@ -1,0 +1,102 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
+import { builtIn } from './generator.ts';
+import { type Lane, sliceOf } from './lane.ts';
+import type { Plan } from './measure.ts';
+import { askUsage, usageOf } from './meter.ts';
+import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
+import { launch, type Setup, type Subject } from './subject.ts';
+
+/** What stands under load, and its end. */
+export interface Lanes {
+  readonly lanes: readonly Lane[];
+  close(): Promise<void>;
+}
+
+const GATEWAYS_FILE = join(import.meta.dirname, 'gateways.ts');
+
+/** Each subject a process of its own. @throws Error when one does not start. */
+export async function openApart(scenario: Scenario, subjects: readonly Subject[], plan: Plan): Promise<Lanes> {
+  const { generator, connections, folder } = plan;
+  const lanes: Lane[] = [];
+  const stops: (() => Promise<void>)[] = [];
+  const close = async () => void (await Promise.all(stops.map((stop) => stop())));
+  try {
+    for (const [index, subject] of subjects.entries()) {
+      const logFile = join(folder, `${index}-${scenario.name}.log`);
+      const setup = await setUp(subject, scenario, {}, index, plan);
+      const { child } = await launch(subject, setup, scenario.path, logFile);
+      stops.push(child.stop);
+      const origin = `http://127.0.0.1:${setup.port}`;
+      const order = { url: origin + scenario.path, connections };
+      const countLines = async (requests: number) => {
+        await child.stop();
+        const lines = readFileSync(logFile).reduce((sum, byte) => (byte === 0x0a ? sum + 1 : sum), 0);
+        if (lines < requests) throw new Error(`${subject.name}: ${lines} lines of log for ${requests} requests`);
+      };
+      lanes.push({
+        ...{ name: subject.name, origin, scenario, headers: undefined },
+        load: (seconds) =>
+          sliceOf(
+            async () => usageOf(child),
+            () => generator.run({ ...order, seconds }),
+          ),
+        finish: subject.logsAccess ? countLines : async () => {},
+      });
+    }
+    return { lanes, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The gateway without and with the components, in one process. @throws Error when it does not start. */
+export async function openTogether(scenario: Scenario, subjects: readonly Subject[], plan: Plan): Promise<Lanes> {
+  const { connections, folder } = plan;
+  const attached = scenario.attach!(folder);
+  const { headers } = attached;
+  const headersFile = headers && join(folder, `${scenario.name}-headers.json`);
+  if (headersFile) writeFileSync(headersFile, JSON.stringify(headers));
+  const setups: Setup[] = [];
+  for (const subject of subjects) setups.push(await setUp(subject, scenario, attached, setups.length, plan));
+  const files = setups.map(({ configFile }) => configFile);
+  const both: Subject = { name: subjects[1]!.name, script: () => [GATEWAYS_FILE, ...files], ipc: true };
+  const logFile = join(folder, `${scenario.name}.log`);
+  const { child } = await launch(both, setups.at(-1)!, scenario.path, logFile, headers?.[0]);
+  const generator = builtIn(folder);
+  const lanes = setups.map(({ port }, index): Lane => {
+    const origin = `http://127.0.0.1:${port}`;
+    const order = { url: origin + scenario.path, connections, headersFile };
+    return {
+      ...{ name: subjects[index]!.name, origin, scenario, headers: headers?.[0] },
+      load: (seconds) =>
+        sliceOf(
+          () => askUsage(child),
+          () => generator.run({ ...order, seconds }),
+        ),
+      finish: async () => {},
+    };
+  });
+  const close = async () => void (await Promise.all([child.stop(), generator.close()]));
+  return { lanes, close };
+}
+
+/** Writes the configuration for one subject. */
+async function setUp(
+  subject: Subject,
+  scenario: Scenario,
+  attached: Attached,
+  index: number,
+  { upstream, folder }: Plan,
+): Promise<Setup> {
+  const port = await freePort();
+  const configFile = join(folder, `${index}-${scenario.name}.json`);
+  const components = subject.bare ? {} : attached;
+  const endpoints = [endpointOf(scenario, components)];
+  const config = configWith(endpoints, upstream, port, subject.logsAccess, components.service);
+  const modules = components.modules && { plugin: { folder: components.modules, pattern: '.js' } };
+  writeFileSync(configFile, JSON.stringify({ ...config, ...modules }));
+  return { port, upstream, scenario: scenario.name, configFile };
+}
