@@ -62,6 +62,8 @@ export const order: Order = {
     'telemetry/newrelic',
     'telemetry/opencensus',
     'telemetry/metrics',
+    // What backends are to know of the client is there before anything looks at the request.
+    'auth/api-keys',
     'modifier/request-body-extractor',
     'modifier/lua-proxy',
     'security/policies',

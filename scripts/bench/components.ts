@@ -80,6 +80,16 @@ export const componentScenarios: readonly Scenario[] = [
       },
     },
   })),
+  scenario('api-keys', () => ({
+    service: {
+      'auth/api-keys': {
+        identifier: 'X-Api-Key',
+        keys: Array.from({ length: 1000 }, (_, index) => ({ key: `key-of-client-${index}-7f3a9c`, roles: ['user'] })),
+      },
+    },
+    endpoint: { 'auth/api-keys': { roles: ['user'] } },
+    headers: [{ 'x-api-key': 'key-of-client-500-7f3a9c' }],
+  })),
   // A token is verified once and then found again; of the others more come than are remembered.
   scenario('token-cached', (folder) => tokens(folder, 'RS256', 1)),
   scenario('token-hs256', (folder) => tokens(folder, 'HS256', 100)),

@@ -14,9 +14,15 @@ const keysCached: Fields = {
 
 /** What a component needs of the endpoint around it, to make sense there. */
 const surroundings: Readonly<Record<string, Fields>> = {
+  'auth/api-keys': { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
   'validation/json-schema': { method: 'POST' },
   'auth/jose': keysCached,
   'auth/validator': keysCached,
+};
+
+/** What a component of an endpoint needs at the root. */
+const roots: Readonly<Record<string, Fields>> = {
+  'auth/api-keys': { 'auth/api-keys': { keys: [{ key: '%{KEY}', roles: ['admin', 'user'] }] } },
 };
 
 /** Hosts by the discovery that finds them; any other looks a name up. */
@@ -37,7 +43,8 @@ export function withComponent(level: Level, namespace: string, config: unknown, 
   const own = { extra_config: { [namespace]: config, ...beside } };
   const around = surroundings[namespace] ?? {};
   if (level === 'service') return service(own, endpoint(around));
-  return service({}, level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, own));
+  const root = Object.hasOwn(roots, namespace) ? { extra_config: roots[namespace] } : {};
+  return service(root, level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, own));
 }
 
 /** A document in which the hosts of a backend are found so. */

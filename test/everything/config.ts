@@ -31,6 +31,7 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
       'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['GET', 'POST'] },
       'security/http': { content_type_nosniff: true, frame_deny: true },
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
+      'auth/api-keys': { identifier: 'X-Api-Key', keys: [{ key: 'of-the-test', roles: ['tester'] }] },
       'auth/validator': { shared_cache_duration: 60 },
       'auth/revoker': {
         N: 1000,
@@ -155,6 +156,7 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
       },
       {
         endpoint: '/function/{id}',
+        extra_config: { 'auth/api-keys': { roles: ['tester'], client_max_rate: 1e6 } },
         backend: [
           {
             url_pattern: '/',

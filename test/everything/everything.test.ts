@@ -103,7 +103,7 @@ describe('every component at once', function () {
         });
         deepEqual(await ask('POST', '/orders'), { ordered: true });
         deepEqual(await ask('GET', '/graph/7'), { user: { id: '7' }, modified: true });
-        deepEqual(await ask('GET', '/function/7'), { invoked: { id: '7' } });
+        deepEqual(await ask('GET', '/function/7', { 'x-api-key': 'of-the-test' }), { invoked: { id: '7' } });
         await until(() => surroundings.gelfMessages() > 0);
       });
 
@@ -121,6 +121,7 @@ describe('every component at once', function () {
 
       it('refuses', async () => {
         await ask('GET', '/users/1', {}, 401);
+        await ask('GET', '/function/7', {}, 401);
         await ask('GET', '/users/1', { ...authorized(), 'user-agent': 'BadClient' }, 403);
         await ask('GET', '/orders', { 'user-agent': 'badbot/1' }, 403);
         await ask('GET', '/users/123456789012345678901', authorized(), 500);

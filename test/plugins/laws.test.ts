@@ -88,7 +88,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
     it(`takes its example ${index + 1} twice over, has its place in the order of its phases, and gives everything back`, async () => {
       const standing = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST' },
-        offers: exampleOffers(plugin),
+        offers: await exampleOffers(plugin),
       });
       deepEqual(standing.warnings, []);
       const unordered = phases.filter((phase) => phase in standing.attached && !catalogue.order[phase].includes(name));

@@ -1,9 +1,20 @@
 import type { Offer, Plugin, Site } from '#contract';
+import { openHarness } from '../../kernel/testing/index.ts';
 import { exampleModule } from '../../scripts/docs/example-module.ts';
 
-/** What the examples of a component need of others. */
-export function exampleOffers({ takes = [] }: Plugin): readonly Offer[] {
+/** What the examples of a component need of others, and of the component itself at the service. */
+export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const site = { takeAll: () => [], defer() {}, warm() {} } as unknown as Site<undefined>;
   const { offers = [] } = exampleModule.always!(site);
-  return offers.filter(({ port }) => takes.some(({ name }) => name === port.name));
+  const takes = plugin.takes ?? [];
+  return [...offers, ...(await ownOffers(plugin))].filter(({ port }) => takes.some(({ name }) => name === port.name));
+}
+
+async function ownOffers(plugin: Plugin): Promise<readonly Offer[]> {
+  const { places = [], offers = [], takes = [] } = plugin;
+  const service = places.find(({ at }) => at === 'service');
+  if (!service || !takes.some((port) => offers.includes(port))) return [];
+  const harness = await openHarness(plugin, 'service', service.schema.examples![0]);
+  await harness.close();
+  return harness.attached.offers ?? [];
 }

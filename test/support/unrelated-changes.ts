@@ -28,7 +28,11 @@ export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: u
     for (const request of requests) responses.push(shown(await gate.send(request)));
     return responses;
   };
-  const around: HarnessOptions = { endpoint: { method: 'POST' }, services: { clock }, offers: exampleOffers(plugin) };
+  const around: HarnessOptions = {
+    endpoint: { method: 'POST' },
+    services: { clock },
+    offers: await exampleOffers(plugin),
+  };
   const first = await openHarness(plugin, at, config, around);
   // What it asks for later counts for nothing: it was attached with what it was told then.
   const { settings } = first.reads;

@@ -46,7 +46,7 @@ describe('migrate, of what KrakenD ignores', () => {
       timeout: 2,
       host: ['ftp://h'],
       output_encoding: 7,
-      extra_config: { 'auth/api-keys': {} },
+      extra_config: { 'auth/api-keys': { keys: 7 } },
       endpoints: [endpoint({ backend: [{ url_patern: '/x' }] })],
     });
     const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));

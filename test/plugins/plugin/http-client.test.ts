@@ -428,7 +428,7 @@ describe('HTTP clients of modules', () => {
 
   it('tells which one it is in the log', async () => {
     const lines: string[] = [];
-    const around = { offers: exampleOffers(plugin), services: { log: rememberingLog(lines) } };
+    const around = { offers: await exampleOffers(plugin), services: { log: rememberingLog(lines) } };
     const gate = await openHarness(plugin, 'backend', { name: 'example' }, around);
     ok(lines.some((line) => line.includes('DEBUG') && line.includes('Injecting plugin example')));
     await gate.close();

@@ -317,7 +317,7 @@ describe('modifiers of modules', () => {
 
   it('logs how many there are', async () => {
     const lines: string[] = [];
-    const takes = { offers: exampleOffers(plugin), services: { log: rememberingLog(lines) } };
+    const takes = { offers: await exampleOffers(plugin), services: { log: rememberingLog(lines) } };
     const gate = await openHarness(plugin, 'endpoint', { name: ['example'] }, takes);
     ok(lines.some((line) => line.includes('Adding 1 request and 1 response modifiers')));
     await gate.close();

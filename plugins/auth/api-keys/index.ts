@@ -1,0 +1,132 @@
+import { hash } from 'node:crypto';
+import {
+  type AtEndpoint,
+  atEndpoint,
+  atService,
+  before,
+  definePlugin,
+  type EndpointSite,
+  findNear,
+  HeaderBag,
+  isHeaderName,
+  offer,
+  type PipeRequest,
+  type Reply,
+  refuse,
+  type Site,
+} from '#contract';
+import { personalHeaders } from '../../services/personal-headers.ts';
+import { limitedWarning } from '../lib/limited-warning.ts';
+import { type KeyCatalogue, keyCatalogue, openCatalogue } from './catalogue.ts';
+import { keyReader } from './credential.ts';
+import { keyRate } from './key-rate.ts';
+import { type EndpointConfig, endpointSchema, type ServiceConfig, type Strategy, serviceSchema } from './schema.ts';
+
+/** The role of a key where an endpoint asks for none. */
+const ANY = 'ANY';
+
+/**
+ * Refuses with 401 every request without a key that there is, with 403 one whose key has none of the roles, and with 429 one
+ * too many with a key.
+ *
+ * Faults: API_KEYS_MISSING, API_KEYS_IDENTIFIER, API_KEYS_HEADER and those of `openCatalogue`; warnings: API_KEYS_ROLE,
+ * API_KEYS_STRATEGY and those of `openCatalogue`.
+ */
+export const plugin = definePlugin({
+  name: 'auth/api-keys',
+  description: 'Lets requests pass whose key has one of the roles that the endpoint asks for.',
+  leaves: ['data'],
+  expectsBelow: { component: 'auth/api-keys', suits: () => true, called: 'auth/api-keys' },
+  offers: [keyCatalogue, personalHeaders],
+  takes: [keyCatalogue],
+  places: [
+    atService(serviceSchema, (site) => {
+      checkService(site);
+      return { offers: [offer(keyCatalogue, openCatalogue(site))] };
+    }),
+    atEndpoint(endpointSchema, attach),
+  ],
+});
+
+function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
+  const catalogue = site.take(keyCatalogue);
+  if (!catalogue) {
+    throw site.fault('API_KEYS_MISSING', '', 'there are no keys: auth/api-keys does not stand at the root', {
+      hint: '"extra_config": {"auth/api-keys": {"keys": [{"key": "%{KEY}", "roles": ["user"]}]}} at the root',
+    });
+  }
+  const { roles, client_max_rate: rate } = site.config;
+  const strategy = site.config.strategy ?? catalogue.strategy;
+  const identifier = site.config.identifier ?? catalogue.identifier;
+  checkEndpoint(site, catalogue, strategy, identifier);
+  const log = site.log.at('[APIKey]');
+  log.debug(`enabled, roles [${roles.join(' ')}]`);
+  const warn = limitedWarning(log, site.use('clock'));
+  const readKey = keyReader(strategy, identifier);
+  const isAsked = new Set(roles);
+  const admit = rate ? keyRate(site, rate) : null;
+  const header = catalogue.propagateRole;
+  const lowerHeader = header.toLowerCase();
+  const challenge = strategy === 'header' && identifier.toLowerCase() === 'authorization';
+  const unauthorized = (): Reply =>
+    refuse(401, challenge ? { headers: new HeaderBag(['WWW-Authenticate', 'Bearer']) } : {});
+  const endpoint = before<Parameters<typeof readKey>[0]>((request, call) => {
+    if (header !== '') request.headers.delete(header);
+    const key = readKey(request, call);
+    const entry = catalogue.find(key);
+    if (!entry) {
+      warn(() => `refused: ${key === '' ? 'no key' : 'the key is not known'}`);
+      return unauthorized();
+    }
+    const role = isAsked.size === 0 ? ANY : entry.roles.find((one) => isAsked.has(one));
+    if (role === undefined) {
+      warn(() => `refused: the key ${hash('sha256', key).slice(0, 8)} has none of the roles`);
+      return refuse(403);
+    }
+    if (header !== '') request.headers.set(header, role);
+    return admit?.(entry.id);
+  });
+  if (header === '') return { endpoint };
+  // It is for the backends, whether the endpoint lists it or not.
+  const proxy = before<PipeRequest>((request) => {
+    const role = request.client.headers.get(lowerHeader);
+    if (role !== undefined) request.headers.set(header, role);
+  });
+  return { endpoint, proxy, sets: [header], offers: [offer(personalHeaders, [header])] };
+}
+
+function checkService(site: Site<ServiceConfig>): void {
+  const { strategy, identifier, propagate_role: header } = site.config;
+  if (identifier !== undefined) checkIdentifier(site, strategy, identifier);
+  if (header !== '' && !isHeaderName(header)) {
+    throw site.fault('API_KEYS_HEADER', '/propagate_role', `"${header}" is no name of a header`);
+  }
+}
+
+function checkEndpoint(
+  site: EndpointSite<EndpointConfig>,
+  catalogue: KeyCatalogue,
+  strategy: Strategy,
+  identifier: string,
+): void {
+  const { roles, strategy: own, identifier: named } = site.config;
+  if (own !== undefined && own !== catalogue.strategy && named === undefined) {
+    site.warn('API_KEYS_STRATEGY', '/strategy', `the key is looked for as "${identifier}", which the service names`, {
+      hint: own === 'header' ? '"identifier": "Authorization"' : '"identifier": "key"',
+    });
+  }
+  checkIdentifier(site, strategy, identifier);
+  if (catalogue.isEmpty) return;
+  for (const [index, role] of roles.entries()) {
+    if (catalogue.roles.has(role)) continue;
+    const near = findNear(role, [...catalogue.roles]);
+    site.warn('API_KEYS_ROLE', `/roles/${index}`, `no key has the role "${role}"`, {
+      hint: near && `did you mean "${near.name}"?`,
+    });
+  }
+}
+
+function checkIdentifier(site: Site<unknown>, strategy: Strategy, identifier: string): void {
+  if (strategy === 'query_string' || isHeaderName(identifier)) return;
+  throw site.fault('API_KEYS_IDENTIFIER', '/identifier', `"${identifier}" is no name of a header`);
+}

@@ -1,0 +1,35 @@
+import { deepEqual } from 'node:assert/strict';
+import { sluice } from '../kernel/cli/command.ts';
+import { serveSample } from './serve.ts';
+
+describe('the sample of access', () => {
+  let sample: Awaited<ReturnType<typeof serveSample>>;
+
+  before(async () => {
+    sample = await serveSample('access');
+  });
+  after(() => sample.close());
+
+  const statusOf = async (url: string, headers: Record<string, string> = {}) =>
+    (await sample.gateway.inject({ url, headers })).statusCode;
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/access/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('lets a key in by its role, five times a second', async () => {
+    const headers = { 'x-api-key': 'sample-key-of-the-app' };
+    deepEqual([await statusOf('/users/1'), await statusOf('/users/1', headers)], [401, 200]);
+    const statuses = [];
+    for (let count = 0; count < 6; count++) statuses.push(await statusOf('/users/1', headers));
+    deepEqual(statuses.at(-1), 429);
+  });
+
+  it('takes a key of an admin from the query', async () => {
+    deepEqual(
+      [await statusOf('/carts/1?key=sample-key-of-the-app'), await statusOf('/carts/1?key=sample-key-of-the-office')],
+      [403, 200],
+    );
+  });
+});
