@@ -54,6 +54,7 @@ const plugins: Manifest = {
   'security/bot-detector': () => import('./security/bot-detector/index.ts'),
   'security/cors': () => import('./security/cors/index.ts'),
   'security/http': () => import('./security/http/index.ts'),
+  'security/policies': () => import('./security/policies/index.ts'),
   'server/debug': () => import('./server/debug.ts'),
   'server/echo': () => import('./server/echo.ts'),
   'server/health': () => import('./server/health.ts'),

@@ -116,6 +116,14 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
       ],
     },
   })),
+  scenario('policies', () => ({
+    endpoint: {
+      'security/policies': {
+        req: { policies: ["getCookie('GDPR') == 'yes'", "inCIDR(clientIP(), '127.0.0.0/8') && req_method == 'GET'"] },
+      },
+    },
+    headers: [{ cookie: 'sid=31d4d96e407aad42; GDPR=yes' }],
+  })),
   scenario('martian', () => ({
     backend: {
       'modifier/martian': {

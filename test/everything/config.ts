@@ -72,6 +72,11 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
           'security/cors': { allow_origins: ['https://www.shop.example'] },
           'security/http': { frame_deny: true },
           'security/bot-detector': { deny: ['BadClient'] },
+          'security/policies': {
+            req: { policies: ["!isEmpty(JWT.sub) && clientIP() != ''"] },
+            jwt: { policies: ["hasRole(JWT.roles, 'reader')"] },
+            resp: { policies: ['resp_completed'] },
+          },
           'validation/cel': [{ check_expr: "JWT.sub != 'mallory' && size(req_params.Id) < 20" }],
           'qos/ratelimit/router': { max_rate: 1e6, client_max_rate: 1e6 + round, strategy: 'ip' },
           'qos/ratelimit/tiered': {

@@ -1,6 +1,12 @@
-/** What one evaluation may take: members of lists and objects looked at, and milliseconds of the processor. */
-const STEP_LIMIT = 50_000;
-const CPU_LIMIT_MS = 100;
+/** What one evaluation may take. */
+export interface Budget {
+  /** Members of lists and objects looked at. */
+  readonly steps: number;
+  /** Milliseconds of the processor. */
+  readonly cpuMs: number;
+}
+
+const usual: Budget = { steps: 50_000, cpuMs: 100 };
 
 /** Steps between two looks at the clocks. */
 const STEPS_A_LOOK = 64;
@@ -11,6 +17,7 @@ const cpuUsage = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
 /** An evaluation took more than it may. */
 class BudgetExceeded extends Error {}
 
+let budget = usual;
 let left = 0;
 let nextLook = 0;
 let deadline = 0;
@@ -23,9 +30,10 @@ let exceeded: string | null = null;
  * @param limitMs longest time in milliseconds.
  * @returns why it was ended; null when it came to its own end.
  */
-export function bounded(limitMs: number, run: () => void): string | null {
-  left = STEP_LIMIT;
-  nextLook = STEP_LIMIT;
+export function bounded(limitMs: number, run: () => void, given = usual): string | null {
+  budget = given;
+  left = budget.steps;
+  nextLook = budget.steps;
   deadline = performance.now() + limitMs;
   usedBefore = null;
   exceeded = null;
@@ -36,7 +44,7 @@ export function bounded(limitMs: number, run: () => void): string | null {
 /** Counts turns of loops, and members that are looked at. @throws BudgetExceeded, from then on every time. */
 export function spend(steps: number): void {
   left -= steps;
-  if (left < 0) stop(`more than ${STEP_LIMIT} members were looked at`);
+  if (left < 0) stop(`more than ${budget.steps} members were looked at`);
   if (left > nextLook) return;
   nextLook = left - STEPS_A_LOOK;
   lookAtClocks();
@@ -45,7 +53,7 @@ export function spend(steps: number): void {
 function lookAtClocks(): void {
   if (performance.now() > deadline) stop('it took too long');
   if (usedBefore === null) usedBefore = cpuUsage();
-  else if (cpuUsage(usedBefore).user > CPU_LIMIT_MS * 1000) stop('it took too long');
+  else if (cpuUsage(usedBefore).user > budget.cpuMs * 1000) stop('it took too long');
 }
 
 function stop(why: string): never {

@@ -1,7 +1,7 @@
 import { nearest } from '#contract';
 import { CelMistake } from './mistake.ts';
-import { functionTable, methodTable, resultOf } from './signatures.ts';
-import type { Expr, Syntax } from './syntax.ts';
+import { type Library, resultOf } from './signatures.ts';
+import { type Expr, type Syntax, textOf } from './syntax.ts';
 import { type CelType, comparable, isList, isMap, joined, listOf, mapOf, typeName } from './types.ts';
 
 /** What is known of a part of an expression before any value comes. */
@@ -23,6 +23,8 @@ export interface Checked {
   /** The variables it reads. */
   readonly reads: ReadonlySet<string>;
   readonly keys: readonly NamedKey[];
+  /** Functions and methods it calls, operators included. */
+  readonly calls: ReadonlySet<string>;
   /** Texts that are regular expressions. */
   readonly patterns: readonly string[];
 }
@@ -40,19 +42,22 @@ type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value'];
 export class Checker {
   readonly #syntax: Syntax;
   readonly #variables: ReadonlyMap<string, CelType>;
+  readonly #library: Library;
+  readonly #calls = new Set<string>();
   readonly #reads = new Set<string>();
   readonly #keys: NamedKey[] = [];
   readonly #patterns: string[] = [];
 
-  constructor(syntax: Syntax, variables: ReadonlyMap<string, CelType>) {
+  constructor(syntax: Syntax, variables: ReadonlyMap<string, CelType>, library: Library) {
     this.#syntax = syntax;
     this.#variables = variables;
+    this.#library = library;
   }
 
   /** @throws CelMistake CEL_NAME, CEL_FUNCTION, CEL_TYPE, CEL_NEVER, CEL_PATTERN. */
   check(): Checked {
     const { type } = this.#visit(this.#syntax.root, new Map());
-    return { type, reads: this.#reads, keys: this.#keys, patterns: this.#patterns };
+    return { type, reads: this.#reads, keys: this.#keys, calls: this.#calls, patterns: this.#patterns };
   }
 
   #visit(node: Expr, locals: ReadonlyMap<string, Known>): Known {
@@ -157,9 +162,10 @@ export class Checker {
       return { type: isEmptyList(args[0]!, locals) ? right : joined(left, right), constant };
     }
     if (name === 'matches') this.#checkPattern(args[0], given.at(-1));
-    const table = target ? methodTable : functionTable;
-    const signatures = table.get(name);
-    if (!signatures) throw this.#unknown(node, name, table);
+    const { functions, methods } = this.#library;
+    const signatures = (target ? methods : functions).get(name);
+    if (!signatures) throw this.#unknown(node, name, target !== undefined);
+    this.#calls.add(name);
     const type = resultOf(signatures, types);
     if (type === undefined) throw this.#refused(node, operatorOf(name), types);
     return { type, constant };
@@ -202,10 +208,11 @@ export class Checker {
     return this.#mistake(node, 'CEL_TYPE', message, hintFor(one, other));
   }
 
-  #unknown(node: Expr, name: string, table: ReadonlyMap<string, unknown>): CelMistake {
-    const other = table === methodTable ? functionTable : methodTable;
+  #unknown(node: Expr, name: string, isMethod: boolean): CelMistake {
+    const { functions, methods } = this.#library;
+    const [table, other] = isMethod ? [methods, functions] : [functions, methods];
     if (other.has(name)) {
-      const hint = table === methodTable ? `${name}(value)` : `value.${name}(…)`;
+      const hint = isMethod ? `${name}(value)` : `value.${name}(…)`;
       return this.#mistake(node, 'CEL_FUNCTION', `'${name}' is called another way`, hint);
     }
     const macros = ['has', 'all', 'exists', 'exists_one', 'map', 'filter'];
@@ -241,11 +248,6 @@ function allConstant(members: readonly Known[]): boolean {
 function isEmptyList(node: Expr, locals: ReadonlyMap<string, Known>): boolean {
   const { case: kind, value } = node.exprKind;
   return kind === 'identExpr' && value.name.startsWith('@') && locals.has(value.name);
-}
-
-function textOf({ exprKind: { case: kind, value } }: Expr): string | undefined {
-  if (kind !== 'constExpr' || value.constantKind.case !== 'stringValue') return undefined;
-  return value.constantKind.value;
 }
 
 /** An operator as it is written. */

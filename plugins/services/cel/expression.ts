@@ -1,10 +1,12 @@
 import { type CelEnv, celEnv, isCelError, plan } from '@bufbuild/cel';
 import type { Patterns } from '#contract';
-import { bounded } from './budget.ts';
+import { type Budget, bounded } from './budget.ts';
 import { Checker, type NamedKey } from './checker.ts';
 import { functions, PUSH, TURN } from './functions.ts';
+import { expandMacros, macroFunctions, macroLibrary } from './macros.ts';
 import { CelMistake } from './mistake.ts';
-import { childrenOf, type Expr, readSyntax } from './syntax.ts';
+import { language } from './signatures.ts';
+import { callOf, childrenOf, type Expr, readSyntax } from './syntax.ts';
 import { timeMethods } from './time.ts';
 import { type CelType, typeName } from './types.ts';
 
@@ -18,12 +20,21 @@ export interface Expression {
   readonly reads: ReadonlySet<string>;
   /** Keys that stand in it and are looked for in variables. */
   readonly keys: readonly NamedKey[];
+  /** Functions and methods it calls, operators included. */
+  readonly calls: ReadonlySet<string>;
   /**
-   * Evaluates without side effects, within 100 ms of the processor and 50,000 members of lists and objects.
+   * Evaluates without side effects, within its budget.
    * @param variables by their names; each is read when the expression needs it.
    * @param limitMs longest time, in milliseconds.
    */
   evaluate(variables: object, limitMs: number): Verdict;
+}
+
+export interface ExpressionOptions {
+  /** The functions of `macroLibrary` are there; whoever evaluates says `withSource` what they look at. */
+  readonly macros?: boolean;
+  /** What an evaluation may take. Default: 50,000 members of lists and objects, and 100 ms of the processor. */
+  readonly budget?: Budget;
 }
 
 /**
@@ -35,24 +46,32 @@ export function compileExpression(
   source: string,
   variables: ReadonlyMap<string, CelType>,
   patterns: Patterns,
+  { macros = false, budget }: ExpressionOptions = {},
 ): Expression {
   const syntax = readSyntax(source);
-  const { type, reads, keys, patterns: written } = new Checker(syntax, variables).check();
+  const library = macros ? macroLibrary : language;
+  const { type, reads, keys, calls, patterns: written } = new Checker(syntax, variables, library).check();
   if (type !== 'bool' && type !== 'dyn') {
     throw new CelMistake('CEL_NO_CONDITION', `is a ${typeName(type)}: a condition is true or false`);
   }
   for (const pattern of written) compilePattern(pattern, patterns);
+  if (macros) expandMacros(syntax);
   boundLoops(syntax.root);
   const run = plan(environment(patterns), syntax.root) as (bindings: object) => unknown;
   return {
     source,
     reads,
     keys,
+    calls,
     evaluate(bindings, limitMs) {
       let result: unknown;
-      const exceeded = bounded(limitMs, () => {
-        result = run(bindings);
-      });
+      const exceeded = bounded(
+        limitMs,
+        () => {
+          result = run(bindings);
+        },
+        budget,
+      );
       if (exceeded !== null) return exceeded;
       if (typeof result === 'boolean') return result;
       return isCelError(result) ? result.message : 'the result is neither true nor false';
@@ -87,20 +106,12 @@ function growInPlace(step: Expr, accumulator: string): void {
   else if (value.function === '_?_:_') growInPlace(more!, accumulator);
 }
 
-function callOf({ id }: Expr, name: string, args: Expr[]): Expr {
-  return {
-    $typeName: 'cel.expr.Expr',
-    id,
-    exprKind: { case: 'callExpr', value: { $typeName: 'cel.expr.Expr.Call', function: name, args } },
-  };
-}
-
 const environments = new WeakMap<Patterns, CelEnv>();
 
 function environment(patterns: Patterns): CelEnv {
   let made = environments.get(patterns);
   if (!made) {
-    made = celEnv({ funcs: [...functions, ...timeMethods], re2: patterns });
+    made = celEnv({ funcs: [...functions, ...timeMethods, ...macroFunctions], re2: patterns });
     environments.set(patterns, made);
   }
   return made;

@@ -70,13 +70,30 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   getMilliseconds: [...timePart, 'duration -> int'],
 };
 
-export const functionTable = read(functions);
-export const methodTable = read(methods);
+type Table = ReadonlyMap<string, readonly Signature[]>;
+type WrittenTable = Readonly<Record<string, readonly string[]>>;
 
-function read(table: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, readonly Signature[]> {
+/** The functions and methods that an expression may call. */
+export interface Library {
+  readonly functions: Table;
+  readonly methods: Table;
+}
+
+/** What the language itself has. */
+export const language: Library = { functions: read(functions), methods: read(methods) };
+
+/** A library with more in it. Signatures are written as in `string int -> bool`; nothing stands before the arrow for none. */
+export function extended(library: Library, more: { functions: WrittenTable; methods: WrittenTable }): Library {
+  return {
+    functions: new Map([...library.functions, ...read(more.functions)]),
+    methods: new Map([...library.methods, ...read(more.methods)]),
+  };
+}
+
+function read(table: WrittenTable): Table {
   const parse = (line: string): Signature => {
-    const [takes, gives] = line.split(' -> ') as [string, ScalarType];
-    return { takes: takes.split(' ') as Accepts[], gives };
+    const [takes, gives] = line.split('-> ').map((side) => side.trim()) as [string, ScalarType];
+    return { takes: takes === '' ? [] : (takes.split(' ') as Accepts[]), gives };
   };
   return new Map(Object.entries(table).map(([name, lines]) => [name, lines.map(parse)]));
 }

@@ -70,3 +70,18 @@ export function childrenOf({ exprKind: { case: kind, value } }: Expr): readonly 
       return [];
   }
 }
+
+/** A call in the place of a node. */
+export function callOf({ id }: Expr, name: string, args: Expr[]): Expr {
+  return {
+    $typeName: 'cel.expr.Expr',
+    id,
+    exprKind: { case: 'callExpr', value: { $typeName: 'cel.expr.Expr.Call', function: name, args } },
+  };
+}
+
+/** The text that a node is; undefined for any other node. */
+export function textOf({ exprKind: { case: kind, value } }: Expr): string | undefined {
+  if (kind !== 'constExpr' || value.constantKind.case !== 'stringValue') return undefined;
+  return value.constantKind.value;
+}

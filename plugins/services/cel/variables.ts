@@ -30,13 +30,15 @@ export const responseTypes: Readonly<Record<string, CelType>> = {
 
 /** What is read of a request: the client's, or the one that a pipe makes of it. */
 export type ReadableRequest = Pick<PipeRequest, 'method' | 'params' | 'headers' | 'query'> &
-  Partial<Pick<PipeRequest, 'earlier'>>;
+  Partial<Pick<PipeRequest, 'earlier' | 'client'>>;
 
 /** What there is to read. */
 export interface Readable {
   /** Null for a token. */
   readonly request: ReadableRequest | null;
   readonly path: string;
+  /** Of the request, where somebody has read it. */
+  readonly body?: Uint8Array | undefined;
   /** Null before there is one. */
   readonly reply: Reply | null;
   /** The reply passes undecoded: status and headers are those of the backend. */
@@ -50,6 +52,7 @@ export class Variables {
   #params: CelInput | undefined;
   #headers: CelInput | undefined;
   #data: CelInput | undefined;
+  #body: string | undefined;
 
   constructor(from: Readable) {
     this.#from = from;
@@ -83,6 +86,12 @@ export class Variables {
 
   get req_querystring(): CelInput {
     return queryMap(this.#from.request!.query);
+  }
+
+  /** Bytes that are no UTF-8 show as U+FFFD. */
+  get req_body(): string {
+    this.#body ??= Buffer.from(this.#from.body ?? []).toString();
+    return this.#body;
   }
 
   get resp_completed(): boolean {

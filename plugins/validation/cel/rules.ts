@@ -1,8 +1,9 @@
-import { type Call, CallError, canonicalHeaderName, type Log, paramKey, type Site } from '#contract';
-import { compileExpression, type Expression, type Verdict } from '../../services/cel/expression.ts';
-import { CelMistake } from '../../services/cel/mistake.ts';
+import { type Call, CallError, type Log, type Site } from '#contract';
+import type { Conditions } from '../../services/cel/conditions.ts';
+import type { Expression, Verdict } from '../../services/cel/expression.ts';
 import type { CelType } from '../../services/cel/types.ts';
-import { requestTypes, responseTypes, type Variables } from '../../services/cel/variables.ts';
+import { type Readable, requestTypes, responseTypes, Variables } from '../../services/cel/variables.ts';
+import { compileWritten } from '../../services/cel/written-expression.ts';
 import type { CheckConfig } from './schema.ts';
 
 /** When a condition is looked at. */
@@ -14,7 +15,7 @@ interface Rule {
 }
 
 /** The conditions of one phase at one place. */
-export class Rules {
+export class Rules implements Conditions {
   readonly #rules: readonly Rule[];
   readonly #log: Log;
 
@@ -32,7 +33,8 @@ export class Rules {
   }
 
   /** @returns why the call ends here; null when every condition holds. Code: CEL_REJECTED. */
-  check(variables: Variables, call: Call): CallError | null {
+  check(from: Readable, call: Call): CallError | null {
+    const variables = new Variables(from);
     for (const [at, { expression, config }] of this.#rules.entries()) {
       const verdict = expression.evaluate(variables, Math.max(call.remainingMs, 0));
       if (verdict === true) {
@@ -76,7 +78,7 @@ export function readRules(
 ): Readonly<Record<Phase, Rules>> {
   const phases: Record<Phase, Rule[]> = { token: [], request: [], response: [] };
   for (const [at, config] of site.config.entries()) {
-    const expression = compileAt(site, config.check_expr, `/${at}/check_expr`, types);
+    const expression = compileWritten(site, config.check_expr, `/${at}/check_expr`, types);
     phases[phaseOf(expression)].push({ expression, config });
   }
   const log = site.log.at('[CEL]');
@@ -91,38 +93,4 @@ export function readRules(
 function phaseOf({ reads }: Expression): Phase {
   if (responseNames.some((name) => reads.has(name))) return 'response';
   return reads.has('JWT') && !requestNames.some((name) => reads.has(name)) ? 'token' : 'request';
-}
-
-function compileAt(
-  site: Site<readonly CheckConfig[]>,
-  source: string,
-  pointer: string,
-  types: ReadonlyMap<string, CelType>,
-): Expression {
-  try {
-    const expression = compileExpression(source, types, site.use('patterns'));
-    warnOfKeys(site, expression, pointer);
-    return expression;
-  } catch (error) {
-    if (!(error instanceof CelMistake)) throw error;
-    const { code, message, hint, within } = error;
-    if (code === 'CEL_NAME' && !types.has('JWT') && /'JWT'/.test(message)) {
-      throw site.fault('CEL_NAME', pointer, 'JWT is not there in backends', {
-        hint: 'move it to the endpoint',
-        within,
-      });
-    }
-    throw site.fault(code, pointer, message, { hint, within });
-  }
-}
-
-/** Keys that are never there as they are written. */
-function warnOfKeys(site: Site<readonly CheckConfig[]>, { keys }: Expression, pointer: string): void {
-  for (const { variable, key } of keys) {
-    const isHeader = variable === 'req_headers' || variable === 'resp_metadata_headers';
-    const meant = isHeader ? canonicalHeaderName(key) : variable === 'req_params' ? paramKey(key) : key;
-    if (meant === key) continue;
-    const what = isHeader ? 'header' : 'parameter';
-    site.warn('CEL_KEY', pointer, `${variable} never has '${key}'`, { hint: `the ${what} is '${meant}' there` });
-  }
 }

@@ -13,7 +13,6 @@ const ofEndpoints = [
   'modifier/response-body',
   'modifier/response-body-generator',
   'qos/ratelimit/router/redis',
-  'security/policies',
   'validation/response-json-schema',
   'websocket',
 ];

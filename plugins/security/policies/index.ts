@@ -1,0 +1,163 @@
+import {
+  type AtEndpoint,
+  atBackend,
+  atEndpoint,
+  definePlugin,
+  type EndpointSite,
+  findNear,
+  joinPointer,
+  type Offer,
+  offer,
+  type Site,
+  type TokenCheck,
+  tokenChecks,
+} from '#contract';
+import { backendPath, conditional, endpointPath } from '../../services/cel/conditions.ts';
+import { requestMacros } from '../../services/cel/macros.ts';
+import type { CelType } from '../../services/cel/types.ts';
+import { requestTypes, responseTypes } from '../../services/cel/variables.ts';
+import { compileWritten } from '../../services/cel/written-expression.ts';
+import { geoLocations } from '../../services/geo.ts';
+import { Policies, type PolicySettings } from './policies.ts';
+import { type Block, backendSchema, endpointSchema, type PoliciesConfig } from './schema.ts';
+
+const errorFields = ['status', 'body', 'content_type'];
+
+/** Who asks about tokens. */
+const validator = 'auth/validator';
+
+/** What one evaluation may take. */
+const budget = { steps: 100_000, cpuMs: 10 };
+
+const now = { now: 'string' } as const;
+const claims: Readonly<Record<string, CelType>> = { JWT: { key: 'string', value: 'dyn' } };
+const request: Readonly<Record<string, CelType>> = { ...now, ...requestTypes, req_body: 'string' };
+const response: Readonly<Record<string, CelType>> = { ...now, ...requestTypes, ...responseTypes };
+
+/**
+ * Ends calls for which a policy does not hold: requests before they go on, responses before they go back, tokens while they
+ * are validated. What fails in a policy counts as a policy that does not hold.
+ *
+ * Faults of the configuration: those of `compileExpression`, `POLICY_NONE`, `POLICY_NO_TOKEN`, `POLICY_NO_REQUEST`,
+ * `POLICY_NO_GEOIP`, `POLICY_FIELD`; warnings `CEL_KEY`, `POLICY_UNUSED`. Error of a call: `POLICY_FAILED`.
+ */
+export const plugin = definePlugin({
+  name: 'security/policies',
+  description: 'Ends calls whose request, response or token does not meet policies.',
+  leaves: ['requests', 'data'],
+  offers: [tokenChecks],
+  takes: [geoLocations],
+  places: [
+    atEndpoint(endpointSchema, (site) => {
+      const hasTokens = Object.hasOwn(site.endpoint.extra_config, validator);
+      if (site.config.jwt && !hasTokens) {
+        site.warn('POLICY_UNUSED', '/jwt', `policies on tokens have no effect without "${validator}"`, {
+          hint: `add "${validator}" to the endpoint, or leave "jwt" out`,
+        });
+      }
+      const raw = isRaw(site, site.endpoint.output_encoding);
+      const { before, after } = readBlocks(site, claims, hasTokens);
+      const proxy = conditional(before, after, { pathOf: endpointPath, raw });
+      const attached: AtEndpoint = { ...(proxy && { proxy }), offers: tokenOffers(site) };
+      return after.reads('resp_data') ? { ...attached, readsData: true } : attached;
+    }),
+    atBackend(backendSchema, (site) => {
+      const raw = isRaw(site, site.endpoint.output_encoding) || isRaw(site, site.backend.encoding);
+      const { before, after } = readBlocks(site, {}, false);
+      const wrap = conditional(before, after, { pathOf: backendPath(site), raw });
+      if (!wrap) return {};
+      return after.reads('resp_data') ? { backend: wrap, readsData: true } : { backend: wrap };
+    }),
+  ],
+});
+
+function isRaw(site: EndpointSite<unknown>, encoding: string): boolean {
+  return site.encoding(encoding)?.raw === true;
+}
+
+/** @param more what may be read besides. */
+function readBlocks(
+  site: Site<PoliciesConfig>,
+  more: Readonly<Record<string, CelType>>,
+  hasTokens: boolean,
+): { before: Policies; after: Policies } {
+  const { req, resp, jwt } = site.config;
+  if (!req && !resp && !jwt) throw site.fault('POLICY_NONE', '', 'there is no policy', { hint: 'add "req" or "resp"' });
+  const before = readBlock(site, 'req', req, { ...request, ...more });
+  const after = readBlock(site, 'resp', resp, { ...response, ...more });
+  for (const [name, block] of Object.entries({ req: before, resp: after })) {
+    if (hasTokens || !block.reads('JWT')) continue;
+    throw site.fault('POLICY_NO_TOKEN', `/${name}`, `JWT is there only beside "${validator}"`, {
+      hint: `add "${validator}" to the endpoint, or leave the policy out`,
+    });
+  }
+  return { before, after };
+}
+
+function readBlock(
+  site: Site<PoliciesConfig>,
+  name: 'req' | 'resp' | 'jwt',
+  block: Pick<Block, 'policies' | 'error'> | undefined,
+  types: Readonly<Record<string, CelType>>,
+): Policies {
+  const { config } = site;
+  const known = new Map(Object.entries(types));
+  const macros = !config.disable_macros && !config.disable_advanced_macros;
+  const expressions = (block?.policies ?? []).map((source, index) => {
+    const pointer = `/${name}/policies/${index}`;
+    const expression = compileWritten(site, source, pointer, known, { macros, budget });
+    if (name === 'jwt') refuseRequestMacros(site, expression.calls, pointer);
+    if (expression.calls.has('geoIP') && !site.take(geoLocations)) {
+      throw site.fault('POLICY_NO_GEOIP', pointer, 'geoIP() needs a database of addresses', {
+        hint: '"plugin/http-server": {"name": ["geoip"], "geoip": {"citydb_path": "GeoLite2-City.mmdb"}} at the root',
+      });
+    }
+    return expression;
+  });
+  const locate = expressions.some(({ calls }) => calls.has('geoIP')) ? site.take(geoLocations) : undefined;
+  checkFields(site, name, block?.error);
+  const settings: PolicySettings = {
+    log: site.log.at('[Policies]'),
+    locate,
+    joined: config.auto_join_policies,
+    debug: config.debug,
+  };
+  return new Policies(expressions, settings, block?.error);
+}
+
+/** `error` may hold anything, which has no effect; but not what is nearly one of its fields. */
+function checkFields(site: Site<unknown>, name: string, error: object = {}): void {
+  for (const field of Object.keys(error)) {
+    if (errorFields.includes(field) || /^[@$_#]/.test(field)) continue;
+    const pointer = joinPointer(`/${name}/error`, field);
+    const near = findNear(field, errorFields);
+    if (near) {
+      const fix = near.isSure ? { key: near.name } : undefined;
+      throw site.fault('POLICY_FIELD', pointer, `unknown field '${field}'`, {
+        hint: `did you mean "${near.name}"?`,
+        fix,
+      });
+    }
+    site.warn('POLICY_UNUSED', pointer, `"error" has no field '${field}', which has no effect`);
+  }
+}
+
+/** The claims of a token are the same whoever asks with it. */
+function refuseRequestMacros(site: Site<unknown>, calls: ReadonlySet<string>, pointer: string): void {
+  const name = [...calls].find((call) => requestMacros.has(call));
+  if (name === undefined) return;
+  throw site.fault('POLICY_NO_REQUEST', pointer, `${name}() looks at the request, which is not there with a token`, {
+    hint: 'move the policy to "req"',
+  });
+}
+
+function tokenOffers(site: EndpointSite<PoliciesConfig>): readonly Offer[] {
+  const policies = readBlock(site, 'jwt', site.config.jwt, { ...now, ...claims });
+  if (!policies.any) return [];
+  const none = { request: null, path: '', reply: null, raw: false };
+  const check: TokenCheck = {
+    name: 'security/policies',
+    check: (token, _request, call) => policies.check({ ...none, claims: token }, call) === null,
+  };
+  return [offer(tokenChecks, check)];
+}

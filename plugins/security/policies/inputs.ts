@@ -1,0 +1,35 @@
+import { type CelInput, isCelList, isCelMap, isCelUint } from '@bufbuild/cel';
+import type { Expression } from '../../services/cel/expression.ts';
+import type { Variables } from '../../services/cel/variables.ts';
+
+/** What is shown of the inputs of one policy, in characters; members of a list or an object; levels within one another. */
+const MAX_LENGTH = 4096;
+const MAX_MEMBERS = 50;
+const MAX_DEPTH = 8;
+
+/** Never shown, whatever a policy reads. */
+const masked = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
+
+/** The variables that an expression reads, as JSON for the log. */
+export function shownInputs({ reads }: Expression, variables: Variables): string {
+  const inputs: Record<string, unknown> = {};
+  for (const name of reads) inputs[name] = shown((variables as unknown as Record<string, CelInput>)[name], 0);
+  return JSON.stringify(inputs).slice(0, MAX_LENGTH);
+}
+
+function shown(value: unknown, depth: number): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (isCelUint(value)) return Number(value.value);
+  if (depth > MAX_DEPTH) return '...';
+  if (Array.isArray(value) || isCelList(value)) {
+    return [...(value as Iterable<unknown>)].slice(0, MAX_MEMBERS).map((member) => shown(member, depth + 1));
+  }
+  if (!isCelMap(value)) return typeof value === 'string' ? value.slice(0, MAX_LENGTH) : value;
+  const members: [string, unknown][] = [];
+  for (const key of value.keys()) {
+    if (members.length >= MAX_MEMBERS) break;
+    const name = String(key);
+    members.push([name, masked.has(name.toLowerCase()) ? '***' : shown(value.get(key), depth + 1)]);
+  }
+  return Object.fromEntries(members);
+}

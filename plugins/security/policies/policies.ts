@@ -1,0 +1,76 @@
+import { type Call, CallError, type Log, type PipeRequest } from '#contract';
+import type { Conditions } from '../../services/cel/conditions.ts';
+import type { Expression } from '../../services/cel/expression.ts';
+import { withSource } from '../../services/cel/macro-source.ts';
+import { requestMacros } from '../../services/cel/macros.ts';
+import { type Readable, Variables } from '../../services/cel/variables.ts';
+import type { LocateAddress } from '../../services/geo.ts';
+import { shownInputs } from './inputs.ts';
+import type { Block } from './schema.ts';
+
+/** How the policies of a place are looked at. */
+export interface PolicySettings {
+  /** With the prefix of the place. */
+  readonly log: Log;
+  readonly locate: LocateAddress | undefined;
+  /** All of a block count as one. */
+  readonly joined: boolean;
+  readonly debug: boolean;
+}
+
+/** One block of policies. */
+export class Policies implements Conditions {
+  readonly #expressions: readonly Expression[];
+  readonly #settings: PolicySettings;
+  readonly #error: Block['error'];
+
+  constructor(expressions: readonly Expression[], settings: PolicySettings, error?: Block['error']) {
+    this.#expressions = expressions;
+    this.#settings = settings;
+    this.#error = error;
+  }
+
+  get any(): boolean {
+    return this.#expressions.length > 0;
+  }
+
+  /** A function that looks at the request reads it, too. */
+  reads(prefix: string): boolean {
+    return this.#expressions.some(
+      ({ reads, calls }) =>
+        [...reads].some((name) => name.startsWith(prefix)) ||
+        (prefix === 'req_' && [...calls].some((name) => requestMacros.has(name))),
+    );
+  }
+
+  /** @returns why the call ends here; null when every policy holds. Code: POLICY_FAILED. */
+  check(from: Readable, call: Call): CallError | null {
+    const variables = new Variables(from);
+    const { log, joined, debug, locate } = this.#settings;
+    const source = from.request?.client ? { request: from.request as PipeRequest, locate } : null;
+    for (const [index, expression] of this.#expressions.entries()) {
+      if (debug) log.info(() => `policy #${index} looks at ${shownInputs(expression, variables)}`);
+      const verdict = withSource(source, () => expression.evaluate(variables, Math.max(call.remainingMs, 0)));
+      if (verdict === true) {
+        const passed = () => `policy #${index} passed: ${expression.source}`;
+        if (debug) log.info(passed);
+        else log.debug(passed);
+        continue;
+      }
+      const reason = typeof verdict === 'string' ? ` (${verdict})` : '';
+      const at = joined ? 0 : index;
+      log.info(() => `policy #${at} failed: ${joined ? this.#joined : expression.source}${reason}`);
+      return this.#failure(`policy #${at} failed${reason}`);
+    }
+    return null;
+  }
+
+  get #joined(): string {
+    return this.#expressions.map(({ source }) => `(${source})`).join(' && ');
+  }
+
+  #failure(message: string): CallError {
+    const { status = 500, body = '', content_type: contentType = 'text/plain' } = this.#error ?? {};
+    return new CallError('POLICY_FAILED', message, { view: { status, body: body || message, contentType } });
+  }
+}

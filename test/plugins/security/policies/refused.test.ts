@@ -1,0 +1,102 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/security/policies/index.ts';
+
+/** Codes and places of what refuses a configuration. */
+async function faultsOf(config: object, place: 'endpoint' | 'backend' = 'endpoint', around = {}): Promise<string[]> {
+  try {
+    await (await openHarness(plugin, place, config, around)).close();
+    return [];
+  } catch (error) {
+    const { errors } = error as { errors: { code: string; pointer: string }[] };
+    return errors.map(({ code, pointer }) => `${code} ${pointer.replace(/^.*security~1policies/, '')}`);
+  }
+}
+const req = (...policies: string[]) => ({ req: { policies } });
+const withValidator = { endpoint: { extra_config: { 'auth/validator': {} } } };
+
+describe('the configuration of security/policies', () => {
+  it('is refused without a block, and with a block without policies', async () => {
+    deepEqual(await faultsOf({ debug: true }), ['POLICY_NONE ']);
+    equal((await faultsOf({})).length, 1);
+    equal((await faultsOf({ req: {} })).length, 1);
+    equal((await faultsOf({ req: { policies: [] } })).length, 1);
+    equal((await faultsOf({ req: { policies: [''] } })).length, 1);
+  });
+
+  it('has no fields but those there are, open errors and comments apart', async () => {
+    equal((await faultsOf({ ...req('true'), more: 1 })).length, 1);
+    equal((await faultsOf({ req: { policies: ['true'], more: 1 } })).length, 1);
+    deepEqual(
+      await faultsOf({ req: { policies: ['true'], '@more': 1, error: { whatever: 1 } }, $c: 1, _c: 2, '#': 3 }),
+      [],
+    );
+    equal(
+      (await faultsOf({ jwt: { policies: ['true'], error: { status: 403 } } }, 'endpoint', withValidator)).length,
+      1,
+    );
+  });
+
+  it('is refused for a field of an error that is misspelled', async () => {
+    deepEqual(await faultsOf({ req: { policies: ['true'], error: { staus: 403 } } }), [
+      'POLICY_FIELD /req/error/staus',
+    ]);
+  });
+
+  it('has no policies on tokens in a backend', async () => {
+    equal((await faultsOf({ ...req('true'), jwt: { policies: ['true'] } }, 'backend')).length, 1);
+    deepEqual(await faultsOf(req("JWT.sub == 'a'"), 'backend'), ['CEL_NAME /req/policies/0']);
+  });
+
+  it('is refused for what is no expression, and for one that is no condition, at its place', async () => {
+    deepEqual(await faultsOf(req('true', 'req_method ==')), ['CEL_SYNTAX /req/policies/1']);
+    deepEqual(await faultsOf(req('req_method')), ['CEL_NO_CONDITION /req/policies/0']);
+    deepEqual(await faultsOf(req('req_method + 1 == 2')), ['CEL_TYPE /req/policies/0']);
+    deepEqual(await faultsOf(req("req_method.matches('(')")), ['CEL_PATTERN /req/policies/0']);
+    deepEqual(await faultsOf({ resp: { policies: ['resp_dat.a == 1'] } }), ['CEL_NAME /resp/policies/0']);
+  });
+
+  it('has variables where they are there', async () => {
+    deepEqual(await faultsOf(req('resp_completed')), ['CEL_NAME /req/policies/0']);
+    deepEqual(await faultsOf({ resp: { policies: ["req_body == ''"] } }), ['CEL_NAME /resp/policies/0']);
+    deepEqual(await faultsOf({ jwt: { policies: ["req_method == 'GET'"] } }, 'endpoint', withValidator), [
+      'CEL_NAME /jwt/policies/0',
+    ]);
+    deepEqual(await faultsOf({ jwt: { policies: ["clientIP() == ''"] } }, 'endpoint', withValidator), [
+      'POLICY_NO_REQUEST /jwt/policies/0',
+    ]);
+    deepEqual(await faultsOf(req("JWT.sub == 'a'")), ['POLICY_NO_TOKEN /req']);
+    deepEqual(await faultsOf(req("JWT.sub == 'a'"), 'endpoint', withValidator), []);
+  });
+
+  it('is refused for geoIP() where there is no database', async () => {
+    deepEqual(await faultsOf(req("geoIP().Country.IsoCode == 'ES'")), ['POLICY_NO_GEOIP /req/policies/0']);
+  });
+
+  for (const field of ['disable_macros', 'disable_advanced_macros']) {
+    it(`leaves the functions of policies out with ${field}`, async () => {
+      deepEqual(await faultsOf({ ...req("hasHeader('A')"), [field]: true }), ['CEL_FUNCTION /req/policies/0']);
+      deepEqual(await faultsOf({ ...req('[1].all(x, x > 0)'), [field]: true }), []);
+    });
+  }
+
+  it('is warned of policies on tokens where no token is asked for, of keys that are never there and of fields without effect', async () => {
+    const gate = await openHarness(plugin, 'endpoint', {
+      ...req("'a' in req_headers['x-t']"),
+      resp: { policies: ['true'], error: { trace: 403, '@why': 'of the test' } },
+      jwt: { policies: ["JWT.sub == 'a'"] },
+    });
+    deepEqual(
+      gate.warnings.map(({ code, hint }) => [code, hint]),
+      [
+        ['POLICY_UNUSED', 'add "auth/validator" to the endpoint, or leave "jwt" out'],
+        ['CEL_KEY', "the header is 'X-T' there"],
+        ['POLICY_UNUSED', undefined],
+      ],
+    );
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('is refused as a whole, never served without a policy', () =>
+    rejects(openHarness(plugin, 'endpoint', req('true', 'nonsense'))));
+});
