@@ -58,6 +58,7 @@ const plugins: Manifest = {
   'server/debug': () => import('./server/debug.ts'),
   'server/echo': () => import('./server/echo.ts'),
   'server/health': () => import('./server/health.ts'),
+  'server/static-filesystem': () => import('./server/static-filesystem.ts'),
   'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
   'telemetry/influx': () => import('./telemetry/influx/index.ts'),
   'telemetry/logging': () => import('./telemetry/logging/index.ts'),

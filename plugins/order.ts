@@ -23,9 +23,10 @@ export const order: Order = {
     'security/bot-detector',
     'modifier/request-body-extractor',
     'modifier/lua-endpoint',
+    // Files are found by the path that the client asks for.
+    'server/static-filesystem',
     // Another path: immediately before the endpoint is looked for.
     'server/virtualhost',
-    'server/static-filesystem',
     'grpc',
   ],
   endpoint: [

@@ -33,8 +33,8 @@ export function hinted({ code, pointer, message, within, related }: ConfigError,
 
 /** Remembers how keys were called in the document, so that mistakes are reported where the operator wrote them. */
 export interface Origin {
-  /** @param parent pointer of the object, by new names. */
-  renamed(parent: string, newKey: string, oldKey: string): void;
+  /** @param parent pointer of the object, by new names. @param oldKeys lead from it to where the value was written. */
+  renamed(parent: string, newKey: string, ...oldKeys: string[]): void;
   /** The pointer by the names of the document. */
   pointer(pointer: string): string;
   /** Every key that has a new name now, by its pointer in the document. */
@@ -54,7 +54,9 @@ export function createOrigin(): Origin {
     return written;
   };
   return {
-    renamed: (parent, newKey, oldKey) => oldKeys.set(`${parent}/${escapePointer(newKey)}`, escapePointer(oldKey)),
+    renamed(parent, newKey, ...path) {
+      oldKeys.set(`${parent}/${escapePointer(newKey)}`, path.map(escapePointer).join('/'));
+    },
     pointer: original,
     renames: () =>
       [...oldKeys.keys()].map((renewed) => ({ pointer: original(renewed), key: parsePointer(renewed).at(-1)! })),

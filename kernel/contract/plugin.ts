@@ -186,8 +186,11 @@ export interface PluginSource {
 export interface Conversion {
   error(code: string, pointer: string, message: string, options?: ConfigErrorOptions): void;
   warn(code: string, pointer: string, message: string, options?: ConfigErrorOptions): void;
-  /** Under a key, or at a position, now stands what was written under another one. @param parent pointer of the holder. */
-  moved(parent: string, key: string, from: string): void;
+  /**
+   * Under a key, or at a position, now stands what was written under another one.
+   * @param parent pointer of the holder. @param from the keys that lead from the holder to where it was written.
+   */
+  moved(parent: string, key: string, ...from: string[]): void;
 }
 
 /** A plugin: data first, functions last. */
@@ -218,6 +221,8 @@ export interface Plugin {
    * version 3 that names it, before anything is checked. Changes the document, which may have mistakes of any kind.
    */
   readonly convert?: (document: DataObject, report: Conversion) => void;
+  /** Components that `convert` writes: they are loaded with it. */
+  readonly becomes?: readonly Namespace[];
   /** Fields at the root by which it opens a port, as in `/listen`: to change one opens another. */
   readonly opens?: readonly string[];
   /** Keys of its configuration are data: they say nothing about what they hold, such as whether it is a secret. */

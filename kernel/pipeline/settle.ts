@@ -110,7 +110,7 @@ function failed(error: unknown): Reply {
 }
 
 /** Nobody waits for a reply any more. */
-export function drop({ body }: Reply): void {
+export function drop({ body }: { readonly body: Reply['body'] | string }): void {
   if (body instanceof ByteStream) body.cancel(new CancelledError());
 }
 

@@ -63,7 +63,7 @@ export class Registry implements KnownPlugins {
     return openScope(this.#container);
   }
 
-  /** Loads the plugins of these namespaces, and those that offer what they take; unknown ones are passed over. */
+  /** Loads the plugins of these namespaces, those that offer what they take and those they become; unknown ones are passed over. */
   async load(namespaces: Iterable<Namespace>): Promise<void> {
     const missing = [...new Set(namespaces)].filter(
       (name) => Object.hasOwn(this.catalogue.plugins, name) && !this.#loaded.has(name),
@@ -72,7 +72,8 @@ export class Registry implements KnownPlugins {
       missing.map(async (namespace) => {
         const plugin = await this.#container.resolve<Promise<Plugin>>(`plugin:${namespace}`);
         this.#loaded.set(namespace, plugin);
-        await this.load((plugin.takes ?? []).flatMap(({ from }) => from ?? []));
+        const { takes = [], becomes = [] } = plugin;
+        await this.load([...takes.flatMap(({ from }) => from ?? []), ...becomes]);
       }),
     );
   }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { createGzip, gzip } from 'node:zlib';
 import { ByteStream } from '#contract';
 import type { RenderedReply } from '../pipeline/render.ts';
 
@@ -12,14 +13,18 @@ const LEVEL = 4;
 
 const streamTypes = /^(?:text\/event-stream|application\/(?:x-ndjson|vnd\.amazon\.eventstream|grpc))/i;
 
+/** What is compressed already. */
+const packedTypes =
+  /^(?:image\/(?!svg|bmp|x-ms-bmp)|audio\/|video\/|font\/woff|application\/(?:zip|gzip|x-7z|x-bzip|zstd|vnd\.rar|java-archive))/i;
+
 const gzipWhole = promisify(gzip);
 
 /**
- * True when a response may and should be compressed for a client that wants it. What comes as a stream
- * is never held back by it.
+ * True when a response may and should be compressed for a client that wants it. What comes as a stream without a length is
+ * never held back by it.
  */
 export function isCompressible(status: number, headers: readonly string[], body: RenderedReply['body']): boolean {
-  if (body === null || body instanceof ByteStream || Buffer.byteLength(body) < SMALLEST_BYTES) return false;
+  if (body === null || lengthOf(body, headers) < SMALLEST_BYTES) return false;
   if (status === 204 || status === 206 || status === 304) return false;
   for (let at = 0; at < headers.length; at += 2) {
     switch (headers[at]!.toLowerCase()) {
@@ -27,7 +32,7 @@ export function isCompressible(status: number, headers: readonly string[], body:
       case 'content-range':
         return false;
       case 'content-type':
-        if (streamTypes.test(headers[at + 1]!)) return false;
+        if (streamTypes.test(headers[at + 1]!) || packedTypes.test(headers[at + 1]!)) return false;
         break;
       case 'cache-control':
         if (/\bno-transform\b/i.test(headers[at + 1]!)) return false;
@@ -35,6 +40,15 @@ export function isCompressible(status: number, headers: readonly string[], body:
     }
   }
   return true;
+}
+
+/** How long a body is known to be, in bytes; 0 for one that says nothing. */
+function lengthOf(body: string | Uint8Array | ByteStream, headers: readonly string[]): number {
+  if (!(body instanceof ByteStream)) return Buffer.byteLength(body);
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at]!.toLowerCase() === 'content-length') return Number(headers[at + 1]);
+  }
+  return 0;
 }
 
 /** True when the client asks for an answer to be compressed that may and should be. */
@@ -51,7 +65,8 @@ export function wantsGzip(response: ServerResponse, { status, headers, body }: R
 
 /** The answer, which is compressible, with its body compressed. */
 export async function compress(rendered: RenderedReply): Promise<RenderedReply> {
-  const packed = await compressBytes(rendered.body as string | Uint8Array);
+  const body = rendered.body as string | Uint8Array | ByteStream;
+  const packed = body instanceof ByteStream ? compressStream(body) : await compressBytes(body);
   describeGzip(rendered.headers);
   return { ...rendered, body: packed };
 }
@@ -61,12 +76,22 @@ export function compressBytes(body: string | Uint8Array): Promise<Buffer> {
   return gzipWhole(body, { level: LEVEL });
 }
 
+/** Compressed as it is taken; a body that breaks off breaks it off, and so does a reader that has enough. */
+function compressStream(body: ByteStream): ByteStream {
+  return ByteStream.from(pipeline(body.readable(), createGzip({ level: LEVEL }), ignored));
+}
+
+/** The failure reaches whoever reads the stream. */
+function ignored(): void {}
+
 /** Changes headers so that they describe the compressed body; its length is whoever writes it to tell. */
 function describeGzip(headers: string[]): void {
   let varies = false;
-  for (let at = 0; at < headers.length; at += 2) {
+  for (let at = headers.length - 2; at >= 0; at -= 2) {
     const name = headers[at]!.toLowerCase();
-    if (name === 'etag') headers[at + 1] = weakTag(headers[at + 1]!);
+    // Ranges would be of the plain bytes.
+    if (name === 'content-length' || name === 'accept-ranges') headers.splice(at, 2);
+    else if (name === 'etag') headers[at + 1] = weakTag(headers[at + 1]!);
     else if (name === 'vary') varies ||= /(?:^|[\s,])(?:accept-encoding|\*)(?:[\s,]|$)/i.test(headers[at + 1]!);
   }
   headers.push('Content-Encoding', 'gzip');

@@ -142,7 +142,8 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
     const { options } = this.#context;
     if (options.disable_gzip || rendered.raw || !wantsGzip(this.#response, rendered)) return this.#send(rendered);
     const send = (packed: RenderedReply): void => {
-      if (!this.#response.destroyed) this.#send(packed);
+      if (this.#response.destroyed) drop(packed);
+      else this.#send(packed);
     };
     return compress(rendered).then(send, () => send(rendered));
   }

@@ -2,6 +2,7 @@ import { atService, definePlugin, httpSigners, meters } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { handlers } from './lib/handlers.ts';
 import { asFunction, make } from './lib/make.ts';
+import { convertServers, successors } from './lib/old-servers.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
 import { aroundService, clientIp, type ServerHandler } from './lib/server-call.ts';
 import { SyncTime } from './lib/sync-time.ts';
@@ -28,7 +29,7 @@ const schema = {
  * Runs handlers of loaded modules around everything that is answered, before any endpoint is looked for.
  *
  * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`; a warning
- * `PLUGIN_UNUSED`. Of the old form of wildcards: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`; a warning
+ * `PLUGIN_UNUSED`. Of old forms: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`, `PLUGIN_DUPLICATE`; a warning
  * `CONFIG_OLD_PLUGIN`.
  */
 export const plugin = definePlugin({
@@ -36,7 +37,11 @@ export const plugin = definePlugin({
   description: 'Runs handlers of your own around everything that is answered.',
   offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
-  convert: convertWildcards,
+  becomes: Object.values(successors),
+  convert(document, report) {
+    convertServers(document, report);
+    convertWildcards(document, report);
+  },
   places: [
     atService(schema, (site: NamingSite) => {
       const { log, encoding } = site;

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { emptyModule } from './modules.ts';
 import { small } from './payloads.ts';
 import type { Attached, Scenario } from './scenario.ts';
@@ -40,6 +42,18 @@ export const componentScenarios: readonly Scenario[] = [
       },
     },
     headers: [browser],
+  })),
+  // The file itself, and what it costs requests of endpoints to be no file.
+  scenario(
+    'static-file.json',
+    (folder) => {
+      writeFileSync(join(folder, 'static-file.json'), JSON.stringify(small));
+      return { service: { 'server/static-filesystem': { prefix: '/bench/', path: folder } } };
+    },
+    { ...noOp },
+  ),
+  scenario('static-beside', (folder) => ({
+    service: { 'server/static-filesystem': { prefix: '/media', path: folder } },
   })),
   scenario('rate-limit', () => ({
     endpoint: { 'qos/ratelimit/router': { max_rate: 1e6, client_max_rate: 1e6, strategy: 'ip' } },

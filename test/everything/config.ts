@@ -28,6 +28,7 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
       router: { return_error_msg: true, disable_access_log: false },
       'admin/reload': { drain_timeout: '10s' },
       'plugin/http-server': { name: ['passing'] },
+      'server/static-filesystem': { prefix: '/site/', path: 'samples/website/public' },
       'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['GET', 'POST'] },
       'security/http': { content_type_nosniff: true, frame_deny: true },
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },

@@ -8,7 +8,7 @@ export function convertComponents(document: DataObject, origin: Origin, known: K
     plugin.convert?.(document, {
       error: (code, pointer, message, options) => report.error(code, origin.pointer(pointer), message, options),
       warn: (code, pointer, message, options) => report.warn(code, origin.pointer(pointer), message, options),
-      moved: (parent, key, from) => origin.renamed(parent, key, from),
+      moved: (parent, key, ...from) => origin.renamed(parent, key, ...from),
     });
   }
 }

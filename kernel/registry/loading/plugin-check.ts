@@ -14,6 +14,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   expectsBelow: true,
   oldFields: true,
   convert: true,
+  becomes: true,
   opens: true,
   freeKeys: true,
   leaves: true,

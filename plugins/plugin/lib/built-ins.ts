@@ -10,9 +10,7 @@ const builtIns: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>
     'ip-filter': later('plugin/http-server with "ip-filter"'),
     'jwk-aggregator': later('plugin/http-server with "jwk-aggregator"'),
     'redis-ratelimit': later('qos/ratelimit/service/redis'),
-    'static-filesystem': later('server/static-filesystem'),
     'url-rewrite': later('plugin/http-server with "url-rewrite"'),
-    virtualhost: later('server/virtualhost'),
   },
   httpClient: {
     'http-logger': '"telemetry/logging" on the backend writes such lines',

@@ -1,6 +1,6 @@
 import { HeaderBag, type PipeRequest, Reply } from '#contract';
+import { httpDate } from '../../services/http-date.ts';
 import { type Directives, isForAll, patienceOf, readDirectives, secondsOf } from './directives.ts';
-import { httpDate } from './http-date.ts';
 import type { Asker } from './identity.ts';
 
 /** What an answer says of how it may be kept and used. Times in seconds. */

@@ -1,11 +1,6 @@
 import { HeaderBag, Reply } from '#contract';
-import { httpDate } from './http-date.ts';
-
-/** Bytes from `start` to before `end`. */
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+import { spanOf } from '../../services/byte-range.ts';
+import { httpDate } from '../../services/http-date.ts';
 
 /**
  * What a request for a range gets of a whole answer with status 200: 206 with the part, 416 where there is none, or the whole
@@ -29,20 +24,6 @@ export function partOf(whole: Reply, asked: HeaderBag): Reply {
   }
   part.set('Content-Range', `bytes ${span.start}-${span.end - 1}/${body.length}`);
   return Reply.raw(206, part, body.subarray(span.start, span.end));
-}
-
-function spanOf(range: string, length: number): Span | 'whole' | 'none' {
-  const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(range) ?? [];
-  if (first === '' && last === '') return 'whole';
-  if (first === '') {
-    const suffix = Number(last);
-    if (suffix === 0) return 'none';
-    return length === 0 ? 'whole' : { start: Math.max(length - suffix, 0), end: length };
-  }
-  const start = Number(first);
-  if (last !== '' && Number(last) < start) return 'whole';
-  if (start >= length) return 'none';
-  return { start, end: last === '' ? length : Math.min(Number(last) + 1, length) };
 }
 
 /** True for a condition that names the very answer that is kept: by a strong tag, or by the time of a change long before it. */

@@ -1,7 +1,7 @@
 import type { HeaderBag } from '#contract';
+import { httpDate } from '../../services/http-date.ts';
 import { type Directives, patienceOf, secondsOf } from './directives.ts';
 import { ageOf, type Entry } from './entry.ts';
-import { httpDate } from './http-date.ts';
 
 /** Whether a kept answer is good enough for a request, `stale` being one that may be given while the backend is asked. */
 export type Verdict = 'fresh' | 'stale' | 'unusable';

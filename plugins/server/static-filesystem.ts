@@ -1,0 +1,135 @@
+import {
+  atService,
+  type ClientRequest,
+  definePlugin,
+  HeaderBag,
+  type Infer,
+  Reply,
+  type Schema,
+  type Site,
+  servedSlot,
+} from '#contract';
+import { checkDirectory, directoryFields } from '../services/files/directory-setting.ts';
+import { asDirectory, decodePath, readFilePath } from '../services/files/file-path.ts';
+import { belowPrefix } from '../services/files/path-prefix.ts';
+import { serveFile } from '../services/files/serve-file.ts';
+
+const name = 'server/static-filesystem';
+
+const schema = {
+  type: 'object',
+  title: 'Static web server',
+  examples: [
+    { prefix: '/media/', path: './samples' },
+    { prefix: '/', path: './samples', skip: ['/api'], directory_listing: true },
+  ],
+  required: ['prefix', 'path'],
+  properties: {
+    prefix: {
+      type: 'string',
+      pattern: '^/',
+      description:
+        'Beginning of the paths that are served, on the borders of segments unless it ends with a slash; "/" for everything but "skip" and the health path. No endpoint below it is reached.',
+      examples: ['/media/'],
+    },
+    ...directoryFields,
+    skip: {
+      type: 'array',
+      items: { type: 'string', pattern: '^/' },
+      description: 'Beginnings of paths that go on to the endpoints, although they are below the prefix.',
+      default: [],
+      examples: [['/media/api']],
+    },
+  },
+} as const satisfies Schema;
+
+type Config = Infer<typeof schema>;
+
+/**
+ * Serves files from a directory, before any endpoint is looked for. A path below the prefix ends here, whether there is a file
+ * or not. Components of endpoints do not apply; those of the service do.
+ *
+ * Fault of the configuration: `STATIC_PATH`; warning `STATIC_HIDES`, at an endpoint that no request reaches.
+ */
+export const plugin = definePlugin({
+  name,
+  description: 'Serves files from a directory, before any endpoint is looked for.',
+  leaves: ['requests', 'data'],
+  places: [
+    atService(schema, (site) => {
+      const { config, log } = site;
+      checkDirectory(site, config.path);
+      const restOf = serving(site);
+      const refused = refusals(site);
+      const serve = async (request: ClientRequest, rest: string): Promise<Reply> => {
+        const path = readFilePath(rest);
+        if (!path) return refused({ status: 404 });
+        const search = request.search === '' ? '' : `?${request.search}`;
+        const sent = await serveFile(config.path, config.directory_listing, {
+          ...path,
+          asked: request.headers,
+          isHead: request.method === 'HEAD',
+          location: asDirectory(request.path) + search,
+        });
+        if (!(sent instanceof Reply)) {
+          if (sent.error) log.error(sent.error.message);
+          return refused(sent);
+        }
+        sent.complete = null;
+        sent.headers.set('X-Content-Type-Options', 'nosniff');
+        return sent;
+      };
+      return {
+        request: (next) => (request, call) => {
+          const rest = restOf(request.path);
+          if (rest === undefined) return next(request, call);
+          call.set(servedSlot, { handledBy: name });
+          return request.method === 'GET' || request.method === 'HEAD'
+            ? serve(request, rest)
+            : refused({ status: 405 });
+        },
+        eachEndpoint: ({ endpoint, warn }) => {
+          const path = endpoint.endpoint.replace(/^\/__virtual\/[^/]*/, '');
+          if (restOf(path) !== undefined) {
+            const message = `"${name}" answers ${endpoint.method} ${path}: the endpoint is never reached`;
+            warn('STATIC_HIDES', '/endpoint', message, { hint: `"skip": ["${path}"] in "${name}"` });
+          }
+          return {};
+        },
+      };
+    }),
+  ],
+});
+
+/** What follows the prefix in a path as on the wire; undefined for one that is not served here. */
+function serving({ config, setting }: Site<Config>): (path: string) => string | undefined {
+  const { health_path: health, disable_health: noHealth } = setting('router');
+  const { prefix, skip } = config;
+  return (path) => {
+    const decoded = decodePath(path);
+    if (decoded === null) return undefined;
+    const rest = belowPrefix(decoded, prefix);
+    if (rest === undefined || (!noHealth && decoded === health)) return undefined;
+    return skip.some((skipped) => belowPrefix(decoded, skipped) !== undefined) ? undefined : rest;
+  };
+}
+
+const texts: Readonly<Record<403 | 404 | 405 | 413, string>> = {
+  403: '403 forbidden',
+  404: '404 page not found',
+  405: '405 method not allowed',
+  413: '413 content too large',
+};
+
+/** Answers with the bodies that the router has for what is not there. */
+function refusals({ setting }: Site<Config>): (refusal: { status: keyof typeof texts; error?: Error }) => Reply {
+  const custom = setting('router').error_body as { readonly [status: string]: object | undefined } | undefined;
+  return ({ status }) => {
+    const own = custom?.[status];
+    const type = own ? 'application/json; charset=utf-8' : 'text/plain';
+    const headers = new HeaderBag(['Content-Type', type, ...(status === 405 ? ['Allow', 'GET, HEAD'] : [])]);
+    const reply = Reply.raw(status, headers, Buffer.from(own ? JSON.stringify(own) : texts[status]));
+    reply.complete = null;
+    return reply;
+  };
+}

@@ -1,0 +1,33 @@
+import { opendir } from 'node:fs/promises';
+
+/** Entries that are looked at; more are left out. */
+const MOST_ENTRIES = 10_000;
+
+/** A page of links to what a directory shows, in the order of names; hidden entries are left out. */
+export async function listDirectory(path: string): Promise<string> {
+  const names: string[] = [];
+  let seen = 0;
+  for await (const entry of await opendir(path)) {
+    if (seen++ === MOST_ENTRIES) break;
+    if (!entry.name.startsWith('.')) names.push(entry.isDirectory() ? `${entry.name}/` : entry.name);
+  }
+  return `<!doctype html>\n<meta charset="utf-8">\n<pre>\n${names.sort().map(linkTo).join('')}</pre>\n`;
+}
+
+/** A name with a colon would be read as that of a scheme. */
+function linkTo(name: string): string {
+  const target = `./${name.split('/').map(encodeURIComponent).join('/')}`;
+  return `<a href="${escapeText(target)}">${escapeText(name)}</a>\n`;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeText(text: string): string {
+  return text.toWellFormed().replace(/[&<>"']/g, (mark) => escapes[mark]!);
+}

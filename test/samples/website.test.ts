@@ -1,0 +1,39 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
+
+describe('the sample of a website', () => {
+  let backend: TestBackend;
+  let gateway: Operations;
+
+  before(async () => {
+    backend = await startBackend(json({ id: 1 }));
+    const config = JSON.parse(readFileSync('samples/website/gateway.json', 'utf8'));
+    gateway = await startGateway({ ...config, host: [backend.url] });
+  });
+  after(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/website/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('serves its page and its style, which a client may keep', async () => {
+    const page = await gateway.inject('/');
+    match(page.body, /<h1>A site and its API/);
+    const { headers } = await gateway.inject('/style.css');
+    equal(headers['content-type'], 'text/css; charset=utf-8');
+    const again = await gateway.inject({ url: '/style.css', headers: { 'if-none-match': String(headers['etag']) } });
+    equal(again.statusCode, 304);
+  });
+
+  it('has an API beside it, and nothing else', async () => {
+    deepEqual((await gateway.inject('/api/users/1')).json(), { id: 1 });
+    equal((await gateway.inject('/nothing')).statusCode, 404);
+  });
+});
