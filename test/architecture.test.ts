@@ -11,6 +11,7 @@ const rooms = [
   'net',
   'contract',
   'patterns',
+  'templates',
   'logging',
   'config',
   'containment',

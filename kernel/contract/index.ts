@@ -120,6 +120,7 @@ export type {
 export { claimsSlot, defineSlot, type Slot } from './slot.ts';
 export { type AfterHook, after, before, refuse, type Step, type Wrap } from './step.ts';
 export type { ByteTap } from './taps.ts';
+export type { Template } from './template.ts';
 export { timerMs } from './timer.ts';
 export { type ClientTls, clientTlsSchema, type KeyFiles, type ServerTlsConfig } from './tls.ts';
 export {

@@ -20,5 +20,6 @@ export { encodePathSegment, encodeQueryComponent } from './query.ts';
 export { routerSchema } from './router-config.ts';
 export { silentEvents } from './site.ts';
 export { afterHook } from './step.ts';
+export { TemplateError, type TemplatePosition } from './template.ts';
 export { keyFilesOf, serverTlsSchema } from './tls.ts';
 export { speaksOld } from './tls-options.ts';

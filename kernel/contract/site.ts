@@ -13,6 +13,7 @@ import type { PipeRequest, Reply } from './message.ts';
 import type { Pattern, Patterns } from './pattern.ts';
 import type { Port } from './port.ts';
 import type { Step } from './step.ts';
+import type { Template } from './template.ts';
 import type { TakeToken, TokenPool } from './token-pool.ts';
 
 /** Time, so that tests can hold it. */
@@ -166,6 +167,14 @@ export interface Site<Config> {
    * @throws ConfigError PATTERN_INVALID with the place and what to write instead.
    */
   pattern(source: string, pointer: string): Pattern;
+  /**
+   * Compiles a template in the language of Go's `text/template`, with the functions of Sprig but for those that read the
+   * environment or the network. What a rendering may take is bounded.
+   * @param pointer of the template, or of what names it, relative to the configuration.
+   * @param name that messages give it, such as the path of its file. Default: `template`.
+   * @throws ConfigError TEMPLATE_INVALID with line and column.
+   */
+  template(text: string, pointer: string, name?: string): Template;
   /** Work to be done before the configuration goes live, such as loading keys; a failure refuses the configuration. */
   warm(task: (signal: AbortSignal) => Promise<void>): void;
   /**

@@ -29,8 +29,8 @@ import {
 } from '#contract';
 import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import type { PlaceGuards } from '../containment/place-guards.ts';
-import { PatternError } from '../contract/internal.ts';
 import { ownerOf } from '../registry/registry.ts';
+import { compilePattern, compileText } from './compile-text.ts';
 import { type Contains, guardsAt } from './guards.ts';
 import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';
@@ -166,15 +166,12 @@ class PlaceSite implements Site<unknown> {
   }
 
   get pattern(): Site<unknown>['pattern'] {
-    return (source, at) => {
-      try {
-        return this.#build.services.patterns.compile(source);
-      } catch (error) {
-        if (!(error instanceof PatternError)) throw error;
-        const { message, hint, within } = error;
-        throw this.fault('PATTERN_INVALID', at, message, { hint, within, cause: error });
-      }
-    };
+    const { patterns } = this.#build.services;
+    return (source, at) => compilePattern(patterns, source, (code, ...why) => this.fault(code, at, ...why));
+  }
+
+  get template(): Site<unknown>['template'] {
+    return (text, at, name) => compileText(text, name, (code, ...why) => this.fault(code, at, ...why));
   }
 
   get read(): Site<unknown>['read'] {

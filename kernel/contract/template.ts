@@ -1,0 +1,52 @@
+import { CallError } from './errors.ts';
+
+/** A template in the language of Go's `text/template` with the functions of Sprig, compiled. */
+export interface Template {
+  /**
+   * Fills the template in.
+   * @param data the dot at the start: plain objects, arrays and scalars, of which only own keys can be reached. Functions
+   *   as `set` change what they are given: what must not change is frozen.
+   * @throws TemplateError for what cannot be carried out, or takes more than its limits.
+   */
+  render(data: unknown): string;
+}
+
+/** A position in the text of a template; lines and columns count from 1, columns in UTF-16 units. */
+export interface TemplatePosition {
+  /** Of the template that the text belongs to. */
+  readonly template: string;
+  readonly line: number;
+  readonly column: number;
+  /** In UTF-16 units of the text. */
+  readonly offset: number;
+}
+
+/**
+ * A template that cannot be compiled or carried out.
+ *
+ * Codes: TEMPLATE_SYNTAX, TEMPLATE_EXECUTION, TEMPLATE_LIMIT.
+ */
+export class TemplateError extends CallError {
+  /** What is wrong, without the place. */
+  readonly reason: string;
+  readonly position: TemplatePosition;
+  /** The `{{ template }}` actions that led there, the innermost first. */
+  readonly calls: readonly TemplatePosition[];
+
+  constructor(
+    code: 'TEMPLATE_SYNTAX' | 'TEMPLATE_EXECUTION' | 'TEMPLATE_LIMIT',
+    reason: string,
+    position: TemplatePosition,
+    { calls = [], cause }: { readonly calls?: readonly TemplatePosition[]; readonly cause?: unknown } = {},
+  ) {
+    const chain = calls.map((call) => `, called at ${showPosition(call)}`).join('');
+    super(code, `${showPosition(position)}: ${reason}${chain}`, { cause });
+    this.reason = reason;
+    this.position = position;
+    this.calls = calls;
+  }
+}
+
+function showPosition({ template, line, column }: TemplatePosition): string {
+  return `${template}:${line}:${column}`;
+}

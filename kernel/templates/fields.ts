@@ -1,0 +1,55 @@
+import { Failure } from './budget.ts';
+import type { TemplateOptions } from './options.ts';
+import { describe, integerOf, isList, isMap, isRawNumber, Struct, type Value, valueAt } from './value.ts';
+
+export type MissingKey = NonNullable<TemplateOptions['missingKey']>;
+
+/** `.name` of a value. @throws Failure for a value that has no such field. */
+export function fieldOf(value: Value, name: string, missing: MissingKey): Value {
+  if (typeof value === 'object' && value !== null) {
+    if (isMap(value)) return valueAt(value, name) ?? (Object.hasOwn(value, name) ? null : missingKey(name, missing));
+    if (value instanceof Struct) return methodOf(value, name)([]);
+  }
+  if (value === undefined && missing !== 'error') return undefined;
+  throw new Failure(`cannot read the field ${JSON.stringify(name)} of ${describe(value)}`);
+}
+
+function missingKey(name: string, missing: MissingKey): Value {
+  if (missing === 'error') throw new Failure(`there is no ${JSON.stringify(name)}`);
+  return missing === 'zero' ? null : undefined;
+}
+
+/** `.name` of a value, which is to be called with arguments. */
+export function methodOf(value: Value, name: string): (args: readonly Value[]) => Value {
+  const method = value instanceof Struct ? value.member(name) : undefined;
+  if (method) return method;
+  if (value instanceof Struct) throw new Failure(`a ${value.type} has no ${JSON.stringify(name)}`);
+  throw new Failure(`${JSON.stringify(name)} of ${describe(value)} is no function: it takes no arguments`);
+}
+
+/** `index value key`. @throws Failure for a list that is shorter, and for what has no members. */
+export function memberOf(value: Value, key: Value): Value {
+  if (isMap(value)) {
+    if (typeof key !== 'string') throw new Failure(`the key of a map must be a string, found ${describe(key)}`);
+    return valueAt(value, key);
+  }
+  if (!isList(value) && typeof value !== 'string') throw new Failure(`cannot index ${describe(value)}`);
+  const text = typeof value === 'string' ? Buffer.from(value) : value;
+  return boundedItem(text, indexOf(key));
+}
+
+function boundedItem(items: Uint8Array | readonly Value[], index: number): Value {
+  if (index < 0 || index >= items.length)
+    throw new Failure(`index out of range: ${index}, the length is ${items.length}`);
+  const item = items[index];
+  return items instanceof Uint8Array ? BigInt(item as number) : (item as Value);
+}
+
+/** A value as an index. @throws Failure for what is no whole number. */
+export function indexOf(value: Value): number {
+  const number = typeof value === 'number' ? value : isRawNumber(value) ? Number.NaN : integerOf(value);
+  if (number === undefined || !Number.isSafeInteger(Number(number))) {
+    throw new Failure(`an index must be an integer, found ${describe(value)}`);
+  }
+  return Number(number);
+}

@@ -1,0 +1,53 @@
+import type { Template } from '#contract';
+import { type Compiled, compileDefinition, execute } from './actions.ts';
+import { DEFAULT_LIMITS } from './budget.ts';
+import { standardFunctions } from './functions/index.ts';
+import type { TemplateOptions } from './options.ts';
+import { isBlank, parseTemplate } from './parser.ts';
+import { type Mark, Run } from './run.ts';
+import type { Source } from './source.ts';
+import type { Value } from './value.ts';
+
+export type { TemplateLimits } from './budget.ts';
+export type { TemplateOptions } from './options.ts';
+export type { Mark } from './run.ts';
+export { positionIn, type Source } from './source.ts';
+
+/** A template whose output can be traced to where it comes from. */
+export interface TraceableTemplate extends Template {
+  /** @param marks gets the stretches of the output, in their order. */
+  render(data: unknown, marks?: Mark[]): string;
+}
+
+/**
+ * Compiles a template. What it defines takes the place of what `options.templates` have under the same name.
+ * @throws TemplateError TEMPLATE_SYNTAX with the place, also for functions that there are not and for a wrong number of
+ *   arguments.
+ */
+export function compileTemplate(text: string, options: TemplateOptions = {}): TraceableTemplate {
+  const { name = 'template', templates = {}, missingKey = 'invalid', numbers = 'json' } = options;
+  const functions = { ...standardFunctions, ...options.functions };
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const set = new Map<string, Compiled>();
+  const compile = (source: Source): Compiled => {
+    const compiled = parseTemplate(source, (word) => Object.hasOwn(functions, word)).map((definition) => {
+      const target = compileDefinition(definition, { source, functions, missingKey }, set);
+      if (!set.has(definition.name) || !isBlank(definition)) set.set(definition.name, target);
+      return target;
+    });
+    return compiled[0]!;
+  };
+  for (const [other, content] of Object.entries(templates)) compile({ name: other, text: content });
+  const main = compile({ name, text });
+  return {
+    render(data, marks) {
+      const run = new Run(main.source, limits, numbers, marks ?? null);
+      try {
+        execute(main, run, data as Value);
+      } catch (error) {
+        throw run.errorOf(error);
+      }
+      return run.output;
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { type DataObject, isObject, type RawNumber } from '#contract';
+
+/**
+ * A value of a template. A bigint is Go's `int`, a number its `float64`, which is what JSON has; other integers are
+ * `TypedInteger`s. Undefined is what is missing in a map, null what is there and empty. A map is a plain object, of which
+ * only own keys count.
+ */
+export type Value =
+  | undefined
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | RawNumber
+  | TypedInteger
+  | Struct
+  | List
+  | Dict;
+
+export type List = readonly Value[];
+
+export interface Dict {
+  [key: string]: Value;
+}
+
+/** An integer of another type than `int`: `int64`, a month with its name. */
+export class TypedInteger {
+  readonly #value: bigint;
+  readonly #type: string;
+  readonly #text: string | undefined;
+
+  /** @param text as it prints. Default: its digits. */
+  constructor(value: bigint, type: string, text?: string) {
+    this.#value = value;
+    this.#type = type;
+    this.#text = text;
+  }
+
+  get value(): bigint {
+    return this.#value;
+  }
+
+  get type(): string {
+    return this.#type;
+  }
+
+  toString(): string {
+    return this.#text ?? String(this.#value);
+  }
+}
+
+/** What is no plain data: a time, a version. It has members, some of which take arguments. */
+export abstract class Struct {
+  /** As Go calls it. */
+  abstract readonly type: string;
+  /** @returns undefined for a member that it has not. */
+  abstract member(name: string): ((args: readonly Value[]) => Value) | undefined;
+  abstract toString(): string;
+  abstract toJSON(): unknown;
+}
+
+/** Go's `int64`, which wraps around. */
+export function int64(value: bigint): TypedInteger {
+  return new TypedInteger(BigInt.asIntN(64, value), 'int64');
+}
+
+export function isList(value: Value): value is List {
+  return Array.isArray(value);
+}
+
+export function isMap(value: Value): value is Dict {
+  return isObject(value) && !(value instanceof TypedInteger) && !(value instanceof Struct);
+}
+
+export function isRawNumber(value: Value): value is RawNumber {
+  return typeof value === 'object' && value !== null && JSON.isRawJSON(value);
+}
+
+/** The value of a key; undefined where the map does not have it. */
+export function valueAt(map: Dict, key: string): Value {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+/** Sets a key as plain data, whatever its name. */
+export function setValue(map: Dict, key: string, value: Value): void {
+  if (key === '__proto__') {
+    Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    map[key] = value;
+  }
+}
+
+/** The keys of a map in the order of their code points, as Go sorts them. */
+export function sortedKeys(map: Dict | DataObject): string[] {
+  return Object.keys(map).sort(compareTexts);
+}
+
+/** By code points: surrogates, which are not, make the difference to the order of JavaScript. */
+export function compareTexts(one: string, other: string): number {
+  if (one === other) return 0;
+  const length = Math.min(one.length, other.length);
+  for (let at = 0; at < length; at++) {
+    const a = one.charCodeAt(at);
+    const b = other.charCodeAt(at);
+    if (a === b) continue;
+    return isSurrogate(a) === isSurrogate(b) ? a - b : isSurrogate(a) ? 1 : -1;
+  }
+  return one.length - other.length;
+}
+
+function isSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xe000;
+}
+
+/** An integer of any type; undefined for everything else. */
+export function integerOf(value: Value): bigint | undefined {
+  return typeof value === 'bigint' ? value : value instanceof TypedInteger ? value.value : undefined;
+}
+
+/** A number of any type; undefined for everything else. */
+export function numberOf(value: Value): number | undefined {
+  if (typeof value === 'number') return value;
+  const integer = integerOf(value);
+  if (integer !== undefined) return Number(integer);
+  return isRawNumber(value) ? Number(value.rawJSON) : undefined;
+}
+
+/** What `if` takes for true: everything but false, zero, nothing and what is empty. */
+export function isTrue(value: Value): boolean {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string') return value !== '';
+  if (value === undefined || value === null) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  const number = numberOf(value);
+  if (number !== undefined) return number !== 0;
+  if (value instanceof Struct) return true;
+  for (const key in value as Dict) if (Object.hasOwn(value as Dict, key)) return true;
+  return false;
+}
+
+/** The kind of a value, as Go's reflection names it. */
+export function kindOf(value: Value): string {
+  if (value === undefined || value === null) return 'invalid';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'bigint') return 'int';
+  if (typeof value === 'number' || isRawNumber(value)) return 'float64';
+  if (value instanceof TypedInteger) return /^u?int\d*$/.test(value.type) ? value.type : 'int';
+  if (Array.isArray(value)) return 'slice';
+  return value instanceof Struct ? (value.type.startsWith('*') ? 'ptr' : 'struct') : 'map';
+}
+
+/** The type of a value, as Go prints it. */
+export function typeOf(value: Value): string {
+  if (value instanceof TypedInteger || value instanceof Struct) return value.type;
+  const kind = kindOf(value);
+  return types[kind] ?? kind;
+}
+
+const types: Readonly<Record<string, string>> = {
+  invalid: '<nil>',
+  slice: '[]interface {}',
+  map: 'map[string]interface {}',
+};
+
+/** How messages call a value. */
+export function describe(value: Value): string {
+  return value === undefined || value === null ? 'nothing' : (descriptions[kindOf(value)] ?? `a ${typeOf(value)}`);
+}
+
+const descriptions: Readonly<Record<string, string>> = {
+  bool: 'a boolean',
+  string: 'a string',
+  int: 'an integer',
+  int64: 'an integer',
+  uint64: 'an integer',
+  float64: 'a number',
+  slice: 'a list',
+  map: 'a map',
+};

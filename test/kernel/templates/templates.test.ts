@@ -1,0 +1,225 @@
+import { deepEqual, equal, match, throws } from 'node:assert/strict';
+import { TemplateError } from '../../../kernel/contract/internal.ts';
+import { fn } from '../../../kernel/templates/function.ts';
+import { compileTemplate, type Mark, type TemplateOptions } from '../../../kernel/templates/index.ts';
+
+function render(text: string, data: unknown = {}, options: TemplateOptions = {}): string {
+  return compileTemplate(text, options).render(data);
+}
+
+function errorOf(text: string, data: unknown = {}, options: TemplateOptions = {}): TemplateError {
+  try {
+    render(text, data, options);
+  } catch (error) {
+    if (error instanceof TemplateError) return error;
+    throw error;
+  }
+  throw new Error('it was carried out');
+}
+
+describe('a template', () => {
+  it('prints numbers as a document has them, exact ones with their digits', () => {
+    const data = JSON.parse('{"n":1000000,"f":1.5}');
+    data.long = JSON.rawJSON('12345678901234567890.5');
+    equal(
+      render('{{.n}} {{.f}} {{.long}} {{toJson .}}', data),
+      `1000000 1.5 12345678901234567890.5 {"f":1.5,"long":12345678901234567890.5,"n":1000000}`,
+    );
+    equal(render('{{.n}}', data, { numbers: 'go' }), '1e+06');
+  });
+
+  it('computes with integers beyond 2^53', () => {
+    equal(render('{{add .id 1}}', { id: JSON.rawJSON('9007199254740993') }), '9007199254740994');
+  });
+
+  it('calls the templates that it is given by their names', () => {
+    const templates = { 'item.tmpl': '<{{.}}>', 'list.tmpl': '{{range .}}{{template "item.tmpl" .}}{{end}}' };
+    equal(render('{{template "list.tmpl" .l}}', { l: [1, 2] }, { templates }), '<1><2>');
+  });
+
+  it('has the functions that it is given', () => {
+    equal(render('{{twice "a"}}', {}, { functions: { twice: fn('string', (text) => text + text) } }), 'aa');
+  });
+
+  it('takes a missing key as its options say', () => {
+    equal(render('{{.a}} {{.a.b}}'), '<no value> <no value>');
+    equal(render('{{.a}}', {}, { missingKey: 'zero' }), '<no value>');
+    match(errorOf('{{.a.b}}', {}, { missingKey: 'zero' }).message, /cannot read the field "b" of nothing/);
+    match(errorOf('{{.a}}', {}, { missingKey: 'error' }).message, /^template:1:3: there is no "a"$/);
+  });
+
+  it('renders again and again from the same beginning', () => {
+    const template = compileTemplate('{{$x := 1}}{{if .a}}{{$x = 2}}{{end}}{{$x}}');
+    deepEqual(
+      [{ a: 1 }, {}, { a: 1 }].map((data) => template.render(data)),
+      ['2', '1', '2'],
+    );
+  });
+
+  it('says where each stretch of its output comes from', () => {
+    const marks: Mark[] = [];
+    const templates = { t: 'x{{.}}' };
+    const output = compileTemplate('ab{{.n}}c{{template "t" .n}}', { name: 'main', templates }).render(
+      { n: 12 },
+      marks,
+    );
+    equal(output, 'ab12cx12');
+    deepEqual(
+      marks.map(({ output: at, source, at: from, isText }) => [at, source.name, from, isText]),
+      [
+        [0, 'main', 0, true],
+        [2, 'main', 4, false],
+        [4, 'main', 8, true],
+        [5, 't', 0, true],
+        [6, 't', 3, false],
+      ],
+    );
+  });
+});
+
+describe('a mistake in a template', () => {
+  const places: readonly (readonly [template: string, message: string])[] = [
+    ['a\n  {{ foo }}', 'template:2:6: there is no function foo'],
+    ['{{ if .x }}', 'template:1:1: {{if}} has no {{end}}'],
+    ['\n\n{{ end }}', 'template:3:1: {{end}} without a beginning'],
+    ['{{ upper }}', 'template:1:4: upper takes 1 argument, found 0'],
+    ['{{ upper "a" "b" }}', 'template:1:4: upper takes 1 argument, found 2'],
+    ['{{ eq 1 }}', 'template:1:4: eq takes at least 2 arguments, found 1'],
+    ['{{ "a }}', 'template:1:4: the quoted string is never closed'],
+    ['x {{ .a', 'template:1:3: the action is never closed: }} is missing'],
+    ['{{ $x }}', 'template:1:4: the variable $x is not declared'],
+    ['{{ .a.. }}', 'template:1:6: the name of a field is missing'],
+    ['{{ (1 }}', 'template:1:4: the parenthesis is never closed'],
+    ['{{ 1 | 2 }}', 'template:1:8: only a function can take what stands before the |'],
+    ['{{ "\\q" }}', 'template:1:4: not a string: "\\q"'],
+    ['{{ 1abc }}', 'template:1:4: not a number: 1abc'],
+    ['{{ break }}', 'template:1:1: {{break}} outside of a range'],
+    ['{{define "a"}}x{{end}}{{define "a"}}y{{end}}', 'template:1:23: "a" is defined twice'],
+  ];
+  for (const [template, message] of places) {
+    it(`is refused with its place: ${message}`, () => {
+      const error = errorOf(template);
+      equal(error.message, message);
+      equal(error.code, 'TEMPLATE_SYNTAX');
+    });
+  }
+
+  it('that shows in execution has the place and the calls that led there', () => {
+    const templates = { inner: '\n {{ fail "no" }}' };
+    const error = errorOf(
+      '{{define "a"}}\n{{template "inner"}}{{end}}x\n{{template "a"}}',
+      {},
+      { name: 'main', templates },
+    );
+    equal(error.message, 'inner:2:5: no, called at main:2:1, called at main:3:1');
+    equal(error.code, 'TEMPLATE_EXECUTION');
+    equal(error.reason, 'no');
+  });
+
+  it('names the argument that is wrong, and what it is', () => {
+    equal(errorOf('{{ upper .n }}', { n: 1 }).message, 'template:1:4: argument 1 must be a string, found a number');
+    equal(errorOf('{{ .n.x }}', { n: 1 }).message, 'template:1:4: cannot read the field "x" of a number');
+  });
+
+  it('of functions that are not supported says what to do', () => {
+    match(errorOf('{{ genCA "a" 1 }}').message, /genCA is not supported: make the value before/);
+  });
+});
+
+describe('the limits of a template', () => {
+  const hostile: readonly (readonly [name: string, template: string])[] = [
+    ['loops in loops', '{{range until 9999}}{{range until 9999}}{{end}}{{end}}'],
+    ['a loop that never ends', '{{range 9223372036854775807}}{{end}}'],
+    ['a list of numbers', '{{len (until 999999999999)}}'],
+    ['a text that is repeated', '{{repeat 999999999 "abc"}}'],
+    ['a text that grows', '{{$x := "a"}}{{range until 99}}{{$x = cat $x $x}}{{end}}'],
+    ['replacements', '{{$x := repeat 9999 "a"}}{{range until 9}}{{$x = replace "a" $x $x}}{{end}}'],
+    ['an indentation', '{{indent 999999999 "ab"}}'],
+    ['a width', '{{printf "%999999d%999999d%999999d" 1 2 3 | repeat 99}}'],
+    ['templates that call themselves', '{{define "a"}}{{template "a"}}{{end}}{{template "a"}}'],
+    ['a map in itself', '{{$d := dict}}{{$_ := set $d "d" $d}}{{toJson $d}}'],
+    ['a map in itself that is printed', '{{$d := dict}}{{$_ := set $d "d" $d}}{{$d}}'],
+    [
+      'a map in itself that is compared',
+      '{{$d := dict}}{{$_ := set $d "d" $d}}{{$e := dict}}{{$_ := set $e "d" $e}}{{deepEqual $d $e}}',
+    ],
+    ['a map in itself that is merged', '{{$d := dict}}{{$_ := set $d "d" $d}}{{deepCopy $d}}'],
+    ['many ways to the same value', '{{$d := dict}}{{range until 60}}{{$d = dict "a" $d "b" $d}}{{end}}{{toJson $d}}'],
+    [
+      'joined texts',
+      '{{$x := repeat 99999 "a"}}{{$l := list}}{{range until 999}}{{$l = append $l $x}}{{end}}{{join $x $l}}',
+    ],
+    ['a regular expression', '{{range until 999}}{{regexMatch "(a|b)*a(a|b){18}$" (repeat 20000 "ab")}}{{end}}'],
+  ];
+  for (const [name, template] of hostile) {
+    it(`end ${name}`, () => {
+      const started = performance.now();
+      equal(errorOf(template).code, 'TEMPLATE_LIMIT');
+      // Far more than it takes; an exponential one takes for ever.
+      equal(performance.now() - started < 20_000, true);
+    });
+  }
+
+  it('are those that are asked for', () => {
+    match(errorOf('{{range until 99}}{{end}}', {}, { limits: { steps: 50 } }).message, /takes more than 50 steps/);
+    match(errorOf('aaaaaaaaaaa', {}, { limits: { characters: 10 } }).message, /makes more than 10 characters/);
+    equal(render('{{range until 99}}{{end}}', {}, { limits: { steps: 500 } }), '');
+  });
+
+  it('bound time', () => {
+    const error = errorOf('{{range until 99999}}{{end}}', {}, { limits: { milliseconds: 0 } });
+    match(error.message, /takes longer than 0 ms/);
+  });
+
+  it('bound how deep a template is nested', () => {
+    match(errorOf(`{{${'('.repeat(500)}1${')'.repeat(500)}}}`).message, /nested deeper than 200/);
+    match(errorOf('{{if 1}}'.repeat(500) + '{{end}}'.repeat(500)).message, /nested deeper than 200/);
+  });
+
+  it('bound the text of a client as a regular expression or the layout of a date', () => {
+    match(errorOf('{{regexMatch .p "a"}}', { p: 'a'.repeat(2000) }).message, /more than 1024 characters/);
+    equal(render('{{(toDate .l .t).Year}}', { l: '2'.repeat(100), t: '1'.repeat(150) }), '1');
+  });
+});
+
+describe('data of a template', () => {
+  it('has no way to the host', () => {
+    const host = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
+    for (const name of host) {
+      equal(
+        render(`{{.${name}}}|{{index . "${name}"}}|{{get . "${name}"}}|{{hasKey . "${name}"}}`),
+        '<no value>|<no value>||false',
+      );
+      equal(render(`{{with dict "${name}" 5}}{{.${name}}}{{end}}`), '5');
+    }
+    throws(() => render('{{.a.constructor}}', { a: 'text' }), /cannot read the field "constructor" of a string/);
+    throws(() => render('{{now.constructor}}'), /a time.Time has no "constructor"/);
+    throws(() => render('{{(add 1 2).value}}'), /cannot read the field "value"/);
+    equal(render('{{.n.rawJSON}}|{{kindOf .n}}', { n: { rawJSON: 'x' } }), 'x|map');
+  });
+
+  it('takes a key named like a part of the prototype as data', () => {
+    equal(
+      render('{{toJson .}} {{range $k, $v := .}}{{$k}}{{end}}', JSON.parse('{"__proto__":{"a":1}}')),
+      '{"__proto__":{"a":1}} __proto__',
+    );
+    equal(
+      render('{{$d := dict "__proto__" (dict "admin" true)}}{{$d.admin}} {{(dict).admin}} {{toJson $d}}'),
+      '<no value> <no value> {"__proto__":{"admin":true}}',
+    );
+    equal(render('{{toJson (merge (dict) .)}}', JSON.parse('{"__proto__":{"a":1}}')), '{"__proto__":{"a":1}}');
+    equal(({} as Record<string, unknown>).admin, undefined);
+  });
+
+  it('that is frozen cannot be changed', () => {
+    const data = { v: Object.freeze({ a: 1 }) };
+    match(errorOf('{{set .v "a" 2}}', data).message, /this map cannot be changed: deepCopy makes one that can/);
+    match(errorOf('{{merge .v (dict "b" 2)}}', data).message, /cannot be changed/);
+    equal(render('{{$v := deepCopy .v}}{{set $v "a" 2}}', data), 'map[a:2]');
+  });
+
+  it('reads neither the environment nor the network', () => {
+    match(errorOf('{{env "HOME"}}').message, /there is no function env/);
+    match(errorOf('{{getHostByName "localhost"}}').message, /getHostByName is not supported/);
+  });
+});
