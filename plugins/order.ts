@@ -20,8 +20,9 @@ export const order: Order = {
     'security/cors',
     'plugin/http-server',
     'security/http',
-    'security/bot-detector',
+    // What bots and credentials are known by may stand in the body.
     'modifier/request-body-extractor',
+    'security/bot-detector',
     'modifier/lua-endpoint',
     // Files are found by the path that the client asks for.
     'server/static-filesystem',
@@ -41,8 +42,8 @@ export const order: Order = {
     'qos/ratelimit/service/redis',
     'service: qos/ratelimit/tiered',
     'service: governance/quota',
-    'security/bot-detector',
     'modifier/request-body-extractor/early',
+    'security/bot-detector',
     'auth/api-keys',
     'auth/basic',
     'auth/validator',

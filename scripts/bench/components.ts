@@ -7,6 +7,9 @@ import { tokens } from './tokens.ts';
 
 const noOp = { output_encoding: 'no-op', backend: [{ url_pattern: '/small', encoding: 'no-op' }] };
 
+/** Decodes and encodes 1 KiB. */
+const decoded = { backend: [{ url_pattern: '/small', deny: ['nothing'] }] };
+
 /** What a component costs: the same endpoint, which passes 1 KiB as bytes, without it and with it. */
 function scenario(name: string, attach: (folder: string) => Attached, endpoint: Scenario['endpoint'] = noOp): Scenario {
   const isUntouched = endpoint === noOp;
@@ -150,6 +153,12 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
       },
     },
   })),
+  // The base decodes too: what the expression costs, and the filter in it.
+  scenario(
+    'jmespath',
+    () => ({ endpoint: { 'modifier/jmespath': { expr: 'merge(@, {orders: orders[?total > `0`]})' } } }),
+    decoded,
+  ),
   scenario('response-headers', () => ({
     service: { 'modifier/response-headers': { add: { 'X-Served-By': ['gateway'] }, delete: ['X-Powered-By'] } },
   })),

@@ -44,6 +44,11 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
       },
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
       'qos/ratelimit/service': { max_rate: 1e6, client_max_rate: 1e6 + round, strategy: 'ip' },
+      'modifier/request-body-extractor': {
+        operations: [
+          { type: 'header', strategy: 'dotnotation', expression: 'item', target: 'X-Item', on_conflict: 'replace' },
+        ],
+      },
       'modifier/response-headers': { add: { 'X-Served-By': ['gateway'] }, delete: ['X-Powered-By'] },
       'modifier/lua-endpoint': { pre: "ctx.load():headers('X-Scripted', 'client')" },
       'telemetry/logging': { level: 'INFO', prefix: 'everything', stdout: true },
@@ -85,6 +90,7 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
             tiers: [{ tier_value_as: '*', ratelimit: { max_rate: 1e6 + round } }],
           },
           proxy: { combiner: 'deep' },
+          'modifier/jmespath': { expr: 'merge(@, {round: round})' },
         },
         backend: [
           {
@@ -124,6 +130,11 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
         endpoint: '/orders',
         method: 'POST',
         extra_config: {
+          'modifier/request-body-extractor/early': {
+            operations: [
+              { type: 'query_string', strategy: 'jmespath', expression: 'item', target: 'item', on_conflict: 'skip' },
+            ],
+          },
           'validation/json-schema': {
             type: 'object',
             required: ['item'],

@@ -8,7 +8,6 @@ const ofEndpoints = [
   'documentation/openapi',
   'documentation/postman',
   'governance/quota',
-  'modifier/jmespath',
   'modifier/request-body-generator',
   'modifier/response-body',
   'modifier/response-body-generator',

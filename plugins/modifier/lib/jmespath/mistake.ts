@@ -1,0 +1,13 @@
+/** Something wrong with an expression, and where. */
+export class JmespathMistake extends Error {
+  /** What to write instead. */
+  readonly hint: string | undefined;
+  /** Where in the expression, in UTF-16 units; the end is exclusive. */
+  readonly within: { readonly start: number; readonly end: number } | undefined;
+
+  constructor(message: string, where: { hint?: string; within?: { start: number; end: number } } = {}) {
+    super(message);
+    this.hint = where.hint;
+    this.within = where.within;
+  }
+}

@@ -1,0 +1,109 @@
+import { compile, tokenize } from '@jmespath-community/jmespath';
+import { parseExact, printJson } from '#contract';
+import { JmespathMistake } from './mistake.ts';
+
+/** An expression as a tree. */
+export type Node = ReturnType<typeof compile>;
+
+/** A word or a sign of an expression, with its place. */
+export type Token = ReturnType<typeof tokenize>[number];
+
+/** What the library reads beyond the standard, by the sign it is known by. */
+const notStandard: { readonly [type: string]: string } = {
+  Plus: 'calculations',
+  Minus: 'calculations',
+  Multiply: 'calculations',
+  Divide: 'calculations',
+  Modulo: 'calculations',
+  Div: 'calculations',
+  Root: 'references to the root ($)',
+  Variable: 'variables',
+  Assign: 'assignments',
+  Question: 'conditions with ? and :',
+};
+
+/** Longest expression, in characters. */
+const MAX_LENGTH = 16 * 1024;
+
+/**
+ * Parses an expression. The parser itself does not say where it stopped: that is where the shortest beginning ends that fails
+ * for another reason than being a beginning.
+ *
+ * @throws JmespathMistake
+ */
+export function parse(source: string): { readonly tree: Node; readonly tokens: readonly Token[] } {
+  if (source.length > MAX_LENGTH) throw new JmespathMistake(`an expression has at most ${MAX_LENGTH} characters`);
+  const tokens = readTokens(source);
+  const trouble = troubleOf(source);
+  if (!trouble) return { tree: compile(source), tokens };
+  for (const [at, { start }] of tokens.entries()) {
+    const end = tokens[at + 1]?.start ?? source.length;
+    const early = end === source.length ? trouble : troubleOf(source.slice(0, end));
+    if (early && !early.atEnd) throw mistakeAt(source, start, end);
+  }
+  throw new JmespathMistake('the expression ends too early', { within: { start: source.length, end: source.length } });
+}
+
+function mistakeAt(source: string, start: number, end: number): JmespathMistake {
+  const text = source.slice(start, end).trimEnd();
+  return new JmespathMistake(`unexpected ${JSON.stringify(text)} at column ${start + 1}`, {
+    within: { start, end: start + text.length },
+  });
+}
+
+/** @returns why a text is no expression, null when it is one. */
+function troubleOf(source: string): { readonly atEnd: boolean } | null {
+  try {
+    compile(source);
+    return null;
+  } catch (error) {
+    if (error instanceof RangeError) throw new JmespathMistake('the expression is nested too deeply');
+    // Beyond the last token it reads what is not there.
+    return { atEnd: error instanceof TypeError || /\bEOF\b/.test((error as Error).message) };
+  }
+}
+
+function readTokens(source: string): readonly Token[] {
+  const tokens = tokensOf(source);
+  const last = tokens?.at(-1);
+  if (!tokens || (last?.type === 'Literal' && !isClosed(source.slice(last.start).trimEnd()))) {
+    throw unreadable(source, last);
+  }
+  for (const [at, { type, value, start }] of tokens.entries()) {
+    const within = { start, end: tokens[at + 1]?.start ?? source.length };
+    const beyond = notStandard[type];
+    if (beyond) throw new JmespathMistake(`${beyond} are not part of JMESPath`, { within });
+    if (type !== 'Literal' || source[start] !== '`') continue;
+    const text = source.slice(start, within.end).trim().slice(1, -1).replaceAll('\\`', '`');
+    if (printJson(parseExact(text)) === printJson(value)) continue;
+    throw new JmespathMistake('a literal cannot hold a number of more than 15 digits', { within });
+  }
+  return tokens;
+}
+
+/** What cannot be read begins behind the longest beginning that can. */
+function unreadable(source: string, unclosed: Token | undefined): JmespathMistake {
+  let start = unclosed?.start ?? source.length - 1;
+  while (!unclosed && start > 0 && !tokensOf(source.slice(0, start))) start--;
+  while (source[start] === ' ') start++;
+  const mark = source[start] ?? '';
+  const isQuote = mark === "'" || mark === '"' || mark === '`';
+  const message = isQuote ? `what begins with ${mark} at column ${start + 1} is no literal` : undefined;
+  return new JmespathMistake(message ?? `unexpected ${JSON.stringify(mark)} at column ${start + 1}`, {
+    within: { start, end: isQuote ? source.length : start + 1 },
+    ...(mark === '`' && { hint: 'between backticks stands JSON, as in `18` or `"text"`' }),
+  });
+}
+
+function tokensOf(source: string): readonly Token[] | null {
+  try {
+    return tokenize(source);
+  } catch {
+    return null;
+  }
+}
+
+/** The library reads a literal to the end of the text where nothing closes it. */
+function isClosed(literal: string): boolean {
+  return /^(['`])(?:\\.|(?!\1)[^\\])*\1$/s.test(literal);
+}

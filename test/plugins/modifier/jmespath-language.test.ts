@@ -1,0 +1,327 @@
+import { deepEqual, equal, match, throws } from 'node:assert/strict';
+import { search } from '@jmespath-community/jmespath';
+import { CallError, type Data, parseExact, printJson } from '#contract';
+import { compileExpression } from '../../../plugins/modifier/lib/jmespath/expression.ts';
+import { JmespathMistake } from '../../../plugins/modifier/lib/jmespath/mistake.ts';
+
+/** What an expression gives for a JSON text, as JSON. */
+const resultOf = (expression: string, json: string) =>
+  printJson(compileExpression(expression).search(parseExact(json)));
+
+/** Message and place of what is wrong with an expression. */
+function mistakeOf(expression: string): readonly [message: string, start: number | undefined, hint?: string] {
+  try {
+    compileExpression(expression);
+  } catch (error) {
+    if (!(error instanceof JmespathMistake)) throw error;
+    const { message, within, hint } = error;
+    return hint === undefined ? [message, within?.start] : [message, within?.start, hint];
+  }
+  throw new Error(`${expression} is taken`);
+}
+
+/** Code of the error of an evaluation. */
+function failureOf(expression: string, data: Data): string {
+  try {
+    compileExpression(expression).search(data);
+  } catch (error) {
+    if (error instanceof CallError) return error.code;
+    throw error;
+  }
+  throw new Error(`${expression} has a result`);
+}
+
+const document = {
+  people: [
+    { n: 'Al', a: 20, tags: ['x', 'y'], on: true },
+    { n: 'Bo', a: 15, tags: [], on: false },
+    { n: 'Cy', a: 40, tags: ['z'], on: null },
+  ],
+  deep: { list: [[1, 2], [3, [4]], 5], map: { a: { v: 1 }, b: { v: 2 }, c: 3 } },
+  text: 'héllo',
+  numbers: [3, -1.5, 2],
+  empty: { list: [], map: {}, text: '' },
+  nothing: null,
+  'odd key': 1,
+};
+
+/** Expressions of every kind; what they give is compared with what the library gives. */
+const expressions = [
+  ...['people', 'people[0]', 'people[-1].n', 'people[9]', 'people[0].n.x', '"odd key"', 'deep.map.a.v', '@', 'nothing'],
+  ...[
+    'people[*].n',
+    'people[].tags',
+    'people[].tags[]',
+    'people[*].tags[0]',
+    'deep.list[]',
+    'deep.list[][]',
+    'deep.map.*.v',
+  ],
+  ...[
+    '*.list',
+    'deep.*',
+    'people[1:]',
+    'people[:-1].n',
+    'people[::-1].n',
+    'people[::2].n',
+    'people[-9:9:1].n',
+    'numbers[2:0:-1]',
+  ],
+  ...[
+    'people[?a > `18`].n',
+    'people[?a >= `20` && on].n',
+    "people[?n == 'Bo' || a == `40`].n",
+    'people[?!on].n',
+    'people[?tags].n',
+  ],
+  ...[
+    'people[?a < `20`]',
+    'people[?a <= `20`].a',
+    'people[?n != `"Al"`].n',
+    'people[?on == `null`].n',
+    "people[?n > 'A'].n",
+  ],
+  ...[
+    '[people[0].n, text]',
+    '{n: people[0].n, "t": text}',
+    'people[*].{name: n, tag: tags[0]}',
+    'people[].[n, a]',
+    'people | [0]',
+  ],
+  ...[
+    'people[*].tags | [0]',
+    'nothing || text',
+    'text && numbers',
+    '!nothing',
+    '!empty.list',
+    'empty.map || text',
+    '`[1, {"a": 2}]`',
+  ],
+  ...[
+    "'raw'",
+    '`"json"`',
+    '(people[0] || text).n',
+    'abs(numbers[1])',
+    'avg(numbers)',
+    'avg(empty.list)',
+    'ceil(numbers[1])',
+  ],
+  ...["contains(text, 'll')", 'contains(numbers, `2`)', "ends_with(text, 'lo')", 'floor(numbers[1])'],
+  ...[
+    "join('-', people[*].n)",
+    'keys(deep.map)',
+    'length(text)',
+    'length(people)',
+    'length(deep.map)',
+    'map(&a, people)',
+    'map(&x, people)',
+  ],
+  ...[
+    'max(numbers)',
+    'max(people[*].n)',
+    'max(empty.list)',
+    'max_by(people, &a).n',
+    'merge(deep.map, `{"c": 4}`, empty.map)',
+    'min(numbers)',
+  ],
+  ...['min_by(empty.list, &n)', 'not_null(nothing, text)', 'not_null(nothing)', 'reverse(numbers)', 'reverse(text)'],
+  ...[
+    'sort(numbers)',
+    'sort(people[*].n)',
+    'sort_by(people, &a)[*].n',
+    'sort_by(people, &n)[-1].a',
+    "starts_with(text, 'h')",
+    'sum(numbers)',
+  ],
+  ...[
+    'sum(empty.list)',
+    'to_array(text)',
+    'to_array(numbers)',
+    "to_number('1.5')",
+    "to_number('x')",
+    'to_number(nothing)',
+    'to_string(deep.map)',
+  ],
+  ...[
+    'to_string(text)',
+    'type(numbers)',
+    'type(nothing)',
+    'type(deep)',
+    'type(text)',
+    'type(`1`)',
+    'type(`true`)',
+    'values(deep.map)',
+  ],
+];
+
+describe('JMESPath', () => {
+  for (const expression of expressions) {
+    it(`gives for ${expression} what the library gives`, () => {
+      deepEqual(compileExpression(expression).search(document), search(document, expression));
+    });
+  }
+
+  it('compares lists by their items, and texts where the least is asked for', () => {
+    deepEqual(compileExpression('contains(people[*].tags, `["z"]`)').search(document), true);
+    deepEqual(compileExpression('min_by(people, &n).n').search(document), 'Al');
+  });
+
+  it('keeps the digits of numbers, and reckons with them', () => {
+    const big = '{"a":9007199254740993,"b":[9007199254740993,1,-2],"c":1.10000000000000000001,"d":"9007199254740993"}';
+    const results = [
+      ['a', '9007199254740993'],
+      ['sum(b)', '9007199254740992'],
+      ['max(b)', '9007199254740993'],
+      ['sort(b)', '[-2,1,9007199254740993]'],
+      ['b[?@ > `9007199254740992`]', '[9007199254740993]'],
+      ['a == b[0]', 'true'],
+      ['abs(a)', '9007199254740993'],
+      ['ceil(a)', '9007199254740993'],
+      ['ceil(c)', '2'],
+      ['to_number(d)', '9007199254740993'],
+      ['to_string(a)', '"9007199254740993"'],
+      ['type(a)', '"number"'],
+      ['a.rawJSON', 'null'],
+      ['c && `1`', '1'],
+    ] as const;
+    deepEqual(
+      results.map(([expression]) => [expression, resultOf(expression, big)]),
+      results.map(([expression, result]) => [expression, result]),
+    );
+  });
+
+  it('keeps whole numbers whole', () => equal(resultOf('[sum(@), @[0], length(@)]', '[1,2,3]'), '[6,1,3]'));
+
+  it('sorts texts by their code points', () =>
+    equal(resultOf('sort(@)', '["😀","\uffee","a"]'), '["a","\uffee","😀"]'));
+
+  it('keeps items in order that are equal', () => {
+    equal(resultOf('sort_by(@, &a)[*].b', '[{"a":1,"b":1},{"a":0,"b":2},{"a":1,"b":3}]'), '[2,1,3]');
+  });
+
+  it('reads own keys of data and nothing of JavaScript', () => {
+    const names = [
+      'constructor',
+      '__proto__',
+      'toString',
+      'hasOwnProperty',
+      'length',
+      'constructor.name',
+      '"__proto__".polluted',
+    ];
+    deepEqual(
+      names.map((name) => [name, resultOf(name, '{"a":[1]}'), resultOf(`a.${name}`, '{"a":[1]}')]),
+      names.map((name) => [name, 'null', 'null']),
+    );
+    match(mistakeOf('constructor(@)')[0], /there is no function constructor\(\)/);
+    match(mistakeOf('"__proto__"(@)')[0], /unexpected/);
+  });
+
+  it('takes __proto__ for a key like any other', () => {
+    equal(resultOf('__proto__.a', '{"__proto__":{"a":1}}'), '1');
+    equal(resultOf('{"__proto__": a}', '{"a":{"b":1}}'), '{"__proto__":{"b":1}}');
+    equal(resultOf('merge(@, `{"a":1}`)', '{"__proto__":{"b":1}}'), '{"__proto__":{"b":1},"a":1}');
+    equal(resultOf('[@]', '{"__proto__":{"b":1}}'), '[{"__proto__":{"b":1}}]');
+    equal(({} as { b?: unknown }).b, undefined);
+  });
+
+  it('changes nothing of what it is given, and gives no object twice', () => {
+    const data = Object.freeze({
+      list: Object.freeze([3, 1, 2]) as unknown as Data[],
+      o: Object.freeze({ a: 1 }) as never,
+    });
+    const [sorted, reversed, first, second] = compileExpression('[sort(list), reverse(list), o, o]').search(
+      data,
+    ) as Data[];
+    deepEqual([sorted, reversed, first], [[1, 2, 3], [2, 1, 3], { a: 1 }]);
+    equal(first === second, false);
+  });
+
+  it('gives each call a literal of its own', () => {
+    const expression = compileExpression('`{"a": 1}`');
+    (expression.search({}) as { a: Data }).a = 2;
+    deepEqual(expression.search({}), { a: 1 });
+  });
+
+  for (const [expression, ...mistake] of [
+    ['a b', 'unexpected "b" at column 3', 2],
+    ['people[?a >', 'the expression ends too early', 11],
+    ['foo(', 'the expression ends too early', 4],
+    ['', 'the expression ends too early', 0],
+    ['a.#', 'unexpected "#" at column 3', 2],
+    ['{a: b,}', 'unexpected "}" at column 7', 6],
+    ['"a"(b)', 'unexpected "(" at column 4', 3],
+    ["a == 'abc", "what begins with ' at column 6 is no literal", 5],
+    [
+      'a == `{bad`',
+      'what begins with ` at column 6 is no literal',
+      5,
+      'between backticks stands JSON, as in `18` or `"text"`',
+    ],
+    ['lenght(a)', 'there is no function lenght()', 0, 'did you mean length()?'],
+    ['a[?env(b)]', 'there is no function env()', 3],
+    ['abs()', 'abs() takes 1 argument, not 0', 0],
+    ['merge()', 'merge() takes 1 or more arguments, not 0', 0],
+    ['max_by(people, a)', 'max_by() takes an expression, as in &name, as argument 2', 0],
+    ['length(&a)', 'length() takes no expression as argument 1', 0],
+    ['&a', 'an expression with & can only be an argument of a function', undefined],
+    ['a[::0]', 'the step of a slice cannot be 0', undefined],
+    ['a + b', 'calculations are not part of JMESPath', 2],
+    ['a * b', 'calculations, variables and conditions are not part of JMESPath', undefined],
+    ['$', 'references to the root ($) are not part of JMESPath', 0],
+    ['a == `12345678901234567890`', 'a literal cannot hold a number of more than 15 digits', 5],
+    ['x'.repeat(20_000), 'an expression has at most 16384 characters', undefined],
+    ['('.repeat(8000), 'the expression is nested too deeply', undefined],
+    [`a${'.a'.repeat(600)}`, 'the expression is nested too deeply', undefined],
+  ] as const) {
+    const shown =
+      expression.length > 40 ? `${expression.slice(0, 10)}… of ${expression.length} characters` : expression;
+    it(`refuses ${JSON.stringify(shown)} with its place`, () => {
+      deepEqual(mistakeOf(expression), mistake);
+    });
+  }
+
+  it('takes a long run of digits within a text', () => {
+    equal(resultOf('a == `"12345678901234567890"`', '{"a":"12345678901234567890"}'), 'true');
+  });
+
+  it('fails for a function that is given something else than it takes', () => {
+    const wrong = [
+      'sum(people)',
+      'length(nothing)',
+      'abs(text)',
+      "join(', ', numbers)",
+      'keys(numbers)',
+      'sort(people)',
+    ];
+    const keyed = [
+      'max_by(people, &on)',
+      'sort_by(people, &tags)',
+      'map(&a, text)',
+      'merge(deep.map, text)',
+      'reverse(`1`)',
+    ];
+    deepEqual(
+      [...wrong, ...keyed].map((expression) => failureOf(expression, document)),
+      [...wrong, ...keyed].map(() => 'JMESPATH_TYPE'),
+    );
+    throws(() => compileExpression('sum(people)').search(document), {
+      message: 'sum() takes an array of numbers, and is given another array',
+    });
+  });
+
+  it('ends an evaluation that grows without a bound', () => {
+    const doubling = Array.from({ length: 40 }, () => '[@, @][]').join(' | ');
+    equal(failureOf(doubling, [1]), 'JMESPATH_LIMIT');
+    const nesting = Array.from({ length: 40 }, () => '[@, @]').join(' | ');
+    equal(failureOf(nesting, [1]), 'JMESPATH_LIMIT');
+    const items = Array.from({ length: 20_000 }, () => 'x');
+    equal(failureOf('join(glue, items)', { glue: 'g'.repeat(1000), items }), 'JMESPATH_LIMIT');
+  });
+
+  it('ends an evaluation on data that is nested too deeply', () => {
+    let deep: Data = [];
+    for (let at = 0; at < 100_000; at++) deep = [deep];
+    equal(failureOf('[@]', deep), 'JMESPATH_LIMIT');
+  });
+});
