@@ -1,0 +1,97 @@
+import {
+  type CallError,
+  type ClientRequest,
+  type Data,
+  type Offer,
+  offer,
+  type PipeRequest,
+  Query,
+  Reply,
+  type RequestBody,
+  type Site,
+  type Step,
+  type Wrap,
+} from '#contract';
+import { personalHeaders } from '../../services/personal-headers.ts';
+import { parseAsWritten, readBody } from './body.ts';
+import { compileOperation, type Destinations } from './operation.ts';
+import type { ExtractorConfig } from './schema.ts';
+
+/** The operations of one place, and what they mean for others. */
+export interface Extraction {
+  readonly run: (body: Data, to: Destinations) => void;
+  readonly writesQuery: boolean;
+  readonly site: Site<ExtractorConfig>;
+  /** What tells others of the headers that are set. */
+  readonly traits: { readonly sets?: readonly string[]; readonly offers?: readonly Offer[] };
+}
+
+/** Faults: those of `compileOperation`. */
+export function compileExtraction(site: Site<ExtractorConfig>): Extraction {
+  const { operations: configured } = site.config;
+  const operations = configured.map((operation, at) => compileOperation(site, operation, at));
+  const names = configured.flatMap(({ type, target }) => (type === 'header' ? [target] : []));
+  return {
+    site,
+    run: (body, to) => {
+      for (const operation of operations) operation(body, to);
+    },
+    writesQuery: names.length < configured.length,
+    traits: names.length > 0 ? { sets: names, offers: [offer(personalHeaders, names)] } : {},
+  };
+}
+
+/** Changes the request of a client, before anybody else looks at its headers and its query. */
+export function ofClient({ run, site, writesQuery }: Extraction): Wrap<ClientRequest> {
+  return withBody(site, (request, body) => {
+    if (!writesQuery) {
+      run(body, request);
+      return request;
+    }
+    const query = Query.parse(request.search);
+    const before = query.toString();
+    run(body, { headers: request.headers, query });
+    const search = query.toString();
+    return search === before ? request : request.with({ search });
+  });
+}
+
+/** Changes the request of a pipe. */
+export function ofPipe({ run, site }: Extraction): Wrap<PipeRequest> {
+  return withBody(site, (request, body) => {
+    run(body, request);
+    return request;
+  });
+}
+
+/** Goes on with what `change` makes of a request whose body is JSON, and with any other as it is. */
+function withBody<R extends { readonly body: RequestBody | null }>(
+  site: Site<ExtractorConfig>,
+  change: (request: R, body: Data) => R,
+): Wrap<R> {
+  return (next) => {
+    const goOn = (request: R, bytes: Uint8Array | null | CallError, call: Parameters<Step<R>>[1]) => {
+      if (bytes instanceof Error) return Reply.failed(bytes);
+      const body = parsed(site, bytes);
+      return next(body === undefined ? request : change(request, body), call);
+    };
+    return (request, call) => {
+      const bytes = readBody(request.body);
+      return bytes instanceof Promise ? bytes.then((all) => goOn(request, all, call)) : goOn(request, bytes, call);
+    };
+  };
+}
+
+/** The body as data; undefined where nothing can be extracted from it. */
+function parsed(site: Site<ExtractorConfig>, bytes: Uint8Array | null): Data | undefined {
+  if (bytes === null || bytes.length === 0) {
+    site.log.debug('nothing to extract from: there is no body');
+    return undefined;
+  }
+  try {
+    return parseAsWritten(bytes);
+  } catch (error) {
+    site.log.debug(() => `nothing to extract from: the body is not JSON: ${(error as Error).message}`);
+    return undefined;
+  }
+}

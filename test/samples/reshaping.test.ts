@@ -1,0 +1,44 @@
+import { deepEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
+
+describe('the sample of reshaping', () => {
+  let backend: TestBackend;
+  let gateway: Operations;
+
+  before(async () => {
+    const posts = [
+      { title: 'Notes', draft: false },
+      { title: 'Bernoulli numbers', draft: true },
+    ];
+    backend = await startBackend((seen, response) =>
+      json(seen.target.endsWith('/posts') ? posts : { id: 1, name: 'Ada' })(seen, response),
+    );
+    const config = JSON.parse(readFileSync('samples/reshaping/gateway.json', 'utf8'));
+    gateway = await startGateway({ ...config, host: [backend.url] });
+  });
+  after(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/reshaping/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('makes one object of the answers of two backends', async () => {
+    const { body, headers } = await gateway.inject('/users/1');
+    deepEqual(JSON.parse(body), { name: 'Ada', published: ['Notes'] });
+    deepEqual([headers['x-served-by'], headers['x-gateway']], ['gateway', undefined]);
+  });
+
+  it('sends values of the body as a header and a parameter', async () => {
+    const payload = { auth: { key: 'k1' }, items: [{ sku: 'a-1' }] };
+    await gateway.inject({ method: 'POST', url: '/orders', payload });
+    const { target, headers, body } = backend.requests.at(-1)!;
+    deepEqual([target, headers['x-key'], JSON.parse(String(body))], ['/orders?first=a-1', 'k1', payload]);
+  });
+});
