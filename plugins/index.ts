@@ -17,6 +17,7 @@ const plugins: Manifest = {
   'backend/http': () => import('./backend/http/index.ts'),
   'backend/http/client': () => import('./backend/http/client/index.ts'),
   'backend/lambda': () => import('./backend/lambda/index.ts'),
+  'backend/static-filesystem': () => import('./backend/static-filesystem.ts'),
   'discovery/dns': () => import('./discovery/dns.ts'),
   'discovery/dns-shared': () => import('./discovery/dns-shared.ts'),
   'discovery/static': () => import('./discovery/static.ts'),

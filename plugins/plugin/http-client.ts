@@ -1,10 +1,11 @@
-import { atBackend, definePlugin, httpSigners, meters } from '#contract';
+import { atBackend, type BackendSite, definePlugin, httpSigners, meters } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { type ClientHandler, defaultClient, replacingClient } from './lib/client-call.ts';
-import { handlers } from './lib/handlers.ts';
+import { type Handlers, handlers } from './lib/handlers.ts';
 import { asFunction, make } from './lib/make.ts';
 import { convertClients } from './lib/old-clients.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
+import { STATIC_CLIENT, staticClient } from './lib/static-client.ts';
 import { SyncTime } from './lib/sync-time.ts';
 
 const schema = {
@@ -22,7 +23,8 @@ const schema = {
  * Calls a backend by the client of a loaded module, in the place of the gateway's own. Beside another protocol than HTTP it
  * has no effect.
  *
- * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`; warnings
+ * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`, `STATIC_PATH`;
+ * warnings
  * `PLUGIN_UNUSED`, `BACKEND_NO_HTTP`, `CONFIG_OLD_PLUGIN`. Errors of a call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
  */
 export const plugin = definePlugin({
@@ -32,8 +34,11 @@ export const plugin = definePlugin({
   takes: [handlers, meters, httpSigners],
   convert: convertClients,
   places: [
-    atBackend(schema, (site: NamingSite) => {
+    atBackend(schema, (site: NamingSite & BackendSite<unknown>) => {
       const { config, log } = site;
+      if (config['name'] === STATIC_CLIENT && !site.takeAll(handlers).some(isStaticClient)) {
+        return { transport: staticClient(site), onlyHttp: true };
+      }
       const [named] = findNamed(site, [config['name'] as string], ['httpClient'], () => '/name');
       const host = { defaultClient };
       const made = make<ClientHandler>(site, 'httpClient', named!, wholeConfig(site, named!), asFunction, host);
@@ -46,3 +51,8 @@ export const plugin = definePlugin({
     }),
   ],
 });
+
+/** A loaded module of the name takes the place of the built-in one. */
+function isStaticClient({ name, httpClient }: Handlers): boolean {
+  return name === STATIC_CLIENT && httpClient !== undefined;
+}

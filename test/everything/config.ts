@@ -172,6 +172,13 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
         ],
       },
       {
+        endpoint: '/files/*',
+        output_encoding: 'no-op',
+        backend: [
+          { url_pattern: '/', extra_config: { 'backend/static-filesystem': { path: 'samples/website/public' } } },
+        ],
+      },
+      {
         endpoint: '/function/{id}',
         extra_config: { 'auth/api-keys': { roles: ['tester'], client_max_rate: 1e6 } },
         backend: [

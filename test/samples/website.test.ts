@@ -32,6 +32,11 @@ describe('the sample of a website', () => {
     equal(again.statusCode, 304);
   });
 
+  it('answers with data of a file', async () => {
+    deepEqual((await gateway.inject('/api/rooms/1')).json(), { id: 1, view: 'sea' });
+    equal((await gateway.inject('/api/rooms/2')).statusCode, 500);
+  });
+
   it('has an API beside it, and nothing else', async () => {
     deepEqual((await gateway.inject('/api/users/1')).json(), { id: 1 });
     equal((await gateway.inject('/nothing')).statusCode, 404);

@@ -14,7 +14,6 @@ const builtIns: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>
   },
   httpClient: {
     'http-logger': '"telemetry/logging" on the backend writes such lines',
-    'static-filesystem': later('backend/static-filesystem'),
   },
   requestModifier: {
     'content-replacer': later('modifier/response-body'),

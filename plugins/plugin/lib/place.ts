@@ -69,7 +69,8 @@ function warnOfUnused(site: NamingSite, names: readonly string[], known: readonl
   }
 }
 
-function settingsOf(site: NamingSite, { name, file, checkSettings }: Handlers): Data | undefined {
+/** What stands under a name, checked, with its defaults. @throws ConfigError PLUGIN_SETTINGS */
+export function settingsOf(site: NamingSite, { name, file, checkSettings }: Handlers): Data | undefined {
   const written = Object.hasOwn(site.config, name) ? (site.config[name] as Data) : undefined;
   if (!checkSettings) return written;
   const settings = written === undefined ? {} : copyData(written);

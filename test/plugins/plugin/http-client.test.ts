@@ -404,7 +404,8 @@ describe('HTTP clients of modules', () => {
     deepEqual(await refusals({}), ['SCHEMA_REQUIRED', '']);
     deepEqual(await refusals({ name: ['own'] }), ['SCHEMA_TYPE', '/name']);
     deepEqual(await refusals({ name: 'other' }), ['PLUGIN_UNKNOWN', '/name']);
-    deepEqual(await refusals({ name: 'static-filesystem' }), ['CONFIG_NOT_SUPPORTED', '/name']);
+    deepEqual(await refusals({ name: 'static-filesystem' }), ['PLUGIN_SETTINGS', '/name']);
+    deepEqual(await refusals({ name: 'http-logger' }), ['CONFIG_NOT_SUPPORTED', '/name']);
   });
 
   it('has no effect beside a protocol that is no HTTP, which is warned of', async () => {

@@ -199,7 +199,7 @@ describe('built-in clients of the compatible product', () => {
     deepEqual([refusal?.code, refusal?.pointer], ['HTTP_PROXY_ADDRESS', `${at}/proxy_address`]);
   });
 
-  for (const name of ['static-filesystem', 'http-logger']) {
+  for (const name of ['http-logger']) {
     it(`"${name}" is refused by its name`, async () => {
       const [refusal] = await refusalsOf(startGateway(config({ name })));
       deepEqual([refusal?.code, refusal?.pointer], ['CONFIG_NOT_SUPPORTED', `${at}/name`]);

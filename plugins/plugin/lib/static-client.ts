@@ -1,0 +1,53 @@
+import { type BackendSite, isObject, type PipeRequest, type Wrap } from '#contract';
+import { backendFiles } from '../../services/files/backend-files.ts';
+import { checkDirectory } from '../../services/files/directory-setting.ts';
+import { decodePath } from '../../services/files/file-path.ts';
+import { belowPrefix } from '../../services/files/path-prefix.ts';
+import { type NamingSite, settingsOf } from './place.ts';
+import { compileSettings } from './settings.ts';
+
+/** The client of the compatible product that answers with files. */
+export const STATIC_CLIENT = 'static-filesystem';
+
+const path = { type: 'string', pattern: '^/' };
+
+const checkSettings = compileSettings({
+  type: 'object',
+  required: ['path'],
+  additionalProperties: false,
+  patternProperties: { '^[@$_#]': {} },
+  properties: {
+    path: { type: 'string', minLength: 1 },
+    prefix: { ...path, default: '/' },
+    skip: { type: 'array', items: path, default: [] },
+    directory_listing: { type: 'boolean', default: false },
+  },
+});
+
+interface Settings {
+  readonly path: string;
+  readonly prefix: string;
+  readonly skip: readonly string[];
+  readonly directory_listing: boolean;
+}
+
+/**
+ * Answers calls of a backend below a prefix with files; others, and what is skipped, go on to its host.
+ * @throws ConfigError PLUGIN_SETTINGS, STATIC_PATH; warning CONFIG_OLD_PLUGIN.
+ */
+export function staticClient(site: NamingSite & BackendSite<unknown>): Wrap<PipeRequest> {
+  const written = settingsOf(site, { name: STATIC_CLIENT, file: 'the reference', checkSettings });
+  const settings = (isObject(written) ? written : {}) as unknown as Settings;
+  checkDirectory(site, settings.path, `/${STATIC_CLIENT}/path`);
+  site.warn('CONFIG_OLD_PLUGIN', '/name', `the built-in client "${STATIC_CLIENT}" is old`, {
+    hint: '"backend/static-filesystem": {"path": …} on the backend, without its prefix in url_pattern',
+  });
+  const files = backendFiles(settings, site);
+  return (next) => (request, call) => {
+    const asked = decodePath(request.target.split('?', 1)[0]!);
+    if (asked === null) return files(null, request);
+    const rest = belowPrefix(asked, settings.prefix);
+    const isSkipped = settings.skip.some((skipped) => belowPrefix(asked, skipped) !== undefined);
+    return rest === undefined || isSkipped ? next(request, call) : files(rest, request);
+  };
+}

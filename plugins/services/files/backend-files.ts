@@ -1,0 +1,74 @@
+import {
+  BackendError,
+  type EndpointConfig,
+  type EndpointSite,
+  HeaderBag,
+  type Infer,
+  type Log,
+  type PipeRequest,
+  Reply,
+} from '#contract';
+import type { directoryFields } from './directory-setting.ts';
+import { asDirectory, readFilePath } from './file-path.ts';
+import { type Refusal, serveFile } from './serve-file.ts';
+
+/** Longest file that is decoded. */
+const DECODED_BYTES = 10 * 1024 * 1024;
+
+/** A directory as a component names it. */
+type Directory = Infer<{
+  readonly type: 'object';
+  readonly properties: typeof directoryFields;
+  readonly required: ['path'];
+}>;
+
+/** Answers a call of a backend with what stands at a path, decoded, below a directory; null for a path that cannot be read. */
+export type BackendFiles = (path: string | null, request: PipeRequest) => Promise<Reply> | Reply;
+
+/**
+ * Files as the replies of a backend. Where bytes pass undecoded they are those of a web server, with the conditions and ranges
+ * of the headers that the endpoint lets through; else whole files, up to 10 MiB.
+ */
+export function backendFiles(directory: Directory, site: EndpointSite<unknown>): BackendFiles {
+  const { log, endpoint } = site;
+  const passes = site.encoding(endpoint.output_encoding)?.raw === true;
+  const redirects = passes && isSubtree(endpoint);
+  return (path, { method, headers, client }) => {
+    const isHead = method === 'HEAD';
+    if (method !== 'GET' && !isHead) return passes ? empty(405, ['Allow', 'GET, HEAD']) : wrongMethod(method);
+    const asked = path === null ? null : readFilePath(path);
+    if (!asked) return empty(404);
+    const search = client.search === '' ? '' : `?${client.search}`;
+    const sent = serveFile(directory.path, directory.directory_listing, {
+      ...asked,
+      asked: passes ? headers : new HeaderBag(),
+      isHead,
+      location: redirects ? asDirectory(client.path) + search : null,
+      ...(!passes && { maxBytes: DECODED_BYTES }),
+    });
+    return sent.then((reply) => (reply instanceof Reply ? reply : refusal(reply, passes, log)));
+  };
+}
+
+/** A path with a slash more is still the endpoint's. */
+function isSubtree({ endpoint }: EndpointConfig): boolean {
+  return endpoint.endsWith('/*') || endpoint === '/__catchall';
+}
+
+function refusal({ status, error }: Refusal, passes: boolean, log: Log): Reply {
+  if (!error) return empty(status);
+  log.error(error.message);
+  return passes ? empty(status) : failed('STATIC_READ', error.message, status);
+}
+
+function wrongMethod(method: string): Reply {
+  return failed('STATIC_METHOD', `files are not asked for by ${method}`, 405);
+}
+
+function failed(code: string, message: string, upstreamStatus: number): Reply {
+  return Reply.failed(new BackendError(code, message, { upstreamStatus }));
+}
+
+function empty(status: number, headers: string[] = []): Reply {
+  return Reply.raw(status, new HeaderBag(headers), null);
+}
