@@ -7,6 +7,7 @@ const plugins: Manifest = {
   'admin/api': () => import('./admin/api.ts'),
   'admin/reload': () => import('./admin/reload.ts'),
   'auth/api-keys': () => import('./auth/api-keys/index.ts'),
+  'auth/basic': () => import('./auth/basic/index.ts'),
   'auth/client-credentials': () => import('./auth/client-credentials/index.ts'),
   'auth/jose': () => import('./auth/jose.ts'),
   'auth/revoker': () => import('./auth/revoker/index.ts'),

@@ -15,7 +15,7 @@ import { YieldScheduler } from '../contract/internal.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type CompiledAgent, compileAgent } from './agent.ts';
-import { type Attached, attach, collecting, onlyClaim, reportHidden } from './attach.ts';
+import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
 import { compileEndpoint } from './endpoint.ts';
 import { attachContained } from './guards.ts';
 import { type ConfiguredPlugin, findPlugins } from './namespaces.ts';
@@ -84,6 +84,8 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
       reads,
       ...unnamed,
     });
+    const mistake = build.errors.at(-1);
+    if (!handed && isUnread(mistake)) offers.postpone(plugin, mistake!);
     if (!handed) return;
     offers.add(plugin, handed.offers);
     service.push({ plugin, at: handed, pointer, reads });

@@ -10,6 +10,8 @@ export class Offers {
   /** Whether the scope is of this place; it is opened with the first offer. */
   #isOwn: boolean;
   readonly #attachDefault: AttachDefault | undefined;
+  /** Of ports at which something may be offered that nobody knows yet: why not. */
+  readonly #unknown = new Map<string, Error>();
   /** What is offered at the root of the configuration, and to everybody. */
   readonly root: Offers;
 
@@ -40,6 +42,11 @@ export class Offers {
     }
   }
 
+  /** A plugin at the root waits for a file: nobody knows what it would offer. Who takes from it waits, too. */
+  postpone(plugin: Plugin, reason: Error): void {
+    for (const { name } of plugin.offers ?? []) this.root.#unknown.set(name, reason);
+  }
+
   take<T>(plugin: Plugin, port: Port<T>): T | undefined {
     return this.takeAll(plugin, port).at(-1);
   }
@@ -47,6 +54,8 @@ export class Offers {
   takeAll<T>(plugin: Plugin, port: Port<T>): readonly T[] {
     if (!names(plugin.takes, port)) throw undeclared(plugin, 'takes', port);
     const offered = offeredAt(this.#scope, port.name) as readonly T[];
+    const reason = this.root.#unknown.get(port.name);
+    if (reason && offered.length === 0) throw reason;
     if (offered.length > 0 || port.from === undefined || !this.#attachDefault) return offered;
     this.#attachDefault(port.from);
     return offeredAt(this.#scope, port.name) as readonly T[];

@@ -2,6 +2,7 @@ import { atService, definePlugin, httpSigners, meters } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { handlers } from './lib/handlers.ts';
 import { asFunction, make } from './lib/make.ts';
+import { convertBasicAuth } from './lib/old-basic-auth.ts';
 import { convertServers, successors } from './lib/old-servers.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
 import { aroundService, clientIp, type ServerHandler } from './lib/server-call.ts';
@@ -29,17 +30,19 @@ const schema = {
  * Runs handlers of loaded modules around everything that is answered, before any endpoint is looked for.
  *
  * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`; a warning
- * `PLUGIN_UNUSED`. Of old forms: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`, `PLUGIN_DUPLICATE`; a warning
- * `CONFIG_OLD_PLUGIN`.
+ * `PLUGIN_UNUSED`. Of old forms: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`, `BASIC_FORM`, `BASIC_ENDPOINT`,
+ * `PLUGIN_DUPLICATE`; a warning `CONFIG_OLD_PLUGIN`.
  */
 export const plugin = definePlugin({
   name: 'plugin/http-server',
   description: 'Runs handlers of your own around everything that is answered.',
   offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
-  becomes: Object.values(successors),
+  becomes: [...Object.values(successors), 'auth/basic'],
   convert(document, report) {
     convertServers(document, report);
+    // Endpoints are protected before copies of them are made.
+    convertBasicAuth(document, report);
     convertWildcards(document, report);
   },
   places: [

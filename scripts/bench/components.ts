@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hashSync } from 'bcryptjs';
 import { emptyModule } from './modules.ts';
 import { small } from './payloads.ts';
 import type { Attached, Scenario } from './scenario.ts';
@@ -106,6 +107,12 @@ export const componentScenarios: readonly Scenario[] = [
     },
     endpoint: { 'auth/api-keys': { roles: ['user'] } },
     headers: [{ 'x-api-key': 'key-of-client-500-7f3a9c' }],
+  })),
+  // A password is compared once and then remembered.
+  scenario('basic', () => ({
+    service: { 'auth/basic': { users: { ada: hashSync('correct horse battery', 10) } } },
+    endpoint: { 'auth/basic': {} },
+    headers: [{ authorization: `Basic ${btoa('ada:correct horse battery')}` }],
   })),
   // A token is verified once and then found again; of the others more come than are remembered.
   scenario('token-cached', (folder) => tokens(folder, 'RS256', 1)),

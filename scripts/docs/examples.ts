@@ -15,6 +15,7 @@ const keysCached: Fields = {
 /** What a component needs of the endpoint around it, to make sense there. */
 const surroundings: Readonly<Record<string, Fields>> = {
   'auth/api-keys': { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
+  'auth/basic': { extra_config: { 'auth/basic': {} } },
   'validation/json-schema': { method: 'POST' },
   'auth/jose': keysCached,
   'auth/validator': keysCached,
@@ -22,6 +23,9 @@ const surroundings: Readonly<Record<string, Fields>> = {
 
 /** What a component of an endpoint needs at the root. */
 const roots: Readonly<Record<string, Fields>> = {
+  'auth/basic': {
+    'auth/basic': { users: { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' } },
+  },
   'auth/api-keys': { 'auth/api-keys': { keys: [{ key: '%{KEY}', roles: ['admin', 'user'] }] } },
 };
 

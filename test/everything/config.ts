@@ -33,6 +33,8 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
       'security/http': { content_type_nosniff: true, frame_deny: true },
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
       'auth/api-keys': { identifier: 'X-Api-Key', keys: [{ key: 'of-the-test', roles: ['tester'] }] },
+      // The password is "p".
+      'auth/basic': { users: { ada: '$2b$04$9cyTj46YeNWDwCIIuQ/v/.JNO9zLDIKLKJFcbv9rqWoW.JmJYtntu' } },
       'auth/validator': { shared_cache_duration: 60 },
       'auth/revoker': {
         N: 1000,
@@ -154,6 +156,7 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
       {
         endpoint: '/graph/{id}',
         extra_config: {
+          'auth/basic': {},
           'plugin/middleware': { name: ['passing'] },
           'plugin/req-resp-modifier': { name: ['passing'] },
         },

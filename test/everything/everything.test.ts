@@ -102,7 +102,10 @@ describe('every component at once', function () {
           scripted: 'client',
         });
         deepEqual(await ask('POST', '/orders'), { ordered: true });
-        deepEqual(await ask('GET', '/graph/7'), { user: { id: '7' }, modified: true });
+        deepEqual(await ask('GET', '/graph/7', { authorization: `Basic ${btoa('ada:p')}` }), {
+          user: { id: '7' },
+          modified: true,
+        });
         deepEqual(await ask('GET', '/function/7', { 'x-api-key': 'of-the-test' }), { invoked: { id: '7' } });
         await until(() => surroundings.gelfMessages() > 0);
       });

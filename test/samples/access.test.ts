@@ -26,6 +26,12 @@ describe('the sample of access', () => {
     deepEqual(statuses.at(-1), 429);
   });
 
+  it('lets the users of the file in', async () => {
+    const ada = (password: string) => ({ authorization: `Basic ${btoa(`ada:${password}`)}` });
+    const statuses = [await statusOf('/reports'), await statusOf('/reports', ada('x'))];
+    deepEqual([...statuses, await statusOf('/reports', ada('sample-password'))], [401, 401, 200]);
+  });
+
   it('takes a key of an admin from the query', async () => {
     deepEqual(
       [await statusOf('/carts/1?key=sample-key-of-the-app'), await statusOf('/carts/1?key=sample-key-of-the-office')],

@@ -5,7 +5,6 @@ import type { HostSite } from './host.ts';
 /** Plugins that the compatible product brings itself, by kind, each with what is to be done instead. */
 const builtIns: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>> = {
   httpServer: {
-    'basic-auth': later('auth/basic'),
     geoip: later('plugin/http-server with "geoip"'),
     'ip-filter': later('plugin/http-server with "ip-filter"'),
     'jwk-aggregator': later('plugin/http-server with "jwk-aggregator"'),

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { type AccessRecord, type Call, claimsSlot, defineSlot, getKey, Query, traceSlot } from '#contract';
+import { basicUserSlot } from '../../services/basic-user.ts';
 import { dataValue } from './data-value.ts';
 import { compileLayout } from './go-time.ts';
 import { latency } from './latency.ts';
@@ -54,6 +55,7 @@ const plain: ReadonlyMap<string, Read<AccessRecord>> = new Map<string, Read<Acce
   ['requestId', (record) => record.requestHeaders.get('x-request-id')],
   ['traceId', (record) => record.call?.get(traceSlot)?.traceId ?? parent(record)?.[1]],
   ['spanId', (record) => record.call?.get(traceSlot)?.spanId ?? parent(record)?.[2]],
+  ['basic_user', (record) => record.call?.get(basicUserSlot)],
   ['backendStatus', (record) => record.call?.get(upstreamSlot)?.join(',')],
 ]);
 

@@ -4,7 +4,6 @@ import { createFolder, sluice } from './command.ts';
 /** Components of an endpoint that the specification lists and this release does not have. */
 const ofEndpoints = [
   'ai/mcp',
-  'auth/basic',
   'documentation/openapi',
   'documentation/postman',
   'governance/quota',

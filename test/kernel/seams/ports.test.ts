@@ -1,7 +1,11 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { atEndpoint, atService, before as beforeRequest, definePlugin, definePort, offer, refuse } from '#contract';
+import { toolServices } from '../../../kernel/cli/tools.ts';
 import type { Gateway } from '../../../kernel/index.ts';
+import { Registry } from '../../../kernel/registry/registry.ts';
+import { examine } from '../../../kernel/runtime/build.ts';
 import { openHarness } from '../../../kernel/testing/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
@@ -119,5 +123,43 @@ describe('what plugins hand to one another', () => {
     });
     await (await openHarness(asking, 'service', {})).close();
     deepEqual(seen, [undefined, []]);
+  });
+
+  it('is missed by nobody where whoever offers it waits for a file that is not read', async () => {
+    const file = definePlugin({
+      name: 'test/file',
+      description: 'Offers what a file holds.',
+      offers: [checksPort],
+      places: [
+        atService(text, ({ config, read }) => {
+          const held = Buffer.from(read(config.allow)).toString();
+          return { offers: [offer(checksPort, (token) => token === held)] };
+        }),
+      ],
+    });
+    const needy = definePlugin({
+      name: 'test/needy',
+      description: 'Refuses to stand without a check.',
+      takes: [checksPort],
+      places: [
+        atEndpoint(nothing, (site) => {
+          if (!site.take(checksPort)) throw site.fault('NO_CHECK', '', 'no check');
+          return {};
+        }),
+      ],
+    });
+    const registry = new Registry(catalogue, toolServices()).with([file, needy], true);
+    const document = (components: object) => ({
+      version: 3,
+      extra_config: components,
+      endpoints: [endpoint('/', { 'test/needy': {} })],
+    });
+    const codesOf = async (components: object, reading: boolean) =>
+      (await examine(document(components), {}, registry, reading)).errors.map(({ code }) => code);
+    const components = { 'test/file': { allow: '/nonexistent' } };
+    deepEqual(await codesOf(components, false), []);
+    deepEqual(await codesOf(components, true), ['FILE_UNREADABLE', 'NO_CHECK']);
+    deepEqual(await codesOf({}, false), ['NO_CHECK']);
+    await registry.close();
   });
 });

@@ -1,0 +1,120 @@
+import { hash, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type Call, CallError, type Clock, definePort } from '#contract';
+import type { Comparing, Comparisons } from './comparisons.ts';
+import { readCredentials } from './credentials.ts';
+import type { Users } from './users.ts';
+
+/** How long a password that was right is remembered, in milliseconds. */
+const REMEMBERED_MS = 60_000;
+/** Passwords that are remembered, in each worker: some 200 bytes each. */
+const MAX_REMEMBERED = 10_000;
+
+/** Why somebody is refused. @see Authority.admit */
+export interface Refused {
+  /** For the log: the name only of a user that there is. */
+  readonly reason: string;
+  /** The client is not to blame: it is not told that its credentials are wrong. */
+  readonly error?: CallError;
+}
+
+/** The name of the user. */
+export type Admission = string | Refused;
+
+interface Remembered {
+  readonly name: string;
+  readonly until: number;
+}
+
+interface Pending extends Comparing {
+  waiting: number;
+}
+
+const busy: Refused = {
+  reason: 'too many passwords are being compared',
+  error: new CallError('BASIC_BUSY', 'too many passwords are being compared', { view: { status: 503 } }),
+};
+const none: Refused = { reason: 'no credentials' };
+const unknown: Refused = { reason: 'there is no such user' };
+
+/** Says who may enter, of one set of users. */
+export class Authority {
+  readonly size: number;
+  readonly #users: Users;
+  readonly #hashes: readonly string[];
+  readonly #comparisons: Comparisons;
+  readonly #clock: Clock;
+  /** Of this process and this set of users: what is remembered says nothing of passwords. */
+  readonly #secret = randomBytes(32).toString('base64');
+  readonly #remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(users: Users, comparisons: Comparisons, clock: Clock) {
+    this.size = users.size;
+    this.#users = users;
+    this.#hashes = [...users.values()];
+    this.#comparisons = comparisons;
+    this.#clock = clock;
+  }
+
+  /** @param header of the client: `Authorization`. */
+  admit(header: string | undefined, call: Call): Admission | Promise<Admission> {
+    const credentials = readCredentials(header);
+    if (!credentials) return none;
+    const { name, password } = credentials;
+    const fingerprint = hash('sha256', `${this.#secret}${name}\0${password}`, 'base64');
+    const remembered = this.#remembered.get(fingerprint);
+    if (remembered && this.#clock.now() < remembered.until) return remembered.name;
+    return this.#compare(name, password, fingerprint, call);
+  }
+
+  /** Equal credentials that come at the same time are compared once. */
+  #compare(name: string, password: string, fingerprint: string, call: Call): Admission | Promise<Admission> {
+    const known = this.#users.get(name);
+    let pending = this.#pending.get(fingerprint);
+    if (!pending) {
+      const comparing = this.#comparisons.compare(password, known ?? this.#standIn(name));
+      if (!comparing) return busy;
+      pending = { ...comparing, waiting: 0 };
+      this.#pending.set(fingerprint, pending);
+      const over = (): void => void this.#pending.delete(fingerprint);
+      comparing.result.then(over, over);
+    }
+    const isRight = this.#wait(pending, fingerprint, call);
+    return isRight.then((right): Admission => {
+      if (right instanceof CallError) return { reason: right.message, error: right };
+      if (known === undefined) return unknown;
+      if (!right) return { reason: `wrong password of "${name}"` };
+      this.#remembered.set(fingerprint, { name, until: this.#clock.now() + REMEMBERED_MS });
+      return name;
+    });
+  }
+
+  /** Who is no user is compared with the hash of some user, always the same: how long it takes tells nothing. */
+  #standIn(name: string): string {
+    const at = Number.parseInt(hash('sha256', this.#secret + name).slice(0, 8), 16);
+    return this.#hashes[at % this.#hashes.length]!;
+  }
+
+  /** Waits no longer than the call lasts. */
+  #wait(pending: Pending, fingerprint: string, call: Call): Promise<boolean | CallError> {
+    pending.waiting++;
+    return new Promise((resolve) => {
+      const cancellation = call.onCancel((reason) => {
+        pending.waiting--;
+        if (pending.waiting === 0 && this.#pending.get(fingerprint) === pending) {
+          pending.drop();
+          this.#pending.delete(fingerprint);
+        }
+        resolve(reason as CallError);
+      });
+      const settle = (result: boolean | CallError): void => {
+        cancellation.off();
+        resolve(result);
+      };
+      pending.result.then(settle, settle);
+    });
+  }
+}
+
+export const basicAuthority = definePort<Authority>('basic users');

@@ -1,0 +1,104 @@
+import {
+  type AtEndpoint,
+  atEndpoint,
+  atService,
+  before,
+  type Call,
+  type ClientRequest,
+  type DataObject,
+  definePlugin,
+  type EndpointSite,
+  HeaderBag,
+  isObject,
+  offer,
+  Reply,
+  refuse,
+  type Site,
+} from '#contract';
+import { basicUserSlot } from '../../services/basic-user.ts';
+import { limitedWarning } from '../lib/limited-warning.ts';
+import { type Admission, Authority, basicAuthority } from './authority.ts';
+import { Comparisons } from './comparisons.ts';
+import { type BasicConfig, endpointSchema, serviceSchema } from './schema.ts';
+import { usersOf } from './users.ts';
+
+/**
+ * Refuses with 401 every request without the name and the password of a user. Passwords are compared in threads; one that
+ * was right is remembered for a minute. A changed file is another configuration, in which nothing is remembered.
+ *
+ * Faults: BASIC_NO_USERS and those of `usersOf`; warnings: BASIC_HEADER and those of `usersOf`.
+ */
+export const plugin = definePlugin({
+  name: 'auth/basic',
+  description: 'Lets requests pass that bring the name and the password of a user.',
+  leaves: ['requests', 'data'],
+  freeKeys: true,
+  expectsBelow: { component: 'auth/basic', suits: () => true, called: 'auth/basic' },
+  offers: [basicAuthority],
+  takes: [basicAuthority],
+  places: [
+    atService(serviceSchema, (site) => {
+      const authority = authorityOf(site);
+      return authority ? { offers: [offer(basicAuthority, authority)] } : {};
+    }),
+    atEndpoint(endpointSchema, attach),
+  ],
+});
+
+function attach(site: EndpointSite<BasicConfig>): AtEndpoint {
+  const authority = authorityOf(site) ?? site.take(basicAuthority);
+  if (!authority || authority.size === 0) {
+    throw site.fault('BASIC_NO_USERS', '', 'no users: nobody could call the endpoint', {
+      hint: '"htpasswd_path" or "users", here or in auth/basic at the root',
+    });
+  }
+  warnOfSharedHeader(site);
+  const log = site.log.at('[BasicAuth]');
+  log.debug(`${authority.size} users`);
+  const warn = limitedWarning(log, site.use('clock'));
+  const settle = (admission: Admission, call: Call): Reply | undefined => {
+    if (typeof admission === 'string') {
+      call.set(basicUserSlot, admission);
+      return undefined;
+    }
+    const { reason, error } = admission;
+    warn(() => `refused: ${reason}`);
+    return error ? Reply.failed(error) : unauthorized();
+  };
+  return {
+    endpoint: before<ClientRequest>(({ headers }, call) => {
+      const admission = authority.admit(headers.get('authorization'), call);
+      return admission instanceof Promise
+        ? admission.then((settled) => settle(settled, call))
+        : settle(admission, call);
+    }),
+  };
+}
+
+function unauthorized(): Reply {
+  return refuse(401, { headers: new HeaderBag(['WWW-Authenticate', 'Basic realm="gateway", charset="UTF-8"']) });
+}
+
+function authorityOf(site: Site<BasicConfig>): Authority | null {
+  const users = usersOf(site);
+  if (!users) return null;
+  const comparisons = site.keep(
+    'comparisons',
+    () => new Comparisons(),
+    (threads) => threads.close(),
+  );
+  return new Authority(users, comparisons, site.use('clock'));
+}
+
+/** A token and a password cannot both be in one header. */
+function warnOfSharedHeader(site: EndpointSite<BasicConfig>): void {
+  const components: Readonly<DataObject> = site.endpoint.extra_config;
+  const validator = components['auth/validator'];
+  if (!isObject(validator)) return;
+  const header = validator['auth_header_name'] ?? 'Authorization';
+  if (typeof header !== 'string' || header.toLowerCase() !== 'authorization') return;
+  site.warn('BASIC_HEADER', '', 'auth/validator reads the same header: no request can bring a password and a token', {
+    hint: '"auth_header_name": "X-Token" of auth/validator',
+    related: [site.pointer.replace('auth~1basic', 'auth~1validator')],
+  });
+}

@@ -1,0 +1,61 @@
+import { type Conversion, type Data, type DataObject, isObject, joinPointer } from '#contract';
+
+const SERVER = 'plugin/http-server';
+const BASIC = 'auth/basic';
+const AT = joinPointer('', 'extra_config', SERVER, 'basic-auth');
+
+/**
+ * Writes the plugin named `basic-auth` of the compatible product as `auth/basic`: its users at the root, and the component at
+ * every endpoint that it names. What stands there already wins.
+ *
+ * Codes: BASIC_FORM, BASIC_ENDPOINT; a warning CONFIG_OLD_PLUGIN.
+ */
+export function convertBasicAuth(document: DataObject, report: Conversion): void {
+  const components = document['extra_config'];
+  const config = isObject(components) ? components[SERVER] : undefined;
+  if (!isObject(components) || !isObject(config)) return;
+  const names = [config['name'] ?? []].flat();
+  if (!names.includes('basic-auth')) return;
+  const settings = config['basic-auth'];
+  config['name'] = names.filter((name) => name !== 'basic-auth');
+  delete config['basic-auth'];
+  if (!isObject(settings)) {
+    report.error(
+      'BASIC_FORM',
+      joinPointer('', 'extra_config', SERVER),
+      '"basic-auth" needs "htpasswd_path" or "users"',
+      {
+        hint: '"basic-auth": {"htpasswd_path": "/etc/sluice/.htpasswd", "endpoints": ["*"]}',
+      },
+    );
+    return;
+  }
+  const { endpoints, ...users } = settings;
+  const present = components[BASIC];
+  components[BASIC] = isObject(present) ? { ...users, ...present } : users;
+  if (present === undefined) report.moved('/extra_config', BASIC, SERVER, 'basic-auth');
+  protect(document['endpoints'], endpoints ?? ['*'], report);
+  report.warn('CONFIG_OLD_PLUGIN', AT, `the plugin "basic-auth" is old: "${BASIC}" took its place`, {
+    hint: `"${BASIC}": {} at each endpoint, with the users at the root`,
+  });
+}
+
+/** @param named paths of endpoints as they are declared, or `*` for all of them. */
+function protect(endpoints: Data | undefined, named: Data, report: Conversion): void {
+  const declared = Array.isArray(endpoints) ? endpoints.filter(isObject) : [];
+  if (!Array.isArray(named)) {
+    report.error('BASIC_FORM', joinPointer(AT, 'endpoints'), '"endpoints" is a list of paths', { hint: '["*"]' });
+    return;
+  }
+  const isAll = named.includes('*');
+  for (const [index, path] of named.entries()) {
+    if (path === '*' || declared.some(({ endpoint }) => endpoint === path)) continue;
+    report.error('BASIC_ENDPOINT', joinPointer(AT, 'endpoints', index), `there is no endpoint ${JSON.stringify(path)}`);
+  }
+  for (const endpoint of declared) {
+    if (!isAll && !named.includes(endpoint['endpoint']!)) continue;
+    const own = endpoint['extra_config'];
+    if (own !== undefined && !isObject(own)) continue;
+    endpoint['extra_config'] = { [BASIC]: {}, ...own };
+  }
+}

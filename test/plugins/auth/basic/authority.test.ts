@@ -1,0 +1,169 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { inspect } from 'node:util';
+import { hashSync } from 'bcryptjs';
+import { Call, CancelledError } from '#contract';
+import { Authority } from '../../../../plugins/auth/basic/authority.ts';
+import { type Comparing, Comparisons } from '../../../../plugins/auth/basic/comparisons.ts';
+
+const header = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
+
+describe('what an authority of users remembers', () => {
+  const clock = { time: 0, now: () => clock.time };
+  const users = new Map([
+    ['ada', 'hash of ada'],
+    ['bob', 'hash of bob'],
+  ]);
+  let asked: { password: string; hash: string; dropped: boolean; settle: (right: boolean) => void }[];
+  let isFull: boolean;
+  let authority: Authority;
+
+  beforeEach(() => {
+    asked = [];
+    isFull = false;
+    clock.time = 0;
+    const compare = (password: string, hash: string): Comparing | null => {
+      if (isFull) return null;
+      const { promise: result, resolve: settle } = Promise.withResolvers<boolean>();
+      const job = { password, hash, dropped: false, settle };
+      asked.push(job);
+      return {
+        result,
+        drop: () => {
+          job.dropped = true;
+        },
+      };
+    };
+    authority = new Authority(users, { compare } as unknown as Comparisons, clock);
+  });
+
+  const admit = (credentials: string, call = new Call()) => authority.admit(header(credentials), call);
+  const enter = async (credentials: string, right = true) => {
+    const admission = admit(credentials);
+    asked.at(-1)?.settle(right);
+    return admission;
+  };
+
+  it('is a password that was right, for a minute', async () => {
+    equal(await enter('ada:p'), 'ada');
+    equal(admit('ada:p'), 'ada');
+    clock.time = 59_999;
+    equal(admit('ada:p'), 'ada');
+    clock.time = 60_000;
+    await enter('ada:p');
+    equal(asked.length, 2);
+  });
+
+  it('is none that was wrong', async () => {
+    for (let count = 1; count <= 2; count++) {
+      deepEqual(await enter('ada:x', false), { reason: 'wrong password of "ada"' });
+      equal(asked.length, count);
+    }
+  });
+
+  it('is no password of another user or with another colon', async () => {
+    await enter('ada:b:c');
+    admit('ada:b');
+    admit('bob:b:c');
+    equal(asked.length, 3);
+  });
+
+  it('shows no password', async () => {
+    await enter('ada:opensesame');
+    ok(!inspect(authority, { depth: 9, showHidden: true }).includes('opensesame'));
+  });
+
+  it('is compared once where it comes many times at once', async () => {
+    const all = [admit('ada:p'), admit('ada:p'), admit('ada:p')];
+    asked[0]!.settle(true);
+    deepEqual([await Promise.all(all), asked.length], [['ada', 'ada', 'ada'], 1]);
+  });
+
+  it('costs who is no user what it costs some user, always the same, and never lets it in', async () => {
+    for (const name of ['eve', 'mallory', 'trudy']) {
+      deepEqual(await enter(`${name}:p`), { reason: 'there is no such user' });
+      await enter(`${name}:q`);
+      const [first, second] = asked.slice(-2);
+      equal(first!.hash, second!.hash);
+      ok([...users.values()].includes(first!.hash));
+    }
+  });
+
+  it('is given up with the last client that waits for it', async () => {
+    const calls = [new Call(), new Call()];
+    const all = calls.map((call) => admit('ada:p', call));
+    calls[0]!.cancel();
+    equal(asked[0]!.dropped, false);
+    calls[1]!.cancel();
+    equal(asked[0]!.dropped, true);
+    for (const admission of await Promise.all(all)) ok((admission as { error: Error }).error instanceof CancelledError);
+    admit('ada:p');
+    equal(asked.length, 2);
+  });
+
+  it('is nothing for a client that has left already', async () => {
+    const call = new Call();
+    call.cancel();
+    ok((await admit('ada:p', call)) instanceof Object);
+    equal(asked[0]!.dropped, true);
+  });
+
+  it('answers 503 where too many wait', () => {
+    isFull = true;
+    const { error } = admit('ada:p') as unknown as { error: { view: object } };
+    deepEqual(error.view, { status: 503 });
+  });
+});
+
+describe('threads that compare passwords', () => {
+  let comparisons: Comparisons;
+
+  beforeEach(() => {
+    comparisons = new Comparisons();
+  });
+  afterEach(() => comparisons.close());
+
+  const hash = hashSync('p', 4);
+  const compare = (password: string, to = hash) => comparisons.compare(password, to)!;
+
+  it('tell equal from other', async () => {
+    deepEqual(await Promise.all(['p', 'q', 'p'].map((password) => compare(password).result)), [true, false, true]);
+  });
+
+  it('take as many as are asked for, and refuse more than a thousand that wait', async () => {
+    const all: Comparing[] = [];
+    for (let one: Comparing | null = compare('p'); one; one = comparisons.compare('p', hash)) all.push(one);
+    ok(all.length > 1000 && all.length <= 1004, `${all.length}`);
+    equal((await Promise.all(all.map(({ result }) => result))).every(Boolean), true);
+  });
+
+  it('never begin what was dropped', async () => {
+    const before = Array.from({ length: 8 }, () => compare('p').result);
+    const dropped = compare('p');
+    let isSettled = false;
+    void dropped.result.then(() => {
+      isSettled = true;
+    });
+    dropped.drop();
+    await Promise.all([...before, compare('p').result]);
+    equal(isSettled, false);
+  });
+
+  it('are replaced when one dies, which fails what it was doing alone', async () => {
+    const results = await Promise.allSettled([
+      compare('p', `$9z$${hash.slice(4)}`).result,
+      ...Array.from({ length: 9 }, () => compare('p').result),
+    ]);
+    deepEqual(
+      results.map(({ status }) => status),
+      ['rejected', ...Array(9).fill('fulfilled')],
+    );
+    equal((results[0] as PromiseRejectedResult).reason.code, 'BASIC_THREAD');
+    equal(await compare('p').result, true);
+  });
+
+  it('end with what keeps them, and take nothing more', async () => {
+    await compare('p').result;
+    await comparisons.close();
+    equal(comparisons.compare('p', hash), null);
+  });
+});

@@ -1,0 +1,122 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashSync } from 'bcryptjs';
+import type { Operations } from '#kernel';
+import { until } from '../../../support/conditions.ts';
+import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
+
+describe('a gateway with users', () => {
+  let backend: TestBackend;
+  let gateway: Operations | undefined;
+  let folder: string;
+
+  before(async () => {
+    backend = await startBackend(json({ ok: true }));
+    folder = mkdtempSync(join(tmpdir(), 'sluice-basic-'));
+  });
+  after(async () => {
+    await backend.close();
+    rmSync(folder, { recursive: true });
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const hash = hashSync('p', 4);
+  const to = (url_pattern: string) => [{ host: [backend.url], url_pattern }];
+  const guarded = (more: object = {}) => ({
+    endpoint: '/a',
+    backend: to('/a'),
+    extra_config: { 'auth/basic': {} },
+    ...more,
+  });
+  const config = (basic: object, endpoints: object[] = [guarded()], root: object = {}) => ({
+    version: 3,
+    extra_config: { 'auth/basic': basic, ...root },
+    endpoints,
+  });
+  const credentials = (name: string, password = 'p') => ({
+    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+  });
+  const statusOf = async (url: string, headers: Record<string, string> = {}) =>
+    (await gateway!.inject({ url, headers })).statusCode;
+
+  it('case 6: leaves endpoints open that do not name it, whatever the service has', async () => {
+    gateway = await startGateway(config({ users: { ada: hash } }, [guarded(), { endpoint: '/b', backend: to('/b') }]));
+    deepEqual([await statusOf('/a'), await statusOf('/b')], [401, 200]);
+  });
+
+  it('calls no backend for who is refused, and hands on the header only where it is listed', async () => {
+    const open = guarded({ endpoint: '/c', backend: to('/c'), input_headers: ['Authorization'] });
+    gateway = await startGateway(config({ users: { ada: hash } }, [guarded(), open]));
+    const before = backend.requests.length;
+    await statusOf('/a', credentials('ada', 'x'));
+    equal(backend.requests.length, before);
+    await statusOf('/a', credentials('ada'));
+    equal(backend.requests.at(-1)!.headers.authorization, undefined);
+    await statusOf('/c', credentials('ada'));
+    equal(backend.requests.at(-1)!.headers.authorization, credentials('ada').authorization);
+  });
+
+  it('case 8: refuses at once who is taken out of the file', async () => {
+    const path = join(folder, 'htpasswd');
+    writeFileSync(path, `ada:${hash}\nbob:${hash}\n`);
+    gateway = await startGateway(config({ htpasswd_path: path }));
+    equal(await statusOf('/a', credentials('ada')), 200);
+    writeFileSync(path, `bob:${hash}\n`);
+    await gateway.reload(config({ htpasswd_path: path }));
+    deepEqual([await statusOf('/a', credentials('ada')), await statusOf('/a', credentials('bob'))], [401, 200]);
+  });
+
+  it('stays as it is where the file becomes one that cannot be used', async () => {
+    const path = join(folder, 'broken');
+    writeFileSync(path, `ada:${hash}\n`);
+    gateway = await startGateway(config({ htpasswd_path: path }));
+    for (const text of ['ada:$apr1$x$y\n', '']) {
+      writeFileSync(path, text);
+      await rejects(gateway.reload(config({ htpasswd_path: path })), /BASIC_/);
+      equal(await statusOf('/a', credentials('ada')), 200);
+    }
+  });
+
+  it('names the user in the access log that asks for it, and no password anywhere', async () => {
+    const sinks = rememberingSinks();
+    const logging = {
+      level: 'DEBUG',
+      stdout: true,
+      access_log_format: 'custom',
+      access_log_custom_format: '%{path} by %{basic_user}\n',
+    };
+    gateway = await startGateway(
+      config({ users: { ada: hashSync('opensesame', 4) } }, [guarded()], { 'telemetry/logging': logging }),
+      { sinks },
+    );
+    equal(await statusOf('/a', credentials('ada', 'opensesame')), 200);
+    equal(await statusOf('/a', credentials('ada', 'opensesame-not')), 401);
+    await until(() => sinks.lines.some((line) => line.startsWith('/a by -')));
+    const text = sinks.lines.join('');
+    ok(text.includes('/a by ada\n'), text);
+    ok(text.includes('[BasicAuth] refused: wrong password of "ada"'), text);
+    ok(!text.includes('opensesame'), text);
+  });
+
+  it('wants every credential that an endpoint asks for', async () => {
+    const extra_config = {
+      'auth/basic': {},
+      'auth/api-keys': { roles: [], identifier: 'X-Key' },
+    };
+    const keys = { 'auth/api-keys': { keys: [{ key: 'k' }] } };
+    gateway = await startGateway(config({ users: { ada: hash } }, [guarded({ extra_config })], keys));
+    deepEqual(
+      [
+        await statusOf('/a', credentials('ada')),
+        await statusOf('/a', { 'x-key': 'k' }),
+        await statusOf('/a', { 'x-key': 'k', ...credentials('ada') }),
+      ],
+      [401, 401, 200],
+    );
+  });
+});
