@@ -21,12 +21,16 @@ const surroundings: Readonly<Record<string, Fields>> = {
   'auth/validator': keysCached,
 };
 
-/** What a component of an endpoint needs at the root. */
+const counters: Fields = { redis: { connection_pools: [{ name: 'counters', address: 'redis.internal:6379' }] } };
+
+/** What a component needs at the root. */
 const roots: Readonly<Record<string, Fields>> = {
   'auth/basic': {
     'auth/basic': { users: { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' } },
   },
   'auth/api-keys': { 'auth/api-keys': { keys: [{ key: '%{KEY}', roles: ['admin', 'user'] }] } },
+  'qos/ratelimit/router/redis': counters,
+  'qos/ratelimit/service/redis': counters,
 };
 
 /** Hosts by the discovery that finds them; any other looks a name up. */
@@ -46,9 +50,11 @@ export function endpoint(fields: Fields, ofBackend: Fields = {}): Fields {
 export function withComponent(level: Level, namespace: string, config: unknown, beside: Fields = {}): Fields {
   const own = { extra_config: { [namespace]: config, ...beside } };
   const around = surroundings[namespace] ?? {};
-  if (level === 'service') return service(own, endpoint(around));
-  const root = Object.hasOwn(roots, namespace) ? { extra_config: roots[namespace] } : {};
-  return service(root, level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, own));
+  const needed = Object.hasOwn(roots, namespace) ? { extra_config: roots[namespace] } : {};
+  if (level === 'service') {
+    return service({ extra_config: { ...needed.extra_config, ...own.extra_config } }, endpoint(around));
+  }
+  return service(needed, level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, own));
 }
 
 /** A document in which the hosts of a backend are found so. */

@@ -6,12 +6,17 @@ export interface Surroundings {
   readonly gelfPort: number;
   /** A free port, for Prometheus. */
   readonly metricsPort: number;
+  /** Port of a Redis, if there is one. */
+  readonly redisPort: number;
   /** A free port, for revocations. */
   readonly revokerPort: number;
 }
 
 /** The same configuration over and over, but for one number that a reload changes. */
-export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Surroundings, round = 0): object {
+export function everything(
+  { upstream, gelfPort, metricsPort, redisPort, revokerPort }: Surroundings,
+  round = 0,
+): object {
   const validator = {
     alg: 'HS256',
     jwk_local_path: 'samples/tokens/keys.json',
@@ -45,6 +50,8 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
         token_keys: ['jti', 'sub'],
       },
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
+      redis: { connection_pools: [{ name: 'counters', address: `127.0.0.1:${redisPort}` }] },
+      'qos/ratelimit/service/redis': { connection_name: 'counters', max_rate: 1e6 + round, on_failure_allow: true },
       'qos/ratelimit/service': { max_rate: 1e6, client_max_rate: 1e6 + round, strategy: 'ip' },
       'modifier/request-body-extractor': {
         operations: [
@@ -90,6 +97,12 @@ export function everything({ upstream, gelfPort, metricsPort, revokerPort }: Sur
           'qos/ratelimit/tiered': {
             tier_key: 'X-Plan',
             tiers: [{ tier_value_as: '*', ratelimit: { max_rate: 1e6 + round } }],
+          },
+          'qos/ratelimit/router/redis': {
+            connection_name: 'counters',
+            client_max_rate: 1e6,
+            strategy: 'ip',
+            on_failure_allow: true,
           },
           proxy: { combiner: 'deep' },
           'modifier/jmespath': { expr: 'merge(@, {round: round})' },

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { freePort } from '../support/conditions.ts';
 import { startBackend } from '../support/gateway.ts';
+import { startRedis, withoutRedis } from '../support/redis.ts';
 import type { Surroundings } from './config.ts';
 
 /** Every server that the configuration talks to, in one. */
@@ -30,14 +31,17 @@ export async function startSurroundings(): Promise<
     else if (path.startsWith('/shared/')) respond({ shared: headers.authorization }, { 'Cache-Control': 'max-age=1' });
     else respond({ user: headers['x-user'], round: Number(headers['x-round']) });
   });
+  const redis = withoutRedis ? null : await startRedis();
   return {
     upstream: backend.url,
     gelfPort: gelf.address().port,
     metricsPort: await freePort(),
+    redisPort: redis?.port ?? (await freePort()),
     revokerPort: await freePort(),
     gelfMessages: () => messages,
     influxLines: () => influxLines,
     async close() {
+      await redis?.close();
       gelf.close();
       await once(gelf, 'close');
       await backend.close();

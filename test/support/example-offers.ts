@@ -1,13 +1,20 @@
-import type { Offer, Plugin, Site } from '#contract';
+import { type Offer, offer, type Plugin, type Site } from '#contract';
 import { openHarness } from '../../kernel/testing/index.ts';
+import { redisConnections } from '../../plugins/services/redis/port.ts';
 import { exampleModule } from '../../scripts/docs/example-module.ts';
+
+/** A Redis that has nothing against any request. */
+const counters = { name: 'counters', isOneServer: true, run: async () => [0, 0] };
 
 /** What the examples of a component need of others, and of the component itself at the service. */
 export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const site = { takeAll: () => [], defer() {}, warm() {} } as unknown as Site<undefined>;
   const { offers = [] } = exampleModule.always!(site);
   const takes = plugin.takes ?? [];
-  return [...offers, ...(await ownOffers(plugin))].filter(({ port }) => takes.some(({ name }) => name === port.name));
+  const redis = offer(redisConnections, new Map([['counters', counters]]));
+  return [...offers, redis, ...(await ownOffers(plugin))].filter(({ port }) =>
+    takes.some(({ name }) => name === port.name),
+  );
 }
 
 async function ownOffers(plugin: Plugin): Promise<readonly Offer[]> {

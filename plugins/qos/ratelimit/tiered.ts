@@ -11,8 +11,10 @@ import {
   type Schema,
   type Site,
 } from '#contract';
+import { redisConnections } from '../../services/redis/port.ts';
 import { tierFields, tierFinder, tierKeySchema } from '../../services/tiers.ts';
 import { lacksParam, refuseUnknownParam } from '../lib/param-of-path.ts';
+import { redisLimit, redisLimitSchema } from '../lib/redis-limit.ts';
 import { type Admitted, type RequestLimit, requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 const schema = {
@@ -45,6 +47,10 @@ const schema = {
             ...requestLimitSchema,
             description: 'The limit of this plan, for each attachment counted apart. Default: none.',
           },
+          ratelimit_redis: {
+            ...redisLimitSchema,
+            description: 'The same with counters in Redis, for all gateways together; instead of ratelimit.',
+          },
         },
       },
       description: 'The plans, in order: the first that the header is of holds. Callers of none are not limited.',
@@ -63,9 +69,10 @@ export const plugin = definePlugin({
   name: 'qos/ratelimit/tiered',
   description: 'Limits requests by the plan of who sends them, for the whole service or one endpoint.',
   leaves: ['requests', 'data'],
+  takes: [redisConnections],
   places: [
     atService(schema, (site) => {
-      const limits = limitsOf(site, { of: 'service' });
+      const limits = limitsOf(site, { of: 'service' }, 'service');
       if (limits.every((limit) => limit === null)) return {};
       const decide = tierFinder(site);
       return {
@@ -74,20 +81,34 @@ export const plugin = definePlugin({
     }),
     atEndpoint(schema, (site) => {
       const { method, endpoint } = site.endpoint;
-      for (const [index, { ratelimit }] of site.config.tiers.entries()) {
-        if (ratelimit) refuseUnknownParam(site, ratelimit, `/tiers/${index}/ratelimit`);
+      for (const [index, tier] of site.config.tiers.entries()) {
+        for (const field of kinds) if (tier[field]) refuseUnknownParam(site, tier[field], `/tiers/${index}/${field}`);
       }
-      const limits = limitsOf(site, { method, endpoint });
+      const limits = limitsOf(site, { method, endpoint }, `${method}:${endpoint}`);
       return admitting(site, tierFinder(site), limits, endpoint);
     }),
   ],
 });
 
-/** A limit for each tier, null for one that has none. Every attachment, and every plan there, has counters of its own. */
-function limitsOf(site: Site<TieredConfig>, place: DataObject): readonly (RequestLimit | null)[] {
-  return site.config.tiers.map(({ ratelimit, tier_value: plan, tier_value_as: as }, index) =>
-    ratelimit ? requestLimit(site, ratelimit, { ...place, plan, as }, `/tiers/${index}/ratelimit`) : null,
-  );
+const kinds = ['ratelimit', 'ratelimit_redis'] as const;
+
+/**
+ * A limit for each tier, null for one that has none. Every attachment, and every plan there, has counters of its own.
+ * @param place of those in memory. @param scope of those in Redis.
+ * @throws ConfigError TIER_LIMIT and those of the limits.
+ */
+function limitsOf(site: Site<TieredConfig>, place: DataObject, scope: string): readonly (RequestLimit | null)[] {
+  return site.config.tiers.map((tier, index) => {
+    const { ratelimit, ratelimit_redis: inRedis, tier_value: plan, tier_value_as: as } = tier;
+    const pointer = `/tiers/${index}`;
+    if (ratelimit && inRedis) {
+      throw site.fault('TIER_LIMIT', pointer, 'a tier has either ratelimit or ratelimit_redis', {
+        hint: 'leave one of them out',
+      });
+    }
+    if (ratelimit) return requestLimit(site, ratelimit, { ...place, plan, as }, `${pointer}/ratelimit`);
+    return inRedis ? redisLimit(site, inRedis, `${scope}:tier:${as}:${plan}`, `${pointer}/ratelimit_redis`) : null;
+  });
 }
 
 function admitting(
@@ -98,14 +119,15 @@ function admitting(
 ): AtEndpoint {
   const header = config.tier_key.toLowerCase();
   const hooks = limits.map((limit, index) => {
-    const { ratelimit } = config.tiers[index]!;
-    return limit && (ratelimit && lacksParam(path, ratelimit) ? limit.admitAll : limit.admit);
+    const { ratelimit, ratelimit_redis: inRedis } = config.tiers[index]!;
+    const said = ratelimit ?? inRedis;
+    return limit && (said && lacksParam(path, said) ? limit.admitAll : limit.admit);
   });
   return {
     endpoint: before((request: ClientRequest, call: Call): Admitted => {
       const plan = request.headers.get(header) ?? '';
       const tier = tierOf(plan, call);
-      if (tier >= 0) return hooks[tier]?.(request);
+      if (tier >= 0) return hooks[tier]?.(request, call);
       log.debug(() => `[Tier] no tier is for ${JSON.stringify(plan.slice(0, 128))}`);
       return undefined;
     }),

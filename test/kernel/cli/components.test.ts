@@ -10,7 +10,6 @@ const ofEndpoints = [
   'modifier/request-body-generator',
   'modifier/response-body',
   'modifier/response-body-generator',
-  'qos/ratelimit/router/redis',
   'validation/response-json-schema',
   'websocket',
 ];

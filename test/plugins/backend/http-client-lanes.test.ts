@@ -5,8 +5,8 @@ import { Call } from '#contract';
 import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
 import type { Harness } from '../../../kernel/testing/index.ts';
 import { exchange } from '../../../plugins/backend/http/client/exchange.ts';
-import { standardTls } from '../../../plugins/backend/http/client/tls.ts';
 import { Transport } from '../../../plugins/backend/http/client/transport.ts';
+import { standardTls } from '../../../plugins/services/client-tls.ts';
 import { until } from '../../support/conditions.ts';
 import { Bench, connectionFree, pipeRequest, send, textOf } from './http-client.ts';
 

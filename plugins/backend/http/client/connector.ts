@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
 import { BackendError, type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
-import type { TlsClient } from './tls.ts';
+import type { TlsClient } from '../../../services/client-tls.ts';
 
 /** How connections are made. Times in milliseconds. */
 export interface DialSettings {

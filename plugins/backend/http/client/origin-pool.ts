@@ -1,9 +1,9 @@
 import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
+import type { TlsClient } from '../../../services/client-tls.ts';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
 import { refusing } from './refusing.ts';
-import type { TlsClient } from './tls.ts';
 
 /** Everything a set of connections depends on. Two backends with equal settings share connections. */
 export interface TransportSettings {

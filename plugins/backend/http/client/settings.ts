@@ -9,10 +9,10 @@ import {
   type Schema,
   type Site,
 } from '#contract';
+import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from '../../../services/client-tls.ts';
 import type { HttpClient } from './http-client.ts';
 import type { TransportSettings } from './origin-pool.ts';
 import { isProxyAddress, PROXY_ADDRESS_PATTERN, proxyEnvironment } from './proxy.ts';
-import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from './tls.ts';
 import { Transport } from './transport.ts';
 
 export const httpClientSchema = {

@@ -1,0 +1,166 @@
+import {
+  anyCase,
+  CallError,
+  findNear,
+  HeaderBag,
+  isHeaderName,
+  type Reply,
+  refuse,
+  type Schema,
+  type Site,
+} from '#contract';
+import { type Limit, limitOf } from '../../services/buckets/token-bucket.ts';
+import { type Identify, identifyBy, type Strategy, strategies } from './client-identity.ts';
+
+/** What every limit on requests says: for everybody together, for each client, or both. */
+export const limitFields = {
+  max_rate: {
+    type: 'number',
+    minimum: 0,
+    description:
+      'Requests accepted in every period from all clients together; 0, which is the default, for no such limit.',
+    examples: [500],
+  },
+  capacity: {
+    type: 'integer',
+    minimum: 0,
+    description:
+      'Largest burst of all clients together; 0 for the whole requests of one second, at least 1. Of several workers each takes a tenth of it at once, at most the requests of 100 ms.',
+    default: 0,
+  },
+  client_max_rate: {
+    type: 'number',
+    minimum: 0,
+    description: 'Requests accepted in every period from each client; 0, which is the default, for no such limit.',
+    examples: [10],
+  },
+  client_capacity: {
+    type: 'integer',
+    minimum: 0,
+    description:
+      'Largest burst of one client; 0 for the whole requests of one second, at least 1. Workers take it as capacity.',
+    default: 0,
+  },
+  every: { type: 'duration', description: 'Period of both rates, at least 1s.', default: '1s', examples: ['1m'] },
+  strategy: {
+    type: 'string',
+    published: { pattern: anyCase(['', ...strategies]) },
+    description: 'How clients are told apart: ip, header or param. Needed with client_max_rate.',
+    examples: ['ip', 'header', 'param'],
+  },
+  key: {
+    type: 'string',
+    description:
+      'Header name for header; placeholder name for param; for ip, optionally a header that carries the address.',
+    default: '',
+    examples: ['X-Api-Key'],
+  },
+} as const satisfies Record<string, Schema>;
+
+/** The same as it is configured. */
+export interface LimitConfig {
+  readonly max_rate?: number;
+  readonly capacity: number;
+  readonly client_max_rate?: number;
+  readonly client_capacity: number;
+  /** Milliseconds. */
+  readonly every: number;
+  readonly strategy?: string;
+  readonly key: string;
+}
+
+/** What a limit comes to; null for what is not limited. */
+export interface LimitRules {
+  readonly all: Limit | null;
+  readonly each: (Limit & { readonly strategy: Strategy; readonly identify: Identify }) | null;
+}
+
+export const clientLimited = new CallError('RATELIMIT_CLIENT', 'rate limit exceded', {
+  view: { status: 429, body: '' },
+});
+export const allLimited = new CallError('RATELIMIT_ALL', 'rate limit exceded', { view: { status: 503, body: '' } });
+
+/**
+ * Reads a limit. Warnings: RATELIMIT_UNUSED, RATELIMIT_OFF.
+ * @param pointer of `config` below the site's own configuration.
+ * @returns null when both rates are 0.
+ * @throws ConfigError RATELIMIT_RATE, RATELIMIT_EVERY, RATELIMIT_STRATEGY or RATELIMIT_KEY.
+ */
+export function readLimit(site: Site<unknown>, config: LimitConfig, pointer: string): LimitRules | null {
+  const { max_rate: rate, client_max_rate: clientRate, every, key } = config;
+  if (rate === undefined && clientRate === undefined) {
+    throw site.fault('RATELIMIT_RATE', pointer, 'neither max_rate nor client_max_rate is set');
+  }
+  if (every < 1000) {
+    throw site.fault('RATELIMIT_EVERY', `${pointer}/every`, 'a period under 1s is not possible', {
+      hint: 'write the rate for 1s',
+    });
+  }
+  const strategy = strategyOf(site, config, pointer);
+  warnOfUnused(site, config, pointer);
+  const { log } = site;
+  const all = rate ? limitOf(rate, every, config.capacity) : null;
+  if (all) log.debug(`[Ratelimit] Rate ${rate} every ${every}ms, capacity ${all.capacity}`);
+  const limit = clientRate && strategy ? limitOf(clientRate, every, config.client_capacity) : null;
+  if (!limit || !strategy) return all && { all, each: null };
+  log.debug(
+    `[Ratelimit] Client rate ${clientRate} every ${every}ms, capacity ${limit.capacity}, by ${strategy} ${key}`,
+  );
+  return { all, each: { ...limit, strategy, identify: identifyBy(strategy, key) } };
+}
+
+/** The refusal of a request, which says when there is another token. @param waitMs until then; 0 for none. */
+export function refuseFor(waitMs: number, limit: Limit, error: CallError): Reply | undefined {
+  if (waitMs === 0) return undefined;
+  const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)));
+  const headers = new HeaderBag([
+    'Retry-After',
+    seconds,
+    'RateLimit-Limit',
+    String(limit.capacity),
+    'RateLimit-Remaining',
+    '0',
+    'RateLimit-Reset',
+    seconds,
+  ]);
+  return refuse(error.view.status!, { headers, error });
+}
+
+/** What is set and limits nothing, since the rate it belongs to is not set. */
+function warnOfUnused(site: Site<unknown>, config: LimitConfig, pointer: string): void {
+  const { max_rate: rate, client_max_rate: clientRate, capacity, client_capacity: clientCapacity, strategy } = config;
+  if (!rate && !clientRate) {
+    site.warn('RATELIMIT_OFF', pointer, 'nothing is limited: a rate of 0 is no limit');
+    return;
+  }
+  for (const [field, isUnused, needed] of [
+    ['capacity', !rate && capacity > 0, 'max_rate'],
+    ['client_capacity', !clientRate && clientCapacity > 0, 'client_max_rate'],
+    ['strategy', !clientRate && strategy, 'client_max_rate'],
+  ] as const) {
+    if (isUnused) site.warn('RATELIMIT_UNUSED', `${pointer}/${field}`, `${field} has no effect without ${needed}`);
+  }
+}
+
+/** @returns null when clients are not told apart. */
+function strategyOf(site: Site<unknown>, config: LimitConfig, pointer: string): Strategy | null {
+  const written = config.strategy ?? '';
+  const strategy = strategies.find((name) => name === written.toLowerCase());
+  if (!strategy) {
+    if (written !== '' || config.client_max_rate) {
+      const message = written === '' ? 'client_max_rate needs a strategy' : `"${written}" is not a strategy`;
+      const near = findNear(written, strategies);
+      throw site.fault('RATELIMIT_STRATEGY', `${pointer}/strategy`, message, {
+        hint: near ? `did you mean "${near.name}"?` : `write one of ${strategies.join(', ')}`,
+        fix: near?.isSure ? { value: near.name } : undefined,
+      });
+    }
+    return null;
+  }
+  const { key } = config;
+  if (key === '' ? strategy !== 'ip' : strategy !== 'param' && !isHeaderName(key)) {
+    const message = key === '' ? `the strategy ${strategy} needs a key` : `"${key}" is not a header name`;
+    throw site.fault('RATELIMIT_KEY', `${pointer}/key`, message);
+  }
+  return strategy;
+}

@@ -1,0 +1,178 @@
+import { clientTlsSchema, HOST_AND_PORT, type Infer, type Schema } from '#contract';
+
+const without = (what: string) => `Without effect, accepted for compatibility: ${what}.`;
+const oneConnection = 'commands share one connection, on which they do not wait for one another';
+const duration = (description: string, initial: string, example: string) =>
+  ({ type: 'duration', description, default: initial, examples: [example] }) as const;
+const ignored = (type: 'integer', description: string, initial: number) =>
+  ({ type, description: without(description), default: initial, deprecated: true }) as const;
+const ignoredTime = (description: string, initial: string) =>
+  ({ type: 'duration', description: without(description), default: initial, deprecated: true }) as const;
+const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
+
+const address = {
+  type: 'string',
+  minLength: 1,
+  published: { pattern: `^(?:${HOST_AND_PORT}|[^:]+|\\[[^\\]]+\\])$` },
+  description: 'Host and port; 6379 where none is written, for sentinels 26379.',
+  examples: ['redis.internal:6379'],
+} as const;
+
+const name = {
+  type: 'string',
+  minLength: 1,
+  description: 'By which components name it; one for each connection.',
+  examples: ['counters'],
+} as const;
+
+/** What every kind of connection has. */
+const fields = {
+  user_name: { type: 'string', description: 'User of the access control list (ACL).', examples: ['gateway'] },
+  password: { type: 'string', secret: true, description: 'Password of the user, or of the server.' },
+  client_name: { type: 'string', description: "Name in the server's list of clients.", examples: ['gateway'] },
+  dial_timeout: duration(
+    'Longest time to connect; a server that is silent for so long is connected to anew.',
+    '5s',
+    '1s',
+  ),
+  command_timeout: duration(
+    'Longest wait for a response, never more than half of what a request has left.',
+    '500ms',
+    '100ms',
+  ),
+  min_retry_backoff: duration('Wait before the second attempt to connect; doubled for each after it.', '8ms', '50ms'),
+  max_retry_backoff: duration('Longest wait between two attempts to connect.', '512ms', '5s'),
+  max_retries: {
+    type: 'integer',
+    minimum: -1,
+    description: without('a command is never sent twice, since it may have been carried out'),
+    default: 3,
+    deprecated: true,
+  },
+  pool_size: ignored('integer', oneConnection, 10),
+  min_idle_conns: ignored('integer', oneConnection, 0),
+  max_idle_conns: ignored('integer', oneConnection, 0),
+  max_active_conns: ignored('integer', oneConnection, 0),
+  pool_timeout: ignoredTime('nothing waits for a connection', '0s'),
+  conn_max_idle_time: ignoredTime('the one connection stays open', '30m'),
+  conn_max_life_time: ignoredTime('the one connection stays open', '0s'),
+  tls: {
+    ...clientTlsSchema,
+    title: 'TLS to Redis',
+    description: 'Speak TLS to the server. Default: none. Paths of files are relative to the working directory.',
+  },
+  opentelemetry: {
+    type: 'object',
+    properties: {
+      disable_metrics: flag('There are none: nothing of Redis is reported.'),
+      disable_traces: flag('There are none: nothing of Redis is reported.'),
+      traces_static_attributes: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            key: { type: 'string', description: 'Name of an attribute.' },
+            value: { type: 'string', description: 'Its value.' },
+          },
+        },
+        description: without('there are no traces of Redis'),
+        default: [],
+        deprecated: true,
+      },
+    },
+    description: 'What is reported of the connection.',
+  },
+} as const satisfies Record<string, Schema>;
+
+const addresses = (description: string, example: readonly string[]) =>
+  ({ type: 'array', items: address, minItems: 1, description, examples: [example] }) as const;
+
+export const schema = {
+  type: 'object',
+  title: 'Redis',
+  examples: [
+    { connection_pools: [{ name: 'counters', address: 'redis.internal:6379', db: 1, dial_timeout: '1s' }] },
+    { clusters: [{ name: 'counters', addresses: ['redis-0.internal:6379', 'redis-1.internal:6379'] }] },
+    {
+      sentinels: [
+        {
+          name: 'counters',
+          master_name: 'main',
+          addresses: ['sentinel-0.internal:26379', 'sentinel-1.internal:26379'],
+          client_name: 'gateway',
+        },
+      ],
+    },
+  ],
+  properties: {
+    connection_pools: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'address'],
+        properties: {
+          name,
+          address,
+          db: { type: 'integer', minimum: 0, description: 'Number of the database.', default: 0, examples: [1] },
+          ...fields,
+        },
+      },
+      description: 'Single servers.',
+      default: [],
+    },
+    clusters: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'addresses'],
+        properties: {
+          name,
+          addresses: addresses('Members that tell of the others.', ['redis-0.internal:6379', 'redis-1.internal:6379']),
+          max_redirects: {
+            type: 'integer',
+            minimum: 0,
+            description: 'Redirections followed for one command.',
+            default: 3,
+          },
+          ...fields,
+        },
+      },
+      description: 'Clusters.',
+      default: [],
+    },
+    sentinels: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'master_name', 'addresses'],
+        properties: {
+          name,
+          master_name: {
+            type: 'string',
+            minLength: 1,
+            description: 'What the sentinels watch, by the name they have for it.',
+            examples: ['main'],
+          },
+          addresses: addresses('The sentinels, asked in this order for the server that is the master.', [
+            'sentinel-0.internal:26379',
+          ]),
+          db: { type: 'integer', minimum: 0, description: 'Number of the database.', default: 0, examples: [1] },
+          sentinel_user_name: { type: 'string', description: 'User for the sentinels. Default: none.' },
+          sentinel_password: {
+            type: 'string',
+            secret: true,
+            description: 'Password for the sentinels. Default: none.',
+          },
+          ...fields,
+        },
+      },
+      description: 'Servers of which sentinels say which one is the master.',
+      default: [],
+    },
+  },
+} as const satisfies Schema;
+
+export type RedisConfig = Infer<typeof schema>;
+export type PoolConfig = RedisConfig['connection_pools'][number];
+export type ClusterConfig = RedisConfig['clusters'][number];
+export type SentinelConfig = RedisConfig['sentinels'][number];

@@ -1,0 +1,213 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Call, type Log, timerMs } from '#contract';
+import { type Link, openLink } from './link.ts';
+import type { RedisConnection } from './port.ts';
+import type { Script } from './script.ts';
+import type { RedisSettings } from './settings.ts';
+import { RedisTrouble } from './trouble.ts';
+
+/** Responses that one connection may owe; one more command fails at once. Each is some 500 bytes. */
+const MAX_WAITING = 10_000;
+
+/** What a server says that another one is to be asked. */
+const elsewhere = /^(?:READONLY|MASTERDOWN)\b/;
+
+/** A connection that was open for less, in milliseconds, is not made again at once. */
+const SETTLED_MS = 1000;
+
+/** A connection that is made again whenever it is lost, and that nobody ever waits for in vain. */
+export class Connection implements RedisConnection {
+  readonly name: string;
+  readonly isOneServer: boolean;
+  readonly #settings: RedisSettings;
+  readonly #closing = new AbortController();
+  #log: Log;
+  #link: Link | null = null;
+  /** The first attempt to connect, for which commands wait; null once it is over. */
+  #opening: Promise<void> | null = null;
+  #isConnecting = false;
+  #waiting = 0;
+  #openedAt = 0;
+  /** Since the server owes a response for longer than it may, it is asked nothing. */
+  #silence: NodeJS.Timeout | null = null;
+  /** Why there is no connection. */
+  #trouble = 'not connected yet';
+
+  constructor(settings: RedisSettings, log: Log) {
+    this.name = settings.name;
+    this.isOneServer = settings.kind !== 'cluster';
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  /** Connects, and does so again after every loss; nothing waits for it but the commands until the first attempt is over. */
+  open(log: Log): void {
+    this.#log = log;
+    if (this.#isConnecting || this.#link || this.#closing.signal.aborted) return;
+    this.#opening = new Promise((resolve) => {
+      void this.#connect(() => {
+        this.#opening = null;
+        resolve();
+      });
+    });
+  }
+
+  run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
+    const link = this.#link;
+    if (!link) {
+      if (this.#opening) return this.#opening.then(() => this.#run(script, keys, args, call));
+      return this.#fail(this.#trouble);
+    }
+    return this.#run(script, keys, args, call);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#trouble = 'closed';
+    this.#drop();
+  }
+
+  #run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
+    const link = this.#link;
+    if (!link) return this.#fail(this.#trouble);
+    if (this.#silence) return this.#fail('does not respond');
+    if (this.#waiting >= MAX_WAITING) return this.#fail(`owes ${MAX_WAITING} responses`);
+    const command = ['EVALSHA', script.sha1, String(keys.length), ...keys, ...args];
+    return new Promise((resolve, reject) => {
+      const { commandMs } = this.#settings;
+      const mayWaitMs = Math.min(commandMs, Math.max(call.remainingMs / 2, 1));
+      const giveUp = (reason: string) => {
+        settle();
+        reject(new RedisTrouble(this.name, reason));
+      };
+      const timer = setTimeout(() => {
+        if (mayWaitMs === commandMs) this.#fallSilent(link);
+        giveUp(`no response within ${Math.round(mayWaitMs)}ms`);
+      }, timerMs(mayWaitMs));
+      const cancellation = call.onCancel(({ message }) => giveUp(message));
+      const settle = () => {
+        clearTimeout(timer);
+        cancellation.off();
+      };
+      this.#waiting++;
+      this.#send(link, command, script).then(
+        (response) => {
+          this.#heard(link);
+          settle();
+          resolve(response);
+        },
+        (error: Error) => {
+          this.#waiting--;
+          settle();
+          reject(new RedisTrouble(this.name, error.message, error));
+        },
+      );
+    });
+  }
+
+  /** A server that has forgotten the script, or never had it, is sent the whole of it. */
+  #send(link: Link, command: string[], { source }: Script): Promise<unknown> {
+    const key = command[3] ?? '';
+    return link.send(key, command).catch((error: Error) => {
+      if (isReply(error)) this.#unsilence(link);
+      if (elsewhere.test(error.message) && this.#isSettled) this.#lost(link, error);
+      if (!error.message.startsWith('NOSCRIPT')) throw error;
+      return link.send(key, ['EVAL', source, ...command.slice(2)]);
+    });
+  }
+
+  get #isSettled(): boolean {
+    return performance.now() - this.#openedAt >= SETTLED_MS;
+  }
+
+  #heard(link: Link): void {
+    this.#waiting--;
+    if (this.#silence) this.#unsilence(link);
+  }
+
+  /** What is owed is the probe: with the next response all is well again. Until then, and not for long, nothing is asked. */
+  #fallSilent(link: Link): void {
+    if (this.#silence || this.#link !== link) return;
+    const { connectMs } = this.#settings;
+    this.#log.error(`[Redis] ${this.name} does not respond`);
+    this.#silence = setTimeout(() => this.#lost(link, new Error('does not respond')), timerMs(connectMs)).unref();
+  }
+
+  #unsilence(link: Link): void {
+    if (!this.#silence || this.#link !== link) return;
+    clearTimeout(this.#silence);
+    this.#silence = null;
+    this.#log.info(`[Redis] ${this.name} responds again`);
+  }
+
+  #lost(link: Link, error: Error): void {
+    if (this.#link !== link) return;
+    this.#trouble = error.message || 'connection lost';
+    this.#log.error(`[Redis] ${this.name}: ${this.#trouble}`);
+    this.#drop();
+    void this.#connect(() => {}, this.#isSettled ? 0 : 1);
+  }
+
+  #drop(): void {
+    const link = this.#link;
+    this.#link = null;
+    if (this.#silence) clearTimeout(this.#silence);
+    this.#silence = null;
+    link?.close();
+  }
+
+  /** @param onFirst called when the first attempt is over. @param attempts that were made before it. */
+  async #connect(onFirst: () => void, attempts = 0): Promise<void> {
+    if (this.#isConnecting) return;
+    this.#isConnecting = true;
+    const { signal } = this.#closing;
+    for (let attempt = attempts; !signal.aborted; attempt++) {
+      if (attempt > 0) await this.#pause(attempt);
+      try {
+        await this.#attempt();
+        if (attempt > 0) this.#log.info(`[Redis] ${this.name} is connected`);
+        break;
+      } catch (error) {
+        const { message, code } = error as Error & { code?: string };
+        this.#trouble = `not connected: ${message || code}`;
+        if (attempt === attempts && !signal.aborted) this.#log.error(`[Redis] ${this.name} ${this.#trouble}`);
+        onFirst();
+      }
+    }
+    this.#isConnecting = false;
+    onFirst();
+  }
+
+  async #attempt(): Promise<void> {
+    let link: Link | null = null;
+    let loss: Error | null = null;
+    const opened = await openLink(this.#settings, (error) => {
+      loss = error;
+      if (link) this.#lost(link, error);
+    });
+    if (this.#closing.signal.aborted || loss) {
+      opened.close();
+      throw loss ?? new Error('closed');
+    }
+    link = opened;
+    this.#link = opened;
+    this.#openedAt = performance.now();
+  }
+
+  /** Longer from attempt to attempt, and never at the same moment in all gateways. */
+  #pause(attempt: number): Promise<void> {
+    const { least, most } = this.#settings.backoffMs;
+    const ms = Math.min(Math.max(least, 1) * 2 ** Math.min(attempt - 1, 20), Math.max(most, 1));
+    const { signal } = this.#closing;
+    return delay(ms * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {});
+  }
+
+  #fail(reason: string): Promise<never> {
+    return Promise.reject(new RedisTrouble(this.name, reason));
+  }
+}
+
+/** The server said so: it is there. */
+function isReply(error: Error): boolean {
+  return /^[A-Z]{2,} ?/.test(error.message);
+}

@@ -1,0 +1,145 @@
+import { isIP } from 'node:net';
+import { createClient, createCluster } from '@redis/client';
+import type { RedisAddress, RedisSettings, RedisUser } from './settings.ts';
+
+/** An open connection; to a cluster, one to each of its servers. */
+export interface Link {
+  /** @param key by which a cluster knows which server is meant. @throws what the server says, or the loss of the connection. */
+  send(key: string, command: readonly string[]): Promise<unknown>;
+  /** Fails whatever waits. */
+  close(): void;
+}
+
+/** Commands that one server may owe a response; one more fails at once. */
+const MAX_WAITING = 10_000;
+
+/**
+ * Connects.
+ * @param onLost called once when an open connection is lost; of a cluster never, which looks after its connections itself.
+ * @throws the reason, after `connectMs` at the latest for each server that is asked.
+ */
+export function openLink(settings: RedisSettings, onLost: (error: Error) => void): Promise<Link> {
+  if (settings.kind === 'cluster') return openCluster(settings);
+  if (settings.kind === 'sentinel') return openMaster(settings, onLost);
+  return openServer(settings, settings.addresses[0]!, settings, onLost);
+}
+
+async function openServer(
+  settings: RedisSettings,
+  { host, port }: RedisAddress,
+  user: RedisUser,
+  onLost: (error: Error) => void,
+): Promise<Link> {
+  const { socket, ...options } = clientOptions(settings, user);
+  const client = createClient({
+    ...options,
+    database: settings.database,
+    socket: { ...socket, host, port, ...(settings.tls && isIP(host) === 0 && { servername: host }) },
+  });
+  let isOpen = false;
+  const close = () => {
+    isOpen = false;
+    if (client.isOpen) client.destroy();
+  };
+  client.on('error', (error: Error) => {
+    if (!isOpen) return;
+    close();
+    onLost(error);
+  });
+  const connected = client.connect().then(() => client.sendCommand(['PING']).catch(refusalOnly));
+  await within(settings.connectMs, connected, close);
+  isOpen = true;
+  return { send: (_key, command) => client.sendCommand(command), close };
+}
+
+/** Who may not even ask whether a server is there has heard from it nevertheless. */
+function refusalOnly(error: Error): void {
+  if (!error.message.startsWith('NOPERM')) throw error;
+}
+
+async function openCluster(settings: RedisSettings): Promise<Link> {
+  const { least, most } = settings.backoffMs;
+  const { socket, ...options } = clientOptions(settings, settings);
+  const reconnectStrategy = (retries: number) => Math.min(Math.max(least, 1) * 2 ** Math.min(retries, 20), most);
+  const cluster = createCluster({
+    rootNodes: settings.addresses.map(({ host, port }) => ({ socket: { host, port } })),
+    defaults: { ...options, socket: { ...socket, reconnectStrategy } },
+    maxCommandRedirections: settings.maxRedirects,
+    // A server that does not come back has been replaced by another one.
+    topologyRefreshOnReconnectionAttemptStrategy: 500,
+  });
+  // Without a listener an error would end the process. Whoever sends a command is told of it anyway.
+  cluster.on('error', () => {});
+  const close = () => {
+    if (cluster.isOpen) cluster.destroy();
+  };
+  await within(settings.connectMs, cluster.connect(), close);
+  return { send: (key, command) => cluster.sendCommand(key, false, [...command]), close };
+}
+
+/** Connects to the server that the first sentinel which responds holds to be the master. */
+async function openMaster(settings: RedisSettings, onLost: (error: Error) => void): Promise<Link> {
+  let trouble: unknown;
+  for (const sentinel of settings.addresses) {
+    try {
+      const address = await askSentinel(settings, sentinel);
+      const link = await openServer(settings, address, settings, onLost);
+      const role = (await link.send('', ['ROLE']).catch((error) => [String(error)])) as readonly unknown[];
+      if (role[0] === 'master') return link;
+      link.close();
+      throw new Error(`${address.host}:${address.port} is no master yet: ${role[0]}`);
+    } catch (error) {
+      trouble = error;
+    }
+  }
+  throw trouble;
+}
+
+async function askSentinel(settings: RedisSettings, sentinel: RedisAddress): Promise<RedisAddress> {
+  const { name, user } = settings.master!;
+  const link = await openServer({ ...settings, database: 0 }, sentinel, user, () => {});
+  try {
+    const asked = link.send('', ['SENTINEL', 'get-master-addr-by-name', name]);
+    const address = (await within(settings.connectMs, asked, link.close)) as [string, string] | null;
+    if (!address) throw new Error(`the sentinel does not know "${name}"`);
+    return { host: address[0], port: Number(address[1]) };
+  } finally {
+    link.close();
+  }
+}
+
+function clientOptions({ tls, connectMs, clientName }: RedisSettings, { username, password }: RedisUser) {
+  return {
+    RESP: 2,
+    socket: {
+      connectTimeout: connectMs,
+      // Who holds the link connects again.
+      reconnectStrategy: false,
+      ...(tls && { tls: true as const, ...tls }),
+    },
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(clientName !== undefined && { name: clientName }),
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: MAX_WAITING,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+  } as const;
+}
+
+/** What a promise brings in time. @param giveUp what makes it fail. @throws Error after that time. */
+async function within<T>(ms: number, promise: Promise<T>, giveUp: () => void): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${ms}ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } catch (error) {
+    giveUp();
+    promise.catch(() => {});
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

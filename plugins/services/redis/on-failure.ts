@@ -1,0 +1,47 @@
+import { type Log, type Reply, refuse, type Schema } from '#contract';
+import { RedisTrouble } from './trouble.ts';
+
+/** What is done with a request that Redis has not counted. */
+export const failureField = {
+  type: 'boolean',
+  description:
+    'Requests that Redis does not count, since it is away, slow or full, pass; else they are refused with 500.',
+  default: false,
+} as const satisfies Schema;
+
+/** Between two lines, in milliseconds. */
+const QUIET_MS = 1000;
+
+/** What becomes of requests that Redis has not counted. */
+export class OnFailure {
+  readonly #allows: boolean;
+  readonly #log: Log;
+  #saidAt = Number.NEGATIVE_INFINITY;
+  #unsaid = 0;
+
+  constructor(allows: boolean, log: Log) {
+    this.#allows = allows;
+    this.#log = log;
+  }
+
+  /** The reply to such a request: undefined to let it pass, else a refusal with 500. Either is logged. */
+  readonly settle = (error: unknown): Reply | undefined => {
+    if (!(error instanceof RedisTrouble)) throw error;
+    this.#say(error);
+    return this.#allows ? undefined : refuse(500, { error });
+  };
+
+  /** At most once a second. */
+  #say({ message }: RedisTrouble): void {
+    const now = performance.now();
+    if (now - this.#saidAt < QUIET_MS) {
+      this.#unsaid++;
+      return;
+    }
+    const more = this.#unsaid > 0 ? `, and ${this.#unsaid} before` : '';
+    if (this.#allows) this.#log.warning(`[Redis] a request passes uncounted${more}: ${message}`);
+    else this.#log.error(`[Redis] a request is refused${more}: ${message}`);
+    this.#saidAt = now;
+    this.#unsaid = 0;
+  }
+}

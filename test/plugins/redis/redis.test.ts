@@ -1,0 +1,177 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import type { Offer } from '#contract';
+import { openHarness } from '../../../kernel/testing/index.ts';
+import { plugin } from '../../../plugins/redis/index.ts';
+import { redisConnections } from '../../../plugins/services/redis/port.ts';
+import { createFolder, sluice } from '../../kernel/cli/command.ts';
+import { freePort, until } from '../../support/conditions.ts';
+import { rememberingSinks, startGateway } from '../../support/gateway.ts';
+import { startRedis, withoutRedis } from '../../support/redis.ts';
+
+const pool = { name: 'a', address: 'localhost:6379' };
+const open = (config: object) => openHarness(plugin, 'service', config);
+
+describe('redis', () => {
+  it('offers its connections by their names', async () => {
+    const gate = await openHarness(
+      plugin,
+      'service',
+      {
+        connection_pools: [pool],
+        clusters: [{ name: 'b', addresses: ['10.0.0.1', '[::1]:7000'] }],
+        sentinels: [{ name: 'c', master_name: 'm', addresses: ['s'] }],
+      },
+      { role: 'owner' },
+    );
+    const [{ port, value }] = gate.attached.offers as readonly [Offer];
+    equal(port, redisConnections);
+    deepEqual(
+      [...(value as Map<string, { isOneServer: boolean }>)].map(([name, { isOneServer }]) => [name, isOneServer]),
+      [
+        ['a', true],
+        ['b', false],
+        ['c', true],
+      ],
+    );
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('warns where nothing is declared', async () => {
+    deepEqual(
+      (await open({})).warnings.map(({ code }) => code),
+      ['REDIS_UNUSED'],
+    );
+  });
+
+  for (const [what, config, code, pointer] of [
+    [
+      'two connections of one name',
+      { connection_pools: [pool], clusters: [{ name: 'a', addresses: ['b'] }] },
+      'REDIS_NAME',
+      '/clusters/0/name',
+    ],
+    [
+      'an address with a scheme',
+      { connection_pools: [{ ...pool, address: 'redis://localhost' }] },
+      'REDIS_ADDRESS',
+      '/connection_pools/0/address',
+    ],
+    [
+      'a port that is none',
+      { connection_pools: [{ ...pool, address: 'localhost:99999' }] },
+      'REDIS_ADDRESS',
+      '/connection_pools/0/address',
+    ],
+    [
+      'an address with a path',
+      { clusters: [{ name: 'a', addresses: ['ok', 'a/b'] }] },
+      'REDIS_ADDRESS',
+      '/clusters/0/addresses/1',
+    ],
+    [
+      'no time to connect',
+      { connection_pools: [{ ...pool, dial_timeout: '0s' }] },
+      'REDIS_DURATION',
+      '/connection_pools/0/dial_timeout',
+    ],
+    [
+      'no time to respond',
+      { connection_pools: [{ ...pool, command_timeout: '0s' }] },
+      'REDIS_DURATION',
+      '/connection_pools/0/command_timeout',
+    ],
+    [
+      'authorities that cannot be read',
+      { connection_pools: [{ ...pool, tls: { ca_certs: ['nowhere.pem'] } }] },
+      'CLIENT_TLS_FILE',
+      '/connection_pools/0/tls/ca_certs/0',
+    ],
+  ] as const) {
+    it(`refuses ${what}`, () =>
+      rejects(open(config), ({ errors }) => {
+        deepEqual(
+          errors.map((error: { code: string; pointer: string }) => [error.code, error.pointer]),
+          [[code, pointer]],
+        );
+        return true;
+      }));
+  }
+  for (const [what, config] of Object.entries({
+    'a connection without a name': { connection_pools: [{ address: 'a' }] },
+    'a server without an address': { connection_pools: [{ name: 'a' }] },
+    'a cluster without members': { clusters: [{ name: 'a', addresses: [] }] },
+    'sentinels of nothing': { sentinels: [{ name: 'a', addresses: ['b'] }] },
+    'a field of clusters at a server': { connection_pools: [{ ...pool, max_redirects: 3 }] },
+    'a database of a cluster': { clusters: [{ name: 'a', addresses: ['b'], db: 1 }] },
+  })) {
+    it(`refuses ${what}`, () => rejects(open(config), { code: 'CONFIG_INVALID' }));
+  }
+
+  it('keeps its password out of what is shown', async () => {
+    const folder = createFolder();
+    const file = folder.write('redis.json', {
+      version: 3,
+      extra_config: { redis: { connection_pools: [{ ...pool, password: 'of-the-test' }] } },
+      endpoints: [],
+    });
+    const { out, err } = await sluice('check', '-c', file, '-ddd');
+    folder.remove();
+    equal(`${out}${err}`.includes('of-the-test'), false);
+  });
+
+  it('starts where no server is, which it says once', async () => {
+    const sinks = rememberingSinks();
+    const config = {
+      extra_config: {
+        redis: { connection_pools: [{ ...pool, address: `127.0.0.1:${await freePort()}` }] },
+        'telemetry/logging': { level: 'INFO', stdout: true },
+      },
+      endpoints: [],
+    };
+    const gateway = await startGateway(config, { sinks });
+    try {
+      await gateway.listen();
+      await until(() => sinks.lines.some((line) => /ERROR.*a not connected: connect ECONNREFUSED/.test(line)));
+    } finally {
+      await gateway.close();
+    }
+    equal(sinks.lines.filter((line) => line.includes('ECONNREFUSED')).length, 1);
+  });
+
+  (withoutRedis ? it.skip : it)(
+    'keeps a connection over a reload that leaves it as it is, and closes it with its configuration',
+    async () => {
+      const server = await startRedis();
+      const connections = async () =>
+        String(await server.command('CLIENT', 'LIST'))
+          .split('\n')
+          .flatMap((line) => /^id=(\d+) .*name=edge/.exec(line)?.[1] ?? []);
+      const config = (database: number, timeout: string) => ({
+        version: 3,
+        timeout,
+        extra_config: {
+          redis: { connection_pools: [{ ...pool, address: server.address, client_name: 'edge', db: database }] },
+        },
+        endpoints: [],
+      });
+      const gateway = await startGateway(config(0, '1s'));
+      try {
+        await gateway.listen();
+        await until(async () => (await connections()).length === 1);
+        const [first] = await connections();
+        await gateway.reload(config(0, '2s'));
+        deepEqual(await connections(), [first]);
+        await gateway.reload(config(1, '2s'));
+        await until(async () => {
+          const now = await connections();
+          return now.length === 1 && now[0] !== first;
+        });
+        await gateway.close();
+        await until(async () => (await connections()).length === 0);
+      } finally {
+        await gateway.close();
+        await server.close();
+      }
+    },
+  );
+});

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@redis/client';
+import { freePort, until } from './conditions.ts';
+import { isInstalled } from './debian.ts';
+
+/** What a suite that is skipped says in its title. */
+export const withoutRedis = isInstalled('redis-server') ? null : 'apt-get install redis-server';
+
+/** A Redis for tests, on the loopback address. */
+export interface TestRedis {
+  readonly port: number;
+  readonly address: string;
+  /** What the server says to a command, over a connection of the test's own. */
+  command(...command: string[]): Promise<unknown>;
+  /** The process goes on, and does nothing. */
+  pause(): void;
+  resume(): void;
+  /** Ends the process; nothing is kept. */
+  stop(): Promise<void>;
+  /** At the same port. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param options as on the command line. @param tls of the test's own connections. */
+export async function startRedis(options: readonly string[] = [], tls?: object): Promise<TestRedis> {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-redis-'));
+  const port = await freePort();
+  const where = tls ? ['--port', '0', '--tls-port', String(port)] : ['--port', String(port)];
+  const fixed = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', directory];
+  let server: ChildProcess | null = null;
+  const client = createClient({
+    RESP: 2,
+    socket: { host: '127.0.0.1', port, reconnectStrategy: 20, ...(tls && { tls: true as const, ...tls }) },
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+  });
+  client.on('error', () => {});
+  const self: TestRedis = {
+    port,
+    address: `127.0.0.1:${port}`,
+    command: (...command) => client.sendCommand(command),
+    pause: () => void server?.kill('SIGSTOP'),
+    resume: () => void server?.kill('SIGCONT'),
+    async stop() {
+      if (!server) return;
+      const ended = once(server, 'exit');
+      server.kill('SIGKILL');
+      await ended;
+      server = null;
+    },
+    async start() {
+      const mode = options[0]?.endsWith('.conf') ? [options[0], ...where, ...options.slice(1)] : [...where, ...options];
+      server = spawn('redis-server', [...mode, ...fixed], { stdio: 'ignore' });
+      if (!client.isOpen) await client.connect();
+      await until(async () => {
+        try {
+          await client.sendCommand(['PING']);
+          return true;
+        } catch (error) {
+          return /^NOAUTH|^NOPERM/.test((error as Error).message);
+        }
+      });
+    },
+    async close() {
+      client.destroy();
+      await self.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  await self.start();
+  return self;
+}
