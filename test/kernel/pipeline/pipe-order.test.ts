@@ -81,7 +81,10 @@ describe('the pipe of an endpoint', () => {
   it("gives a single backend's data back as they are, without a merge", async () => {
     const data = { list: [1, { a: null }], '': 'empty', deep: { deep: {} } };
     const backend = await startBackend(json(data));
-    const gateway = await startGateway({ host: [backend.url], endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/' }] }] });
+    const gateway = await startGateway({
+      host: [backend.url],
+      endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/' }] }],
+    });
     try {
       deepEqual((await gateway.inject('/x')).json(), data);
     } finally {
