@@ -79,6 +79,7 @@ const plugins: Manifest = {
   'telemetry/opentelemetry-security': () => import('./telemetry/opentelemetry-security.ts'),
   'validation/cel': () => import('./validation/cel/index.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
+  workflow: () => import('./workflow.ts'),
 };
 
 /** Everything this release can do. */

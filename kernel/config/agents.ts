@@ -23,7 +23,7 @@ export function completeAgents(
     const pointer = `/async_agent/${index}`;
     if (!structure.isSound(pointer)) continue;
     complete(agent, index, service);
-    const { errors, warnings } = completePipe(agent, pointer, { service, known, timeout: agent.timeout });
+    const { errors, warnings } = completePipe(agent, pointer, { service, known, timeout: agent.timeout, rules: {} });
     for (const error of errors) report.error(error.code, error.pointer, error.message, error);
     for (const warning of warnings) report.warn(warning.code, warning.pointer, warning.message, warning);
     const first = names.get(agent.name);

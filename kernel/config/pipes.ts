@@ -10,7 +10,7 @@ import {
 } from '#contract';
 import { escapePointer } from '../values/pointer.ts';
 import { completeEndpoint, createHostCleaner } from './inherit.ts';
-import type { KnownPlugins } from './known-plugins.ts';
+import { isRaw, type KnownPlugins } from './known-plugins.ts';
 import { createReport } from './report.ts';
 import { checkPipeRules } from './rules/index.ts';
 import { innerSchemas } from './schema/schema.ts';
@@ -66,6 +66,7 @@ export interface AroundPipe {
   readonly known: KnownPlugins;
   /** Of the endpoint around it, in milliseconds; the service's where there is none. */
   readonly timeout: number;
+  readonly rules: PipeRules;
 }
 
 /**
@@ -75,7 +76,7 @@ export interface AroundPipe {
 export function completePipe(
   pipe: PipeConfig,
   pointer: string,
-  { service, known, timeout }: AroundPipe,
+  { service, known, timeout, rules }: AroundPipe,
 ): { readonly errors: readonly ConfigError[]; readonly warnings: readonly ConfigError[] } {
   const report = createReport();
   const own: { -readonly [K in keyof EndpointConfig]: EndpointConfig[K] } = pipe;
@@ -84,6 +85,18 @@ export function completePipe(
   own.input_query_strings = [];
   const around = { ...service, timeout, cache_ttl: 0, output_encoding: 'json' };
   completeEndpoint(own, pointer, { service: around, known, clean: createHostCleaner(report) }, report);
+  if (own.backend.length > 1 && !isRaw(own.output_encoding, known)) own.extra_config = withDefaults(own, rules);
   checkPipeRules(pipe, pointer, service, known, report);
   return report;
+}
+
+function withDefaults(
+  { extra_config: written }: EndpointConfig,
+  { defaults = {} }: PipeRules,
+): EndpointConfig['extra_config'] {
+  const filled = Object.entries(defaults).map(([name, settings]) => {
+    const own = Object.hasOwn(written, name) ? written[name] : {};
+    return [name, isObject(own) ? { ...settings, ...own } : own] as const;
+  });
+  return { ...written, ...Object.fromEntries(filled) } as EndpointConfig['extra_config'];
 }

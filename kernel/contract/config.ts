@@ -179,7 +179,10 @@ export type EndpointConfig = Omit<
 };
 
 /** A pipe with everything filled in: an endpoint that no client can call. */
-export type PipeConfig = EndpointConfig;
+export type PipeConfig = EndpointConfig & {
+  /** Where backends are called one after another, those behind one that failed are called, too. */
+  readonly ignore_errors?: boolean;
+};
 
 /** An agent with everything filled in. Durations are milliseconds. */
 export type AgentConfig = EndpointConfig & Omit<Infer<typeof agentSchema>, keyof EndpointConfig>;

@@ -40,14 +40,13 @@ const pipeFields = {
  * `explain` and `audit` look into it; `site.pipe` gives what it was compiled to.
  *
  * @param fields the component's own fields beside those of a pipe.
- * @param components what its `extra_config` may hold. Default: everything that stands around backends.
+ * @param options what its `extra_config` may hold, by default everything that stands around backends, and says unwritten.
  */
 export function pipeSchema<const Fields extends { readonly [field: string]: Schema }>(
   fields: Fields,
-  options: { readonly description: string; readonly components?: readonly string[] },
+  options: { readonly description: string } & PipeRules,
 ) {
-  const { components, description } = options;
-  const pipe: PipeRules = components ? { components } : {};
+  const { description, ...pipe } = options;
   return {
     type: 'object',
     description,

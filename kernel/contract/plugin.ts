@@ -221,7 +221,7 @@ export interface Plugin {
    * version 3 that names it, before anything is checked. Changes the document, which may have mistakes of any kind.
    */
   readonly convert?: (document: DataObject, report: Conversion) => void;
-  /** Components that `convert` writes: they are loaded with it. */
+  /** Components that `convert` writes, or the defaults of its pipes: they are loaded with it. */
   readonly becomes?: readonly Namespace[];
   /** Fields at the root by which it opens a port, as in `/listen`: to change one opens another. */
   readonly opens?: readonly string[];

@@ -89,6 +89,8 @@ export type Schema =
 export interface PipeRules {
   /** The components its `extra_config` may hold. Default: every one that stands around backends. */
   readonly components?: readonly string[];
+  /** What its components say where nothing is written, as `{ proxy: { sequential: true } }`: of several decoded backends. */
+  readonly defaults?: { readonly [component: string]: DataObject };
 }
 
 type Properties = { readonly [key: string]: Schema };

@@ -64,7 +64,7 @@ function completePipes(build: Build, { schema }: Place, value: unknown, { pointe
   const around = { service, known, timeout: endpoint?.timeout ?? build.config.timeout };
   let isSound = true;
   for (const { pointer: at, value: pipe, rules } of pipesIn(schema, value)) {
-    const { errors, warnings } = completePipe(pipe as unknown as PipeConfig, pointer + at, around);
+    const { errors, warnings } = completePipe(pipe as unknown as PipeConfig, pointer + at, { ...around, rules });
     const refused = refusedComponents(pipe as unknown as PipeConfig, rules.components, pointer + at);
     for (const error of [...errors, ...refused]) build.errors.push(error);
     for (const warning of warnings) build.warnings.push(warning);

@@ -1,4 +1,13 @@
-import { CallError, ConfigError, type EndpointConfig, type PipeRequest, Reply, type Step } from '#contract';
+import {
+  type AtService,
+  CallError,
+  ConfigError,
+  type EndpointConfig,
+  type PipeRequest,
+  Reply,
+  type Step,
+} from '#contract';
+import type { Attached } from './attach.ts';
 import type { EndpointContext } from './attachments.ts';
 import { compilePipe } from './pipe.ts';
 import type { PipeStages } from './stages.ts';
@@ -35,8 +44,9 @@ function compileNested(
   pointer: string,
   nested: NestedPipe[],
 ): Step<PipeRequest> {
-  const log = context.log.at(`[ENDPOINT: /__pipe${config.endpoint}]`);
-  const inner = { ...context, offers: context.offers.within(), counting: undefined };
+  const log = context.log.at(`[ENDPOINT: /__workflow/${config.endpoint.replace(/^\//, '')}]`);
+  const service = context.service.map(withoutEndpoints);
+  const inner = { ...context, service, offers: context.offers.within(), counting: undefined };
   const pipe = compilePipe(inner, config, pointer, log);
   // Its mistakes are among those of the build: nothing of it will be called.
   if (!pipe) return unusable;
@@ -46,6 +56,12 @@ function compileNested(
   }
   nested.push({ pointer, config, stages: pipe.stages });
   return withTimeout(config.timeout, pipe.step);
+}
+
+/** What the service attaches to every endpoint stands around the one that this pipe is a part of. */
+function withoutEndpoints(attached: Attached<AtService>): Attached<AtService> {
+  const { eachEndpoint: _none, ...at } = attached.at;
+  return { ...attached, at };
 }
 
 const unusable: Step<PipeRequest> = () => Reply.failed(new CallError('PIPE_INVALID', 'the pipe has mistakes'));

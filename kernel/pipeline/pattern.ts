@@ -117,14 +117,19 @@ function compileValue(placeholder: Placeholder, written: string, encode: Encode)
       const key = paramKey(placeholder.name);
       return (request) => encode(request.params[key] ?? '');
     }
-    case 'earlier':
+    case 'earlier': {
+      const key = paramKey(written);
       return (request, call) => {
         const data = request.earlier[placeholder.index]?.data;
         const value = data ? getPath(data, placeholder.path) : undefined;
         if (value !== undefined) return illegalToEscapes(textOf(value));
+        // A pipe inside a component may have been handed it.
+        const given = request.params[key];
+        if (given !== undefined) return encode(given);
         call.log.warning(`{${written}} is not in the answer of backend ${placeholder.index}`);
         return '';
       };
+    }
     case 'claims':
       return (_request, call) => {
         const value = findClaim(call.get(claimsSlot), placeholder.name);

@@ -1,4 +1,12 @@
-import { type AtEndpoint, type BackendConfig, type EndpointSite, type Infer, mergeShallow, paramKey } from '#contract';
+import {
+  type AtEndpoint,
+  type BackendConfig,
+  type EndpointSite,
+  type Infer,
+  mergeShallow,
+  type PipeConfig,
+  paramKey,
+} from '#contract';
 import { answeringBackends, isRaw, passesBytes } from './backends.ts';
 import { combiners } from './combiner.ts';
 import { compileFlatmap } from './flatmap.ts';
@@ -39,6 +47,7 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
           budgetMs: CHAIN_SHARE * endpoint.timeout,
           links: backends.map((backend, at): Link => ({ raw: isRaw(site, backend), propagated: propagated[at]! })),
           combine: combine ?? mergeShallow,
+          ignoresErrors: (endpoint as PipeConfig).ignore_errors === true,
         }),
       }),
     ...((maxBytes > 0 || inflate) && { payload: { ...(maxBytes > 0 && { maxBytes }), ...(inflate && { inflate }) } }),

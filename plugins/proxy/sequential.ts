@@ -36,6 +36,8 @@ export interface SequentialOptions {
   /** One for each backend, in order. */
   readonly links: readonly Link[];
   readonly combine: Combine;
+  /** A backend that fails does not end the chain. */
+  readonly ignoresErrors: boolean;
 }
 
 /** Longest body that is read to be propagated whole. */
@@ -63,10 +65,11 @@ async function follow(
   backends: readonly Step<PipeRequest>[],
   request: PipeRequest,
   chain: Call,
-  { links, combine }: SequentialOptions,
+  { links, combine, ignoresErrors }: SequentialOptions,
 ): Promise<Reply> {
   const replies: Reply[] = [];
   const offered: Params = {};
+  let isComplete = true;
   for (const [at, { raw, propagated }] of links.entries()) {
     const own = request.copy();
     own.earlier = replies;
@@ -74,10 +77,13 @@ async function follow(
     let reply = await inTime(attempt(backends[at]!, own, chain), chain);
     if (raw && reply.errors.length === 0) reply = await inTime(readBody(reply, propagated), chain);
     replies.push(reply);
-    if (!isWhole(reply, raw)) return at === 0 ? reply : gathered(replies, false, combine);
+    if (!isWhole(reply, raw)) {
+      if (!ignoresErrors) return at === 0 ? reply : gathered(replies, false, combine);
+      isComplete = false;
+    }
     for (const value of propagated) offered[value.key] = textFrom(reply, value, chain.log);
   }
-  return gathered(replies, true, combine);
+  return gathered(replies, isComplete, combine);
 }
 
 /** One backend's reply; none is called once the chain is aborted. */
@@ -113,9 +119,8 @@ function gathered(replies: readonly Reply[], complete: boolean, combine: Combine
   const objects: DataObject[] = [];
   for (const { data } of replies) if (data) objects.push(data);
   const reply = Reply.data(combine(objects), complete && replies.some(({ skipped }) => !skipped));
-  const last = replies.at(-1)!;
-  reply.errors = last.errors;
-  discard(last.body);
+  reply.errors = replies.flatMap(({ errors }) => errors);
+  discard(replies.at(-1)!.body);
   return reply;
 }
 

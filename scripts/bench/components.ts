@@ -135,6 +135,12 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('token-hs256', (folder) => tokens(folder, 'HS256', 100)),
   scenario('token-rs256', (folder) => tokens(folder, 'RS256', 12_000)),
   scenario('token-es256', (folder) => tokens(folder, 'ES256', 12_000)),
+  // The same backend, one level deeper.
+  scenario(
+    'workflow',
+    () => ({ backend: { workflow: { endpoint: '/deeper', backend: [{ url_pattern: '/small' }] } } }),
+    { backend: [{ url_pattern: '/small' }] },
+  ),
   scenario('lua', () => ({
     endpoint: {
       'modifier/lua-proxy': {

@@ -195,6 +195,21 @@ export function everything(
         ],
       },
       {
+        endpoint: '/nested/{id}',
+        backend: [
+          {
+            url_pattern: '/__workflow/orders/{id}',
+            extra_config: {
+              workflow: {
+                endpoint: '/orders/{id}',
+                ignore_errors: true,
+                backend: [{ url_pattern: '/orders' }, { url_pattern: '/login', group: 'login' }],
+              },
+            },
+          },
+        ],
+      },
+      {
         endpoint: '/function/{id}',
         extra_config: { 'auth/api-keys': { roles: ['tester'], client_max_rate: 1e6 } },
         backend: [

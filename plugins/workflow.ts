@@ -1,0 +1,169 @@
+import {
+  atBackend,
+  type BackendSite,
+  definePlugin,
+  type Encoding,
+  getPath,
+  HeaderBag,
+  type Infer,
+  type PipeRequest,
+  paramKey,
+  pipeSchema,
+  Reply,
+  type Step,
+  textOf,
+} from '#contract';
+
+/** Workflows within one another. */
+const MAX_DEPTH = 16;
+
+const components = [
+  'modifier/jmespath',
+  'modifier/lua-proxy',
+  'modifier/request-body-generator',
+  'modifier/response-body-generator',
+  'plugin/req-resp-modifier',
+  'proxy',
+  'security/policies',
+  'validation/cel',
+  'validation/json-schema',
+];
+
+const schema = {
+  ...pipeSchema(
+    {
+      endpoint: {
+        type: 'string',
+        minLength: 1,
+        description:
+          'Name in logs; its {placeholders} are the values that its backends may use. No client can ask for it.',
+        examples: ['/enrich/{id}'],
+      },
+      output_encoding: {
+        type: 'string',
+        enum: ['json', 'json-collection', 'yaml', 'fast-json', 'xml', 'negotiate', 'string', 'no-op'],
+        description:
+          'no-op hands the body of its one backend to the outer backend; with any other it answers with data.',
+        default: 'json',
+      },
+      ignore_errors: {
+        type: 'boolean',
+        description: 'Go on with the backends behind one that failed: what comes of it is incomplete, but no error.',
+        default: false,
+      },
+    },
+    {
+      description: 'Backends in the place of one, called one after another unless proxy.sequential is false.',
+      components,
+      defaults: { proxy: { sequential: true } },
+    },
+  ),
+  title: 'Workflow',
+  required: ['endpoint', 'backend'],
+  examples: [
+    { endpoint: '/enrich/{id}', backend: [{ url_pattern: '/a/{id}', host: ['http://127.0.0.1:8081'] }] },
+    {
+      endpoint: '/both',
+      ignore_errors: true,
+      backend: [
+        { url_pattern: '/a', host: ['http://127.0.0.1:8081'] },
+        { url_pattern: '/b', host: ['http://127.0.0.1:8081'], group: 'b' },
+      ],
+    },
+  ],
+} as const;
+
+type WorkflowSite = BackendSite<Infer<typeof schema>>;
+
+/**
+ * Answers a call of a backend with a pipe of its own: backends, their merge, and the components around them. What comes of it
+ * is shaped as the outer backend says, whose other components stand around the whole.
+ *
+ * Fault of the configuration: `WORKFLOW_DEPTH`; warnings `WORKFLOW_PARAMETER`, `TIMEOUT_UNUSED`.
+ */
+export const plugin = definePlugin({
+  name: 'workflow',
+  description: 'Answers a call of a backend with backends of its own.',
+  becomes: ['proxy'],
+  places: [
+    atBackend(schema, (site) => {
+      refuseDepth(site);
+      warnOfSlips(site);
+      const { config, endpoint, pipe } = site;
+      const isRaw = (name: string) => site.encoding(name)?.raw === true;
+      const run = settled(handingOn(pipe(''), config.endpoint), config.ignore_errors);
+      if (isRaw(config.output_encoding)) return { protocol: { call: run, hostless: true } };
+      // The client gets bytes: those of the data.
+      const call = isRaw(endpoint.output_encoding) ? encoded(run, site.encoding(config.output_encoding)!) : run;
+      return { protocol: { call, hostless: true, replies: 'data' } };
+    }),
+  ],
+});
+
+function refuseDepth({ pointer, fault }: WorkflowSite): void {
+  if (pointer.split('/extra_config/workflow').length - 1 <= MAX_DEPTH) return;
+  throw fault('WORKFLOW_DEPTH', '', `workflows stand in one another more than ${MAX_DEPTH} levels deep`);
+}
+
+function warnOfSlips({ config, endpoint, warn }: WorkflowSite): void {
+  if (config.timeout !== undefined && config.timeout > endpoint.timeout) {
+    warn(
+      'TIMEOUT_UNUSED',
+      '/timeout',
+      `the timeout can never fire: what is around it ends after ${endpoint.timeout}ms`,
+    );
+  }
+  for (const name of placeholdersOf(config.endpoint)) {
+    if (isOfEarlier(name) || placeholdersOf(endpoint.endpoint).includes(name)) continue;
+    warn('WORKFLOW_PARAMETER', '/endpoint', `{${name}} has no value: ${endpoint.endpoint} does not declare it`);
+  }
+}
+
+function placeholdersOf(path: string): string[] {
+  return Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name!);
+}
+
+const ofEarlier = /^resp(\d+)_(.+)$/;
+
+function isOfEarlier(name: string): boolean {
+  return ofEarlier.test(name);
+}
+
+/** Hands on what earlier backends around the workflow have answered, where its endpoint names it; its own count from 0 again. */
+function handingOn(run: Step<PipeRequest>, endpoint: string): Step<PipeRequest> {
+  const wanted = placeholdersOf(endpoint)
+    .map((name) => ofEarlier.exec(name))
+    .filter((match) => match !== null)
+    .map(([name, index, path]) => ({ key: paramKey(name), index: Number(index), path: path!.split('.') }));
+  return (request, call) => {
+    for (const { key, index, path } of wanted) {
+      const data = request.earlier[index]?.data;
+      const value = data ? getPath(data, path) : undefined;
+      if (value !== undefined) request.params[key] = textOf(value);
+    }
+    request.earlier = [];
+    return run(request, call);
+  };
+}
+
+/** A pipe that ignores errors has none, even where nothing succeeded. */
+function settled(run: Step<PipeRequest>, ignoresErrors: boolean): Step<PipeRequest> {
+  if (!ignoresErrors) return run;
+  return async (request, call) => {
+    const reply = await run(request, call);
+    if (reply.data !== null || reply.body !== null || reply.skipped) return reply;
+    const empty = Reply.data({}, false);
+    empty.errors = reply.errors;
+    return empty;
+  };
+}
+
+function encoded(run: Step<PipeRequest>, encoding: Encoding): Step<PipeRequest> {
+  return async (request, call) => {
+    const reply = await run(request, call);
+    if (reply.data === null) return reply;
+    const { body, contentType } = encoding.encode!(reply.data, request.headers.get('accept'));
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    return Reply.raw(reply.status, new HeaderBag(['Content-Type', contentType]), bytes);
+  };
+}

@@ -1,0 +1,311 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import type { Operations } from '#kernel';
+import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
+import { refusalsOf } from '../support/modules.ts';
+
+describe('workflow', () => {
+  let backend: TestBackend;
+  let gateway: Operations | undefined;
+  const waiting: ServerResponse[] = [];
+  const sinks = rememberingSinks();
+
+  before(async () => {
+    backend = await startBackend(({ target, method, body }, response) => {
+      const path = target.split('?')[0]!;
+      if (path.startsWith('/fail')) response.writeHead(503).end();
+      else if (path === '/teapot') response.writeHead(418).end();
+      else if (path === '/t') response.end('{"k":"v"}');
+      else if (path === '/text') response.writeHead(200, { 'Content-Type': 'text/plain', 'X-Own': '1' }).end('plain');
+      else if (path === '/never') return;
+      else if (path === '/thrice') {
+        waiting.push(response);
+        if (waiting.length === 3) for (const each of waiting) each.end('{"calls":3}');
+      } else if (method === 'POST') response.end(JSON.stringify({ posted: String(body) }));
+      else response.end(JSON.stringify({ name: path.slice(1) }));
+    });
+  });
+  after(() => backend.close());
+  beforeEach(() => {
+    sinks.lines.length = 0;
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const to = (url_pattern: string, fields: object = {}) => ({ url_pattern, ...fields });
+  const group = (name: string) => ({ url_pattern: `/${name}`, group: name });
+  const workflow = (inner: object, fields: object = {}) => {
+    const { extra_config, ...more } = fields as { extra_config?: object };
+    return {
+      url_pattern: '/__workflow/w/{id}',
+      extra_config: { workflow: { endpoint: '/w/{id}', ...inner }, ...extra_config },
+      ...more,
+    };
+  };
+  const config = (backends: object[], fields: object = {}, more: object = {}) => ({
+    host: [backend.url],
+    endpoints: [{ endpoint: '/a/{id}', backend: backends, ...fields }],
+    ...more,
+  });
+  const start = async (...given: Parameters<typeof config>) => {
+    gateway = await startGateway(config(...given), { sinks });
+  };
+  const get = async (url = '/a/7', options: object = {}) => {
+    const { statusCode, headers, body } = await gateway!.inject({ url, ...options });
+    const json = String(headers['content-type']).includes('json') ? JSON.parse(body) : body;
+    return { status: statusCode, json, completed: headers['x-gateway-completed'], headers };
+  };
+  const asked = (path: string) => backend.requests.filter(({ target }) => target === path).length;
+  const sequential = { extra_config: { proxy: { sequential: true } } };
+
+  it('merges what its backends answer with what others do', async () => {
+    await start([
+      to('/x', { mapping: { name: 'x' } }),
+      workflow({ backend: [to('/y/{id}', { group: 'y' }), group('z')] }),
+    ]);
+    const { json, completed } = await get();
+    deepEqual([json, completed], [{ x: 'x', y: { name: 'y/7' }, z: { name: 'z' } }, 'true']);
+  });
+
+  it('is shaped as its outer backend says', async () => {
+    const shape = { group: 'w', deny: ['z'] };
+    await start([to('/x'), workflow({ backend: [to('/y/{id}', { group: 'y' }), group('z')] }, shape)]);
+    deepEqual((await get()).json, { name: 'x', w: { y: { name: 'y/7' } } });
+  });
+
+  it('calls its backends one after another, which may use what those before them answered', async () => {
+    await start([workflow({ backend: [to('/t'), to('/u/{resp0_k}', { group: 'u' })] })]);
+    deepEqual((await get()).json, { k: 'v', u: { name: 'u/v' } });
+  });
+
+  it('calls them at once where that is written', async () => {
+    const extra_config = { proxy: { sequential: false } };
+    await start([workflow({ backend: [to('/fail/p'), group('z')], extra_config })]);
+    deepEqual((await get()).json, { z: { name: 'z' } });
+    const refused = await refusalsOf(
+      startGateway(config([workflow({ backend: [to('/t'), to('/u/{resp0_k}')], extra_config })])),
+    );
+    equal(refused[0]!.code, 'ROUTE_PLACEHOLDER');
+  });
+
+  it('ends at the first backend that fails, and is incomplete', async () => {
+    const before = asked('/after1');
+    await start([to('/x'), workflow({ ...sequential, backend: [to('/fail/y'), to('/after1')] })]);
+    const { status, json, completed } = await get();
+    deepEqual([status, json, completed, asked('/after1')], [200, { name: 'x' }, 'false', before]);
+  });
+
+  it('gives what came before a failure', async () => {
+    await start([workflow({ backend: [group('y'), to('/fail/z')] })]);
+    const { status, json, completed } = await get();
+    deepEqual([status, json, completed], [200, { y: { name: 'y' } }, 'false']);
+  });
+
+  it('goes on behind a failure where errors are ignored, with nothing in the place of its answer', async () => {
+    const backends = [to('/fail/y'), to('/z/{resp0_k}', { group: 'z' })];
+    await start([to('/x'), workflow({ ...sequential, ignore_errors: true, backend: backends })]);
+    const { json, completed } = await get();
+    deepEqual([json, completed], [{ name: 'x', z: { name: 'z/' } }, 'false']);
+  });
+
+  for (const [name, backends, proxy] of [
+    ['one backend', ['/fail/1'], undefined],
+    ['several', ['/fail/1', '/fail/2'], undefined],
+    ['several at once', ['/fail/1', '/fail/2'], { sequential: false }],
+  ] as const) {
+    it(`is empty and incomplete, but no error, where errors are ignored and all fail: ${name}`, async () => {
+      const extra_config = proxy ? { proxy } : {};
+      await start([workflow({ ignore_errors: true, backend: backends.map((url) => to(url)), extra_config })]);
+      const { status, json, completed } = await get();
+      deepEqual([status, json, completed], [200, {}, 'false']);
+    });
+  }
+
+  it('fails with its backends, and with the status of a single one that tells it', async () => {
+    await start([
+      workflow({ backend: [to('/fail/1'), to('/fail/2')], extra_config: { proxy: { sequential: false } } }),
+    ]);
+    equal((await get()).status, 500);
+    await gateway!.close();
+    await start([
+      workflow({ backend: [to('/teapot', { extra_config: { 'backend/http': { return_error_code: true } } })] }),
+    ]);
+    equal((await get()).status, 418);
+  });
+
+  it('fails when its time is over, before that of its endpoint is', async () => {
+    await start([to('/x'), workflow({ timeout: '50ms', backend: [to('/never')] })], { timeout: '20s' });
+    const { json, completed } = await get();
+    deepEqual([json, completed], [{ name: 'x' }, 'false']);
+  });
+
+  it('may hold another one', async () => {
+    const inner = workflow({ backend: [to('/deep/{id}')] }, { group: 'inner' });
+    await start([workflow({ backend: [inner, group('z')] }, { group: 'outer' })]);
+    deepEqual((await get()).json, { outer: { inner: { name: 'deep/7' }, z: { name: 'z' } } });
+  });
+
+  it('counts the answers of its own backends from 0, and takes earlier ones of its endpoint by its path', async () => {
+    const inner = {
+      endpoint: '/w/{resp0_k}',
+      backend: [to('/p/{resp0_k}', { mapping: { name: 'k' } }), to('/q/{resp0_k}', { group: 'q' })],
+    };
+    await start([to('/t'), workflow(inner, { url_pattern: '/__workflow/w/{resp0_k}' })], sequential);
+    deepEqual((await get()).json, { k: 'p/v', q: { name: 'q/p/v' } });
+  });
+
+  it('is skipped as a whole by what stands around its outer backend', async () => {
+    const limited = { extra_config: { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 1, every: '10m' } } };
+    const before = asked('/counted');
+    await start([to('/x'), workflow({ backend: [to('/counted'), group('z')] }, limited)]);
+    equal((await get()).completed, 'true');
+    const { json, completed } = await get();
+    deepEqual([json, completed, asked('/counted')], [{ name: 'x' }, 'false', before + 1]);
+  });
+
+  it('has components of its own around its backends', async () => {
+    const extra_config = {
+      proxy: { static: { strategy: 'always', data: { added: 1 } } },
+      'validation/cel': [{ check_expr: "req_params.Id == '7'" }],
+    };
+    await start([workflow({ backend: [group('y'), group('z')], extra_config })]);
+    deepEqual((await get()).json, { y: { name: 'y' }, z: { name: 'z' }, added: 1 });
+    equal((await get('/a/8')).status, 500);
+  });
+
+  it('has what the service puts around endpoints once, around the endpoint it is a part of', async () => {
+    const service = {
+      'validation/cel': [{ check_expr: 'has(resp_data.w)' }],
+      'telemetry/metrics': { endpoint_disabled: true },
+    };
+    await start([workflow({ backend: [group('y'), group('z')] }, { group: 'w' })], {}, { extra_config: service });
+    equal((await get()).status, 200);
+  });
+
+  it('reshapes its data by an expression', async () => {
+    await start([
+      workflow({ backend: [group('y'), group('z')], extra_config: { 'modifier/jmespath': { expr: '{n: y.name}' } } }),
+    ]);
+    deepEqual((await get()).json, { n: 'y' });
+  });
+
+  it('hands the body of a request on', async () => {
+    await start([workflow({ backend: [to('/p', { method: 'POST' }), to('/p', { method: 'POST', group: 'again' })] })], {
+      method: 'POST',
+    });
+    const { json } = await get('/a/7', { method: 'POST', payload: '{"a":1}' });
+    deepEqual(json, { posted: '{"a":1}', again: { posted: '{"a":1}' } });
+  });
+
+  it('calls each of its backends several times where that is asked for', async () => {
+    await start([workflow({ concurrent_calls: 3, backend: [to('/thrice')] })]);
+    deepEqual((await get()).json, { calls: 3 });
+  });
+
+  describe('with no-op', () => {
+    it('is read in the encoding of its outer backend', async () => {
+      await start([workflow({ output_encoding: 'no-op', backend: [to('/text')] }, { encoding: 'string' }), to('/x')]);
+      deepEqual((await get()).json, { content: 'plain', name: 'x' });
+    });
+
+    it('passes through an endpoint with no-op as it came', async () => {
+      await start([workflow({ output_encoding: 'no-op', backend: [to('/text')] })], { output_encoding: 'no-op' });
+      const { json, headers } = await get();
+      deepEqual([json, headers['x-own']], ['plain', '1']);
+    });
+
+    it('of the endpoint alone sends the data in the encoding of the workflow', async () => {
+      await start([workflow({ backend: [group('y'), group('z')] })], { output_encoding: 'no-op' });
+      deepEqual((await get()).json, { y: { name: 'y' }, z: { name: 'z' } });
+    });
+  });
+
+  it('is told in the log by its name', async () => {
+    await start([
+      workflow({ backend: [to('/t'), to('/u')], extra_config: { 'validation/cel': [{ check_expr: 'false' }] } }),
+    ]);
+    await get();
+    ok(
+      sinks.lines.some((line) => line.includes('[ENDPOINT: /__workflow/w/{id}]')),
+      sinks.lines.join(''),
+    );
+  });
+
+  it('does not let a value of the client lead elsewhere that is named as one of a backend', async () => {
+    await start(
+      [
+        to('/x'),
+        workflow(
+          { endpoint: '/w/{resp0_k}', backend: [to('/p/{resp0_k}', { group: 'p' })] },
+          { url_pattern: '/__workflow' },
+        ),
+      ],
+      {
+        endpoint: '/a/{resp0_k}',
+      },
+    );
+    deepEqual((await get('/a/b')).json, { name: 'x', p: { name: 'p/b' } });
+    deepEqual((await get('/a/..;b')).json, { name: 'x' });
+  });
+
+  it('is no endpoint', async () => {
+    await start([workflow({ backend: [to('/t')] })]);
+    equal((await get('/__workflow/w/1')).status, 404);
+    equal((await get('/w/1')).status, 404);
+  });
+
+  it('needs no host of its own', async () => {
+    gateway = await startGateway({
+      endpoints: [{ endpoint: '/a/{id}', backend: [workflow({ backend: [to('/t', { host: [backend.url] })] })] }],
+    });
+    deepEqual((await get()).json, { k: 'v' });
+  });
+
+  describe('is refused', () => {
+    const at = '/endpoints/0/backend/0/extra_config/workflow';
+    const refused = async (inner: object) =>
+      (await refusalsOf(startGateway(config([workflow(inner)])))).map(({ code, pointer }) => [code, pointer]);
+
+    it('for a placeholder that nothing gives a value', async () => {
+      deepEqual(await refused({ backend: [to('/y/{other}')] }), [['ROUTE_PLACEHOLDER', `${at}/backend/0/url_pattern`]]);
+    });
+
+    it('for a component that does nothing there', async () => {
+      const extra_config = { 'qos/ratelimit/router': { max_rate: 1 } };
+      deepEqual(await refused({ backend: [to('/t')], extra_config }), [
+        ['PIPE_COMPONENT', `${at}/extra_config/qos~1ratelimit~1router`],
+      ]);
+    });
+
+    it('without backends or a name, and for what its fields cannot be', async () => {
+      equal((await refused({ backend: [] }))[0]![1], `${at}/backend`);
+      equal((await refused({}))[0]![1], at);
+      equal((await refused({ endpoint: undefined, backend: [to('/t')] }))[0]![1], at);
+      equal((await refused({ backend: [to('/t')], output_encoding: 'sse' }))[0]![1], `${at}/output_encoding`);
+      equal((await refused({ backend: [to('/t')], concurrent_calls: 6 }))[0]![1], `${at}/concurrent_calls`);
+      equal((await refused({ backend: [to('/t')], cache_ttl: '1s' }))[0]![0], 'SCHEMA_UNKNOWN_KEY');
+    });
+
+    it('more than 16 levels deep', async () => {
+      const nested = (depth: number): object => workflow({ backend: [depth === 1 ? to('/t') : nested(depth - 1)] });
+      await start([nested(16)]);
+      deepEqual((await get()).json, { k: 'v' });
+      const refusals = await refusalsOf(startGateway(config([nested(17)])));
+      deepEqual(
+        refusals.map(({ code }) => code),
+        ['WORKFLOW_DEPTH'],
+      );
+    });
+  });
+
+  it('is warned of for a time longer than that around it, and for a value that its endpoint does not have', async () => {
+    await start([workflow({ endpoint: '/w/{other}', timeout: '1h', backend: [to('/t')] })]);
+    deepEqual(
+      gateway!.status.warnings.map(({ code }) => code),
+      ['TIMEOUT_UNUSED', 'WORKFLOW_PARAMETER'],
+    );
+    match(gateway!.status.warnings[1]!.message, /\{other\}/);
+  });
+});
