@@ -33,6 +33,11 @@ const roots: Readonly<Record<string, Fields>> = {
   'qos/ratelimit/service/redis': counters,
 };
 
+/** What a component needs of the backend that it stands in, to make sense there. */
+export const backends: Readonly<Record<string, { readonly host: readonly string[] }>> = {
+  'auth/gcp': { host: ['https://orders-abc.a.run.app'] },
+};
+
 /** Hosts by the discovery that finds them; any other looks a name up. */
 const hosts: Readonly<Record<string, readonly string[]>> = { static: ['http://users.internal:8080'] };
 
@@ -54,7 +59,10 @@ export function withComponent(level: Level, namespace: string, config: unknown, 
   if (level === 'service') {
     return service({ extra_config: { ...needed.extra_config, ...own.extra_config } }, endpoint(around));
   }
-  return service(needed, level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, own));
+  return service(
+    needed,
+    level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, { ...backends[namespace], ...own }),
+  );
 }
 
 /** A document in which the hosts of a backend are found so. */

@@ -1,3 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
+
+const googleKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
+
 /** Where the others of a configuration are. */
 export interface Surroundings {
   /** Origin of the backends, of the token server and of every other HTTP service. */
@@ -160,6 +166,7 @@ export function everything(
           {
             url_pattern: '/orders',
             extra_config: {
+              'auth/aws-sigv4': { region: 'eu-west-1', service: 'execute-api' },
               'backend/http': { return_error_details: 'orders' },
               'plugin/http-client': { name: 'passing' },
             },
@@ -233,7 +240,22 @@ export function everything(
             disable_jwk_security: true,
           },
         },
-        backend: [{ url_pattern: '/login' }],
+        backend: [
+          {
+            url_pattern: '/login',
+            extra_config: {
+              'auth/gcp': {
+                audience: 'https://login.example.com',
+                credentials_json: {
+                  type: 'service_account',
+                  client_email: 'gateway@example.com',
+                  private_key: googleKey,
+                  token_uri: `${upstream}/google/token`,
+                },
+              },
+            },
+          },
+        ],
       },
     ],
   };

@@ -24,6 +24,7 @@ export async function startSurroundings(): Promise<
       response.writeHead(204).end();
     } else if (path === '/oauth/token')
       respond({ access_token: 'of-the-gateway', token_type: 'bearer', expires_in: 3600 });
+    else if (path === '/google/token') respond({ id_token: `e30.${btoa('{"exp":9999999999}').replace(/=+$/, '')}.` });
     else if (path === '/login') respond({ access_token: { sub: 'ada', roles: ['reader'] } });
     else if (path === '/graphql') respond({ data: { user: JSON.parse(String(body)).variables } });
     else if (path.includes('/functions/orders/invocations')) respond({ invoked: JSON.parse(String(body)) });

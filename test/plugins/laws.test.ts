@@ -5,6 +5,7 @@ import { compileSchema } from '../../kernel/config/index.ts';
 import { ConfigErrors } from '../../kernel/contract/internal.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
+import { backends } from '../../scripts/docs/examples.ts';
 import { standDiscovery } from '../support/discovery.ts';
 import { exampleOffers } from '../support/example-offers.ts';
 import { underUnrelatedChanges } from '../support/unrelated-changes.ts';
@@ -89,6 +90,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
       const standing = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST' },
         offers: await exampleOffers(plugin),
+        ...(backends[name] && { backend: backends[name] }),
       });
       deepEqual(standing.warnings, []);
       const unordered = phases.filter((phase) => phase in standing.attached && !catalogue.order[phase].includes(name));

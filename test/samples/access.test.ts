@@ -38,4 +38,9 @@ describe('the sample of access', () => {
       [403, 200],
     );
   });
+
+  it('has backends of clouds that are checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/access/backends.json');
+    deepEqual([code, err], [0, '']);
+  });
 });

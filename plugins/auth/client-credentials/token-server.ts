@@ -32,6 +32,8 @@ interface Known {
 
 /** Where tokens are issued. */
 export interface TokenServer {
+  /** How long before its end a token is not used any more, in milliseconds. */
+  readonly reserveMs: number;
   /** Asks for a token. @throws Error with the cause, which holds nothing secret. */
   issue(signal: AbortSignal): Promise<IssuedToken>;
 }
@@ -70,6 +72,7 @@ export function tokenServer(
     return readToken(reply.status, reply.headers.get('content-type') ?? '', text, secrets);
   };
   return {
+    reserveMs: 10_000,
     issue: (signal) =>
       underOwnCall(site.log, ISSUE_MS, signal, async (call) => {
         const { style } = server.value;

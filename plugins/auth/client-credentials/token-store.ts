@@ -2,9 +2,6 @@ import type { Mirror, Site } from '#contract';
 import { News } from '../../services/news.ts';
 import { ISSUE_MS, type TokenServer } from './token-server.ts';
 
-/** How long before its end a token is not used any more, in milliseconds. */
-const RESERVE_MS = 10_000;
-
 /** A token and until when it is used, in milliseconds of the clock. */
 export interface Token {
   readonly authorization: string;
@@ -120,7 +117,7 @@ export class TokenStore {
     try {
       const { authorization, lifeMs } = await this.#server.issue(signal);
       const now = this.#now();
-      const usableUntil = now + (lifeMs === null ? Number.POSITIVE_INFINITY : lifeMs - RESERVE_MS);
+      const usableUntil = now + (lifeMs === null ? Number.POSITIVE_INFINITY : lifeMs - this.#server.reserveMs);
       const token = { authorization, issuedAt: now, usableUntil };
       this.#mirror.change(changeOf(token, now));
       // In a worker the news comes back later.

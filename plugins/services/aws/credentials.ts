@@ -1,84 +1,29 @@
 import { readFile } from 'node:fs/promises';
-import {
-  BackendError,
-  Call,
-  discard,
-  HeaderBag,
-  makeRequest,
-  PipeRequest,
-  Query,
-  type Reply,
-  type Step,
-} from '#contract';
+import { BackendError, type PipeRequest, type Step } from '#contract';
+import { fetchText } from './fetch-text.ts';
 import { type Environment, readProfile } from './profiles.ts';
-import type { AwsCredentials } from './sigv4.ts';
-
-/** Credentials that may end. */
-interface Found extends AwsCredentials {
-  /** Milliseconds since 1970; undefined for those that do not end. */
-  readonly expiresAt?: number | undefined;
-}
-
-/** How long before their end credentials are fetched anew, in milliseconds. */
-const EARLY_MS = 5 * 60_000;
-/** How long those without an end are used before they are looked up again: files are changed. */
-const LOOKED_UP_MS = 5 * 60_000;
-/** How long it is remembered that there are none, in milliseconds. */
-const FAILED_MS = 1000;
-/** Longest wait for the services that hand out credentials, in milliseconds. */
-const FETCH_MS = 2_000;
-const MAX_BYTES = 64 * 1024;
+import { type IssuedCredentials, RenewedCredentials } from './renewed-credentials.ts';
+import { roleOfToken } from './sts.ts';
 
 /**
- * The credentials of the process, from wherever AWS lets them be: the environment, the shared files, the container or the
- * machine. Looked for at first use, once for all who ask at the same time, and again five minutes before they end.
+ * The credentials of the process, from wherever AWS lets them be: the environment, the shared files, a token of the platform,
+ * the container or the machine.
  */
-export class CredentialChain {
-  readonly #environment: Environment;
-  #found: Promise<Found> | null = null;
-  #last: Found | null = null;
-  #goodUntil = 0;
-
+export class CredentialChain extends RenewedCredentials {
   constructor(environment: Environment) {
-    this.#environment = environment;
+    super((send) => look(environment, send));
   }
+}
 
-  /** @param send the HTTP client of whoever asks. @throws BackendError AWS_CREDENTIALS */
-  get(send: Step<PipeRequest>): Promise<AwsCredentials> {
-    const now = Date.now();
-    if (this.#found !== null && now < this.#goodUntil) return this.#found;
-    this.#goodUntil = Number.POSITIVE_INFINITY;
-    this.#found = this.#renew(send);
-    return this.#found;
+async function look(environment: Environment, send: Step<PipeRequest>): Promise<IssuedCredentials> {
+  for (const source of [fromEnvironment, fromFiles, fromToken, fromContainer, fromMachine]) {
+    const found = await source(environment, send);
+    if (found !== null) return found;
   }
-
-  /** Those there are stay where no others can be had, until they end. */
-  async #renew(send: Step<PipeRequest>): Promise<Found> {
-    try {
-      const found = await this.#look(send);
-      const { expiresAt } = found;
-      const late = expiresAt === undefined ? Date.now() + LOOKED_UP_MS : expiresAt - EARLY_MS;
-      this.#goodUntil = Math.max(late, Date.now() + FAILED_MS);
-      this.#last = found;
-      return found;
-    } catch (error) {
-      this.#goodUntil = Date.now() + FAILED_MS;
-      if (Date.now() < (this.#last?.expiresAt ?? 0)) return this.#last!;
-      throw error;
-    }
-  }
-
-  async #look(send: Step<PipeRequest>): Promise<Found> {
-    const sources = [fromEnvironment, fromFiles, fromContainer, fromMachine];
-    for (const source of sources) {
-      const found = await source(this.#environment, send);
-      if (found !== null) return found;
-    }
-    throw new BackendError(
-      'AWS_CREDENTIALS',
-      'no AWS credentials in the environment, the shared files, the container or the machine',
-    );
-  }
+  throw new BackendError(
+    'AWS_CREDENTIALS',
+    'no AWS credentials in the environment, the shared files, the container or the machine',
+  );
 }
 
 /** The region: of the environment, else of the shared files; undefined for none. */
@@ -87,50 +32,65 @@ export async function defaultRegion(environment: Environment): Promise<string | 
   return named || (await readProfile(environment)).get('region');
 }
 
-async function fromEnvironment(environment: Environment): Promise<Found | null> {
+async function fromEnvironment(environment: Environment): Promise<IssuedCredentials | null> {
   return pair(environment['AWS_ACCESS_KEY_ID'], environment['AWS_SECRET_ACCESS_KEY'], environment['AWS_SESSION_TOKEN']);
 }
 
-async function fromFiles(environment: Environment): Promise<Found | null> {
+async function fromFiles(environment: Environment): Promise<IssuedCredentials | null> {
   const profile = await readProfile(environment);
   return pair(profile.get('aws_access_key_id'), profile.get('aws_secret_access_key'), profile.get('aws_session_token'));
 }
 
+/** Pods of Kubernetes have a file with a token, which is good for a role. */
+async function fromToken(environment: Environment, send: Step<PipeRequest>): Promise<IssuedCredentials | null> {
+  const { AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_ARN: role } = environment;
+  if (!file || !role) return null;
+  let token: string;
+  try {
+    token = (await readFile(file, 'utf8')).trim();
+  } catch (cause) {
+    throw new BackendError('AWS_CREDENTIALS', 'AWS_WEB_IDENTITY_TOKEN_FILE cannot be read', { cause });
+  }
+  return roleOfToken(role, token, environment)(send);
+}
+
 /** Containers are told where theirs are. */
-async function fromContainer(environment: Environment, send: Step<PipeRequest>): Promise<Found | null> {
+async function fromContainer(environment: Environment, send: Step<PipeRequest>): Promise<IssuedCredentials | null> {
   const relative = environment['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'];
   const url = relative ? `http://169.254.170.2${relative}` : environment['AWS_CONTAINER_CREDENTIALS_FULL_URI'];
   if (!url) return null;
   const file = environment['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'];
   const token = file ? (await readFile(file, 'utf8')).trim() : environment['AWS_CONTAINER_AUTHORIZATION_TOKEN'];
-  const text = await fetchText(send, 'GET', url, token ? ['Authorization', token] : []);
+  const text = await fetchText(send, { method: 'GET', url, headers: token ? ['Authorization', token] : [] });
   return handedOut(text);
 }
 
 /** Virtual machines ask an address of their own, with a token that proves that they are no one's proxy. */
-async function fromMachine(environment: Environment, send: Step<PipeRequest>): Promise<Found | null> {
+async function fromMachine(environment: Environment, send: Step<PipeRequest>): Promise<IssuedCredentials | null> {
   if (/^true$/i.test(environment['AWS_EC2_METADATA_DISABLED'] ?? '')) return null;
   const base = (environment['AWS_EC2_METADATA_SERVICE_ENDPOINT'] || 'http://169.254.169.254').replace(/\/$/, '');
   const roles = `${base}/latest/meta-data/iam/security-credentials/`;
   try {
     const ttl = ['X-aws-ec2-metadata-token-ttl-seconds', '21600'];
-    const token = await fetchText(send, 'PUT', `${base}/latest/api/token`, ttl);
+    const token = await fetchText(send, { method: 'PUT', url: `${base}/latest/api/token`, headers: ttl });
     const proof = ['X-aws-ec2-metadata-token', token.trim()];
-    const [role = ''] = (await fetchText(send, 'GET', roles, proof)).trim().split('\n');
-    return handedOut(await fetchText(send, 'GET', roles + encodeURIComponent(role.trim()), proof));
+    const [role = ''] = (await fetchText(send, { method: 'GET', url: roles, headers: proof })).trim().split('\n');
+    return handedOut(
+      await fetchText(send, { method: 'GET', url: roles + encodeURIComponent(role.trim()), headers: proof }),
+    );
   } catch {
     // Most machines are none of AWS's.
     return null;
   }
 }
 
-function pair(id: string | undefined, secret: string | undefined, token: string | undefined): Found | null {
+function pair(id: string | undefined, secret: string | undefined, token: string | undefined): IssuedCredentials | null {
   if (!id || !secret) return null;
   return { accessKeyId: id, secretAccessKey: secret, ...(token && { sessionToken: token }) };
 }
 
 /** @throws BackendError AWS_CREDENTIALS for what holds none. */
-function handedOut(text: string): Found {
+function handedOut(text: string): IssuedCredentials {
   let held: Record<string, unknown> = {};
   try {
     held = Object(JSON.parse(text));
@@ -146,27 +106,4 @@ function handedOut(text: string): Found {
     ...(typeof token === 'string' && { sessionToken: token }),
     ...(!Number.isNaN(expiresAt) && { expiresAt }),
   };
-}
-
-async function fetchText(send: Step<PipeRequest>, method: string, url: string, headers: string[]): Promise<string> {
-  const { origin, pathname, search } = new URL(url);
-  const request = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag(headers), null);
-  Object.assign(request, { method, origin, target: pathname + search });
-  const call = new Call(undefined, FETCH_MS);
-  try {
-    return await textOf(await send(request, call));
-  } finally {
-    call.finish();
-  }
-}
-
-async function textOf(reply: Reply): Promise<string> {
-  if (reply.errors.length > 0) throw reply.errors[0]!;
-  if (reply.status !== 200) {
-    discard(reply.body);
-    throw new BackendError('AWS_CREDENTIALS', `the service that hands out AWS credentials answered ${reply.status}`);
-  }
-  const { body } = reply;
-  const bytes = body instanceof Uint8Array ? body : await body?.collect(MAX_BYTES);
-  return Buffer.from(bytes ?? []).toString();
 }

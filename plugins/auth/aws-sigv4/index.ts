@@ -1,0 +1,157 @@
+import {
+  type AtBackend,
+  atBackend,
+  BackendError,
+  type BackendSite,
+  type Call,
+  CallError,
+  definePlugin,
+  defineSlot,
+  type HeaderBag,
+  type HttpAttempt,
+  httpSigners,
+  offer,
+  type PipeRequest,
+  Reply,
+  toCallError,
+  type Wrap,
+} from '#contract';
+import { CredentialChain } from '../../services/aws/credentials.ts';
+import type { RenewedCredentials } from '../../services/aws/renewed-credentials.ts';
+import { signAws, UNSIGNED_PAYLOAD } from '../../services/aws/sigv4.ts';
+import { assumedRole } from '../../services/aws/sts.ts';
+import { type SigV4Config, schema } from './schema.ts';
+
+/** Longest body that is kept in memory to be signed, in bytes. */
+const MAX_SIGNED_BYTES = 10 * 1024 * 1024;
+
+/** A clock that differs by so much from that of AWS, in milliseconds, makes signatures worthless. */
+const MAX_SKEW_MS = 5 * 60_000;
+
+/** The call that is signed. */
+interface Signing {
+  /** Where the first request of the call went. */
+  host: string | null;
+  /** The body goes on as it comes. */
+  readonly isStreamed: boolean;
+}
+
+/** What a signature sets. */
+const signed = ['Authorization', 'X-Amz-Date', 'X-Amz-Security-Token', 'X-Amz-Content-Sha256'] as const;
+
+const signingSlot = defineSlot<Signing>('aws signing');
+
+/** How far the clock of AWS is ahead of that of the machine. */
+interface Skew {
+  ms: number;
+}
+
+/**
+ * Signs every request to the backend last of all, those of retries and redirects included. Without credentials nothing is sent:
+ * code `AWS_CREDENTIALS`; others: `AWS_BODY`, `AWS_REDIRECT`.
+ */
+export const plugin = definePlugin({
+  name: 'auth/aws-sigv4',
+  description: 'Signs requests to a backend as AWS wants it (Signature Version 4).',
+  leaves: ['data'],
+  offers: [httpSigners],
+  places: [atBackend(schema, attach)],
+});
+
+function attach(site: BackendSite<SigV4Config>): AtBackend {
+  const { config } = site;
+  const log = site.log.at('[AWSSigV4]');
+  const send = site.http({ ofService: true, followsRedirects: false });
+  const credentials = credentialsOf(site);
+  const skew = site.keep<Skew>('clock of AWS', () => ({ ms: 0 }));
+  const scope = { region: config.region, service: config.service };
+  const sign = async (attempt: HttpAttempt, call: Call): Promise<void> => {
+    const signing = call.get(signingSlot);
+    checkRedirect(attempt, signing);
+    const { method, host, target, headers, body } = attempt;
+    const identity = await credentials.get(send);
+    for (const name of signed) headers.delete(name);
+    const signature = signAws(
+      { method, host, target, headers: signable(headers), body },
+      identity,
+      scope,
+      Date.now() + skew.ms,
+      signing?.isStreamed ? UNSIGNED_PAYLOAD : undefined,
+    );
+    for (const [name, value] of signature.headers) headers.set(name, value);
+    if (!config.debug) return;
+    const secret = identity.sessionToken;
+    const shown = (text: string) => (secret ? text.replaceAll(secret, '***') : text);
+    log.debug(() => `canonical request: ${JSON.stringify(shown(signature.canonicalRequest))}`);
+    log.debug(() => `string to sign: ${JSON.stringify(signature.stringToSign)}`);
+  };
+  const transport: Wrap<PipeRequest> = (next) => async (request, call) => {
+    dropClientHeaders(request);
+    const isStreamed = await readBody(request, config.service);
+    if (isStreamed instanceof CallError) return Reply.failed(isStreamed);
+    const reply = await next(request, call.with(signingSlot, { host: null, isStreamed }));
+    if (reply.status === 403) correct(skew, reply, log);
+    return reply;
+  };
+  return {
+    offers: [offer(httpSigners, { sign, ...(config.service !== 's3' && { readsBody: true as const }) })],
+    transport,
+    sets: signed,
+  };
+}
+
+function credentialsOf(site: BackendSite<SigV4Config>): RenewedCredentials {
+  const { region, assume_role_arn: arn, sts_region = region } = site.config;
+  const own = site.keep('credentials', () => new CredentialChain(process.env));
+  if (arn === undefined) return own;
+  const role = { arn, region: sts_region, session: `sluice-${site.use('version').replace(/[^\w.-]/g, '')}` };
+  return site.keep(['role', arn, sts_region], () => assumedRole(role, process.env, own));
+}
+
+/** A signature is for one host: what another one is asked would have to be signed for it. */
+function checkRedirect({ redirects, host }: HttpAttempt, signing: Signing | undefined): void {
+  if (!signing) return;
+  if (redirects === 0) signing.host = host;
+  else if (signing.host !== host) throw new BackendError('AWS_REDIRECT', `a redirect leads to another host, ${host}`);
+}
+
+/** Headers that AWS reads: of the client's none is handed on, those of components are signed. */
+function dropClientHeaders({ headers, client }: PipeRequest): void {
+  for (const [name, value] of client.headers) {
+    const lower = name.toLowerCase();
+    if (lower !== 'authorization' && !lower.startsWith('x-amz-')) continue;
+    if (headers.getAll(lower).includes(value)) headers.delete(lower);
+  }
+}
+
+/** Nothing on the way changes these. */
+function* signable(headers: HeaderBag): Generator<readonly [name: string, value: string]> {
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase();
+    if (lower === 'content-type' || lower.startsWith('x-amz-')) yield [name, value];
+  }
+}
+
+/** Reads a body into memory, so that it can be signed. @returns true where it is sent unsigned, as s3 takes it over TLS. */
+async function readBody(request: PipeRequest, service: string): Promise<boolean | CallError> {
+  const { body, origin } = request;
+  if (body === null || body.length === 0) return false;
+  const mayStream = service === 's3' && origin.startsWith('https:');
+  if (mayStream && !(body.length !== undefined && body.length <= MAX_SIGNED_BYTES)) return true;
+  const tooLong = new BackendError('AWS_BODY', `a body of more than ${MAX_SIGNED_BYTES} bytes is not signed`);
+  if ((body.length ?? 0) > MAX_SIGNED_BYTES) return tooLong;
+  try {
+    return (await body.bytes()).length > MAX_SIGNED_BYTES ? tooLong : false;
+  } catch (error) {
+    return toCallError(error);
+  }
+}
+
+/** Follows the clock of AWS where it says no and the clock of the machine is wrong. */
+function correct(skew: Skew, { headers }: Reply, log: BackendSite<unknown>['log']): void {
+  const theirs = Date.parse(headers.get('date') ?? '');
+  const ms = theirs - Date.now();
+  if (Number.isNaN(ms) || Math.abs(ms - skew.ms) <= MAX_SKEW_MS) return;
+  skew.ms = ms;
+  log.warning(`the clock differs from that of AWS by ${Math.round(ms / 1000)} seconds: requests are signed by theirs`);
+}

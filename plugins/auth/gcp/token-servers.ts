@@ -1,0 +1,137 @@
+import {
+  type Call,
+  type DataObject,
+  getKey,
+  HeaderBag,
+  isObject,
+  makeRequest,
+  PipeRequest,
+  Query,
+  type Reply,
+  RequestBody,
+  type Site,
+} from '#contract';
+import { algorithm } from '../../services/keys/algorithms.ts';
+import { underOwnCall } from '../../services/own-call.ts';
+import type { IssuedToken } from '../client-credentials/issued-token.ts';
+import type { TokenServer } from '../client-credentials/token-server.ts';
+import type { GcpConfig } from './schema.ts';
+import type { ServiceAccount } from './service-account.ts';
+
+/** Longest wait for a token, in milliseconds. */
+const ISSUE_MS = 10_000;
+/** How long before its end a token is not used any more, in milliseconds. */
+const RESERVE_MS = 5 * 60_000;
+const HOUR_S = 3600;
+const MAX_BYTES = 64 * 1024;
+/** Characters of a text of the server's that are shown. */
+const MAX_SHOWN = 256;
+
+const FORM = ['Content-Type', 'application/x-www-form-urlencoded', 'Accept', 'application/json'];
+const METADATA = '/computeMetadata/v1/instance/service-accounts/default/identity';
+
+/** What is asked of a server. */
+interface Question {
+  readonly url: URL;
+  readonly headers: string[];
+  /** A form, which is sent by POST. */
+  readonly form?: URLSearchParams;
+}
+
+/** Issues tokens to a service account, which proves who it is by its signature. */
+export function accountServer(site: Site<GcpConfig>, account: ServiceAccount): TokenServer {
+  const { audience, custom_claims: claims = {} } = site.config;
+  const { email, key, keyId, tokenUrl } = account;
+  const header = encoded({ alg: 'RS256', typ: 'JWT', ...(keyId && { kid: keyId }) });
+  return server(site, () => {
+    const now = Math.floor(Date.now() / 1000);
+    const registered = { iss: email, sub: email, aud: tokenUrl.href, iat: now, exp: now + HOUR_S };
+    const text = `${header}.${encoded({ ...claims, ...registered, target_audience: audience })}`;
+    const signature = algorithm('RS256').sign(Buffer.from(text), key).toString('base64url');
+    const form = new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      assertion: `${text}.${signature}`,
+    });
+    return [{ url: tokenUrl, headers: FORM, form }, tokenIn];
+  });
+}
+
+/** Issues tokens to the machine that the gateway runs on. */
+export function metadataServer(site: Site<GcpConfig>): TokenServer {
+  const url = new URL(METADATA, metadataOrigin());
+  url.search = new URLSearchParams({ audience: site.config.audience, format: 'full' }).toString();
+  return server(site, () => [{ url, headers: ['Metadata-Flavor', 'Google'] }, (text) => text.trim()]);
+}
+
+/** Where a machine of Google's is asked. */
+function metadataOrigin(): string {
+  return `http://${process.env['GCE_METADATA_HOST'] || 'metadata.google.internal'}`;
+}
+
+function server(
+  site: Site<GcpConfig>,
+  question: () => readonly [question: Question, tokenOf: (text: string) => string],
+): TokenServer {
+  const send = site.http({ ofService: true, followsRedirects: false });
+  return {
+    reserveMs: RESERVE_MS,
+    issue: (signal) =>
+      underOwnCall(site.log, ISSUE_MS, signal, async (call) => {
+        const [asked, tokenOf] = question();
+        return issued(tokenOf(await ask(asked, (request) => send(request, call), call)));
+      }),
+  };
+}
+
+async function ask(
+  { url, headers, form }: Question,
+  send: (request: PipeRequest) => Reply | Promise<Reply>,
+  call: Call,
+): Promise<string> {
+  const body = form ? RequestBody.of(form.toString()) : null;
+  const request = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag([...headers]), body);
+  Object.assign(request, { method: form ? 'POST' : 'GET', origin: url.origin, target: url.pathname + url.search });
+  const { errors, status, body: answer } = await send(request);
+  if (errors.length > 0) throw errors[0]!;
+  const bytes = answer instanceof Uint8Array ? answer : await answer?.collect(MAX_BYTES);
+  const text = Buffer.from(bytes ?? []).toString();
+  if (call.reason) throw call.reason;
+  if (status === 200) return text;
+  throw new Error(`the token server answered ${status}${described(text, form?.get('assertion') ?? '')}`);
+}
+
+/** What a server says of an error, without what it was sent. */
+function described(text: string, assertion: string): string {
+  const document = objectIn(text);
+  const said = document && (getKey(document, 'error_description') ?? getKey(document, 'error'));
+  if (typeof said !== 'string' || (assertion !== '' && said.includes(assertion.slice(-32)))) return '';
+  return `: ${said.replace(/[^\x20-\x7e]+/g, ' ').slice(0, MAX_SHOWN)}`;
+}
+
+function tokenIn(text: string): string {
+  const document = objectIn(text);
+  const token = document && getKey(document, 'id_token');
+  return typeof token === 'string' ? token : '';
+}
+
+/** @throws Error for a text that is no token with an end. */
+function issued(token: string): IssuedToken {
+  const payload = /^[\w-]+\.([\w-]+)\.[\w-]*$/.exec(token)?.[1];
+  const claims = payload === undefined ? undefined : objectIn(Buffer.from(payload, 'base64url').toString());
+  const end = claims && getKey(claims, 'exp');
+  if (typeof end !== 'number') throw new Error('the token server has answered without an identity token');
+  return { authorization: `Bearer ${token}`, lifeMs: end * 1000 - Date.now() };
+}
+
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function objectIn(text: string): DataObject | undefined {
+  try {
+    const document: unknown = JSON.parse(text);
+    return isObject(document) ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}

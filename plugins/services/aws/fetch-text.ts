@@ -1,0 +1,51 @@
+import {
+  BackendError,
+  Call,
+  HeaderBag,
+  makeRequest,
+  PipeRequest,
+  Query,
+  type Reply,
+  RequestBody,
+  type Step,
+} from '#contract';
+
+/** Longest wait for the services that hand out credentials, in milliseconds. */
+const FETCH_MS = 2_000;
+const MAX_BYTES = 64 * 1024;
+
+/** What a service that hands out credentials is asked. */
+export interface Asked {
+  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly url: string;
+  /** Names and values in turn. */
+  readonly headers?: string[];
+  readonly body?: string;
+  /** In milliseconds. Default: 2 seconds. */
+  readonly timeoutMs?: number;
+}
+
+/** The body of an answer with the status 200. @throws BackendError AWS_CREDENTIALS for any other, with the error code of AWS. */
+export async function fetchText(send: Step<PipeRequest>, asked: Asked): Promise<string> {
+  const { method, url, headers = [], body, timeoutMs = FETCH_MS } = asked;
+  const { origin, pathname, search } = new URL(url);
+  const payload = body === undefined ? null : RequestBody.of(body);
+  const request = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag(headers), payload);
+  Object.assign(request, { method, origin, target: pathname + search });
+  const call = new Call(undefined, timeoutMs);
+  try {
+    return await textOf(await send(request, call));
+  } finally {
+    call.finish();
+  }
+}
+
+async function textOf({ errors, status, body }: Reply): Promise<string> {
+  if (errors.length > 0) throw errors[0]!;
+  const bytes = body instanceof Uint8Array ? body : await body?.collect(MAX_BYTES);
+  const text = Buffer.from(bytes ?? []).toString();
+  if (status === 200) return text;
+  const code = /<Code>(\w{1,100})<\/Code>/.exec(text)?.[1];
+  const what = `the service that hands out AWS credentials answered ${status}`;
+  throw new BackendError('AWS_CREDENTIALS', code ? `${what}, ${code}` : what);
+}

@@ -1,0 +1,54 @@
+import type { PipeRequest, Step } from '#contract';
+import type { AwsCredentials } from './sigv4.ts';
+
+/** Credentials that may end. */
+export interface IssuedCredentials extends AwsCredentials {
+  /** Milliseconds since 1970; undefined for those that do not end. */
+  readonly expiresAt?: number | undefined;
+}
+
+/** Looks credentials up. @param send the HTTP client of whoever asks. */
+export type LookUp = (send: Step<PipeRequest>) => Promise<IssuedCredentials>;
+
+/** How long before their end credentials are fetched anew, in milliseconds. */
+const EARLY_MS = 5 * 60_000;
+/** How long those without an end are used before they are looked up again: files are changed. */
+const LOOKED_UP_MS = 5 * 60_000;
+/** How long it is remembered that there are none, in milliseconds. */
+const FAILED_MS = 1000;
+
+/** Credentials that are looked up at first use, once for all who ask at the same time, and again five minutes before they end. */
+export class RenewedCredentials {
+  readonly #lookUp: LookUp;
+  #found: Promise<IssuedCredentials> | null = null;
+  #last: IssuedCredentials | null = null;
+  #goodUntil = 0;
+
+  constructor(lookUp: LookUp) {
+    this.#lookUp = lookUp;
+  }
+
+  /** @param send the HTTP client of whoever asks. @throws BackendError AWS_CREDENTIALS */
+  get(send: Step<PipeRequest>): Promise<AwsCredentials> {
+    if (this.#found !== null && Date.now() < this.#goodUntil) return this.#found;
+    this.#goodUntil = Number.POSITIVE_INFINITY;
+    this.#found = this.#renew(send);
+    return this.#found;
+  }
+
+  /** Those there are stay where no others can be had, until they end. */
+  async #renew(send: Step<PipeRequest>): Promise<IssuedCredentials> {
+    try {
+      const found = await this.#lookUp(send);
+      const { expiresAt } = found;
+      const late = expiresAt === undefined ? Date.now() + LOOKED_UP_MS : expiresAt - EARLY_MS;
+      this.#goodUntil = Math.max(late, Date.now() + FAILED_MS);
+      this.#last = found;
+      return found;
+    } catch (error) {
+      this.#goodUntil = Date.now() + FAILED_MS;
+      if (Date.now() < (this.#last?.expiresAt ?? 0)) return this.#last!;
+      throw error;
+    }
+  }
+}

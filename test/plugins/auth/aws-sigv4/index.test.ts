@@ -1,0 +1,299 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BackendError, HeaderBag, type HttpSigner, type PipeRequest, Reply } from '#contract';
+import { type Harness, type HarnessOptions, openHarness, type TestRequest } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/auth/aws-sigv4/index.ts';
+import { signAws } from '../../../../plugins/services/aws/sigv4.ts';
+import { json, startBackend, startGateway } from '../../../support/gateway.ts';
+import { rememberingLog } from '../../../support/log.ts';
+
+const identity = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+const scope = { region: 'us-east-1', service: 'execute-api' };
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+describe('auth/aws-sigv4', () => {
+  const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AWS_EC2_METADATA_DISABLED'];
+  names.push('AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE', 'AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_ROLE_ARN');
+  const before_ = Object.fromEntries(names.map((name) => [name, process.env[name]]));
+  const harnesses: Harness[] = [];
+  let sent: PipeRequest[];
+  let asked: { request: PipeRequest; form: URLSearchParams }[];
+  let sts: () => Reply;
+  let backend: () => Reply;
+
+  const setEnvironment = (more: Record<string, string> = {}) => {
+    for (const name of names) delete process.env[name];
+    const none = { AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/none', AWS_SHARED_CREDENTIALS_FILE: '/none' };
+    Object.assign(process.env, none, more);
+  };
+  const withKeys = {
+    AWS_ACCESS_KEY_ID: identity.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: identity.secretAccessKey,
+  };
+
+  beforeEach(() => {
+    sent = [];
+    asked = [];
+    setEnvironment(withKeys);
+    backend = () => Reply.raw(200, new HeaderBag(), null);
+    sts = () => Reply.raw(200, new HeaderBag(), Buffer.from(credentials('ASIA1', 3600)));
+  });
+  afterEach(async () => {
+    for (const one of harnesses.splice(0)) deepEqual(await one.close(), { kept: 0, deferred: 0 });
+  });
+  after(() => {
+    setEnvironment();
+    for (const [name, value] of Object.entries(before_)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+
+  function credentials(id: string, seconds: number): string {
+    const end = new Date(Date.now() + seconds * 1000).toISOString();
+    return `<R><Credentials><AccessKeyId>${id}</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>tok</SessionToken><Expiration>${end}</Expiration></Credentials></R>`;
+  }
+
+  const open = async (config: object = {}, options: HarnessOptions = {}) => {
+    const gate = await openHarness(
+      plugin,
+      'backend',
+      { ...scope, ...config },
+      {
+        next: async (request) => {
+          if (request.origin.includes('sts.')) {
+            const body = Buffer.from((await request.body?.bytes()) ?? []).toString();
+            asked.push({ request, form: new URLSearchParams(body) });
+            return sts();
+          }
+          sent.push(request);
+          return backend();
+        },
+        ...options,
+      },
+    );
+    harnesses.push(gate);
+    return gate;
+  };
+  const send = async (gate: Harness, request: TestRequest = 'GET /') => gate.send(request);
+  const headerOf = (name: string) => sent.at(-1)!.headers.getAll(name);
+
+  /** The signature of what was sent, made by the date it was sent with. */
+  function expected(method: string, target: string, headers: [string, string][], body: string, who: object = identity) {
+    const time = headerOf('x-amz-date')[0]!;
+    const at = Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+    const request = { method, host: 'backend.test', target, headers, body: Buffer.from(body) };
+    return signAws(request, { ...identity, ...who }, scope, at).headers.at(-1)![1];
+  }
+
+  it('signs what is sent: host, date and type', async () => {
+    await send(await open());
+    deepEqual(headerOf('authorization'), [expected('GET', '', [], '')]);
+    match(headerOf('authorization')[0]!, /SignedHeaders=host;x-amz-date, Signature=[0-9a-f]{64}$/);
+  });
+
+  it('case 3: signs the bytes of the body', async () => {
+    const log = rememberingLog();
+    const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' };
+    await send(await open({ debug: true }, { services: { log } }), request);
+    deepEqual(headerOf('authorization'), [expected('POST', '', [['Content-Type', 'application/json']], '{}')]);
+    ok(
+      log.lines.some((line) => line.includes(sha256('{}'))),
+      log.lines.join('\n'),
+    );
+  });
+
+  it('case 2: sends and signs the session token of temporary credentials, and shows it to nobody', async () => {
+    setEnvironment({ ...withKeys, AWS_SESSION_TOKEN: 'temporary-token' });
+    const log = rememberingLog();
+    await send(await open({ debug: true }, { services: { log } }));
+    deepEqual(headerOf('x-amz-security-token'), ['temporary-token']);
+    match(headerOf('authorization')[0]!, /SignedHeaders=host;x-amz-date;x-amz-security-token,/);
+    deepEqual(headerOf('authorization'), [expected('GET', '', [], '', { sessionToken: 'temporary-token' })]);
+    equal(log.lines.length, 2);
+    for (const secret of ['temporary-token', identity.secretAccessKey]) ok(!log.lines.join().includes(secret));
+  });
+
+  it('case 4: replaces what the client sent of AWS, and signs what components have set', async () => {
+    const wrapped = await open();
+    const request = {
+      headers: { Authorization: 'mine', 'X-Amz-Date': 'old', 'x-amz-target': 'evil', 'X-Amz-Security-Token': 'mine' },
+    };
+    await send(wrapped, request);
+    match(headerOf('x-amz-date').join(), /^\d{8}T\d{6}Z$/);
+    deepEqual(
+      [headerOf('x-amz-target'), headerOf('x-amz-security-token'), headerOf('authorization').length],
+      [[], [], 1],
+    );
+    const signer = wrapped.attached.offers![0]!.value as HttpSigner;
+    const headers = new HeaderBag(['X-Amz-Target', 'Orders.Get', 'Accept', 'x', 'X-Forwarded-For', '::1']);
+    await signer.sign(attempt({ headers }), callWithout());
+    match(headers.get('authorization')!, /SignedHeaders=host;x-amz-date;x-amz-target,/);
+  });
+
+  const attempt = (more: object = {}) => ({
+    method: 'GET',
+    origin: 'https://backend.test',
+    target: '/',
+    host: 'backend.test',
+    headers: new HeaderBag(),
+    body: null,
+    redirects: 0,
+    ...more,
+  });
+  const callWithout = () => ({ get: () => undefined }) as never;
+
+  it('signs every attempt anew, and nothing for another host than that of the first', async () => {
+    const { attached } = await open();
+    const signer = attached.offers![0]!.value as HttpSigner;
+    const signing = { host: null };
+    const call = { get: () => signing } as never;
+    const headers = new HeaderBag();
+    await signer.sign(attempt({ headers }), call);
+    await signer.sign(attempt({ headers, redirects: 1, target: '/moved' }), call);
+    deepEqual(headers.getAll('authorization').length, 1);
+    await rejects(signer.sign(attempt({ redirects: 2, host: 'evil.test' }), call) as Promise<void>, {
+      code: 'AWS_REDIRECT',
+    });
+  });
+
+  it('sends nothing without credentials, and looks for them again later', async () => {
+    setEnvironment();
+    const { status, errors } = await send(await open());
+    deepEqual([status, errors[0]?.code, sent.length], [500, 'AWS_CREDENTIALS', 0]);
+  });
+
+  it('case 5: assumes the role once for many requests, signed by its own credentials', async () => {
+    const gate = await open({ assume_role_arn: 'arn:aws:iam::1:role/r', sts_region: 'eu-west-1' });
+    await Promise.all([send(gate), send(gate), send(gate)]);
+    equal(asked.length, 1);
+    const { request, form } = asked[0]!;
+    equal(request.origin, 'https://sts.eu-west-1.amazonaws.com');
+    match(request.headers.get('authorization')!, /Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/sts\/aws4_request/);
+    deepEqual(
+      [form.get('Action'), form.get('RoleArn'), form.get('RoleSessionName'), form.get('DurationSeconds')],
+      ['AssumeRole', 'arn:aws:iam::1:role/r', 'sluice-0.0.0', '3600'],
+    );
+    for (const { headers } of sent) match(headers.get('authorization')!, /Credential=ASIA1\//);
+    deepEqual(headerOf('x-amz-security-token'), ['tok']);
+    await gate.reload({ ...scope, assume_role_arn: 'arn:aws:iam::1:role/r', sts_region: 'eu-west-1' });
+    await send(gate);
+    equal(asked.length, 1);
+  });
+
+  it('assumes the role again before its credentials end', async () => {
+    sts = () => Reply.raw(200, new HeaderBag(), Buffer.from(credentials(`ASIA${asked.length}`, 299)));
+    const gate = await open({ assume_role_arn: 'arn:aws:iam::1:role/r' });
+    await send(gate);
+    equal(asked[0]!.request.origin, 'https://sts.us-east-1.amazonaws.com');
+    match(headerOf('authorization')[0]!, /Credential=ASIA1\//);
+  });
+
+  for (const [what, answer, text] of [
+    [
+      'refuses',
+      () => raw(403, '<E><Code>AccessDenied</Code><Message>secret thing</Message></E>'),
+      /403, AccessDenied$/,
+    ],
+    ['answers with nothing', () => raw(200, '<R/>'), /without credentials/],
+    ['cannot be reached', () => Reply.failed(new BackendError('BACKEND_REFUSED', 'refused')), /refused/],
+  ] as const) {
+    it(`sends nothing where STS ${what}, and says why`, async () => {
+      sts = answer;
+      const { status, errors } = await send(await open({ assume_role_arn: 'arn:aws:iam::1:role/r' }));
+      equal(status, 500);
+      match(errors[0]!.message, text);
+      equal(sent.length, 0);
+    });
+  }
+
+  function raw(status: number, body: string): Reply {
+    return Reply.raw(status, new HeaderBag(), Buffer.from(body));
+  }
+
+  it('takes the role of a token of the platform', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-aws-'));
+    const file = join(folder, 'token');
+    writeFileSync(file, 'web-token\n');
+    setEnvironment({ AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_ARN: 'arn:aws:iam::1:role/pod' });
+    await send(await open());
+    rmSync(folder, { recursive: true });
+    const { request, form } = asked[0]!;
+    deepEqual(
+      [form.get('Action'), form.get('WebIdentityToken'), form.get('RoleArn')],
+      ['AssumeRoleWithWebIdentity', 'web-token', 'arn:aws:iam::1:role/pod'],
+    );
+    equal(request.headers.get('authorization'), undefined);
+    match(headerOf('authorization')[0]!, /Credential=ASIA1\//);
+  });
+
+  it('refuses a body of more than 10 MiB, said or not', async () => {
+    const body = new Uint8Array(10 * 1024 * 1024 + 1);
+    const { status, errors } = await send(await open(), { method: 'POST', body });
+    deepEqual([status, errors[0]?.code, sent.length], [500, 'AWS_BODY', 0]);
+  });
+
+  it('follows the clock of AWS where that says no and differs by minutes, and warns once', async () => {
+    const log = rememberingLog();
+    const theirs = Date.now() + 3_600_000;
+    backend = () => Reply.raw(403, new HeaderBag(['Date', new Date(theirs).toUTCString()]), null);
+    const gate = await open({}, { services: { log } });
+    await send(gate);
+    await send(gate);
+    const date = headerOf('x-amz-date')[0]!;
+    const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+    ok(Math.abs(at - theirs) < 60_000, date);
+    equal(log.lines.length, 1);
+    match(log.lines[0]!, /WARNING \[AWSSigV4\] the clock differs from that of AWS by 3(?:599|600) seconds/);
+  });
+
+  for (const [what, config] of Object.entries({
+    'no region': { region: undefined },
+    'an empty service': { service: '' },
+    'keys in the configuration': { access_key_id: 'a' },
+  })) {
+    it(`is refused with ${what}`, () => rejects(open(config), { code: 'CONFIG_INVALID' }));
+  }
+
+  describe('in a gateway', () => {
+    it('signs last what every other component made of the request, bodies of s3 by their hash', async () => {
+      const target = await startBackend(json({ ok: true }));
+      const gateway = await startGateway({
+        endpoints: [
+          {
+            endpoint: '/put',
+            method: 'PUT',
+            input_headers: ['*'],
+            backend: [
+              {
+                host: [target.url],
+                url_pattern: '/bucket/a%20b?x=1',
+                extra_config: {
+                  'auth/aws-sigv4': { region: 'us-east-1', service: 's3' },
+                  'modifier/martian': {
+                    'header.Modifier': { scope: ['request'], name: 'X-Amz-Acl', value: 'private' },
+                  },
+                },
+              },
+            ],
+          },
+        ],
+      });
+      const headers = { authorization: 'mine', 'content-type': 'text/plain' };
+      const { statusCode } = await gateway.inject({ method: 'PUT', url: '/put', payload: 'hello', headers });
+      await gateway.close();
+      await target.close();
+      equal(statusCode, 200);
+      const seen = target.requests[0]!;
+      equal(seen.headers['x-amz-content-sha256'], sha256('hello'));
+      match(
+        seen.headers.authorization!,
+        /SignedHeaders=content-type;host;x-amz-acl;x-amz-content-sha256;x-amz-date, Signature=/,
+      );
+      equal(seen.headers['x-amz-acl'], 'private');
+    });
+  });
+});
