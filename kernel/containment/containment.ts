@@ -11,7 +11,7 @@ import { type Held, type ProcessWatch, type WatchedPlugin, watchProcess } from '
 const REMEMBERED = 500;
 
 /** A plugin that came from a file. */
-export type FilePlugin = Plugin & { readonly source: PluginSource };
+export type FilePlugin = Pick<Plugin, 'name'> & { readonly source: PluginSource };
 
 /** What every process is to know of suspensions. */
 export type SuspensionChange =

@@ -1,4 +1,4 @@
-import { CallError, type Counter, toCallError } from '#contract';
+import { CallError, type Counter, HandlerError, toCallError } from '#contract';
 import type { PluginPolicy } from '../contract/internal.ts';
 import { numberOf } from './marks.ts';
 import { PluginFault, PluginSuspended } from './plugin-fault.ts';
@@ -54,14 +54,15 @@ export class HookGuard implements FaultSite {
 
   /** What the hook threw, as the error of the call: what is not meant for the caller is counted as a fault. */
   judge(error: unknown): CallError {
-    return isExpected(error) ? toCallError(error) : this.fault(error);
+    if (isExpected(error)) return toCallError(error);
+    return error instanceof HandlerError ? this.fault(error.cause ?? error, error) : this.fault(error);
   }
 
-  /** Counts a fault of the hook. */
-  fault(error: unknown): PluginFault {
+  /** Counts a fault of the hook. @param shown what the client is told. */
+  fault(error: unknown, shown?: CallError): PluginFault {
     this.#count(this, error, this.#suspendAfter);
     this.#meter.faults?.add(1, { plugin: this.record.name, hook: this.hook });
-    return new PluginFault(error);
+    return new PluginFault(error, shown);
   }
 
   /** The hook did what it should: the faults before it are not in a row with those to come. */
@@ -83,7 +84,8 @@ export class HookGuard implements FaultSite {
 function isExpected(error: unknown): boolean {
   try {
     const isOfOthers = typeof error === 'object' && error !== null && ofOthers.has(error);
-    return isOfOthers || error instanceof CallError || isAbort(error);
+    if (isOfOthers) return true;
+    return (error instanceof CallError && !(error instanceof HandlerError)) || isAbort(error);
   } catch {
     return false;
   }

@@ -12,26 +12,33 @@ export class PlaceGuards {
   readonly #policy: PluginPolicy;
   readonly #meter: FaultMeter;
 
-  /** @param endpoint around or in which the place is; undefined for the service. */
+  readonly #as: string | undefined;
+
+  /**
+   * @param endpoint around or in which the place is; undefined for the service.
+   * @param as what its hooks are called in reports. Default: by their own names.
+   */
   constructor(
     containment: Containment,
     plugin: FilePlugin,
     endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> | undefined,
     policy: PluginPolicy,
     meter: FaultMeter,
+    as?: string,
   ) {
     this.#containment = containment;
     this.#plugin = plugin;
     this.#endpoint = endpoint ? `${endpoint.method} ${endpoint.endpoint}` : 'the service';
     this.#policy = policy;
     this.#meter = meter;
+    this.#as = as;
   }
 
   of(hook: string): HookGuard {
     const record = this.#containment.record(this.#plugin);
     return new HookGuard(
       this.#containment.fault,
-      { record, hook, endpoint: this.#endpoint },
+      { record, hook: this.#as ?? hook, endpoint: this.#endpoint },
       this.#policy,
       this.#meter,
     );

@@ -3,10 +3,10 @@ import { CallError } from '#contract';
 /** A request is refused on account of a plugin. The log has been told already. */
 export abstract class PluginFailure extends CallError {}
 
-/** A hook of a plugin failed: the client is told nothing but `internal server error`. */
+/** A hook of a plugin failed: the client is told nothing but `internal server error`, unless the error of the call says more. */
 export class PluginFault extends PluginFailure {
-  constructor(cause: unknown) {
-    super('PLUGIN_FAULT', 'internal server error', { cause });
+  constructor(cause: unknown, { message, view }: Partial<Pick<CallError, 'message' | 'view'>> = {}) {
+    super('PLUGIN_FAULT', message ?? 'internal server error', { cause, ...(view && { view }) });
   }
 }
 

@@ -118,6 +118,12 @@ export class BackendError extends CallError {
   }
 }
 
+/**
+ * A step was done badly by code that it runs for somebody else, such as a handler: where that code is of a plugin from a file,
+ * the cause is counted as a fault of that plugin, and may be passed over. Otherwise the call fails with this error.
+ */
+export class HandlerError extends CallError {}
+
 /** The deadline of a call passed. */
 export class DeadlineError extends CallError {
   constructor() {
@@ -148,6 +154,7 @@ brand({
   DeadlineError,
   CancelledError,
   GatewayFault,
+  HandlerError,
 });
 
 /** Whatever was thrown, as the error of a call: what is not one already is a fault of ours. */

@@ -56,6 +56,7 @@ export {
   ConfigError,
   type ConfigErrorOptions,
   type Fix,
+  HandlerError,
   toCallError,
 } from './errors.ts';
 export type { Level, Namespace } from './extra-config.ts';
@@ -106,6 +107,7 @@ export type {
   Clock,
   EndpointSite,
   Events,
+  HandlerPlace,
   Mirror,
   MirrorOptions,
   OpenPort,

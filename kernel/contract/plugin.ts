@@ -201,6 +201,11 @@ export interface Plugin {
   /** Set by the loader, for plugins that are loaded from files. */
   readonly source?: PluginSource;
   /**
+   * Names of handlers that it offers to other plugins, whose configurations name them: each is listed, counted and suspended
+   * as a plugin of its own, see `Site.contain`.
+   */
+  readonly handlers?: readonly string[];
+  /**
    * The form of what it keeps by `site.keep` and `site.share`, by a number of its own. Kept values pass on to another
    * content of its file that has the same number. Default: they belong to one content.
    */

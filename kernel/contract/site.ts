@@ -70,6 +70,18 @@ export interface PortAddress {
   readonly headerTimeoutMs?: number;
 }
 
+/** Where a handler stands that a plugin has offered to another one. */
+export interface HandlerPlace {
+  /** One of `Plugin.handlers`. */
+  readonly name: string;
+  /** What it is, as in `middleware`: what its faults are reported as those of. */
+  readonly kind: string;
+  /** JSON pointer of what names it. */
+  readonly pointer: string;
+  /** Around or in which it stands; undefined for the service. */
+  readonly endpoint?: EndpointConfig | undefined;
+}
+
 /** A port of a plugin's own. */
 export interface OpenPort {
   /** The port clients connect to; 0 before it is open and in a process that does not open it. */
@@ -188,6 +200,13 @@ export interface Site<Config> {
    * @throws ConfigError LISTENER_TAKEN when another plugin listens there.
    */
   listen(address: PortAddress, handler: PortHandler): OpenPort;
+  /**
+   * Attaches a handler that this plugin has offered and another one has taken. Where this one is from a file, `attach` must
+   * come back, and faults in the hooks are the handler's: counted, reported and passed over or refused by its policy. A hook
+   * throws a `HandlerError` to say what the client is told of a fault.
+   * @throws what `attach` throws; ConfigError PLUGIN_ATTACH.
+   */
+  contain<Attachment extends object>(place: HandlerPlace, attach: () => Attachment): Attachment;
   /** Something that the health endpoint tells under `agents`. @param check plain data, made when somebody asks. */
   health(name: string, check: () => Data): void;
   /**

@@ -1,5 +1,6 @@
-import type { Namespace, ServiceConfig } from '#contract';
+import type { Namespace, Plugin, ServiceConfig } from '#contract';
 import { joinPointer, oldNamesOf } from '../config/index.ts';
+import type { Compiled } from '../pipeline/compile.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
@@ -40,6 +41,7 @@ export async function listPlugins(
   position: FindPosition = pointerOnly,
 ): Promise<PluginView[]> {
   await registry.load(registry.namespaces);
+  const { version } = registry.services;
   const named = Map.groupBy(registry.namespaces, (namespace) => registry.plugin(namespace)!);
   const uses = Map.groupBy(usesOf(config, compiled.routes), ({ namespace }) => registry.plugin(namespace));
   const views = [...named].map(([plugin, namespaces]): PluginView => {
@@ -50,17 +52,52 @@ export async function listPlugins(
       name,
       description,
       kind: plugin.source ? 'file' : 'core',
-      version: registry.services.version,
+      version,
       file: plugin.source?.file ?? null,
       hash: plugin.source?.hash ?? null,
       namespaces: [...namespaces, ...namespaces.flatMap((namespace) => writtenNames(namespace, registry))],
       places: used.map(({ pointer }) => position(pointer)),
       instances: used.length * generations,
-      calls: traffic.reduce((sum, { calls }) => sum + calls, 0),
-      errors: traffic.reduce((sum, { errors }) => sum + errors, 0),
+      calls: sumOf(traffic, 'calls'),
+      errors: sumOf(traffic, 'errors'),
     };
   });
-  return views.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const unnamed = registry.unnamed.flatMap((plugin) => viewsOf(plugin, compiled, { version, generations }, position));
+  return [...views, ...unnamed].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A plugin that no namespace names, or each of the handlers that it brings. */
+function viewsOf(
+  { name, description, source, handlers }: Plugin,
+  { handlerUses, routes }: Pick<Compiled, 'handlerUses' | 'routes'>,
+  { version, generations }: { readonly version: string; readonly generations: number },
+  position: FindPosition,
+): PluginView[] {
+  const { file, hash } = source!;
+  return (handlers ?? [name]).map((each): PluginView => {
+    const used = handlerUses.filter((use) => use.name === each && use.source.file === file);
+    const isEverywhere = !handlers || used.some(({ endpoint }) => endpoint === undefined);
+    const traffic = routes
+      .filter((route) => isEverywhere || used.some(({ endpoint }) => endpoint === route.endpoint))
+      .map((route) => route.traffic);
+    return {
+      name: each,
+      description,
+      kind: 'file',
+      version,
+      file,
+      hash,
+      namespaces: [],
+      places: used.map(({ pointer }) => position(pointer)),
+      instances: (handlers ? used.length : 1) * generations,
+      calls: sumOf(traffic, 'calls'),
+      errors: sumOf(traffic, 'errors'),
+    };
+  });
+}
+
+function sumOf<K extends string>(traffic: readonly { readonly [key in K]: number }[], key: K): number {
+  return traffic.reduce((sum, each) => sum + each[key], 0);
 }
 
 /** The old names of a namespace as configurations have them. */

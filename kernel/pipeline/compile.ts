@@ -17,7 +17,7 @@ import type { Registry } from '../registry/registry.ts';
 import { type CompiledAgent, compileAgent } from './agent.ts';
 import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
 import { compileEndpoint } from './endpoint.ts';
-import { attachContained } from './guards.ts';
+import { attachContained, type HandlerUse } from './guards.ts';
 import { type ConfiguredPlugin, findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { type AttachDefault, byDependency, Offers } from './offers.ts';
@@ -42,6 +42,8 @@ export interface Compiled {
   readonly nested: readonly NestedPipe[];
   /** What the service's components attached, outermost first. */
   readonly service: readonly Attached<AtService>[];
+  /** Handlers of plugins from files, where configurations of other plugins name them. */
+  readonly handlerUses: readonly HandlerUse[];
 }
 
 /**
@@ -127,6 +129,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
       .toReversed()
       .flatMap(({ head }) => head ?? []),
     service: sortByOrder(service, registry.catalogue.order, 'middleware'),
+    handlerUses: build.handlerUses,
   };
 }
 

@@ -1,7 +1,8 @@
 import { ConfigError, type EndpointConfig, type Plugin, type PluginSource, type ServiceConfig } from '#contract';
 import { containedAttachment } from '../containment/contained-attachment.ts';
 import type { Containment, FilePlugin } from '../containment/containment.ts';
-import type { FaultMeter } from '../containment/hook-guard.ts';
+import type { FaultMeter, HookGuard } from '../containment/hook-guard.ts';
+import { HOOK, marks, STEP } from '../containment/marks.ts';
 import { PlaceGuards } from '../containment/place-guards.ts';
 import { messageOf, placeIn, stackOf } from '../containment/source-place.ts';
 import { policyOf } from '../contract/internal.ts';
@@ -22,9 +23,20 @@ function isProven(source: PluginSource): boolean {
   return times >= PROVEN_AFTER;
 }
 
+/** A place where the configuration of another plugin names a handler. */
+export interface HandlerUse {
+  readonly name: string;
+  readonly source: PluginSource;
+  readonly pointer: string;
+  /** Undefined for the service. */
+  readonly endpoint: EndpointConfig | undefined;
+}
+
 /** What a build says of the containment of plugins from files. */
 export interface Contains {
   readonly config: ServiceConfig;
+  /** Handlers of plugins from files that stand somewhere. */
+  readonly handlerUses: HandlerUse[];
   /** Null where nothing serves, in a dry run and in a test of one plugin: failures are then seen as they are. */
   readonly containment: Containment | null;
   readonly faultMeter: FaultMeter;
@@ -33,12 +45,21 @@ export interface Contains {
 /** The guards of a plugin's hooks at one place; null for plugins of the release, which are not contained. */
 export function guardsAt(
   { config, containment, faultMeter }: Contains,
-  plugin: Plugin,
+  plugin: Blamed,
   endpoint?: Pick<EndpointConfig, 'method' | 'endpoint'>,
 ): PlaceGuards | null {
   if (!containment || !plugin.source) return null;
-  const policy = policyOf(plugin.name, config.plugin);
-  return new PlaceGuards(containment, plugin as FilePlugin, endpoint, policy, faultMeter);
+  const blamed = blamedFor(plugin as FilePlugin & Blamed);
+  const policy = policyOf(blamed.name, config.plugin);
+  return new PlaceGuards(containment, blamed, endpoint, policy, faultMeter, plugin.kind);
+}
+
+/** Whose hooks are contained: a plugin, or a handler that it brings. */
+export type Blamed = Pick<Plugin, 'name' | 'source' | 'handlers'> & { readonly kind?: string };
+
+/** By which name faults are reported: one that brings handlers is known by theirs. */
+function blamedFor({ name, source, handlers }: FilePlugin & Blamed): FilePlugin {
+  return { name: handlers?.[0] ?? name, source };
 }
 
 /**
@@ -47,18 +68,19 @@ export function guardsAt(
  */
 export function attachContained<A>(
   build: Contains,
-  plugin: Plugin,
+  plugin: Blamed,
   pointer: string,
   endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> | undefined,
   make: () => A,
 ): A {
-  const { source, name } = plugin;
+  const { source } = plugin;
   if (!source) return make();
+  const { name } = blamedFor({ ...plugin, source });
   const guards = guardsAt(build, plugin, endpoint);
-  // From now on it is watched: where it does not come back, the watchdog tells the line.
-  build.containment?.record(plugin as FilePlugin);
   try {
-    const attached = isProven(source) ? make() : runBounded(make, ATTACH_MS);
+    // From now on it is watched: where it does not come back, the watchdog tells the line.
+    const bounded = () => (isProven(source) ? make() : runBounded(make, ATTACH_MS));
+    const attached = guards ? watched(bounded, guards.of('attach')) : bounded();
     return guards && attached !== undefined ? (containedAttachment(attached as A & object, guards) as A) : attached;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -67,6 +89,19 @@ export function attachContained<A>(
     throw new ConfigError('PLUGIN_ATTACH', pointer, `"${name}" cannot be attached: ${reason} (${place})`, {
       cause: error,
     });
+  }
+}
+
+/** Whoever watches the event loop sees that it is attached. */
+function watched<A>(make: () => A, { number }: HookGuard): A {
+  const outer = marks[HOOK]!;
+  marks[HOOK] = number;
+  marks[STEP]! += 1;
+  try {
+    return make();
+  } finally {
+    marks[HOOK] = outer;
+    marks[STEP]! += 1;
   }
 }
 

@@ -31,7 +31,7 @@ import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import type { PlaceGuards } from '../containment/place-guards.ts';
 import { ownerOf } from '../registry/registry.ts';
 import { compilePattern, compileText } from './compile-text.ts';
-import { type Contains, guardsAt } from './guards.ts';
+import { attachContained, type Contains, guardsAt } from './guards.ts';
 import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';
 import type { Reads } from './reads.ts';
@@ -236,6 +236,14 @@ class PlaceSite implements Site<unknown> {
     const guards = this.#guards;
     return (address, handler) =>
       this.#build.listen(this.#plugin.name, this.pointer, address, guards ? guards.handler(handler) : handler);
+  }
+
+  get contain(): Site<unknown>['contain'] {
+    return ({ name, kind, pointer, endpoint }, attach) => {
+      const { source } = this.#plugin;
+      if (source) this.#build.handlerUses.push({ name, source, pointer, endpoint });
+      return attachContained(this.#build, { name, source, kind }, pointer, endpoint, attach);
+    };
   }
 
   get health(): Site<unknown>['health'] {

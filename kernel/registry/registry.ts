@@ -49,6 +49,15 @@ export class Registry implements KnownPlugins {
     return Object.keys(plugins).filter(isNamed);
   }
 
+  /** Plugins from files that no configuration names: they are attached to every service. */
+  get unnamed(): readonly Plugin[] {
+    const { always = [] } = this.catalogue;
+    return always.flatMap((name) => {
+      const plugin = this.#loaded.get(name);
+      return plugin?.source && !plugin.places?.length ? plugin : [];
+    });
+  }
+
   get compatibility(): Compatibility {
     return this.catalogue.compatibility ?? nothingKnown.compatibility;
   }

@@ -3,6 +3,7 @@ import { type Normalized, notReported } from '../config/index.ts';
 import type { Containment } from '../containment/containment.ts';
 import type { FaultMeter } from '../containment/hook-guard.ts';
 import { isUnread } from '../pipeline/attach.ts';
+import type { HandlerUse } from '../pipeline/guards.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointLease } from './endpoint-lease.ts';
 import type { Mirrors } from './mirrors.ts';
@@ -61,6 +62,7 @@ export class ConfigBuild {
   readonly faultMeter: FaultMeter = { faults: null };
   readonly mistakes: ConfigError[] = [];
   readonly noticed: ConfigError[] = [];
+  readonly handlerUses: HandlerUse[] = [];
 
   constructor(normalized: Normalized, files: ReadFiles, context: BuildContext, revision: number) {
     this.normalized = normalized;

@@ -80,6 +80,10 @@ export class ScopedBuild implements Build {
     return this.#whole.context.containment;
   }
 
+  get handlerUses(): Build['handlerUses'] {
+    return this.#whole.handlerUses;
+  }
+
   get faultMeter(): Build['faultMeter'] {
     return this.#whole.faultMeter;
   }

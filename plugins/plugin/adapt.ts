@@ -121,23 +121,25 @@ function pluginOf(entries: readonly Entry[], file: string): Plugin {
     uses -= 1;
     if (uses === 0) await Promise.all(entries.map(({ dispose }) => dispose?.()));
   };
-  const own = entries.map((entry) => offer(handlers, entry));
   return definePlugin({
     name: file,
     contract: 1,
     description: `Brings ${entries.map(({ name }) => `"${name}"`).join(', ')}.`,
+    handlers: [...new Set(entries.map(({ name }) => name))],
     offers: [handlers],
     takes: [handlers],
     always(site) {
-      refuseDuplicates(site, [...site.takeAll(handlers), ...entries]);
+      const { contain } = site;
+      const own = entries.map((entry) => ({ ...entry, contain }));
+      refuseDuplicates(site, [...site.takeAll(handlers), ...own]);
       uses += 1;
       site.defer(release);
       // The last one of all tells how many there are.
       site.warm(async () => {
         const all = site.takeAll(handlers);
-        if (all.at(-1) === entries.at(-1)) logTotals(site, all);
+        if (all.at(-1) === own.at(-1)) logTotals(site, all);
       });
-      return { offers: own };
+      return { offers: own.map((entry) => offer(handlers, entry)) };
     },
   });
 }

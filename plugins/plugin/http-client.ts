@@ -1,8 +1,8 @@
-import { atBackend, type BackendSite, definePlugin, httpSigners, meters } from '#contract';
+import { type AtBackend, atBackend, type BackendSite, definePlugin, httpSigners, meters } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { type ClientHandler, defaultClient, replacingClient } from './lib/client-call.ts';
 import { type Handlers, handlers } from './lib/handlers.ts';
-import { asFunction, make } from './lib/make.ts';
+import { asFunction, contained, make } from './lib/make.ts';
 import { convertClients } from './lib/old-clients.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
 import { STATIC_CLIENT, staticClient } from './lib/static-client.ts';
@@ -41,13 +41,15 @@ export const plugin = definePlugin({
       }
       const [named] = findNamed(site, [config['name'] as string], ['httpClient'], () => '/name');
       const host = { defaultClient };
-      const made = make<ClientHandler>(site, 'httpClient', named!, wholeConfig(site, named!), asFunction, host);
-      log.debug(`Injecting plugin ${made.name}`);
-      return {
-        transport: replacingClient(made, new SyncTime(site, 'client', made.name), log),
-        onlyHttp: true,
-        offers: [anyHeader],
-      };
+      log.debug(`Injecting plugin ${named!.entry.name}`);
+      return contained(site, 'httpClient', named!, (): AtBackend => {
+        const made = make<ClientHandler>(site, 'httpClient', named!, wholeConfig(site, named!), asFunction, host);
+        return {
+          transport: replacingClient(made, new SyncTime(site, 'client', made.name)),
+          onlyHttp: true,
+          offers: [anyHeader],
+        };
+      });
     }),
   ],
 });

@@ -1,7 +1,7 @@
-import { atService, definePlugin, httpSigners, meters } from '#contract';
+import { type AtService, atService, definePlugin, httpSigners, meters } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { handlers } from './lib/handlers.ts';
-import { asFunction, make } from './lib/make.ts';
+import { asFunction, contained, joined, make } from './lib/make.ts';
 import { convertBasicAuth } from './lib/old-basic-auth.ts';
 import { convertServers, successors } from './lib/old-servers.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
@@ -48,13 +48,17 @@ export const plugin = definePlugin({
   places: [
     atService(schema, (site: NamingSite) => {
       const { log, encoding } = site;
+      const host = { clientIp };
       const written = site.config['name'] as string | readonly string[];
       const pointerOf = typeof written === 'string' ? () => '/name' : undefined;
-      const stages = findNamed(site, [written].flat(), ['httpServer'], pointerOf).map((named) => {
-        const made = make<ServerHandler>(site, 'httpServer', named, wholeConfig(site, named), asFunction, { clientIp });
-        return { made, time: new SyncTime(site, 'server', made.name) };
+      const wraps = findNamed(site, [written].flat(), ['httpServer'], pointerOf).map((named) => {
+        const attached = contained(site, 'httpServer', named, (): AtService => {
+          const made = make<ServerHandler>(site, 'httpServer', named, wholeConfig(site, named), asFunction, host);
+          return { request: aroundService({ made, time: new SyncTime(site, 'server', made.name), encoding }) };
+        });
+        return attached.request!;
       });
-      if (stages.length > 0) return { request: aroundService({ stages, log, encoding }), offers: [anyHeader] };
+      if (wraps.length > 0) return { request: joined(wraps.toReversed()), offers: [anyHeader] };
       log.debug('no handlers are named');
       return {};
     }),

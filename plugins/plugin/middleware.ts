@@ -1,8 +1,8 @@
-import { atBackend, atEndpoint, definePlugin, httpSigners, meters, type PipeRequest, type Wrap } from '#contract';
+import { type AtBackend, type AtEndpoint, atBackend, atEndpoint, definePlugin, httpSigners, meters } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { aroundPipe, type MiddlewareHandler } from './lib/around.ts';
 import { handlers } from './lib/handlers.ts';
-import { asFunction, make } from './lib/make.ts';
+import { asFunction, contained, joined, make } from './lib/make.ts';
 import { findNamed, type NamingSite } from './lib/place.ts';
 import { SyncTime } from './lib/sync-time.ts';
 
@@ -34,12 +34,10 @@ export const plugin = definePlugin({
   takes: [handlers, meters, httpSigners],
   places: [
     atEndpoint(schema, (site) => {
-      const wrap = attach(site, isRaw(site, site.endpoint.output_encoding));
-      return wrap ? { proxy: wrap, readsData: 'optional', offers: [anyHeader] } : {};
+      return attach(site, 'proxy', isRaw(site, site.endpoint.output_encoding));
     }),
     atBackend(schema, (site) => {
-      const wrap = attach(site, isRaw(site, site.endpoint.output_encoding));
-      return wrap ? { backend: wrap, readsData: 'optional', offers: [anyHeader] } : {};
+      return attach(site, 'backend', isRaw(site, site.endpoint.output_encoding));
     }),
   ],
 });
@@ -48,13 +46,16 @@ function isRaw(site: NamingSite, encoding: string): boolean {
   return site.encoding(encoding)?.raw === true;
 }
 
-/** @returns undefined where nothing is named. */
-function attach(site: NamingSite, raw: boolean): Wrap<PipeRequest> | undefined {
+/** What all that is named attaches, as one wrap of a phase. */
+function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): AtEndpoint & AtBackend {
   const names = site.config['name'] as readonly string[];
   const wraps = findNamed(site, names, ['middleware']).map((named) => {
-    const made = make<MiddlewareHandler>(site, 'middleware', named, named.settings ?? {}, asFunction);
-    return aroundPipe(made, { raw, log: site.log, time: new SyncTime(site, 'middleware', made.name) });
+    const attached = contained(site, 'middleware', named, (): AtEndpoint & AtBackend => {
+      const made = make<MiddlewareHandler>(site, 'middleware', named, named.settings ?? {}, asFunction);
+      return { [phase]: aroundPipe(made, { raw, time: new SyncTime(site, 'middleware', made.name) }) };
+    });
+    return attached[phase]!;
   });
-  if (wraps.length === 0) return undefined;
-  return (next) => wraps.reduceRight((inner, wrap) => wrap(inner), next);
+  if (wraps.length === 0) return {};
+  return { [phase]: joined(wraps), readsData: 'optional', offers: [anyHeader] };
 }

@@ -1,5 +1,6 @@
 import {
-  type AttachmentTraits,
+  type AtBackend,
+  type AtEndpoint,
   atBackend,
   atEndpoint,
   definePlugin,
@@ -9,15 +10,9 @@ import {
   type Wrap,
 } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
-import { handlers } from './lib/handlers.ts';
-import { asFunction, make } from './lib/make.ts';
-import {
-  asResponseModifier,
-  modifying,
-  type RequestModifier,
-  type ResponseModifier,
-  type Timed,
-} from './lib/modify.ts';
+import { handlers, type Kind } from './lib/handlers.ts';
+import { asFunction, contained, joined, make } from './lib/make.ts';
+import { asResponseModifier, modifyingReply, modifyingRequest, type RequestModifier } from './lib/modify.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
 import { SyncTime } from './lib/sync-time.ts';
 
@@ -48,42 +43,39 @@ export const plugin = definePlugin({
   offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
   places: [
-    atEndpoint(schema, (site) => {
-      const { wrap, traits } = attach(site, site.encoding(site.endpoint.output_encoding)?.raw === true);
-      return wrap ? { proxy: wrap, ...traits } : {};
-    }),
-    atBackend(schema, (site) => {
-      const { wrap, traits } = attach(site, site.encoding(site.endpoint.output_encoding)?.raw === true);
-      return wrap ? { backend: wrap, ...traits } : {};
-    }),
+    atEndpoint(schema, (site) => attach(site, 'proxy', site.encoding(site.endpoint.output_encoding)?.raw === true)),
+    atBackend(schema, (site) => attach(site, 'backend', site.encoding(site.endpoint.output_encoding)?.raw === true)),
   ],
 });
 
-/** What modifiers attach; no wrap where nothing is named. */
-function attach(site: NamingSite, raw: boolean): { wrap?: Wrap<PipeRequest>; traits?: AttachmentTraits } {
-  const requests: Timed<RequestModifier>[] = [];
-  const responses: Timed<ResponseModifier>[] = [];
-  for (const named of findNamed(site, site.config['name'] as readonly string[], [
-    'requestModifier',
-    'responseModifier',
-  ])) {
+type Attachment = AtEndpoint & AtBackend;
+
+/** What all that is named attaches, as one wrap of a phase: requests pass the first modifier first, and so do responses. */
+function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): Attachment {
+  const requests: Wrap<PipeRequest>[] = [];
+  const responses: Wrap<PipeRequest>[] = [];
+  const names = site.config['name'] as readonly string[];
+  for (const named of findNamed(site, names, ['requestModifier', 'responseModifier'])) {
     const { entry } = named;
     const config = wholeConfig(site, named);
     const time = new SyncTime(site, 'modifier', entry.name);
-    if (entry.requestModifier) {
-      requests.push({ made: make<RequestModifier>(site, 'requestModifier', named, config, asFunction), time });
-    }
-    if (entry.responseModifier) {
-      responses.push({ made: make(site, 'responseModifier', named, config, asResponseModifier), time });
-    }
+    const add = (kind: Kind, wraps: Wrap<PipeRequest>[], stage: () => Wrap<PipeRequest>): void => {
+      if (!entry[kind]) return;
+      wraps.push(contained(site, kind, named, (): Attachment => ({ [phase]: stage() }))[phase]!);
+    };
+    add('requestModifier', requests, () =>
+      modifyingRequest({ made: make<RequestModifier>(site, 'requestModifier', named, config, asFunction), time }),
+    );
+    add('responseModifier', responses, () =>
+      modifyingReply({ made: make(site, 'responseModifier', named, config, asResponseModifier), time }, raw),
+    );
   }
   site.log.debug(`Adding ${requests.length} request and ${responses.length} response modifiers`);
   if (requests.length + responses.length === 0) return {};
   return {
-    wrap: modifying({ requests, responses, raw, log: site.log }),
-    traits: {
-      ...(responses.length > 0 && { readsData: 'optional' as const }),
-      offers: requests.length > 0 ? [anyHeader] : [],
-    },
+    // What a modifier refuses is no response that others modify.
+    [phase]: joined([...requests, ...responses.toReversed()]),
+    ...(responses.length > 0 && { readsData: 'optional' }),
+    offers: requests.length > 0 ? [anyHeader] : [],
   };
 }

@@ -8,7 +8,8 @@ const counters = { name: 'counters', isOneServer: true, run: async () => [0, 0] 
 
 /** What the examples of a component need of others, and of the component itself at the service. */
 export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
-  const site = { takeAll: () => [], defer() {}, warm() {} } as unknown as Site<undefined>;
+  const contain = (_place: object, attach: () => object) => attach();
+  const site = { takeAll: () => [], defer() {}, warm() {}, contain } as unknown as Site<undefined>;
   const { offers = [] } = exampleModule.always!(site);
   const takes = plugin.takes ?? [];
   const redis = offer(redisConnections, new Map([['counters', counters]]));

@@ -10,10 +10,11 @@ export interface ModuleElement {
   readonly [field: string]: unknown;
 }
 
-/** A plugin of what a file exports as `plugin`. */
+/** A plugin of what a file exports as `plugin`, as if it was loaded from there. */
 export function moduleOf(elements: ModuleElement | readonly ModuleElement[], file = '/plugins/test.js'): Plugin {
   const list = [elements].flat() as readonly ModuleElement[];
-  return adapt({ plugin: list.map((element) => ({ apiVersion: 1, ...element })) }, file)!;
+  const plugin = adapt({ plugin: list.map((element) => ({ apiVersion: 1, ...element })) }, file)!;
+  return { ...plugin, source: { file, hash: 'one', files: [file] } };
 }
 
 /** A gateway with such modules. */

@@ -29,11 +29,11 @@ export const listPlugins: Command = {
     try {
       return await withTools({ ...context, plugins: values.plugins }, async ({ registryOf }) => {
         const registry = await registryOf(file === undefined ? {} : (await readDocument(file)).data);
-        await registry.load(registry.namespaces);
+        await registry.load([...registry.namespaces, ...(registry.catalogue.always ?? [])]);
         const plugins = registry.namespaces
           .map((namespace) => registry.plugin(namespace)!)
           .filter(({ source }) => values.all || source !== undefined);
-        const shown = [...new Set(plugins)].map(viewOf);
+        const shown = [...new Set(plugins), ...registry.unnamed].flatMap(viewsOf);
         const rows = shown.map(({ name, kinds, file: from, hash }) => [
           name,
           kinds.join(', '),
@@ -62,16 +62,18 @@ interface View {
   readonly hash: string | null;
 }
 
-function viewOf({ name, places = [], encodings, discoveries, source }: Plugin): View {
+/** A plugin, or each of the handlers that it brings. */
+function viewsOf({ name, places = [], encodings, discoveries, handlers, source }: Plugin): View[] {
   const kinds = [
     ...places.map(({ at }) => at),
     ...(encodings ? ['encoding'] : []),
     ...(discoveries ? ['discovery'] : []),
+    ...(handlers ? ['handler'] : []),
   ];
-  return {
-    name,
+  return (handlers ?? [name]).map((each) => ({
+    name: each,
     kinds,
     file: source ? relative(process.cwd(), source.file) : null,
     hash: source ? source.hash.slice(0, 12) : null,
-  };
+  }));
 }

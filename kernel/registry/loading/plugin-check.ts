@@ -6,6 +6,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   name: true,
   contract: true,
   source: true,
+  handlers: true,
   keeps: true,
   description: true,
   places: true,

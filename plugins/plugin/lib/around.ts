@@ -1,4 +1,4 @@
-import { type Call, discard, type Log, type PipeRequest, type Reply, type Step, type Wrap } from '#contract';
+import { type Call, discard, type PipeRequest, type Reply, type Step, type Wrap } from '#contract';
 import { Context } from './context.ts';
 import { failedBy, isFailure, NextFailed, noAnswer } from './failure.ts';
 import type { Made } from './make.ts';
@@ -19,7 +19,6 @@ export type MiddlewareHandler = (context: Context, request: PluginRequest, next:
 export interface MiddlewareStance {
   /** Bytes pass undecoded. */
   readonly raw: boolean;
-  readonly log: Log;
   readonly time: SyncTime;
 }
 
@@ -57,15 +56,24 @@ class MiddlewareCall {
 
   async run(): Promise<Reply> {
     const { handle, name } = this.#made;
-    const { time, raw, log } = this.#stance;
-    const what = `[PLUGIN: ${name}]`;
+    const { time, raw } = this.#stance;
     const context = new Context(this.#call, this.#request.client);
     try {
       const answer = await time.run(() => handle(context, this.#given, this.#goOn));
-      if (!isResponseLike(answer)) return this.#end(noAnswer(what, answer, log));
+      if (!isResponseLike(answer)) throw noAnswer(answer);
       return this.#end(toReply(answer, raw, this.#call));
     } catch (error) {
-      return this.#end(failedBy(error, what, log));
+      return this.#failed(error, name);
+    }
+  }
+
+  #failed(error: unknown, name: string): Reply {
+    try {
+      return this.#end(failedBy(error, name));
+    } catch (fault) {
+      // What came from inside may still become the answer.
+      this.#call.onEnd(() => this.#end(null));
+      throw fault;
     }
   }
 
@@ -89,13 +97,14 @@ class MiddlewareCall {
   }
 
   /** Nobody wants what came from inside and is no part of the answer. */
-  #end(reply: Reply): Reply {
+  #end<R extends Reply | null>(reply: R): R {
     this.#isOver = true;
     for (const response of this.#responses) {
       const inner = PluginResponse.replyOf(response);
       const stream = PluginResponse.fieldOf(response)?.stream;
-      if (stream) this.#call.onEnd(() => stream.destroy());
-      else if (inner.body !== reply.body) discard(inner.body);
+      if (stream && !reply) stream.destroy();
+      else if (stream) this.#call.onEnd(() => stream.destroy());
+      else if (!reply || inner.body !== reply.body) discard(inner.body);
     }
     return reply;
   }

@@ -1,12 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
-  BackendError,
   type Call,
   CallError,
   discard,
-  type Log,
+  HandlerError,
   type PipeRequest,
-  Reply,
+  type Reply,
   type Step,
   type Wrap,
 } from '#contract';
@@ -35,8 +34,8 @@ export async function defaultClient(input: string | URL | Request, init?: Reques
 }
 
 /** Puts a handler in the place of the HTTP client. */
-export function replacingClient(made: Made<ClientHandler>, time: SyncTime, log: Log): Wrap<PipeRequest> {
-  return (next) => (request, call) => new ClientCall(next, request, call).run(made, time, log);
+export function replacingClient(made: Made<ClientHandler>, time: SyncTime): Wrap<PipeRequest> {
+  return (next) => (request, call) => new ClientCall(next, request, call).run(made, time);
 }
 
 /** One call of a backend through a handler. */
@@ -54,8 +53,7 @@ class ClientCall {
     this.#call = call;
   }
 
-  async run({ name, handle }: Made<ClientHandler>, time: SyncTime, log: Log): Promise<Reply> {
-    const what = `[PLUGIN: ${name}]`;
+  async run({ name, handle }: Made<ClientHandler>, time: SyncTime): Promise<Reply> {
     try {
       const asked = this.#makeRequest();
       this.#asked = asked;
@@ -63,11 +61,11 @@ class ClientCall {
       const given = await calls.run(this, () => time.run(() => handle(asked, context)));
       return this.#end(this.#responses.take(given));
     } catch (error) {
-      if (error instanceof NoResponse) return this.#end(noAnswer(what, error.given, log));
-      if (error instanceof CallError) return this.#end(failedBy(error, what, log));
-      log.error(() => `${what}: ${error instanceof Error ? error.stack : String(error)}`);
-      const message = error instanceof Error ? error.message : String(error);
-      return this.#end(Reply.failed(new BackendError('PLUGIN_ERROR', message, { cause: error })));
+      if (error instanceof CallError) return this.#end(failedBy(error, name));
+      // What came from inside may still become the answer.
+      this.#call.onEnd(() => this.#end(null));
+      if (error instanceof NoResponse) throw noAnswer(error.given);
+      throw new HandlerError('PLUGIN_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
     }
   }
 
@@ -96,9 +94,9 @@ class ClientCall {
     return gatewayRequest(origin + target, { method, headers, body }, this.#call);
   }
 
-  #end(reply: Reply): Reply {
+  #end<R extends Reply | null>(reply: R): R {
     this.#isOver = true;
-    for (const rest of this.#responses.rest()) if (rest.body !== reply.body) discard(rest.body);
+    for (const rest of this.#responses.rest()) if (rest.body !== reply?.body) discard(rest.body);
     return reply;
   }
 }

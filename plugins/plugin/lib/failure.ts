@@ -1,4 +1,4 @@
-import { CallError, type Log, Reply } from '#contract';
+import { CallError, HandlerError, Reply } from '#contract';
 
 /** What code inside has answered instead of a response: it goes on as it is where nobody catches it. */
 export class NextFailed extends CallError {
@@ -21,35 +21,33 @@ export function isFailure(reply: Reply): boolean {
 }
 
 /**
- * What a handler has thrown, as the answer. A status, a body and its type are those of the error; without a status it is a
- * mistake of the handler's, which is logged.
+ * What a handler has thrown, as the answer: a status, a body and its type are those of the error.
+ * @throws HandlerError for an error without a status, which is a mistake of the handler's.
  */
-export function failedBy(error: unknown, what: string, log: Log): Reply {
+export function failedBy(error: unknown, name: string): Reply {
   if (error instanceof NextFailed) return error.reply;
+  if (error instanceof HandlerError) throw error;
   if (error instanceof CallError) return Reply.failed(error);
   const { statusCode, message, body, encoding } = (typeof error === 'object' && error !== null ? error : {}) as Record<
     string,
     unknown
   >;
   const isStatus = Number.isInteger(statusCode) && (statusCode as number) >= 200 && (statusCode as number) <= 599;
-  if (!isStatus) log.error(() => `${what}: ${error instanceof Error ? error.stack : String(error)}`);
-  const status = isStatus ? (statusCode as number) : 500;
-  const text = typeof message === 'string' && message !== '' ? message : typeof error === 'string' ? error : what;
+  const text = typeof message === 'string' && message !== '' ? message : typeof error === 'string' ? error : name;
   const shown = typeof body === 'string' || body instanceof Uint8Array ? body : undefined;
-  return Reply.failed(
-    new CallError('PLUGIN_ERROR', text, {
-      view: {
-        status,
-        ...(shown !== undefined && { body: shown }),
-        ...(typeof encoding === 'string' && encoding !== '' && { contentType: encoding }),
-      },
-      cause: error,
-    }),
-  );
+  const view = {
+    status: isStatus ? (statusCode as number) : 500,
+    ...(shown !== undefined && { body: shown }),
+    ...(typeof encoding === 'string' && encoding !== '' && { contentType: encoding }),
+  };
+  if (!isStatus) throw new HandlerError('PLUGIN_ERROR', text, { view, cause: error });
+  return Reply.failed(new CallError('PLUGIN_ERROR', text, { view, cause: error }));
 }
 
 /** A handler has answered with something that is no answer. */
-export function noAnswer(what: string, given: unknown, log: Log): Reply {
-  log.error(`${what}: unknown response type ${given === null ? 'null' : typeof given}`);
-  return Reply.failed(new CallError('PLUGIN_RESPONSE', 'unknown response type'));
+export function noAnswer(given: unknown): HandlerError {
+  const type = given === null ? 'null' : typeof given;
+  return new HandlerError('PLUGIN_RESPONSE', 'unknown response type', {
+    cause: new TypeError(`unknown response type: ${type}`),
+  });
 }

@@ -1,4 +1,4 @@
-import { type Data, definePort, type Port } from '#contract';
+import { type Data, definePort, type Port, type Site } from '#contract';
 import type { Host } from './host.ts';
 
 /** What a module brings: where in a request its code runs. */
@@ -30,5 +30,11 @@ export interface Handlers extends Readonly<Partial<Record<Kind, Factory>>> {
   readonly checkSettings?: CheckSettings | undefined;
 }
 
+/** What a module offers at one configuration. */
+export interface OfferedHandlers extends Handlers {
+  /** As of the module's own site: faults of what is attached are those of the module. */
+  readonly contain: Site<unknown>['contain'];
+}
+
 /** Where modules written for the compatible product's extension points offer what they bring. */
-export const handlers: Port<Handlers> = definePort('plugin handlers');
+export const handlers: Port<OfferedHandlers> = definePort('plugin handlers');

@@ -1,4 +1,4 @@
-import type { ConfigError } from '#contract';
+import type { ConfigError, Wrap } from '#contract';
 import type { Factory, Kind } from './handlers.ts';
 import { kindNames } from './handlers.ts';
 import { type Host, type HostSite, hostFor } from './host.ts';
@@ -8,6 +8,20 @@ import type { Named } from './place.ts';
 export interface Made<Handler> {
   readonly name: string;
   readonly handle: Handler;
+}
+
+/**
+ * What a handler attaches at a place, in the name of the module that brings it.
+ * @param attach makes the handler, and what stands in the pipe for it.
+ */
+export function contained<Attachment extends object>(
+  site: HostSite,
+  kind: Kind,
+  { entry, pointer }: Named,
+  attach: () => Attachment,
+): Attachment {
+  const { name, contain } = entry;
+  return contain({ name, kind, pointer: site.pointer + pointer, endpoint: site.endpoint }, attach);
 }
 
 /**
@@ -53,6 +67,11 @@ export function make<Handler>(
     made.handle = await soon(settled, signal, () => refusal('its factory has not come to an end'));
   });
   return made as Made<Handler>;
+}
+
+/** Wraps of several handlers as one, the first outermost. */
+export function joined<R>(wraps: readonly Wrap<R>[]): Wrap<R> {
+  return (next) => wraps.reduceRight((inner, wrap) => wrap(inner), next);
 }
 
 /** A handler that is a function. */

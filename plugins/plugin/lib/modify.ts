@@ -1,4 +1,4 @@
-import { type Call, discard, type Log, type PipeRequest, type Reply, type Wrap } from '#contract';
+import { before, type Call, discard, type PipeRequest, type Reply, type Wrap } from '#contract';
 import { Context } from './context.ts';
 import { failedBy, isFailure } from './failure.ts';
 import type { Made } from './make.ts';
@@ -40,81 +40,70 @@ export function asResponseModifier(given: unknown): ResponseModifier | undefined
     : undefined;
 }
 
-/** The modifiers of one place, each side in order. */
-export interface Modifiers {
-  readonly requests: readonly Timed<RequestModifier>[];
-  readonly responses: readonly Timed<ResponseModifier>[];
-  /** Bytes pass undecoded. */
-  readonly raw: boolean;
-  readonly log: Log;
+/** A modifier of requests as a stage of the pipe. */
+export function modifyingRequest({ made, time }: Timed<RequestModifier>): Wrap<PipeRequest> {
+  const { name } = made;
+  return before((request, call) => {
+    const given = new PluginRequest(request);
+    const write = (result: unknown): void => writeRequest(isRequestLike(result) ? result : given, given, request, call);
+    const context = new Context(call, request.client);
+    try {
+      const result = time.run(() => made.handle(given, context));
+      if (result instanceof Promise) return result.then(write).catch((error: unknown) => failedBy(error, name));
+      return write(result);
+    } catch (error) {
+      return failedBy(error, name);
+    }
+  });
 }
 
-/** Modifiers as a stage of the pipe. */
-export function modifying(modifiers: Modifiers): Wrap<PipeRequest> {
-  const { requests, responses } = modifiers;
-  return (next) => async (request, call) => {
-    const context = new Context(call, request.client);
-    if (requests.length > 0) {
-      const refusal = await modifyRequest(modifiers, request, call, context);
-      if (refusal) return refusal;
-    }
-    const reply = await next(request, call);
-    return responses.length > 0 ? modifyReply(modifiers, reply, request, call, context) : reply;
+/** A modifier of responses as a stage of the pipe. @param raw bytes pass undecoded. */
+export function modifyingReply(modifier: Timed<ResponseModifier>, raw: boolean): Wrap<PipeRequest> {
+  return (next) => (request, call) => {
+    const reply = next(request, call);
+    return reply instanceof Promise
+      ? reply.then((settled) => modifyReply(modifier, raw, settled, request, call))
+      : modifyReply(modifier, raw, reply, request, call);
   };
 }
 
-/** @returns what a modifier has refused the request with. */
-async function modifyRequest(
-  { requests, log }: Modifiers,
+async function modifyReply(
+  { made, time }: Timed<ResponseModifier>,
+  raw: boolean,
+  reply: Reply,
   request: PipeRequest,
   call: Call,
-  context: Context,
-): Promise<Reply | undefined> {
-  let given = new PluginRequest(request);
-  for (const { made, time } of requests) {
-    try {
-      const pending = time.run(() => made.handle(given, context));
-      const result = pending instanceof Promise ? await pending : pending;
-      const chosen = isRequestLike(result) ? result : given;
-      writeRequest(chosen, given, request, call);
-      if (chosen !== given) given = new PluginRequest(request);
-    } catch (error) {
-      return failedBy(error, `[PLUGIN: ${made.name}]`, log);
+): Promise<Reply> {
+  const { handle, name } = made;
+  const failure = failureOf(reply);
+  try {
+    const context = new Context(call, request.client);
+    if (failure) {
+      await time.run(() => handle.onError?.(failure, context));
+      return reply;
     }
+    if (!handle.modify || reply.skipped) return reply;
+    const given = new ModifiedResponse(reply, request, context);
+    const pending = time.run(() => handle.modify!(given, context));
+    const result = pending instanceof Promise ? await pending : pending;
+    const changed = toReply(isResponseLike(result) ? result : given, raw, call);
+    if (changed !== reply && changed.body !== reply.body && !PluginResponse.fieldOf(given)?.stream) discard(reply.body);
+    return changed;
+  } catch (error) {
+    const failed = answerTo(error, name, reply, call);
+    discard(reply.body);
+    return failed;
   }
-  return undefined;
 }
 
-async function modifyReply(
-  { responses, raw, log }: Modifiers,
-  first: Reply,
-  request: PipeRequest,
-  call: Call,
-  context: Context,
-): Promise<Reply> {
-  let reply = first;
-  const failure = failureOf(reply);
-  for (const { made, time } of responses) {
-    const { handle } = made;
-    try {
-      if (failure) {
-        await time.run(() => handle.onError?.(failure, context));
-        continue;
-      }
-      if (!handle.modify || reply.skipped) continue;
-      const given = new ModifiedResponse(reply, request, context);
-      const pending = time.run(() => handle.modify!(given, context));
-      const result = pending instanceof Promise ? await pending : pending;
-      const changed = toReply(isResponseLike(result) ? result : given, raw, call);
-      if (changed !== reply && changed.body !== reply.body && !PluginResponse.fieldOf(given)?.stream)
-        discard(reply.body);
-      reply = changed;
-    } catch (error) {
-      discard(reply.body);
-      return failedBy(error, `[PLUGIN: ${made.name}]`, log);
-    }
+/** @throws HandlerError; the reply may still become the answer. */
+function answerTo(error: unknown, name: string, reply: Reply, call: Call): Reply {
+  try {
+    return failedBy(error, name);
+  } catch (fault) {
+    call.onEnd(() => discard(reply.body));
+    throw fault;
   }
-  return reply;
 }
 
 function failureOf(reply: Reply): Failure | null {

@@ -1,11 +1,11 @@
 import { copyData, type Data, type DataObject, findNear, isObject, setKey } from '#contract';
 import { refuseBuiltIn } from './built-ins.ts';
-import { type Handlers, handlers, type Kind, kindNames } from './handlers.ts';
+import { type Handlers, handlers, type Kind, kindNames, type OfferedHandlers } from './handlers.ts';
 import type { HostSite } from './host.ts';
 
 /** A name of a configuration and what brings it. */
 export interface Named {
-  readonly entry: Handlers;
+  readonly entry: OfferedHandlers;
   /** Of the name, relative to the configuration. */
   readonly pointer: string;
   /** What stands under the name, with defaults; undefined for nothing. */
@@ -39,7 +39,7 @@ function unknownName(
   site: NamingSite,
   name: string,
   kinds: readonly Kind[],
-  known: readonly Handlers[],
+  known: readonly OfferedHandlers[],
   pointer: string,
 ): Error {
   const builtIn = refuseBuiltIn(site, name, kinds, pointer);
@@ -60,7 +60,7 @@ function unknownName(
 }
 
 /** Settings that nobody reads: their name is not listed. */
-function warnOfUnused(site: NamingSite, names: readonly string[], known: readonly Handlers[]): void {
+function warnOfUnused(site: NamingSite, names: readonly string[], known: readonly OfferedHandlers[]): void {
   for (const key of Object.keys(site.config)) {
     if (names.includes(key) || !isObject(site.config[key]) || !known.some(({ name }) => name === key)) continue;
     site.warn('PLUGIN_UNUSED', `/${key}`, `"${key}" is not in "name": its settings have no effect`, {

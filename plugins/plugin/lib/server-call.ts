@@ -3,21 +3,24 @@ import {
   type Call,
   CallError,
   type ClientRequest,
+  defineSlot,
   discard,
   type Encoding,
+  HandlerError,
   hasKeys,
-  type Log,
   printJson,
   type RawMessages,
   Reply,
   type RequestChanges,
   refuse,
+  type Slot,
   type Step,
   servedSlot,
   toCallError,
   type Wrap,
 } from '#contract';
 import { stateOf } from './context.ts';
+import { noAnswer } from './failure.ts';
 import { bodyOfMessage } from './fetch-bodies.ts';
 import { takeHeaders } from './fetch-headers.ts';
 import { gatewayRequest } from './fetch-request.ts';
@@ -43,12 +46,6 @@ export type ServerNext = (request?: Request) => Promise<Response>;
 /** Runs around everything that is answered. */
 export type ServerHandler = (request: ServerRequest, next: ServerNext) => Response | Promise<Response>;
 
-/** A handler, and what measures it. */
-export interface ServerStage {
-  readonly made: Made<ServerHandler>;
-  readonly time: SyncTime;
-}
-
 const calls = new AsyncLocalStorage<ServerCall>();
 
 /** The client's address, after the trusted-proxy rule. @throws Error outside of a request. */
@@ -58,20 +55,22 @@ export function clientIp(): string {
   return call.client.ip;
 }
 
-/** How handlers stand around everything. */
+/** How a handler stands around everything. */
 export interface ServerStance {
-  /** Innermost first. */
-  readonly stages: readonly ServerStage[];
-  readonly log: Log;
+  readonly made: Made<ServerHandler>;
+  readonly time: SyncTime;
   readonly encoding: (name: string) => Encoding | undefined;
 }
 
-/** Handlers around everything that is answered. */
+/** A handler around everything that is answered. */
 export function aroundService(stance: ServerStance): Wrap<ClientRequest> {
   return (next) => (client, call) => new ServerCall(stance, next, client, call).run();
 }
 
-/** One request on its way through the handlers. */
+/** As the client wrote it: what the outermost handler gets. */
+const originalPath: Slot<string> = defineSlot('original path');
+
+/** One request on its way through a handler. */
 class ServerCall {
   readonly client: ClientRequest;
   readonly #stance: ServerStance;
@@ -79,6 +78,7 @@ class ServerCall {
   readonly #call: Call;
   readonly #responses = new Responses();
   #asked: ServerRequest | null = null;
+  #wentOn = false;
   /** What the gateway has answered last. */
   #inner: Reply | null = null;
 
@@ -94,47 +94,33 @@ class ServerCall {
     // A method that no request of `fetch` can have is none of an endpoint's.
     if (!asked) return refuse(405);
     this.#asked = asked;
-    const { stages } = this.#stance;
-    const response = await calls.run(this, () => this.#through(stages.length - 1, asked));
-    const reply = this.#responses.take(response);
-    for (const rest of this.#responses.rest()) discard(rest.body);
-    if (reply !== this.#inner && reply.body !== null) reply.complete = this.#inner?.complete ?? null;
-    return reply;
-  }
-
-  /** Runs the handler of a position, and those inside it. Never fails: what a handler throws is an answer. */
-  async #through(at: number, given: Request): Promise<Response> {
-    if (at < 0) return this.#send(given);
-    const { made, time } = this.#stance.stages[at]!;
-    let isHandled = true;
-    const next: ServerNext = (inner = given) => {
-      isHandled = false;
-      return elsewhere(() => this.#through(at - 1, inner));
-    };
+    const { made, time } = this.#stance;
     try {
-      const response = await time.run(() => made.handle(given as ServerRequest, next));
-      if (isHandled) this.#call.set(servedSlot, { ...this.#call.get(servedSlot), handledBy: made.name });
-      return this.#checked(response);
+      const response = await calls.run(this, () => time.run(() => made.handle(asked, this.#goOn)));
+      if (!this.#wentOn) this.#call.set(servedSlot, { ...this.#call.get(servedSlot), handledBy: made.name });
+      const reply = this.#responses.take(response);
+      this.#drop();
+      if (reply !== this.#inner && reply.body !== null) reply.complete = this.#inner?.complete ?? null;
+      return reply;
     } catch (error) {
-      return this.#responses.add(this.#failed(error, made.name));
+      // What came from inside may still become the answer.
+      this.#call.onEnd(() => this.#drop());
+      if (error instanceof CallError) throw error;
+      if (error instanceof NoResponse) throw noAnswer(error.given);
+      throw new HandlerError('PLUGIN_ERROR', '', { cause: error });
     }
   }
 
-  /** @throws NoResponse */
-  #checked(response: Response): Response {
-    if (response === null || typeof response !== 'object' || !('headers' in response)) throw new NoResponse(response);
-    if (response.status === 0 || response.bodyUsed) throw new TypeError('the response has no status, or was read');
-    return response;
-  }
-
-  #failed(error: unknown, name: string): Reply {
-    if (error instanceof CallError) return Reply.failed(error);
-    const detail = error instanceof Error ? error.stack : String(error);
-    this.#stance.log.error(() => `[PLUGIN: ${name}]: ${detail}`);
-    return refuse(500);
+  #drop(): void {
+    for (const rest of this.#responses.rest()) discard(rest.body);
   }
 
   /** Goes on into the gateway. */
+  readonly #goOn: ServerNext = (given = this.#asked!) => {
+    this.#wentOn = true;
+    return elsewhere(() => this.#send(given));
+  };
+
   async #send(given: Request): Promise<Response> {
     const request = this.#changed(given);
     const reply = await this.#next(request, this.#call);
@@ -174,9 +160,11 @@ class ServerCall {
     const scheme = secure ? 'https' : 'http';
     const target = `${path.startsWith('/') ? '' : '/'}${path}${search === '' ? '' : `?${search}`}`;
     const call = this.#call;
+    const original = call.get(originalPath) ?? path;
+    if (original === path) call.set(originalPath, path);
     const fields: ServerFields = {
       raw,
-      originalPath: path,
+      originalPath: original,
       get state() {
         return stateOf(call);
       },

@@ -99,7 +99,9 @@ describe('HTTP clients of modules', () => {
     });
     const { status, completed } = await ask();
     deepEqual([status, completed], [200, 'false']);
-    ok(sinks.lines.some((line) => /ERROR.*\[PLUGIN: own\]: Error: no luck/.test(line)));
+    ok(
+      sinks.lines.some((line) => /ERROR.*\[PLUGIN: own\] hook "httpClient" of .* failed.*: Error: no luck/.test(line)),
+    );
   });
 
   it('streams what it answers as it comes', async () => {

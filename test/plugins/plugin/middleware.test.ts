@@ -119,7 +119,11 @@ describe('middleware of modules', () => {
       },
     });
     deepEqual([(await ask()).status, (await ask()).body], [500, '']);
-    ok(sinks.lines.some((line) => /ERROR.*\[PLUGIN: broken\]: Error: no luck/.test(line)));
+    ok(
+      sinks.lines.some((line) =>
+        /ERROR.*\[PLUGIN: broken\] hook "middleware" of .* failed.*: Error: no luck/.test(line),
+      ),
+    );
   });
 
   for (const [what, status] of [
