@@ -1,5 +1,5 @@
 import type { HookGuard } from './hook-guard.ts';
-import { HOOK, marks, STEP } from './marks.ts';
+import { beginHook, endHook } from './marks.ts';
 import { isThenable } from './reply-state.ts';
 
 export interface ContainedCallOptions<Args extends readonly unknown[], Value> {
@@ -25,9 +25,7 @@ export function containedCall<Args extends readonly unknown[], Value>(
       if (instead) return instead(...args);
       throw guard.suspended;
     }
-    const outer = marks[HOOK]!;
-    marks[HOOK] = number;
-    marks[STEP]! += 1;
+    const outer = beginHook(number);
     let failure: unknown;
     try {
       const value = hook(...args);
@@ -43,8 +41,7 @@ export function containedCall<Args extends readonly unknown[], Value>(
       if (mayThrow) throw error;
       failure = guard.judge(error);
     } finally {
-      marks[HOOK] = outer;
-      marks[STEP]! += 1;
+      endHook(outer);
     }
     if (instead) return instead(...args);
     throw failure;

@@ -1,6 +1,6 @@
 import type { KoaMiddleware } from '#contract';
 import { type HookGuard, noteOfOthers } from './hook-guard.ts';
-import { HOOK, marks, STEP } from './marks.ts';
+import { beginHook } from './marks.ts';
 
 /** Koa middleware, contained. Its way of refusing, `context.throw(403)`, is no fault. */
 export function containedMiddleware(middleware: KoaMiddleware, guard: HookGuard): KoaMiddleware {
@@ -14,24 +14,20 @@ export function containedMiddleware(middleware: KoaMiddleware, guard: HookGuard)
     }
     let inner: Promise<void> | null = null;
     const goOn = (): Promise<void> => {
-      marks[HOOK] = 0;
-      marks[STEP]! += 1;
+      beginHook(0);
       inner = next();
       inner.catch(noteOfOthers);
-      marks[HOOK] = number;
-      marks[STEP]! += 1;
+      beginHook(number);
       return inner;
     };
     try {
-      marks[HOOK] = number;
-      marks[STEP]! += 1;
+      beginHook(number);
       const running = middleware(context, goOn);
-      marks[HOOK] = 0;
-      marks[STEP]! += 1;
+      beginHook(0);
       await running;
       guard.passed();
     } catch (error) {
-      marks[HOOK] = 0;
+      beginHook(0);
       if (isRefusal(error)) throw error;
       const failure = guard.judge(error);
       if (!skips || failure.code !== 'PLUGIN_FAULT') throw failure.code === 'PLUGIN_FAULT' ? failure : error;

@@ -1,15 +1,20 @@
-import { type AfterHook, after, type Wrap } from '#contract';
-import { afterHook } from '../contract/internal.ts';
+import { type AfterHook, after, type Call, type CallError, Reply, type Step, type Wrap } from '#contract';
+import { afterHook, type BeforeHook, beforeHook } from '../contract/internal.ts';
+import { waitsFor } from './held-calls.ts';
 import type { HookGuard } from './hook-guard.ts';
-import { HOOK, marks, STEP } from './marks.ts';
-import { leaving, refusing } from './refusing-step.ts';
-import { isThenable, ReplyState } from './reply-state.ts';
+import { beginHook, endHook } from './marks.ts';
+import { PluginFault } from './plugin-fault.ts';
+import { asSafeAs, leaving, refusing } from './refusing-step.ts';
+import { isReply, isThenable, ReplyState } from './reply-state.ts';
+import { RequestState } from './request-state.ts';
 import { skipping } from './skipping-step.ts';
 
 /** A wrap whose faults concern its own requests only. Folded once, like any other. */
 export function containedWrap<R extends object>(wrap: Wrap<R>, guard: HookGuard): Wrap<R> {
-  const hook = afterHook(wrap);
-  if (hook) return after(containedAfter(hook, guard));
+  const looksLast = afterHook(wrap);
+  if (looksLast) return after(containedAfter(looksLast, guard));
+  const looksFirst = beforeHook(wrap);
+  if (looksFirst) return (next) => asSafeAs(next, containedBefore(looksFirst, next, guard));
   return (next) => (guard.skips ? skipping(wrap, next, guard) : refusing(wrap(leaving(next, guard)), guard));
 }
 
@@ -27,19 +32,53 @@ function containedAfter<R>(hook: AfterHook<R>, guard: HookGuard): AfterHook<R> {
       const failure = guard.judge(error);
       if (!before?.restore()) throw failure;
     };
-    const outer = marks[HOOK]!;
-    marks[HOOK] = number;
-    marks[STEP]! += 1;
+    const outer = beginHook(number);
     let pending: void | Promise<void>;
     try {
       pending = hook(reply, request, call);
     } catch (error) {
       return fail(error);
     } finally {
-      marks[HOOK] = outer;
-      marks[STEP]! += 1;
+      endHook(outer);
     }
-    if (isThenable(pending)) return Promise.resolve(pending).then(settle, fail);
-    settle();
+    if (!isThenable(pending)) return settle();
+    const promise = Promise.resolve(pending);
+    waitsFor(guard, promise, call);
+    return promise.then(settle, fail);
+  };
+}
+
+/** A hook that looks at the request: what stands inside is called when it has ended. */
+function containedBefore<R extends object>(hook: BeforeHook<R>, next: Step<R>, guard: HookGuard): Step<R> {
+  const { record, number, skips } = guard;
+  const goOn = (result: Reply | undefined | void, before: RequestState | null, request: R, call: Call) => {
+    const isSound = result === undefined || result === null || isReply(result);
+    if (!isSound) return refuse(guard.wrongType(result, 'a Reply or nothing'), before, request, call);
+    guard.passed();
+    return result ?? next(request, call);
+  };
+  const refuse = (failure: CallError, before: RequestState | null, request: R, call: Call) =>
+    failure instanceof PluginFault && before?.restore() ? next(request, call) : Reply.failed(failure);
+  return (request, call) => {
+    if (record.suspension !== null) return skips ? next(request, call) : Reply.failed(guard.suspended);
+    const before = skips ? new RequestState(request) : null;
+    const outer = beginHook(number);
+    let result: ReturnType<BeforeHook<R>>;
+    let failure: CallError | null = null;
+    try {
+      result = hook(request, call);
+    } catch (error) {
+      failure = guard.judge(error);
+    } finally {
+      endHook(outer);
+    }
+    if (failure) return refuse(failure, before, request, call);
+    if (!isThenable(result)) return goOn(result, before, request, call);
+    const promise = Promise.resolve(result);
+    waitsFor(guard, promise, call);
+    return promise.then(
+      (settled) => goOn(settled, before, request, call),
+      (error) => refuse(guard.judge(error), before, request, call),
+    );
   };
 }

@@ -55,7 +55,7 @@ export class HookGuard implements FaultSite {
   /** What the hook threw, as the error of the call: what is not meant for the caller is counted as a fault. */
   judge(error: unknown): CallError {
     if (isExpected(error)) return toCallError(error);
-    return error instanceof HandlerError ? this.fault(error.cause ?? error, error) : this.fault(error);
+    return isOfHandler(error) ? this.fault(error.cause ?? error, error) : this.fault(error);
   }
 
   /** Counts a fault of the hook. @param shown what the client is told. */
@@ -86,6 +86,15 @@ function isExpected(error: unknown): boolean {
     const isOfOthers = typeof error === 'object' && error !== null && ofOthers.has(error);
     if (isOfOthers) return true;
     return (error instanceof CallError && !(error instanceof HandlerError)) || isAbort(error);
+  } catch {
+    return false;
+  }
+}
+
+/** Never throws, whatever was thrown. */
+function isOfHandler(error: unknown): error is HandlerError {
+  try {
+    return error instanceof HandlerError;
   } catch {
     return false;
   }

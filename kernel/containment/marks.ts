@@ -11,6 +11,19 @@ export const STEP = 1;
 /** Grows for as long as the event loop turns. */
 export const BEAT = 2;
 
+/** The hook of a number runs from now on. @returns what ran until then, for `endHook`. */
+export function beginHook(number: number): number {
+  const outer = marks[HOOK]!;
+  marks[HOOK] = number;
+  marks[STEP]! += 1;
+  return outer;
+}
+
+export function endHook(outer: number): void {
+  marks[HOOK] = outer;
+  marks[STEP]! += 1;
+}
+
 /** What a hook is called in the log. */
 export interface HookLabel {
   readonly plugin: string;

@@ -1,29 +1,31 @@
 import { Reply, type Step } from '#contract';
+import { waitsFor, waitsInside } from './held-calls.ts';
 import { type HookGuard, noteOfOthers } from './hook-guard.ts';
-import { HOOK, marks, STEP } from './marks.ts';
+import { beginHook, endHook } from './marks.ts';
 import { isReply, isThenable } from './reply-state.ts';
 
 /** Steps whose failures are replies: what they promise never fails. */
 const contained = new WeakSet<object>();
 
 /** What a hook wraps, which is not the hook's: neither its time nor what it throws. */
-export function leaving<R>(next: Step<R>, { number }: HookGuard): Step<R> {
+export function leaving<R>(next: Step<R>, guard: HookGuard): Step<R> {
+  const { number } = guard;
   const mayFail = !contained.has(next);
   // By this name the watchdog knows that what holds the loop is not the hook.
   return function leaveHook(request, call) {
-    marks[HOOK] = 0;
-    marks[STEP]! += 1;
+    beginHook(0);
     try {
       const reply = next(request, call);
+      if (!(reply instanceof Promise)) return reply;
+      waitsInside(guard, reply, call);
       // Also hears it where the hook does not wait: what is late then ends nothing.
-      if (mayFail && reply instanceof Promise) reply.then(undefined, noteOfOthers);
+      if (mayFail) reply.then(undefined, noteOfOthers);
       return reply;
     } catch (error) {
       noteOfOthers(error);
       throw error;
     } finally {
-      marks[HOOK] = number;
-      marks[STEP]! += 1;
+      endHook(number);
     }
   };
 }
@@ -39,20 +41,26 @@ export function refusing<R>(step: Step<R>, guard: HookGuard): Step<R> {
   const fail = (error: unknown): Reply => Reply.failed(guard.judge(error));
   const guarded: Step<R> = (request, call) => {
     if (record.suspension !== null) return Reply.failed(guard.suspended);
-    const outer = marks[HOOK]!;
-    marks[HOOK] = number;
-    marks[STEP]! += 1;
+    const outer = beginHook(number);
     let reply: Reply | Promise<Reply>;
     try {
       reply = step(request, call);
     } catch (error) {
       return fail(error);
     } finally {
-      marks[HOOK] = outer;
-      marks[STEP]! += 1;
+      endHook(outer);
     }
-    return isThenable(reply) ? Promise.resolve(reply).then(settle, fail) : settle(reply);
+    if (!isThenable(reply)) return settle(reply);
+    const pending = Promise.resolve<Reply>(reply);
+    waitsFor(guard, pending, call);
+    return pending.then(settle, fail);
   };
   contained.add(guarded);
   return guarded;
+}
+
+/** A step that fails only where the one inside does. */
+export function asSafeAs<R>(inside: Step<R>, step: Step<R>): Step<R> {
+  if (contained.has(inside)) contained.add(step);
+  return step;
 }

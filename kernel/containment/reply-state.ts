@@ -1,4 +1,4 @@
-import { ByteStream, Reply } from '#contract';
+import { ByteStream, type HeaderBag, Reply } from '#contract';
 
 export function isReply(value: unknown): value is Reply {
   return value instanceof Reply;
@@ -12,21 +12,46 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 /** A reply as it was. What is inside its data is not looked at: what was changed there stays so. */
 export class ReplyState {
   readonly #reply: Reply;
-  readonly #fields: Reply;
-  readonly #headers: string[];
+  readonly #status: number;
+  readonly #headers: HeaderBag;
+  readonly #list: string[];
+  readonly #data: Reply['data'];
+  readonly #body: Reply['body'];
+  readonly #complete: boolean | null;
+  readonly #skipped: boolean;
+  readonly #trailers: Reply['trailers'];
+  readonly #upgrade: Reply['upgrade'];
+  readonly #errors: Reply['errors'];
 
+  // Field by field: to copy an object of a class costs four times as much.
   constructor(reply: Reply) {
     this.#reply = reply;
-    this.#fields = Object.assign(new Reply(reply.status, reply.headers), reply);
-    this.#headers = reply.headers.list.slice();
+    this.#status = reply.status;
+    this.#headers = reply.headers;
+    this.#list = reply.headers.list.slice();
+    this.#data = reply.data;
+    this.#body = reply.body;
+    this.#complete = reply.complete;
+    this.#skipped = reply.skipped;
+    this.#trailers = reply.trailers;
+    this.#upgrade = reply.upgrade;
+    this.#errors = reply.errors;
   }
 
   /** Makes the reply what it was. @returns false when that cannot be done: somebody has taken its bytes. */
   restore(): boolean {
-    const { body } = this.#fields;
-    if (body instanceof ByteStream && body.isTaken) return false;
-    this.#fields.headers.assign(this.#headers);
-    Object.assign(this.#reply, this.#fields);
+    const reply = this.#reply;
+    if (this.#body instanceof ByteStream && this.#body.isTaken) return false;
+    this.#headers.assign(this.#list);
+    reply.status = this.#status;
+    reply.headers = this.#headers;
+    reply.data = this.#data;
+    reply.body = this.#body;
+    reply.complete = this.#complete;
+    reply.skipped = this.#skipped;
+    reply.trailers = this.#trailers;
+    reply.upgrade = this.#upgrade;
+    reply.errors = this.#errors;
     return true;
   }
 }

@@ -1,9 +1,11 @@
-import { type Call, type ClientRequest, PipeRequest, Reply, type Step, toCallError, type Wrap } from '#contract';
+import { type Call, Reply, type Step, toCallError, type Wrap } from '#contract';
+import { waitsFor } from './held-calls.ts';
 import type { HookGuard } from './hook-guard.ts';
-import { HOOK, marks, STEP } from './marks.ts';
+import { beginHook, endHook } from './marks.ts';
 import { PluginFault } from './plugin-fault.ts';
 import { leaving, refusing } from './refusing-step.ts';
 import { isReply, isThenable, ReplyState } from './reply-state.ts';
+import { RequestState } from './request-state.ts';
 
 /**
  * A wrap that is passed over where it fails. Before it has gone on, what it wraps gets the request as it was; afterwards the
@@ -12,12 +14,12 @@ import { isReply, isThenable, ReplyState } from './reply-state.ts';
  */
 export function skipping<R extends object>(wrap: Wrap<R>, next: Step<R>, guard: HookGuard): Step<R> {
   const { record, number } = guard;
-  /** Requests that are in the hook. */
-  const passes = new Map<Call, Pass<R>>();
+  const passes = new Passes<R>();
   const inside = leaving(next, guard);
   const step = wrap((request, call) => {
+    const pass = passes.of(call);
     const reply = inside(request, call);
-    passOf(passes, call)?.goneOn(reply);
+    pass?.goneOn(reply);
     return reply;
   });
   const refused = refusing(step, guard);
@@ -25,90 +27,108 @@ export function skipping<R extends object>(wrap: Wrap<R>, next: Step<R>, guard: 
     if (record.suspension !== null) return next(request, call);
     // One call twice in the hook at a time: whose answer is whose cannot be told.
     if (passes.has(call)) return refused(request, call);
-    const pass = new Pass(request);
-    passes.set(call, pass);
-    const settle = (reply: Reply): Reply | Promise<Reply> => {
-      if (!isReply(reply)) return fail(guard.wrongType(reply, 'a Reply'));
-      passes.delete(call);
-      guard.passed();
-      return reply;
-    };
-    const fail = (error: unknown): Reply | Promise<Reply> => {
-      passes.delete(call);
-      const failure = guard.judge(error);
-      const other = failure instanceof PluginFault ? pass.skip(next, request, call) : null;
-      return other ?? Reply.failed(failure);
-    };
-    const outer = marks[HOOK]!;
-    marks[HOOK] = number;
-    marks[STEP]! += 1;
+    const pass = new Pass(request, call, next, guard);
+    const outer = passes.current;
+    passes.current = pass;
+    const ran = beginHook(number);
     let reply: Reply | Promise<Reply>;
     try {
       reply = step(request, call);
     } catch (error) {
-      return fail(error);
+      return pass.fail(error);
     } finally {
-      marks[HOOK] = outer;
-      marks[STEP]! += 1;
+      passes.current = outer;
+      endHook(ran);
     }
-    return isThenable(reply) ? Promise.resolve<Reply>(reply).then(settle, fail) : settle(reply);
+    if (!isThenable(reply)) return pass.settle(reply);
+    passes.waiting.set(call, pass);
+    const pending = Promise.resolve<Reply>(reply);
+    waitsFor(guard, pending, call);
+    return pending.then(
+      (settled) => {
+        passes.waiting.delete(call);
+        return pass.settle(settled);
+      },
+      (error) => {
+        passes.waiting.delete(call);
+        return pass.fail(error);
+      },
+    );
   };
 }
 
-/** The request that a call is of, whether the hook went on with the call itself or with a part of it. */
-function passOf<R extends object>(passes: ReadonlyMap<Call, Pass<R>>, call: Call): Pass<R> | undefined {
-  for (let at: Call | null = call; at; at = at.outer) {
-    const pass = passes.get(at);
-    if (pass) return pass;
+/** Requests that are in a hook: the one whose hook runs now, and those whose hooks wait. */
+class Passes<R extends object> {
+  current: Pass<R> | null = null;
+  readonly waiting = new Map<Call, Pass<R>>();
+
+  has(call: Call): boolean {
+    return this.current?.call === call || (this.waiting.size > 0 && this.waiting.has(call));
   }
-  return undefined;
+
+  /** Of a call, whether the hook went on with the call itself or with a part of it. */
+  of(call: Call): Pass<R> | undefined {
+    for (let at: Call | null = call; at; at = at.outer) {
+      if (this.current?.call === at) return this.current;
+      const pass = this.waiting.size > 0 ? this.waiting.get(at) : undefined;
+      if (pass) return pass;
+    }
+    return undefined;
+  }
 }
 
 /** One request in a hook: what is needed to go on without the hook. */
 class Pass<R extends object> {
-  readonly #restore: () => boolean;
+  readonly call: Call;
+  readonly #request: R;
+  readonly #next: Step<R>;
+  readonly #guard: HookGuard;
+  readonly #before: RequestState;
   #reply: Reply | Promise<Reply> | null = null;
   #state: ReplyState | null = null;
 
-  constructor(request: R) {
-    this.#restore = restorer(request);
+  constructor(request: R, call: Call, next: Step<R>, guard: HookGuard) {
+    this.call = call;
+    this.#request = request;
+    this.#next = next;
+    this.#guard = guard;
+    this.#before = new RequestState(request);
   }
 
   /** The hook went on; it may do so again. */
   goneOn(reply: Reply | Promise<Reply>): void {
     this.#reply = reply;
     this.#state = null;
+    if (!(reply instanceof Promise)) {
+      this.#state = new ReplyState(reply);
+      return;
+    }
     const note = (settled: Reply): void => {
       if (this.#reply === reply) this.#state = new ReplyState(settled);
     };
-    if (reply instanceof Promise) reply.then(note, () => {});
-    else note(reply);
+    reply.then(note, () => {});
+  }
+
+  /** What the hook returned. */
+  settle(reply: Reply): Reply | Promise<Reply> {
+    if (!isReply(reply)) return this.fail(this.#guard.wrongType(reply, 'a Reply'));
+    this.#guard.passed();
+    return reply;
+  }
+
+  /** What the hook threw. */
+  fail(error: unknown): Reply | Promise<Reply> {
+    const failure = this.#guard.judge(error);
+    const other = failure instanceof PluginFault ? this.#skip() : null;
+    return other ?? Reply.failed(failure);
   }
 
   /** The answer without the hook; null where there is none. */
-  skip(next: Step<R>, request: R, call: Call): Reply | Promise<Reply> | null {
+  #skip(): Reply | Promise<Reply> | null {
     const reply = this.#reply;
-    if (call.reason) return Reply.failed(toCallError(call.reason));
-    if (reply === null) return this.#restore() ? next(request, call) : null;
+    if (this.call.reason) return Reply.failed(toCallError(this.call.reason));
+    if (reply === null) return this.#before.restore() ? this.#next(this.#request, this.call) : null;
     const unread = (settled: Reply): Reply => (this.#state?.restore() ? settled : Reply.failed(new PluginFault(null)));
     return reply instanceof Promise ? reply.then(unread) : unread(reply);
   }
-}
-
-/** Keeps a request as it is. @returns what makes it so again; false when its body has been taken. */
-function restorer(request: object): () => boolean {
-  if (request instanceof PipeRequest) {
-    const copy = request.copy();
-    return () => !copy.body?.isTaken && Boolean(Object.assign(request, copy));
-  }
-  const client = request as ClientRequest;
-  const { body } = client;
-  const { headers } = client;
-  const list = headers.list.slice();
-  return () => {
-    if (body?.isTaken) return false;
-    headers.assign(list);
-    client.body = body;
-    return true;
-  };
 }

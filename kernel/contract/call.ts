@@ -1,3 +1,4 @@
+import { type Cancellation, Waiting } from './cancellation.ts';
 import { CancelledError, DeadlineError } from './errors.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Slot } from './slot.ts';
@@ -19,37 +20,10 @@ export interface CallHost {
   background(work: Promise<unknown>): void;
 }
 
-/** A place in the list of those who wait for a cancellation; `off` leaves it. */
-export interface Cancellation {
-  /** Does nothing when the call was cancelled or the place was left already. */
-  off(): void;
-}
-
-/** One who waits, a listener or a part of the call, and its neighbours in the list. */
-class Waiting implements Cancellation {
-  previous: Waiting | null = null;
-  next: Waiting | null = null;
-  readonly #list: Call;
-  readonly #waits: Call | ((reason: Error) => void);
-  #listed = true;
-
-  constructor(list: Call, waits: Call | ((reason: Error) => void)) {
-    this.#list = list;
-    this.#waits = waits;
-  }
-
-  cancelled(reason: Error): void {
-    this.#listed = false;
-    const waits = this.#waits;
-    if (typeof waits === 'function') waits(reason);
-    else waits.cancel(reason);
-  }
-
-  off(): void {
-    if (!this.#listed) return;
-    this.#listed = false;
-    this.#list.unlink(this);
-  }
+/** Follows where a call is, for whoever has to tell when its time is over. */
+export interface Trail {
+  /** The deadline of the call, or of this part of it, has passed; nobody has been told yet. */
+  expired(part: Call): void;
 }
 
 /** A value that only a part of a call sees, and those around it. */
@@ -89,6 +63,7 @@ export class Call {
   #isFinished = false;
   #waiting: Waiting | null = null;
   #onEnd: ((outcome: Outcome) => void)[] | null = null;
+  #trail: Trail | null = null;
 
   /** @param timeoutMs after which the call is cancelled with `DeadlineError`; infinite for none. */
   constructor(
@@ -207,6 +182,7 @@ export class Call {
     const own = this.#own;
     if (own.#reason) return;
     own.#reason = reason;
+    if (own.#root.#trail && reason instanceof DeadlineError) own.#root.#trail.expired(own);
     own.finish();
     own.#controller?.abort(reason);
     while (own.#first) {
@@ -242,6 +218,15 @@ export class Call {
   with<T>(slot: Slot<T>, value: T): Call {
     const frame = { name: slot.name, value, outer: this.#frame };
     return new Call(this.log, Number.POSITIVE_INFINITY, this.#host, { whole: this, frame, adds: true });
+  }
+
+  /** @internal Of the whole call; null where nobody follows it. */
+  get trail(): Trail | null {
+    return this.#root.#trail;
+  }
+
+  set trail(trail: Trail | null) {
+    this.#root.#trail = trail;
   }
 
   /** The value of a slot: the nearest one that `with` gave, else the one `set` left; undefined when there is none. */

@@ -26,7 +26,8 @@ export type {
 } from './audit.ts';
 export { RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
-export { Call, type CallHost, type Cancellation, type Outcome } from './call.ts';
+export { Call, type CallHost, type Outcome } from './call.ts';
+export type { Cancellation } from './cancellation.ts';
 export type * from './catalogue.ts';
 export {
   type ClientRequest,

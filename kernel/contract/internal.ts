@@ -8,6 +8,7 @@ export { adminScopes, adminTokenFile } from './admin.ts';
 export { agentSchema } from './agent.ts';
 export { severities } from './audit.ts';
 export { PayloadTooLarge } from './body.ts';
+export type { Trail } from './call.ts';
 export { changed } from './client-request.ts';
 export { serviceSchema } from './config.ts';
 export { backendSchema, endpointSchema, PASSING } from './endpoint-schema.ts';
@@ -19,7 +20,7 @@ export { type PluginPolicies, type PluginPolicy, pluginPolicyFields, policyOf } 
 export { encodePathSegment, encodeQueryComponent } from './query.ts';
 export { routerSchema } from './router-config.ts';
 export { silentEvents } from './site.ts';
-export { afterHook } from './step.ts';
+export { afterHook, type BeforeHook, beforeHook } from './step.ts';
 export { TemplateError, type TemplatePosition } from './template.ts';
 export { keyFilesOf, serverTlsSchema } from './tls.ts';
 export { speaksOld } from './tls-options.ts';

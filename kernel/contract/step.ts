@@ -9,20 +9,29 @@ export type Step<R> = (request: R, call: Call) => Reply | Promise<Reply>;
 /** Puts a stage around the rest of the pipe: code before `next` sees the request, code after it the reply. */
 export type Wrap<R> = (next: Step<R>) => Step<R>;
 
+/** Looks at the request; a reply ends the pipe there. */
+export type BeforeHook<R> = (request: R, call: Call) => Reply | undefined | void | Promise<Reply | undefined | void>;
+
 /**
  * A wrap that only looks at the request. A reply from the hook ends the pipe there. Stays synchronous until the hook
  * itself answers with a promise.
  *
  * @example before((request) => (request.headers.has('x-key') ? undefined : refuse(401)))
  */
-export function before<R>(
-  hook: (request: R, call: Call) => Reply | undefined | void | Promise<Reply | undefined | void>,
-): Wrap<R> {
-  return (next) => (request, call) => {
+export function before<R>(hook: BeforeHook<R>): Wrap<R> {
+  const wrap: Wrap<R> = (next) => (request, call) => {
     const result = hook(request, call);
     if (result instanceof Promise) return result.then((reply) => reply ?? next(request, call));
     return result ?? next(request, call);
   };
+  return Object.assign(wrap, { [hookOfBefore]: hook });
+}
+
+const hookOfBefore = Symbol('hook');
+
+/** The hook of a wrap made by `before`; undefined for any other. */
+export function beforeHook<R>(wrap: Wrap<R>): BeforeHook<R> | undefined {
+  return (wrap as { [hookOfBefore]?: BeforeHook<R> })[hookOfBefore];
 }
 
 /** Looks at the reply, and may change it. */

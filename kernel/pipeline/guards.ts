@@ -1,8 +1,15 @@
-import { ConfigError, type EndpointConfig, type Plugin, type PluginSource, type ServiceConfig } from '#contract';
+import {
+  ConfigError,
+  type EndpointConfig,
+  type HandlerPlace,
+  type Plugin,
+  type PluginSource,
+  type ServiceConfig,
+} from '#contract';
 import { containedAttachment } from '../containment/contained-attachment.ts';
 import type { Containment, FilePlugin } from '../containment/containment.ts';
 import type { FaultMeter, HookGuard } from '../containment/hook-guard.ts';
-import { HOOK, marks, STEP } from '../containment/marks.ts';
+import { beginHook, endHook } from '../containment/marks.ts';
 import { PlaceGuards } from '../containment/place-guards.ts';
 import { messageOf, placeIn, stackOf } from '../containment/source-place.ts';
 import { policyOf } from '../contract/internal.ts';
@@ -55,7 +62,10 @@ export function guardsAt(
 }
 
 /** Whose hooks are contained: a plugin, or a handler that it brings. */
-export type Blamed = Pick<Plugin, 'name' | 'source' | 'handlers'> & { readonly kind?: string };
+export type Blamed = Pick<Plugin, 'name' | 'handlers'> & {
+  readonly source?: PluginSource | undefined;
+  readonly kind?: string;
+};
 
 /** By which name faults are reported: one that brings handlers is known by theirs. */
 function blamedFor({ name, source, handlers }: FilePlugin & Blamed): FilePlugin {
@@ -92,16 +102,24 @@ export function attachContained<A>(
   }
 }
 
+/** What a handler attaches in the name of the plugin that brings it. Code: PLUGIN_ATTACH. */
+export function attachHandler<A>(
+  build: Contains,
+  { source }: Blamed,
+  { name, kind, pointer, endpoint }: HandlerPlace,
+  attach: () => A,
+): A {
+  if (source) build.handlerUses.push({ name, source, pointer, endpoint });
+  return attachContained(build, { name, source, kind }, pointer, endpoint, attach);
+}
+
 /** Whoever watches the event loop sees that it is attached. */
 function watched<A>(make: () => A, { number }: HookGuard): A {
-  const outer = marks[HOOK]!;
-  marks[HOOK] = number;
-  marks[STEP]! += 1;
+  const outer = beginHook(number);
   try {
     return make();
   } finally {
-    marks[HOOK] = outer;
-    marks[STEP]! += 1;
+    endHook(outer);
   }
 }
 

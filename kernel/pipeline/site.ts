@@ -31,13 +31,11 @@ import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import type { PlaceGuards } from '../containment/place-guards.ts';
 import { ownerOf } from '../registry/registry.ts';
 import { compilePattern, compileText } from './compile-text.ts';
-import { attachContained, type Contains, guardsAt } from './guards.ts';
+import { attachHandler, type Contains, guardsAt } from './guards.ts';
 import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';
 import type { Reads } from './reads.ts';
 import type { StreamLease } from './stream-lease.ts';
-
-type Dispose = () => void | Promise<void>;
 
 /** What goes between the processes that share a value. */
 type Asked = Data | Uint8Array;
@@ -75,7 +73,7 @@ export interface Build extends Contains {
   readonly defaultProtocol: Plugin;
   /** What all attachments of this scope asked for. */
   readonly reads: Reads;
-  defer(dispose: Dispose): void;
+  defer(dispose: () => void | Promise<void>): void;
   /** The same build for one endpoint: what it acquires is held for as long as the endpoint has streams. */
   forEndpoint(): { readonly build: Build; readonly hold: StreamLease };
 }
@@ -239,11 +237,7 @@ class PlaceSite implements Site<unknown> {
   }
 
   get contain(): Site<unknown>['contain'] {
-    return ({ name, kind, pointer, endpoint }, attach) => {
-      const { source } = this.#plugin;
-      if (source) this.#build.handlerUses.push({ name, source, pointer, endpoint });
-      return attachContained(this.#build, { name, source, kind }, pointer, endpoint, attach);
-    };
+    return (place, attach) => attachHandler(this.#build, this.#plugin, place, attach);
   }
 
   get health(): Site<unknown>['health'] {

@@ -1,4 +1,5 @@
-import { type Offer, offer, type Plugin, type Site } from '#contract';
+import { type Offer, offer, type Plugin, type Site, type Wrap } from '#contract';
+import { foldSettled } from '../../kernel/pipeline/settle.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
 import { redisConnections } from '../../plugins/services/redis/port.ts';
 import { exampleModule } from '../../scripts/docs/example-module.ts';
@@ -8,7 +9,7 @@ const counters = { name: 'counters', isOneServer: true, run: async () => [0, 0] 
 
 /** What the examples of a component need of others, and of the component itself at the service. */
 export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
-  const contain = (_place: object, attach: () => object) => attach();
+  const contain = (_place: object, attach: () => object) => settling(attach());
   const site = { takeAll: () => [], defer() {}, warm() {}, contain } as unknown as Site<undefined>;
   const { offers = [] } = exampleModule.always!(site);
   const takes = plugin.takes ?? [];
@@ -25,4 +26,13 @@ async function ownOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const harness = await openHarness(plugin, 'service', service.schema.examples![0]);
   await harness.close();
   return harness.attached.offers ?? [];
+}
+
+/** What wraps throw is a reply, as in a pipe. */
+function settling(attached: object): object {
+  const settled = Object.entries(attached).map(([name, value]) => [
+    name,
+    typeof value === 'function' ? (next: never) => foldSettled([value as Wrap<object>], next) : value,
+  ]);
+  return Object.fromEntries(settled);
 }

@@ -1,0 +1,84 @@
+import type { Call } from '#contract';
+import type { Trail } from '../contract/internal.ts';
+import type { HookGuard } from './hook-guard.ts';
+
+/** A hook whose end is waited for, or what it wraps and waits for in turn. */
+interface Waiting {
+  readonly guard: HookGuard;
+  readonly call: Call;
+  readonly promise: Promise<unknown>;
+  readonly isInside: boolean;
+  readonly before: Waiting | null;
+}
+
+/** Promises of one call that are remembered. */
+const LONGEST = 100;
+
+/** The way of a call through hooks of plugins from files: which of them hold it when its deadline passes. */
+class HookTrail implements Trail {
+  #last: Waiting | null = null;
+  #length = 0;
+
+  /** Settled promises are not looked for: of a call that waits for very many, the older ones are forgotten. */
+  add(guard: HookGuard, call: Call, promise: Promise<unknown>, isInside: boolean): void {
+    const isLong = ++this.#length > LONGEST;
+    if (isLong) this.#length = 1;
+    this.#last = { guard, call, promise, isInside, before: isLong ? null : this.#last };
+  }
+
+  expired(part: Call): void {
+    const waiting: Waiting[] = [];
+    for (let at = this.#last; at; at = at.before) if (isPart(at.call, part)) waiting.push(at);
+    void report(waiting);
+  }
+}
+
+function isPart(call: Call, of: Call): boolean {
+  for (let at: Call | null = call; at; at = at.outer) if (at === of) return true;
+  return false;
+}
+
+/** A hook that waits for what it wraps does not hold the call. */
+async function report(waiting: readonly Waiting[]): Promise<void> {
+  const pending = await Promise.all(waiting.map(async (each) => ({ each, isPending: await isPending(each.promise) })));
+  const unsettled = pending.filter((one) => one.isPending).map(({ each }) => each);
+  const gone = new Set(unsettled.filter(({ isInside }) => isInside).map(({ guard }) => guard));
+  const holding = new Set(unsettled.filter(({ guard, isInside }) => !isInside && !gone.has(guard)));
+  for (const { guard } of holding) guard.fault(new HeldTooLong());
+}
+
+/** The hook still worked on a request when the time of the request was over. */
+class HeldTooLong extends Error {
+  constructor() {
+    super('the deadline of the request passed while it held it');
+    this.name = new.target.name;
+    this.stack = '';
+  }
+}
+
+const undecided = Symbol('undecided');
+
+/** Of this moment: what settles later has no part in it. */
+async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  const first = await Promise.race([promise, undecided]).catch(() => null);
+  return first === undecided;
+}
+
+/** The call waits for the hook. */
+export function waitsFor(guard: HookGuard, promise: Promise<unknown>, call: Call): void {
+  follow(guard, promise, call, false);
+}
+
+/** The hook waits for what it wraps. */
+export function waitsInside(guard: HookGuard, promise: Promise<unknown>, call: Call): void {
+  follow(guard, promise, call, true);
+}
+
+function follow(guard: HookGuard, promise: Promise<unknown>, call: Call, isInside: boolean): void {
+  let trail = call.trail as HookTrail | null;
+  if (!trail) {
+    trail = new HookTrail();
+    call.trail = trail;
+  }
+  trail.add(guard, call, promise, isInside);
+}

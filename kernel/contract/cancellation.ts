@@ -1,0 +1,35 @@
+/** A place in the list of those who wait for a cancellation; `off` leaves it. */
+export interface Cancellation {
+  /** Does nothing when the call was cancelled or the place was left already. */
+  off(): void;
+}
+
+/** One who waits, a listener or a part of a call, and its neighbours in the list. */
+export class Waiting implements Cancellation {
+  previous: Waiting | null = null;
+  next: Waiting | null = null;
+  readonly #list: { unlink(waiting: Waiting): void };
+  readonly #waits: { cancel(reason: Error): void } | ((reason: Error) => void);
+  #listed = true;
+
+  constructor(
+    list: { unlink(waiting: Waiting): void },
+    waits: { cancel(reason: Error): void } | ((reason: Error) => void),
+  ) {
+    this.#list = list;
+    this.#waits = waits;
+  }
+
+  cancelled(reason: Error): void {
+    this.#listed = false;
+    const waits = this.#waits;
+    if (typeof waits === 'function') waits(reason);
+    else waits.cancel(reason);
+  }
+
+  off(): void {
+    if (!this.#listed) return;
+    this.#listed = false;
+    this.#list.unlink(this);
+  }
+}
