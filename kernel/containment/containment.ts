@@ -10,8 +10,8 @@ import { type Held, type ProcessWatch, type WatchedPlugin, watchProcess } from '
 /** Contents of plugins that are remembered. */
 const REMEMBERED = 500;
 
-/** A plugin that came from a file. */
-export type FilePlugin = Pick<Plugin, 'name'> & { readonly source: PluginSource };
+/** What faults are told as those of: a plugin from a file, or a handler that one brings. */
+export type BlamedPlugin = Pick<Plugin, 'name'> & { readonly source: PluginSource };
 
 /** What every process is to know of suspensions. */
 export type SuspensionChange =
@@ -54,7 +54,7 @@ export class Containment {
     return [...this.#records.values()];
   }
 
-  record({ name, source: { hash, files } }: FilePlugin): PluginRecord {
+  record({ name, source: { hash, files } }: BlamedPlugin): PluginRecord {
     const record = this.#recordOf(name, hash);
     if (record.files.size === 0) {
       record.files = new Set(files);

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { EndpointConfig, PortHandler } from '#contract';
 import type { PluginPolicy } from '../contract/internal.ts';
-import type { Containment, FilePlugin } from './containment.ts';
+import type { BlamedPlugin, Containment } from './containment.ts';
 import { type FaultMeter, HookGuard } from './hook-guard.ts';
 
 /** The guards of one plugin's hooks at one place. */
 export class PlaceGuards {
   readonly #containment: Containment;
-  readonly #plugin: FilePlugin;
+  readonly #plugin: BlamedPlugin;
   readonly #endpoint: string;
   readonly #policy: PluginPolicy;
   readonly #meter: FaultMeter;
@@ -20,7 +20,7 @@ export class PlaceGuards {
    */
   constructor(
     containment: Containment,
-    plugin: FilePlugin,
+    plugin: BlamedPlugin,
     endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> | undefined,
     policy: PluginPolicy,
     meter: FaultMeter,

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApplicationLog } from '../logging/index.ts';
+import { instanceParts } from '../registry/loading/instance-parts.ts';
+import type { FilePlugin } from '../registry/registry.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
 import { reloadSettings } from './reload-settings.ts';
@@ -71,9 +73,22 @@ export class Draining {
         if (aborted.length > 0) this.#logAborted(runtime, aborted);
         // Calls that were under way may have become streams.
         follow();
-        this.track(runtime.ended.then(() => this.#leakGuard.expectGone(runtime, runtime.id)));
+        this.track(runtime.ended.then(() => this.#expectGone(runtime, current())));
       });
     this.track(retired);
+  }
+
+  /** What only the configuration had goes with it: itself, and what its plugins from files were instances of. */
+  #expectGone(runtime: Runtime, current: Runtime): void {
+    const { sites } = runtime;
+    this.#leakGuard.expectGone(runtime, runtime.id, () => [
+      ...new Set(sites.filter(({ ref }) => ref.deref() !== undefined).map(({ plugin }) => describe(plugin))),
+    ]);
+    const alive = [current, ...[...this.#generations].map((generation) => generation.runtime)];
+    const used = new Set(alive.flatMap(({ registry }) => registry.fromFiles.map(({ source }) => source)));
+    for (const plugin of runtime.registry.fromFiles) {
+      if (!used.has(plugin.source)) this.#leakGuard.expectFreed(instanceParts(plugin.source), describe(plugin));
+    }
   }
 
   #logAborted({ id }: Runtime, aborted: readonly string[]): void {
@@ -112,4 +127,10 @@ export class Draining {
     this.streams.close();
     this.#leakGuard.close();
   }
+}
+
+/** As in `plugin "acme/audit" (3f2a90c1b4de, /app/plugins/audit.ts)`. */
+function describe({ name, source, handlers }: FilePlugin): string {
+  const names = (handlers ?? [name]).map((each) => `"${each}"`).join(', ');
+  return `plugin ${names} (${source.hash.slice(0, 12)}, ${source.file})`;
 }

@@ -14,8 +14,13 @@ export interface LeakGuardOptions {
 
 /** Notices configurations that were released and yet stay in memory. */
 export interface LeakGuard {
-  /** Expects a configuration, released, to be collected. */
-  expectGone(disposed: object, revision: number): void;
+  /**
+   * Expects a configuration, released, to be collected.
+   * @param suspects plugins from files of which something is in memory; asked where the configuration is.
+   */
+  expectGone(disposed: object, revision: number, suspects?: () => readonly string[]): void;
+  /** Expects an instance of a plugin's file to be collected. @param parts any of them in memory keeps the instance there. */
+  expectFreed(parts: readonly WeakRef<object>[], plugin: string): void;
   /** Configurations that stay in memory though they should long be gone. */
   readonly leaked: number;
   close(): void;
@@ -28,8 +33,10 @@ const PATIENCE_MS = 60_000;
 const COLLECTIONS = 2;
 
 interface Expected {
-  readonly ref: WeakRef<object>;
-  readonly revision: number;
+  readonly parts: readonly WeakRef<object>[];
+  /** What is told where it stays. */
+  readonly warning: () => string;
+  readonly isRevision: boolean;
   readonly since: number;
   collections: number;
 }
@@ -48,20 +55,35 @@ export function createLeakGuard(options: LeakGuardOptions): LeakGuard {
   const look = (): void => {
     for (const one of expected) {
       const isLate = ++one.collections >= COLLECTIONS && now() - one.since >= PATIENCE_MS;
-      if (one.ref.deref() === undefined) expected.delete(one);
+      const staying = one.parts.find((part) => part.deref() !== undefined);
+      if (!staying) expected.delete(one);
       else if (isLate) {
         expected.delete(one);
-        leaked.add(one.ref);
-        log.warning(`revision ${one.revision} was released but is still in memory: something refers to it`);
+        if (one.isRevision) leaked.add(staying);
+        log.warning(one.warning());
       }
     }
     if (expected.size === 0) stop();
   };
 
+  const expect = (one: Pick<Expected, 'parts' | 'warning' | 'isRevision'>): void => {
+    expected.add({ ...one, since: now(), collections: 0 });
+    unfollow ??= follow(look);
+  };
+
   return {
-    expectGone(disposed, revision) {
-      expected.add({ ref: new WeakRef(disposed), revision, since: now(), collections: 0 });
-      unfollow ??= follow(look);
+    expectGone(disposed, revision, suspects = () => []) {
+      const warning = (): string => {
+        const names = suspects();
+        const what = names.length === 0 ? 'something' : `something, perhaps of ${names.join(' or ')},`;
+        return `revision ${revision} was released but is still in memory: ${what} refers to it`;
+      };
+      expect({ parts: [new WeakRef(disposed)], warning, isRevision: true });
+    },
+    expectFreed(parts, plugin) {
+      const warning = () =>
+        `${plugin} was replaced or removed but is still in memory: a timer, a listener or a promise of it refers to it`;
+      expect({ parts, warning, isRevision: false });
     },
     get leaked() {
       for (const ref of leaked) if (ref.deref() === undefined) leaked.delete(ref);

@@ -7,13 +7,14 @@ import {
   type ServiceConfig,
 } from '#contract';
 import { containedAttachment } from '../containment/contained-attachment.ts';
-import type { Containment, FilePlugin } from '../containment/containment.ts';
+import type { BlamedPlugin, Containment } from '../containment/containment.ts';
 import type { FaultMeter, HookGuard } from '../containment/hook-guard.ts';
 import { beginHook, endHook } from '../containment/marks.ts';
 import { PlaceGuards } from '../containment/place-guards.ts';
 import { messageOf, placeIn, stackOf } from '../containment/source-place.ts';
 import { policyOf } from '../contract/internal.ts';
 import { runBounded } from '../registry/loading/run-bounded.ts';
+import type { FilePlugin } from '../registry/registry.ts';
 
 /** Longest time for a plugin to attach at one place, in milliseconds. */
 const ATTACH_MS = 5_000;
@@ -44,6 +45,8 @@ export interface Contains {
   readonly config: ServiceConfig;
   /** Handlers of plugins from files that stand somewhere. */
   readonly handlerUses: HandlerUse[];
+  /** What plugins from files were handed; they may hold it for longer than they should. */
+  readonly sites: { readonly plugin: FilePlugin; readonly ref: WeakRef<object> }[];
   /** Null where nothing serves, in a dry run and in a test of one plugin: failures are then seen as they are. */
   readonly containment: Containment | null;
   readonly faultMeter: FaultMeter;
@@ -56,7 +59,7 @@ export function guardsAt(
   endpoint?: Pick<EndpointConfig, 'method' | 'endpoint'>,
 ): PlaceGuards | null {
   if (!containment || !plugin.source) return null;
-  const blamed = blamedFor(plugin as FilePlugin & Blamed);
+  const blamed = blamedFor(plugin as BlamedPlugin & Blamed);
   const policy = policyOf(blamed.name, config.plugin);
   return new PlaceGuards(containment, blamed, endpoint, policy, faultMeter, plugin.kind);
 }
@@ -68,7 +71,7 @@ export type Blamed = Pick<Plugin, 'name' | 'handlers'> & {
 };
 
 /** By which name faults are reported: one that brings handlers is known by theirs. */
-function blamedFor({ name, source, handlers }: FilePlugin & Blamed): FilePlugin {
+function blamedFor({ name, source, handlers }: BlamedPlugin & Blamed): BlamedPlugin {
   return { name: handlers?.[0] ?? name, source };
 }
 
@@ -100,6 +103,12 @@ export function attachContained<A>(
       cause: error,
     });
   }
+}
+
+/** A plugin from a file may hold its site for longer than it should. */
+export function noteSite<S extends object>({ sites }: Contains, plugin: Plugin, site: S): S {
+  if (plugin.source) sites.push({ plugin: plugin as FilePlugin, ref: new WeakRef(site) });
+  return site;
 }
 
 /** What a handler attaches in the name of the plugin that brings it. Code: PLUGIN_ATTACH. */

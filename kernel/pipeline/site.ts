@@ -31,7 +31,7 @@ import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import type { PlaceGuards } from '../containment/place-guards.ts';
 import { ownerOf } from '../registry/registry.ts';
 import { compilePattern, compileText } from './compile-text.ts';
-import { attachHandler, type Contains, guardsAt } from './guards.ts';
+import { attachHandler, type Contains, guardsAt, noteSite } from './guards.ts';
 import { configOfHttp } from './http-config.ts';
 import type { Offers } from './offers.ts';
 import type { Reads } from './reads.ts';
@@ -102,7 +102,7 @@ export type CompilePipe = (pipe: PipeConfig, pointer: string) => Step<PipeReques
 
 /** The site of one namespace at one place; endpoint and backend are there when the place has them. */
 export function createSite(build: Build, plugin: Plugin, config: unknown, stance: Location): BackendSite<unknown> {
-  return new PlaceSite(build, plugin, config, stance) as BackendSite<unknown>;
+  return noteSite(build, plugin, new PlaceSite(build, plugin, config, stance) as BackendSite<unknown>);
 }
 
 /** As if a place were the service's. */

@@ -7,11 +7,15 @@ import type {
   Namespace,
   Place,
   Plugin,
+  PluginSource,
   Services,
 } from '#contract';
 import { type KnownPlugins, nothingKnown } from '../config/index.ts';
 import { type Container, createProcessContainer, openScope, type PlaceScope } from './container.ts';
 import { PluginLoader } from './loading/plugin-loader.ts';
+
+/** A plugin that came from a file. */
+export type FilePlugin = Plugin & { readonly source: PluginSource };
 
 /** Namespace to plugin, loaded when first asked for and kept for the life of the process. */
 export class Registry implements KnownPlugins {
@@ -49,13 +53,14 @@ export class Registry implements KnownPlugins {
     return Object.keys(plugins).filter(isNamed);
   }
 
+  /** Plugins from files that are loaded. */
+  get fromFiles(): readonly FilePlugin[] {
+    return [...new Set(this.#loaded.values())].filter((plugin): plugin is FilePlugin => plugin.source !== undefined);
+  }
+
   /** Plugins from files that no configuration names: they are attached to every service. */
-  get unnamed(): readonly Plugin[] {
-    const { always = [] } = this.catalogue;
-    return always.flatMap((name) => {
-      const plugin = this.#loaded.get(name);
-      return plugin?.source && !plugin.places?.length ? plugin : [];
-    });
+  get unnamed(): readonly FilePlugin[] {
+    return this.fromFiles.filter(({ name, places }) => this.catalogue.always?.includes(name) && !places?.length);
   }
 
   get compatibility(): Compatibility {

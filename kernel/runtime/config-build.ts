@@ -3,7 +3,7 @@ import { type Normalized, notReported } from '../config/index.ts';
 import type { Containment } from '../containment/containment.ts';
 import type { FaultMeter } from '../containment/hook-guard.ts';
 import { isUnread } from '../pipeline/attach.ts';
-import type { HandlerUse } from '../pipeline/guards.ts';
+import type { Contains, HandlerUse } from '../pipeline/guards.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointLease } from './endpoint-lease.ts';
 import type { Mirrors } from './mirrors.ts';
@@ -63,6 +63,7 @@ export class ConfigBuild {
   readonly mistakes: ConfigError[] = [];
   readonly noticed: ConfigError[] = [];
   readonly handlerUses: HandlerUse[] = [];
+  readonly sites: Contains['sites'] = [];
 
   constructor(normalized: Normalized, files: ReadFiles, context: BuildContext, revision: number) {
     this.normalized = normalized;
@@ -93,8 +94,8 @@ export class ConfigBuild {
 
   /** What the runtime takes over. */
   get acquired(): Acquired {
-    const { scope, holds, shared, starts, health, caches, dispatcher } = this;
-    return { scope, holds, shared, starts, health, caches, dispatcher };
+    const { scope, holds, shared, starts, health, caches, dispatcher, sites } = this;
+    return { scope, holds, shared, starts, health, caches, dispatcher, sites };
   }
 
   newHold(): EndpointLease {
@@ -113,7 +114,10 @@ export class ConfigBuild {
 }
 
 /** What a configuration has acquired besides its functions. */
-export type Acquired = Pick<ConfigBuild, 'scope' | 'holds' | 'shared' | 'starts' | 'health' | 'caches' | 'dispatcher'>;
+export type Acquired = Pick<
+  ConfigBuild,
+  'scope' | 'holds' | 'shared' | 'starts' | 'health' | 'caches' | 'dispatcher' | 'sites'
+>;
 
 /** The way back into the gateway for what its components ask of it. */
 export interface Dispatcher {

@@ -49,6 +49,8 @@ export class Runtime {
   /** What empties its caches, by their names. */
   readonly caches: Acquired['caches'];
   readonly dispatcher: Dispatcher;
+  /** What its plugins from files were handed. */
+  readonly sites: Acquired['sites'];
   readonly #starts: Acquired['starts'];
   readonly #started = new AbortController();
   readonly #scope: Scope;
@@ -69,6 +71,7 @@ export class Runtime {
   constructor(options: RuntimeOptions) {
     const { id, config, registry, compiled, tls, files, shared, health, caches, dispatcher, starts, scope, holds } =
       options;
+    this.sites = options.sites;
     this.id = id;
     this.config = config;
     this.registry = registry;

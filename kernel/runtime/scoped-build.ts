@@ -84,6 +84,10 @@ export class ScopedBuild implements Build {
     return this.#whole.handlerUses;
   }
 
+  get sites(): Build['sites'] {
+    return this.#whole.sites;
+  }
+
   get faultMeter(): Build['faultMeter'] {
     return this.#whole.faultMeter;
   }

@@ -36,6 +36,8 @@ export class ModuleGraph {
   readonly #entry: string;
   readonly #files: FileReader;
   readonly #modules = new Map<string, Module>();
+  /** The contract as its modules see it; the classes in it are everybody's. */
+  readonly #contract = { ...contract };
   #transform: typeof import('sucrase').transform | undefined;
 
   constructor(entry: string, files: FileReader) {
@@ -46,6 +48,11 @@ export class ModuleGraph {
   /** Every file that was imported so far, the plugin's own first. */
   get files(): readonly string[] {
     return [...this.#modules.keys()];
+  }
+
+  /** What nothing but its modules has. */
+  get parts(): readonly object[] {
+    return [this.#contract, ...[...this.#modules.values()].map(({ exports }) => exports)];
   }
 
   /**
@@ -95,7 +102,7 @@ export class ModuleGraph {
   #requireFrom(path: string): (name: string) => unknown {
     const native = createRequire(path);
     return (name) => {
-      if (name === OWN_NAME) return contract;
+      if (name === OWN_NAME) return this.#contract;
       return /^\.{0,2}\//.test(name) ? this.#import(this.#locate(resolve(dirname(path), name))) : native(name);
     };
   }

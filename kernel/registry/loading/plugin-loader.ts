@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { dirname, join, relative, resolve } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { type Catalogue, ConfigError, isObject, type Plugin, type PluginSource } from '#contract';
+import { noteInstance } from './instance-parts.ts';
 import { type FileReader, ModuleGraph, SOURCE_FILE } from './module-graph.ts';
 import { packageEntry } from './packages.ts';
 import { wrongWith } from './plugin-check.ts';
@@ -137,6 +138,7 @@ export class PluginLoader {
       const hashes = new Map(graph.files.map((path) => [path, hash('sha256', files.read(path))]));
       const written = (await this.#adapted(exports, file, pointer)) ?? checkedIn(exports, file, pointer);
       const source = sourceOf(file, hashes);
+      noteInstance(source, graph.parts);
       const instance = { plugins: written.map((plugin) => Object.freeze({ ...plugin, source })), hashes };
       this.#instances.set(file, instance);
       return instance;

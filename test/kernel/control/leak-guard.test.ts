@@ -48,6 +48,28 @@ describe('the leak guard', () => {
     deepEqual(warnings, ['revision 7 was released but is still in memory: something refers to it']);
   });
 
+  it('names the plugins from files of which something is in memory', () => {
+    guard.expectGone(kept, 7, () => ['plugin "acme/a" (one, /a.ts)', 'plugin "acme/b" (two, /b.ts)']);
+    collected!();
+    now = MINUTE_MS;
+    collected!();
+    deepEqual(warnings, [
+      'revision 7 was released but is still in memory: something, perhaps of plugin "acme/a" (one, /a.ts) or plugin "acme/b" (two, /b.ts), refers to it',
+    ]);
+  });
+
+  it('warns of an instance of a plugin of which any of its parts stays, which is no revision', () => {
+    guard.expectFreed([new WeakRef(kept)], 'plugin "acme/a" (one, /a.ts)');
+    guard.expectFreed([], 'plugin "acme/b" (two, /b.ts)');
+    collected!();
+    now = MINUTE_MS;
+    collected!();
+    deepEqual(warnings, [
+      'plugin "acme/a" (one, /a.ts) was replaced or removed but is still in memory: a timer, a listener or a promise of it refers to it',
+    ]);
+    equal(guard.leaked, 0);
+  });
+
   it('says nothing after one collection, however late', () => {
     guard.expectGone(kept, 7);
     now = 10 * MINUTE_MS;

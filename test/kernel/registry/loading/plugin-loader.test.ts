@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PositionedError } from '../../../../kernel/config/index.ts';
 import type { ConfigError } from '../../../../kernel/contract/index.ts';
+import { instanceParts } from '../../../../kernel/registry/loading/instance-parts.ts';
 import { type LoadedPlugins, PluginLoader } from '../../../../kernel/registry/loading/plugin-loader.ts';
 import { ReadFiles } from '../../../../kernel/runtime/read-files.ts';
 import { headerSource, PluginFolder } from '../../../support/plugin-folder.ts';
@@ -45,6 +46,25 @@ describe('plugins of a folder', () => {
     const loaded = await load();
     deepEqual(told(loaded), []);
     deepEqual(names(loaded), ['acme/a.mts', 'acme/b.ts', 'acme/c.mjs', 'acme/d.js']);
+  });
+
+  it('are known by parts that stay for as long as something of an instance does, and no longer', async () => {
+    const timers = globalThis as { heldByTest?: unknown };
+    const source = (what: string) =>
+      `${headerSource(what)}\nimport { atService } from 'sluice/plugin';\nconst held = () => atService;\n${what === 'held' ? '(globalThis as any).heldByTest = held;' : ''}`;
+    const partsOf = async (what: string) => {
+      folder.write('a.ts', source(what));
+      return instanceParts((await load()).plugins[0]!.source!);
+    };
+    const held = await partsOf('held');
+    const free = await partsOf('free');
+    await partsOf('last');
+    const isThere = (parts: readonly WeakRef<object>[]) => parts.some((part) => part.deref() !== undefined);
+    await collectGarbage();
+    deepEqual([isThere(held), isThere(free)], [true, false]);
+    delete timers.heldByTest;
+    await collectGarbage();
+    equal(isThere(held), false);
   });
 
   it('are those whose name contains the pattern', async () => {
