@@ -35,6 +35,17 @@ export function findPlugins(
   return results;
 }
 
+/** A plugin that stands in no `extra_config` at all. Code: NAMESPACE_LEVEL. */
+function placeless({ name, encodings, discoveries, always }: Plugin, pointer: string): ConfigError {
+  const hints = [
+    ...(encodings ?? []).map((encoding) => `"encoding": "${encoding.name}"`),
+    ...(discoveries ?? []).map((discovery) => `"sd": "${discovery.name}"`),
+  ];
+  const hint = hints.length > 0 ? hints.join(' or ') : 'take it out';
+  const why = always ? 'it is attached to every service by itself' : 'it stands in no extra_config';
+  return new ConfigError('NAMESPACE_LEVEL', pointer, `"${name}" has no configuration: ${why}`, { hint });
+}
+
 /** What a level is called in messages. */
 export const HOLDERS: Readonly<Record<Level, string>> = {
   service: 'the service',
@@ -72,6 +83,8 @@ function unknownNamespace(
       hint,
     });
   }
+  const plugin = registry.plugin(namespace);
+  if (plugin) return placeless(plugin, pointer);
   const near = findNear(namespace, supported);
   const beside = supportedBeside(namespace, supported);
   const meant = near ? [near.name] : supported.filter((candidate) => `/${candidate}/`.includes(`/${namespace}/`));

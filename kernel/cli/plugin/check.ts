@@ -30,7 +30,12 @@ async function checkPath(path: string, { catalogue, stdout, stderr }: CommandCon
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   const settings = isFile ? { folder: dirname(path), pattern: basename(path) } : { folder: path };
   const isTaken = (name: string) => Object.hasOwn(catalogue.plugins, name);
-  const { plugins, errors, warnings } = await new PluginLoader().load(settings, undefined, new ReadFiles(), isTaken);
+  const { plugins, errors, warnings } = await new PluginLoader(catalogue.adapt).load(
+    settings,
+    undefined,
+    new ReadFiles(),
+    isTaken,
+  );
   let wrong = 0;
   const report = (line: string) => {
     wrong++;
@@ -41,7 +46,8 @@ async function checkPath(path: string, { catalogue, stdout, stderr }: CommandCon
   for (const plugin of plugins) {
     const before = wrong;
     await attachExamples(plugin, (line) => report(`${plugin.source!.file}: ${plugin.name}: ${line}`));
-    if (wrong === before) stdout.write(`OK ${plugin.name} ${plugin.source!.file}\n`);
+    if (wrong > before) continue;
+    for (const name of plugin.handlers ?? [plugin.name]) stdout.write(`OK ${name} ${plugin.source!.file}\n`);
   }
   return wrong;
 }

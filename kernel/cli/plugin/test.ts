@@ -21,9 +21,10 @@ export const testPlugins: Command = {
     }
     const hook = new URL(`./test-hook${import.meta.url.slice(-3)}`, import.meta.url).href;
     // A test runner that runs inside another one would report to that one.
-    const { NODE_TEST_CONTEXT: _, ...environment } = env;
+    const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: options = '', ...environment } = env;
     const child = spawn(process.execPath, ['--import', hook, '--test', ...files], {
-      env: environment,
+      // A folder needs no package.json to say that its files are modules.
+      env: { ...environment, NODE_OPTIONS: `${options} --disable-warning=MODULE_TYPELESS_PACKAGE_JSON`.trim() },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.stdout.on('data', (chunk: Buffer) => stdout.write(chunk.toString()));

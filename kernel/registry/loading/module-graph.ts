@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module';
 import { dirname, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 import * as contract from '#contract';
 import { PositionedError } from '../../config/index.ts';
+import { importPackage } from './packages.ts';
 import { awaitBounded, runBounded } from './run-bounded.ts';
 
 /** Reads the files of one attempt; each is read once. */
@@ -39,6 +39,7 @@ export class ModuleGraph {
   /** The contract as its modules see it; the classes in it are everybody's. */
   readonly #contract = { ...contract };
   #transform: typeof import('sucrase').transform | undefined;
+  #parse: Parse | undefined;
 
   constructor(entry: string, files: FileReader) {
     this.#entry = entry;
@@ -62,6 +63,7 @@ export class ModuleGraph {
   async evaluate(ms: number): Promise<Readonly<Exports>> {
     // Loaded when a configuration first has plugins of its own.
     this.#transform = (await import('sucrase')).transform;
+    this.#parse = ((await import(PARSER)) as { readonly parse: Parse }).parse;
     const module = this.#add(this.#entry);
     const running = runBounded(() => this.#run(this.#entry, module, 'async ') as Promise<void>, ms);
     await awaitBounded(running, ms);
@@ -93,17 +95,18 @@ export class ModuleGraph {
         disableESTransforms: true,
         filePath: path,
       });
-      return code.replace(/\bimport\.meta\b/g, 'import_meta');
+      return /\bimport\.meta\b/.test(code) ? withMeta(code, this.#parse!) : code;
     } catch (error) {
       throw syntaxError(path, error);
     }
   }
 
   #requireFrom(path: string): (name: string) => unknown {
-    const native = createRequire(path);
     return (name) => {
       if (name === OWN_NAME) return this.#contract;
-      return /^\.{0,2}\//.test(name) ? this.#import(this.#locate(resolve(dirname(path), name))) : native(name);
+      return /^\.{0,2}\//.test(name)
+        ? this.#import(this.#locate(resolve(dirname(path), name)))
+        : importPackage(name, path);
     };
   }
 
@@ -143,6 +146,33 @@ export class ModuleGraph {
       throw new Error(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
     }
   }
+}
+
+/** The parser of the transformer, for the places of its tokens. */
+const PARSER = 'sucrase/dist/parser/index.js';
+
+/** @param language whether it is JSX, TypeScript, Flow. */
+type Parse = (
+  code: string,
+  ...language: readonly [boolean, boolean, boolean]
+) => { readonly tokens: readonly { readonly start: number; readonly end: number }[] };
+
+/** Code in which `import.meta` is a variable; what texts and comments say stays as it is. */
+function withMeta(code: string, parse: Parse): string {
+  const { tokens } = parse(code, false, false, false);
+  let result = '';
+  let from = 0;
+  for (const [at, { start }] of tokens.entries()) {
+    const end = tokens[at + 2]?.end;
+    const isMeta = ['import', '.', 'meta'].every((text, offset) => {
+      const token = tokens[at + offset];
+      return token !== undefined && code.slice(token.start, token.end) === text;
+    });
+    if (!isMeta) continue;
+    result += `${code.slice(from, start)}import_meta`;
+    from = end!;
+  }
+  return result + code.slice(from);
 }
 
 function syntaxError(file: string, error: unknown): Error {

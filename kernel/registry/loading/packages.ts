@@ -1,4 +1,4 @@
-import { findPackageJSON } from 'node:module';
+import { createRequire, findPackageJSON, registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isObject } from '#contract';
@@ -38,4 +38,26 @@ function exportOf(target: unknown): unknown {
     if (typeof entry === 'string') return entry;
   }
   return undefined;
+}
+
+/**
+ * What a plugin's file gets of a package: the file that an import would get, of a package that is made of modules too. One that
+ * waits at its top level is loaded as `require` would find it.
+ * @param importer the plugin's file. @throws the error of Node.js.
+ */
+export function importPackage(name: string, importer: string): unknown {
+  const load = createRequire(importer);
+  const parent = pathToFileURL(importer).href;
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      next(specifier, context.parentURL === parent ? { ...context, conditions: [...CONDITIONS] } : context),
+  });
+  try {
+    return load(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_REQUIRE_ASYNC_MODULE') throw error;
+  } finally {
+    hooks.deregister();
+  }
+  return load(name);
 }

@@ -115,7 +115,32 @@ describe('sluice plugin', () => {
     });
   });
 
+  describe('check', () => {
+    it('knows modules of the compatible form, by the names of their handlers', async () => {
+      const file = folder.write(
+        'plugins/team.js',
+        `export const plugin = [{ name: 'a', apiVersion: 1, middleware: () => () => null }, { name: 'b', apiVersion: 1, httpServer: () => () => null }];`,
+      );
+      const { code, out, err } = await sluice('plugin', 'check', at);
+      deepEqual([code, out, err], [0, `OK a ${file}\nOK b ${file}\n`, '']);
+      const listed = await sluice('plugin', 'list', '--plugins', at, '--format', 'json');
+      deepEqual(
+        JSON.parse(listed.out).plugins.map(({ name, kinds }: { name: string; kinds: string[] }) => [name, kinds]),
+        [
+          ['a', ['handler']],
+          ['b', ['handler']],
+        ],
+      );
+    });
+  });
+
   describe('test', () => {
+    it('says nothing of a folder without a package.json', async () => {
+      folder.write('plugins/a.test.ts', `import { test } from 'node:test';\ntest('passes', () => {});\nexport {};`);
+      const { code, out, err } = await sluice('plugin', 'test', at);
+      deepEqual([code, /TYPELESS/.test(out + err)], [0, false]);
+    });
+
     it('fails where a test fails, and where there is none', async () => {
       const file = folder.write(
         'plugins/a.test.ts',

@@ -67,6 +67,58 @@ describe('plugins of a folder', () => {
     equal(isThere(held), false);
   });
 
+  it('are found in a folder that is written without a slash at its end', async () => {
+    folder.write('a.ts', headerSource('x', 'one'));
+    deepEqual(names(await load({ folder: folder.path.slice(0, -1) })), ['one']);
+  });
+
+  it('import packages by the conditions of an import: those that are made of modules alone, and their subpaths', async () => {
+    const only = 'node_modules/only-modules';
+    const exported = { '.': { import: './main.js' }, './part/*': { import: './parts/*.js' } };
+    folder.write(`${only}/package.json`, JSON.stringify({ name: 'only-modules', type: 'module', exports: exported }));
+    folder.write(`${only}/main.js`, 'export default function main() { return "main"; }\nexport const kind = "import";');
+    folder.write(`${only}/parts/a.js`, 'export const part = "a";');
+    const both = 'node_modules/both-kinds';
+    const conditions = { '.': { import: './main.mjs', require: './main.cjs' } };
+    folder.write(`${both}/package.json`, JSON.stringify({ name: 'both-kinds', exports: conditions }));
+    folder.write(`${both}/main.mjs`, 'export const kind = "import";');
+    folder.write(`${both}/main.cjs`, 'exports.kind = "require";');
+    const late = 'node_modules/late-modules';
+    folder.write(`${late}/package.json`, JSON.stringify({ name: 'late-modules', exports: conditions }));
+    folder.write(`${late}/main.mjs`, 'await 1;\nexport const kind = "import";');
+    folder.write(`${late}/main.cjs`, 'exports.kind = "require";');
+    folder.write(
+      'a.ts',
+      [
+        "import main, { kind } from 'only-modules';",
+        "import { part } from 'only-modules/part/a';",
+        "import { kind as both } from 'both-kinds';",
+        "import { kind as late } from 'late-modules';",
+        headerSource('x', 'one').replace(
+          "'Sets a header on the response.'",
+          '[main(), kind, part, both, late].join(" ")',
+        ),
+      ].join('\n'),
+    );
+    const loaded = await load();
+    deepEqual(told(loaded), []);
+    equal(loaded.plugins[0]!.description, 'main import a import require');
+  });
+
+  it('have import.meta, which texts, templates and comments may speak of', async () => {
+    folder.write(
+      'a.ts',
+      headerSource('x', 'one').replace(
+        "'Sets a header on the response.'",
+        "[import.meta.filename, 'import.meta', `import.meta ${import . meta.dirname}`, /* import.meta */ String(/import.meta/)].join(' ')",
+      ),
+    );
+    const loaded = await load();
+    deepEqual(told(loaded), []);
+    const directory = folder.path.slice(0, -1);
+    equal(loaded.plugins[0]!.description, `${directory}/a.ts import.meta import.meta ${directory} /import.meta/`);
+  });
+
   it('are those whose name contains the pattern', async () => {
     folder.write('one.plugin.ts', headerSource('x', 'one'));
     folder.write('two.ts', headerSource('x', 'two'));

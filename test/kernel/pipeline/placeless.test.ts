@@ -1,0 +1,33 @@
+import { deepEqual } from 'node:assert/strict';
+import type { Plugin } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { startWith } from '../../support/plugged.ts';
+
+const plugin = (more: Partial<Plugin>): Plugin => ({ name: 'acme/alone', description: 'Stands nowhere.', ...more });
+
+describe('a plugin without a place, named in an extra_config,', () => {
+  for (const [what, more, message, hint] of [
+    [
+      'says that it is there by itself',
+      { always: () => ({}) },
+      'it is attached to every service by itself',
+      'take it out',
+    ],
+    [
+      'says which field names what it brings',
+      { encodings: [{ name: 'csv', decode: () => ({}) }] },
+      'it stands in no extra_config',
+      '"encoding": "csv"',
+    ],
+  ] as const) {
+    it(what, async () => {
+      const config = { version: 3, extra_config: { 'acme/alone': {} } };
+      const error = await startWith([plugin(more as never)], config).catch((reason: unknown) => reason);
+      const errors = error instanceof ConfigErrors ? error.errors : [];
+      deepEqual(
+        errors.map((each) => [each.code, each.pointer, each.message, each.hint]),
+        [['NAMESPACE_LEVEL', '/extra_config/acme~1alone', `"acme/alone" has no configuration: ${message}`, hint]],
+      );
+    });
+  }
+});
