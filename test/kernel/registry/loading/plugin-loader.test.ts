@@ -110,7 +110,10 @@ describe('plugins of a folder', () => {
       'a.ts',
       headerSource('x', 'one').replace(
         "'Sets a header on the response.'",
-        "[import.meta.filename, 'import.meta', `import.meta ${import . meta.dirname}`, /* import.meta */ String(/import.meta/)].join(' ')",
+        "[import.meta.filename, 'import.meta', `import.meta @{import . meta.dirname}`, /* import.meta */ String(/import.meta/)].join(' ')".replace(
+          '@',
+          '$',
+        ),
       ),
     );
     const loaded = await load();
