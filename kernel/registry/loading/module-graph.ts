@@ -3,16 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 import * as contract from '#contract';
 import { PositionedError } from '../../config/index.ts';
+import type { FileReader } from './file-reader.ts';
 import { importPackage } from './packages.ts';
 import { awaitBounded, runBounded } from './run-bounded.ts';
-
-/** Reads the files of one attempt; each is read once. */
-export interface FileReader {
-  /** @throws the error of the file system. */
-  read(path: string): Uint8Array;
-  /** The names of a directory's entries. @throws the error of the file system. */
-  list(path: string): readonly string[];
-}
 
 /** By what name a plugin's source imports the contract: it gets the one of the gateway that runs it. */
 const OWN_NAME = 'sluice/plugin';

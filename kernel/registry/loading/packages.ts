@@ -2,7 +2,7 @@ import { createRequire, findPackageJSON, registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isObject } from '#contract';
-import type { FileReader } from './module-graph.ts';
+import type { FileReader } from './file-reader.ts';
 
 /** Conditions under which a package names its files, as of Node's own imports. */
 const CONDITIONS: ReadonlySet<string> = new Set(['import', 'node', 'module-sync', 'default']);
