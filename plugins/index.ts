@@ -16,6 +16,7 @@ const plugins: Manifest = {
   'auth/revoker/server': () => import('./auth/revoker/server/index.ts'),
   'auth/signer': () => import('./auth/signer/index.ts'),
   'auth/validator': () => import('./auth/validator/index.ts'),
+  'backend/conditional': () => import('./backend/conditional.ts'),
   'backend/graphql': () => import('./backend/graphql/index.ts'),
   'backend/http': () => import('./backend/http/index.ts'),
   'backend/http/client': () => import('./backend/http/client/index.ts'),

@@ -16,6 +16,8 @@ export interface Meaning {
   readonly joins?: true;
   /** The backend's answer is no part of the response, or only where another one's is not. */
   readonly apart?: true;
+  /** Whether the backend is called is decided for each request: of several that hand on bytes the first one chosen is. */
+  readonly chosen?: true;
   /** Where the admin port of this gateway listens, and the field that says so. */
   readonly admin?: { readonly listen: string; readonly field: string };
 }

@@ -4,6 +4,7 @@ import type { AuditRule } from './audit.ts';
 import type { Call } from './call.ts';
 import type { ClientRequest } from './client-request.ts';
 import type { PluginCommand } from './command.ts';
+import type { BackendCondition } from './condition.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
 import type { ConfigErrorOptions } from './errors.ts';
@@ -140,6 +141,8 @@ export interface AtEndpoint extends AttachmentTraits {
 }
 
 export interface AtBackend extends AttachmentTraits {
+  /** The backend is called only where this holds; else it is no part of the answer, and no failure. Outside of everything. */
+  readonly condition?: BackendCondition;
   /** One backend's request and its decoded, shaped reply. */
   readonly backend?: Wrap<PipeRequest>;
   /** One backend's request and its raw reply: real status, bytes not yet decoded. */

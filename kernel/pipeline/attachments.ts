@@ -78,6 +78,7 @@ export function attachEndpoint(
 export interface AttachedBackend {
   readonly attached: readonly Attached<AtBackend>[];
   readonly shadow: AtBackend['shadow'];
+  readonly condition: AtBackend['condition'];
   readonly backend: BackendConfig;
   /** Its answers are bytes, though the client is written data. */
   readonly unreadable: boolean;
@@ -160,6 +161,7 @@ export function attachBackend(
     },
     attached,
     shadow: onlyClaim(build, attached, 'shadow', 'make a backend a shadow'),
+    condition: onlyClaim(build, attached, 'condition', 'decide whether a backend is called'),
     backend,
     unreadable: encoding?.raw === true && output?.raw !== true,
     compile: (clientEncoding, unread, alone, outerHooks) =>

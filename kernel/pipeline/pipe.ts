@@ -24,6 +24,7 @@ import {
 } from './attachments.ts';
 import { missingValue } from './backend.ts';
 import { buffered } from './buffered.ts';
+import { choiceOf, firstChosen, onCondition } from './choice.ts';
 import { fold } from './fold.ts';
 import { mergeReplies, parallel } from './merge.ts';
 import { compileDemands } from './pattern.ts';
@@ -77,12 +78,16 @@ export function compilePipe(
   const unread = everything.every(({ at }) => !at.readsData);
   const alone = regular.length === 1 && backends.length === 1;
   const outerHooks = messageHooks(attached, registry, 'proxy');
-  const steps = regular.map((backend) => backend.compile(output, unread, alone, outerHooks));
+  const compiled = regular.map((backend) => backend.compile(output, unread, alone, outerHooks));
+  const conditions = regular.map(({ condition }) => condition);
+  const inTurn = gathering.gather?.sequential === true;
+  const choice = conditions.some(Boolean) ? choiceOf(conditions, compiled, inTurn, pointer) : null;
+  const steps = choice?.steps ?? compiled;
   const shadows = backends
     .filter((backend) => backend.shadow)
     .map(
       (backend): Shadow => ({
-        step: backend.compile(output, false, false, []),
+        step: onCondition(backend.condition, backend.compile(output, false, false, [])),
         timeoutMs: backend.shadow!.timeoutMs ?? endpoint.timeout,
       }),
     );
@@ -100,7 +105,10 @@ export function compilePipe(
     registry.catalogue.order,
     'proxy',
   );
-  const gathered = withShadows(shadows, gather({ ...gathering, shapes }, regular, steps, endpoint, log));
+  const together = () => gather({ ...gathering, shapes }, regular, steps, endpoint, log);
+  const isOneOf = choice && output.raw && compiled.length > 1;
+  const chosen = isOneOf ? firstChosen(conditions, compiled) : choice ? choice.around(together()) : together();
+  const gathered = withShadows(shadows, chosen);
   const maxPayloadBytes = smallestLimit([
     build.config.router.max_payload,
     ...attached.map(({ at }) => at.payload?.maxBytes ?? 0),
@@ -170,7 +178,10 @@ function gather(
     .at('[Merge]')
     .debug(() => `Backends: ${steps.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);
   const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout);
-  const whole = demanding(compileDemands(backends.map(({ backend }) => backend)), gathered);
+  const whole = demanding(
+    compileDemands(backends.filter(({ condition }) => !condition).map(({ backend }) => backend)),
+    gathered,
+  );
   return fold(
     shapes.map(({ at }) =>
       after<PipeRequest>((reply) => {

@@ -56,7 +56,7 @@ export function render(reply: Reply, route: Route, request: ClientRequest, rende
     addCaching(headers, reply, route);
     return { status: reply.status, headers, body: reply.body };
   }
-  const complete = reply.complete === true && reply.data !== null && hasKeys(reply.data);
+  const complete = reply.complete === true && reply.data !== null && (hasKeys(reply.data) || reply.skipped);
   const { body, contentType } = output.encode!(reply.data, request.headers.get('accept'));
   if (!reply.headers.has('content-type')) headers.push('Content-Type', contentType);
   addOwn(headers, reply.complete === null ? null : complete, rendering);

@@ -217,6 +217,17 @@ export function everything(
         ],
       },
       {
+        endpoint: '/market/{id}',
+        input_headers: ['X-Market'],
+        backend: [
+          {
+            url_pattern: '/orders',
+            extra_config: { 'backend/conditional': { strategy: 'header', name: 'X-Market', value: 'de' } },
+          },
+          { url_pattern: '/login', extra_config: { 'backend/conditional': { strategy: 'fallback' } } },
+        ],
+      },
+      {
         endpoint: '/function/{id}',
         extra_config: { 'auth/api-keys': { roles: ['tester'], client_max_rate: 1e6 } },
         backend: [

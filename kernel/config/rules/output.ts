@@ -56,7 +56,10 @@ export const singleBackend: EndpointRule = (endpoint, pointer, _service, report,
   if (!encoding?.raw) return;
   const name = routeName(endpoint);
   const related = () => placesOf('output_encoding', pointer, written);
-  if (backend.length > 1) {
+  const isChosen = backend.every(({ extra_config: extra }) =>
+    meaningsOf(extra, 'backend', known).some(({ meaning }) => meaning.chosen),
+  );
+  if (backend.length > 1 && !isChosen) {
     const message = `output '${output}' takes exactly one backend, ${name} has ${backend.length}`;
     report.error('OUTPUT_ONE_BACKEND', `${pointer}/backend`, message, { related: related() });
   }

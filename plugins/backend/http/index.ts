@@ -1,5 +1,5 @@
 import { atBackend, definePlugin, type Schema } from '#contract';
-import { isPassedThrough, sharesAlias } from './placement.ts';
+import { isOneOfConditional, isPassedThrough, sharesAlias } from './placement.ts';
 import { errorCode, errorDetails } from './status-failure.ts';
 
 const schema = {
@@ -48,7 +48,7 @@ export const plugin = definePlugin({
         }
         return alias === '' ? {} : { transport: errorDetails(alias, backend) };
       }
-      if (endpoint.backend.length > 1) {
+      if (endpoint.backend.length > 1 && !isOneOfConditional(endpoint)) {
         site.warn(
           'HTTP_ERRORS_SEVERAL',
           '/return_error_code',

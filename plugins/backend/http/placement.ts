@@ -12,3 +12,8 @@ export function sharesAlias(endpoint: EndpointConfig, index: number, alias: stri
     return isObject(own) && getKey(own, 'return_error_details') === alias;
   });
 }
+
+/** True when every backend is called under a condition only: the one that is chosen may well be alone. */
+export function isOneOfConditional({ backend }: EndpointConfig): boolean {
+  return backend.every(({ extra_config: components }) => Object.hasOwn(components, 'backend/conditional'));
+}

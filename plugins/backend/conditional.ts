@@ -1,0 +1,140 @@
+import {
+  atBackend,
+  type BackendCondition,
+  type BackendSite,
+  claimsSlot,
+  definePlugin,
+  getKey,
+  type Infer,
+  isObject,
+  type PipeRequest,
+  type Schema,
+} from '#contract';
+import { endpointPath } from '../services/cel/conditions.ts';
+import { withSource } from '../services/cel/macro-source.ts';
+import { requestTypes, Variables } from '../services/cel/variables.ts';
+import { compileWritten } from '../services/cel/written-expression.ts';
+
+const name = 'backend/conditional';
+
+const schema = {
+  type: 'object',
+  title: 'Condition of a backend',
+  examples: [
+    { strategy: 'header', name: 'X-Market', value: 'de' },
+    { strategy: 'policy', value: "hasHeader('X-Beta') && req_method == 'GET'" },
+    { strategy: 'fallback' },
+  ],
+  required: ['strategy'],
+  properties: {
+    strategy: {
+      type: 'string',
+      enum: ['header', 'policy', 'fallback'],
+      description:
+        'When the backend is called: where a header has a value, where a policy holds, or where none of the other conditions of the endpoint does.',
+      examples: ['header'],
+    },
+    name: {
+      type: 'string',
+      minLength: 1,
+      description: 'Name of the header, which must be among the input_headers of the endpoint.',
+      examples: ['X-Market'],
+    },
+    value: {
+      type: 'string',
+      description: 'The value of the header, letter case included, or the policy, in CEL.',
+      examples: ['de'],
+    },
+  },
+} as const satisfies Schema;
+
+type ConditionalSite = BackendSite<Infer<typeof schema>>;
+
+const types = new Map(Object.entries({ ...requestTypes, now: 'string' } as const));
+
+/** What one evaluation may take. */
+const budget = { steps: 100_000, cpuMs: 10 };
+
+/**
+ * Decides for each request whether a backend is called. One that is not is no part of the answer and no failure, and nothing of
+ * its components sees the request.
+ *
+ * Faults of the configuration: `CONDITION_FIELD`, `CONDITION_FALLBACK`, and those of an expression; warnings
+ * `CONDITION_HEADER`, `CONDITION_ORDER`, `CEL_KEY`.
+ */
+export const plugin = definePlugin({
+  name,
+  description: 'Decides for each request whether a backend is called.',
+  leaves: ['requests', 'data'],
+  meaning: () => ({ chosen: true, apart: true }),
+  places: [
+    atBackend(schema, (site) => {
+      const conditions = { header: headerCondition, policy: policyCondition, fallback: fallbackCondition };
+      return { condition: conditions[site.config.strategy](site) };
+    }),
+  ],
+});
+
+/** @throws ConfigError CONDITION_FIELD */
+function needed(site: ConditionalSite, field: 'name' | 'value'): string {
+  const value = site.config[field];
+  if (value !== undefined) return value;
+  throw site.fault('CONDITION_FIELD', '', `a condition of the strategy "${site.config.strategy}" needs '${field}'`);
+}
+
+function headerCondition(site: ConditionalSite): BackendCondition {
+  const header = needed(site, 'name').toLowerCase();
+  const value = needed(site, 'value');
+  const { input_headers: listed } = site.endpoint;
+  const isPassed = listed.some((each) => each === '*' || each.toLowerCase() === header);
+  if (!isPassed && isOfEndpoint(site)) {
+    site.warn('CONDITION_HEADER', '/name', `the condition never holds: ${site.config.name} is not let through`, {
+      hint: `"input_headers": ${JSON.stringify([...listed, site.config.name])}`,
+    });
+  }
+  return { holds: ({ headers }) => headers.getAll(header).includes(value) };
+}
+
+/** What fails in a policy counts as one that does not hold. */
+function policyCondition(site: ConditionalSite): BackendCondition {
+  const expression = compileWritten(site, needed(site, 'value'), '/value', types, { macros: true, budget });
+  const log = site.log.at('[Conditional]');
+  return {
+    holds(request: PipeRequest, call) {
+      const path = endpointPath(request);
+      const variables = new Variables({ request, path, reply: null, raw: false, claims: call.get(claimsSlot) });
+      const source = { request, locate: undefined };
+      const verdict = withSource(source, () => expression.evaluate(variables, Math.max(call.remainingMs, 0)));
+      if (typeof verdict === 'string') log.warning(`the condition has failed, and does not hold: ${verdict}`);
+      return verdict === true;
+    },
+  };
+}
+
+function fallbackCondition(site: ConditionalSite): BackendCondition {
+  const { endpoint, index, backend } = site;
+  const strategies = endpoint.backend.map(({ extra_config: components }) => {
+    const settings = components[name];
+    return isObject(settings) ? getKey(settings, 'strategy') : undefined;
+  });
+  if (strategies.indexOf('fallback') !== index) {
+    throw site.fault('CONDITION_FALLBACK', '/strategy', 'a list of backends has one fallback at most');
+  }
+  const options = backend.extra_config['proxy'];
+  if (isObject(options) && getKey(options, 'shadow') === true) {
+    throw site.fault('CONDITION_FALLBACK', '/strategy', 'a shadow is no fallback: its answer is dropped');
+  }
+  const around = endpoint.extra_config['proxy'];
+  const isSequence = isObject(around) && getKey(around, 'sequential') === true;
+  if (isSequence && strategies.some((strategy, at) => at > index && strategy !== undefined)) {
+    site.warn('CONDITION_ORDER', '/strategy', 'backends behind the fallback are not decided yet when it is its turn', {
+      hint: 'put the fallback last',
+    });
+  }
+  return { holds: null };
+}
+
+/** Stands in an endpoint, not in a pipe inside a component: those get what is handed to them. */
+function isOfEndpoint({ pointer }: ConditionalSite): boolean {
+  return /^\/endpoints\/\d+\/backend\/\d+\/extra_config\/[^/]*$/.test(pointer);
+}

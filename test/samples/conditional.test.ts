@@ -1,0 +1,33 @@
+import { deepEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
+import { startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
+
+describe('the sample of conditional backends', () => {
+  let backend: TestBackend;
+  let gateway: Operations;
+
+  before(async () => {
+    backend = await startBackend(({ target }, response) => response.end(JSON.stringify({ from: target })));
+    const config = JSON.parse(readFileSync('samples/conditional/gateway.json', 'utf8'));
+    gateway = await startGateway({ ...config, host: [backend.url] });
+  });
+  after(async () => {
+    await gateway.close();
+    await backend.close();
+  });
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/conditional/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('calls what fits, else the fallback', async () => {
+    const get = async (headers: Record<string, string>) =>
+      JSON.parse((await gateway.inject({ url: '/prices/1', headers })).body);
+    deepEqual(await get({}), { from: '/all/1' });
+    deepEqual(await get({ 'x-market': 'de' }), { from: '/de/1' });
+    deepEqual(await get({ 'x-market': 'de', 'x-beta': '1' }), { from: '/de/1', beta: { from: '/beta/1' } });
+  });
+});
