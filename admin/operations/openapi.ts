@@ -1,5 +1,5 @@
-import { describeServed } from '../openapi/served-api.ts';
 import type { Operation } from '../operation.ts';
+import { queryText } from '../parameters.ts';
 import { documentOf, jsonResponse } from '../schemas.ts';
 
 const openApiSchema = documentOf('OpenApi', 'A description in OpenAPI 3.1.');
@@ -9,9 +9,17 @@ export const openapi: Operation = {
   path: '/v1/openapi',
   scope: 'read',
   summary: 'Describe the API that clients are served, as OpenAPI 3.1.',
+  parameters: [
+    {
+      name: 'audience',
+      in: 'query',
+      description: 'Only endpoints for this audience, as documentation/openapi tells.',
+      schema: { type: 'string' },
+    },
+  ],
   responses: { 200: jsonResponse('The description.', openApiSchema) },
-  handle(ctx, { gateway }) {
-    ctx.body = describeServed(gateway);
+  async handle(ctx, { gateway }) {
+    ctx.body = await gateway.describe(queryText(ctx, 'audience'));
   },
 };
 

@@ -31,6 +31,10 @@ export interface Command {
   readonly flags: Flags;
   /** What the word behind its name may be: a command of its own. */
   readonly commands?: Readonly<Record<string, Command>>;
+  /** Stands only for `commands`, of several plugins: lists show them in its place. */
+  readonly isGroup?: true;
+  /** Another name of what lists show already. */
+  readonly isAlias?: true;
   /** Those of the environment that it looks at. */
   readonly variables?: Variables;
   /** @returns the exit code. @throws UsageError for flags it does not know. */

@@ -17,9 +17,15 @@ export function commandHelp(name: string, command: Command): string {
 
 /** Every command and every variable. */
 export function overview(commands: Readonly<Record<string, Command>>): string {
-  const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary]);
+  const rows = Object.entries(commands).flatMap(([name, command]) => rowsOf(name, command));
   rows.push(['help', 'Explain a command and its flags: help COMMAND, or COMMAND --help.']);
   return `usage: sluice COMMAND [FLAGS]\n${section('Commands', rows)}${variableSection(allVariables)}`;
+}
+
+function rowsOf(name: string, { summary, isAlias, isGroup, commands = {} }: Command): string[][] {
+  if (isAlias) return [];
+  if (!isGroup) return [[name, summary]];
+  return Object.entries(commands).flatMap(([inner, command]) => rowsOf(`${name} ${inner}`, command));
 }
 
 function variableSection(variables: Variables = {}): string {

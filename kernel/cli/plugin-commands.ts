@@ -2,15 +2,51 @@ import type { Catalogue, PluginCommand } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 import { type Operations, startGateway, version } from '../index.ts';
 import { acceptFile } from './accepted-file.ts';
-import { readArguments } from './arguments.ts';
+import { readArguments, UsageError } from './arguments.ts';
 import { awaitEnd } from './await-end.ts';
 import type { Command, CommandContext } from './command.ts';
 
 /** The commands that plugins bring, by name. Loads every plugin. */
 export async function pluginCommands({ plugins }: Catalogue): Promise<Record<string, Command>> {
   const loaded = await Promise.all(Object.values(plugins).map(async (load) => (await load()).plugin));
-  const commands = loaded.flatMap(({ commands = {} }) => Object.entries(commands));
-  return Object.fromEntries(commands.map(([name, command]) => [name, asCommand(command)]));
+  const brought = loaded.flatMap(({ commands = {} }) => Object.entries(commands));
+  const named = brought.map(([name, command]) => [name, asCommand(command)] as const);
+  const aliases = brought.flatMap(([, command]) =>
+    (command.aliases ?? []).map((alias) => [alias, { ...asCommand(command), isAlias: true }] as const),
+  );
+  return grouped([...named, ...aliases]);
+}
+
+/** Commands of two words under the first of them. */
+function grouped(commands: readonly (readonly [name: string, command: Command])[]): Record<string, Command> {
+  const table = new Map<string, Command>();
+  const groups = Map.groupBy(commands, ([name]) => name.split(' ', 1)[0]!);
+  for (const [word, members] of groups) {
+    const [first] = members;
+    if (first![0] === word) table.set(word, first![1]);
+    else table.set(word, groupOf(word, Object.fromEntries(members.map(([name, each]) => [lastWord(name), each]))));
+  }
+  return Object.fromEntries(table);
+}
+
+function lastWord(name: string): string {
+  return name.slice(name.indexOf(' ') + 1);
+}
+
+function groupOf(word: string, commands: Readonly<Record<string, Command>>): Command {
+  const names = Object.keys(commands);
+  return {
+    usage: names.join(' | '),
+    flags: {},
+    summary: `One of ${names.map((name) => `${word} ${name}`).join(', ')}.`,
+    details: `sluice help ${word} ${names[0]}, and so on, explains each.`,
+    commands,
+    isGroup: true,
+    ...(Object.values(commands).every(({ isAlias }) => isAlias) && { isAlias: true }),
+    async run() {
+      throw new UsageError(`please say what to ${word}: ${names.join(' or ')}`);
+    },
+  };
 }
 
 function asCommand(command: PluginCommand): Command {

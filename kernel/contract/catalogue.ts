@@ -1,4 +1,6 @@
+import type { DataObject } from '../values/data.ts';
 import type { AuditRule } from './audit.ts';
+import type { ServiceConfig } from './config.ts';
 import type { Namespace } from './extra-config.ts';
 import type { Plugin } from './plugin.ts';
 
@@ -12,6 +14,8 @@ export interface Catalogue {
   readonly compatibility?: Compatibility;
   /** What the audit looks for, besides what plugins bring. */
   readonly audit?: () => Promise<{ readonly rules: readonly AuditRule[] }>;
+  /** Describes what a configuration serves. */
+  readonly describe?: () => Promise<{ readonly describeApi: DescribeApi }>;
   /** Plugins that are attached to every service, without a namespace in its configuration. */
   readonly always?: readonly Namespace[];
   /** Makes a plugin of a module that was written for another gateway's extension points. */
@@ -19,6 +23,15 @@ export interface Catalogue {
   /** The plugin whose protocol serves backends that no other protocol claims. */
   readonly defaultProtocol: Namespace;
 }
+
+/**
+ * Describes what a configuration serves, in OpenAPI.
+ * @param options.audience only endpoints for this audience; default: all. @param options.version default: 3.0.
+ */
+export type DescribeApi = (
+  config: ServiceConfig,
+  options?: { readonly audience?: string | undefined; readonly version?: '3.0' | '3.1' | undefined },
+) => { readonly document: DataObject };
 
 /**
  * @param module what the module exports. @param file its path, for messages.

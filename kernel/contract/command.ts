@@ -39,7 +39,10 @@ export interface CommandCall {
   serve(configuration: object): Promise<number>;
 }
 
-/** A command of the command line that a plugin brings: `sluice NAME`, with its help. */
+/**
+ * A command of the command line that a plugin brings: `sluice NAME`, with its help. A name of two words, `export postman`,
+ * stands beside those of other plugins that begin with the same one.
+ */
 export interface PluginCommand {
   /** What it needs to be given besides flags, as the usage shows it. */
   readonly usage: string;
@@ -48,6 +51,8 @@ export interface PluginCommand {
   /** What else its help says. */
   readonly details?: string;
   readonly flags: Flags;
+  /** Other names that it takes, as of the compatible product; help does not list them. */
+  readonly aliases?: readonly string[];
   /** @returns the exit code: 0 for done, 2 for a wrong call. */
   run(call: CommandCall): Promise<number>;
 }

@@ -6,7 +6,7 @@ export * from '../values/data.ts';
 export { mayLoseDigits, parseExact, printJson } from '../values/json.ts';
 export { mergeShallow } from '../values/merge.ts';
 export { findNear, type Near, nearest } from '../values/nearest.ts';
-export { joinPointer } from '../values/pointer.ts';
+export { joinPointer, parsePointer } from '../values/pointer.ts';
 export { anyCase, textOf } from '../values/text.ts';
 export {
   type AdminAddress,

@@ -242,7 +242,7 @@ export interface Plugin {
   readonly leaves?: readonly ('requests' | 'data')[];
   /** What the audit looks for besides: where the component is missing, or is configured badly. */
   readonly audit?: readonly AuditRule[];
-  /** Commands of the command line, by their names. */
+  /** Commands of the command line, by their names of one word or two. */
   readonly commands?: { readonly [name: string]: PluginCommand };
   /** What its configuration means for what stands beside it. It may have mistakes: it is not validated yet. */
   readonly meaning?: (config: Readonly<DataObject>, level: Level) => Meaning;

@@ -46,8 +46,11 @@ export interface Services {
   readonly version: string;
 }
 
-/** A field of the service that a plugin may ask for. */
-export type Setting = Exclude<keyof ServiceConfig, '$schema' | 'version' | 'endpoints' | 'extra_config'>;
+/**
+ * A field of the service that a plugin may ask for. `endpoints` and `extra_config` are for what describes the whole: who asks
+ * for them depends on all that is served.
+ */
+export type Setting = Exclude<keyof ServiceConfig, '$schema' | 'version'>;
 
 /**
  * What the process that a plugin is attached in does: `alone` it decides and serves, the `owner` decides for `worker`s

@@ -1,4 +1,4 @@
-import type { AdminSettings, ListenAddress, LogLevel } from '#contract';
+import type { AdminSettings, DataObject, ListenAddress, LogLevel } from '#contract';
 import type { Containment } from '../containment/containment.ts';
 import type { Attempts } from '../control/attempts.ts';
 import type { Applied, Change, Current } from '../control/change.ts';
@@ -56,6 +56,8 @@ export interface Operations extends Gateway {
   emptyCache(name: string): boolean;
   /** Faults of plugins from files, and which of them are suspended, in all processes together; a moment old. */
   readonly containment: Pick<Containment, 'records' | 'lift'>;
+  /** What is served, in OpenAPI 3.1. @param audience default: everybody. @throws Error where nothing can describe it. */
+  describe(audience?: string): Promise<DataObject>;
   /** Names of caches that can be emptied. */
   readonly caches: readonly string[];
   /** Sets the lowest level that every process logs, until its next configuration; null for the configured one. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
-import type { Catalogue, ListenAddress, LogLevel, ServiceConfig } from '#contract';
+import type { Catalogue, DataObject, ListenAddress, LogLevel, ServiceConfig } from '#contract';
 import { type IsSecret, issueLine, toIssues } from '../config/index.ts';
 import type { Containment } from '../containment/containment.ts';
 import { ConfigErrors, type DeniedAddresses } from '../contract/internal.ts';
@@ -233,6 +233,12 @@ export class RunningGateway implements Operations {
     const { participants } = this.control;
     participants.push(participant);
     return () => void participants.splice(participants.indexOf(participant), 1);
+  }
+
+  async describe(audience?: string): Promise<DataObject> {
+    const describing = await this.#registry.catalogue.describe?.();
+    if (!describing) throw new Error('the catalogue has nothing that describes what is served');
+    return describing.describeApi(this.config, { audience, version: '3.1' }).document;
   }
 
   setLogLevel(level: LogLevel | null): void {

@@ -76,6 +76,8 @@ export function everything(
         trace_sample_rate: 0.5,
       },
       'telemetry/opentelemetry-security': { otlp: [{ name: 'collector', headers: { 'X-Team': 'test' } }] },
+      'documentation/openapi': { version: '1.0.0', serve: { path: '/docs' } },
+      'documentation/postman': { version: '1.0.0', folder: [{ name: 'Users' }] },
       'telemetry/metrics': { collection_time: '1s', endpoint_disabled: true },
       'telemetry/logstash': { enabled: true },
       'telemetry/gelf': { address: `127.0.0.1:${gelfPort}`, enable_tcp: false },
@@ -85,6 +87,8 @@ export function everything(
         endpoint: '/users/{id}',
         input_headers: ['X-User', 'X-Round', 'X-Scripted'],
         extra_config: {
+          'documentation/openapi': { summary: 'One user', operation_id: 'getUser' },
+          'documentation/postman': { folder: 'Users' },
           'modifier/lua-proxy': {
             pre: "seen = request.load():headers('X-Scripted')",
             post: "response.load():data():set('scripted', seen)",

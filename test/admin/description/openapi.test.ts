@@ -1,13 +1,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import openapiTypescript, { astToString } from 'openapi-typescript';
-import ts from 'typescript';
 import { describeAdmin } from '../../../admin/openapi/admin-api.ts';
 import { createComponents } from '../../../admin/openapi/components.ts';
-import type { OpenApi } from '../../../admin/openapi/document.ts';
 import { changing } from '../../../admin/operations/changing.ts';
 import { reading } from '../../../admin/operations/reading.ts';
 import { objectOf, text, whole } from '../../../admin/schemas.ts';
+import { mistakesIn } from '../../support/generated-types.ts';
 import { openAdmin } from '../support.ts';
 
 const document = describeAdmin([...changing, ...reading], 'http://127.0.0.1:9180');
@@ -25,32 +23,6 @@ function* schemasIn(value: unknown, path = '#', isSchema = false): Generator<[pa
       holdsSchemas || ['schema', 'items', 'additionalProperties'].includes(key),
     );
   }
-}
-
-/** The mistakes that the compiler finds in strict mode, by file, beside the types made from a description, `./api.ts`. */
-async function mistakesIn(description: OpenApi, clients: Readonly<Record<string, string>>) {
-  const types = astToString(await openapiTypescript(JSON.stringify(description)));
-  const files = new Map(Object.entries({ '/api.ts': types, ...clients }));
-  const options: ts.CompilerOptions = {
-    strict: true,
-    noEmit: true,
-    skipDefaultLibCheck: true,
-    types: [],
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-  };
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile, fileExists, readFile } = host;
-  host.fileExists = (name) => files.has(name) || fileExists(name);
-  host.readFile = (name) => files.get(name) ?? readFile(name);
-  host.getSourceFile = (name, ...rest) => {
-    const known = files.get(name);
-    return known === undefined ? getSourceFile(name, ...rest) : ts.createSourceFile(name, known, rest[0]);
-  };
-  return ts.getPreEmitDiagnostics(ts.createProgram([...files.keys()], options, host)).map(({ file, messageText }) => {
-    return `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
-  });
 }
 
 describe('the description of the admin API, for those who make clients from it', function () {

@@ -4,8 +4,6 @@ import { createFolder, sluice } from './command.ts';
 /** Components of an endpoint that the specification lists and this release does not have. */
 const ofEndpoints = [
   'ai/mcp',
-  'documentation/openapi',
-  'documentation/postman',
   'governance/quota',
   'modifier/request-body-generator',
   'modifier/response-body',

@@ -46,6 +46,17 @@ const locks = definePlugin({
         return config ? 0 : 1;
       },
     },
+    'try lock': {
+      usage: '',
+      summary: 'Try the lock.',
+      flags: {},
+      aliases: ['lock try', 'attempt'],
+      async run({ stdout }) {
+        stdout.write('locked\n');
+        return 0;
+      },
+    },
+    'try door': { usage: '', summary: 'Try the door.', flags: {}, run: async () => 3 },
     open: {
       usage: 'PATH',
       summary: 'Serve a door.',
@@ -123,6 +134,21 @@ describe('what a plugin brings to the command line', () => {
       const { code, err } = await sluice('open', 'no-slash');
       equal(code, 1);
       match(err, /^ERROR .*endpoint/s);
+    });
+    it('may have a name of two words, the first of which others may begin with', async () => {
+      deepEqual(await sluice('try', 'lock'), { code: 0, out: 'locked\n', err: '' });
+      equal((await sluice('try', 'door')).code, 3);
+      const { out } = await sluice('help');
+      match(out, /^ {2}try lock +Try the lock\.\n {2}try door +Try the door\.$/m);
+      match((await sluice('help', 'try', 'lock')).out, /^usage: sluice try lock \[FLAGS\]$/m);
+      match((await sluice('help', 'try')).out, /^usage: sluice try lock \| door \[FLAGS\]$/m);
+      const { code, err } = await sluice('try', 'window');
+      equal(code, 2);
+      match(err, /please say what to try: lock or door/);
+    });
+    it('may have other names, which are not listed', async () => {
+      for (const alias of [['lock', 'try'], ['attempt']]) equal((await sluice(...alias)).out, 'locked\n');
+      equal(/lock try|attempt/.test((await sluice('help')).out), false);
     });
     it('is meant by names that are near', async () => {
       match((await sluice('keyy')).err, /did you mean "key"/);

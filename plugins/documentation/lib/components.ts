@@ -1,0 +1,87 @@
+import { type DataObject, type EndpointConfig, isObject, type ServiceConfig } from '#contract';
+
+type Components = Readonly<DataObject>;
+
+/** What stands under a namespace, as it is written; undefined where nothing does. */
+export function componentOf(components: Components, namespace: string): DataObject | undefined {
+  if (!Object.hasOwn(components, namespace)) return undefined;
+  const config = components[namespace];
+  return isObject(config) ? config : {};
+}
+
+export function has(components: Components, namespace: string): boolean {
+  return Object.hasOwn(components, namespace);
+}
+
+/** How a client shows who it is. */
+export type Credential =
+  | { readonly kind: 'bearer' }
+  | { readonly kind: 'basic' }
+  | { readonly kind: 'header' | 'query' | 'cookie'; readonly of: 'token' | 'key'; readonly name: string };
+
+/** What an endpoint asks its clients for: all of it. */
+export function credentialsOf(
+  { extra_config: own }: EndpointConfig,
+  service: Pick<ServiceConfig, 'extra_config'>,
+): readonly Credential[] {
+  return [...tokenOf(own), ...keyOf(own, service.extra_config), ...basicOf(own)];
+}
+
+function tokenOf(own: Components): Credential[] {
+  const validator = componentOf(own, 'auth/validator');
+  if (!validator) return [];
+  const { cookie_key: cookie, auth_header_name: header } = validator;
+  if (typeof cookie === 'string') return [{ kind: 'cookie', of: 'token', name: cookie }];
+  if (typeof header === 'string' && header.toLowerCase() !== 'authorization') {
+    return [{ kind: 'header', of: 'token', name: header }];
+  }
+  return [{ kind: 'bearer' }];
+}
+
+function keyOf(own: Components, around: Components): Credential[] {
+  const asked = componentOf(own, 'auth/api-keys');
+  if (!asked) return [];
+  const { strategy, identifier } = { ...componentOf(around, 'auth/api-keys'), ...asked };
+  const kind = strategy === 'query_string' ? 'query' : 'header';
+  const usual = kind === 'query' ? 'key' : 'Authorization';
+  return [{ kind, of: 'key', name: typeof identifier === 'string' && identifier !== '' ? identifier : usual }];
+}
+
+function basicOf(own: Components): Credential[] {
+  return has(own, 'auth/basic') ? [{ kind: 'basic' }] : [];
+}
+
+/** What a token must carry, in sentences. */
+export function demandsOf({ extra_config: own }: EndpointConfig): string[] {
+  const { roles, scopes, scopes_matcher: matcher } = componentOf(own, 'auth/validator') ?? {};
+  return [
+    ...(isList(roles) ? [`Needs one of the roles ${roles.join(', ')}.`] : []),
+    ...(isList(scopes) ? [`Needs ${matcher === 'all' ? 'all' : 'one'} of the scopes ${scopes.join(', ')}.`] : []),
+  ];
+}
+
+function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+/** Statuses with which components of an endpoint may answer in the place of its backends. */
+export function refusalsOf({ extra_config: own }: EndpointConfig): readonly number[] {
+  const statuses = new Set<number>();
+  for (const [namespace, answered] of Object.entries(refusing)) {
+    if (has(own, namespace)) for (const status of answered) statuses.add(status);
+  }
+  return [...statuses].sort((a, b) => a - b);
+}
+
+const refusing: { readonly [namespace: string]: readonly number[] } = {
+  'auth/validator': [401, 403],
+  'auth/api-keys': [401, 403],
+  'auth/basic': [401],
+  'security/policies': [403],
+  'security/bot-detector': [403],
+  'validation/json-schema': [400],
+  'qos/ratelimit/router': [429],
+  'qos/ratelimit/router/redis': [429],
+  'qos/ratelimit/tiered': [429],
+  'governance/quota': [429],
+};

@@ -1,0 +1,126 @@
+import { STATUS_CODES } from 'node:http';
+import { type Data, type DataObject, type EndpointConfig, isObject } from '#contract';
+import { componentOf, has, refusalsOf } from '../../lib/components.ts';
+import { takesBody } from '../../lib/endpoints.ts';
+import type { BodyDefinition, OpenApiSettings } from '../schema.ts';
+import { schemaOf } from '../written-schema.ts';
+import { Schemas } from './schemas.ts';
+
+/** Media types that each output writes; those that are not here pass what the backend sent. */
+const outputs: Readonly<Record<string, readonly string[]>> = {
+  json: ['application/json'],
+  'fast-json': ['application/json'],
+  'json-collection': ['application/json'],
+  safejson: ['application/json'],
+  yaml: ['application/yaml'],
+  xml: ['application/xml'],
+  string: ['text/plain'],
+  sse: ['text/event-stream'],
+  ndjson: ['application/x-ndjson'],
+  eventstream: ['application/vnd.amazon.eventstream'],
+  negotiate: ['application/json', 'application/xml', 'application/yaml', 'text/plain'],
+};
+
+/** The body of requests; undefined where none is expected. @param fromValidator also describe what a validator lets pass. */
+export function describeRequestBody(
+  { method, extra_config: components }: EndpointConfig,
+  { request_definition: definitions = [] }: OpenApiSettings,
+  schemas: Schemas,
+  name: string,
+  fromValidator: boolean,
+): DataObject | undefined {
+  if (!takesBody(method) && !(method === 'DELETE' && definitions.length > 0)) return undefined;
+  const validated = fromValidator ? componentOf(components, 'validation/json-schema') : undefined;
+  const content = new Map<string, DataObject>();
+  if (validated) content.set('application/json', { schema: schemas.add(validated, `${name}Request`) });
+  for (const definition of definitions) {
+    const { content_type: type } = definition;
+    content.set(type, { ...describeMedia(definition, schemas, `${name}Request`), ...content.get(type) });
+  }
+  if (content.size === 0) content.set('*/*', {});
+  const description = definitions.find((definition) => definition.description !== undefined)?.description;
+  return {
+    ...(description !== undefined && { description }),
+    ...(validated && { required: true }),
+    content: Object.fromEntries(content),
+  };
+}
+
+/** Every response, by status. */
+export function describeResponses(
+  endpoint: EndpointConfig,
+  settings: OpenApiSettings,
+  schemas: Schemas,
+  name: string,
+  onlyDefined: boolean,
+): DataObject {
+  const types = outputs[endpoint.output_encoding] ?? ['*/*'];
+  const statuses = onlyDefined ? [] : usualStatuses(endpoint);
+  const responses = new Map<string, DataObject>();
+  for (const status of statuses) responses.set(String(status), { description: phraseOf(String(status)) });
+  const usual = responses.get('200');
+  if (usual) {
+    const sample: DataObject = settings.example === undefined ? {} : { example: settings.example as Data };
+    usual['content'] = Object.fromEntries(types.map((type) => [type, sample]));
+  }
+  for (const [status, definition] of Object.entries(settings.response_definition ?? {})) {
+    if (isStatus(status) && isObject(definition)) {
+      responses.set(status, describeResponse(definition, status, types[0]!, schemas, `${name}Response${status}`));
+    }
+  }
+  if (responses.size === 0) responses.set('default', { description: phraseOf('default') });
+  // Whole numbers come first as keys of an object, in order, whatever is done about it.
+  return Object.fromEntries(responses);
+}
+
+/** What is answered with what is configured. */
+function usualStatuses(endpoint: EndpointConfig): number[] {
+  return [has(endpoint.extra_config, 'websocket') ? 101 : 200, ...refusalsOf(endpoint), 500];
+}
+
+/** True for a key of `response_definition` that is no comment. */
+export function isStatus(key: string): boolean {
+  return key === 'default' || /^[1-5]\d\d$/.test(key);
+}
+
+function phraseOf(status: string): string {
+  return STATUS_CODES[status] ?? (status === 'default' ? 'Any other response' : `Status ${status}`);
+}
+
+function describeResponse(
+  definition: BodyDefinition,
+  status: string,
+  usualType: string,
+  schemas: Schemas,
+  name: string,
+): DataObject {
+  const { description, content_type: type } = definition;
+  const media = describeMedia(definition, schemas, name);
+  const hasBody = type !== undefined || Object.keys(media).length > 0;
+  return {
+    description: description || phraseOf(status),
+    ...(hasBody && { content: Object.fromEntries([[type ?? usualType, media]]) }),
+  };
+}
+
+function describeMedia(definition: BodyDefinition, schemas: Schemas, name: string): DataObject {
+  const { ref, example_schema: schema } = definition;
+  return {
+    ...(ref !== undefined && { schema: Schemas.reference(ref) }),
+    ...(ref === undefined && schema !== undefined && { schema: schemas.add(schemaOf(schema), name) }),
+    ...examplesOf(definition),
+  };
+}
+
+/** One example, or several by name. */
+export function examplesOf({ example, examples }: Pick<BodyDefinition, 'example' | 'examples'>): DataObject {
+  if (example !== undefined) return { example: example as Data };
+  if (!isObject(examples) || Object.keys(examples).length === 0) return {};
+  const named = Object.entries(examples).map(([name, value]) => [name, isExample(value) ? value : { value }]);
+  return { examples: Object.fromEntries(named) };
+}
+
+/** True for an example as OpenAPI has it, beside which a bare value may stand. */
+function isExample(value: Data): boolean {
+  return isObject(value) && ('value' in value || 'externalValue' in value || '$ref' in value);
+}

@@ -1,0 +1,70 @@
+import type { CommandCall, DataObject, PluginCommand } from '#contract';
+import { writeResult } from '../../lib/write-result.ts';
+import { describeApi } from './describe-api.ts';
+import { documentFault } from './meta-schema.ts';
+import { printDocument } from './print-document.ts';
+import { toSwagger } from './to-swagger.ts';
+
+/** `sluice export openapi`: writes what a configuration serves as a document of OpenAPI. */
+export const exportCommand: PluginCommand = {
+  usage: '-c FILE',
+  summary: 'Write a description of what is served, in OpenAPI.',
+  details:
+    'Exit 1 for a configuration with mistakes, or a document that OpenAPI would not allow: then nothing is written.',
+  flags: {
+    config: { type: 'string', short: 'c', value: 'FILE', about: 'The configuration. Required.' },
+    output: {
+      type: 'string',
+      short: 'o',
+      value: 'FILE',
+      default: 'openapi.json',
+      about: 'Where to write it; - for standard output.',
+    },
+    audience: {
+      type: 'string',
+      short: 'a',
+      value: 'NAME',
+      otherwise: 'all',
+      about: 'Only endpoints for this audience.',
+    },
+    'openapi-version': { type: 'string', value: 'VERSION', default: '3.0', about: 'Version of OpenAPI: 3.0 or 3.1.' },
+    legacy: { type: 'boolean', about: 'Write Swagger 2.0.' },
+    yaml: { type: 'boolean', about: 'Write YAML, not JSON.' },
+    'skip-jsonschema': {
+      type: 'boolean',
+      about: 'Do not describe bodies of requests by what validation/json-schema lets pass.',
+    },
+  },
+  aliases: ['openapi export'],
+  run: exportOpenApi,
+};
+
+async function exportOpenApi(call: CommandCall): Promise<number> {
+  const { values, positionals, stderr, readConfig } = call;
+  const { config: file, output = 'openapi.json', audience, legacy, yaml, 'openapi-version': version = '3.0' } = values;
+  if (typeof file !== 'string' || positionals.length > 0) {
+    stderr.write('a configuration is needed: sluice export openapi -c FILE\n');
+    return 2;
+  }
+  if (version !== '3.0' && version !== '3.1') {
+    stderr.write(`unknown openapi-version "${version}" (one of 3.0, 3.1)\n`);
+    return 2;
+  }
+  const config = await readConfig(file);
+  if (!config) return 1;
+  const { document, warnings } = describeApi(config, {
+    version: legacy ? '3.0' : version,
+    audience: typeof audience === 'string' ? audience : undefined,
+    fromValidators: !values['skip-jsonschema'],
+    everyHeader: legacy === true,
+  });
+  const warn = (message: string) => stderr.write(`WARNING ${message}\n`);
+  for (const { pointer, message } of warnings) warn(pointer === '' ? message : `${pointer}: ${message}`);
+  const written: DataObject = legacy ? toSwagger(document, warn) : document;
+  const fault = await documentFault(written);
+  if (fault !== null) {
+    stderr.write(`ERROR the document would not be valid: ${fault}\n`);
+    return 1;
+  }
+  return writeResult(String(output), printDocument(written, yaml === true), call);
+}

@@ -1,0 +1,130 @@
+import { type DataObject, type EndpointConfig, joinPointer, type ServiceConfig, setKey } from '#contract';
+import { componentOf, demandsOf, has } from '../../lib/components.ts';
+import { isInternal, plainPath } from '../../lib/endpoints.ts';
+import type { OpenApiSettings } from '../schema.ts';
+import { schemaOf } from '../written-schema.ts';
+import { describeRequestBody, describeResponses } from './bodies.ts';
+import { describeInfo, describeServers, describeTags } from './info.ts';
+import { describeParameters, parameterFaults } from './parameters.ts';
+import { type OpenApiVersion, Schemas } from './schemas.ts';
+import { SecuritySchemes } from './security.ts';
+
+const NAMESPACE = 'documentation/openapi';
+
+/** What of a configuration documents tell. */
+export type DescribedConfig = Pick<ServiceConfig, 'name' | 'tls' | 'endpoints' | 'extra_config'>;
+
+export interface DescribeOptions {
+  /** Only endpoints for this audience. Default: every endpoint, for whomever it is. */
+  readonly audience?: string | undefined;
+  /** Default: 3.0. */
+  readonly version?: OpenApiVersion | undefined;
+  /** Describe bodies of requests by what `validation/json-schema` lets pass. Default: yes. */
+  readonly fromValidators?: boolean | undefined;
+  /** Keep parameters for headers that OpenAPI 3 has no parameters for. */
+  readonly everyHeader?: boolean | undefined;
+}
+
+/** A document, and what could not be said in it. */
+export interface Description {
+  readonly document: DataObject;
+  /** Each with the pointer in the configuration; empty for what stands nowhere. */
+  readonly warnings: readonly { readonly pointer: string; readonly message: string }[];
+}
+
+/** What is written on the API, or on an endpoint. It has been checked. */
+export function settingsOf({ extra_config: components }: { readonly extra_config: Readonly<DataObject> }) {
+  return (componentOf(components, NAMESPACE) ?? {}) as OpenApiSettings;
+}
+
+/**
+ * Describes what a configuration serves, as a document of OpenAPI. The same configuration gives the same document: paths
+ * in the order of the endpoints, keys in one order.
+ */
+export function describeApi(config: DescribedConfig, options: DescribeOptions = {}): Description {
+  const { audience, version = '3.0', fromValidators = true, everyHeader = false } = options;
+  const settings = settingsOf(config);
+  const declared = Object.entries(settings.components_schemas ?? {}).map(([name, schema]) => [name, schemaOf(schema)]);
+  const schemas = new Schemas(version, Object.fromEntries(declared));
+  const security = new SecuritySchemes(config, settings, version);
+  const warnings: { pointer: string; message: string }[] = [];
+  const paths: DataObject = {};
+  const spellings = new Map<string, string>();
+
+  const describe = (endpoint: EndpointConfig, path: string): DataObject => {
+    const own = settingsOf(endpoint);
+    const onlyDefined =
+      (own.disable_default_response_definitions ?? settings.disable_default_response_definitions) === true;
+    const { tags, summary, operation_id: id = `${endpoint.method}${endpoint.endpoint}` } = own;
+    const description = [own.description, ...openLists(endpoint), ...demandsOf(endpoint)].filter(Boolean).join('\n\n');
+    const name = own.operation_id ?? `${endpoint.method.toLowerCase()}${plainPath(endpoint)}`;
+    const parameters = describeParameters(endpoint, own, path, everyHeader);
+    const body = describeRequestBody(endpoint, own, schemas, name, fromValidators);
+    const required = security.requirementOf(endpoint, own);
+    return {
+      ...(tags && tags.length > 0 && { tags: [...tags] }),
+      ...(summary !== undefined && { summary }),
+      ...(description !== '' && { description }),
+      operationId: id,
+      ...(parameters.length > 0 && { parameters }),
+      ...(body && { requestBody: body }),
+      responses: describeResponses(endpoint, own, schemas, name, onlyDefined),
+      ...(required !== undefined && { security: required }),
+    };
+  };
+
+  for (const [index, endpoint] of config.endpoints.entries()) {
+    if (!isDescribed(endpoint, audience)) continue;
+    const at = joinPointer('/endpoints', index, 'extra_config', NAMESPACE);
+    for (const { pointer, message } of parameterFaults(endpoint, settingsOf(endpoint))) {
+      warnings.push({ pointer: at + pointer, message });
+    }
+    const path = spellOnce(spellings, plainPath(endpoint));
+    if (!Object.hasOwn(paths, path)) setKey(paths, path, {});
+    const method = has(endpoint.extra_config, 'websocket') ? 'get' : endpoint.method.toLowerCase();
+    (paths[path] as DataObject)[method] = describe(endpoint, path);
+  }
+  if (audience !== undefined && Object.keys(paths).length === 0) {
+    warnings.push({ pointer: '', message: `no endpoint is for the audience "${audience}"` });
+  }
+  const servers = describeServers(settings);
+  const tags = describeTags(settings);
+  const components = {
+    ...(Object.keys(schemas.named).length > 0 && { schemas: { ...schemas.named } }),
+    ...(Object.keys(security.named).length > 0 && { securitySchemes: { ...security.named } }),
+  };
+  return {
+    document: {
+      openapi: version === '3.0' ? '3.0.3' : '3.1.0',
+      info: describeInfo(config, settings, version),
+      ...(servers.length > 0 && { servers }),
+      ...(tags.length > 0 && { tags }),
+      paths,
+      ...(Object.keys(components).length > 0 && { components }),
+    },
+    warnings,
+  };
+}
+
+function isDescribed(endpoint: EndpointConfig, audience: string | undefined): boolean {
+  if (isInternal(endpoint)) return false;
+  if (audience === undefined) return true;
+  const { audience: meant = [] } = settingsOf(endpoint);
+  return meant.includes(audience) || meant.includes('*');
+}
+
+/** Paths that differ only in the names of their variables are one to OpenAPI: the first spelling stands for all. */
+function spellOnce(spellings: Map<string, string>, path: string): string {
+  const shape = path.replace(/\{[^}]*\}/g, '{}');
+  const known = spellings.get(shape);
+  if (known === undefined) spellings.set(shape, path);
+  return known ?? path;
+}
+
+/** What a list of parameters cannot say. */
+function openLists({ input_headers: headers, input_query_strings: query }: EndpointConfig): string[] {
+  return [
+    ...(headers.includes('*') ? ['All headers are passed on.'] : []),
+    ...(query.includes('*') ? ['All query parameters are passed on.'] : []),
+  ];
+}

@@ -1,0 +1,119 @@
+import type { Data, DataObject, EndpointConfig } from '#contract';
+import { isWildcard, namesIn, plainPath, variablesOf } from '../../lib/endpoints.ts';
+import type { OpenApiSettings, ParameterDefinition } from '../schema.ts';
+import { examplesOf } from './bodies.ts';
+
+/** Headers that OpenAPI describes by other means: a parameter of such a name is ignored. */
+const describedElsewhere = new Set(['accept', 'authorization', 'content-type']);
+
+/** Where parameters are written down, and what the endpoint lists of them. */
+interface ParameterKind {
+  readonly in: 'path' | 'query' | 'header';
+  readonly field: 'param_definition' | 'query_definition' | 'header_definition';
+  readonly namesOf: (endpoint: EndpointConfig) => readonly string[];
+  /** Two spellings of one name. */
+  readonly keyOf: (name: string) => string;
+}
+
+const kinds: readonly ParameterKind[] = [
+  {
+    in: 'path',
+    field: 'param_definition',
+    namesOf: (endpoint) => variablesOf(plainPath(endpoint)),
+    keyOf: (name) => name,
+  },
+  {
+    in: 'query',
+    field: 'query_definition',
+    namesOf: ({ input_query_strings: names }) => namesIn(names),
+    keyOf: (name) => name,
+  },
+  {
+    in: 'header',
+    field: 'header_definition',
+    namesOf: ({ input_headers: names }) => namesIn(names),
+    keyOf: (name) => name.toLowerCase(),
+  },
+];
+
+/** What is written on parameters and cannot be followed. */
+export interface ParameterFault {
+  /** Relative to the settings. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** What is written on parameters that the endpoint does not have, or that a path cannot have. */
+export function parameterFaults(endpoint: EndpointConfig, settings: OpenApiSettings): ParameterFault[] {
+  return kinds.flatMap(({ in: where, field, namesOf, keyOf }) => {
+    const names = new Set(namesOf(endpoint).map(keyOf));
+    return (settings[field] ?? []).flatMap(({ name, required, hide }: ParameterDefinition, index): ParameterFault[] => {
+      const pointer = `/${field}/${index}`;
+      if (!names.has(keyOf(name))) {
+        return [{ pointer: `${pointer}/name`, message: `the endpoint has no ${where} parameter '${name}'` }];
+      }
+      if (where !== 'path') return [];
+      return [
+        ...(required === false
+          ? [{ pointer: `${pointer}/required`, message: 'a path has no optional variables' }]
+          : []),
+        ...(hide ? [{ pointer: `${pointer}/hide`, message: 'a variable of the path cannot be left out' }] : []),
+      ];
+    });
+  });
+}
+
+/**
+ * The parameters of an operation: variables of the path, then query strings, then headers.
+ * @param spelled the path as the document has it, whose variables may have other names than the endpoint's own.
+ * @param everyHeader also those that OpenAPI 3 describes by other means.
+ */
+export function describeParameters(
+  endpoint: EndpointConfig,
+  settings: OpenApiSettings,
+  spelled: string,
+  everyHeader: boolean,
+): DataObject[] {
+  const names = variablesOf(spelled);
+  return kinds.flatMap((kind) => {
+    const { in: where, field, namesOf, keyOf } = kind;
+    const definitions: readonly ParameterDefinition[] = settings[field] ?? [];
+    return namesOf(endpoint).flatMap((name, index): DataObject[] => {
+      const definition = definitions.find((each) => keyOf(each.name) === keyOf(name)) ?? { name };
+      if (where === 'path') {
+        const isLast = isWildcard(endpoint) && index === names.length - 1;
+        return [{ ...describe(definition, names[index]!, where), ...(isLast && { 'x-wildcard': true }) }];
+      }
+      if (definition.hide || (where === 'header' && !everyHeader && describedElsewhere.has(keyOf(name)))) return [];
+      return [describe(definition, name, where)];
+    });
+  });
+}
+
+function describe(definition: ParameterDefinition, name: string, where: ParameterKind['in']): DataObject {
+  const { description, required = false } = definition;
+  return {
+    name,
+    in: where,
+    ...(description !== undefined && { description }),
+    required: where === 'path' || required,
+    schema: schemaOf(definition),
+    ...examplesOf(definition),
+  };
+}
+
+/** Types that are formats in JSON Schema. */
+const written: Readonly<Record<string, DataObject>> = {
+  float: { type: 'number', format: 'float' },
+  'date-time': { type: 'string', format: 'date-time' },
+};
+
+function schemaOf({ type = 'string', format, enum: values }: ParameterDefinition): DataObject {
+  const schema: DataObject = {
+    ...(written[type] ?? { type }),
+    ...(format && { format }),
+  };
+  const choice: DataObject = values && values.length > 0 ? { enum: [...values] as Data[] } : {};
+  if (type === 'array') return { ...schema, items: { type: 'string', ...choice } };
+  return { ...schema, ...choice };
+}

@@ -1,0 +1,150 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Data, type DataObject, isObject, parsePointer, setKey } from '#contract';
+import { toDialect30 } from './dialect-3-0.ts';
+import { toDialect31 } from './dialect-3-1.ts';
+import { mapSchemas } from './schema-walk.ts';
+
+/** Versions of OpenAPI that documents are written in. */
+export type OpenApiVersion = '3.0' | '3.1';
+
+const SHARED = '#/components/schemas/';
+
+/** In which dialect schemas are given back. */
+type SchemaVersion = OpenApiVersion | 'as written';
+
+/** The schemas of a document: those that have a name, and what others refer to inside themselves. */
+export class Schemas {
+  readonly #named: DataObject = {};
+  /** What the named ones were made of, to know them again. */
+  readonly #sources = new Map<string, Data>();
+  readonly #version: SchemaVersion;
+  /** What references of a document lead to, by the document: names, which are given before anything is translated. */
+  readonly #references = new WeakMap<object, Map<string, string>>();
+  /** Named schemas that are still to be translated: chains of references may be longer than the stack. */
+  readonly #waiting: (() => void)[] = [];
+
+  /** @param version as written: of a document that is taken apart. @param declared by name. */
+  constructor(version: SchemaVersion, declared: Readonly<DataObject>) {
+    this.#version = version;
+    // All names are taken before the first of them is translated.
+    for (const [name, schema] of Object.entries(declared)) {
+      setKey(this.#named, name, schema);
+      this.#sources.set(name, schema);
+    }
+    if (version === 'as written') return;
+    for (const [name, schema] of Object.entries(declared)) setKey(this.#named, name, this.add(schema, name));
+  }
+
+  /** By name, in order. */
+  get named(): Readonly<DataObject> {
+    return this.#named;
+  }
+
+  static reference(name: string): DataObject {
+    return { $ref: SHARED + name };
+  }
+
+  /**
+   * A schema of any draft in the dialect of the document. What it refers to inside itself is put under a name of its own.
+   * @param name what those names begin with. @param root what it is a part of, where references lead inside that.
+   */
+  add(schema: Data, name: string, root: Data = schema): Data {
+    const names = isObject(root)
+      ? (this.#references.get(root) ?? new Map<string, string>())
+      : new Map<string, string>();
+    if (isObject(root)) this.#references.set(root, names);
+    const translation = new Translation(root, name, this.#version, names, (wished, source) => {
+      const { name: own, isNew } = this.#take(wished, source);
+      if (isNew) this.#waiting.push(() => setKey(this.#named, own, translation.translate(source)));
+      return own;
+    });
+    const translated = translation.translate(schema);
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) next();
+    return translated;
+  }
+
+  /** A name for a schema, or that of an equal one, which refers to nothing: elsewhere, references lead elsewhere. */
+  #take(wished: string, source: Data): { readonly name: string; readonly isNew: boolean } {
+    const base = wished.replace(/[^\w.-]+/g, '_') || 'Schema';
+    const isPlain = !JSON.stringify(source).includes('"$ref"');
+    let name = base;
+    for (let count = 2; Object.hasOwn(this.#named, name); count++) {
+      if (isPlain && isDeepStrictEqual(this.#sources.get(name), source)) return { name, isNew: false };
+      name = `${base}_${count}`;
+    }
+    setKey(this.#named, name, {});
+    this.#sources.set(name, source);
+    return { name, isNew: true };
+  }
+}
+
+const dialects: Readonly<Record<SchemaVersion, (schema: DataObject | boolean) => Data>> = {
+  '3.0': toDialect30,
+  '3.1': toDialect31,
+  'as written': (schema) => schema,
+};
+
+/** Has a schema translated under a name. @returns the name. */
+type Hoist = (wished: string, source: Data) => string;
+
+/** The translation of one schema, which is a document for its own references. */
+class Translation {
+  readonly #root: Data;
+  readonly #name: string;
+  readonly #version: SchemaVersion;
+  readonly #names: Map<string, string>;
+  readonly #hoist: Hoist;
+
+  constructor(root: Data, name: string, version: SchemaVersion, names: Map<string, string>, hoist: Hoist) {
+    this.#root = root;
+    this.#name = name;
+    this.#version = version;
+    this.#names = names;
+    this.#hoist = hoist;
+  }
+
+  translate(schema: Data): Data {
+    if (!isObject(schema) && typeof schema !== 'boolean') return {};
+    if (isObject(schema) && typeof schema['$ref'] === 'string') return this.#refer(schema, schema['$ref']);
+    const inner = isObject(schema) ? mapSchemas(schema, (each) => this.translate(each)) : schema;
+    return dialects[this.#version](inner);
+  }
+
+  #refer(schema: DataObject, reference: string): Data {
+    if (reference.startsWith(SHARED) && this.#version !== 'as written') {
+      const { description } = schema;
+      const about: DataObject = this.#version === '3.1' && description !== undefined ? { description } : {};
+      return { $ref: reference, ...about };
+    }
+    const target = this.#lookUp(reference);
+    // What stands elsewhere is not fetched: anything may stand there.
+    return target === undefined ? {} : Schemas.reference(this.#nameOf(reference, target));
+  }
+
+  #lookUp(reference: string): Data | undefined {
+    if (reference !== '#' && !reference.startsWith('#/')) return undefined;
+    let value: Data | undefined = this.#root;
+    for (const step of parsePointer(decode(reference.slice(1)))) {
+      if (Array.isArray(value)) value = value[Number(step)];
+      else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+    }
+    return isObject(value) || typeof value === 'boolean' ? value : undefined;
+  }
+
+  #nameOf(reference: string, target: Data): string {
+    const known = this.#names.get(reference);
+    if (known !== undefined) return known;
+    const last = parsePointer(decode(reference.slice(1))).at(-1) ?? this.#name;
+    const name = this.#hoist(last, target);
+    this.#names.set(reference, name);
+    return name;
+  }
+}
+
+function decode(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { type CommandCall, type DataObject, isObject, type PluginCommand, parseExact } from '#contract';
+import { parseYaml } from '../../../services/documents/yaml-reader.ts';
+import { writeResult } from '../../lib/write-result.ts';
+import { printDocument } from '../export/print-document.ts';
+import { readSpec, SpecError } from './read-spec.ts';
+import { type Imported, type ImportOptions, toConfiguration } from './to-configuration.ts';
+
+const flags = {
+  output: {
+    type: 'string',
+    short: 'o',
+    value: 'FILE',
+    default: '-',
+    about: 'Where to write it; - for standard output.',
+  },
+  config: {
+    type: 'string',
+    short: 'c',
+    value: 'FILE',
+    otherwise: 'none',
+    about: 'A configuration, JSON or YAML, to add the endpoints to; those it has stay.',
+  },
+  'base-host': {
+    type: 'string',
+    value: 'ADDRESS',
+    otherwise: 'the first server of each document',
+    about: 'Address of the backends, as in http://users.internal:8080.',
+  },
+  prefix: { type: 'string', value: 'PATH', otherwise: 'none', about: 'What the path of every endpoint begins with.' },
+  'output-encoding': { type: 'string', value: 'NAME', default: 'json', about: 'How responses are written.' },
+  timeout: { type: 'string', value: 'DURATION', otherwise: 'that of the gateway', about: 'Timeout of all endpoints.' },
+  validate: { type: 'boolean', about: 'Hold the bodies of requests to their JSON Schemas.' },
+  remote: { type: 'boolean', about: 'Fetch documents, and what they refer to, over HTTP.' },
+  yaml: { type: 'boolean', about: 'Write YAML, not JSON.' },
+} as const;
+
+/** `sluice import openapi`: writes a configuration that serves what documents describe. */
+export const importCommand: PluginCommand = {
+  usage: 'SPEC...',
+  summary: 'Write a configuration that serves what documents in OpenAPI describe.',
+  details:
+    'Documents of Swagger 2.0 and OpenAPI 3.0 and 3.1, JSON or YAML; several become one configuration. What cannot be\n' +
+    'served is skipped and reported. Exit 1 for a document that cannot be read, or without an address of its backends.',
+  flags,
+  aliases: ['openapi import'],
+  async run(call) {
+    const imported = await importSpecs(call);
+    if (typeof imported === 'number') return imported;
+    const { output = '-', yaml } = call.values;
+    return writeResult(String(output), printDocument(imported.configuration, yaml === true), call);
+  },
+};
+
+/** Of commands that import. */
+export const importFlags = flags;
+
+/** Imports what a command was called with; what it could not say goes to standard error. @returns an exit code without one. */
+export async function importSpecs({ values, positionals, stderr }: CommandCall): Promise<Imported | number> {
+  if (positionals.length === 0) {
+    stderr.write('a document is needed: sluice import openapi SPEC\n');
+    return 2;
+  }
+  const { 'base-host': baseHost, prefix, timeout, 'output-encoding': outputEncoding = 'json', config } = values;
+  if (typeof baseHost === 'string' && !/^https?:\/\/[^/]/.test(baseHost)) {
+    stderr.write(`not an address of HTTP: ${baseHost}\n`);
+    return 2;
+  }
+  try {
+    const specs = [];
+    for (const address of positionals) {
+      specs.push([address, await readSpec(address, values['remote'] === true)] as const);
+    }
+    const options: ImportOptions = {
+      baseHost: typeof baseHost === 'string' ? baseHost : undefined,
+      prefix: typeof prefix === 'string' ? `/${prefix}`.replace(/\/+/g, '/').replace(/\/$/, '') : '',
+      outputEncoding: String(outputEncoding),
+      timeout: typeof timeout === 'string' ? timeout : undefined,
+      validate: values['validate'] === true,
+      existing: typeof config === 'string' ? await readExisting(config) : undefined,
+    };
+    const imported = toConfiguration(specs, options);
+    for (const note of imported.notes) stderr.write(`WARNING ${note}\n`);
+    for (const error of imported.errors) stderr.write(`ERROR ${error}\n`);
+    return imported.errors.length > 0 ? 1 : imported;
+  } catch (error) {
+    if (error instanceof RangeError) {
+      stderr.write('ERROR a document is nested too deeply\n');
+      return 1;
+    }
+    if (!(error instanceof SpecError)) throw error;
+    stderr.write(`ERROR ${error.message}\n`);
+    return 1;
+  }
+}
+
+async function readExisting(file: string): Promise<DataObject> {
+  let data: unknown;
+  try {
+    const text = await readFile(file, 'utf8');
+    data = /^\s*\{/.test(text) ? parseExact(text) : parseYaml(text);
+  } catch (error) {
+    throw new SpecError(`cannot read ${file}: ${(error as Error).message}`);
+  }
+  if (!isObject(data) || data['version'] !== 3) throw new SpecError(`${file} is no configuration of version 3`);
+  return data;
+}

@@ -1,0 +1,44 @@
+import { atEndpoint, atService, definePlugin } from '#contract';
+import { exportCommand } from './export/command.ts';
+import { describeApi, settingsOf } from './export/describe-api.ts';
+import { parameterFaults } from './export/parameters.ts';
+import { importCommand } from './import/command.ts';
+import { serveCommand } from './import/serve-command.ts';
+import { reportMistakes } from './mistakes.ts';
+import { documentPages } from './pages.ts';
+import { endpointSchema, serviceSchema } from './schema.ts';
+
+/**
+ * What documents in OpenAPI say besides what the configuration tells by itself. It never changes what is served, but for
+ * `serve`, which answers with such a document.
+ *
+ * Faults of the configuration: `OPENAPI_OPERATION_ID`, `OPENAPI_SCHEMA`, `OPENAPI_REF`, `OPENAPI_CONTENT_TYPE`,
+ * `OPENAPI_EXAMPLE`, `OPENAPI_STATUS`; warnings `OPENAPI_SCHEME`, `OPENAPI_PARAMETER`.
+ */
+export const plugin = definePlugin({
+  name: 'documentation/openapi',
+  description: 'Documents the API: the description that is exported in OpenAPI, and its page.',
+  freeKeys: true,
+  leaves: ['requests', 'data'],
+  convert: reportMistakes,
+  commands: { 'export openapi': exportCommand, 'import openapi': importCommand, 'serve openapi': serveCommand },
+  places: [
+    atService(serviceSchema, ({ config: { serve }, setting }) => {
+      if (!serve) return {};
+      const config = {
+        name: setting('name'),
+        tls: setting('tls'),
+        endpoints: setting('endpoints'),
+        extra_config: setting('extra_config'),
+      };
+      const { document } = describeApi(config, { audience: serve.audience, version: '3.1' });
+      return { routes: documentPages(serve.path, document) };
+    }),
+    atEndpoint(endpointSchema, (site) => {
+      for (const { pointer, message } of parameterFaults(site.endpoint, settingsOf(site.endpoint))) {
+        site.warn('OPENAPI_PARAMETER', pointer, message);
+      }
+      return {};
+    }),
+  ],
+});

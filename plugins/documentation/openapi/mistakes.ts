@@ -1,0 +1,107 @@
+import { type Conversion, type Data, type DataObject, isObject, joinPointer } from '#contract';
+import { schemaOf } from './written-schema.ts';
+
+const NAMESPACE = 'documentation/openapi';
+
+/**
+ * Looks for what no place can tell alone, in a document that may have mistakes of any kind.
+ *
+ * Codes: OPENAPI_OPERATION_ID, OPENAPI_SCHEMA, OPENAPI_REF, OPENAPI_CONTENT_TYPE, OPENAPI_EXAMPLE, OPENAPI_STATUS; a
+ * warning OPENAPI_SCHEME.
+ */
+export function reportMistakes(document: DataObject, report: Conversion): void {
+  const root = settingsIn(document);
+  const at = joinPointer('', 'extra_config', NAMESPACE);
+  const { components_schemas: schemas, custom_security_schemes: schemes } = root;
+  const named = isObject(schemas) ? schemas : {};
+  for (const [name, schema] of Object.entries(named)) {
+    reportSchema(schema, joinPointer(at, 'components_schemas', name), report);
+  }
+  const known = { schemas: named, schemes: isObject(schemes) ? schemes : {} };
+  const ids = new Map<string, string>();
+  const endpoints = Array.isArray(document['endpoints']) ? document['endpoints'] : [];
+  for (const [index, endpoint] of endpoints.entries()) {
+    if (!isObject(endpoint)) continue;
+    const settings = settingsIn(endpoint);
+    const place = joinPointer('/endpoints', index, 'extra_config', NAMESPACE);
+    reportId(settings['operation_id'], joinPointer(place, 'operation_id'), ids, report);
+    reportBodies(settings, place, known.schemas, report);
+    reportSchemes(settings, place, known.schemes, report);
+  }
+}
+
+function settingsIn(holder: DataObject): DataObject {
+  const { extra_config: components } = holder;
+  const settings = isObject(components) && Object.hasOwn(components, NAMESPACE) ? components[NAMESPACE] : undefined;
+  return isObject(settings) ? settings : {};
+}
+
+function reportId(id: Data | undefined, pointer: string, seen: Map<string, string>, report: Conversion): void {
+  if (typeof id !== 'string') return;
+  const other = seen.get(id);
+  if (other === undefined) {
+    seen.set(id, pointer);
+    return;
+  }
+  const message = `the operation_id "${id}" also stands at ${other}`;
+  report.error('OPENAPI_OPERATION_ID', pointer, message, { related: [other], hint: 'a name of its own' });
+}
+
+function reportBodies(settings: DataObject, place: string, schemas: DataObject, report: Conversion): void {
+  const { request_definition: requests, response_definition: responses } = settings;
+  const types = new Set<string>();
+  for (const [index, body] of (Array.isArray(requests) ? requests : []).entries()) {
+    if (!isObject(body)) continue;
+    const at = joinPointer(place, 'request_definition', index);
+    const { content_type: type } = body;
+    if (typeof type === 'string' && types.has(type)) {
+      report.error('OPENAPI_CONTENT_TYPE', joinPointer(at, 'content_type'), `"${type}" is described twice`);
+    } else if (typeof type === 'string') types.add(type);
+    reportBody(body, at, schemas, report);
+  }
+  for (const [status, body] of Object.entries(isObject(responses) ? responses : {})) {
+    if (/^[@$_#]/.test(status)) continue;
+    const at = joinPointer(place, 'response_definition', status);
+    if (!/^(?:default|[1-5]\d\d)$/.test(status)) {
+      report.error('OPENAPI_STATUS', at, `"${status}" is no status`, { hint: '"200", or "default"' });
+    } else if (isObject(body)) reportBody(body, at, schemas, report);
+    else report.error('OPENAPI_STATUS', at, 'a response is described by an object');
+  }
+}
+
+function reportBody(body: DataObject, at: string, schemas: DataObject, report: Conversion): void {
+  const { example_schema: schema, ref, example } = body;
+  if (schema !== undefined) reportSchema(schema, joinPointer(at, 'example_schema'), report);
+  if (schema !== undefined && example !== undefined) {
+    const message = 'example and example_schema exclude each other';
+    report.error('OPENAPI_EXAMPLE', joinPointer(at, 'example'), message, {
+      hint: 'put it into the schema, as "examples"',
+    });
+  }
+  if (typeof ref === 'string' && !Object.hasOwn(schemas, ref)) {
+    const message = `components_schemas has no "${ref}"`;
+    report.error('OPENAPI_REF', joinPointer(at, 'ref'), message, {
+      hint: `a name under components_schemas of "${NAMESPACE}" at the root`,
+    });
+  }
+}
+
+function reportSchema(schema: Data, pointer: string, report: Conversion): void {
+  try {
+    schemaOf(schema);
+  } catch (error) {
+    report.error('OPENAPI_SCHEMA', pointer, `the schema ${(error as Error).message}`);
+  }
+}
+
+function reportSchemes(settings: DataObject, place: string, known: DataObject, report: Conversion): void {
+  const { custom_security_schemes: own } = settings;
+  for (const [name, scheme] of Object.entries(isObject(own) ? own : {})) {
+    const isDefined = isObject(scheme) && Object.keys(scheme).length > 0;
+    if (isDefined || Object.hasOwn(known, name)) continue;
+    const message = `no security scheme is named "${name}": it is left out of documents`;
+    report.warn('OPENAPI_SCHEME', joinPointer(place, 'custom_security_schemes', name), message, {
+      hint: `custom_security_schemes of "${NAMESPACE}" at the root defines it`,
+    });
+  }
+}

@@ -1,0 +1,369 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { describeApi } from '../../../../plugins/documentation/openapi/export/describe-api.ts';
+import { configOf, describedAs, documented, endpoint, OPENAPI, operationOf, validate } from '../fixture.ts';
+
+/** Parameters as name, place and whether they are required. */
+function parameters(operation: { parameters?: { name: string; in: string; required: boolean }[] }) {
+  return (operation.parameters ?? []).map(({ name, in: where, required }) => [name, where, required]);
+}
+
+describe('a document in OpenAPI of what is served', () => {
+  it('case 1: describes an endpoint of which nothing is written', async () => {
+    const document = describedAs(configOf([endpoint('/users/{id}')]));
+    const { get } = document.paths['/users/{id}'];
+    deepEqual(parameters(get), [['id', 'path', true]]);
+    deepEqual(Object.keys(get.responses), ['200', '500']);
+    equal(get.operationId, 'GET/users/{id}');
+    await validate(document);
+  });
+
+  it('is of version 3.0.3, or 3.1, and named as the service', () => {
+    const named = describedAs(configOf([], { name: 'shop' }));
+    deepEqual([named.openapi, named.info], ['3.0.3', { title: 'shop', version: '1.0.0' }]);
+    const unnamed = describedAs(configOf([]), { version: '3.1' });
+    deepEqual([unnamed.openapi, unnamed.info.title], ['3.1.0', 'Untitled']);
+  });
+
+  it('tells who is responsible and by which licence, which needs a name', () => {
+    const told = (settings: object) => describedAs(configOf([], { extra_config: { [OPENAPI]: settings } })).info;
+    deepEqual(
+      told({
+        version: '2.0.0',
+        description: 'All of it.',
+        terms_of_service: 'https://example.com/terms',
+        contact_name: 'Ada',
+        contact_email: 'ada@example.com',
+        contact_url: 'https://example.com',
+        license_name: 'MIT',
+        license_url: 'https://example.com/mit',
+      }),
+      {
+        title: 'Untitled',
+        description: 'All of it.',
+        termsOfService: 'https://example.com/terms',
+        contact: { name: 'Ada', url: 'https://example.com', email: 'ada@example.com' },
+        license: { name: 'MIT', url: 'https://example.com/mit' },
+        version: '2.0.0',
+      },
+    );
+    deepEqual(told({ license_url: 'https://example.com/mit' }), { title: 'Untitled', version: '1.0.0' });
+  });
+
+  it('makes a server of host, path and each scheme, where none is written', () => {
+    const servers = (settings: object) => describedAs(configOf([], { extra_config: { [OPENAPI]: settings } })).servers;
+    deepEqual(servers({ host: 'api.example.com', base_path: '/v1/', schemes: ['https', 'http'] }), [
+      { url: 'https://api.example.com/v1' },
+      { url: 'http://api.example.com/v1' },
+    ]);
+    deepEqual(servers({ host: 'api.example.com' }), [{ url: 'http://api.example.com' }]);
+    equal(servers({ schemes: ['https'] }), undefined);
+    deepEqual(
+      servers({
+        host: 'api.example.com',
+        servers: [{ url: 'https://{region}.example.com/{base}', variables: { region: 'eu', base: { default: 'v1' } } }],
+      }),
+      [
+        {
+          url: 'https://{region}.example.com/{base}',
+          variables: { region: { default: 'eu' }, base: { default: 'v1' } },
+        },
+      ],
+    );
+  });
+
+  it('has tags of the service and of each endpoint, in order', () => {
+    const settings = { tag_definition: [{ name: 'b', description: 'Second.' }, { name: 'a' }] };
+    const document = describedAs(
+      configOf([documented('/a', { tags: ['b', 'a'], summary: 'A', description: 'All.' })], {
+        extra_config: { [OPENAPI]: settings },
+      }),
+    );
+    deepEqual(document.tags, [{ name: 'b', description: 'Second.' }, { name: 'a' }]);
+    const { tags, summary, description } = document.paths['/a'].get;
+    deepEqual([tags, summary, description], [['b', 'a'], 'A', 'All.']);
+  });
+
+  it('is the same each time, paths in the order of the endpoints', () => {
+    const config = configOf([endpoint('/b'), endpoint('/a'), endpoint('/b', { method: 'POST' })]);
+    const text = JSON.stringify(describeApi(config).document);
+    equal(text, JSON.stringify(describeApi(config).document));
+    deepEqual(Object.keys(JSON.parse(text).paths), ['/b', '/a']);
+  });
+
+  it('joins the methods of a path, in small letters', () => {
+    const { paths } = describedAs(configOf([endpoint('/a'), endpoint('/a', { method: 'DELETE' })]));
+    deepEqual(Object.keys(paths['/a']), ['get', 'delete']);
+  });
+
+  it('puts paths together that differ only in the names of variables', () => {
+    const { paths } = describedAs(configOf([endpoint('/u/{id}'), endpoint('/u/{name}', { method: 'PUT' })]));
+    deepEqual(Object.keys(paths), ['/u/{id}']);
+    deepEqual(parameters(paths['/u/{id}'].put), [['id', 'path', true]]);
+  });
+
+  it('leaves out what the gateway answers itself', () => {
+    const { paths } = describedAs(configOf([endpoint('/b'), endpoint('/__catchall')]));
+    deepEqual(Object.keys(paths), ['/b']);
+  });
+
+  it('case 2: is for an audience', () => {
+    const config = configOf([
+      documented('/gold', { audience: ['gold'] }),
+      documented('/both', { audience: ['gold', 'silver'] }),
+      documented('/all', { audience: ['*'] }),
+      endpoint('/silent'),
+    ]);
+    const paths = (audience?: string) => Object.keys(describedAs(config, { audience }).paths);
+    deepEqual(paths('silver'), ['/both', '/all']);
+    deepEqual(paths(), ['/gold', '/both', '/all', '/silent']);
+  });
+
+  it('is empty for an audience that nobody names, and says so', () => {
+    const { document, warnings } = describeApi(configOf([endpoint('/a')]), { audience: 'nobody' });
+    deepEqual(document['paths'], {});
+    deepEqual(
+      warnings.map(({ message }) => message),
+      ['no endpoint is for the audience "nobody"'],
+    );
+  });
+
+  it('writes a wildcard as a variable that says so', () => {
+    const document = describedAs(configOf([endpoint('/files/{kind}/*')]));
+    const { get } = document.paths['/files/{kind}/{wildcard}'];
+    deepEqual(
+      get.parameters.map((each: Record<string, unknown>) => [each['name'], each['x-wildcard']]),
+      [
+        ['kind', undefined],
+        ['wildcard', true],
+      ],
+    );
+  });
+});
+
+describe('the parameters of an operation', () => {
+  it('are variables, query strings and headers, but for those that OpenAPI describes otherwise', () => {
+    const one = endpoint('/u/{id}', {
+      input_query_strings: ['page', '*'],
+      input_headers: ['X-Trace', 'authorization', 'Content-Type', 'Accept'],
+    });
+    deepEqual(parameters(operationOf(one)), [
+      ['id', 'path', true],
+      ['page', 'query', false],
+      ['X-Trace', 'header', false],
+    ]);
+    match(operationOf(one).description, /All query parameters/);
+  });
+
+  it('have what is written of them', () => {
+    const one = documented(
+      '/u/{id}',
+      {
+        param_definition: [{ name: 'id', description: 'Number.', type: 'integer', format: 'int64', example: 7 }],
+        query_definition: [
+          { name: 'page', type: 'integer', required: true },
+          { name: 'tags', type: 'array', enum: ['a', 'b'] },
+        ],
+        header_definition: [{ name: 'x-trace', description: 'Trace.', enum: ['on', 'off'] }],
+      },
+      { input_query_strings: ['page', 'tags'], input_headers: ['X-Trace'] },
+    );
+    deepEqual(operationOf(one).parameters, [
+      {
+        name: 'id',
+        in: 'path',
+        description: 'Number.',
+        required: true,
+        schema: { type: 'integer', format: 'int64' },
+        example: 7,
+      },
+      { name: 'page', in: 'query', required: true, schema: { type: 'integer' } },
+      {
+        name: 'tags',
+        in: 'query',
+        required: false,
+        schema: { type: 'array', items: { type: 'string', enum: ['a', 'b'] } },
+      },
+      {
+        name: 'X-Trace',
+        in: 'header',
+        description: 'Trace.',
+        required: false,
+        schema: { type: 'string', enum: ['on', 'off'] },
+      },
+    ]);
+  });
+
+  it('may have several examples', () => {
+    const one = documented('/u/{id}', { param_definition: [{ name: 'id', examples: { one: 1, two: { value: 2 } } }] });
+    deepEqual(operationOf(one).parameters[0].examples, { one: { value: 1 }, two: { value: 2 } });
+  });
+
+  it('write float and date-time as formats', () => {
+    const one = documented(
+      '/a',
+      { query_definition: ['float', 'date-time'].map((type) => ({ name: type, type })) },
+      { input_query_strings: ['float', 'date-time'] },
+    );
+    deepEqual(
+      operationOf(one).parameters.map(({ schema }: { schema: object }) => schema),
+      [
+        { type: 'number', format: 'float' },
+        { type: 'string', format: 'date-time' },
+      ],
+    );
+  });
+
+  it('can be hidden, but not those of the path; what cannot be followed is warned of', () => {
+    const settings = {
+      param_definition: [{ name: 'id', required: false, hide: true }, { name: 'nope' }],
+      query_definition: [{ name: 'page', hide: true }],
+      header_definition: [{ name: 'X-Nope' }],
+    };
+    const config = configOf([documented('/u/{id}', settings, { input_query_strings: ['page'] })]);
+    const { document, warnings } = describeApi(config);
+    deepEqual(parameters(Object.values(document['paths'] as never as { get: object }[])[0]!.get), [
+      ['id', 'path', true],
+    ]);
+    const at = '/endpoints/0/extra_config/documentation~1openapi';
+    deepEqual(warnings, [
+      { pointer: `${at}/param_definition/0/required`, message: 'a path has no optional variables' },
+      { pointer: `${at}/param_definition/0/hide`, message: 'a variable of the path cannot be left out' },
+      { pointer: `${at}/param_definition/1/name`, message: "the endpoint has no path parameter 'nope'" },
+      { pointer: `${at}/header_definition/0/name`, message: "the endpoint has no header parameter 'X-Nope'" },
+    ]);
+  });
+});
+
+describe('the body of requests', () => {
+  const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
+  const definitions = [
+    { content_type: 'application/json', example: { name: 'Ada' }, description: 'Who.' },
+    { content_type: 'application/xml', example_schema: { type: 'string' } },
+  ];
+
+  it('is what the validator lets pass, before what is written', () => {
+    const one = endpoint(
+      '/a',
+      { method: 'POST' },
+      {
+        'validation/json-schema': schema,
+        [OPENAPI]: {
+          request_definition: [
+            { ...definitions[0], example_schema: { type: 'array' }, example: undefined },
+            definitions[1],
+          ],
+        },
+      },
+    );
+    deepEqual(operationOf(JSON.parse(JSON.stringify(one))).requestBody, {
+      description: 'Who.',
+      required: true,
+      content: { 'application/json': { schema }, 'application/xml': { schema: { type: 'string' } } },
+    });
+  });
+
+  it('is what is written alone where validators are left out', () => {
+    const one = endpoint(
+      '/a',
+      { method: 'POST' },
+      {
+        'validation/json-schema': schema,
+        [OPENAPI]: { request_definition: definitions },
+      },
+    );
+    deepEqual(Object.keys(operationOf(one, {}, { fromValidators: false }).requestBody.content), [
+      'application/json',
+      'application/xml',
+    ]);
+    deepEqual(operationOf(one, {}, { fromValidators: false }).requestBody.content['application/json'], {
+      example: { name: 'Ada' },
+    });
+  });
+
+  it('is of any kind for methods that have one, and of none for others', () => {
+    deepEqual(operationOf(endpoint('/a', { method: 'PUT' })).requestBody, { content: { '*/*': {} } });
+    equal(operationOf(endpoint('/a')).requestBody, undefined);
+    equal(operationOf(endpoint('/a', { method: 'DELETE' })).requestBody, undefined);
+    const settings = { request_definition: [{ content_type: 'application/json' }] };
+    deepEqual(operationOf(documented('/a', settings, { method: 'DELETE' })).requestBody, {
+      content: { 'application/json': {} },
+    });
+  });
+});
+
+describe('the responses of an operation', () => {
+  for (const [output, types] of [
+    ['json', ['application/json']],
+    ['fast-json', ['application/json']],
+    ['json-collection', ['application/json']],
+    ['yaml', ['application/yaml']],
+    ['xml', ['application/xml']],
+    ['string', ['text/plain']],
+    ['no-op', ['*/*']],
+    ['sse', ['text/event-stream']],
+    ['ndjson', ['application/x-ndjson']],
+    ['negotiate', ['application/json', 'application/xml', 'application/yaml', 'text/plain']],
+  ] as const) {
+    it(`are of ${types.join(', ')} with the output ${output}`, () => {
+      const { responses } = operationOf(endpoint('/a', { output_encoding: output }));
+      deepEqual(Object.keys(responses['200'].content), types);
+    });
+  }
+
+  it('case 4: are those that are written beside 200 and 500', () => {
+    const one = documented('/a', {
+      response_definition: {
+        404: { description: 'none', content_type: 'application/json', example: { e: 1 } },
+        '@note': 'a comment',
+      },
+    });
+    const { responses } = operationOf(one);
+    deepEqual(responses['404'], { description: 'none', content: { 'application/json': { example: { e: 1 } } } });
+    deepEqual(Object.keys(responses), ['200', '404', '500']);
+  });
+
+  it('take the place of those that are described unasked, and are called by their reason', () => {
+    const one = documented('/a', {
+      response_definition: { 200: { ref: 'User' }, 204: {}, default: { example_schema: { type: 'string' } } },
+    });
+    const more = { extra_config: { [OPENAPI]: { components_schemas: { User: { type: 'object' } } } } };
+    deepEqual(operationOf(one, more).responses, {
+      200: { description: 'OK', content: { 'application/json': { schema: { $ref: '#/components/schemas/User' } } } },
+      204: { description: 'No Content' },
+      500: { description: 'Internal Server Error' },
+      default: { description: 'Any other response', content: { 'application/json': { schema: { type: 'string' } } } },
+    });
+  });
+
+  it('of a WebSocket are 101 in the place of 200', () => {
+    const { document } = describeApi({
+      ...configOf([]),
+      endpoints: [{ ...configOf([endpoint('/a', { method: 'POST' })]).endpoints[0]!, extra_config: { websocket: {} } }],
+    });
+    const { get } = (document['paths'] as Record<string, { get: { responses: object } }>)['/a']!;
+    deepEqual(Object.keys(get.responses), ['101', '500']);
+  });
+
+  it('have the sample of the old form', () => {
+    deepEqual(operationOf(documented('/a', { example: { id: 1 } })).responses['200'].content, {
+      'application/json': { example: { id: 1 } },
+    });
+  });
+
+  it('tell of the components that may refuse', () => {
+    const statuses = (components: object, method = 'POST') =>
+      Object.keys(operationOf(endpoint('/a', { method }, components)).responses);
+    const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
+    deepEqual(statuses({ 'auth/validator': validator }), ['200', '401', '403', '500']);
+    deepEqual(statuses({ 'qos/ratelimit/router': { max_rate: 1 } }), ['200', '429', '500']);
+    deepEqual(statuses({ 'validation/json-schema': { type: 'object' } }), ['200', '400', '500']);
+  });
+
+  it('are only those that are written where that is asked for, at the endpoint or for all', () => {
+    const disabled = { disable_default_response_definitions: true };
+    const { responses } = operationOf(documented('/a', { ...disabled, response_definition: { 201: {} } }));
+    deepEqual(Object.keys(responses), ['201']);
+    const all = { extra_config: { [OPENAPI]: disabled } };
+    deepEqual(Object.keys(operationOf(endpoint('/a'), all).responses), ['default']);
+  });
+});

@@ -1,0 +1,83 @@
+import { deepEqual } from 'node:assert/strict';
+import { normalize } from '../../../support/known.ts';
+import { documented, OPENAPI } from '../fixture.ts';
+
+/** Codes of mistakes and warnings, each at its place below the first endpoint's, or the service's, settings. */
+function told(settings: object, service: object = {}): string[] {
+  const { errors, warnings } = normalize({
+    version: 3,
+    endpoints: [documented('/a', settings, { method: 'POST' })],
+    extra_config: { [OPENAPI]: service },
+  });
+  return [...errors, ...warnings].map(
+    ({ code, pointer }) => `${code} ${pointer.split('documentation~1openapi').at(-1)}`,
+  );
+}
+
+const broken = Buffer.from('{"type":').toString('base64');
+
+describe('check looks at documentation/openapi and', () => {
+  for (const [sentence, settings, expected, service] of [
+    ['takes what is good', { response_definition: { 200: { ref: 'A' } } }, [], { components_schemas: { A: {} } }],
+    [
+      'refuses a schema that is no base64',
+      { request_definition: [{ content_type: 'a/b', example_schema: '{]' }] },
+      ['OPENAPI_SCHEMA /request_definition/0/example_schema'],
+    ],
+    [
+      'refuses base64 of what is not JSON',
+      { response_definition: { 200: { example_schema: broken } } },
+      ['OPENAPI_SCHEMA /response_definition/200/example_schema'],
+    ],
+    [
+      'refuses such a schema of the service',
+      {},
+      ['OPENAPI_SCHEMA /components_schemas/A'],
+      { components_schemas: { A: broken } },
+    ],
+    [
+      'refuses a ref that leads nowhere',
+      { response_definition: { 200: { ref: 'constructor' } } },
+      ['OPENAPI_REF /response_definition/200/ref'],
+    ],
+    [
+      'refuses a content type that stands twice',
+      { request_definition: [{ content_type: 'a/b' }, { content_type: 'a/b' }] },
+      ['OPENAPI_CONTENT_TYPE /request_definition/1/content_type'],
+    ],
+    [
+      'refuses a sample beside a schema',
+      { response_definition: { 200: { example: 1, example_schema: {} } } },
+      ['OPENAPI_EXAMPLE /response_definition/200/example'],
+    ],
+    [
+      'refuses a response that is no status',
+      { response_definition: { ok: {}, '@note': 'x' } },
+      ['OPENAPI_STATUS /response_definition/ok'],
+    ],
+    [
+      'warns of a security scheme that nobody defines',
+      { custom_security_schemes: { OAuth2: {} } },
+      ['OPENAPI_SCHEME /custom_security_schemes/OAuth2'],
+    ],
+    [
+      'leaves what is of another form altogether to its schema',
+      { request_definition: 5, response_definition: [], custom_security_schemes: 'x' },
+      [],
+    ],
+  ] as [string, object, string[], object?][]) {
+    it(sentence, () => deepEqual(told(settings, service).sort(), [...expected].sort()));
+  }
+
+  it('refuses an operation_id that stands twice, and names both places', () => {
+    const { errors } = normalize({
+      version: 3,
+      endpoints: [documented('/a', { operation_id: 'x' }), documented('/b', { operation_id: 'x' })],
+    });
+    const at = (index: number) => `/endpoints/${index}/extra_config/documentation~1openapi/operation_id`;
+    deepEqual(
+      errors.map(({ code, pointer, related }) => [code, pointer, related]),
+      [['OPENAPI_OPERATION_ID', at(1), [at(0)]]],
+    );
+  });
+});

@@ -1,0 +1,87 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { describeApi } from '../../../../plugins/documentation/openapi/export/describe-api.ts';
+import { configOf, type Document, describedAs, endpoint, OPENAPI, operationOf } from '../fixture.ts';
+
+const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
+
+/** Requirement and schemes of one endpoint. */
+function asked(components: object, service: object = {}, options = {}): [Document, Document] {
+  const document = describedAs(configOf([endpoint('/a', {}, components)], { extra_config: service }), options);
+  return [document.paths['/a'].get.security, document.components?.securitySchemes];
+}
+
+describe('what documents say of authentication', () => {
+  it('is nothing where there is none', () => deepEqual(asked({}), [undefined, undefined]));
+
+  it('is a bearer token for auth/validator, under the name that is configured', () => {
+    const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
+    deepEqual(asked({ 'auth/validator': validator }), [[{ 'KrakenD-JWT': [] }], { 'KrakenD-JWT': bearer }]);
+    deepEqual(asked({ 'auth/validator': validator }, { [OPENAPI]: { jwt_key: 'Token' } }), [
+      [{ Token: [] }],
+      { Token: bearer },
+    ]);
+  });
+
+  it('is a cookie, or another header, where the token is there', () => {
+    deepEqual(asked({ 'auth/validator': { ...validator, cookie_key: 'jwt' } }), [
+      [{ SESSIONID: [] }],
+      { SESSIONID: { type: 'apiKey', in: 'cookie', name: 'jwt' } },
+    ]);
+    deepEqual(asked({ 'auth/validator': { ...validator, auth_header_name: 'X-Token' } })[1], {
+      'KrakenD-JWT-X-Token': { type: 'apiKey', in: 'header', name: 'X-Token' },
+    });
+  });
+
+  it('names roles and scopes', () => {
+    const demanding = {
+      ...validator,
+      roles: ['a', 'b'],
+      scopes: ['x', 'y'],
+      scopes_key: 'scope',
+      scopes_matcher: 'all',
+    };
+    match(
+      operationOf(endpoint('/a', {}, { 'auth/validator': demanding })).description,
+      /^Needs one of the roles a, b\.\n\nNeeds all of the scopes x, y\.$/,
+    );
+  });
+
+  it('asks for all that several components ask for', () => {
+    const { document } = describeApi({
+      name: '',
+      tls: undefined,
+      extra_config: { 'auth/api-keys': { strategy: 'query_string', identifier: 'k', keys: [{ key: 'very-secret' }] } },
+      endpoints: [
+        { ...configOf([endpoint('/a')]).endpoints[0]!, extra_config: { 'auth/api-keys': {}, 'auth/basic': {} } },
+      ],
+    });
+    const { paths, components } = document as Document;
+    deepEqual(paths['/a'].get.security, [{ 'ApiKey-query-k': [], Basic: [] }]);
+    deepEqual(components.securitySchemes, {
+      'ApiKey-query-k': { type: 'apiKey', in: 'query', name: 'k' },
+      Basic: { type: 'http', scheme: 'basic' },
+    });
+    equal(JSON.stringify(document).includes('very-secret'), false);
+  });
+
+  it('case 3: is what the endpoint names of the schemes of the service', () => {
+    const scheme = { type: 'http', scheme: 'digest' };
+    const service = { [OPENAPI]: { custom_security_schemes: { OAuth2: scheme } } };
+    const own = { [OPENAPI]: { custom_security_schemes: { OAuth2: {} } } };
+    deepEqual(asked(own, service), [[{ OAuth2: [] }], { OAuth2: scheme }]);
+  });
+
+  it('says that clients need certificates: a scheme in 3.1, a note in 3.0', () => {
+    const tls = {
+      keys: [{ public_key: 'test/corpus/files/shop.pem', private_key: 'test/corpus/files/shop.key' }],
+      enable_mtls: true,
+    };
+    const config = configOf([endpoint('/a')], { tls });
+    match(describedAs(config).info.description, /certificate/);
+    const { paths, components } = describedAs(config, { version: '3.1' });
+    deepEqual(
+      [paths['/a'].get.security, components.securitySchemes.MutualTLS.type],
+      [[{ MutualTLS: [] }], 'mutualTLS'],
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import type { Operations } from '#kernel';
+import { openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/documentation/openapi/index.ts';
+import { createFolder, type Folder, sluice } from '../../../kernel/cli/command.ts';
+import { startCommand } from '../../../kernel/cli/running.ts';
+import { startGateway } from '../../../support/gateway.ts';
+import { documented, endpoint, OPENAPI, validate } from '../fixture.ts';
+import { operation, spec } from './import-fixture.ts';
+
+const settings = (serve?: object) => ({ extra_config: { [OPENAPI]: { ...(serve && { serve }) } } });
+
+describe('a gateway that serves its document', () => {
+  let gateway: Operations;
+  before(async () => {
+    gateway = await startGateway({
+      name: '<script>alert(1)</script>',
+      endpoints: [documented('/a', { audience: ['public'], summary: '<b>bold</b>' }), endpoint('/b')],
+      ...settings({ path: '/docs' }),
+    });
+  });
+  after(() => gateway.close());
+
+  it('answers with the document below the path', async () => {
+    const { statusCode, headers, body } = await gateway.inject('/docs/openapi.json');
+    deepEqual([statusCode, headers['content-type']], [200, 'application/json']);
+    deepEqual(Object.keys(JSON.parse(body).paths), ['/a', '/b']);
+    await validate(JSON.parse(body));
+  });
+
+  it('answers with a page on which every text is text, and that runs nothing', async () => {
+    const { headers, body } = await gateway.inject('/docs');
+    match(String(headers['content-security-policy']), /^default-src 'none'/);
+    match(body, /&lt;b&gt;bold&lt;\/b&gt;/);
+    equal(/<script|<b>/.test(body), false);
+  });
+
+  it('tells what serves after a reload', async () => {
+    await gateway.reload({ version: 3, endpoints: [endpoint('/c')], ...settings({ path: '/', audience: 'nobody' }) });
+    equal((await gateway.inject('/docs')).statusCode, 404);
+    deepEqual((await gateway.inject('/openapi.json')).json().paths, {});
+    await gateway.reload({ version: 3, endpoints: [endpoint('/d')], ...settings({ path: '/' }) });
+    deepEqual(Object.keys((await gateway.inject('/openapi.json')).json().paths), ['/d']);
+  });
+
+  it('serves nothing unless it is asked to', async () => {
+    await gateway.reload({ version: 3, endpoints: [endpoint('/a')], ...settings() });
+    equal((await gateway.inject('/openapi.json')).statusCode, 404);
+  });
+});
+
+describe('documentation/openapi at an endpoint', () => {
+  it('never touches a request', async () => {
+    const gate = await openHarness(plugin, 'endpoint', { audience: ['nobody'] });
+    equal((await gate.send('GET /')).status, 200);
+    deepEqual(Object.keys(gate.attached), []);
+    deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  });
+
+  it('warns of what it says of parameters that there are not', async () => {
+    const gate = await openHarness(
+      plugin,
+      'endpoint',
+      {},
+      {
+        endpoint: { extra_config: { [OPENAPI]: { query_definition: [{ name: 'page' }] } } },
+      },
+    );
+    deepEqual(
+      gate.warnings.map(({ code, message }) => [code, message]),
+      [['OPENAPI_PARAMETER', "the endpoint has no query parameter 'page'"]],
+    );
+    await gate.close();
+  });
+});
+
+describe('sluice serve openapi', () => {
+  let folder: Folder;
+  before(() => {
+    folder = createFolder();
+  });
+  after(() => folder.remove());
+
+  it('serves what a document describes, with its page, until it is ended', async () => {
+    const file = folder.write('spec.json', spec({ '/a': { get: operation({ summary: 'All of it' }) } }));
+    const running = startCommand({}, 'serve', 'openapi', file, '--base-host', 'http://127.0.0.1:9', '-p', '0');
+    const [, port] = await running.printed(/on port (\d+)/);
+    match(await (await fetch(`http://127.0.0.1:${port}/docs`)).text(), /All of it/);
+    equal((await fetch(`http://127.0.0.1:${port}/a`)).status, 500);
+    running.kill('SIGTERM');
+    equal(await running.ended, 0);
+  });
+
+  it('serves nothing of a document that cannot be read, or at a port that is none', async () => {
+    equal((await sluice('serve', 'openapi', folder.path('none.json'))).code, 1);
+    equal((await sluice('openapi', 'serve', 'x.json', '-p', 'x')).code, 2);
+  });
+});

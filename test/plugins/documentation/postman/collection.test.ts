@@ -1,0 +1,224 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import sdk from '@har-sdk/validator';
+import { collectionOf, environmentOf } from '../../../../plugins/documentation/postman/collection.ts';
+import { configOf, type Document, endpoint, OPENAPI } from '../fixture.ts';
+
+const POSTMAN = 'documentation/postman';
+const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
+
+/** A collection that is a good one. */
+async function collected(
+  endpoints: object[],
+  settings: object = {},
+  more: object = {},
+  internal = false,
+): Promise<Document> {
+  const config = configOf(endpoints, { extra_config: { [POSTMAN]: settings }, ...more });
+  const collection = JSON.parse(JSON.stringify(collectionOf(config, internal)));
+  deepEqual(await new sdk.PostmanValidator().verify(collection), []);
+  return collection;
+}
+
+/** Names of items, those of folders with what they hold. */
+function outline(items: Document[]): unknown[] {
+  return items.map(({ name, item }) => (item ? { [name]: outline(item) } : name));
+}
+
+const inFolder = (path: string, folder: string, more: object = {}) =>
+  endpoint(path, {}, { [POSTMAN]: { folder, ...more } });
+
+describe('a collection for Postman', () => {
+  it('case 1: has an item for an endpoint of which nothing is written', async () => {
+    const { item } = await collected([endpoint('/users/{id}')]);
+    const [{ name, request }] = item;
+    equal(name, 'id');
+    deepEqual(request.url, {
+      raw: '{{SCHEMA}}://{{HOST}}:{{PORT}}/users/:id',
+      protocol: '{{SCHEMA}}',
+      host: ['{{HOST}}'],
+      port: '{{PORT}}',
+      path: ['users', ':id'],
+      variable: [{ key: 'id', value: '' }],
+    });
+  });
+
+  it('case 2: nests folders, and describes those that are declared', async () => {
+    const { item } = await collected([inFolder('/new', '/Books/New')], {
+      folder: [{ name: '/Books', description: 'To read.' }],
+    });
+    deepEqual(outline(item), [{ Books: [{ New: ['new'] }] }]);
+    deepEqual([item[0].description, item[0].item[0].description], ['To read.', undefined]);
+  });
+
+  it('has declared folders first, then those that are used, then what is in none', async () => {
+    const { item } = await collected(
+      [
+        endpoint('/z'),
+        inFolder('/one', 'Used'),
+        inFolder('/two', 'B'),
+        inFolder('/three', 'A/Deep'),
+        inFolder('/four', 'Used', { name: 'one' }),
+      ],
+      { folder: [{ name: 'A' }, { name: 'B' }] },
+    );
+    deepEqual(outline(item), [{ A: [{ Deep: ['three'] }] }, { B: ['two'] }, { Used: ['one', 'one'] }, 'z']);
+  });
+
+  it('is named, described and numbered, and has an identifier that follows from its name', async () => {
+    const { info } = await collected([endpoint('/a')], { name: 'Shop', description: 'All.', version: '10.2.1' });
+    deepEqual([info.name, info.description, info.version], ['Shop', 'All.', '10.2.1']);
+    match(info._postman_id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    equal((await collected([endpoint('/a')], {}, { name: 'Shop' })).info._postman_id, info._postman_id);
+    equal((await collected([endpoint('/a')])).info.name, 'Untitled');
+  });
+
+  it('case 4: lists query strings and headers, switched off', async () => {
+    const { item } = await collected([
+      endpoint('/a', { input_query_strings: ['page', '*'], input_headers: ['X-Trace', '*'] }),
+    ]);
+    const { url, header } = item[0].request;
+    deepEqual(url.query, [{ key: 'page', value: '', disabled: true }]);
+    equal(url.raw, '{{SCHEMA}}://{{HOST}}:{{PORT}}/a?page=');
+    deepEqual(header, [{ key: 'X-Trace', value: '', disabled: true }]);
+  });
+
+  it('case 5: is the same each time', () => {
+    const config = configOf([endpoint('/a'), inFolder('/b', 'B')]);
+    equal(JSON.stringify(collectionOf(config, true)), JSON.stringify(collectionOf(config, true)));
+  });
+
+  it('case 6: has a body that its validator would let pass', async () => {
+    const schema = {
+      type: 'object',
+      required: ['name', 'other'],
+      properties: {
+        name: { type: 'string' },
+        size: { type: 'integer' },
+        kind: { enum: ['a', 'b'] },
+        on: { type: 'boolean' },
+        preset: { type: 'string', default: 'x' },
+        list: { type: 'array', items: { $ref: '#/definitions/Item' } },
+        either: { oneOf: [{ type: 'number' }] },
+        all: { allOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { const: 1 } } }] },
+      },
+      definitions: { Item: { type: 'object', properties: { id: { type: ['null', 'integer'] } } } },
+    };
+    const { item } = await collected([endpoint('/a', { method: 'POST' }, { 'validation/json-schema': schema })]);
+    const { raw, mode, options } = item[0].request.body;
+    deepEqual([mode, options], ['raw', { raw: { language: 'json' } }]);
+    match(raw, /"name": ""/);
+    deepEqual(JSON.parse(raw), {
+      name: '',
+      size: 0,
+      kind: 'a',
+      on: false,
+      preset: 'x',
+      list: [{ id: 0 }],
+      either: 0,
+      all: { a: '', b: 1 },
+      other: '',
+    });
+  });
+
+  it('has a bounded body of a schema that holds itself', async () => {
+    const schema = {
+      properties: { a: { $ref: '#' }, b: { $ref: '#' }, c: { $ref: '#/definitions/x' } },
+      definitions: { x: { $ref: '#/definitions/x' } },
+    };
+    const { item } = await collected([endpoint('/a', { method: 'PUT' }, { 'validation/json-schema': schema })]);
+    ok(item[0].request.body.raw.length < 500_000);
+  });
+
+  it('prefers the example that is written, and has no body for GET', async () => {
+    const written = { request_definition: [{ content_type: 'application/json', example: { id: 7 } }] };
+    const { item } = await collected([
+      endpoint('/a', { method: 'PATCH' }, { 'validation/json-schema': { type: 'object' }, [OPENAPI]: written }),
+      endpoint('/b'),
+      endpoint('/c', { method: 'POST' }),
+    ]);
+    deepEqual(JSON.parse(item[0].request.body.raw), { id: 7 });
+    equal(item[1].request.body, undefined);
+    equal(item[2].request.body.raw, '');
+  });
+
+  it('asks for tokens, passwords and keys by variables, and holds no secret', async () => {
+    const config = configOf([
+      endpoint('/token', {}, { 'auth/validator': validator }),
+      endpoint('/cookie', {}, { 'auth/validator': { ...validator, cookie_key: 'jwt' } }),
+    ]);
+    const [token, cookie] = config.endpoints;
+    const keys = { ...token!, extra_config: { 'auth/api-keys': { roles: [] } } };
+    const basic = { ...token!, extra_config: { 'auth/basic': { users: { ada: 'very-secret' } } } };
+    const secret = {
+      ...config,
+      endpoints: [token!, cookie!, keys, basic],
+      extra_config: { 'auth/api-keys': { identifier: 'X-Key', keys: [{ key: 'very-secret' }] } },
+    };
+    const { item } = collectionOf(secret, false) as Document;
+    deepEqual(
+      item.map(({ request }: Document) => request.auth),
+      [
+        { type: 'bearer', bearer: [{ key: 'token', value: '{{TOKEN}}', type: 'string' }] },
+        undefined,
+        {
+          type: 'apikey',
+          apikey: [
+            { key: 'key', value: 'X-Key', type: 'string' },
+            { key: 'value', value: '{{API_KEY}}', type: 'string' },
+            { key: 'in', value: 'header', type: 'string' },
+          ],
+        },
+        {
+          type: 'basic',
+          basic: [
+            { key: 'username', value: '{{USER}}', type: 'string' },
+            { key: 'password', value: '{{PASSWORD}}', type: 'string' },
+          ],
+        },
+      ],
+    );
+    deepEqual(item[1].request.header, [{ key: 'Cookie', value: 'jwt={{TOKEN}}' }]);
+    const environment = environmentOf(secret) as Document;
+    deepEqual(
+      environment.values.map(({ key, value }: Document) => [key, value]),
+      [
+        ['HOST', 'localhost'],
+        ['PORT', '8080'],
+        ['SCHEMA', 'http'],
+        ['TOKEN', ''],
+        ['USER', ''],
+        ['PASSWORD', ''],
+        ['API_KEY', ''],
+      ],
+    );
+    equal(JSON.stringify([item, environment]).includes('very-secret'), false);
+  });
+
+  it('calls the port and scheme that are configured', async () => {
+    const tls = { keys: [{ public_key: 'a.pem', private_key: 'a.key' }] };
+    const { variable } = await collected([endpoint('/a')], {}, { port: 8443, tls });
+    deepEqual(
+      variable.map(({ key, value }: Document) => [key, value]),
+      [
+        ['HOST', 'localhost'],
+        ['PORT', '8443'],
+        ['SCHEMA', 'https'],
+      ],
+    );
+  });
+
+  it('has what the gateway answers itself only where it is asked for', async () => {
+    const more = { debug_endpoint: true, echo_endpoint: true };
+    deepEqual(outline((await collected([endpoint('/a'), endpoint('/__catchall')], {}, more)).item), ['a']);
+    deepEqual(outline((await collected([endpoint('/a')], {}, more, true)).item), [
+      { Internal: ['debug', 'echo', 'health'] },
+      'a',
+    ]);
+  });
+
+  it('writes wildcards, and variables inside words, as variables', async () => {
+    const { item } = await collected([endpoint('/files/*'), endpoint('/{a}-{b}')], {}, { disable_rest: true });
+    deepEqual(item[0].request.url.path, ['files', ':wildcard']);
+    deepEqual(item[1].request.url.path, ['{{a}}-{{b}}']);
+  });
+});
