@@ -23,6 +23,7 @@ import { openRevisionStore, type RevisionStore } from '../control/revision-store
 import { ConfigText, type Snapshot, type Source } from '../control/snapshot.ts';
 import { joinSuspensions } from '../control/suspensions.ts';
 import { type Components, componentsOf } from '../inspect/components.ts';
+import { describeServed } from '../inspect/describe-served.ts';
 import type { ApplicationLog } from '../logging/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type Examined, examine } from '../runtime/build.ts';
@@ -235,10 +236,8 @@ export class RunningGateway implements Operations {
     return () => void participants.splice(participants.indexOf(participant), 1);
   }
 
-  async describe(audience?: string): Promise<DataObject> {
-    const describing = await this.#registry.catalogue.describe?.();
-    if (!describing) throw new Error('the catalogue has nothing that describes what is served');
-    return describing.describeApi(this.config, { audience, version: '3.1' }).document;
+  describe(audience?: string): Promise<DataObject> {
+    return describeServed(this.#registry.catalogue, this.config, audience);
   }
 
   setLogLevel(level: LogLevel | null): void {

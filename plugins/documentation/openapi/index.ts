@@ -31,8 +31,11 @@ export const plugin = definePlugin({
         endpoints: setting('endpoints'),
         extra_config: setting('extra_config'),
       };
-      const { document } = describeApi(config, { audience: serve.audience, version: '3.1' });
-      return { routes: documentPages(serve.path, document) };
+      return {
+        routes: documentPages(serve.path, () => {
+          return describeApi(config, { audience: serve.audience, version: '3.1' }).document;
+        }),
+      };
     }),
     atEndpoint(endpointSchema, (site) => {
       for (const { pointer, message } of parameterFaults(site.endpoint, settingsOf(site.endpoint))) {
