@@ -13,7 +13,7 @@ import { Context } from './context.ts';
 import { failedBy, isFailure, NextFailed, noAnswer } from './failure.ts';
 import { bodyOfMessage } from './fetch-bodies.ts';
 import { takeHeaders } from './fetch-headers.ts';
-import { gatewayRequest } from './fetch-request.ts';
+import { gatewayRequest, hasUnseenHeaders } from './fetch-request.ts';
 import { NoResponse, Responses } from './fetch-response.ts';
 import type { Made } from './make.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
@@ -79,7 +79,7 @@ class ClientCall {
       request.origin = `${protocol}//${host}`;
       request.target = pathname + search;
     }
-    takeHeaders(request.headers, given.headers);
+    if (!(given === this.#asked && hasUnseenHeaders(given))) takeHeaders(request.headers, given.headers);
     // A body that nobody has touched goes on as it came, with its length.
     if (given.body !== this.#asked!.body || given.bodyUsed) request.body = bodyOfMessage(given, this.#call);
     const reply = await elsewhere(() => this.#next(request, this.#call));

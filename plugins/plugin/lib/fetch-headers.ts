@@ -9,7 +9,11 @@ export function bagOf(headers: Headers): HeaderBag {
 
 /** As `Headers`; what it cannot hold is left out. */
 export function headersFrom(bag: HeaderBag): Headers {
-  const headers = new Headers();
+  return fillHeaders(new Headers(), bag);
+}
+
+/** @returns the headers, with those of the bag. */
+export function fillHeaders(headers: Headers, bag: HeaderBag): Headers {
   for (const [name, value] of bag) {
     try {
       headers.append(name, value);

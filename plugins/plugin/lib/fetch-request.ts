@@ -10,6 +10,15 @@ export interface RequestFields {
   readonly body: RequestBody | null;
 }
 
+/** The headers that every request has of its own. */
+const ownHeaders = Object.getOwnPropertyDescriptor(Request.prototype, 'headers')!.get!;
+
+/** True for a request of the gateway's whose headers nobody has looked at: they are what they were. */
+export function hasUnseenHeaders(request: Request): boolean {
+  const given: unknown = request;
+  return given instanceof GatewayRequest && !GatewayRequest.isSeen(given);
+}
+
 /** The types say that its members are plain fields, which no class could bring in another way. */
 const Base = Request as unknown as new (
   url: string,
@@ -30,6 +39,7 @@ const Base = Request as unknown as new (
 class GatewayRequest extends Base {
   readonly #body: RequestBody | null;
   readonly #call: Call;
+  #isSeen = false;
 
   constructor(url: string, { method, headers, body }: RequestFields, call: Call) {
     const hasBody = body !== null && method !== 'GET' && method !== 'HEAD';
@@ -37,6 +47,16 @@ class GatewayRequest extends Base {
     super(url, { method, headers: headersFrom(headers), redirect: 'manual', ...stream });
     this.#body = hasBody ? body : null;
     this.#call = call;
+  }
+
+  /** Somebody has looked at the headers, and may have changed them. */
+  static isSeen(request: GatewayRequest): boolean {
+    return request.#isSeen;
+  }
+
+  get headers(): Headers {
+    this.#isSeen = true;
+    return ownHeaders.call(this) as Headers;
   }
 
   /** Aborted when the client leaves or the time is over. */

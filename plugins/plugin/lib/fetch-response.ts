@@ -1,11 +1,14 @@
 import { type ByteStream, type HeaderBag, isHopByHop, Reply } from '#contract';
 import { bytesOf, streamOf } from './fetch-bodies.ts';
-import { bagOf, headersFrom, takeHeaders } from './fetch-headers.ts';
+import { bagOf, fillHeaders, takeHeaders } from './fetch-headers.ts';
 
 const bodiless = new Set([101, 103, 204, 205, 304]);
 
 /** The types say that its members are plain fields, which no class could bring in another way. */
-const Base = Response as unknown as new (body: null, init: ResponseInit) => Pick<Response, 'headers'>;
+const Base = Response as unknown as new (body: null, init: ResponseInit) => object;
+
+/** The headers that every response has of its own. */
+const ownHeaders = Object.getOwnPropertyDescriptor(Response.prototype, 'headers')!.get!;
 
 /**
  * A reply of the gateway as a response whose body is opened only when somebody looks at it: one that passes on as it is
@@ -14,10 +17,13 @@ const Base = Response as unknown as new (body: null, init: ResponseInit) => Pick
 class LazyResponse extends Base {
   readonly #status: number;
   readonly #bytes: (() => AsyncIterable<Uint8Array>) | null;
+  readonly #bag: HeaderBag;
+  #isSeen = false;
   #opened: Response | null = null;
 
-  constructor(status: number, headers: Headers, bytes: (() => AsyncIterable<Uint8Array>) | null) {
-    super(null, { status: status < 200 ? 200 : status, headers });
+  constructor(status: number, headers: HeaderBag, bytes: (() => AsyncIterable<Uint8Array>) | null) {
+    super(null, { status: status < 200 ? 200 : status });
+    this.#bag = headers;
     this.#status = status;
     this.#bytes = bodiless.has(status) ? null : bytes;
   }
@@ -25,6 +31,18 @@ class LazyResponse extends Base {
   /** Somebody has looked at the body. */
   static isOpened(response: LazyResponse): boolean {
     return response.#opened !== null;
+  }
+
+  /** Somebody has looked at the headers, and may have changed them. */
+  static isSeen(response: LazyResponse): boolean {
+    return response.#isSeen;
+  }
+
+  get headers(): Headers {
+    const headers = ownHeaders.call(this) as Headers;
+    if (!this.#isSeen) fillHeaders(headers, this.#bag);
+    this.#isSeen = true;
+    return headers;
   }
 
   get #whole(): Response {
@@ -87,7 +105,7 @@ export type OpenBody = () => Uint8Array | ByteStream;
 
 /** @param body default: that of the reply. */
 export function toResponse(reply: Reply, body: OpenBody | null = bodyOf(reply)): Response {
-  const response = new LazyResponse(reply.status, headersFrom(reply.headers), body && (() => chunksOf(body())));
+  const response = new LazyResponse(reply.status, reply.headers, body && (() => chunksOf(body())));
   return response as unknown as Response;
 }
 
@@ -123,7 +141,7 @@ export class Responses {
     const known = this.#replies.get(given);
     this.#replies.delete(given);
     if (known && isUnopened(given)) {
-      takeHeaders(known.headers, given.headers);
+      if (LazyResponse.isSeen(given as unknown as LazyResponse)) takeHeaders(known.headers, given.headers);
       return known;
     }
     const { status, body } = given;

@@ -23,7 +23,7 @@ import { stateOf } from './context.ts';
 import { noAnswer } from './failure.ts';
 import { bodyOfMessage } from './fetch-bodies.ts';
 import { takeHeaders } from './fetch-headers.ts';
-import { gatewayRequest } from './fetch-request.ts';
+import { gatewayRequest, hasUnseenHeaders } from './fetch-request.ts';
 import { NoResponse, Responses } from './fetch-response.ts';
 import type { Made } from './make.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
@@ -138,7 +138,7 @@ class ServerCall {
     const { client } = this;
     const asked = this.#asked!;
     const headers = client.headers.copy();
-    takeHeaders(headers, given.headers);
+    if (!(given === asked && hasUnseenHeaders(given))) takeHeaders(headers, given.headers);
     const changes: { -readonly [K in keyof RequestChanges]: RequestChanges[K] } = { headers };
     if (given !== asked) {
       if (given.method !== asked.method) changes.method = given.method;

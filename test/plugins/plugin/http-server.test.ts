@@ -125,6 +125,17 @@ describe('HTTP servers of modules', () => {
     deepEqual(seen, ['/a', 'GET', true, '/a?x=1']);
   });
 
+  it('has the headers of a response, whenever it first looks at them, also in another response made of it', async () => {
+    await start({
+      copy: async (request, next) => {
+        const response = await next(request);
+        return new Response(response.body, response);
+      },
+    });
+    const { status, headers } = await ask('/a');
+    deepEqual([status, headers['content-type']], [200, 'application/json; charset=utf-8']);
+  });
+
   it('refuses before anything is counted', async () => {
     const limited = { 'qos/ratelimit/router': { max_rate: 1, every: '1h' } };
     await start(
