@@ -47,6 +47,7 @@ export {
   type ConnectionTimes,
   connectionObservers,
 } from './connections.ts';
+export type { Conversion } from './conversion.ts';
 export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';

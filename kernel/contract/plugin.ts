@@ -5,9 +5,9 @@ import type { Call } from './call.ts';
 import type { ClientRequest } from './client-request.ts';
 import type { PluginCommand } from './command.ts';
 import type { BackendCondition } from './condition.ts';
+import type { Conversion } from './conversion.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
-import type { ConfigErrorOptions } from './errors.ts';
 import type { Level, Namespace } from './extra-config.ts';
 import type { HeaderBag } from './headers.ts';
 import type { HttpOptions } from './http.ts';
@@ -183,17 +183,6 @@ export interface PluginSource {
   readonly hash: string;
   /** Absolute paths of all of them. */
   readonly files: readonly string[];
-}
-
-/** What a plugin says about a document that it converts. Pointers are those of the document before. */
-export interface Conversion {
-  error(code: string, pointer: string, message: string, options?: ConfigErrorOptions): void;
-  warn(code: string, pointer: string, message: string, options?: ConfigErrorOptions): void;
-  /**
-   * Under a key, or at a position, now stands what was written under another one.
-   * @param parent pointer of the holder. @param from the keys that lead from the holder to where it was written.
-   */
-  moved(parent: string, key: string, ...from: string[]): void;
 }
 
 /** A plugin: data first, functions last. */
