@@ -1,16 +1,14 @@
 import {
   atBackend,
   atEndpoint,
-  CallError,
   definePlugin,
   type EndpointSite,
-  hasKeys,
   type Infer,
   type PipeRequest,
-  Reply,
   type Wrap,
 } from '#contract';
 import { readExpression } from './lib/jmespath/read-expression.ts';
+import { onData, rawEncodingAt } from './lib/on-data.ts';
 import { toData } from './lib/to-data.ts';
 
 const schema = {
@@ -42,36 +40,23 @@ export const plugin = definePlugin({
   leaves: ['requests'],
   places: [
     atEndpoint(schema, (site) => {
-      const wrap = replacing(site, [site.endpoint.output_encoding]);
+      const wrap = replacing(site);
       return wrap ? { proxy: wrap, readsData: true } : {};
     }),
     atBackend(schema, (site) => {
-      const wrap = replacing(site, [site.endpoint.output_encoding, site.backend.encoding]);
+      const wrap = replacing(site);
       return wrap ? { backend: wrap, readsData: true } : {};
     }),
   ],
 });
 
-/** @returns null where one of the encodings passes bytes. */
-function replacing(site: EndpointSite<JmespathConfig>, encodings: readonly string[]): Wrap<PipeRequest> | null {
+/** @returns null where bytes pass. */
+function replacing(site: EndpointSite<JmespathConfig>): Wrap<PipeRequest> | null {
   const expression = readExpression(site, site.config.expr, '/expr');
-  const raw = encodings.find((encoding) => site.encoding(encoding)?.raw);
+  const raw = rawEncodingAt(site);
   if (raw !== undefined) {
     site.warn('JMESPATH_RAW', '', `the expression has no effect: with the encoding ${raw} nothing is decoded`);
     return null;
   }
-  const replace = (reply: Reply): Reply => {
-    if (reply.data === null || !hasKeys(reply.data)) return reply;
-    try {
-      reply.data = toData(expression.search(reply.data));
-      return reply;
-    } catch (error) {
-      if (error instanceof CallError) return Reply.failed(error);
-      throw error;
-    }
-  };
-  return (next) => (request, call) => {
-    const reply = next(request, call);
-    return reply instanceof Promise ? reply.then(replace) : replace(reply);
-  };
+  return onData((data) => toData(expression.search(data)));
 }

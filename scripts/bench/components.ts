@@ -192,6 +192,24 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
     () => ({ endpoint: { 'modifier/jmespath': { expr: 'merge(@, {orders: orders[?total > `0`]})' } } }),
     decoded,
   ),
+  scenario(
+    'response-body-generator',
+    () => ({
+      endpoint: {
+        'modifier/response-body-generator': { template: Buffer.from('{{ toJson .resp_body }}').toString('base64') },
+      },
+    }),
+    decoded,
+  ),
+  scenario('request-body-generator', () => ({
+    endpoint: {
+      'modifier/request-body-generator': {
+        template: Buffer.from(
+          '{"path":{{ toJson .req_path }},"agent":"{{ index .req_headers "User-Agent" 0 }}"}',
+        ).toString('base64'),
+      },
+    },
+  })),
   scenario('response-headers', () => ({
     service: { 'modifier/response-headers': { add: { 'X-Served-By': ['gateway'] }, delete: ['X-Powered-By'] } },
   })),

@@ -116,6 +116,8 @@ export function everything(
           },
           proxy: { combiner: 'deep' },
           'modifier/jmespath': { expr: 'merge(@, {round: round})' },
+          'modifier/response-body': { modifiers: [{ trim: { field: 'user', find: ' ' } }] },
+          'modifier/response-body-generator': { template: 'e3sgdG9Kc29uIC5yZXNwX2JvZHkgfX0=' },
         },
         backend: [
           {
@@ -155,6 +157,7 @@ export function everything(
         endpoint: '/orders',
         method: 'POST',
         extra_config: {
+          'modifier/request-body-generator': { template: 'e3sgLnJlcV9ib2R5X3N0ciB9fQ==' },
           'modifier/request-body-extractor/early': {
             operations: [
               { type: 'query_string', strategy: 'jmespath', expression: 'item', target: 'item', on_conflict: 'skip' },
@@ -171,6 +174,7 @@ export function everything(
             url_pattern: '/orders',
             extra_config: {
               'auth/aws-sigv4': { region: 'eu-west-1', service: 'execute-api' },
+              'modifier/body-generator': { template: 'eyJpdGVtIjp7eyB0b0pzb24gLnJlcV9ib2R5Lml0ZW0gfX19' },
               'backend/http': { return_error_details: 'orders' },
               'plugin/http-client': { name: 'passing' },
             },

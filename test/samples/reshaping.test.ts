@@ -14,7 +14,10 @@ describe('the sample of reshaping', () => {
       { title: 'Bernoulli numbers', draft: true },
     ];
     backend = await startBackend((seen, response) =>
-      json(seen.target.endsWith('/posts') ? posts : { id: 1, name: 'Ada' })(seen, response),
+      json(seen.target.endsWith('/posts') ? posts : { id: 1, name: 'Ada', order: 1001, state: 'placed' })(
+        seen,
+        response,
+      ),
     );
     const config = JSON.parse(readFileSync('samples/reshaping/gateway.json', 'utf8'));
     gateway = await startGateway({ ...config, host: [backend.url] });
@@ -33,6 +36,12 @@ describe('the sample of reshaping', () => {
     const { body, headers } = await gateway.inject('/users/1');
     deepEqual(JSON.parse(body), { name: 'Ada', published: ['Notes'] });
     deepEqual([headers['x-served-by'], headers['x-gateway']], ['gateway', undefined]);
+  });
+
+  it('makes the body of the request and that of the response from templates', async () => {
+    const { body } = await gateway.inject({ method: 'POST', url: '/carts', payload: { sku: 'a-1' } });
+    deepEqual(JSON.parse(String(backend.requests.at(-1)!.body)), { order: { sku: 'a-1' }, by: 'gateway' });
+    deepEqual(JSON.parse(body), { id: 1001, state: 'PLACED' });
   });
 
   it('sends values of the body as a header and a parameter', async () => {

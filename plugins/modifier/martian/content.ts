@@ -1,4 +1,5 @@
 import { discard, type Reply, RequestBody } from '#contract';
+import { bytesOfBase64 } from '../lib/base64.ts';
 import { checkValue } from './fields.ts';
 import { kind, type Place, scope, scopeOf } from './modifier.ts';
 import { replyWithRange } from './range.ts';
@@ -71,8 +72,7 @@ function whole(reply: Reply, bytes: Uint8Array): void {
 
 /** @throws ConfigError for what is no base64. */
 function bytesOf(text: string, place: Place): Uint8Array {
-  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) {
-    throw place.fault('/body', 'the body is no base64', { hint: 'the output of `base64`, with its padding' });
-  }
-  return Buffer.from(text, 'base64');
+  const bytes = bytesOfBase64(text);
+  if (bytes) return bytes;
+  throw place.fault('/body', 'the body is no base64', { hint: 'the output of `base64`, with its padding' });
 }

@@ -13,8 +13,9 @@ import {
   type Wrap,
 } from '#contract';
 import { personalHeaders } from '../../services/personal-headers.ts';
-import { parseAsWritten, readBody } from './body.ts';
+import { readBody } from '../lib/request-body.ts';
 import { compileOperation, type Destinations } from './operation.ts';
+import { parseAsWritten } from './parse-as-written.ts';
 import type { ExtractorConfig } from './schema.ts';
 
 /** The operations of one place, and what they mean for others. */

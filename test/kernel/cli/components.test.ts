@@ -5,9 +5,6 @@ import { createFolder, sluice } from './command.ts';
 const ofEndpoints = [
   'ai/mcp',
   'governance/quota',
-  'modifier/request-body-generator',
-  'modifier/response-body',
-  'modifier/response-body-generator',
   'validation/response-json-schema',
   'websocket',
 ];

@@ -24,6 +24,11 @@ const inner = definePlugin({
 
 const plugged = {
   ...catalogue,
+  compatibility: {
+    ...catalogue.compatibility!,
+    namespaces: [...catalogue.compatibility!.namespaces, 'modifier/earlier', 'modifier/later'],
+    successors: { ...catalogue.compatibility!.successors, 'modifier/earlier': 'modifier/later' },
+  },
   plugins: {
     ...catalogue.plugins,
     'test/reader': async () => ({ plugin: reader }),
@@ -182,7 +187,7 @@ describe('what components compile', () => {
       equal(error.hint, 'it is an old component: "telemetry/opentelemetry" took its place');
     });
     it('of an older release is told what there is beside it where that is not there either', async () => {
-      const error = await result(onEndpoint({ 'modifier/body-generator': {} }), 'CONFIG_NOT_SUPPORTED');
+      const error = await result(onEndpoint({ 'modifier/earlier': {} }), 'CONFIG_NOT_SUPPORTED');
       match(error.hint ?? '', /^supported in modifier: modifier\//);
     });
   });

@@ -1,4 +1,4 @@
-import { CallError, CancelledError, type Data, parseExact, type RequestBody, toCallError } from '#contract';
+import { CallError, CancelledError, type RequestBody, toCallError } from '#contract';
 
 /** Longest body that is looked into where no limit is set for bodies, in bytes. */
 const LIMIT_BYTES = 64 * 1024 * 1024;
@@ -20,19 +20,4 @@ export function readBody(body: RequestBody | null): Uint8Array | null | CallErro
 
 function unreadable(error: unknown): CallError {
   return error instanceof CallError ? error : new CancelledError(toCallError(error).message);
-}
-
-/** A number that JavaScript would print in another form than it may be written in. */
-const formOfItsOwn = /\d[.eE]|-0/;
-
-/**
- * Parses JSON so that every number prints as it is written.
- * @throws SyntaxError
- */
-export function parseAsWritten(bytes: Uint8Array): Data {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
-  if (!formOfItsOwn.test(text)) return parseExact(text);
-  return JSON.parse(text, (_key, value, { source }) =>
-    typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source!) : value,
-  ) as Data;
 }

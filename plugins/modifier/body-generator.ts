@@ -1,0 +1,23 @@
+import { atBackend, definePlugin } from '#contract';
+import { generatingRequests } from './lib/template/request-body.ts';
+import { generatorSchema, requestExample } from './lib/template/schema.ts';
+
+const successor = 'modifier/request-body-generator';
+
+/** The old name of `modifier/request-body-generator` at backends. Fault besides: `TEMPLATE_TWICE`. */
+export const plugin = definePlugin({
+  name: 'modifier/body-generator',
+  description: `The old name of ${successor} at backends.`,
+  freeKeys: true,
+  leaves: ['data'],
+  places: [
+    atBackend(generatorSchema(requestExample), (site) => {
+      if (Object.hasOwn(site.backend.extra_config, successor)) {
+        throw site.fault('TEMPLATE_TWICE', '', `it is another name of "${successor}", which stands beside it`, {
+          hint: 'leave one of them out',
+        });
+      }
+      return { backend: generatingRequests(site) };
+    }),
+  ],
+});

@@ -1,0 +1,39 @@
+import {
+  type BackendSite,
+  CallError,
+  type DataObject,
+  type EndpointSite,
+  hasKeys,
+  type PipeRequest,
+  Reply,
+  type Wrap,
+} from '#contract';
+
+/**
+ * Puts what `change` makes of the data of a reply in its place, where there is data; the rest of the reply stays. A CallError
+ * that it throws fails the reply.
+ */
+export function onData(change: (data: DataObject) => DataObject): Wrap<PipeRequest> {
+  const replace = (reply: Reply): Reply => {
+    if (reply.data === null || !hasKeys(reply.data)) return reply;
+    try {
+      reply.data = change(reply.data);
+      return reply;
+    } catch (error) {
+      if (error instanceof CallError) return Reply.failed(error);
+      throw error;
+    }
+  };
+  return (next) => (request, call) => {
+    const reply = next(request, call);
+    return reply instanceof Promise ? reply.then(replace) : replace(reply);
+  };
+}
+
+/** The encoding by which bytes pass at a place undecoded; undefined where none does. */
+export function rawEncodingAt(
+  site: EndpointSite<unknown> & Partial<Pick<BackendSite<unknown>, 'backend'>>,
+): string | undefined {
+  const encodings = [site.endpoint.output_encoding, ...(site.backend ? [site.backend.encoding] : [])];
+  return encodings.find((encoding) => site.encoding(encoding)?.raw);
+}

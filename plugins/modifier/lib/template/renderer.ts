@@ -1,0 +1,51 @@
+import { copyData, type Data, type DataObject, isObject, type Site } from '#contract';
+import { bytesOfBase64 } from '../base64.ts';
+import type { GeneratorConfig } from './schema.ts';
+
+/** Fills a template in. @throws CallError for what cannot be carried out, or takes too much. */
+export type Render = (data: object) => string;
+
+/**
+ * Compiles the template of a generator, from its file or its base64.
+ *
+ * @throws ConfigError TEMPLATE_BASE64, TEMPLATE_INVALID, FILE_UNREADABLE.
+ */
+export function compileRenderer(site: Site<GeneratorConfig>): Render {
+  const { path, template: encoded, debug } = site.config;
+  const template =
+    path === undefined
+      ? site.template(textOf(site, encoded!), '/template')
+      : site.template(Buffer.from(site.read(path)).toString(), '/path', path);
+  if (!debug) return (data) => template.render(data);
+  return (data) => {
+    site.log.debug(() => `template input:\n${JSON.stringify(data, printable)}`);
+    const output = template.render(data);
+    site.log.debug(() => `template output:\n${output}`);
+    return output;
+  };
+}
+
+/** The configured values, which no template can change for the next one. */
+export function frozenVariables({ variables }: GeneratorConfig): Data {
+  return freeze(copyData(variables as DataObject));
+}
+
+function freeze(value: Data): Data {
+  if (Array.isArray(value)) value.forEach(freeze);
+  else if (isObject(value)) Object.values(value).forEach(freeze);
+  Object.freeze(value);
+  return value;
+}
+
+/** Whole numbers of a template print as such. */
+function printable(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+function textOf(site: Site<GeneratorConfig>, encoded: string): string {
+  const bytes = bytesOfBase64(encoded);
+  if (bytes) return bytes.toString();
+  throw site.fault('TEMPLATE_BASE64', '/template', 'the template is no base64', {
+    hint: 'the output of `base64`, with its padding; a file is named by path',
+  });
+}

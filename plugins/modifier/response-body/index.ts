@@ -1,0 +1,60 @@
+import { atBackend, atEndpoint, definePlugin, type EndpointSite, type PipeRequest, type Wrap } from '#contract';
+import { onData, rawEncodingAt } from '../lib/on-data.ts';
+import { generatingResponses } from '../lib/template/response-body.ts';
+import { type GeneratorConfig, generatorSchema, responseExample } from '../lib/template/schema.ts';
+import { type ModifiersConfig, modifiersSchema } from './schema.ts';
+import { compileModifiers } from './text-modifiers.ts';
+
+const schema = {
+  description: 'Either `modifiers` of texts, or what modifier/response-body-generator has.',
+  examples: [
+    { modifiers: [{ regexp: { field: 'card.number', find: '^.*(\\d{4})$', replace: 'XXXX-$1' } }] },
+    { modifiers: [{ trim: { field: 'items.*.title', find: ' ' } }, { upper: { field: 'country' } }] },
+    { template: responseExample },
+  ],
+  anyOf: [modifiersSchema, generatorSchema(responseExample)],
+} as const;
+
+/**
+ * Changes texts in the data of responses, or is another name of `modifier/response-body-generator`, as its configuration has
+ * it. Whatever is no text stays; so does a body that passes undecoded.
+ *
+ * Faults of the configuration: `PATTERN_INVALID`, and those of the generator; warning `RESPONSE_BODY_RAW`. Error of a call:
+ * `PATTERN_LIMIT` for a text that is too long for its expression.
+ */
+export const plugin = definePlugin({
+  name: 'modifier/response-body',
+  description: 'Changes texts in the data of responses.',
+  freeKeys: true,
+  leaves: ['requests'],
+  places: [
+    atEndpoint(schema, (site) => {
+      const changed = attach(site);
+      return changed ? { proxy: changed.wrap, readsData: changed.readsData } : {};
+    }),
+    atBackend(schema, (site) => {
+      const changed = attach(site);
+      return changed ? { backend: changed.wrap, readsData: changed.readsData } : {};
+    }),
+  ],
+});
+
+interface Changing {
+  readonly wrap: Wrap<PipeRequest>;
+  readonly readsData: true | 'optional';
+}
+
+/** @returns null where it has no effect. */
+function attach(site: EndpointSite<ModifiersConfig | GeneratorConfig>): Changing | null {
+  const { config } = site;
+  if (!('modifiers' in config)) {
+    return { wrap: generatingResponses(site as EndpointSite<GeneratorConfig>), readsData: 'optional' };
+  }
+  const change = compileModifiers(site, config.modifiers);
+  const raw = rawEncodingAt(site);
+  if (raw !== undefined) {
+    site.warn('RESPONSE_BODY_RAW', '', `the modifiers have no effect: with the encoding ${raw} nothing is decoded`);
+    return null;
+  }
+  return config.modifiers.length === 0 ? null : { wrap: onData(change), readsData: true };
+}

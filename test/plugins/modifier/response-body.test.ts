@@ -1,0 +1,196 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { type Data, type DataObject, type Level, parseExact, printJson, Reply } from '#contract';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { plugin } from '../../../plugins/modifier/response-body/index.ts';
+import { startBackend, startGateway } from '../../support/gateway.ts';
+import { openHarness } from '../../support/harness.ts';
+
+/** What modifiers make of data. */
+async function changed(modifiers: readonly object[], json: string): Promise<string> {
+  const next = () => Reply.data(parseExact(json) as DataObject);
+  const harness = await openHarness(plugin, 'endpoint', { modifiers }, { next });
+  const { data } = await harness.send('GET /');
+  await harness.close();
+  return printJson(data as Data);
+}
+
+/** What is wrong with a configuration. */
+async function faultsOf(config: object, level: Level = 'endpoint'): Promise<unknown> {
+  let faults: unknown;
+  await rejects(openHarness(plugin, level, config), (error: unknown) => {
+    if (!(error instanceof ConfigErrors)) throw error;
+    faults = error.errors.map(({ code, pointer }) => [code, pointer]);
+    return true;
+  });
+  return faults;
+}
+
+const regexp = (field: string, find: string, replace: string) => ({ regexp: { field, find, replace } });
+const literal = (field: string, find: string, replace: string) => ({ literal: { field, find, replace } });
+const trim = (field: string, find: string) => ({ trim: { field, find } });
+const lower = (field: string) => ({ lower: { field } });
+const upper = (field: string) => ({ upper: { field } });
+
+describe('modifier/response-body', () => {
+  for (const [title, modifiers, before, after] of [
+    [
+      'case 1: replaces the matches of an expression, with its groups',
+      [regexp('card.number', '^.*(\\d{4})', 'XXXX-$' + '{1}')],
+      '{"card":{"number":"1111222233334444"}}',
+      '{"card":{"number":"XXXX-4444"}}',
+    ],
+    ['case 2: removes a text', [literal('msg', ' items left', '')], '{"msg":"6 items left"}', '{"msg":"6"}'],
+    ['case 3: trims characters from both ends', [trim('s', 'xy')], '{"s":"yxabcxy"}', '{"s":"abc"}'],
+    [
+      'case 4: shows later modifiers what earlier ones have made',
+      [upper('n'), literal('n', 'ANN', 'Bob')],
+      '{"n":"ann"}',
+      '{"n":"Bob"}',
+    ],
+    [
+      'case 5: goes through all items with a star',
+      [upper('list.*.u')],
+      '{"list":[{"u":"a"},{"u":"b"}]}',
+      '{"list":[{"u":"A"},{"u":"B"}]}',
+    ],
+    [
+      'case 6: picks an item by its position',
+      [upper('list.1.u'), upper('list.2.u'), upper('list.x.u'), upper('list.-1.u')],
+      '{"list":[{"u":"a"},{"u":"b"}]}',
+      '{"list":[{"u":"a"},{"u":"B"}]}',
+    ],
+    [
+      'case 7: goes through all values of an object with a star',
+      [upper('obj.*')],
+      '{"obj":{"a":"x","b":3}}',
+      '{"obj":{"a":"X","b":3}}',
+    ],
+    ['case 8: leaves alone what is no text', [lower('age')], '{"age":3}', '{"age":3}'],
+    [
+      'leaves alone what is not there, and numbers, words, nothing, objects and lists',
+      ['none', 'a.b.c', 'n', 'b', 'z', 'o', 'l', 's.x', 'big'].map(upper),
+      '{"n":1.5,"b":true,"z":null,"o":{"k":"v"},"l":["v"],"s":"v","big":12345678901234567890}',
+      '{"n":1.5,"b":true,"z":null,"o":{"k":"v"},"l":["v"],"s":"v","big":12345678901234567890}',
+    ],
+    [
+      'runs the modifiers of one item in the order regexp, literal, trim, lower, upper',
+      [{ ...upper('s'), ...lower('s'), ...trim('s', 'x'), ...literal('s', 'b', 'xB'), ...regexp('s', 'a', 'b') }],
+      '{"s":"ac"}',
+      '{"s":"BC"}',
+    ],
+    [
+      'replaces every occurrence of a text, in its case, and takes the replacement as it is',
+      [literal('s', 'a', '$&')],
+      '{"s":"aAa"}',
+      '{"s":"$&A$&"}',
+    ],
+    [
+      'takes the longest name for that of a group',
+      [regexp('s', '(a)(?P<x>b)', '$1x|$' + '{1}x|$' + '{x}|$$|$9')],
+      '{"s":"ab"}',
+      '{"s":"|ax|b|$|"}',
+    ],
+    [
+      'changes the case of any letter',
+      [upper('a'), lower('b')],
+      '{"a":"größe ñ","b":"ÀÉ"}',
+      '{"a":"GRÖSSE Ñ","b":"àé"}',
+    ],
+    ['trims characters outside the first plane', [trim('s', '😀')], '{"s":"😀a😀b😀"}', '{"s":"a😀b"}'],
+    ['goes through lists of lists', [upper('l.*.*')], '{"l":[["a"],["b",["c"]]]}', '{"l":[["A"],["B",["c"]]]}'],
+    ['takes a number for a key where there is an object', [upper('o.1')], '{"o":{"1":"a"}}', '{"o":{"1":"A"}}'],
+    [
+      'takes __proto__ for a key like any other',
+      [upper('__proto__.a'), upper('constructor.name')],
+      '{"__proto__":{"a":"x"}}',
+      '{"__proto__":{"a":"X"}}',
+    ],
+  ] as const) {
+    it(title, async () => {
+      equal(await changed(modifiers, before), after);
+      equal(({} as { a?: unknown }).a, undefined);
+    });
+  }
+
+  it('changes merged data at an endpoint, and that of a backend after its own changes', async () => {
+    const backend = await startBackend((_seen, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"n":"a"}');
+    });
+    const modified = (...modifiers: object[]) => ({ extra_config: { 'modifier/response-body': { modifiers } } });
+    const gateway = await startGateway({
+      host: [backend.url],
+      endpoints: [
+        {
+          endpoint: '/a',
+          ...modified(literal('x.n', 'A', 'merged')),
+          backend: [
+            { url_pattern: '/', group: 'x', ...modified(upper('x.n'), upper('n')) },
+            { url_pattern: '/', group: 'y' },
+          ],
+        },
+      ],
+    });
+    deepEqual(JSON.parse((await gateway.inject('/a')).body), { x: { n: 'merged' }, y: { n: 'a' } });
+    await gateway.close();
+    await backend.close();
+  });
+
+  it('has no effect where bytes pass, with a warning', async () => {
+    for (const [level, around] of [
+      ['endpoint', { endpoint: { output_encoding: 'no-op' } }],
+      ['endpoint', { endpoint: { output_encoding: 'streaming' } }],
+      ['backend', { backend: { encoding: 'no-op' } }],
+    ] as const) {
+      const harness = await openHarness(plugin, level, { modifiers: [upper('a')] }, around);
+      deepEqual(
+        harness.warnings.map(({ code }) => code),
+        ['RESPONSE_BODY_RAW'],
+      );
+      equal(harness.attached.proxy ?? harness.attached.backend, undefined);
+      await harness.close();
+    }
+  });
+
+  it('does nothing without modifiers', async () => {
+    for (const config of [{}, { modifiers: [] }]) {
+      const harness = await openHarness(plugin, 'endpoint', config);
+      deepEqual([harness.warnings, harness.attached], [[], {}]);
+      await harness.close();
+    }
+  });
+
+  it('allows comments', async () => {
+    const comment = { '@comment': 'why' };
+    const modifiers = [{ ...comment, trim: { ...comment, field: 's', find: ' ' } }];
+    equal(await changed(modifiers, '{"s":" a"}'), '{"s":"a"}');
+  });
+
+  it('fails a reply whose text is too long for its expression, since it may be what is to be hidden', async () => {
+    const next = () => Reply.data({ a: 'x'.repeat(20_000_000) });
+    const harness = await openHarness(plugin, 'endpoint', { modifiers: [regexp('a', 'x', 'y')] }, { next });
+    const { data, errors } = await harness.send('GET /');
+    deepEqual([data, errors.map(({ code }) => code)], [null, ['PATTERN_LIMIT']]);
+    await harness.close();
+  });
+
+  it('refuses expressions that are none, missing fields and unknown modifiers', async () => {
+    deepEqual(await faultsOf({ modifiers: [trim('a', ' '), regexp('a', '(', '')] }), [
+      ['PATTERN_INVALID', '/modifiers/1/regexp/find'],
+    ]);
+    deepEqual(await faultsOf({ modifiers: [regexp('a', 'a(?=b)', '')] }), [
+      ['PATTERN_INVALID', '/modifiers/0/regexp/find'],
+    ]);
+    for (const modifier of [
+      { regexp: { field: 'a', find: 'b' } },
+      { literal: { field: 'a', replace: 'b' } },
+      { trim: { field: 'a' } },
+      { lower: {} },
+      { upper: [{ field: 'a' }] },
+      { title: { field: 'a' } },
+      {},
+    ]) {
+      await rejects(openHarness(plugin, 'endpoint', { modifiers: [modifier] }), ConfigErrors);
+      await rejects(openHarness(plugin, 'backend', { modifiers: [modifier] }), ConfigErrors);
+    }
+  });
+});
