@@ -12,6 +12,7 @@ const plugins: Manifest = {
   'auth/client-credentials': () => import('./auth/client-credentials/index.ts'),
   'auth/gcp': () => import('./auth/gcp/index.ts'),
   'auth/jose': () => import('./auth/jose.ts'),
+  'auth/ntlm': () => import('./auth/ntlm/index.ts'),
   'auth/revoker': () => import('./auth/revoker/index.ts'),
   'auth/revoker/server': () => import('./auth/revoker/server/index.ts'),
   'auth/signer': () => import('./auth/signer/index.ts'),

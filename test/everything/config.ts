@@ -248,6 +248,15 @@ export function everything(
         ],
       },
       {
+        endpoint: '/intranet',
+        backend: [
+          {
+            url_pattern: '/intranet',
+            extra_config: { 'auth/ntlm': { user: 'CORP\\gateway', password: 'of-the-test' } },
+          },
+        ],
+      },
+      {
         endpoint: '/login',
         method: 'POST',
         extra_config: {

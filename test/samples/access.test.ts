@@ -39,7 +39,7 @@ describe('the sample of access', () => {
     );
   });
 
-  it('has backends of clouds that are checked without a finding', async () => {
+  it('has backends that are checked without a finding', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/access/backends.json');
     deepEqual([code, err], [0, '']);
   });

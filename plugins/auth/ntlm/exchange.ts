@@ -1,0 +1,94 @@
+import { BackendError, type Call, discard, type Log, type PipeRequest, Reply, RequestBody, type Step } from '#contract';
+import { type Account, authenticateMessage, negotiateMessage, readChallenge } from './messages.ts';
+
+/** One connection, by two clients over it. */
+export interface Lane {
+  /** Follows redirects as the backend says. */
+  readonly follow: Step<PipeRequest>;
+  /** Follows none. */
+  readonly stay: Step<PipeRequest>;
+}
+
+const schemes = ['NTLM', 'Negotiate'] as const;
+
+/**
+ * Sends a request over a connection, and says who asks where the server wants to know: the connection may know it from before.
+ * @param body all of it: it is sent again.
+ */
+export async function authenticated(
+  lane: Lane,
+  account: Account,
+  request: PipeRequest,
+  body: Uint8Array,
+  call: Call,
+  log: Log,
+): Promise<Reply> {
+  const { origin } = request;
+  for (let isRetry = false; ; isRetry = true) {
+    const first = attempt(request, body);
+    const reply = await lane.follow(first, call);
+    const scheme = reply.status === 401 && reply.errors.length === 0 ? offered(reply) : undefined;
+    const isMoved = first.origin !== origin || first.target !== request.target;
+    if (scheme === undefined || URL.parse(first.origin)?.hostname !== URL.parse(origin)?.hostname) return reply;
+    discard(reply.body);
+    // What follows a redirect has no body.
+    const payload = isMoved ? new Uint8Array() : body;
+    if (isMoved && first.method !== 'HEAD') first.method = 'GET';
+    const last = await answerChallenge(lane, account, scheme, first, payload, call);
+    const isBroken = last.errors.length > 0 && !call.reason && !isRefused(last);
+    if (isBroken && !isRetry) continue;
+    if (last.status === 401) log.error('NTLM authentication rejected');
+    return last;
+  }
+}
+
+async function answerChallenge(
+  lane: Lane,
+  account: Account,
+  scheme: string,
+  to: PipeRequest,
+  body: Uint8Array,
+  call: Call,
+): Promise<Reply> {
+  const asking = attempt(to, new Uint8Array(), `${scheme} ${negotiateMessage().toString('base64')}`);
+  const asked = await lane.stay(asking, call);
+  if (asked.errors.length > 0) return asked;
+  const challenge = asked.status === 401 ? challengeIn(asked, scheme) : null;
+  discard(asked.body);
+  if (!challenge) return Reply.failed(broken);
+  if (/\bclose\b/i.test(asked.headers.get('connection') ?? '')) return Reply.failed(lost);
+  const message = authenticateMessage(account, challenge).toString('base64');
+  return lane.stay(attempt(to, body, `${scheme} ${message}`), call);
+}
+
+const broken = new BackendError('NTLM_CHALLENGE', 'NTLM: the server has sent no challenge that can be answered');
+const lost = new BackendError('NTLM_CONNECTION', 'NTLM: the server closes the connection that it is to authenticate');
+
+/** True for a failure that another attempt would not mend. */
+function isRefused({ errors }: Reply): boolean {
+  return errors[0] === broken;
+}
+
+function attempt(request: PipeRequest, body: Uint8Array, authorization?: string): PipeRequest {
+  const copy = request.copy();
+  copy.body = body.length > 0 ? RequestBody.of(body) : null;
+  if (authorization !== undefined) copy.headers.set('Authorization', authorization);
+  return copy;
+}
+
+/** The scheme that a server offers; undefined for none of ours. */
+function offered({ headers }: Reply): string | undefined {
+  const names = headers.getAll('www-authenticate').flatMap((value) => value.split(','));
+  return schemes.find((scheme) =>
+    names.some((name) => name.trim().split(' ')[0]!.toLowerCase() === scheme.toLowerCase()),
+  );
+}
+
+function challengeIn({ headers }: Reply, scheme: string) {
+  const form = new RegExp(`^${scheme} +([A-Za-z0-9+/]+={0,2})$`, 'i');
+  for (const value of headers.getAll('www-authenticate')) {
+    const encoded = form.exec(value.trim())?.[1];
+    if (encoded !== undefined) return readChallenge(Buffer.from(encoded, 'base64'));
+  }
+  return null;
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import {
+  type AtBackend,
+  atBackend,
+  BackendError,
+  type BackendSite,
+  ByteStream,
+  type Call,
+  CallError,
+  type DataObject,
+  definePlugin,
+  httpSigners,
+  type Infer,
+  isObject,
+  type PipeRequest,
+  Reply,
+  type Schema,
+  type Step,
+  toCallError,
+} from '#contract';
+import { Connections } from './connections.ts';
+import { authenticated, type Lane } from './exchange.ts';
+import { accountOf } from './messages.ts';
+
+const schema = {
+  type: 'object',
+  title: 'NTLM',
+  description: 'Who the gateway is to a Microsoft server: one account for all clients.',
+  required: ['user', 'password'],
+  examples: [{ user: 'CORP\\gateway', password: '%{NTLM_PASSWORD}' }],
+  properties: {
+    user: {
+      type: 'string',
+      minLength: 1,
+      description: 'The account: a name, DOMAIN\\name or name@domain.',
+      examples: ['CORP\\gateway'],
+    },
+    password: { type: 'string', minLength: 1, description: 'Its password.', secret: true },
+  },
+} as const satisfies Schema;
+
+type NtlmConfig = Infer<typeof schema>;
+
+/** Connections to a backend, each for one request at a time. */
+const CONNECTIONS = 16;
+/** Longest body, in bytes: it is kept in memory, since it may have to be sent again. */
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_REDIRECTS = 10;
+
+/**
+ * Authenticates the connections to a backend with NTLMv2. They are nobody else's. Codes: `NTLM_BODY`, `NTLM_CHALLENGE`,
+ * `NTLM_CONNECTION`. Faults: `NTLM_KEEP_ALIVE`, `NTLM_PROXY`.
+ */
+export const plugin = definePlugin({
+  name: 'auth/ntlm',
+  description: 'Authenticates the gateway to a Microsoft server (NTLMv2).',
+  leaves: ['data'],
+  takes: [httpSigners],
+  places: [atBackend(schema, attach)],
+});
+
+function attach(site: BackendSite<NtlmConfig>): AtBackend {
+  const { config, pointer, endpoint, index } = site;
+  const client = clientOf(site);
+  const account = accountOf(config.user, config.password);
+  const log = site.log.at('[NTLM]');
+  const place = [endpoint.method, endpoint.endpoint, index, pointer.replace(/^\/endpoints\/\d+/, '')];
+  // Names of what is kept may be shown.
+  const name = createHash('sha256')
+    .update(JSON.stringify([place, config.user, config.password]))
+    .digest('base64');
+  const connections = site.keep(['connections', name], () => new Connections(CONNECTIONS));
+  const lanes = Array.from({ length: CONNECTIONS }, (_, at): Lane => {
+    const ownConnection = `ntlm ${name} ${at}`;
+    return { follow: site.http({ ownConnection }), stay: site.http({ ownConnection, followsRedirects: false }) };
+  });
+  const follows = client['no_redirect'] !== true;
+  const overOne = async (request: PipeRequest, body: Uint8Array, call: Call): Promise<Reply> => {
+    const at = await connections.take(call);
+    if (at instanceof Error) return Reply.failed(at);
+    const release = once(() => connections.release(at));
+    try {
+      const reply = await authenticated(lanes[at]!, account, request, body, call, log);
+      whenRead(reply, call, release);
+      return reply;
+    } catch (error) {
+      release();
+      return Reply.failed(toCallError(error));
+    }
+  };
+  return {
+    onlyHttp: true,
+    terminal: true,
+    sets: ['Authorization'],
+    transport: (next) => async (request, call) => {
+      request.headers.delete('Authorization');
+      const body = await readBody(request);
+      if (body instanceof CallError) return Reply.failed(body);
+      const reply = await overOne(request, body, call);
+      return follows ? redirected(reply, request, call, overOne, next) : reply;
+    },
+  };
+}
+
+type Send = (request: PipeRequest, body: Uint8Array, call: Call) => Promise<Reply>;
+
+/** Goes where an authenticated answer leads: on the same host as the account, elsewhere as nobody. */
+async function redirected(
+  first: Reply,
+  request: PipeRequest,
+  call: Call,
+  send: Send,
+  next: Step<PipeRequest>,
+): Promise<Reply> {
+  let reply = first;
+  const hostname = URL.parse(request.origin)?.hostname;
+  for (let hops = 0; hops < MAX_REDIRECTS; hops++) {
+    const location = [301, 302, 303].includes(reply.status) ? reply.headers.get('location') : undefined;
+    const url = location === undefined ? null : URL.parse(location, request.origin + request.target);
+    if (!url || !/^https?:$/.test(url.protocol)) return reply;
+    if (reply.body instanceof ByteStream) reply.body.cancel(new Error('a redirect is followed'));
+    request.origin = url.origin;
+    request.target = url.pathname + url.search;
+    request.host = null;
+    request.body = null;
+    if (request.method !== 'HEAD') request.method = 'GET';
+    request.headers.filter((name) => !name.startsWith('content-'));
+    if (url.hostname !== hostname) return next(request, call);
+    reply = await send(request, new Uint8Array(), call);
+  }
+  return reply;
+}
+
+/** All of it, since it may have to be sent twice. */
+async function readBody({ body }: PipeRequest): Promise<Uint8Array | CallError> {
+  if (body === null) return new Uint8Array();
+  const tooLong = new BackendError('NTLM_BODY', `a body of more than ${MAX_BODY_BYTES} bytes is not sent with NTLM`);
+  if ((body.length ?? 0) > MAX_BODY_BYTES) return tooLong;
+  try {
+    const bytes = await body.bytes();
+    return bytes.length > MAX_BODY_BYTES ? tooLong : bytes;
+  } catch (error) {
+    return toCallError(error);
+  }
+}
+
+/** A connection is free once its answer has been read, or nobody wants it any more. */
+function whenRead({ body }: Reply, call: Call, release: () => void): void {
+  if (!(body instanceof ByteStream) || body.arrived) return release();
+  body.tap({ write() {}, end: release, fail: release });
+  call.onEnd(release);
+}
+
+function once(run: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    run();
+  };
+}
+
+/** Who one is belongs to a connection that stays. */
+function clientOf(site: BackendSite<NtlmConfig>): Readonly<DataObject> {
+  if (site.setting('disable_keep_alives')) {
+    throw site.fault('NTLM_KEEP_ALIVE', '', 'connections that close after one request cannot be authenticated', {
+      hint: 'leave disable_keep_alives out',
+    });
+  }
+  const components: Readonly<DataObject> = site.backend.extra_config;
+  const client = components['backend/http/client'];
+  if (!isObject(client)) return {};
+  if (client['proxy_address'] !== undefined) {
+    throw site.fault('NTLM_PROXY', '', 'connections through a proxy are shared: none can be authenticated', {
+      hint: 'leave proxy_address of backend/http/client out',
+    });
+  }
+  return client;
+}

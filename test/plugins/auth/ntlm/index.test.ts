@@ -1,0 +1,252 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import type { Operations } from '#kernel';
+import { openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/auth/ntlm/index.ts';
+import { md4 } from '../../../../plugins/auth/ntlm/md4.ts';
+import { accountOf, authenticateMessage, ntlmv2Hash, readChallenge } from '../../../../plugins/auth/ntlm/messages.ts';
+import { until } from '../../../support/conditions.ts';
+import { json, rememberingSinks, startBackend, startGateway } from '../../../support/gateway.ts';
+import { findingsOf } from '../fixture.ts';
+import { challengeMessage, startNtlmServer } from './server.ts';
+
+describe('auth/ntlm', () => {
+  let server: Awaited<ReturnType<typeof startNtlmServer>>;
+  let gateway: Operations | undefined;
+
+  beforeEach(async () => {
+    server = await startNtlmServer({ 'CORP\\u': 'p', '\\u@corp.example': 'q' });
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+    await server.close();
+  });
+
+  const config = (ntlm: object = {}, more: object = {}, extra: object = {}) => ({
+    version: 3,
+    endpoints: [
+      {
+        endpoint: '/a',
+        output_encoding: 'no-op',
+        input_headers: ['*'],
+        backend: [
+          {
+            host: [server.url],
+            url_pattern: '/b',
+            extra_config: { 'auth/ntlm': { user: 'CORP\\u', password: 'p', ...ntlm }, ...extra },
+          },
+        ],
+        ...more,
+      },
+    ],
+  });
+  const start = async (...given: Parameters<typeof config>) => {
+    gateway = await startGateway(config(...given));
+  };
+  const ask = (options: object = {}) => gateway!.inject({ url: '/a', ...options } as never);
+  const messages = () => server.seen.map(({ message }) => message);
+
+  it('case 1: says who asks by three requests over one connection', async () => {
+    await start();
+    equal((await ask()).statusCode, 200);
+    deepEqual(messages(), [0, 1, 3]);
+    equal(new Set(server.seen.map(({ socket }) => socket)).size, 1);
+  });
+
+  it('case 2: sends one request where the connection is known, and says it again where it is not any more', async () => {
+    await start();
+    await ask();
+    await ask();
+    deepEqual(messages(), [0, 1, 3, 0]);
+    server.forget();
+    equal((await ask()).statusCode, 200);
+    deepEqual(messages().slice(4), [0, 1, 3]);
+  });
+
+  it('case 3: sends the body first and last, and none in between', async () => {
+    await start({}, { method: 'POST' });
+    equal((await ask({ method: 'POST', payload: 'x=1' })).statusCode, 200);
+    deepEqual(
+      server.seen.map(({ body, length }) => [body, length]),
+      [
+        ['x=1', '3'],
+        ['', '0'],
+        ['x=1', '3'],
+      ],
+    );
+  });
+
+  it('case 4: tries a wrong password once, and says so in the log without it', async () => {
+    const sinks = rememberingSinks();
+    gateway = await startGateway(config({ password: 'wrong-one' }), { sinks });
+    equal((await ask()).statusCode, 401);
+    equal(messages().filter((message) => message === 3).length, 1);
+    await until(() => sinks.lines.some((line) => line.includes('NTLM authentication rejected')));
+    ok(!sinks.lines.join('').includes('wrong-one'));
+  });
+
+  it('answers 500 where the answer is decoded and the account is refused', async () => {
+    await start({ password: 'x' }, { output_encoding: 'json' });
+    equal((await ask()).statusCode, 500);
+  });
+
+  it('case 5: hashes as the published vector has it', () => {
+    const hash = ntlmv2Hash(accountOf('Domain\\User', 'Password'), 'Domain');
+    equal(hash.toString('hex'), '0c868a403bfd7a93a3001ef22ef02e3f');
+  });
+
+  for (const [text, hash] of [
+    ['', '31d6cfe0d16ae931b73c59d7e0c089c0'],
+    ['abc', 'a448017aaf21d8525fc10ae87aa6729d'],
+    [
+      '12345678901234567890123456789012345678901234567890123456789012345678901234567890',
+      'e33b4ddc9c38f2199c3e7b164fcc0536',
+    ],
+  ] as const) {
+    it(`computes MD4 of ${text.length} bytes as RFC 1320 has it`, () =>
+      equal(md4(Buffer.from(text)).toString('hex'), hash));
+  }
+
+  it('answers with the time of the server where that says one', () => {
+    const time = Buffer.from('0102030405060708', 'hex');
+    const targetInfo = Buffer.concat([Buffer.from([7, 0, 8, 0]), time, Buffer.alloc(4)]);
+    const challenge = { challenge: Buffer.alloc(8), targetName: 'D', targetInfo };
+    ok(
+      authenticateMessage(accountOf('u', 'p'), challenge).includes(
+        Buffer.concat([Buffer.from('0101000000000000', 'hex'), time]),
+      ),
+    );
+  });
+
+  it('takes a name alone, in the domain of the server, and one that names its domain itself', async () => {
+    await start({ user: 'u' });
+    equal((await ask()).statusCode, 200);
+    await gateway!.close();
+    await start({ user: 'u@corp.example', password: 'q' });
+    equal((await ask()).statusCode, 200);
+  });
+
+  it('speaks under the scheme Negotiate, too', async () => {
+    server.state.scheme = 'Negotiate';
+    await start();
+    equal((await ask()).statusCode, 200);
+  });
+
+  it('hands an answer on that offers neither scheme', async () => {
+    server.state.scheme = 'Basic realm="x"';
+    await start();
+    const { statusCode, headers } = await ask();
+    deepEqual([statusCode, headers['www-authenticate'], messages()], [401, 'Basic realm="x"', [0]]);
+  });
+
+  it('never hands on what the client says of itself', async () => {
+    await start();
+    await ask({ headers: { authorization: 'NTLM TlRMTVNTUAADAAAAAAAAAAAAAAA=' } });
+    deepEqual(messages(), [0, 1, 3]);
+  });
+
+  it('sends requests at the same time over connections of their own', async () => {
+    await start();
+    const responses = await Promise.all(Array.from({ length: 40 }, () => ask()));
+    deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]));
+    const sockets = new Set(server.seen.map(({ socket }) => socket));
+    ok(sockets.size > 1 && sockets.size <= 16, `${sockets.size}`);
+    for (const socket of sockets) {
+      deepEqual(
+        server.seen
+          .filter((one) => one.socket === socket)
+          .map(({ message }) => message)
+          .slice(0, 3),
+        [0, 1, 3],
+      );
+    }
+  });
+
+  it('keeps its connections over a reload', async () => {
+    await start();
+    await ask();
+    await gateway!.reload({ ...config(), name: 'other' });
+    await ask();
+    deepEqual(messages(), [0, 1, 3, 0]);
+  });
+
+  for (const [what, challenge] of [
+    ['no challenge', () => Buffer.from('nonsense of some length, more than 32 bytes')],
+    ['a challenge that is cut off', (nonce: Buffer) => challengeMessage(nonce).subarray(0, 60)],
+    [
+      'a challenge in other texts',
+      (nonce: Buffer) => {
+        const message = challengeMessage(nonce);
+        message.writeUInt32LE(0x808202, 20);
+        return message;
+      },
+    ],
+  ] as const) {
+    it(`answers 500 to ${what}`, async () => {
+      server.state.challenge = challenge;
+      await start();
+      deepEqual([(await ask()).statusCode, messages()], [500, [0, 1]]);
+    });
+  }
+
+  it('begins once more where the connection is cut in the middle, and not twice', async () => {
+    let cuts = 1;
+    server.state.beforeChallenge = (socket) => {
+      if (cuts-- <= 0) return false;
+      socket.destroy();
+      return true;
+    };
+    await start({}, { method: 'POST' });
+    equal((await ask({ method: 'POST', payload: 'x' })).statusCode, 200);
+    deepEqual(messages(), [0, 1, 0, 1, 3]);
+    await gateway!.close();
+    cuts = 9;
+    await start({}, { method: 'POST' });
+    equal((await ask({ method: 'POST', payload: 'x' })).statusCode, 500);
+  });
+
+  it('refuses a body of more than 10 MiB', async () => {
+    await start({}, { method: 'POST' });
+    const payload = Buffer.alloc(10 * 1024 * 1024 + 1);
+    deepEqual([(await ask({ method: 'POST', payload })).statusCode, server.seen.length], [500, 0]);
+  });
+
+  it('follows a redirect on its host over the same connection, and says nothing to another host', async () => {
+    const other = await startBackend(json({ other: true }));
+    let location = '/moved';
+    server.state.respond = (seen, response) => {
+      if (seen.url === '/moved')
+        response.setHeader('content-type', 'application/json').end(`{"method":"${seen.method}"}`);
+      else response.writeHead(302, { location }).end();
+    };
+    await start({}, { method: 'POST' });
+    equal((await ask({ method: 'POST', payload: 'x' })).json().method, 'GET');
+    deepEqual(messages(), [0, 1, 3, 0]);
+    location = `${other.url.replace('127.0.0.1', 'localhost')}/x`;
+    equal((await ask({ method: 'POST', payload: 'x' })).json().other, true);
+    equal(other.requests[0]!.headers.authorization, undefined);
+    await other.close();
+  });
+
+  it('reads no challenge out of anything', () => {
+    for (const length of [0, 8, 31, 40]) equal(readChallenge(Buffer.alloc(length)), null);
+  });
+
+  describe('check', () => {
+    const open = (ntlm: object, around: object = {}) => openHarness(plugin, 'backend', ntlm, around);
+    for (const [what, ntlm] of Object.entries({
+      'no password': { user: 'u' },
+      'an empty user': { user: '', password: 'p' },
+      'an unknown field': { user: 'u', password: 'p', domain: 'd' },
+    })) {
+      it(`refuses ${what}`, () => rejects(open(ntlm), { code: 'CONFIG_INVALID' }));
+    }
+
+    it('refuses connections that close, and those of a proxy', async () => {
+      const ntlm = { user: 'u', password: '%{P}' };
+      deepEqual(await findingsOf(open(ntlm, { service: { disable_keep_alives: true } })), ['NTLM_KEEP_ALIVE ']);
+      const extra_config = { 'backend/http/client': { proxy_address: 'http://p:1' } };
+      deepEqual(await findingsOf(open(ntlm, { backend: { extra_config } })), ['NTLM_PROXY ']);
+    });
+  });
+});
