@@ -89,6 +89,7 @@ const plugins: Manifest = {
   'telemetry/opentelemetry-security': () => import('./telemetry/opentelemetry-security.ts'),
   'validation/cel': () => import('./validation/cel/index.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
+  'validation/response-json-schema': () => import('./validation/response-json-schema.ts'),
   workflow: () => import('./workflow.ts'),
 };
 

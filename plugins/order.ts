@@ -37,6 +37,8 @@ export const order: Order = {
     'telemetry/metrics',
     'security/cors',
     'security/http',
+    // The filter of addresses: before credentials are looked at.
+    'plugin/req-resp-modifier',
     // Limits of the whole service: once it is known that there is an endpoint, before anything of it looks at the request.
     'qos/ratelimit/service',
     'qos/ratelimit/service/redis',

@@ -91,6 +91,8 @@ export interface ClientView {
   /** Replaces the error text as the body; written only when the gateway is to return error messages. */
   readonly body?: string | Uint8Array;
   readonly contentType?: string;
+  /** The body is written whether or not the gateway is to return error messages: the component documents it so. */
+  readonly always?: true;
 }
 
 /** A call that failed: the message is the text for the log and, with `return_error_msg`, for the client. */

@@ -1,10 +1,13 @@
-import { type AtService, atService, definePlugin, httpSigners, meters } from '#contract';
+import { type AtService, atService, type ClientRequest, definePlugin, httpSigners, meters, type Wrap } from '#contract';
+import { geoLocations } from '../services/geo.ts';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
+import { type BuiltInServer, serverBuiltIns, serverSchemas } from './built-ins/servers.ts';
 import { handlers } from './lib/handlers.ts';
 import { asFunction, contained, joined, make } from './lib/make.ts';
+import { findBuiltIns, findModules } from './lib/named-built-ins.ts';
 import { convertBasicAuth } from './lib/old-basic-auth.ts';
 import { convertServers, successors } from './lib/old-servers.ts';
-import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
+import { wholeConfig } from './lib/place.ts';
 import { aroundService, clientIp, type ServerHandler } from './lib/server-call.ts';
 import { SyncTime } from './lib/sync-time.ts';
 import { convertWildcards } from './lib/wildcards.ts';
@@ -12,7 +15,14 @@ import { convertWildcards } from './lib/wildcards.ts';
 const schema = {
   type: 'object',
   title: 'HTTP servers of your own',
-  examples: [{ name: ['example'], example: { header: 'X-Team' } }],
+  examples: [
+    { name: ['example'], example: { header: 'X-Team' } },
+    {
+      name: ['url-rewrite', 'ip-filter'],
+      'ip-filter': { CIDR: ['10.0.0.0/8'], allow: true, client_ip_headers: [] },
+      'url-rewrite': { literal: { '/hi': '/hello' } },
+    },
+  ],
   properties: {
     name: {
       anyOf: [
@@ -22,21 +32,25 @@ const schema = {
       description: 'Names of handlers, the last one outermost: it sees the request first.',
       default: [],
     },
+    ...serverSchemas,
   },
   values: { type: 'any', description: 'The settings of the handler of this name.' },
 } as const;
 
+const builtInNames = Object.keys(serverSchemas) as (keyof typeof serverSchemas)[];
+
 /**
- * Runs handlers of loaded modules around everything that is answered, before any endpoint is looked for.
+ * Runs handlers of loaded modules, and plugins of the gateway's own, around everything that is answered, before any endpoint
+ * is looked for.
  *
- * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`; a warning
- * `PLUGIN_UNUSED`. Of old forms: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`, `BASIC_FORM`, `BASIC_ENDPOINT`,
+ * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `PLUGIN_FIELD`,
+ * `PLUGIN_DUPLICATE`, `CONFIG_NOT_SUPPORTED`; a warning `PLUGIN_UNUSED`. Of old forms: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`, `BASIC_FORM`, `BASIC_ENDPOINT`,
  * `PLUGIN_DUPLICATE`; a warning `CONFIG_OLD_PLUGIN`.
  */
 export const plugin = definePlugin({
   name: 'plugin/http-server',
   description: 'Runs handlers of your own around everything that is answered.',
-  offers: [personalHeaders],
+  offers: [personalHeaders, geoLocations],
   takes: [handlers, meters, httpSigners],
   becomes: [...Object.values(successors), 'auth/basic'],
   convert(document, report) {
@@ -46,21 +60,38 @@ export const plugin = definePlugin({
     convertWildcards(document, report);
   },
   places: [
-    atService(schema, (site: NamingSite) => {
+    atService(schema, (site) => {
       const { log, encoding } = site;
       const host = { clientIp };
-      const written = site.config['name'] as string | readonly string[];
-      const pointerOf = typeof written === 'string' ? () => '/name' : undefined;
-      const wraps = findNamed(site, [written].flat(), ['httpServer'], pointerOf).map((named) => {
+      const written = site.config.name;
+      const names = [written].flat();
+      const pointerOf = (index: number) => (typeof written === 'string' ? '/name' : `/name/${index}`);
+      const builtIns = findBuiltIns(site, names, builtInNames, ['httpServer'], pointerOf);
+      const modules = findModules(site, names, builtIns, ['httpServer'], pointerOf);
+      const own: BuiltInServer[] = [];
+      const wraps = names.map((_name, index): Wrap<ClientRequest> => {
+        const builtIn = builtIns.get(index);
+        if (builtIn) {
+          const attach = serverBuiltIns[builtIn.name] as (...given: unknown[]) => BuiltInServer;
+          own.push(attach(site, builtIn.settings, builtIn.pointer));
+          return own.at(-1)!.wrap;
+        }
+        const named = modules.get(index)!;
         const attached = contained(site, 'httpServer', named, (): AtService => {
           const made = make<ServerHandler>(site, 'httpServer', named, wholeConfig(site, named), asFunction, host);
           return { request: aroundService({ made, time: new SyncTime(site, 'server', made.name), encoding }) };
         });
         return attached.request!;
       });
-      if (wraps.length > 0) return { request: joined(wraps.toReversed()), offers: [anyHeader] };
-      log.debug('no handlers are named');
-      return {};
+      if (wraps.length === 0) {
+        log.debug('no handlers are named');
+        return {};
+      }
+      return {
+        request: joined(wraps.toReversed()),
+        sets: own.flatMap(({ sets = [] }) => sets),
+        offers: [...own.flatMap(({ offers = [] }) => offers), ...(modules.size > 0 ? [anyHeader] : [])],
+      };
     }),
   ],
 });

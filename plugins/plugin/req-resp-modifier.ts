@@ -10,16 +10,26 @@ import {
   type Wrap,
 } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
+import { type BuiltInModifier, modifierBuiltIns, modifierSchemas } from './built-ins/modifiers.ts';
 import { handlers, type Kind } from './lib/handlers.ts';
 import { asFunction, contained, joined, make } from './lib/make.ts';
 import { asResponseModifier, modifyingReply, modifyingRequest, type RequestModifier } from './lib/modify.ts';
-import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
+import { findBuiltIns, findModules } from './lib/named-built-ins.ts';
+import { convertModifiers, SUCCESSOR } from './lib/old-modifiers.ts';
+import { type Named, type NamingSite, wholeConfig } from './lib/place.ts';
 import { SyncTime } from './lib/sync-time.ts';
 
 const schema = {
   type: 'object',
   title: 'Modifiers of your own',
-  examples: [{ name: ['example'], example: { header: 'X-Team' } }],
+  examples: [
+    { name: ['example'], example: { header: 'X-Team' } },
+    {
+      name: ['content-replacer', 'ip-filter'],
+      'content-replacer': { 'card.number': { find: '(^\\d{4})(.*)', replace: '$1-XXXX', regexp: true } },
+      'ip-filter': { CIDR: ['192.168.0.7'], trusted_proxies: ['10.0.0.0/8'] },
+    },
+  ],
   properties: {
     name: {
       type: 'array',
@@ -27,9 +37,13 @@ const schema = {
       description: 'Names of modifiers, in the order in which they run.',
       default: [],
     },
+    ...modifierSchemas,
   },
   values: { type: 'any', description: 'The settings of the modifier of this name.' },
 } as const;
+
+const builtInNames = Object.keys(modifierSchemas) as (keyof typeof modifierSchemas)[];
+const kinds = ['requestModifier', 'responseModifier'] as const;
 
 /**
  * Runs modifiers of loaded modules on the requests and responses of an endpoint, or of one backend.
@@ -42,6 +56,8 @@ export const plugin = definePlugin({
   description: 'Runs modifiers of your own on the requests and responses of an endpoint, or of one backend.',
   offers: [personalHeaders],
   takes: [handlers, meters, httpSigners],
+  becomes: [SUCCESSOR],
+  convert: convertModifiers,
   places: [
     atEndpoint(schema, (site) => attach(site, 'proxy', site.encoding(site.endpoint.output_encoding)?.raw === true)),
     atBackend(schema, (site) => attach(site, 'backend', site.encoding(site.endpoint.output_encoding)?.raw === true)),
@@ -55,27 +71,56 @@ function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): Att
   const requests: Wrap<PipeRequest>[] = [];
   const responses: Wrap<PipeRequest>[] = [];
   const names = site.config['name'] as readonly string[];
-  for (const named of findNamed(site, names, ['requestModifier', 'responseModifier'])) {
-    const { entry } = named;
-    const config = wholeConfig(site, named);
-    const time = new SyncTime(site, 'modifier', entry.name);
-    const add = (kind: Kind, wraps: Wrap<PipeRequest>[], stage: () => Wrap<PipeRequest>): void => {
-      if (!entry[kind]) return;
-      wraps.push(contained(site, kind, named, (): Attachment => ({ [phase]: stage() }))[phase]!);
-    };
-    add('requestModifier', requests, () =>
-      modifyingRequest({ made: make<RequestModifier>(site, 'requestModifier', named, config, asFunction), time }),
-    );
-    add('responseModifier', responses, () =>
-      modifyingReply({ made: make(site, 'responseModifier', named, config, asResponseModifier), time }, raw),
-    );
+  const builtIns = findBuiltIns(site, names, builtInNames, kinds);
+  const modules = findModules(site, names, builtIns, kinds);
+  const own: BuiltInModifier[] = [];
+  for (const index of names.keys()) {
+    const builtIn = builtIns.get(index);
+    if (!builtIn) {
+      addModule(site, modules.get(index)!, { phase, raw, requests, responses });
+      continue;
+    }
+    const attachOne = modifierBuiltIns[builtIn.name] as (...given: unknown[]) => BuiltInModifier;
+    const stance = { place: phase === 'proxy' ? ('endpoint' as const) : ('backend' as const), raw };
+    const { request, response, ...rest } = attachOne(site, builtIn.settings, builtIn.pointer, stance);
+    if (request) requests.push(request);
+    if (response) responses.push(response);
+    own.push(rest);
   }
   site.log.debug(`Adding ${requests.length} request and ${responses.length} response modifiers`);
-  if (requests.length + responses.length === 0) return {};
+  const endpoint = own.find((each) => each.endpoint)?.endpoint;
+  const message = own.find((each) => each.message)?.message;
+  const outer = { ...(endpoint && { endpoint }), ...(message && { message }) };
+  if (requests.length + responses.length === 0) return outer;
   return {
+    ...outer,
     // What a modifier refuses is no response that others modify.
     [phase]: joined([...requests, ...responses.toReversed()]),
-    ...(responses.length > 0 && { readsData: 'optional' }),
+    ...(responses.length > 0 && { readsData: message ? (true as const) : ('optional' as const) }),
     offers: requests.length > 0 ? [anyHeader] : [],
   };
+}
+
+/** The modifiers of one place, each side in order. */
+interface Sides {
+  readonly phase: 'proxy' | 'backend';
+  readonly raw: boolean;
+  readonly requests: Wrap<PipeRequest>[];
+  readonly responses: Wrap<PipeRequest>[];
+}
+
+function addModule(site: NamingSite, named: Named, { phase, raw, requests, responses }: Sides): void {
+  const { entry } = named;
+  const config = wholeConfig(site, named);
+  const time = new SyncTime(site, 'modifier', entry.name);
+  const add = (kind: Kind, wraps: Wrap<PipeRequest>[], stage: () => Wrap<PipeRequest>): void => {
+    if (!entry[kind]) return;
+    wraps.push(contained(site, kind, named, (): Attachment => ({ [phase]: stage() }))[phase]!);
+  };
+  add('requestModifier', requests, () =>
+    modifyingRequest({ made: make<RequestModifier>(site, 'requestModifier', named, config, asFunction), time }),
+  );
+  add('responseModifier', responses, () =>
+    modifyingReply({ made: make(site, 'responseModifier', named, config, asResponseModifier), time }, raw),
+  );
 }

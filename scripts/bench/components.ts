@@ -174,6 +174,42 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
     },
     headers: [{ cookie: 'sid=31d4d96e407aad42; GDPR=yes' }],
   })),
+  scenario('ip-filter', () => ({
+    service: {
+      'plugin/http-server': {
+        name: ['ip-filter'],
+        'ip-filter': { CIDR: ['192.0.2.0/24', '10.0.0.0/8', '2001:db8::/32'], trusted_proxies: ['172.16.0.0/12'] },
+      },
+    },
+  })),
+  scenario('geoip', () => ({
+    service: { 'plugin/http-server': { name: ['geoip'], geoip: { citydb_path: 'samples/filters/city.mmdb' } } },
+  })),
+  scenario('url-rewrite', () => ({
+    service: {
+      'plugin/http-server': {
+        name: ['url-rewrite'],
+        'url-rewrite': { literal: { '/hi': '/hello' }, regexp: [['^/u-([a-z]+)$', '/users/$1']] },
+      },
+    },
+  })),
+  scenario(
+    'response-schema',
+    () => ({ endpoint: { 'validation/response-json-schema': { schema: { type: 'object', minProperties: 1 } } } }),
+    { backend: [{ url_pattern: '/small' }] },
+  ),
+  scenario(
+    'content-replacer',
+    () => ({
+      endpoint: {
+        'plugin/req-resp-modifier': {
+          name: ['content-replacer'],
+          'content-replacer': { none: { find: 'a', replace: 'b' } },
+        },
+      },
+    }),
+    { backend: [{ url_pattern: '/small' }] },
+  ),
   scenario('martian', () => ({
     backend: {
       'modifier/martian': {

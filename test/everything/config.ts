@@ -38,7 +38,12 @@ export function everything(
     extra_config: {
       router: { return_error_msg: true, disable_access_log: false },
       'admin/reload': { drain_timeout: '10s' },
-      'plugin/http-server': { name: ['passing'] },
+      'plugin/http-server': {
+        name: ['passing', 'url-rewrite', 'geoip', 'ip-filter'],
+        'url-rewrite': { literal: { '/me': '/users/1' } },
+        geoip: { citydb_path: 'samples/filters/city.mmdb' },
+        'ip-filter': { CIDR: ['192.0.2.0/24'], client_ip_headers: [] },
+      },
       'server/static-filesystem': { prefix: '/site/', path: 'samples/website/public' },
       'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['GET', 'POST'] },
       'security/http': { content_type_nosniff: true, frame_deny: true },
@@ -186,7 +191,11 @@ export function everything(
         extra_config: {
           'auth/basic': {},
           'plugin/middleware': { name: ['passing'] },
-          'plugin/req-resp-modifier': { name: ['passing'] },
+          'plugin/req-resp-modifier': {
+            name: ['passing', 'content-replacer'],
+            'content-replacer': { 'user.none': { find: 'a', replace: 'b' } },
+          },
+          'validation/response-json-schema': { schema: { type: 'object', required: ['user'] } },
         },
         backend: [
           {

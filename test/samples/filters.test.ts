@@ -18,8 +18,9 @@ describe('the sample of filters', () => {
     deepEqual([code, err], [0, '']);
   });
 
+  const agreed = { cookie: 'consent=yes', 'x-tenant': 'shop' };
+
   it('is for those who have agreed and name their tenant, and keeps a user to itself', async () => {
-    const agreed = { cookie: 'consent=yes', 'x-tenant': 'shop' };
     deepEqual(
       [
         await statusOf('/users/1', agreed),
@@ -29,5 +30,16 @@ describe('the sample of filters', () => {
       ],
       [200, 404, 403, 403],
     );
+  });
+
+  it('has other names for a path, and hides a mail', async () => {
+    for (const url of ['/me', '/u-1']) {
+      deepEqual((await sample.gateway.inject({ url, headers: agreed })).json().email, '...@example.test');
+    }
+  });
+
+  it('knows where clients are, and turns some away', async () => {
+    const from = (ip: string) => statusOf('/carts/1', { 'x-forwarded-for': ip });
+    deepEqual([await from('192.0.2.7'), await from('203.0.113.7'), await from('198.51.100.7')], [200, 451, 403]);
   });
 });

@@ -5,19 +5,11 @@ import type { HostSite } from './host.ts';
 /** Plugins that the compatible product brings itself, by kind, each with what is to be done instead. */
 const builtIns: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>> = {
   httpServer: {
-    geoip: later('plugin/http-server with "geoip"'),
-    'ip-filter': later('plugin/http-server with "ip-filter"'),
     'jwk-aggregator': later('plugin/http-server with "jwk-aggregator"'),
     'redis-ratelimit': later('qos/ratelimit/service/redis'),
-    'url-rewrite': later('plugin/http-server with "url-rewrite"'),
   },
   httpClient: {
     'http-logger': '"telemetry/logging" on the backend writes such lines',
-  },
-  requestModifier: {
-    'content-replacer': later('modifier/response-body'),
-    'ip-filter': later('security/policies'),
-    'response-schema-validator': later('validation/response-json-schema'),
   },
 };
 

@@ -13,7 +13,7 @@ export interface Named {
 }
 
 /** What is configured at a place: names, and settings under them. */
-export type NamingSite = HostSite<{ readonly [key: string]: Data | readonly string[] | undefined }>;
+export type NamingSite = HostSite<{ readonly [key: string]: unknown }>;
 
 /**
  * Finds what a configuration names.
@@ -62,7 +62,7 @@ function unknownName(
 /** Settings that nobody reads: their name is not listed. */
 function warnOfUnused(site: NamingSite, names: readonly string[], known: readonly OfferedHandlers[]): void {
   for (const key of Object.keys(site.config)) {
-    if (names.includes(key) || !isObject(site.config[key]) || !known.some(({ name }) => name === key)) continue;
+    if (names.includes(key) || !isObject(site.config[key] as Data) || !known.some(({ name }) => name === key)) continue;
     site.warn('PLUGIN_UNUSED', `/${key}`, `"${key}" is not in "name": its settings have no effect`, {
       hint: `"name": ${JSON.stringify([...names, key])}`,
     });

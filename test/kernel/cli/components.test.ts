@@ -5,7 +5,6 @@ import { createFolder, sluice } from './command.ts';
 const ofEndpoints = [
   'ai/mcp',
   'governance/quota',
-  'validation/response-json-schema',
   'websocket',
 ];
 

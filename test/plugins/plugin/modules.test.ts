@@ -93,14 +93,6 @@ describe('modules for the extension points of the compatible product', () => {
       equal((await gateway.inject('/a')).statusCode, 200);
     });
 
-    for (const name of ['content-replacer', 'ip-filter', 'response-schema-validator']) {
-      it(`refuses the built-in "${name}", which is not there yet`, async () => {
-        const [refusal] = await refusals({ 'plugin/req-resp-modifier': { name: [name], [name]: {} } }, passing);
-        deepEqual([refusal?.code, refusal?.pointer.endsWith('/name/0')], ['CONFIG_NOT_SUPPORTED', true]);
-        match(refusal?.hint ?? '', /not there yet/);
-      });
-    }
-
     it('warns of settings whose name is not listed', async () => {
       await start({ 'plugin/middleware': { name: [], pass: { a: 1 }, unknown: {} } }, passing);
       deepEqual(

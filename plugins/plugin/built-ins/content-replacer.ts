@@ -1,0 +1,84 @@
+import {
+  type Data,
+  type DataObject,
+  type Infer,
+  isObject,
+  joinPointer,
+  type Schema,
+  type Site,
+  setKey,
+} from '#contract';
+
+const entry = {
+  type: 'object',
+  required: ['find', 'replace'],
+  properties: {
+    find: { type: 'string', minLength: 1, description: 'The text that is replaced, or a regular expression (RE2).' },
+    replace: { type: 'string', description: 'What it is replaced by; with `regexp`, `$1` stands for a group.' },
+    regexp: { type: 'boolean', description: '`find` is a regular expression.', default: false },
+  },
+} as const;
+
+export const schema = {
+  type: 'object',
+  description:
+    'Settings of `content-replacer`: fields of the response, by their paths, and what is replaced in their texts.',
+  minProperties: 1,
+  values: { anyOf: [entry, { type: 'string', description: 'A comment, under a key that starts with `@`.' }] },
+} as const satisfies Schema;
+
+export type ContentReplacerConfig = Infer<typeof schema>;
+
+/** Gives data with texts replaced; what is given stays as it is. */
+export type ReplaceContent = (data: DataObject) => DataObject;
+
+interface Replacement {
+  readonly path: readonly string[];
+  readonly replace: (text: string) => string;
+}
+
+/**
+ * Compiles the replacements in texts of the data, applied as they are written.
+ * @param pointer of its settings.
+ * @throws ConfigError CONTENT_REPLACER_ENTRY, PATTERN_INVALID.
+ */
+export function contentReplacer(site: Site<unknown>, config: ContentReplacerConfig, pointer: string): ReplaceContent {
+  const replacements: Replacement[] = [];
+  for (const [path, written] of Object.entries(config)) {
+    const at = joinPointer(pointer, path);
+    if (typeof written === 'string') {
+      if (path.startsWith('@')) continue;
+      throw site.fault('CONTENT_REPLACER_ENTRY', at, `what is replaced in "${path}" is missing`, {
+        hint: `"${path}": {"find": "a", "replace": "b"}`,
+      });
+    }
+    const { find, replace, regexp } = written;
+    const replaced = regexp
+      ? site.pattern(find, `${at}/find`).replacer(replace)
+      : (text: string) => text.replaceAll(find, () => replace);
+    replacements.push({ path: path.split('.'), replace: replaced });
+  }
+  return (data) => replacements.reduce((current, { path, replace }) => replaceAt(current, path, 0, replace), data);
+}
+
+/** Copies what leads to a text that changes, and nothing else. */
+function replaceAt(
+  object: DataObject,
+  path: readonly string[],
+  at: number,
+  replace: (text: string) => string,
+): DataObject {
+  const key = path[at]!;
+  if (!Object.hasOwn(object, key)) return object;
+  const value = object[key]!;
+  const changed = changedValue(value, path, at + 1, replace);
+  if (changed === value) return object;
+  const copy: DataObject = {};
+  for (const [name, each] of Object.entries(object)) setKey(copy, name, name === key ? changed : each);
+  return copy;
+}
+
+function changedValue(value: Data, path: readonly string[], at: number, replace: (text: string) => string): Data {
+  if (at < path.length) return isObject(value) ? replaceAt(value, path, at, replace) : value;
+  return typeof value === 'string' ? replace(value) : value;
+}

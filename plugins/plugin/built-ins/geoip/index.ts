@@ -1,0 +1,46 @@
+import { type ClientRequest, type Infer, type Offer, offer, type Schema, type Site, type Wrap } from '#contract';
+import { geoLocations } from '../../../services/geo.ts';
+import { personalHeaders } from '../../../services/personal-headers.ts';
+import { openCityDatabase } from './database.ts';
+
+export const schema = {
+  type: 'object',
+  description: 'Settings of `geoip`: where the client is, for backends in the header `X-Geoip`.',
+  required: ['citydb_path'],
+  properties: {
+    citydb_path: {
+      type: 'string',
+      minLength: 1,
+      description: 'File of a City database (`.mmdb`), absolute or relative to the working directory.',
+      examples: ['GeoLite2-City.mmdb'],
+    },
+  },
+} as const satisfies Schema;
+
+export type GeoipConfig = Infer<typeof schema>;
+
+/** What is attached for `geoip`. */
+export interface Locating {
+  readonly wrap: Wrap<ClientRequest>;
+  readonly sets: readonly string[];
+  readonly offers: readonly Offer[];
+}
+
+const HEADER = 'X-Geoip';
+
+/**
+ * Sets the header that says where a client is, whatever the client has sent under its name, and offers others to look up
+ * addresses.
+ * @param pointer of its settings. @throws ConfigError GEOIP_FILE, GEOIP_DATABASE.
+ */
+export function locating(site: Site<unknown>, config: GeoipConfig, pointer: string): Locating {
+  const find = openCityDatabase(site, config.citydb_path, `${pointer}/citydb_path`);
+  return {
+    wrap: (next) => (request, call) => {
+      request.headers.set(HEADER, find(request.ip).json);
+      return next(request, call);
+    },
+    sets: [HEADER],
+    offers: [offer(geoLocations, (address) => find(address).data), offer(personalHeaders, [HEADER])],
+  };
+}

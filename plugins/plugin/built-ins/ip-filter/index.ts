@@ -1,0 +1,63 @@
+import { LRUCache } from 'lru-cache';
+import { addressMatcher, CallError, type ClientRequest, isAddressRange, type Log, type Site } from '#contract';
+import { clientAddress } from './client-address.ts';
+import type { IpFilterConfig } from './schema.ts';
+
+export { type IpFilterConfig, schema } from './schema.ts';
+
+/** The refusal of an address, for whoever reads errors. */
+export const rejected = new CallError('IP_REJECTED', 'address rejected', { view: { status: 403, body: '' } });
+
+/** Tells whether a request may pass. */
+export type Admits = (request: ClientRequest) => boolean;
+
+/** Addresses of which the log has been told within the last second: some 100 KiB at most. */
+const REMEMBERED = 1000;
+
+/**
+ * Compiles a filter of addresses. One without any address to judge passes where addresses are turned away.
+ * Warnings: IP_FILTER_EMPTY, IP_FILTER_SPOOFABLE.
+ * @param pointer of its settings.
+ * @throws ConfigError IP_FILTER_RANGE.
+ */
+export function createIpFilter(site: Site<unknown>, config: IpFilterConfig, pointer: string): Admits {
+  const { CIDR: written, allow } = config;
+  const ranges = readRanges(site, written, `${pointer}/CIDR`);
+  readRanges(site, config.trusted_proxies ?? [], `${pointer}/trusted_proxies`);
+  if (ranges.length === 0) {
+    const message = allow ? 'nobody is let in: there is no address' : 'nobody is turned away: there is no address';
+    site.warn('IP_FILTER_EMPTY', `${pointer}/CIDR`, message);
+  }
+  const addressOf = clientAddress(site, config, pointer);
+  const isListed = addressMatcher(ranges);
+  const log = site.log.at('[PLUGIN: ip-filter]');
+  log.debug(`${ranges.length} blocks of addresses`);
+  const warn = oncePerSecond(site, log);
+  return (request) => {
+    const address = addressOf(request);
+    const isAdmitted = address === '' ? !allow : isListed(address) === allow;
+    if (!isAdmitted) warn(address);
+    return isAdmitted;
+  };
+}
+
+function readRanges(site: Site<unknown>, written: readonly string[], pointer: string): readonly string[] {
+  return written.map((text, index) => {
+    const range = text.trim();
+    if (isAddressRange(range)) return range;
+    throw site.fault('IP_FILTER_RANGE', `${pointer}/${index}`, `"${text}" is no address and no range of addresses`, {
+      hint: 'as in "10.0.0.0/8", "192.168.1.7" or "2001:db8::/32"',
+    });
+  });
+}
+
+function oncePerSecond(site: Site<unknown>, log: Log): (address: string) => void {
+  const clock = site.use('clock');
+  const said = new LRUCache<string, number>({ max: REMEMBERED });
+  return (address) => {
+    const now = clock.now();
+    if (now - (said.get(address) ?? Number.NEGATIVE_INFINITY) < 1000) return;
+    said.set(address, now);
+    log.warning(`rejected ${address || 'a request without an address'}`);
+  };
+}

@@ -1,0 +1,72 @@
+import {
+  after,
+  before,
+  type ClientRequest,
+  type DataObject,
+  type PipeRequest,
+  Reply,
+  refuse,
+  type Site,
+  type Wrap,
+} from '#contract';
+import * as replacer from './content-replacer.ts';
+import * as ipFilter from './ip-filter/index.ts';
+
+/** What a plugin of the gateway's own attaches around an endpoint or a backend. */
+export interface BuiltInModifier {
+  /** Around the endpoint, before credentials are looked at. */
+  readonly endpoint?: Wrap<ClientRequest>;
+  /** On requests to the one backend. */
+  readonly request?: Wrap<PipeRequest>;
+  /** On decoded responses. */
+  readonly response?: Wrap<PipeRequest>;
+  /** On each message of a stream. */
+  readonly message?: (data: DataObject) => DataObject;
+}
+
+/** Where a modifier stands. */
+export interface Stance {
+  readonly place: 'endpoint' | 'backend';
+  /** Responses pass undecoded. */
+  readonly raw: boolean;
+}
+
+/** The settings of those plugins, by their names. */
+export const modifierSchemas = {
+  'content-replacer': replacer.schema,
+  'ip-filter': ipFilter.schema,
+} as const;
+
+type Settings = {
+  readonly 'content-replacer': replacer.ContentReplacerConfig;
+  readonly 'ip-filter': ipFilter.IpFilterConfig;
+};
+
+type Attach<Name extends keyof Settings> = (
+  site: Site<unknown>,
+  settings: Settings[Name],
+  pointer: string,
+  stance: Stance,
+) => BuiltInModifier;
+
+/** @see contentReplacer @see createIpFilter; warning CONTENT_REPLACER_RAW. */
+export const modifierBuiltIns: { readonly [Name in keyof Settings]: Attach<Name> } = {
+  'content-replacer': (site, settings, pointer, { raw }) => {
+    const replace = replacer.contentReplacer(site, settings, pointer);
+    if (raw) {
+      site.warn('CONTENT_REPLACER_RAW', pointer, 'nothing is replaced in a response that passes undecoded', {
+        hint: 'another output_encoding than "no-op"',
+      });
+      return {};
+    }
+    const response = after<PipeRequest>((reply) => {
+      if (reply.data) reply.data = replace(reply.data);
+    });
+    return { response, message: replace };
+  },
+  'ip-filter': (site, settings, pointer, { place }) => {
+    const admits = ipFilter.createIpFilter(site, settings, pointer);
+    if (place === 'endpoint') return { endpoint: before((client) => (admits(client) ? undefined : refuse(403))) };
+    return { request: before(({ client }) => (admits(client) ? undefined : Reply.failed(ipFilter.rejected))) };
+  },
+};

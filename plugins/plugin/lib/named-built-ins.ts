@@ -1,0 +1,84 @@
+import { findNear, joinPointer } from '#contract';
+import { handlers, type Kind } from './handlers.ts';
+import { findNamed, type Named, type NamingSite } from './place.ts';
+
+/** A plugin of the gateway's own that a configuration names. */
+export interface NamedBuiltIn<Name extends string> {
+  readonly name: Name;
+  /** Of its settings, relative to the configuration. */
+  readonly pointer: string;
+  readonly settings: unknown;
+}
+
+/**
+ * Finds those of the names that plugins of the gateway's own have, by their positions. Warning PLUGIN_UNUSED for settings of
+ * one that is not named.
+ * @param known their names. @param pointerOf where a name stands, by its position.
+ * @throws ConfigError PLUGIN_FIELD for a key that is nearly one of them, PLUGIN_SETTINGS for one without settings, PLUGIN_DUPLICATE for one that a module brings too.
+ */
+export function findBuiltIns<Name extends string>(
+  site: NamingSite,
+  names: readonly string[],
+  known: readonly Name[],
+  kinds: readonly Kind[],
+  pointerOf: (index: number) => string = (index) => `/name/${index}`,
+): ReadonlyMap<number, NamedBuiltIn<Name>> {
+  const { config } = site;
+  const modules = site.takeAll(handlers).filter((entry) => kinds.some((kind) => entry[kind]));
+  const own = ['name', ...known];
+  refuseMisspelled(site, own, [...own, ...names, ...modules.map(({ name }) => name)]);
+  const results = new Map<number, NamedBuiltIn<Name>>();
+  for (const name of known) {
+    const index = names.indexOf(name);
+    const isConfigured = Object.hasOwn(config, name);
+    if (index < 0) {
+      if (isConfigured) {
+        site.warn('PLUGIN_UNUSED', `/${name}`, `"${name}" is not in "name": its settings have no effect`, {
+          hint: `"name": ${JSON.stringify([...names, name])}`,
+        });
+      }
+      continue;
+    }
+    if (!isConfigured) {
+      throw site.fault('PLUGIN_SETTINGS', pointerOf(index), `the built-in plugin "${name}" has no settings`, {
+        hint: `"${name}": {…} beside "name"`,
+      });
+    }
+    const module = modules.find((entry) => entry.name === name);
+    if (module) {
+      const pointer = pointerOf(index);
+      throw site.fault('PLUGIN_DUPLICATE', pointer, `the built-in plugin "${name}" is also brought by ${module.file}`, {
+        hint: 'another name in the file',
+      });
+    }
+    results.set(index, { name, pointer: `/${name}`, settings: config[name] });
+  }
+  return results;
+}
+
+/** Finds what modules bring for the other names, by their positions. @throws ConfigError as `findNamed`. */
+export function findModules(
+  site: NamingSite,
+  names: readonly string[],
+  builtIns: ReadonlyMap<number, unknown>,
+  kinds: readonly Kind[],
+  pointerOf: (index: number) => string = (index) => `/name/${index}`,
+): ReadonlyMap<number, Named> {
+  const positions = [...names.keys()].filter((index) => !builtIns.has(index));
+  const theirs = positions.map((index) => names[index]!);
+  const found = findNamed(site, theirs, kinds, (at) => pointerOf(positions[at]!));
+  return new Map(found.map((named, at) => [positions[at]!, named]));
+}
+
+/** Any name may have settings; but a key that nobody names and that is nearly a known one is a slip. */
+function refuseMisspelled(site: NamingSite, own: readonly string[], all: readonly string[]): void {
+  for (const key of Object.keys(site.config)) {
+    if (all.includes(key) || /^[@$_#]/.test(key)) continue;
+    const near = findNear(key, own);
+    if (!near) continue;
+    throw site.fault('PLUGIN_FIELD', joinPointer('', key), `'${key}' is in no "name"`, {
+      hint: `did you mean "${near.name}"?`,
+      fix: near.isSure ? { key: near.name } : undefined,
+    });
+  }
+}

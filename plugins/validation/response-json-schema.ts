@@ -1,0 +1,182 @@
+import {
+  atBackend,
+  atEndpoint,
+  CallError,
+  type Data,
+  type DataObject,
+  definePlugin,
+  discard,
+  type EndpointSite,
+  getKey,
+  type Infer,
+  type Log,
+  PatternLimit,
+  type PipeRequest,
+  Reply,
+  type Schema,
+  toCallError,
+  type Wrap,
+} from '#contract';
+import { compileValidator, type Validator } from './json-schema/validator.ts';
+
+const schema = {
+  type: 'object',
+  title: 'Schema of responses',
+  required: ['schema'],
+  examples: [
+    { schema: { type: 'object', required: ['id'] }, error: { status: 502, body: 'bad upstream' } },
+    { schema: { type: 'object', properties: { name: { type: 'string' } } } },
+  ],
+  properties: {
+    schema: {
+      type: 'object',
+      description: 'A JSON Schema of draft 04, 06 or 07 for the data of responses.',
+      examples: [{ type: 'object', required: ['id'] }],
+    },
+    error: {
+      type: 'object',
+      description: 'What the client is answered instead of a response that the schema does not allow.',
+      examples: [{ status: 502, body: 'bad upstream' }],
+      properties: {
+        status: { type: 'integer', minimum: 200, maximum: 599, description: 'Status.', default: 500 },
+        body: { type: 'string', description: 'Body; empty for a line for each violation.', default: '' },
+        content_type: {
+          type: 'string',
+          pattern: '^[\\t\\x20-\\x7e]+$',
+          description: 'Type of that body.',
+          default: 'text/plain',
+        },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+type ResponseSchemaConfig = Infer<typeof schema>;
+
+/** Longest body of a response that passes undecoded, in bytes. */
+const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** Violations in the log. */
+const LOGGED_LINES = 5;
+
+/**
+ * Answers with an error in the place of a response whose data the schema does not allow: of the merged data at an endpoint, of
+ * its shaped data in a backend. A response that passes undecoded is read as JSON.
+ *
+ * Faults of the configuration: those of `compileValidator`, `RESPONSE_SCHEMA_STREAM`. Error of a call:
+ * `RESPONSE_SCHEMA_VIOLATION`.
+ */
+export const plugin = definePlugin({
+  name: 'validation/response-json-schema',
+  description: 'Validates the data of responses before they are sent or merged.',
+  freeKeys: true,
+  leaves: ['requests', 'data'],
+  places: [
+    atEndpoint(schema, (site) => {
+      const isCollection = site.endpoint.output_encoding === 'json-collection';
+      const read = (data: DataObject): Data => (isCollection ? (getKey(data, 'collection') ?? []) : data);
+      const raw = isRaw(site);
+      return raw ? { proxy: validating(site, read) } : { proxy: validating(site, read), readsData: true };
+    }),
+    atBackend(schema, (site) => {
+      const backend = validating(site, (data) => data);
+      return isRaw(site) ? { backend } : { backend, readsData: true };
+    }),
+  ],
+});
+
+/** @throws ConfigError for an output that never ends. */
+function isRaw(site: EndpointSite<unknown>): boolean {
+  const output = site.encoding(site.endpoint.output_encoding);
+  if (output?.streams || output?.messages) {
+    throw site.fault('RESPONSE_SCHEMA_STREAM', '', `a stream as of "${output.name}" has no end to be validated at`, {
+      hint: 'another output_encoding',
+    });
+  }
+  return output?.raw === true;
+}
+
+function validating(site: EndpointSite<ResponseSchemaConfig>, read: (data: DataObject) => Data): Wrap<PipeRequest> {
+  const { config } = site;
+  const validator = compileValidator(config.schema as DataObject, {
+    fault: (code, pointer, ...more) => site.fault(code, `/schema${pointer}`, ...more),
+    warn: (code, pointer, ...more) => site.warn(code, `/schema${pointer}`, ...more),
+    pattern: (source, pointer) => site.pattern(source, `/schema${pointer}`),
+  });
+  const judge = new Judge(validator, config, site.log.at('[ResponseJSONSchema]'));
+  const look = (reply: Reply): Reply | Promise<Reply> => {
+    if (reply.failed || reply.skipped) return reply;
+    if (reply.data) {
+      const { data } = reply;
+      return judge.check(reply, () => validator.validateData(read(data)));
+    }
+    if (reply.body === null)
+      return reply.complete === null ? reply : judge.check(reply, () => validator.validateData({}));
+    return judge.checkBody(reply);
+  };
+  return (next) => (request, call) => {
+    const reply = next(request, call);
+    return reply instanceof Promise ? reply.then(look) : look(reply);
+  };
+}
+
+/** Says what becomes of a reply. */
+class Judge {
+  readonly #validator: Validator;
+  readonly #error: ResponseSchemaConfig['error'];
+  readonly #log: Log;
+
+  constructor(validator: Validator, { error }: ResponseSchemaConfig, log: Log) {
+    this.#validator = validator;
+    this.#error = error;
+    this.#log = log;
+  }
+
+  /** @param validate gives the lines of what is wrong; null for nothing. */
+  check(reply: Reply, validate: () => string | null): Reply {
+    const lines = attempt(validate);
+    return lines === null ? reply : this.#refuse(reply, lines);
+  }
+
+  /** The body is read as a whole. */
+  checkBody(reply: Reply): Reply | Promise<Reply> {
+    const { body } = reply;
+    if (body instanceof Uint8Array) return this.#checkBytes(reply, body);
+    const bytes = body!.collect(BODY_LIMIT_BYTES);
+    if (bytes instanceof Uint8Array) return this.#checkBytes(reply, bytes);
+    return bytes.then(
+      (whole) => this.#checkBytes(reply, whole),
+      (error) => Reply.failed(toCallError(error)),
+    );
+  }
+
+  #checkBytes(reply: Reply, bytes: Uint8Array): Reply {
+    reply.body = bytes;
+    return this.check(reply, () => this.#validator.validateText(new TextDecoder().decode(bytes)));
+  }
+
+  #refuse(reply: Reply, lines: string): Reply {
+    discard(reply.body);
+    this.#log.error(() => lines.split('\n', LOGGED_LINES).join('\n'));
+    const { status = 500, body = '', content_type: contentType = 'text/plain' } = this.#error ?? {};
+    const view = body === '' ? { body: lines, contentType: 'text/plain' } : { body, contentType };
+    return Reply.failed(
+      new CallError('RESPONSE_SCHEMA_VIOLATION', 'the response does not keep to its schema', {
+        view: { status, ...view, always: true },
+      }),
+    );
+  }
+}
+
+/** What cannot be validated is not allowed. */
+function attempt(validate: () => string | null): string | null {
+  try {
+    return validate();
+  } catch (error) {
+    if (error instanceof SyntaxError) return `- (root): ${error.message}`;
+    if (error instanceof PatternLimit) return `- (root): ${error.message}`;
+    // The stack ran out on the way down.
+    if (error instanceof RangeError) return '- (root): the response is nested too deeply';
+    throw error;
+  }
+}

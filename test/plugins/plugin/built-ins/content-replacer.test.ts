@@ -1,0 +1,160 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { type DataObject, Reply } from '#contract';
+import type { Operations } from '#kernel';
+import { openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/plugin/req-resp-modifier.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
+
+const replacing = (settings: object, name = ['content-replacer']) => ({ name, 'content-replacer': settings });
+
+/** What becomes of data. */
+async function replaced(settings: object, data: DataObject, name?: string[]): Promise<unknown> {
+  const gate = await openHarness(plugin, 'endpoint', replacing(settings, name), { next: () => Reply.data(data) });
+  const reply = await gate.send('GET /');
+  deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+  return reply.data;
+}
+
+async function faultsOf(settings: object): Promise<string[]> {
+  try {
+    await (await openHarness(plugin, 'endpoint', replacing(settings))).close();
+    return [];
+  } catch (error) {
+    return (error as { errors: { code: string }[] }).errors.map(({ code }) => code);
+  }
+}
+
+describe('the replacement of texts', () => {
+  it('case 1: puts groups of an expression into the text', async () => {
+    const card = { find: '(^\\d{4})(.*)', replace: '$' + '{1}-XXXX', regexp: true };
+    deepEqual(await replaced({ 'data.card': card }, { data: { card: '1234567812345678' } }), {
+      data: { card: '1234-XXXX' },
+    });
+  });
+
+  it('case 2: takes a text away', async () => {
+    deepEqual(await replaced({ message: { find: ' items left', replace: '' } }, { message: '6 items left' }), {
+      message: '6',
+    });
+  });
+
+  it('case 3: replaces every occurrence of a text, as it is written', async () => {
+    deepEqual(await replaced({ n: { find: '.', replace: '#' } }, { n: 'a.b.c' }), { n: 'a#b#c' });
+    deepEqual(await replaced({ n: { find: 'a', replace: '$&$1' } }, { n: 'aa' }), { n: '$&$1$&$1' });
+    deepEqual(await replaced({ n: { find: '[ab]', replace: 'x', regexp: true } }, { n: 'abc' }), { n: 'xxc' });
+  });
+
+  it('case 4: does not go into lists', async () => {
+    const any = { find: 'a', replace: 'b' };
+    deepEqual(await replaced({ 'list.0': any, list: any, 'list.length': any }, { list: ['a'] }), { list: ['a'] });
+  });
+
+  it('case 5: changes nothing but texts, and nothing that is not there', async () => {
+    const data = { age: 3, is: true, none: null, o: { a: 1 } };
+    const any = { find: '3', replace: '4' };
+    const settings = {
+      age: any,
+      is: any,
+      none: any,
+      o: any,
+      'o.b': any,
+      'none.x': any,
+      constructor: any,
+      '__proto__.x': any,
+    };
+    equal(await replaced(settings, data), data);
+  });
+
+  it('leaves the data that it was given as it is', async () => {
+    const data = Object.freeze({ a: Object.freeze({ b: 'x', c: 'x' }), z: 1 }) as DataObject;
+    deepEqual(await replaced({ 'a.b': { find: 'x', replace: 'y' } }, data), { a: { b: 'y', c: 'x' }, z: 1 });
+    deepEqual(data['a'], { b: 'x', c: 'x' });
+  });
+
+  it('keeps a key __proto__ of the data', async () => {
+    const data = JSON.parse('{"__proto__":{"b":"x"},"a":"x"}');
+    const result = await replaced({ a: { find: 'x', replace: 'y' } }, data);
+    equal(JSON.stringify(result), '{"__proto__":{"b":"x"},"a":"y"}');
+  });
+
+  it('applies entries as they are written', async () => {
+    const settings = {
+      'a.b': { find: 'x', replace: 'y' },
+      a: { find: 'y', replace: 'z' },
+      c: { find: 'x', replace: 'y' },
+    };
+    deepEqual(await replaced(settings, { a: { b: 'x' }, c: 'x' }), { a: { b: 'y' }, c: 'y' });
+  });
+
+  it('case 6: does nothing where it is not named, with a warning', async () => {
+    const settings = { a: { find: 'x', replace: 'y' } };
+    const gate = await openHarness(plugin, 'endpoint', replacing(settings, []));
+    deepEqual(
+      gate.warnings.map(({ code }) => code),
+      ['PLUGIN_UNUSED'],
+    );
+    await gate.close();
+    deepEqual(await replaced(settings, { a: 'x' }, []), { a: 'x' });
+  });
+
+  it('may have comments', async () => {
+    deepEqual(await replaced({ '@why': 'of the test', a: { find: 'x', replace: 'y', $c: 1 } }, { a: 'x' }), { a: 'y' });
+    deepEqual(await replaced({ '@a': { find: 'x', replace: 'y' } }, { '@a': 'x' }), { '@a': 'y' });
+  });
+
+  it('is refused for mistakes', async () => {
+    deepEqual(await faultsOf({ a: { find: '(', replace: '', regexp: true } }), ['PATTERN_INVALID']);
+    deepEqual(await faultsOf({ a: 'text' }), ['CONTENT_REPLACER_ENTRY']);
+    for (const settings of [
+      {},
+      { a: { find: 'x' } },
+      { a: { replace: 'x' } },
+      { a: { find: '', replace: 'x' } },
+      { a: 1 },
+    ]) {
+      equal((await faultsOf(settings)).length > 0, true, JSON.stringify(settings));
+    }
+  });
+});
+
+describe('the replacement of texts in a gateway', () => {
+  let backend: TestBackend;
+  let gateway: Operations;
+
+  before(async () => {
+    backend = await startBackend(json({ n: 'a.b', m: 'a.b' }));
+  });
+  after(() => backend.close());
+  afterEach(() => gateway.close());
+
+  const settings = (path: string) => ({
+    'plugin/req-resp-modifier': replacing({ [path]: { find: '.', replace: '#' } }),
+  });
+
+  it('case 7: changes the data of a backend, with its group', async () => {
+    gateway = await startGateway({
+      host: [backend.url],
+      endpoints: [{ endpoint: '/a', backend: [{ url_pattern: '/', group: 'g', extra_config: settings('g.n') }] }],
+    });
+    deepEqual((await gateway.inject('/a')).json(), { g: { n: 'a#b', m: 'a.b' } });
+  });
+
+  it('changes the merged data of an endpoint', async () => {
+    const backends = ['g', 'h'].map((group) => ({ url_pattern: '/', group }));
+    gateway = await startGateway({
+      host: [backend.url],
+      endpoints: [{ endpoint: '/a', backend: backends, extra_config: settings('h.m') }],
+    });
+    deepEqual((await gateway.inject('/a')).json(), { g: { n: 'a.b', m: 'a.b' }, h: { n: 'a.b', m: 'a#b' } });
+  });
+
+  it('has no effect on what passes undecoded', async () => {
+    gateway = await startGateway({
+      host: [backend.url],
+      endpoints: [
+        { endpoint: '/a', output_encoding: 'no-op', backend: [{ url_pattern: '/' }], extra_config: settings('n') },
+      ],
+    });
+    deepEqual((await gateway.inject('/a')).json(), { n: 'a.b', m: 'a.b' });
+  });
+});
