@@ -38,7 +38,7 @@ export interface StartTask {
 }
 
 /** Codes of names that nobody brings: where a plugin could not be loaded, it may be the one that would. */
-const MISSING: ReadonlySet<string> = new Set(['NAMESPACE_UNKNOWN', 'ENCODING_UNKNOWN', 'SD_UNKNOWN']);
+const MISSING: ReadonlySet<string> = new Set(['NAMESPACE_UNKNOWN', 'ENCODING_UNKNOWN', 'SD_UNKNOWN', 'PLUGIN_UNKNOWN']);
 
 /** One configuration on its way from data to functions, with all it acquires. */
 export class ConfigBuild {
