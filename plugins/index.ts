@@ -76,6 +76,7 @@ const plugins: Manifest = {
   'server/debug': () => import('./server/debug.ts'),
   'server/echo': () => import('./server/echo.ts'),
   'server/health': () => import('./server/health.ts'),
+  'server/virtualhost': () => import('./server/virtualhost.ts'),
   'server/static-filesystem': () => import('./server/static-filesystem.ts'),
   'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
   'telemetry/influx': () => import('./telemetry/influx/index.ts'),

@@ -63,7 +63,7 @@ export interface RequestChanges {
 }
 
 /** Finds the endpoint that answers; null for none. */
-export type FindEndpoint = (method: string, path: string) => EndpointConfig | null;
+export type FindEndpoint = (method: string, path: string, host: string) => EndpointConfig | null;
 
 const noParams: Params = Object.freeze({});
 
@@ -118,7 +118,7 @@ class MadeRequest implements ClientRequest {
   }
 
   match(method = this.method): EndpointConfig | null {
-    return this.#find?.(method, this.path) ?? null;
+    return this.#find?.(method, this.path, this.host) ?? null;
   }
 
   with(changes: RequestChanges): ClientRequest {

@@ -20,6 +20,7 @@ import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
 import type { AgentSite, BackendSite, EndpointSite, Site } from './site.ts';
 import type { Step, Wrap } from './step.ts';
+import type { VirtualHosts } from './virtual-hosts.ts';
 
 /** What an attachment tells the compiler about itself. */
 export interface AttachmentTraits {
@@ -83,6 +84,8 @@ export interface AtService extends AttachmentTraits {
    * What it throws is logged.
    */
   readonly finished?: (record: AccessRecord) => void;
+  /** Endpoints `/__virtual/<name>/…` are for requests to some hosts only, at the rest of their paths. */
+  readonly virtualHosts?: VirtualHosts;
   /** Paths it answers itself. */
   readonly routes?: readonly OwnRoute[];
   /** Any Koa middleware; it stands around everything else and also sees requests that match no endpoint. */

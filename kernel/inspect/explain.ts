@@ -90,6 +90,7 @@ export async function explainRequest(
     sample.target,
     position,
     typeof prefix === 'string' ? prefix : undefined,
+    message.headers.host,
   );
   const { winner: route, target, params, ...matching } = match;
   const service = compiled.service.filter(({ at }) => at.middleware || at.request).map(({ plugin }) => plugin.name);

@@ -59,13 +59,14 @@ export async function matchRoute(
   return { match, why, rivals, nearMisses: near };
 }
 
-/** As `matchRoute`. @param prefix value of `X-Forwarded-Prefix`. */
+/** As `matchRoute`. @param prefix value of `X-Forwarded-Prefix`. @param host that of the request. */
 export async function findMatch(
   served: Served,
   method: string,
   target: string,
   position: FindPosition,
   prefix?: string,
+  host?: string,
 ): Promise<RouteMatch> {
   const { config, compiled, destinations } = served;
   const parsed = parseTarget(target);
@@ -73,7 +74,7 @@ export async function findMatch(
   if (!parsed)
     return { ...nothing, ...withReason({ kind: 'refused', status: 400, text: 'error: invalid request target' }) };
   const { path, search } = parsed;
-  const destination = destinations.find(method, path);
+  const destination = destinations.find(method, path, host);
   if (destination.kind === 'own') return { ...nothing, ...withReason({ kind: 'builtin' }) };
 
   const view = (route: Route) => viewRoute(route, config.endpoints.indexOf(route.endpoint), position);

@@ -2,7 +2,7 @@ import type { ServiceConfig } from '#contract';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { Destinations } from '../server/destinations.ts';
 import { destinationsOf } from '../server/destinations.ts';
-import { Router } from '../server/router.ts';
+import type { Router } from '../server/router.ts';
 
 /** A configuration as it serves, for looking at; nothing of it is called. */
 export interface Served {
@@ -14,6 +14,5 @@ export interface Served {
 
 /** What a compiled configuration would serve. */
 export async function servedBy(config: ServiceConfig, compiled: Compiled): Promise<Served> {
-  const router = await Router.build(config, compiled.routes);
-  return { config, compiled, router, destinations: destinationsOf(config, compiled, router) };
+  return { config, compiled, ...(await destinationsOf(config, compiled)) };
 }

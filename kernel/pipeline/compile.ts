@@ -8,6 +8,7 @@ import {
   type Phase,
   type Plugin,
   type Site,
+  virtualName,
   type Wrap,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
@@ -117,6 +118,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
   const inOrder = (phase: Phase) => sortByOrder(service, registry.catalogue.order, phase).map(({ at }) => at);
   const own = service.flatMap(({ plugin, at }) => (at.routes ?? []).map((route) => ({ plugin, route })));
   refuseTaken(build, own, routes);
+  warnOfUnreachable(build, service);
   return {
     routes,
     nested,
@@ -146,10 +148,25 @@ function measureFaults(build: Build, offers: Offers): void {
 function refuseSecondClaims(build: Build, service: readonly Attached<AtService>[]): void {
   onlyClaim(build, service, 'reload', 'decide how configurations are replaced');
   onlyClaim(build, service, 'admin', 'set the admin port');
+  onlyClaim(build, service, 'virtualHosts', 'tell which endpoints are for which hosts');
   const logging = service.flatMap(({ at, ...rest }) => (at.logging ? [{ ...rest, at: at.logging }] : []));
   onlyClaim(build, logging, 'level', 'set the level of the application log');
   onlyClaim(build, logging, 'format', 'decide the format of the application log');
   onlyClaim(build, logging, 'accessSink', 'decide where the access log goes');
+}
+
+/** No host leads to an endpoint. Code: a warning, ROUTE_UNREACHABLE. */
+function warnOfUnreachable({ config, warnings }: Build, service: readonly Attached<AtService>[]): void {
+  const names = service.flatMap(({ at }) => at.virtualHosts?.names ?? []);
+  for (const [index, { endpoint }] of config.endpoints.entries()) {
+    const name = virtualName(endpoint);
+    if (name === undefined || names.includes(name)) continue;
+    const message = `no virtual host is named "${name}": no request reaches ${endpoint}`;
+    const hint = names.length > 0 ? `one of ${names.join(', ')}` : '"server/virtualhost" at the root names the hosts';
+    warnings.push(
+      new ConfigError('ROUTE_UNREACHABLE', joinPointer('/endpoints', index, 'endpoint'), message, { hint }),
+    );
+  }
 }
 
 /** A path that a plugin answers is no endpoint's. Code: ROUTE_COLLISION. */

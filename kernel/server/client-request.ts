@@ -105,7 +105,7 @@ export class HttpRequest implements ClientRequest {
   }
 
   match(method = this.method): EndpointConfig | null {
-    return this.#context.findEndpoint(method, this.path);
+    return this.#context.findEndpoint(method, this.path, this.host);
   }
 
   with(changes: RequestChanges): ClientRequest {

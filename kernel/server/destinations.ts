@@ -1,6 +1,14 @@
-import type { OwnRoute, RouterOptions, ServiceConfig } from '#contract';
+import {
+  type OwnRoute,
+  type RouterOptions,
+  type ServiceConfig,
+  VIRTUAL,
+  type VirtualHosts,
+  virtualName,
+} from '#contract';
 import type { Compiled } from '../pipeline/compile.ts';
-import type { Outcome, Router } from './router.ts';
+import { type Outcome, Router } from './router.ts';
+import { cleanPath } from './target.ts';
 
 /** What a request comes to. */
 export type Destination =
@@ -9,35 +17,98 @@ export type Destination =
   /** `auto_options`: the methods of a declared path. */
   | { readonly kind: 'options'; readonly allow: readonly string[] };
 
-/** Decides by method and path what answers: a path of the gateway's own, a declared endpoint, or neither. */
+/** Decides by method, path and host what answers: a path of the gateway's own, a declared endpoint, or neither. */
 export class Destinations {
   readonly #router: Router;
+  readonly #virtual: VirtualRouters | null;
   readonly #own: OwnRoutes;
   readonly #options: RouterOptions;
 
-  constructor(router: Router, own: OwnRoutes, options: RouterOptions) {
+  constructor(router: Router, virtual: VirtualRouters | null, own: OwnRoutes, options: RouterOptions) {
     this.#router = router;
+    this.#virtual = virtual;
     this.#own = own;
     this.#options = options;
   }
 
-  find(method: string, path: string): Destination {
+  /** @param host as the client says it. */
+  find(method: string, path: string, host = ''): Destination {
     const own = this.#own.find(method, path);
     if (own) return { kind: 'own', route: own };
-    const outcome = this.#router.find(method, path);
+    if (this.#virtual?.isReserved(path)) return none;
+    const virtual = this.#virtual?.of(host);
+    const outcome = virtual
+      ? either(virtual.find(method, path), () => this.#router.find(method, path))
+      : this.#router.find(method, path);
     if (outcome.kind === 'route') return outcome;
     if (this.#options.auto_options && method === 'OPTIONS') {
-      const allow = this.#router.methodsOf(path);
+      const allow = joined(this.#router.methodsOf(path), virtual?.methodsOf(path) ?? []);
       if (allow.length > 0) return { kind: 'options', allow };
     }
     return outcome.kind === 'none' ? (this.#own.near(path) ?? outcome) : outcome;
   }
 }
 
-/** The destinations of a compiled configuration. */
-export function destinationsOf({ router: options }: ServiceConfig, { own }: Compiled, router: Router): Destinations {
-  const routes = own.map(({ route }) => route);
-  return new Destinations(router, new OwnRoutes(routes, options), options);
+const none: Destination = Object.freeze({ kind: 'none' });
+
+/** What a virtual host has, else what all hosts have. */
+function either(virtual: Outcome, plainOutcome: () => Outcome): Outcome {
+  if (virtual.kind === 'route' || virtual.kind === 'refused') return virtual;
+  const plain = plainOutcome();
+  if (plain.kind === 'route' || virtual.kind === 'none') return plain;
+  if (virtual.kind !== 'method' || plain.kind !== 'method') return virtual;
+  return { kind: 'method', allow: joined(virtual.allow, plain.allow) };
+}
+
+function joined(one: readonly string[], other: readonly string[]): string[] {
+  return [...new Set([...one, ...other])].sort();
+}
+
+/** The endpoints of virtual hosts: a router for each name. */
+class VirtualRouters {
+  readonly #routers: ReadonlyMap<string, Router>;
+  readonly #hosts: VirtualHosts | undefined;
+
+  constructor(routers: ReadonlyMap<string, Router>, hosts: VirtualHosts | undefined) {
+    this.#routers = routers;
+    this.#hosts = hosts;
+  }
+
+  of(host: string): Router | undefined {
+    const name = this.#hosts?.nameOf(host) ?? null;
+    return name === null ? undefined : this.#routers.get(name);
+  }
+
+  /** No client may ask for a virtual host by a path, however that is written. */
+  isReserved(path: string): boolean {
+    if (!/^\/+(?:_|%5f|\.|%2e|%2f)/i.test(path)) return false;
+    try {
+      return cleanPath(decodeURIComponent(path)).startsWith(VIRTUAL);
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** The destinations of a compiled configuration, and the router of its endpoints for all hosts. */
+export async function destinationsOf(
+  config: ServiceConfig,
+  { own, routes, service }: Compiled,
+): Promise<{ readonly router: Router; readonly destinations: Destinations }> {
+  const { router: options } = config;
+  const groups = Map.groupBy(routes, ({ endpoint }) => virtualName(endpoint.endpoint));
+  const router = await Router.build(config, groups.get(undefined) ?? []);
+  const routers = new Map<string, Router>();
+  for (const [name, group] of groups) {
+    if (name !== undefined) routers.set(name, await Router.build(config, group, VIRTUAL + name));
+  }
+  const hosts = service.find(({ at }) => at.virtualHosts)?.at.virtualHosts;
+  const virtual = routers.size > 0 || hosts ? new VirtualRouters(routers, hosts) : null;
+  const ownRoutes = new OwnRoutes(
+    own.map(({ route }) => route),
+    options,
+  );
+  return { router, destinations: new Destinations(router, virtual, ownRoutes, options) };
 }
 
 /** The paths that plugins answer themselves. They stand before declared endpoints. */

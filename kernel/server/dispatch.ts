@@ -17,7 +17,7 @@ export function componentDispatch(destinations: Destinations, fallbacks: Fallbac
   return (request, call) => {
     const passed = call.get(passedSlot) ?? 1;
     if (passed >= MAX_ENDPOINTS) return Reply.failed(tooMany());
-    const destination = destinations.find(request.method, request.path);
+    const destination = destinations.find(request.method, request.path, request.host);
     const inner = call.with(passedSlot, passed + 1);
     if (destination.kind === 'own') return settledReply(destination.route.handle, request, inner);
     if (destination.kind !== 'route') {

@@ -47,14 +47,16 @@ export class ReceivedRequest implements RequestSource {
   /** Where it leads. Found once. */
   get destination(): Destination {
     this.#destination ??= this.#target
-      ? this.#context.destinations.find(this.message.method!, this.#target.path)
+      ? this.#context.destinations.find(this.message.method!, this.#target.path, this.message.headers.host)
       : badTarget;
     return this.#destination;
   }
 
   /** Where this request leads, or one that was made of it. */
   destinationOf(request: ClientRequest): Destination {
-    return request === this.#client ? this.destination : this.#context.destinations.find(request.method, request.path);
+    return request === this.#client
+      ? this.destination
+      : this.#context.destinations.find(request.method, request.path, request.host);
   }
 
   /** Takes over what Koa middleware has made of it. */

@@ -47,21 +47,22 @@ export class Router {
     this.#spelling = config.router.disable_redirect_fixed_path ? null : new CaseInsensitivePaths();
   }
 
-  static async build(config: ServiceConfig, routes: readonly Route[]): Promise<Router> {
+  /** @param prefix begins the paths of all routes, and is none of what clients ask for. */
+  static async build(config: ServiceConfig, routes: readonly Route[], prefix = ''): Promise<Router> {
     const router = new Router(config);
     const scheduler = new YieldScheduler();
     const ordered = config.disable_rest
       ? routes.toSorted((one, other) => moreFixedFirst(one.endpoint.endpoint, other.endpoint.endpoint))
       : routes;
     for (const route of ordered) {
-      router.#add(route);
+      router.#add(route, route.endpoint.endpoint.slice(prefix.length) || '/');
       if (scheduler.due) await scheduler.yield();
     }
     return router;
   }
 
-  #add(route: Route): void {
-    const { method, endpoint: pattern } = route.endpoint;
+  #add(route: Route, pattern: string): void {
+    const { method } = route.endpoint;
     if (pattern === '/__catchall') {
       this.#catchAll = route;
       return;

@@ -13,7 +13,7 @@ import { Exchange } from './exchange.ts';
 import { compileHeads, type ExchangeContext, type ExchangeMessage, exchangeKey } from './exchange-context.ts';
 import { createFallbackReplies } from './fallback-replies.ts';
 import { KoaApp } from './koa-app.ts';
-import { Router } from './router.ts';
+import type { Router } from './router.ts';
 
 /** One runtime ready to be served: its router, its Koa app, its access log. */
 export interface ServingContext {
@@ -44,9 +44,8 @@ export async function createServingContext(
 ): Promise<ServingContext> {
   const { config, compiled } = runtime;
   const rendering = createRendering(config.router, version);
-  const router = await Router.build(config, compiled.routes);
   const attached = compiled.service.map(({ at }) => at);
-  const destinations = destinationsOf(config, compiled, router);
+  const { router, destinations } = await destinationsOf(config, compiled);
   const middleware = attached.map(({ middleware: layer }) => layer).filter((layer) => layer !== undefined);
   const context: ExchangeContext = {
     destinations,
@@ -109,8 +108,8 @@ function foldService({ around, routes }: Compiled): Step<ClientRequest> | null {
 }
 
 function endpointFinder(destinations: Destinations): FindEndpoint {
-  return (method, path) => {
-    const destination = destinations.find(method, path);
+  return (method, path, host) => {
+    const destination = destinations.find(method, path, host);
     return destination.kind === 'route' ? destination.route.endpoint : null;
   };
 }

@@ -135,6 +135,7 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('token-hs256', (folder) => tokens(folder, 'HS256', 100)),
   scenario('token-rs256', (folder) => tokens(folder, 'RS256', 12_000)),
   scenario('token-es256', (folder) => tokens(folder, 'ES256', 12_000)),
+  scenario('virtualhost', () => ({ service: { 'server/virtualhost': { hosts: ['a.example', 'b.example'] } } })),
   scenario('conditional', () => ({ backend: { 'backend/conditional': { strategy: 'fallback' } } })),
   scenario('conditional-policy', () => ({
     backend: { 'backend/conditional': { strategy: 'policy', value: "req_method == 'GET'" } },

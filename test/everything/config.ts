@@ -44,6 +44,8 @@ export function everything(
         geoip: { citydb_path: 'samples/filters/city.mmdb' },
         'ip-filter': { CIDR: ['192.0.2.0/24'], client_ip_headers: [] },
       },
+      'plugin/http-server': { name: ['passing'] },
+      'server/virtualhost': { aliased_hosts: { shop: 'shop.example:9000' } },
       'server/static-filesystem': { prefix: '/site/', path: 'samples/website/public' },
       'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['GET', 'POST'] },
       'security/http': { content_type_nosniff: true, frame_deny: true },
@@ -88,6 +90,7 @@ export function everything(
       'telemetry/gelf': { address: `127.0.0.1:${gelfPort}`, enable_tcp: false },
     },
     endpoints: [
+      { endpoint: '/__virtual/shop/orders', backend: [{ url_pattern: '/orders' }] },
       {
         endpoint: '/users/{id}',
         input_headers: ['X-User', 'X-Round', 'X-Scripted'],

@@ -1,5 +1,6 @@
 import type { ConfigErrorOptions } from '../../contract/errors.ts';
 import { paramKey } from '../../contract/message.ts';
+import { VIRTUAL, virtualName } from '../../contract/virtual-hosts.ts';
 import type { Report } from '../report.ts';
 import { CATCHALL } from './rule.ts';
 
@@ -19,7 +20,15 @@ export function checkEndpointPath(
 ): void {
   const { method, endpoint: path } = route;
   if (path === CATCHALL) return;
-  for (const { message, ...rest } of pathFaults(path, options.disableRest)) {
+  const host = virtualName(path);
+  if (host !== undefined && /^$|[{}]/.test(host)) {
+    const message = `path '${path}': behind '${VIRTUAL}' stands the name of a host`;
+    report.error('ROUTE_PATH', `${pointer}/endpoint`, message, { hint: `${VIRTUAL}shop/path` });
+    return;
+  }
+  // A host may have a port.
+  const plain = host === undefined ? path : path.replace(host, host.replaceAll(':', '-'));
+  for (const { message, ...rest } of pathFaults(plain, options.disableRest)) {
     report.error('ROUTE_PATH', `${pointer}/endpoint`, message, rest);
   }
   const reserved = RESERVED.find((prefix) => path === prefix || path.startsWith(`${prefix}/`));

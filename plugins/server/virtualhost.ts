@@ -1,0 +1,74 @@
+import { atService, definePlugin, type Infer, type Schema, type Site } from '#contract';
+
+const schema = {
+  type: 'object',
+  title: 'Virtual hosts',
+  examples: [
+    { hosts: ['shop.example.com'] },
+    { aliased_hosts: { shop: 'shop.example.com', api: 'api.example.com:9000' } },
+  ],
+  exactlyOneOf: [['hosts', 'aliased_hosts']],
+  properties: {
+    hosts: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      minItems: 1,
+      description:
+        'Hosts, each with its port unless that is 80 or 443: /__virtual/shop.example.com/path is for one of them.',
+      examples: [['shop.example.com']],
+    },
+    aliased_hosts: {
+      type: 'object',
+      values: { type: 'string', minLength: 1 },
+      description: 'Hosts by short names of lower-case letters, digits and _: /__virtual/shop/path is for one of them.',
+      examples: [{ shop: 'shop.example.com' }],
+    },
+  },
+} as const satisfies Schema;
+
+/**
+ * Endpoints for one host only, declared as `/__virtual/<host or alias>/path`. A request to that host is answered by them, else
+ * by the endpoints for all hosts; clients never see the path that is declared.
+ *
+ * Faults of the configuration: `VIRTUAL_ALIAS`, `VIRTUAL_HOST`.
+ */
+export const plugin = definePlugin({
+  name: 'server/virtualhost',
+  description: 'Answers requests to different hosts by different endpoints.',
+  leaves: ['requests', 'data'],
+  places: [
+    atService(schema, (site) => {
+      const names = readHosts(site);
+      return { virtualHosts: { names: [...names.values()], nameOf: (host) => names.get(plainHost(host)) ?? null } };
+    }),
+  ],
+});
+
+/** What stands behind `/__virtual/`, by host. @throws ConfigError VIRTUAL_ALIAS, VIRTUAL_HOST */
+function readHosts({ config, fault }: Site<Infer<typeof schema>>): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const add = (name: string, host: string, pointer: string): void => {
+    const plain = plainHost(host);
+    if (plain === '' || /[/{}?#\s]/.test(plain)) throw fault('VIRTUAL_HOST', pointer, `"${host}" is no host`);
+    const other = names.get(plain);
+    if (other !== undefined) throw fault('VIRTUAL_HOST', pointer, `the host "${host}" stands twice`);
+    names.set(plain, name);
+  };
+  for (const [index, host] of (config.hosts ?? []).entries()) add(host, host, `/hosts/${index}`);
+  for (const [alias, host] of Object.entries(config.aliased_hosts ?? {})) {
+    if (/^[@$_#]/.test(alias) && !/^_[a-z0-9_]+$/.test(alias)) continue;
+    const pointer = `/aliased_hosts/${alias.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (!/^[a-z0-9_]+$/.test(alias)) {
+      throw fault('VIRTUAL_ALIAS', pointer, `"${alias}" is no alias`, { hint: 'lower-case letters, digits and _' });
+    }
+    add(alias, host, pointer);
+  }
+  return names;
+}
+
+/** Letter case, a dot at the end and the usual ports make no difference. */
+function plainHost(host: string): string {
+  const [, name = host, port = ''] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(host.trim()) ?? [];
+  const plain = name.toLowerCase().replace(/\.$/, '');
+  return port === '' || port === '80' || port === '443' ? plain : `${plain}:${port}`;
+}

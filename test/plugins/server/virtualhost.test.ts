@@ -1,0 +1,193 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import type { Operations } from '#kernel';
+import { ask } from '../../kernel/server/ask.ts';
+import { until } from '../../support/conditions.ts';
+import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { refusalsOf } from '../../support/modules.ts';
+
+describe('server/virtualhost', () => {
+  let backend: TestBackend;
+  let gateway: Operations | undefined;
+  let port = 0;
+  const sinks = rememberingSinks();
+
+  before(async () => {
+    backend = await startBackend(({ target }, response) => {
+      response.end(JSON.stringify({ from: target }));
+    });
+  });
+  after(() => backend.close());
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const to = (endpoint: string, url_pattern: string, more: object = {}) => ({
+    endpoint,
+    input_query_strings: ['*'],
+    backend: [{ url_pattern }],
+    ...more,
+  });
+  const aliases = { aliased_hosts: { users: 'u.x.io:9000', shop: 's.x.io' } };
+  const endpoints = [
+    to('/__virtual/users/foo', '/A'),
+    to('/__virtual/shop/foo', '/B'),
+    to('/foo', '/C'),
+    to('/only', '/D'),
+  ];
+  const config = (hosts: object | null, list: object[] = endpoints, extra: object = {}) => ({
+    host: [backend.url],
+    endpoints: list,
+    extra_config: { ...(hosts && { 'server/virtualhost': hosts }), ...extra },
+  });
+  const start = async (...given: Parameters<typeof config>) => {
+    gateway = await startGateway(config(...given), { sinks });
+    port = (await gateway.listen()).port;
+  };
+  const asked = (host: string, line: string) =>
+    ask(port, line.includes(' ') ? line : `GET ${line}`, { headers: { host } });
+  const from = async (host: string, line: string) => {
+    const { status, text } = await asked(host, line);
+    return status === 200 ? JSON.parse(text).from : status;
+  };
+
+  it('answers by the endpoint of the host, whatever its letter case and its usual port', async () => {
+    await start(aliases);
+    equal(await from('u.x.io:9000', '/foo'), '/A');
+    equal(await from('U.X.IO:9000', '/foo'), '/A');
+    equal(await from('s.x.io:443', '/foo?a=1'), '/B?a=1');
+    equal(await from('s.x.io.:80', '/foo'), '/B');
+    equal(await from('u.x.io', '/foo'), '/C');
+    equal(await from('u.x.io:9001', '/foo'), '/C');
+  });
+
+  it('answers any other host by the endpoints for all', async () => {
+    await start(aliases);
+    equal(await from('other', '/foo'), '/C');
+    equal(await from('s.x.io', '/only'), '/D');
+    equal(await from('s.x.io', '/nothing'), 404);
+  });
+
+  it('does not look at X-Forwarded-Host', async () => {
+    await start(aliases);
+    const { text } = await ask(port, 'GET /foo', { headers: { host: 'other', 'x-forwarded-host': 's.x.io' } });
+    equal(JSON.parse(text).from, '/C');
+  });
+
+  it('answers 405 with the methods of both', async () => {
+    await start(aliases, [
+      ...endpoints,
+      to('/foo', '/put', { method: 'PUT' }),
+      to('/__virtual/shop/foo', '/del', { method: 'DELETE' }),
+    ]);
+    const { status, headers } = await asked('s.x.io', 'POST /foo');
+    deepEqual([status, headers['allow']], [405, 'DELETE, GET, PUT']);
+    equal(await from('s.x.io', 'PUT /foo'), '/put');
+  });
+
+  it('never shows a client the path that is declared', async () => {
+    await start(aliases, [...endpoints, to('/__catchall', '/all'), to('/{a}/{b}/{c}', '/three')]);
+    for (const path of [
+      '/__virtual/users/foo',
+      '/%5f_virtual/users/foo',
+      '/%5F%5Fvirtual%2fusers/foo',
+      '//__virtual/users/foo',
+      '/./__virtual/users/foo',
+    ]) {
+      for (const host of ['u.x.io:9000', 'other']) equal(await from(host, path), 404, path);
+    }
+  });
+
+  it('redirects in the path of the client', async () => {
+    await start(aliases, [to('/__virtual/shop/foo', '/B')]);
+    const { status, headers } = await asked('s.x.io', '/foo/?a=1');
+    deepEqual([status, headers['location']], [301, '/foo?a=1']);
+    equal((await asked('s.x.io', '/FOO')).headers['location'], '/foo');
+  });
+
+  it('takes hosts by themselves, with ports and variables', async () => {
+    await start({ hosts: ['a.x.io', 'b.x.io:9000', '[::1]:9000'] }, [
+      to('/__virtual/a.x.io/p/{id}', '/p/{id}'),
+      to('/__virtual/b.x.io:9000/p/{name}', '/q/{name}'),
+      to('/__virtual/[::1]:9000/p', '/six'),
+      to('/__virtual/a.x.io/w/*', '/rest'),
+      to('/__virtual/a.x.io/', '/root'),
+    ]);
+    equal(await from('a.x.io', '/p/7'), '/p/7');
+    equal(await from('b.x.io:9000', '/p/7'), '/q/7');
+    equal(await from('[::1]:9000', '/p'), '/six');
+    equal(await from('a.x.io', '/w/x/y'), '/rest/x/y');
+    equal(await from('a.x.io', '/'), '/root');
+    equal(await from('other', '/'), 404);
+  });
+
+  it('leaves the paths of the gateway itself alone', async () => {
+    await start(aliases);
+    equal((await asked('s.x.io', '/__health')).status, 200);
+  });
+
+  it('is told in the access log by the path of the client', async () => {
+    sinks.lines.length = 0;
+    await start(aliases);
+    await asked('s.x.io', '/foo?logged=1');
+    await until(() => sinks.lines.some((line) => line.includes('/foo')));
+    match(sinks.lines.find((line) => line.includes('/foo'))!, /"?\/foo/);
+  });
+
+  it('has the CORS of its own endpoint', async () => {
+    const cors = (origin: string) => ({ extra_config: { 'security/cors': { allow_origins: [origin] } } });
+    await start(aliases, [to('/__virtual/shop/foo', '/B', cors('https://shop.example')), to('/foo', '/C')], {
+      'security/cors': { allow_origins: ['https://all.example'] },
+    });
+    const allowed = async (host: string, origin: string) =>
+      (await ask(port, 'GET /foo', { headers: { host, origin } })).headers['access-control-allow-origin'];
+    equal(await allowed('s.x.io', 'https://shop.example'), 'https://shop.example');
+    equal(await allowed('other', 'https://shop.example'), undefined);
+    equal(await allowed('other', 'https://all.example'), 'https://all.example');
+  });
+
+  it('is read in its old form, as a server of plugin/http-server', async () => {
+    await start(null, [to('/__virtual/a.x.io/p', '/p')], {
+      'plugin/http-server': { name: ['virtualhost'], virtualhost: { hosts: ['a.x.io'] } },
+    });
+    equal(await from('a.x.io', '/p'), '/p');
+    equal(gateway!.status.warnings[0]?.code, 'CONFIG_OLD_PLUGIN');
+  });
+
+  it('is warned of where no host leads to an endpoint', async () => {
+    await start(aliases, [to('/__virtual/other/foo', '/X')]);
+    deepEqual(
+      gateway!.status.warnings.map(({ code, pointer }) => [code, pointer]),
+      [['ROUTE_UNREACHABLE', '/endpoints/0/endpoint']],
+    );
+    await gateway!.close();
+    await start(null);
+    equal(gateway!.status.warnings.length, 2);
+    equal(await from('s.x.io', '/__virtual/shop/foo'), 404);
+    equal(await from('s.x.io', '/foo'), '/C');
+  });
+
+  describe('is refused', () => {
+    const at = '/extra_config/server~1virtualhost';
+    const refused = async (hosts: object, list: object[] = []) =>
+      (await refusalsOf(startGateway(config(hosts, list)))).map(({ code, pointer }) => [code, pointer]);
+
+    it('with both fields, with none, and with others', async () => {
+      equal((await refused({}))[0]![1], at);
+      equal((await refused({ hosts: ['a'], ...aliases })).length, 1);
+      equal((await refused({ hosts: ['a'], host: 'b' })).length, 1);
+    });
+
+    it('for an alias or a host that is none, and for a host that stands twice', async () => {
+      deepEqual(await refused({ aliased_hosts: { Shop: 'a' } }), [['VIRTUAL_ALIAS', `${at}/aliased_hosts/Shop`]]);
+      deepEqual(await refused({ hosts: ['a/b'] }), [['VIRTUAL_HOST', `${at}/hosts/0`]]);
+      deepEqual(await refused({ hosts: ['a.io', 'A.io:443'] }), [['VIRTUAL_HOST', `${at}/hosts/1`]]);
+    });
+
+    it('for an endpoint whose host is a variable', async () => {
+      deepEqual(await refused({ hosts: ['a'] }, [to('/__virtual/{host}/p', '/p')]), [
+        ['ROUTE_PATH', '/endpoints/0/endpoint'],
+      ]);
+    });
+  });
+});
