@@ -138,4 +138,4 @@ export {
 } from './tls-options.ts';
 export { type TokenCheck, tokenChecks } from './token-checks.ts';
 export type { TakeToken, TokenPool } from './token-pool.ts';
-export { VIRTUAL, type VirtualHosts, virtualName } from './virtual-hosts.ts';
+export type { VirtualHosts } from './virtual-hosts.ts';

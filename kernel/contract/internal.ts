@@ -24,3 +24,4 @@ export { afterHook, type BeforeHook, beforeHook } from './step.ts';
 export { TemplateError, type TemplatePosition } from './template.ts';
 export { keyFilesOf, serverTlsSchema } from './tls.ts';
 export { speaksOld } from './tls-options.ts';
+export { VIRTUAL, virtualName } from './virtual-hosts.ts';

@@ -8,11 +8,10 @@ import {
   type Phase,
   type Plugin,
   type Site,
-  virtualName,
   type Wrap,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
-import { YieldScheduler } from '../contract/internal.ts';
+import { virtualName, YieldScheduler } from '../contract/internal.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type CompiledAgent, compileAgent } from './agent.ts';
@@ -162,7 +161,7 @@ function warnOfUnreachable({ config, warnings }: Build, service: readonly Attach
     const name = virtualName(endpoint);
     if (name === undefined || names.includes(name)) continue;
     const message = `no virtual host is named "${name}": no request reaches ${endpoint}`;
-    const hint = names.length > 0 ? `one of ${names.join(', ')}` : '"server/virtualhost" at the root names the hosts';
+    const hint = names.length > 0 ? `one of ${names.join(', ')}` : 'a component at the root names the hosts';
     warnings.push(
       new ConfigError('ROUTE_UNREACHABLE', joinPointer('/endpoints', index, 'endpoint'), message, { hint }),
     );

@@ -1,11 +1,5 @@
-import {
-  type OwnRoute,
-  type RouterOptions,
-  type ServiceConfig,
-  VIRTUAL,
-  type VirtualHosts,
-  virtualName,
-} from '#contract';
+import type { OwnRoute, RouterOptions, ServiceConfig, VirtualHosts } from '#contract';
+import { VIRTUAL, virtualName } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { type Outcome, Router } from './router.ts';
 import { cleanPath } from './target.ts';
