@@ -186,6 +186,18 @@ describe(namespace, () => {
     equal((await send('', { url: '/p/a%20b' })).body, 'POST /p/a b');
   });
 
+  for (const template of [
+    '{{ index . (printf "req_%s" "path") }}',
+    '{{ index $ (printf "req_%s" "path") }}',
+    '{{ range $key, $value := . }}{{ if hasSuffix "_path" $key }}{{ $value }}{{ end }}{{ end }}',
+    '{{ define "x" }}{{ index . (list "req" "path" | join "_") }}{{ end }}{{ template "x" . }}',
+  ]) {
+    it(`has what no name in it leads to: ${template}`, async () => {
+      await start(made(template));
+      equal((await send('')).body, '/a');
+    });
+  }
+
   it('replaces type and length, and drops the coding of the body before', async () => {
     await start(made('{"é":1}'));
     const { body, type, seen } = await send('{"long":"body of the client"}', {

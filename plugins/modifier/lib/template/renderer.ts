@@ -1,32 +1,42 @@
 import { copyData, type Data, type DataObject, isObject, type Site } from '#contract';
 import { bytesOfBase64 } from '../base64.ts';
+import { type Fields, reachable } from './fields.ts';
 import type { GeneratorConfig } from './schema.ts';
 
-/** Fills a template in. @throws CallError for what cannot be carried out, or takes too much. */
-export type Render = (data: object) => string;
+/** Fills a template in from what the fields are made of. @throws CallError for what cannot be carried out, or takes too much. */
+export interface Renderer<Context> {
+  render(context: Context): string;
+  /** The template can reach a field whose name begins so. */
+  reads(prefix: string): boolean;
+}
 
 /**
  * Compiles the template of a generator, from its file or its base64.
  *
  * @throws ConfigError TEMPLATE_BASE64, TEMPLATE_INVALID, FILE_UNREADABLE.
  */
-export function compileRenderer(site: Site<GeneratorConfig>): Render {
+export function compileRenderer<Context>(site: Site<GeneratorConfig>, fields: Fields<Context>): Renderer<Context> {
   const { path, template: encoded, debug } = site.config;
-  const template =
-    path === undefined
-      ? site.template(textOf(site, encoded!), '/template')
-      : site.template(Buffer.from(site.read(path)).toString(), '/path', path);
-  if (!debug) return (data) => template.render(data);
-  return (data) => {
-    site.log.debug(() => `template input:\n${JSON.stringify(data, printable)}`);
-    const output = template.render(data);
-    site.log.debug(() => `template output:\n${output}`);
-    return output;
+  const text = path === undefined ? textOf(site, encoded!) : Buffer.from(site.read(path)).toString();
+  const template = path === undefined ? site.template(text, '/template') : site.template(text, '/path', path);
+  const reached = debug ? Object.entries(fields) : reachable(text, fields);
+  const variables = frozenVariables(site.config);
+  return {
+    reads: (prefix) => reached.some(([name]) => name.startsWith(prefix)),
+    render(context) {
+      const data: Record<string, unknown> = { variables };
+      for (const [name, make] of reached) data[name] = make(context);
+      if (!debug) return template.render(data);
+      site.log.debug(() => `template input:\n${JSON.stringify(data, printable)}`);
+      const output = template.render(data);
+      site.log.debug(() => `template output:\n${output}`);
+      return output;
+    },
   };
 }
 
 /** The configured values, which no template can change for the next one. */
-export function frozenVariables({ variables }: GeneratorConfig): Data {
+function frozenVariables({ variables }: GeneratorConfig): Data {
   return freeze(copyData(variables as DataObject));
 }
 

@@ -1,21 +1,32 @@
-import { CallError, type Data, type PipeRequest, Reply, RequestBody, type Site, type Step, type Wrap } from '#contract';
+import { CallError, type PipeRequest, Reply, RequestBody, type Site, type Step, type Wrap } from '#contract';
 import { readBody } from '../request-body.ts';
+import { type Fields, requestFields } from './fields.ts';
 import { readBodyAs, textOf } from './media.ts';
-import { compileRenderer, frozenVariables } from './renderer.ts';
-import { RequestView } from './request-view.ts';
+import { compileRenderer } from './renderer.ts';
 import type { GeneratorConfig } from './schema.ts';
 
 const nothing = new Uint8Array();
 
+interface Received {
+  readonly request: PipeRequest;
+  /** The body. */
+  readonly bytes: Uint8Array;
+}
+
+const fields: Fields<Received> = {
+  ...requestFields,
+  req_body: ({ request, bytes }) => readBodyAs(request.headers.get('content-type'), bytes),
+  req_body_str: ({ bytes }) => textOf(bytes),
+};
+
 /** Puts what a template makes in the place of a request's body. Faults: those of `compileRenderer`. */
 export function generatingRequests(site: Site<GeneratorConfig>): Wrap<PipeRequest> {
-  const render = compileRenderer(site);
+  const renderer = compileRenderer(site, fields);
   const { content_type: contentType } = site.config;
-  const variables = frozenVariables(site.config);
   const generate = (request: PipeRequest, bytes: Uint8Array): CallError | null => {
     let text: string;
     try {
-      text = render(dataOf(request, bytes, variables));
+      text = renderer.render({ request, bytes });
     } catch (error) {
       if (error instanceof CallError) return error;
       throw error;
@@ -34,36 +45,5 @@ export function generatingRequests(site: Site<GeneratorConfig>): Wrap<PipeReques
       const bytes = readBody(request.body) ?? nothing;
       return bytes instanceof Promise ? bytes.then((all) => goOn(request, all, call)) : goOn(request, bytes, call);
     };
-  };
-}
-
-function dataOf(request: PipeRequest, bytes: Uint8Array, variables: Data): object {
-  const view = new RequestView(request);
-  const contentType = request.headers.get('content-type');
-  let body: ReturnType<typeof readBodyAs> | undefined;
-  return {
-    variables,
-    get req_body() {
-      body ??= readBodyAs(contentType, bytes);
-      return body;
-    },
-    get req_body_str() {
-      return textOf(bytes);
-    },
-    get req_headers() {
-      return view.headers;
-    },
-    get req_params() {
-      return view.params;
-    },
-    get req_querystring() {
-      return view.query;
-    },
-    get req_path() {
-      return view.path;
-    },
-    get req_method() {
-      return view.method;
-    },
   };
 }

@@ -2,7 +2,6 @@ import {
   ByteStream,
   type Call,
   CallError,
-  type Data,
   type DataObject,
   type EndpointSite,
   type PipeRequest,
@@ -10,14 +9,30 @@ import {
   type Wrap,
 } from '#contract';
 import { toData } from '../to-data.ts';
+import { type Fields, listsOf, requestFields } from './fields.ts';
 import { documentReader, readBodyAs, textOf } from './media.ts';
 import { plainBytes } from './plain-bytes.ts';
-import { compileRenderer, frozenVariables, type Render } from './renderer.ts';
-import { listsOf, RequestView } from './request-view.ts';
+import { compileRenderer, type Renderer } from './renderer.ts';
 import type { GeneratorConfig } from './schema.ts';
 
 /** Longest body that passes undecoded and is read for a template, in bytes. */
 const LIMIT_BYTES = 64 * 1024 * 1024;
+
+interface Answered {
+  readonly request: PipeRequest;
+  readonly reply: Reply;
+  /** The body where it passes undecoded; null where there is data. */
+  readonly bytes: Uint8Array | null;
+}
+
+const fields: Fields<Answered> = {
+  ...requestFields,
+  resp_body: ({ reply, bytes }) => (bytes ? readBodyAs(reply.headers.get('content-type'), bytes) : reply.data),
+  resp_body_str: ({ bytes }) => (bytes ? textOf(bytes) : ''),
+  resp_status: ({ reply, bytes }) => (bytes ? BigInt(reply.status) : 0n),
+  resp_headers: ({ reply, bytes }) => (bytes ? listsOf(reply.headers) : {}),
+  resp_completed: ({ reply, bytes }) => bytes !== null || reply.complete === true,
+};
 
 /**
  * Puts what a template makes in the place of a reply's data, or of its body where that passes undecoded.
@@ -31,10 +46,12 @@ export function generatingResponses(site: EndpointSite<GeneratorConfig>): Wrap<P
       hint: '"output_encoding": "no-op"',
     });
   }
-  const generator = new ResponseGenerator(compileRenderer(site), site.config);
+  const renderer = compileRenderer(site, fields);
+  const generator = new ResponseGenerator(renderer, site.config);
+  const readsRequest = renderer.reads('req_');
   return (next) => (request, call) => {
     // What stands inside may change the request.
-    const seen = request.copy();
+    const seen = readsRequest ? request.copy() : request;
     const reply = next(request, call);
     const respond = (settled: Reply): Reply | Promise<Reply> => generator.respond(settled, seen, call);
     return reply instanceof Promise ? reply.then(respond) : respond(reply);
@@ -42,15 +59,13 @@ export function generatingResponses(site: EndpointSite<GeneratorConfig>): Wrap<P
 }
 
 class ResponseGenerator {
-  readonly #render: Render;
+  readonly #renderer: Renderer<Answered>;
   readonly #contentType: string;
-  readonly #variables: Data;
   readonly #read: (text: string) => DataObject;
 
-  constructor(render: Render, config: GeneratorConfig) {
-    this.#render = render;
+  constructor(renderer: Renderer<Answered>, config: GeneratorConfig) {
+    this.#renderer = renderer;
     this.#contentType = config.content_type;
-    this.#variables = frozenVariables(config);
     const read = documentReader(config.content_type);
     this.#read = read ? (text) => toData(read(Buffer.from(text))) : (content) => ({ content });
   }
@@ -81,10 +96,7 @@ class ResponseGenerator {
   }
 
   #replaceData(reply: Reply, request: PipeRequest): void {
-    const { data, complete } = reply;
-    const text = this.#render(
-      this.#dataOf(request, { body: () => data, text: '', status: 0, headers: null, complete }),
-    );
+    const text = this.#renderer.render({ request, reply, bytes: null });
     try {
       reply.data = this.#read(text);
     } catch (cause) {
@@ -99,58 +111,14 @@ class ResponseGenerator {
   }
 
   #replaceBody(reply: Reply, request: PipeRequest, bytes: Uint8Array): void {
-    const { status, headers } = reply;
-    const body = () => readBodyAs(headers.get('content-type'), bytes);
-    const raw = { body, text: textOf(bytes), status, headers, complete: true };
-    const output = Buffer.from(this.#render(this.#dataOf(request, raw)));
+    const { headers } = reply;
+    const output = Buffer.from(this.#renderer.render({ request, reply, bytes }));
     headers.set('Content-Type', this.#contentType);
     headers.set('Content-Length', String(output.length));
     headers.delete('content-encoding');
     reply.body = output;
     reply.trailers = null;
   }
-
-  #dataOf(request: PipeRequest, { body, text, status, headers, complete }: Seen): object {
-    const view = new RequestView(request);
-    let data: Data | undefined;
-    return {
-      variables: this.#variables,
-      resp_body_str: text,
-      resp_status: BigInt(status),
-      resp_completed: complete === true,
-      get resp_body() {
-        data ??= body();
-        return data;
-      },
-      get resp_headers() {
-        return headers ? listsOf(headers) : {};
-      },
-      get req_headers() {
-        return view.headers;
-      },
-      get req_params() {
-        return view.params;
-      },
-      get req_querystring() {
-        return view.query;
-      },
-      get req_path() {
-        return view.path;
-      },
-      get req_method() {
-        return view.method;
-      },
-    };
-  }
-}
-
-/** What a template sees of a reply. */
-interface Seen {
-  readonly body: () => Data;
-  readonly text: string;
-  readonly status: number;
-  readonly headers: Reply['headers'] | null;
-  readonly complete: boolean | null;
 }
 
 /** Nothing came back that a template could be about. */
