@@ -44,7 +44,6 @@ export function everything(
         geoip: { citydb_path: 'samples/filters/city.mmdb' },
         'ip-filter': { CIDR: ['192.0.2.0/24'], client_ip_headers: [] },
       },
-      'plugin/http-server': { name: ['passing'] },
       'server/virtualhost': { aliased_hosts: { shop: 'shop.example:9000' } },
       'server/static-filesystem': { prefix: '/site/', path: 'samples/website/public' },
       'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['GET', 'POST'] },
