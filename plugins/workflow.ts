@@ -61,7 +61,7 @@ const schema = {
   title: 'Workflow',
   required: ['endpoint', 'backend'],
   examples: [
-    { endpoint: '/enrich/{id}', backend: [{ url_pattern: '/a/{id}', host: ['http://127.0.0.1:8081'] }] },
+    { endpoint: '/enrich', backend: [{ url_pattern: '/a', host: ['http://127.0.0.1:8081'] }] },
     {
       endpoint: '/both',
       ignore_errors: true,

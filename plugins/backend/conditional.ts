@@ -75,6 +75,14 @@ export const plugin = definePlugin({
   ],
 });
 
+/** Headers that are there whatever is let through. */
+const ofGateway: ReadonlySet<string> = new Set([
+  'user-agent',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-via',
+]);
+
 /** @throws ConfigError CONDITION_FIELD */
 function needed(site: ConditionalSite, field: 'name' | 'value'): string {
   const value = site.config[field];
@@ -87,7 +95,7 @@ function headerCondition(site: ConditionalSite): BackendCondition {
   const value = needed(site, 'value');
   const { input_headers: listed } = site.endpoint;
   const isPassed = listed.some((each) => each === '*' || each.toLowerCase() === header);
-  if (!isPassed && isOfEndpoint(site)) {
+  if (!isPassed && !ofGateway.has(header) && isOfEndpoint(site)) {
     site.warn('CONDITION_HEADER', '/name', `the condition never holds: ${site.config.name} is not let through`, {
       hint: `"input_headers": ${JSON.stringify([...listed, site.config.name])}`,
     });
@@ -117,7 +125,7 @@ function fallbackCondition(site: ConditionalSite): BackendCondition {
     const settings = components[name];
     return isObject(settings) ? getKey(settings, 'strategy') : undefined;
   });
-  if (strategies.indexOf('fallback') !== index) {
+  if (strategies.slice(0, index).includes('fallback')) {
     throw site.fault('CONDITION_FALLBACK', '/strategy', 'a list of backends has one fallback at most');
   }
   const options = backend.extra_config['proxy'];

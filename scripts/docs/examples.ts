@@ -14,6 +14,7 @@ const keysCached: Fields = {
 
 /** What a component needs of the endpoint around it, to make sense there. */
 const surroundings: Readonly<Record<string, Fields>> = {
+  'backend/conditional': { input_headers: ['X-Market'] },
   'auth/api-keys': { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
   'auth/basic': { extra_config: { 'auth/basic': {} } },
   'validation/json-schema': { method: 'POST' },

@@ -8,6 +8,7 @@ import { catalogue } from '../../plugins/index.ts';
 import { backends } from '../../scripts/docs/examples.ts';
 import { standDiscovery } from '../support/discovery.ts';
 import { exampleOffers } from '../support/example-offers.ts';
+import { pipePlugins } from '../support/pipe-plugins.ts';
 import { underUnrelatedChanges } from '../support/unrelated-changes.ts';
 
 const phases: readonly Phase[] = ['middleware', 'request', 'endpoint', 'proxy', 'backend', 'transport'];
@@ -90,6 +91,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
       const standing = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST' },
         offers: await exampleOffers(plugin),
+        plugins: pipePlugins(plugin, at),
         ...(backends[name] && { backend: backends[name] }),
       });
       deepEqual(standing.warnings, []);

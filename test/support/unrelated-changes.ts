@@ -2,6 +2,7 @@ import type { Level, Plugin, Reply, ServiceConfig } from '#contract';
 import { type Harness, type HarnessOptions, openHarness, type TestRequest } from '../../kernel/testing/index.ts';
 import { testService } from '../../kernel/testing/test-config.ts';
 import { exampleOffers } from './example-offers.ts';
+import { pipePlugins } from './pipe-plugins.ts';
 
 /** What a plugin answers in a configuration, and in one where everything is another that it did not ask for. */
 export interface Compared {
@@ -32,6 +33,7 @@ export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: u
     endpoint: { method: 'POST' },
     services: { clock },
     offers: await exampleOffers(plugin),
+    plugins: pipePlugins(plugin, at),
   };
   const first = await openHarness(plugin, at, config, around);
   // What it asks for later counts for nothing: it was attached with what it was told then.
