@@ -1,5 +1,5 @@
 import type { AuditRule } from '#contract';
-import { has, injecting, lacking, using } from './find.ts';
+import { has, lacking, using } from './find.ts';
 
 /** Chapter 1: who may call. */
 export const authenticationRules: readonly AuditRule[] = [
@@ -8,7 +8,7 @@ export const authenticationRules: readonly AuditRule[] = [
     severity: 'HIGH',
     message: 'Replace basic authentication by tokens: its passwords travel with every request.',
     recommends: ['auth/validator'],
-    find: (summary) => [...using(['auth/basic'])(summary), ...injecting('http-server', 'basic-auth')(summary)],
+    find: using(['auth/basic']),
   },
   {
     id: '1.1.2',

@@ -21,8 +21,6 @@ export const deprecatedRules: readonly AuditRule[] = [
       severity: 'HIGH',
       message: `Replace the deprecated plugin ${name} of plugin/${kind} by ${named}.`,
       ...(successor && { recommends: [successor] }),
-      // Who is told to give up basic authentication is not told how to keep it.
-      ...(name === 'basic-auth' && { yieldsTo: ['1.1.1'] }),
       ...writtenInjecting(kind, name),
     }),
   ),

@@ -84,7 +84,12 @@ const cases: readonly [id: string, change: (config: Json) => void, at: readonly 
   [
     ['1.1.1', atEndpoint('auth/basic', {}), [inEndpoint('auth/basic')]],
     ['1.1.1', service('auth/basic', {}), [inService('auth/basic')]],
-    ['1.1.1', service('plugin/http-server', { name: ['basic-auth'] }), [server]],
+    [
+      '1.1.1',
+      service('plugin/http-server', { name: ['basic-auth'], 'basic-auth': { htpasswd_path: 'users' } }),
+      [`${server}/basic-auth`, '/endpoints/0/extra_config'],
+      ['7.1.3'],
+    ],
     ['1.1.2', service('auth/api-keys', {}), [inService('auth/api-keys')]],
     ['1.2.1', (config) => delete config.endpoints[0].extra_config['auth/validator'], ['/endpoints']],
     ['2.1.1', root({ allow_insecure_connections: true }), ['/allow_insecure_connections']],
