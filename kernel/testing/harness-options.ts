@@ -41,6 +41,8 @@ export interface HarnessOptions {
   readonly backend?: Partial<BackendConfig>;
   /** Of an agent whose driver the plugin is; its messages are answered by `next`. */
   readonly agent?: Partial<AgentConfig>;
+  /** False: what the plugin wants to run while it serves, such as an agent, does not run. Default true. */
+  readonly starts?: boolean;
 }
 
 /** A plugin standing alone, with no gateway and no socket around it. */

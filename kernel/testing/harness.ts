@@ -138,7 +138,7 @@ async function standUp(
     const attached = handed ?? {};
     for (const task of warmups) await task(new AbortController().signal);
     const running = new AbortController();
-    for (const { run } of starts) void run(running.signal);
+    for (const { run } of around.starts === false ? [] : starts) void run(running.signal);
     scope.defer(() => running.abort());
     return {
       attached,

@@ -52,6 +52,7 @@ describe('the samples of plugins', function () {
     const folders = names.map((name) => `samples/plugins/${name}`);
     const { code, out, err } = await sluice('plugin', 'check', ...folders);
     deepEqual([code, err, out.match(/^OK /gm)?.length], [0, '', names.length]);
+    ok(!existsSync('inbox'), 'the agent has run');
   });
 
   it('have configurations in which nothing is found, from their own folders', async () => {

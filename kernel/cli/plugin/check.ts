@@ -10,7 +10,7 @@ import type { Command, CommandContext } from '../command.ts';
 
 /**
  * Loads plugins as a gateway would, and attaches every example of their schemas: what fails, and what an attachment does not
- * release, is reported.
+ * release, is reported. Nothing runs: an agent takes no messages.
  */
 export const checkPlugins: Command = {
   usage: '[FILE | DIRECTORY]...',
@@ -62,7 +62,7 @@ async function attachExamples(plugin: Plugin, report: (line: string) => void): P
     for (const [index, example] of examples.entries()) {
       const subject = `example ${index} of its schema at ${at} level`;
       try {
-        const gate = await openHarness(plugin, at, example);
+        const gate = await openHarness(plugin, at, example, { starts: false });
         const { kept, deferred } = await gate.close();
         if (kept + deferred > 0) report(`${subject} leaves ${kept} kept values and ${deferred} deferred calls`);
       } catch (error) {
