@@ -33,7 +33,13 @@ const statuses = {
 export type ProblemSlug = keyof typeof statuses;
 
 /** What may be wrong with a configuration. */
-export const configProblems = ['syntax', 'validation', 'routes', 'build'] as const satisfies readonly ProblemSlug[];
+export const configProblems = [
+  'syntax',
+  'template',
+  'validation',
+  'routes',
+  'build',
+] as const satisfies readonly ProblemSlug[];
 
 /** Every kind of problem with its status. */
 export const problemStatuses: Readonly<Record<ProblemSlug, number>> = statuses;

@@ -12,6 +12,7 @@ import { printConfig } from './print-config.ts';
 import { type Checked, checkWithRunning } from './remote/check-running.ts';
 import type { AdminClient } from './remote/client.ts';
 import { converse, remoteFlags } from './remote/connect.ts';
+import { showRendering } from './rendering.ts';
 import { findingsOf, printFindings } from './report.ts';
 import { withTools } from './tools.ts';
 
@@ -99,6 +100,7 @@ export const check: Command = {
     const report = async (client: AdminClient | null): Promise<number> => {
       if (format.isForPeople) stdout.write(`Parsing configuration file: ${file}\n`);
       const { findings, config, unread = [], untold = 0 } = await inspect(inspection, client);
+      if (format.isForPeople) stdout.write(showRendering(findings.document?.rendering));
       if (!format.isForPeople) {
         stdout.write(format.print(findings, false));
         return exitCode(findings);

@@ -48,6 +48,15 @@ export type Variables = Readonly<Record<string, string>>;
 export const configVariables: Variables = {
   'GATEWAY_<FIELD>': 'Replaces a plain value at the root of the file, if it is there: GATEWAY_PORT, GATEWAY_TIMEOUT.',
   'KRAKEND_<FIELD>': 'The same, where GATEWAY_<FIELD> is not set.',
+  FC_ENABLE: 'Not empty: the file is a template, in the language of Go with the functions of Sprig.',
+  FC_SETTINGS: 'A directory of JSON files: each is a variable of the template.',
+  FC_TEMPLATES: 'A directory of *.tmpl files that the template calls.',
+  FC_PARTIALS: 'A directory of texts that the template includes.',
+  FC_OUT: 'Where the rendered configuration is written, to be looked at.',
+  FC_CONFIG: 'A file that says more of how the template is made. Default: flexible_config.json, if it is there.',
+  FC_DEBUG: 'true: print the variables of the template.',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: what is written in a configuration
+  GATEWAY_ENV_INTERPOLATION: '1: ${NAME}, ${NAME:-default}, ${NAME:?message} and ${file:/path} are filled in.',
 };
 
 /** Of every command that may be let in by an admin port. */

@@ -1,5 +1,13 @@
 import type { ConfigError } from '#contract';
-import { type Document, mendText, parseDocument, readDocument, replaceFile, UnreadableError } from '../config/index.ts';
+import {
+  type Document,
+  demandPlain,
+  mendText,
+  parseDocument,
+  readDocument,
+  replaceFile,
+  UnreadableError,
+} from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
 import type { CommandContext } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
@@ -22,6 +30,7 @@ export async function fixFile(
   const reportAll = () => {
     for (const line of lines) report(line);
   };
+  demandPlain(file);
   const readable = await readMended(file, lines, reportAll);
   const mended = await mendDocument(readable, examine, (document, change) =>
     describeChange(document, change, 'fixed: '),

@@ -1,6 +1,7 @@
 import type { DataObject, Flags } from '#contract';
 import {
   type Document,
+  demandPlain,
   editDocument,
   formatOf,
   type Migration,
@@ -63,6 +64,7 @@ export const migrate: Command = {
 /** @returns null, with its mistakes printed, for a file that cannot be read or wholly migrated. */
 async function migrateFile(file: string, context: CommandContext): Promise<Document | null> {
   try {
+    demandPlain(file);
     return await migrateDocument(await readDocument(file), context);
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;

@@ -26,7 +26,7 @@ export function findingsOf(
       .sort(byPosition);
   return {
     file,
-    text: source?.text,
+    text: document ? document.written : source?.text,
     document,
     errors: issues(errors, 'error'),
     warnings: issues(warnings, 'warning'),

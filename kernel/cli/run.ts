@@ -6,6 +6,7 @@ import { configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
 import { parseCount, readArguments, UsageError } from './arguments.ts';
 import { awaitEnd } from './await-end.ts';
 import { allVariables, type Command, type CommandContext } from './command.ts';
+import { showRendering } from './rendering.ts';
 import { printErrors } from './report.ts';
 import { revisionDirectory, stateDirectory } from './state-directory.ts';
 
@@ -81,6 +82,7 @@ export const run: Command = {
         ...(values.workers !== undefined && { workers: parseWorkers(values.workers, context) }),
       });
       stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
+      stderr.write(showRendering(gateway.serving.snapshot.document?.rendering));
       logMissingLogging(gateway);
       const ending = awaitEnd(gateway, context);
       await gateway.listen();

@@ -31,6 +31,7 @@ export {
 export { type PathSegment, parseSegment, readSegment } from './path-segment.ts';
 export { completePipe, mayHoldPipes, type NestedPipe, pipesIn } from './pipes.ts';
 export { canonicalJson, cloneData, deepFreeze } from './plain-data.ts';
+export { demandPlain, readDocument } from './read-document.ts';
 export { parseDuration, readDuration } from './schema/duration.ts';
 export {
   closedObject,
@@ -53,7 +54,7 @@ export {
   formatOf,
   parseDocument,
   parseJson,
-  readDocument,
+  type Rendering,
 } from './syntax/load.ts';
 export { type KeyOrValue, type Position, PositionedError } from './syntax/position.ts';
 export { MAX_DEPTH } from './syntax/too-deep.ts';

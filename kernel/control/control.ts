@@ -267,8 +267,8 @@ class RunningAttempt {
   readonly phases: Phases;
   readonly files = new ReadFiles();
   snapshot: Snapshot | null = null;
-  /** The file of the configuration; null where it came otherwise. */
-  #file: FileRead | null = null;
+  /** The file of the configuration, first, and the files that it is made of; none where it came otherwise. */
+  readonly #sources = new Map<string, FileRead>();
 
   constructor(change: Sourced, attempt: Attempt, phases: Phases) {
     this.change = change;
@@ -277,11 +277,11 @@ class RunningAttempt {
   }
 
   noteFile(file: FileRead): void {
-    this.#file = file;
+    this.#sources.set(file.path, file);
   }
 
   get filesRead(): readonly FileRead[] {
-    return this.#file ? [this.#file, ...this.files.reads] : this.files.reads;
+    return [...this.#sources.values(), ...this.files.reads];
   }
 }
 

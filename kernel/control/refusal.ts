@@ -6,6 +6,7 @@ import type { Phase } from '../runtime/phases.ts';
 /** What kind of thing went wrong, as the admin API names it. */
 export type Slug =
   | 'syntax'
+  | 'template'
   | 'validation'
   | 'routes'
   | 'build'
@@ -95,9 +96,14 @@ export function toRefusal(error: unknown, phase: Phase, document: Document | nul
   return new Refusal(known ? slugOfPhase[phase] : 'internal', phase, [], document, { cause: error });
 }
 
+function slugOfRead({ code }: ConfigError): Slug {
+  if (code.startsWith('TEMPLATE_')) return 'template';
+  return code === 'CONFIG_READ' ? 'warmup' : 'syntax';
+}
+
 function slugOf(errors: readonly ConfigError[], phase: Phase): Slug {
   const [first] = errors;
-  if (phase === 'read') return first?.code === 'CONFIG_READ' ? 'warmup' : 'syntax';
+  if (phase === 'read') return first ? slugOfRead(first) : 'syntax';
   if (errors.every(({ code }) => collisions.has(code))) return 'routes';
   if (errors.some(({ code }) => code === 'LISTENER_BIND')) return 'warmup';
   return phase === 'build' && errors.some(({ code }) => written.test(code)) ? 'validation' : slugOfPhase[phase];

@@ -1,6 +1,6 @@
 import { copyData, type Data, printJson } from '#contract';
 import { type Document, type FormatName, formatNameOf, parseDocument, readDocument } from '../config/index.ts';
-import { contentHash } from '../runtime/content-hash.ts';
+import { contentHash, listingHash } from '../runtime/content-hash.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 
 export type Format = FormatName;
@@ -35,12 +35,16 @@ export interface Snapshot {
 
 /**
  * Reads a source once.
- * @param onRead told of the file, also of one that cannot be read or parsed.
+ * @param onRead told of the file, and of everything else that it is made of, also of what cannot be read or parsed.
  * @throws ConfigErrors when it cannot be read or parsed.
  */
 export async function readSnapshot(source: Source, onRead?: (file: FileRead) => void): Promise<Snapshot> {
   if (typeof source === 'string') {
-    const note = (bytes: Uint8Array | null) => onRead?.({ path: source, hash: bytes && contentHash(bytes) });
+    const note = (path: string, content: Uint8Array | readonly string[] | null) =>
+      onRead?.({
+        path,
+        hash: content && (content instanceof Uint8Array ? contentHash(content) : listingHash(content)),
+      });
     return ofDocument(source, await readDocument(source, note));
   }
   if (source instanceof ConfigText) {

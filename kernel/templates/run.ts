@@ -6,12 +6,12 @@ import type { Value } from './value.ts';
 /** How numbers print: as JSON has them, or as Go prints a `float64`. */
 export type NumberStyle = 'json' | 'go';
 
-/** Where a stretch of the output comes from: it begins at `output` and was written at `at` of the source. */
+/** Where a stretch of the output comes from: it begins at `output` and was written at `at` of the template. */
 export interface Mark {
   readonly output: number;
-  readonly source: Source;
+  /** In the template itself: of another one that it calls, where it does. */
   readonly at: number;
-  /** It is text of the source itself, character by character. */
+  /** It is text of the template itself, character by character. */
   readonly isText: boolean;
 }
 
@@ -41,7 +41,8 @@ export class Run {
   }
 
   write(text: string, at: number, isText: boolean): void {
-    this.marks?.push({ output: this.output.length, source: this.source, at, isText });
+    const [call] = this.#calls;
+    this.marks?.push({ output: this.output.length, at: call?.at ?? at, isText: isText && !call });
     this.budget.claim(text.length);
     this.output += text;
   }

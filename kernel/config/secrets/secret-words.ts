@@ -1,4 +1,5 @@
 import type { TextRange } from '../syntax/position.ts';
+import { holdsReadSecret } from './read-secrets.ts';
 
 /** Names of fields that hold secrets, or may: broad, for masking. */
 const secretName = /secret|password|passphrase|private|token|credential|api_?key/i;
@@ -34,9 +35,9 @@ export function holdsSecret(name: string): boolean {
   return holding.test(name);
 }
 
-/** True for a text that is a secret wherever it stands: a private key, an address with a password in it. */
+/** True for a text that is a secret wherever it stands: a private key, an address with a password in it, a value of the environment. */
 export function isSecretText(text: string): boolean {
-  return secretText.test(text);
+  return secretText.test(text) || holdsReadSecret(text);
 }
 
 /** True for nothing, and for what is filled in later: `$X`, `{{ env "X" }}`, `env:X`. */

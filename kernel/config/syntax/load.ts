@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { ConfigError, type Data, isObject } from '#contract';
-import { ConfigErrors, fileTrouble } from '../../contract/internal.ts';
-import { parsePointer } from '../../values/pointer.ts';
+import type { ConfigError } from '#contract';
+import { type Data, type DataObject, isObject } from '#contract';
+import { parentPointer, parsePointer } from '../../values/pointer.ts';
 import { showValue } from '../schema/problem.ts';
 import { json } from './json-text.ts';
 import {
@@ -27,12 +26,26 @@ export interface Document {
   /** The path as it was given. */
   readonly file: string;
   readonly text: string;
+  /** The text that places are places of: that of the file, which of a template is another one. */
+  readonly written: string;
+  /** How a template made it; absent where the file is none. */
+  readonly rendering?: Rendering;
   /** An object; numbers that JavaScript would change are exact numbers. */
   readonly data: unknown;
   /** What is odd about the text but does not refuse it. */
   readonly warnings: readonly ConfigError[];
   readonly valueAt: ValueAt;
   readonly locate: Locate;
+}
+
+/** What a configuration was made of. */
+export interface Rendering {
+  /** Settings, templates, partials and files that are included. */
+  readonly files: readonly string[];
+  /** Where the result was written; null for nowhere. */
+  readonly out: string | null;
+  /** The variables; null where nobody asked for them. */
+  readonly variables: DataObject | null;
 }
 
 /** How the text of a configuration is written. */
@@ -56,30 +69,6 @@ export function formatOf(file: string): Format {
 }
 
 const formats: Readonly<Record<FormatName, Format>> = { json, yaml, toml };
-
-/**
- * Reads a configuration file; the format follows from the extension, JSON where it tells nothing.
- * @param onRead told what was found there, also when it cannot be parsed: its bytes, null when it cannot be read.
- * @throws ConfigErrors CONFIG_READ when the file cannot be read; CONFIG_NOT_SUPPORTED when the environment says that it
- *   is a template; else as `parseDocument`.
- */
-export async function readDocument(
-  path: string,
-  onRead: (bytes: Uint8Array | null) => void = () => {},
-): Promise<Document> {
-  if (process.env.FC_ENABLE) {
-    throw refusal('CONFIG_NOT_SUPPORTED', 'FC_ENABLE: configuration templates are not supported yet');
-  }
-  let bytes: Uint8Array;
-  try {
-    bytes = await readFile(path);
-  } catch (error) {
-    onRead(null);
-    throw refusal('CONFIG_READ', `cannot read ${path}: ${fileTrouble(error)}`, error);
-  }
-  onRead(bytes);
-  return parseDocument(decodeText(bytes, path), path);
-}
 
 /** The text of a file. @param file for messages. @throws UnreadableError CONFIG_SYNTAX for what is not UTF-8. */
 export function decodeText(bytes: Uint8Array, file: string): string {
@@ -108,18 +97,37 @@ export function parseDocument(source: string, file: string): Document {
     throw unreadable(text, file, [syntaxFault(`the document must be an object, found ${showValue(data)}`, range)]);
   }
   const warnings = comment ? [commentWarning(file, lineIndex(text)(comment))] : [];
-  const valueAt = (pointer: string): unknown =>
+  const valueAt = valuesOf(data);
+  return { file, text, written: text, data, warnings, valueAt, locate: locator(text, format, valueAt) };
+}
+
+function valuesOf(data: unknown): ValueAt {
+  return (pointer) =>
     parsePointer(pointer).reduce<unknown>(
       (value, step) =>
         typeof value === 'object' && value && Object.hasOwn(value, step) ? value[step as never] : undefined,
       data,
     );
-  return { file, text, data, warnings, valueAt, locate: locator(text, format, valueAt) };
+}
+
+/** A document with other data in its place: what it does not have itself is placed at what it stands in. */
+export function withData(document: Document, data: DataObject, text: string): Document {
+  const locate: Locate = (pointer, which, range) => {
+    const position = document.locate(pointer, which);
+    if (position || pointer === '') return range ? (document.locate(pointer, which, range) ?? position) : position;
+    return locate(parentPointer(pointer), 'value');
+  };
+  return { ...document, data, text, valueAt: valuesOf(data), locate };
 }
 
 function commentWarning(file: string, position: Position): ConfigError {
   const reason = 'comments are not part of JSON: other tools may refuse this file';
   return new PositionedError('CONFIG_COMMENTS', '', reason, { file, position });
+}
+
+/** Parses a text of any kind, as its file is written. @throws UnreadableError as `parseDocument`. */
+export function parseText(text: string, file: string): Data {
+  return parse(text, formatOf(file), file).data as Data;
 }
 
 /** Parses JSON of any kind. @param file for messages. @throws UnreadableError as `parseDocument`. */
@@ -158,10 +166,6 @@ function tooDeep(text: string, file: string, range: TextRange | undefined, cause
 
 function wrongAsAWhole(text: string, file: string, reason: string, cause?: unknown): UnreadableError {
   return new UnreadableError(text, [new PositionedError('CONFIG_SYNTAX', '', reason, { file, cause })]);
-}
-
-function refusal(code: string, message: string, cause?: unknown): ConfigErrors {
-  return new ConfigErrors([new ConfigError(code, '', message, { cause })]);
 }
 
 /** Finds places in a text, which is parsed again, with places, when one is first asked for. */

@@ -19,7 +19,7 @@ export function fillingHint(text: string): string {
   if (name !== undefined)
     return `write \${${name}} and fill it in before the file is deployed, for example with envsubst`;
   return text.startsWith('{{')
-    ? 'render templates before the file is deployed: flexible configuration is not supported yet'
+    ? 'FC_ENABLE=1 in the environment has the file rendered as a template'
     : 'fill it in before the file is deployed, for example with envsubst';
 }
 

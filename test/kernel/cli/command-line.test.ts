@@ -108,12 +108,20 @@ describe('command line', function () {
       match(err, /ERROR compiling the schema: .*none\.json/);
     });
 
-    it('refuses templates by name instead of reading them as they are', async () => {
-      const path = file('ok.json', { version: 3, endpoints: [] });
+    it('renders a template, says what it made, and corrects none', async () => {
+      const path = folder.write('template.json', '{"version": {{add 2 1}}, "endpoints": []}');
       process.env.FC_ENABLE = '1';
-      const { code, err } = await sluice('check', '-c', path).finally(() => delete process.env.FC_ENABLE);
-      equal(code, 1);
-      match(err, /FC_ENABLE: configuration templates are not supported yet/);
+      process.env.FC_OUT = folder.path('out.json');
+      const { code, out } = await sluice('check', '-c', path);
+      const migrated = await sluice('migrate', '-c', path).finally(() => {
+        delete process.env.FC_ENABLE;
+        delete process.env.FC_OUT;
+      });
+      equal(code, 0);
+      match(out, /Rendered from the template alone, written to .*out\.json/);
+      equal(folder.read('out.json'), '{"version": 3, "endpoints": []}');
+      equal(migrated.code, 1);
+      match(migrated.err, /is a template, or filled in from the environment: change it by hand/);
     });
 
     it('prints the interpreted configuration with -d, secrets masked', async () => {

@@ -65,13 +65,13 @@ describe('a template', () => {
     );
     equal(output, 'ab12cx12');
     deepEqual(
-      marks.map(({ output: at, source, at: from, isText }) => [at, source.name, from, isText]),
+      marks.map(({ output: at, at: from, isText }) => [at, from, isText]),
       [
-        [0, 'main', 0, true],
-        [2, 'main', 4, false],
-        [4, 'main', 8, true],
-        [5, 't', 0, true],
-        [6, 't', 3, false],
+        [0, 0, true],
+        [2, 4, false],
+        [4, 8, true],
+        [5, 9, false],
+        [6, 9, false],
       ],
     );
   });

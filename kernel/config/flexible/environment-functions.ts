@@ -1,0 +1,19 @@
+import { type Functions, fn } from '../../templates/function.ts';
+import { rememberSecret } from '../secrets/read-secrets.ts';
+
+/** Functions that read the environment. What they read is masked wherever configuration is shown. */
+export function environmentFunctions(environment: Readonly<Record<string, string | undefined>>): Functions {
+  const read = (name: string): string => {
+    const value = environment[name] ?? '';
+    rememberSecret(value);
+    return value;
+  };
+  return {
+    env: fn('string', read),
+    expandenv: fn('string', (text) =>
+      text.replace(/\$(?:\{(\w+)\}|([A-Za-z_]\w*|[0-9*#$@!?-]))/g, (_, braced?: string, plain?: string) =>
+        read((braced ?? plain)!),
+      ),
+    ),
+  };
+}

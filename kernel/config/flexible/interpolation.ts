@@ -1,0 +1,69 @@
+import { ConfigError, type Data, type DataObject, isObject, setKey } from '#contract';
+import { ConfigErrors } from '../../contract/internal.ts';
+import { joinPointer } from '../../values/pointer.ts';
+import { rememberSecret } from '../secrets/read-secrets.ts';
+
+const PLACEHOLDER = /\$\$\{|\$\{(?:file:([^{}]+)|([A-Za-z_]\w*)(?::([-?])([^{}]*))?)\}/g;
+const TYPED = /^(\$\{[^{}]*\})!(int|bool)$/;
+
+/** Where values come from. */
+interface Sources {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** @throws Error with the reason. */
+  readonly readFile: (path: string) => string;
+}
+
+/**
+ * Fills in `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and `${file:/path}` in the values of a document; `$${` is a
+ * literal `${`. A whole value with `!int` or `!bool` behind it becomes a number or a boolean. Keys stay as they are.
+ * @throws ConfigErrors TEMPLATE_VARIABLE with every variable that is not set, and every file that cannot be read.
+ */
+export function interpolate(data: Data, sources: Sources): Data {
+  const errors: ConfigError[] = [];
+  const visit = (value: Data, pointer: string): Data => {
+    if (typeof value === 'string') return value.includes('${') ? filled(value, pointer) : value;
+    if (Array.isArray(value)) return value.map((item, index) => visit(item, joinPointer(pointer, index)));
+    if (!isObject(value)) return value;
+    const result: DataObject = {};
+    for (const key of Object.keys(value)) setKey(result, key, visit(value[key]!, joinPointer(pointer, key)));
+    return result;
+  };
+  const filled = (text: string, pointer: string): Data => {
+    const [, placeholder, type] = TYPED.exec(text) ?? [];
+    try {
+      const result = fillIn(placeholder ?? text, sources);
+      return type === undefined ? result : converted(result, type);
+    } catch (error) {
+      errors.push(new ConfigError('TEMPLATE_VARIABLE', pointer, (error as Error).message, { cause: error }));
+      return text;
+    }
+  };
+  const result = visit(data, '');
+  if (errors.length > 0) throw new ConfigErrors(errors);
+  return result;
+}
+
+function fillIn(text: string, { environment, readFile }: Sources): string {
+  return text.replace(PLACEHOLDER, (written, file?: string, name?: string, kind?: string, rest?: string) => {
+    if (written === '$${') return '${';
+    const value = file === undefined ? environment[name!] : readFile(file).replace(/\r?\n$/, '');
+    // An empty variable is none where something is said of that.
+    if (value !== undefined && (value !== '' || kind === undefined)) {
+      rememberSecret(value);
+      return value;
+    }
+    if (kind === '-') return rest!;
+    throw new Error(kind === '?' && rest ? `${name}: ${rest}` : `the environment variable ${name} is not set`);
+  });
+}
+
+function converted(text: string, type: string): Data {
+  if (type === 'bool') {
+    if (/^(?:1|t|true)$/i.test(text)) return true;
+    if (/^(?:0|f|false)$/i.test(text)) return false;
+    throw new Error('it cannot be read as a boolean');
+  }
+  if (!/^-?\d+$/.test(text)) throw new Error('it cannot be read as an integer');
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : JSON.rawJSON(text);
+}

@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import type { ConfigError } from '#contract';
+import { ConfigErrors } from '../../contract/internal.ts';
+import { compileSchema } from '../schema/validate.ts';
+import { parseDocument } from '../syntax/load.ts';
+import { PositionedError } from '../syntax/position.ts';
+import { type SourceFiles, settingsError } from './source-files.ts';
+
+/** What a configuration is made of, and how. */
+export interface FlexibleOptions {
+  /** The file that says so; null where the environment does. */
+  readonly file: string | null;
+  /** Directories and files of settings. */
+  readonly settings: readonly string[];
+  readonly allowOverwrite: boolean;
+  readonly suffixes: readonly string[];
+  readonly directoryPrefix: string;
+  readonly partials: readonly string[];
+  readonly templates: readonly string[];
+  readonly missingKey: 'invalid' | 'zero' | 'error';
+  /** Null: there is no such variable. */
+  readonly metaKey: string | null;
+  /** Where the result is written, for people to read; null for nowhere. */
+  readonly out: string | null;
+  readonly debug: boolean;
+  /** Null: files are not included. */
+  readonly refKey: string | null;
+  readonly keysNaming: 'strict' | 'freeform' | null;
+  /** Directories are looked into as deep as they are. */
+  readonly isRecursive: boolean;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const SUFFIXES = '.yaml .yml .json .toml .tml .ini .dotenv .env .properties .prop .props'.split(' ');
+
+const EXTENDED = 'flexible_config.json';
+
+const paths = { type: 'array', items: { type: 'string' }, description: 'Directories or files.', default: [] } as const;
+
+const schema = {
+  type: 'object',
+  properties: {
+    settings: {
+      type: 'object',
+      description: 'The variables.',
+      default: {},
+      properties: {
+        paths,
+        allow_overwrite: { type: 'boolean', description: 'Later settings replace earlier ones.', default: false },
+        allowed_suffixes: { type: 'array', items: { type: 'string' }, description: 'Of files.', default: SUFFIXES },
+        dir_field_prefix: { type: 'string', description: 'Before the names of directories.', default: '' },
+      },
+    },
+    partials: { type: 'object', description: 'Texts.', default: {}, properties: { paths } },
+    templates: {
+      type: 'object',
+      description: 'Templates.',
+      default: {},
+      properties: {
+        paths,
+        undefined_vars: {
+          type: 'string',
+          enum: ['error', 'zero', 'invalid'],
+          description: 'What a missing variable is.',
+          default: 'error',
+        },
+      },
+    },
+    meta_key: { type: 'string', description: 'Variable with the files.', default: 'meta' },
+    out: { type: 'string', description: 'Where the result is written.', default: '' },
+    debug: { type: 'boolean', description: 'Print the variables.', default: false },
+    ref_key: { type: 'string', description: 'Key that includes a file.', default: '$ref' },
+    keys_naming_rules: { type: 'string', enum: ['strict', 'freeform'], description: 'Names of keys.' },
+  },
+} as const;
+
+/**
+ * How the configuration of this working directory and environment is made; null where the file is taken as it is.
+ * `flexible_config.json`, or the file of FC_CONFIG, goes before FC_ENABLE.
+ * @throws ConfigErrors for options that are wrong.
+ */
+export function readOptions(environment: Environment, files: SourceFiles): FlexibleOptions | null {
+  const given = environment['FC_CONFIG'];
+  const file = given || EXTENDED;
+  if (!given && !existsSync(file)) return environment['FC_ENABLE'] ? simple(environment) : null;
+  let text: string;
+  try {
+    text = files.text(file);
+  } catch (error) {
+    throw new ConfigErrors([settingsError(file, (error as Error).message, error)]);
+  }
+  return extended(file, text, environment);
+}
+
+function simple(environment: Environment): FlexibleOptions {
+  const one = (name: string): string[] => (environment[name] ? [environment[name]] : []);
+  return {
+    file: null,
+    settings: one('FC_SETTINGS'),
+    allowOverwrite: false,
+    suffixes: ['.json'],
+    directoryPrefix: '',
+    partials: one('FC_PARTIALS'),
+    templates: one('FC_TEMPLATES'),
+    missingKey: 'zero',
+    metaKey: null,
+    out: environment['FC_OUT'] || null,
+    debug: false,
+    refKey: null,
+    keysNaming: null,
+    isRecursive: false,
+  };
+}
+
+function extended(file: string, text: string, environment: Environment): FlexibleOptions {
+  const document = parseDocument(text, file);
+  const { value, errors } = compileSchema(schema)(document.data, '');
+  if (errors.length > 0) {
+    throw new ConfigErrors(errors.map((error) => positioned(error, file, document.locate(error.pointer, 'value'))));
+  }
+  const options = value as Options;
+  return {
+    file,
+    settings: options.settings.paths,
+    allowOverwrite: options.settings.allow_overwrite,
+    suffixes: options.settings.allowed_suffixes.map((suffix) => suffix.toLowerCase()),
+    directoryPrefix: options.settings.dir_field_prefix,
+    partials: options.partials.paths,
+    templates: options.templates.paths,
+    missingKey: options.templates.undefined_vars,
+    metaKey: options.meta_key || null,
+    out: options.out || environment['FC_OUT'] || null,
+    debug: options.debug || environment['FC_DEBUG'] === 'true',
+    refKey: options.ref_key || null,
+    keysNaming: options.keys_naming_rules ?? null,
+    isRecursive: true,
+  };
+}
+
+interface Options {
+  readonly settings: {
+    readonly paths: string[];
+    readonly allow_overwrite: boolean;
+    readonly allowed_suffixes: string[];
+    readonly dir_field_prefix: string;
+  };
+  readonly partials: { readonly paths: string[] };
+  readonly templates: { readonly paths: string[]; readonly undefined_vars: 'error' | 'zero' | 'invalid' };
+  readonly meta_key: string;
+  readonly out: string;
+  readonly debug: boolean;
+  readonly ref_key: string;
+  readonly keys_naming_rules?: 'strict' | 'freeform';
+}
+
+function positioned(error: ConfigError, file: string, position: PositionedError['position']): ConfigError {
+  const { code, pointer, message, hint } = error;
+  return new PositionedError(code, pointer, `${message}${pointer && ` (${pointer})`}`, { file, position, hint });
+}

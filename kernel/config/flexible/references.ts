@@ -1,0 +1,62 @@
+import { ConfigError, type Data, type DataObject, isObject, setKey } from '#contract';
+import { ConfigErrors } from '../../contract/internal.ts';
+import { joinPointer } from '../../values/pointer.ts';
+import { mergeObjects } from './merge-objects.ts';
+
+/** Reads the data of a file that is included. */
+type ReadFile = (path: string) => Data;
+
+/** Files inside each other. */
+const MAX_DEPTH = 50;
+
+/**
+ * Replaces every object that names a file under `key` by what that file holds; other keys of it lie over that. What begins
+ * with `#` or is an address names no file.
+ * @param read for the file of a path; what it holds is looked at in turn.
+ * @throws ConfigErrors with the place of each that cannot be read, and for files that include each other.
+ */
+export function includeFiles(data: Data, key: string, read: ReadFile): { readonly data: Data; readonly count: number } {
+  const errors: ConfigError[] = [];
+  let count = 0;
+  const visit = (value: Data, pointer: string, chain: readonly string[]): Data => {
+    if (Array.isArray(value)) return value.map((item, index) => visit(item, outer(pointer, index, chain), chain));
+    if (!isObject(value)) return value;
+    const path = Object.hasOwn(value, key) ? value[key] : undefined;
+    const result: DataObject = {};
+    for (const name of Object.keys(value)) {
+      if (name === key && isFile(path)) continue;
+      setKey(result, name, visit(value[name]!, outer(pointer, name, chain), chain));
+    }
+    if (!isFile(path)) return result;
+    count++;
+    return included(path, result, pointer, chain);
+  };
+  const included = (path: string, beside: DataObject, pointer: string, chain: readonly string[]): Data => {
+    const way = [...chain, path];
+    try {
+      if (chain.includes(path)) throw new Error(`files include each other: ${way.join(' > ')}`);
+      if (way.length > MAX_DEPTH) throw new Error(`files include each other more than ${MAX_DEPTH} deep`);
+      const content = visit(read(path), pointer, way);
+      if (Object.keys(beside).length === 0) return content;
+      if (!isObject(content)) throw new Error(`${path} holds no object: nothing can stand beside "${key}"`);
+      return mergeObjects(content, beside);
+    } catch (error) {
+      if (error instanceof ConfigErrors) throw error;
+      const at = chain.length === 0 ? joinPointer(pointer, key) : pointer;
+      errors.push(new ConfigError('TEMPLATE_REFERENCE', at, (error as Error).message, { cause: error }));
+      return null;
+    }
+  };
+  const result = visit(data, '', []);
+  if (errors.length > 0) throw new ConfigErrors(errors);
+  return { data: result, count };
+}
+
+/** Inside of a file that is included, what includes it is the place. */
+function outer(pointer: string, step: string | number, chain: readonly string[]): string {
+  return chain.length === 0 ? joinPointer(pointer, step) : pointer;
+}
+
+function isFile(value: Data | undefined): value is string {
+  return typeof value === 'string' && value !== '' && !value.startsWith('#') && !value.includes('://');
+}

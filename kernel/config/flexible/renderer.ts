@@ -1,0 +1,68 @@
+import { TemplateError } from '../../contract/internal.ts';
+import type { Functions } from '../../templates/function.ts';
+import { compileTemplate, type Mark, type TemplateLimits } from '../../templates/index.ts';
+import { type Dict, setValue, type Value } from '../../templates/value.ts';
+import { PositionedError } from '../syntax/position.ts';
+import { UnreadableError } from '../syntax/unreadable.ts';
+import { environmentFunctions } from './environment-functions.ts';
+import type { FlexibleOptions } from './options.ts';
+import { readTree } from './settings-tree.ts';
+import type { SourceFiles } from './source-files.ts';
+import { createSourceMap, type ToTemplate } from './source-map.ts';
+import { includeFunction, type NamedTemplates, readTemplates } from './template-files.ts';
+
+/** What a template made. */
+export interface Rendered {
+  readonly template: string;
+  readonly text: string;
+  readonly toTemplate: ToTemplate;
+}
+
+/** What one rendering of a configuration may take. */
+const LIMITS: TemplateLimits = { steps: 100_000_000, milliseconds: 30_000, characters: 512 * 1024 * 1024 };
+
+/** Renders the files of one configuration. */
+export class Renderer {
+  readonly #options: FlexibleOptions;
+  readonly #named: NamedTemplates;
+  readonly #functions: Functions;
+  /** The variables. */
+  readonly tree: Dict;
+
+  /** @throws ConfigErrors with everything that cannot be read. */
+  constructor(options: FlexibleOptions, environment: Readonly<Record<string, string | undefined>>, files: SourceFiles) {
+    this.#options = options;
+    this.tree = readTree(options, files);
+    this.#named = readTemplates(options, files);
+    this.#functions = { ...environmentFunctions(environment), include: includeFunction(options, files) };
+    if (options.metaKey !== null) setValue(this.tree, options.metaKey, { files: [...files.read] } as Value);
+  }
+
+  /** @param path of the template. @throws UnreadableError with the place in the template, or in one that it calls. */
+  render(path: string, template: string): Rendered {
+    const marks: Mark[] = [];
+    try {
+      const text = compileTemplate(template, {
+        name: path,
+        templates: this.#named.texts,
+        functions: this.#functions,
+        limits: LIMITS,
+        numbers: 'go',
+        missingKey: this.#options.missingKey,
+      }).render(this.tree, marks);
+      return { template, text, toTemplate: createSourceMap(template, text, marks) };
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      throw this.#placed(error, template);
+    }
+  }
+
+  #placed({ code, reason, position, calls }: TemplateError, template: string): UnreadableError {
+    const pathOf = (name: string): string => this.#named.paths.get(name) ?? name;
+    const chain = calls.map((call) => `, called at ${pathOf(call.template)}:${call.line}:${call.column}`).join('');
+    const { line, column } = position;
+    const range = { line, column, endLine: line, endColumn: column + 1 };
+    const file = pathOf(position.template);
+    return new UnreadableError(template, [new PositionedError(code, '', reason + chain, { file, position: range })]);
+  }
+}

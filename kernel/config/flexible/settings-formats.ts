@@ -1,0 +1,79 @@
+import { basename, extname } from 'node:path';
+import { type Data, type DataObject, isObject, setKey } from '#contract';
+import { ConfigErrors } from '../../contract/internal.ts';
+import type { Value } from '../../templates/value.ts';
+import { parseText } from '../syntax/load.ts';
+
+/** How a file of settings is read, by its suffix. */
+type Reader = (text: string, path: string) => Value;
+
+const json: Reader = (text, path) => parseText(text, path) as Value;
+/** Formats with integers of their own. */
+const typed: Reader = (text, path) => withIntegers(parseText(text, path) as Data);
+
+const readers: Readonly<Record<string, Reader>> = {
+  '.json': json,
+  '.yaml': typed,
+  '.yml': typed,
+  '.toml': typed,
+  '.tml': (text, path) => typed(text, path.replace(/\.tml$/i, '.toml')),
+  '.ini': (text) => readPairs(text, true),
+  '.env': (text) => readPairs(text, false),
+  '.dotenv': (text) => readPairs(text, false),
+  '.properties': (text) => readPairs(text, false),
+  '.prop': (text) => readPairs(text, false),
+  '.props': (text) => readPairs(text, false),
+};
+
+/** The suffix that a file is read by: of `.env`, that is all of its name. */
+export function suffixOf(path: string): string {
+  return (extname(path) || basename(path)).toLowerCase();
+}
+
+/** What a file of settings holds. @throws Error with the reason, and the place, for what cannot be read. */
+export function readSettings(text: string, path: string): Value {
+  const reader = readers[suffixOf(path)] ?? json;
+  try {
+    return reader(text, path);
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) throw error;
+    throw new Error(error.errors.map(({ message }) => message.replace(`${path}:`, '')).join('; '), { cause: error });
+  }
+}
+
+function withIntegers(value: Data): Value {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(withIntegers);
+  if (!isObject(value)) return value;
+  const result: Record<string, Value> = {};
+  for (const [key, inner] of Object.entries(value)) setKey(result as DataObject, key, withIntegers(inner) as Data);
+  return result;
+}
+
+/** `name=value` or `name: value` on each line, texts all of them. @param hasSections of the form `[name]`. */
+function readPairs(text: string, hasSections: boolean): Value {
+  const result: DataObject = {};
+  let target = result;
+  text.split(/\r?\n/).forEach((written, index) => {
+    const line = written.trim();
+    if (line === '' || /^[#;!]/.test(line)) return;
+    const section = hasSections ? /^\[(.+)\]$/.exec(line)?.[1] : undefined;
+    if (section !== undefined) {
+      target = {};
+      setKey(result, section, target);
+      return;
+    }
+    const [, name, value] = /^(?:export\s+)?([^=:\s]+)\s*[=:]\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined) throw new Error(`line ${index + 1}: a name and a value must stand here, as in name=value`);
+    if (Object.hasOwn(target, name)) throw new Error(`line ${index + 1}: duplicate key '${name}'`);
+    setKey(target, name, unquoted(value!));
+  });
+  return result as Value;
+}
+
+/** A comment behind a value needs white space before it. */
+function unquoted(value: string): string {
+  const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:[#;].*)?$/.exec(value) ?? [];
+  if (double !== undefined) return double.replace(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign));
+  return single ?? value.replace(/\s+[#;].*$/, '');
+}

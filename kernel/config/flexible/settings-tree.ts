@@ -1,0 +1,114 @@
+import { basename, join } from 'node:path';
+import { ConfigErrors } from '../../contract/internal.ts';
+import { type Dict, isMap, setValue, type Value, valueAt } from '../../templates/value.ts';
+import type { FlexibleOptions } from './options.ts';
+import { readSettings, suffixOf } from './settings-formats.ts';
+import { type SourceFiles, settingsError } from './source-files.ts';
+
+/** The variables of a template, from the files of its settings. @throws ConfigErrors with every file that is wrong. */
+export function readTree(options: FlexibleOptions, files: SourceFiles): Dict {
+  return new Tree(options, files).read();
+}
+
+class Tree {
+  readonly #options: FlexibleOptions;
+  readonly #files: SourceFiles;
+  readonly #errors: ConfigErrors['errors'][number][] = [];
+  readonly #root: Dict = {};
+  /** The file that each value comes from, by its keys. */
+  readonly #origins = new Map<string, string>();
+
+  constructor(options: FlexibleOptions, files: SourceFiles) {
+    this.#options = options;
+    this.#files = files;
+  }
+
+  read(): Dict {
+    for (const path of this.#options.settings) {
+      if (this.#files.isDirectory(path)) this.#readDirectory(path, []);
+      else if (this.#options.isRecursive) this.#readFile(path, []);
+      else this.#try(path, () => void this.#files.list(path));
+    }
+    if (this.#errors.length > 0) throw new ConfigErrors(this.#errors);
+    return this.#root;
+  }
+
+  #readDirectory(path: string, keys: readonly string[]): void {
+    this.#try(path, () => {
+      for (const { name } of this.#files.list(path)) {
+        const inner = join(path, name);
+        if (this.#files.isDirectory(inner)) {
+          if (this.#options.isRecursive) this.#readDirectory(inner, [...keys, this.#options.directoryPrefix + name]);
+        } else if (this.#isAllowed(name)) {
+          const suffix = suffixOf(name);
+          const key = name.slice(0, name.length - suffix.length);
+          this.#readFile(inner, key === '' ? keys : [...keys, key]);
+        }
+      }
+    });
+  }
+
+  #isAllowed(name: string): boolean {
+    return this.#options.suffixes.some((suffix) => suffix === suffixOf(name) || suffix === name.toLowerCase());
+  }
+
+  #readFile(path: string, keys: readonly string[]): void {
+    this.#try(path, () => {
+      const wrong = keys.find((key) => this.#options.keysNaming === 'strict' && !/^\w+$/.test(key));
+      if (wrong !== undefined) throw new Error(`${wrong} is not alphanumeric, as keys_naming_rules asks for`);
+      const value = readSettings(this.#files.text(path), path);
+      if (!isMap(value) && (keys.length === 0 || !this.#options.isRecursive)) throw new Error('it must hold an object');
+      if (keys.length > 0) this.#put(this.#root, keys, value, path, '');
+      else
+        for (const key of Object.keys(value as Dict))
+          this.#put(this.#root, [key], valueAt(value as Dict, key), path, '');
+    });
+  }
+
+  #put(target: Dict, [key = '', ...rest]: readonly string[], value: Value, path: string, above: string): void {
+    const place = `${above}.${key}`;
+    const present = valueAt(target, key);
+    if (rest.length > 0) {
+      if (!isMap(present)) setValue(target, key, {});
+      return this.#put(valueAt(target, key) as Dict, rest, value, path, place);
+    }
+    const origin = this.#originOf(place);
+    if (origin !== undefined && !this.#options.allowOverwrite) {
+      throw new Error(`${place} is set by ${origin} already: "allow_overwrite" lets the later one win`);
+    }
+    setValue(target, key, isMap(present) && isMap(value) ? merged(present, value) : value);
+    this.#origins.set(place, path);
+  }
+
+  /** A file may have set the value, what it stands in, or something inside of it. */
+  #originOf(place: string): string | undefined {
+    for (const [other, path] of this.#origins) {
+      if (other === place || place.startsWith(`${other}.`)) return path;
+    }
+    return undefined;
+  }
+
+  #try(path: string, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.#errors.push(settingsError(path, (error as Error).message, error));
+    }
+  }
+}
+
+/** Later values over earlier ones, key by key. */
+function merged(present: Dict, later: Dict): Dict {
+  const result: Dict = {};
+  for (const key of Object.keys(present)) setValue(result, key, valueAt(present, key));
+  for (const key of Object.keys(later)) {
+    const [one, other] = [valueAt(result, key), valueAt(later, key)];
+    setValue(result, key, isMap(one) && isMap(other) ? merged(one, other) : other);
+  }
+  return result;
+}
+
+/** The name that a file of templates or partials has without its directory. */
+export function nameOf(path: string): string {
+  return basename(path);
+}

@@ -1,0 +1,427 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import {
+  maskSecrets,
+  PositionedError,
+  readDocument,
+  toIssues,
+  UnreadableError,
+} from '../../../../kernel/config/index.ts';
+import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
+
+const home = process.cwd();
+const started = { ...process.env };
+let folder: string;
+
+function write(name: string, content: unknown): string {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return name;
+}
+
+/** The data that a file comes to. */
+async function dataOf(file: string): Promise<unknown> {
+  return (await readDocument(file)).data;
+}
+
+/** Every mistake of a file, as `file:line:column: message`. */
+async function mistakes(file: string): Promise<string[]> {
+  try {
+    await readDocument(file);
+  } catch (error) {
+    if (error instanceof ConfigErrors) return error.errors.map(({ message }) => message);
+    throw error;
+  }
+  return [];
+}
+
+describe('flexible configuration', () => {
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-flexible-'));
+    process.chdir(folder);
+  });
+
+  afterEach(() => {
+    process.chdir(home);
+    for (const name of Object.keys(process.env)) if (!(name in started)) delete process.env[name];
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('the simple engine of flexible configuration', () => {
+    beforeEach(() => {
+      process.env.FC_ENABLE = '1';
+    });
+
+    it('renders a template', async () => {
+      deepEqual(await dataOf(write('a.tmpl', '{"version": {{add 2 1}}}')), { version: 3 });
+    });
+
+    it('takes any value of FC_ENABLE, and leaves files as they are without one', async () => {
+      process.env.FC_ENABLE = '0';
+      deepEqual(await dataOf(write('a.json', '{"version": {{add 2 1}}}')), { version: 3 });
+      process.env.FC_ENABLE = '';
+      match((await mistakes('a.json'))[0]!, /templates are not rendered/);
+    });
+
+    it('has each file of settings as a variable', async () => {
+      process.env.FC_SETTINGS = 'settings';
+      write('settings/urls.json', '{"a":"http://x"}');
+      write('settings/deep/ignored.json', '{"a":1}');
+      write('settings/ignored.yaml', 'a: 1');
+      const file = write('a.json', '{"a":"{{ .urls.a }}","m":{{ marshal .urls }},"n":"{{ .ignored }}"}');
+      deepEqual(await dataOf(file), { a: 'http://x', m: { a: 'http://x' }, n: '<no value>' });
+    });
+
+    it('makes a list with commas between its items', async () => {
+      const file = write('a.json', '{"e":[{{range $i, $v := list "a" "b"}}{{if $i}},{{end}}"{{$v}}"{{end}}]}');
+      deepEqual(await dataOf(file), { e: ['a', 'b'] });
+    });
+
+    it('includes partials as they are, those in folders too', async () => {
+      process.env.FC_PARTIALS = 'partials';
+      write('partials/deep/p.txt', '{{ not rendered }}"');
+      deepEqual(await dataOf(write('a.json', '{"a":"{{ include "deep/p.txt" }}}')), { a: '{{ not rendered }}' });
+    });
+
+    it('refuses a partial that is not there, with file and line', async () => {
+      process.env.FC_PARTIALS = 'partials';
+      mkdirSync(join(folder, 'partials'));
+      deepEqual(await mistakes(write('a.json', '{\n  "a": {{ include "none.json" }}\n}')), [
+        'a.json:2:11: cannot include partials/none.json: no such file',
+      ]);
+    });
+
+    it('calls templates by their names', async () => {
+      process.env.FC_TEMPLATES = 'templates';
+      write('templates/item.tmpl', '{"v": {{ . }}}');
+      deepEqual(await dataOf(write('a.json', '{"i": {{ template "item.tmpl" 5 }}}')), { i: { v: 5 } });
+    });
+
+    it('refuses what is below a missing key, and a template that there is not', async () => {
+      deepEqual(await mistakes(write('a.json', '{"a": "{{ .a.b }}"}')), [
+        'a.json:1:11: cannot read the field "b" of nothing',
+      ]);
+      deepEqual(await mistakes(write('a.json', '{\n{{ template "none" }}}')), [
+        'a.json:2:1: there is no template "none"',
+      ]);
+    });
+
+    it('places a mistake of a template that is called in that template, with the way there', async () => {
+      process.env.FC_TEMPLATES = 'templates';
+      write('templates/t.tmpl', '\n{{ fail "no" }}');
+      deepEqual(await mistakes(write('a.json', '{}{{ template "t.tmpl" }}')), [
+        'templates/t.tmpl:2:4: no, called at a.json:1:3',
+      ]);
+    });
+
+    it('places mistakes of the result at the line of the template', async () => {
+      const file = write('a.json', '{\n{{ range until 9 }}\n\n{{ end }}\n"a": 1,\n"b" 2\n}');
+      match((await mistakes(file))[0]!, /^a\.json:6:/);
+      const document = await readDocument(
+        write('b.json', '{{/* one */}}\n{{ "\\n\\n" }}{\n "a": 1,\n "b": {{ quote "x" }} }'),
+      );
+      const places = ['/a', '/b'].map((pointer) => document.locate(pointer, 'value'));
+      deepEqual(places, [
+        { line: 3, column: 7, endLine: 3, endColumn: 8 },
+        { line: 4, column: 7, endLine: 4, endColumn: 22 },
+      ]);
+      equal(document.written.startsWith('{{/* one */}}'), true);
+    });
+
+    it('tells of every file of settings that is wrong', async () => {
+      process.env.FC_SETTINGS = 'settings';
+      write('settings/a.json', '{"a":');
+      write('settings/b.json', '[1]');
+      write('settings/c.json', '{"a":1,"a":2}');
+      const errors = await mistakes(write('a.json', '{}'));
+      equal(errors.length, 3);
+      match(errors[0]!, /^loading flexible-config settings: - settings\/a\.json: /);
+      equal(errors[1], 'loading flexible-config settings: - settings/b.json: it must hold an object');
+      match(errors[2]!, /settings\/c\.json: .*duplicate key 'a'/);
+    });
+
+    it('refuses directories that are not there', async () => {
+      process.env.FC_SETTINGS = 'none';
+      deepEqual(await mistakes(write('a.json', '{}')), ['loading flexible-config settings: - none: no such file']);
+    });
+
+    it('writes the result for its owner alone, also one that cannot be read', async () => {
+      process.env.FC_OUT = 'out.json';
+      await dataOf(write('a.json', '{"a": {{ add 1 1 }}}'));
+      equal(readFileSync('out.json', 'utf8'), '{"a": 2}');
+      equal(statSync('out.json').mode & 0o777, 0o600);
+      await rejects(readDocument(write('a.json', '{"a": {{ add 1 1 }}')), UnreadableError);
+      equal(readFileSync('out.json', 'utf8'), '{"a": 2');
+      process.env.FC_OUT = 'none/out.json';
+      match((await mistakes(write('a.json', '{}')))[0]!, /cannot write none\/out\.json/);
+    });
+
+    it('reads the environment, and masks what it has read', async () => {
+      process.env.TEST_KEY_OF_FLEXIBLE = 'very-long-value';
+      const file = write(
+        'a.json',
+        '{"k":"{{ env "TEST_KEY_OF_FLEXIBLE" }}","n":"{{ env "NOPE_OF_FLEXIBLE" }}","x":"{{ expandenv "is ${TEST_KEY_OF_FLEXIBLE}" }}"}',
+      );
+      const data = await dataOf(file);
+      deepEqual(data, { k: 'very-long-value', n: '', x: 'is very-long-value' });
+      deepEqual(maskSecrets(data as never, ''), { k: '***', n: '', x: '***' });
+    });
+
+    it('tells of everything that it reads, directories and missing files too', async () => {
+      Object.assign(process.env, { FC_SETTINGS: 'settings', FC_PARTIALS: 'partials', FC_TEMPLATES: 'templates' });
+      write('settings/s.json', '{}');
+      write('partials/p.txt', '1');
+      write('templates/t.tmpl', '2');
+      const reads = new Map<string, unknown>();
+      await readDocument(write('a.json', '{"a": {{ include "p.txt" }}}'), (path, content) => reads.set(path, content));
+      deepEqual([...reads.keys()].sort(), [
+        'a.json',
+        'partials',
+        'partials/p.txt',
+        'settings',
+        'settings/s.json',
+        'templates',
+        'templates/t.tmpl',
+      ]);
+      deepEqual(reads.get('settings'), ['s.json']);
+      await rejects(readDocument(write('a.json', '{{ include "gone" }}'), (path, content) => reads.set(path, content)));
+      equal(reads.get('partials/gone'), null);
+    });
+
+    it('reads YAML and TOML as it reads JSON', async () => {
+      deepEqual(await dataOf(write('a.yaml', 'version: {{ add 1 2 }}')), { version: 3 });
+      deepEqual(await dataOf(write('a.toml', 'version = {{ add 1 2 }}')), { version: 3 });
+    });
+
+    it('ends a template that never ends', async function () {
+      this.timeout(60_000);
+      match(
+        (await mistakes(write('a.json', '{{define "a"}}{{template "a"}}{{end}}{{template "a"}}')))[0]!,
+        /more than 500 deep/,
+      );
+    });
+  });
+
+  describe('the extended engine of flexible configuration', () => {
+    const options = (content: object) => write('flexible_config.json', content);
+
+    it('makes keys of directories and files, and merges a file that is listed at the root', async () => {
+      options({ settings: { paths: ['settings', 'root.yaml'], dir_field_prefix: '' } });
+      write('settings/endpoints/A-team/e1.json', { path: '/e1' });
+      write('settings/.env', 'TOKEN=abc\nQUOTED="a b" # comment\n');
+      write('settings/more/x.properties', 'a.b: c\n! comment\n');
+      write('root.yaml', 'port: 8080\nlarge: 1000000\n');
+      const file = write(
+        'a.json',
+        '{"p":"{{ (index .endpoints "A-team").e1.path }}","port":{{ .port }},"large":{{ .large }},"t":"{{ .TOKEN }}{{ .QUOTED }}","x":"{{ index .more.x "a.b" }}"}',
+      );
+      deepEqual(await dataOf(file), { p: '/e1', port: 8080, large: 1_000_000, t: 'abca b', x: 'c' });
+    });
+
+    it('puts the prefix before the names of directories', async () => {
+      options({ settings: { paths: ['settings'], dir_field_prefix: 'dir_' } });
+      write('settings/a/b.json', { c: 1 });
+      deepEqual(await dataOf(write('a.json', '{"a":{{ .dir_a.b.c }}}')), { a: 1 });
+    });
+
+    it('refuses settings that are set twice, and lets the later ones win key by key where that is allowed', async () => {
+      write('one/infra.json', { hosts: ['a'], port: 1 });
+      write('two/infra.json', { hosts: ['b'] });
+      const file = write('a.json', '{{ marshal .infra }}');
+      options({ settings: { paths: ['one', 'two'] } });
+      deepEqual(await mistakes(file), [
+        'loading flexible-config settings: - two/infra.json: .infra is set by one/infra.json already: "allow_overwrite" lets the later one win',
+      ]);
+      options({ settings: { paths: ['one', 'two'], allow_overwrite: true } });
+      deepEqual(await dataOf(file), { hosts: ['b'], port: 1 });
+    });
+
+    it('reads files of the allowed suffixes alone', async () => {
+      options({ settings: { paths: ['s'], allowed_suffixes: ['.json'] }, templates: { undefined_vars: 'zero' } });
+      write('s/a.json', { v: 1 });
+      write('s/b.yaml', 'v: 2');
+      deepEqual(await dataOf(write('a.json', '{"a":{{ .a.v }},"b":"{{ .b }}"}')), { a: 1, b: '<no value>' });
+    });
+
+    it('takes an undefined variable as it is told', async () => {
+      const file = write('a.json', '{"a":"{{ .a.b }}"}');
+      options({});
+      deepEqual(await mistakes(file), ['a.json:1:10: there is no "a"']);
+      options({ templates: { undefined_vars: 'zero' } });
+      deepEqual(await mistakes(file), ['a.json:1:10: cannot read the field "b" of nothing']);
+      options({ templates: { undefined_vars: 'invalid' } });
+      deepEqual(await dataOf(file), { a: '<no value>' });
+    });
+
+    it('refuses options that there are not, with their place', async () => {
+      options({ settings: { path: ['a'] } });
+      match((await mistakes(write('a.json', '{}')))[0]!, /^flexible_config\.json:1:\d+: .*path/);
+    });
+
+    it('refuses a file of FC_CONFIG that is not there', async () => {
+      process.env.FC_CONFIG = 'none.json';
+      deepEqual(await mistakes(write('a.json', '{}')), ['loading flexible-config settings: - none.json: no such file']);
+    });
+
+    it('finds partials and templates in folders', async () => {
+      options({ partials: { paths: ['p'] }, templates: { paths: ['t'] } });
+      write('p/deep/a.txt', '1');
+      write('t/deep/b.tmpl', '{{ . }}');
+      deepEqual(
+        await dataOf(
+          write(
+            'a.json',
+            '[{{ include "deep/a.txt" }}]'.replace(/^\[|\]$/g, '').replace(/^/, '{"a":') +
+              ',"b":{{ template "b.tmpl" 2 }}}',
+          ),
+        ),
+        { a: 1, b: 2 },
+      );
+    });
+
+    it('has the tree of its files as a variable', async () => {
+      options({ settings: { paths: ['s.json'] }, meta_key: 'made' });
+      write('s.json', { a: 1 });
+      deepEqual(await dataOf(write('a.json', '{"f":{{ marshal .made.files }}}')), {
+        f: ['flexible_config.json', 's.json'],
+      });
+    });
+
+    it('refuses names of keys that the rules do not allow', async () => {
+      options({ settings: { paths: ['s'] }, keys_naming_rules: 'strict' });
+      write('s/a-b.json', { a: 1 });
+      match((await mistakes(write('a.json', '{}')))[0]!, /a-b is not alphanumeric/);
+    });
+
+    it('replaces an object that names a file by what the file holds, siblings over it', async () => {
+      options({ settings: { paths: ['s.json'] } });
+      write('s.json', { v: 7 });
+      write('service/x.json', '{"a":{{ .v }},"b":{"$ref":"service/y.yaml"}}');
+      write('service/y.yaml', 'deep: true\n');
+      const file = write(
+        'a.json',
+        '{"extra":{"$ref":"service/x.json","a":8},"schema":{"$ref":"#/definitions/y"},"web":{"$ref":"http://x/y"}}',
+      );
+      deepEqual(await dataOf(file), {
+        extra: { a: 8, b: { deep: true } },
+        schema: { $ref: '#/definitions/y' },
+        web: { $ref: 'http://x/y' },
+      });
+      const document = await readDocument(file);
+      deepEqual(JSON.parse(document.text), document.data);
+      equal(document.locate('/extra/b/deep', 'value')?.line, 1);
+    });
+
+    it('includes by another key where that is asked for', async () => {
+      options({ ref_key: '@file' });
+      write('x.json', '{"a":1}');
+      deepEqual(await dataOf(write('a.json', '{"a":{"@file":"x.json"},"b":{"$ref":"x.json"}}')), {
+        a: { a: 1 },
+        b: { $ref: 'x.json' },
+      });
+    });
+
+    it('refuses files that include each other, and those that are not there, at their places', async () => {
+      options({});
+      write('x.json', '{"a":{"$ref":"y.json"}}');
+      write('y.json', '{"a":{"$ref":"x.json"}}');
+      deepEqual(await mistakes(write('a.json', '{\n"a":{"$ref":"x.json"},\n"b":{"$ref":"none.json"}}')), [
+        'a.json:2:5: files include each other: x.json > y.json > x.json',
+        'a.json:3:13: no such file',
+      ]);
+    });
+
+    it('places a mistake of an included file in that file', async () => {
+      options({});
+      write('x.json', '{\n"a": }');
+      match((await mistakes(write('a.json', '{"a":{"$ref":"x.json"}}')))[0]!, /^x\.json:2:6: /);
+    });
+
+    it('is safe with keys named like parts of the prototype', async () => {
+      options({ settings: { paths: ['s'] } });
+      write('s/__proto__.json', '{"polluted":true}');
+      write('s/a.json', '{"__proto__":{"polluted":true}}');
+      write('x.json', '{"__proto__":{"polluted":true}}');
+      const data = (await dataOf(write('a.json', '{"a":{"$ref":"x.json","b":1}}'))) as Record<string, unknown>;
+      equal(({} as Record<string, unknown>).polluted, undefined);
+      equal((data.a as Record<string, unknown>).polluted, undefined);
+    });
+  });
+
+  describe('interpolation from the environment', () => {
+    beforeEach(() => {
+      Object.assign(process.env, {
+        GATEWAY_ENV_INTERPOLATION: '1',
+        TEST_HOST_OF_FLEXIBLE: 'http://x',
+        TEST_NUMBER_OF_FLEXIBLE: '9007199254740993',
+      });
+    });
+
+    it('fills in values, and never keys', async () => {
+      write('secret', 'top-secret\n');
+      const file = write(
+        'a.json',
+        JSON.stringify({
+          '${TEST_HOST_OF_FLEXIBLE}': '${TEST_HOST_OF_FLEXIBLE}/a',
+          d: '${NONE_OF_FLEXIBLE:-default}',
+          l: '$${TEST_HOST_OF_FLEXIBLE}',
+          n: '${TEST_NUMBER_OF_FLEXIBLE}!int',
+          p: '${NONE_OF_FLEXIBLE:-8080}!int',
+          b: '${NONE_OF_FLEXIBLE:-true}!bool',
+          f: '${file:secret}',
+          o: '$1 ${1} $X',
+        }),
+      );
+      const data = (await dataOf(file)) as Record<string, unknown>;
+      deepEqual(JSON.parse(JSON.stringify({ ...data, n: String((data.n as { rawJSON: string }).rawJSON) })), {
+        '${TEST_HOST_OF_FLEXIBLE}': 'http://x/a',
+        d: 'default',
+        l: '${TEST_HOST_OF_FLEXIBLE}',
+        n: '9007199254740993',
+        p: 8080,
+        b: true,
+        f: 'top-secret',
+        o: '$1 ${1} $X',
+      });
+    });
+
+    it('tells of every variable that is not set or does not fit, with its place', async () => {
+      const file = write(
+        'a.json',
+        '{\n"a":"${NONE_OF_FLEXIBLE}",\n"b":"${NONE_OF_FLEXIBLE:?give it}",\n"c":"${TEST_HOST_OF_FLEXIBLE}!int",\n"d":"${file:none}"}',
+      );
+      deepEqual(await mistakes(file), [
+        'a.json:2:5: the environment variable NONE_OF_FLEXIBLE is not set',
+        'a.json:3:5: NONE_OF_FLEXIBLE: give it',
+        'a.json:4:5: it cannot be read as an integer',
+        'a.json:5:5: no such file',
+      ]);
+    });
+
+    it('is off unless it is asked for', async () => {
+      process.env.GATEWAY_ENV_INTERPOLATION = '0';
+      deepEqual(await dataOf(write('a.json', '{"a":"${TEST_HOST_OF_FLEXIBLE}"}')), { a: '${TEST_HOST_OF_FLEXIBLE}' });
+    });
+
+    it('watches the files that it reads', async () => {
+      write('secret', 'x');
+      const reads: string[] = [];
+      await readDocument(write('a.json', '{"a":"${file:secret}"}'), (path) => reads.push(resolve(path)));
+      deepEqual(
+        reads,
+        ['a.json', 'secret'].map((name) => resolve(name)),
+      );
+    });
+
+    it('finds the places of what it has filled in', async () => {
+      const document = await readDocument(write('a.json', '{\n"a": {"b": "${TEST_HOST_OF_FLEXIBLE}"}}'));
+      const error = new PositionedError('X', '/a/b', 'x', { file: 'a.json' });
+      equal(document.locate('/a/b', 'value')?.line, 2);
+      equal(toIssues(document, [error], 'error').length, 1);
+    });
+  });
+});
