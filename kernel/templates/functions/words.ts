@@ -32,7 +32,7 @@ export const wordFunctions: Functions = {
 
 const DIGITS = '0123456789';
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const ASCII = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index));
+const ASCII = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
 
 function upper(text: string): string {
   return mapCharacters(text, (sign) => sign.toUpperCase());
