@@ -39,8 +39,12 @@ function written(value: Value, lead: string, style: JsonStyle, run: Run): string
   }
 }
 
+/** Characters that stand for themselves in a JSON string. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 function stringJson(value: string, run: Run): string {
   run.budget.claim(value.length);
+  if (PLAIN.test(value)) return `"${value}"`;
   const text = JSON.stringify(value);
   return LINE_SEPARATORS.test(text)
     ? text.replace(LINE_SEPARATORS, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`)
