@@ -6,6 +6,7 @@ import { handlers } from './lib/handlers.ts';
 import { asFunction, contained, joined, make } from './lib/make.ts';
 import { findBuiltIns, findModules } from './lib/named-built-ins.ts';
 import { convertBasicAuth } from './lib/old-basic-auth.ts';
+import { convertRedisRatelimit } from './lib/old-redis-ratelimit.ts';
 import { convertServers, successors } from './lib/old-servers.ts';
 import { wholeConfig } from './lib/place.ts';
 import { aroundService, clientIp, type ServerHandler } from './lib/server-call.ts';
@@ -44,7 +45,7 @@ const builtInNames = Object.keys(serverSchemas) as (keyof typeof serverSchemas)[
  * is looked for.
  *
  * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `PLUGIN_FIELD`,
- * `PLUGIN_DUPLICATE`, `CONFIG_NOT_SUPPORTED`; a warning `PLUGIN_UNUSED`. Of old forms: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`, `BASIC_FORM`, `BASIC_ENDPOINT`,
+ * `PLUGIN_DUPLICATE`, `CONFIG_NOT_SUPPORTED`; a warning `PLUGIN_UNUSED`. Of old forms: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`, `BASIC_FORM`, `BASIC_ENDPOINT`, `REDIS_RATELIMIT_FORM`,
  * `PLUGIN_DUPLICATE`; a warning `CONFIG_OLD_PLUGIN`.
  */
 export const plugin = definePlugin({
@@ -52,11 +53,12 @@ export const plugin = definePlugin({
   description: 'Runs handlers of your own around everything that is answered.',
   offers: [personalHeaders, geoLocations],
   takes: [handlers, meters, httpSigners],
-  becomes: [...Object.values(successors), 'auth/basic'],
+  becomes: [...Object.values(successors), 'auth/basic', 'redis', 'qos/ratelimit/service/redis'],
   convert(document, report) {
     convertServers(document, report);
     // Endpoints are protected before copies of them are made.
     convertBasicAuth(document, report);
+    convertRedisRatelimit(document, report);
     convertWildcards(document, report);
   },
   places: [

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
-import { counters, hasRedis } from './counters.ts';
+import { redisComponents } from './counters.ts';
 import { emptyModule } from './modules.ts';
 import { small } from './payloads.ts';
 import type { Attached, Scenario } from './scenario.ts';
@@ -28,21 +28,6 @@ function scenario(name: string, attach: (folder: string) => Attached, endpoint: 
 const browser = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
 
 const scraped = { name: 'local', port: 0, listen_ip: '127.0.0.1' };
-
-/** With a Redis on the PATH alone. */
-const redisScenarios: readonly Scenario[] = [
-  scenario('rate-limit-redis', (folder) => ({
-    service: counters(folder),
-    endpoint: {
-      'qos/ratelimit/router/redis': {
-        connection_name: 'counters',
-        max_rate: 1e6,
-        client_max_rate: 1e6,
-        strategy: 'ip',
-      },
-    },
-  })),
-];
 
 export const componentScenarios: readonly Scenario[] = [
   scenario('cors', () => ({
@@ -267,5 +252,5 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
     service: { 'plugin/http-server': { name: ['empty'] } },
     modules: emptyModule(folder),
   })),
-  ...(hasRedis ? redisScenarios : []),
+  ...redisComponents.map(([name, attach]) => scenario(name, attach)),
 ];

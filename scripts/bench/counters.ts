@@ -1,14 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { start } from './children.ts';
+import type { Attached } from './scenario.ts';
 
-/** Whether there is a Redis to count in. */
-export const hasRedis = spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+/** Components that count in Redis, by the names of their scenarios; none where there is no Redis on the PATH. */
+export const redisComponents: readonly (readonly [name: string, attach: (folder: string) => Attached])[] =
+  spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0
+    ? [
+        ['rate-limit-redis', limit],
+        ['quota', quota],
+      ]
+    : [];
 
 let port: number | undefined;
 
 /** The component that connects to a Redis, which is started at first use and ends with the benchmark. */
-export function counters(folder: string): object {
+function redis(folder: string): object {
   if (port === undefined) {
     // Nobody else has it: processes that run at a time differ in their numbers.
     port = 20_000 + (process.pid % 10_000);
@@ -16,4 +23,21 @@ export function counters(folder: string): object {
     start(['redis-server', ...options], join(folder, 'redis.log'));
   }
   return { redis: { connection_pools: [{ name: 'counters', address: `127.0.0.1:${port}` }] } };
+}
+
+function limit(folder: string): Attached {
+  const both = { connection_name: 'counters', max_rate: 1e6, client_max_rate: 1e6, strategy: 'ip' };
+  return { service: redis(folder), endpoint: { 'qos/ratelimit/router/redis': both } };
+}
+
+/** Two windows of one caller. */
+function quota(folder: string): Attached {
+  const limits = ['day', 'month'].map((unit) => ({ amount: 1e9, unit }));
+  const processor = { name: 'bench', connection_name: 'counters', rules: [{ name: 'gold', limits }] };
+  const tiers = [{ rule_name: 'gold', tier_value: 'gold', strategy: 'ip' }];
+  return {
+    service: { ...redis(folder), 'governance/processors': { quotas: [processor] } },
+    endpoint: { 'governance/quota': { quota_name: 'bench', tier_key: 'X-Plan', tiers } },
+    headers: [{ 'x-plan': 'gold' }],
+  };
 }

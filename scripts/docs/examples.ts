@@ -24,12 +24,30 @@ const surroundings: Readonly<Record<string, Fields>> = {
 
 const counters: Fields = { redis: { connection_pools: [{ name: 'counters', address: 'redis.internal:6379' }] } };
 
+const quotas: Fields = {
+  ...counters,
+  'governance/processors': {
+    quotas: [
+      {
+        name: 'public',
+        connection_name: 'counters',
+        rules: [
+          { name: 'gold', limits: [{ amount: 10_000, unit: 'day' }] },
+          { name: 'free', limits: [{ amount: 100, unit: 'day' }] },
+        ],
+      },
+    ],
+  },
+};
+
 /** What a component needs at the root. */
 const roots: Readonly<Record<string, Fields>> = {
   'auth/basic': {
     'auth/basic': { users: { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' } },
   },
   'auth/api-keys': { 'auth/api-keys': { keys: [{ key: '%{KEY}', roles: ['admin', 'user'] }] } },
+  'governance/processors': counters,
+  'governance/quota': quotas,
   'qos/ratelimit/router/redis': counters,
   'qos/ratelimit/service/redis': counters,
 };

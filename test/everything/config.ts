@@ -63,6 +63,16 @@ export function everything(
       },
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
       redis: { connection_pools: [{ name: 'counters', address: `127.0.0.1:${redisPort}` }] },
+      'governance/processors': {
+        quotas: [
+          {
+            name: 'all',
+            connection_name: 'counters',
+            rules: [{ name: 'any', limits: [{ amount: 1e9 + round, unit: 'year' }] }],
+            on_failure_allow: true,
+          },
+        ],
+      },
       'qos/ratelimit/service/redis': { connection_name: 'counters', max_rate: 1e6 + round, on_failure_allow: true },
       'qos/ratelimit/service': { max_rate: 1e6, client_max_rate: 1e6 + round, strategy: 'ip' },
       'modifier/request-body-extractor': {
@@ -114,6 +124,11 @@ export function everything(
           'qos/ratelimit/tiered': {
             tier_key: 'X-Plan',
             tiers: [{ tier_value_as: '*', ratelimit: { max_rate: 1e6 + round } }],
+          },
+          'governance/quota': {
+            quota_name: 'all',
+            tier_key: 'X-Plan',
+            tiers: [{ rule_name: 'any', tier_value_as: '*', strategy: 'ip' }],
           },
           'qos/ratelimit/router/redis': {
             connection_name: 'counters',

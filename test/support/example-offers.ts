@@ -1,11 +1,23 @@
 import { type Offer, offer, type Plugin, type Site, type Wrap } from '#contract';
 import { foldSettled } from '../../kernel/pipeline/settle.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
+import { quotas } from '../../plugins/services/quotas/port.ts';
 import { redisConnections } from '../../plugins/services/redis/port.ts';
 import { exampleModule } from '../../scripts/docs/example-module.ts';
 
 /** A Redis that has nothing against any request. */
 const counters = { name: 'counters', isOneServer: true, run: async () => [0, 0] };
+
+/** A quota that nobody uses up. */
+const verdict = async () => ({ retrySeconds: null, allowances: [] });
+const rule = { take: verdict, look: verdict, add: verdict };
+const unbounded = {
+  rules: new Map([
+    ['gold', rule],
+    ['free', rule],
+  ]),
+  settle: () => undefined,
+};
 
 /** What the examples of a component need of others, and of the component itself at the service. */
 export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
@@ -14,7 +26,8 @@ export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const { offers = [] } = exampleModule.always!(site);
   const takes = plugin.takes ?? [];
   const redis = offer(redisConnections, new Map([['counters', counters]]));
-  return [...offers, redis, ...(await ownOffers(plugin))].filter(({ port }) =>
+  const allowed = offer(quotas, new Map([['public', unbounded]]));
+  return [...offers, redis, allowed, ...(await ownOffers(plugin))].filter(({ port }) =>
     takes.some(({ name }) => name === port.name),
   );
 }

@@ -6,7 +6,6 @@ import type { HostSite } from './host.ts';
 const builtIns: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>> = {
   httpServer: {
     'jwk-aggregator': later('plugin/http-server with "jwk-aggregator"'),
-    'redis-ratelimit': later('qos/ratelimit/service/redis'),
   },
   httpClient: {
     'http-logger': '"telemetry/logging" on the backend writes such lines',

@@ -28,9 +28,9 @@ export interface Host {
   readonly metrics: Meter;
   /** Calls over HTTP by the gateway's own client: its connections, TLS and proxy. Without a signal 30 seconds at most. */
   readonly fetch: Fetch;
-  /** @throws Error this release has no such component. */
+  /** @throws Error this release offers none to modules. */
   redis(name: string): never;
-  /** @throws Error this release has no such component. */
+  /** @throws Error this release offers none to modules. */
   quota(name: string): never;
   /** Values that belong in no configuration: those of the environment. */
   readonly secrets: { get(name: string): string | undefined };
@@ -71,7 +71,7 @@ export function hostFor(site: HostSite, name: string): Host {
 }
 
 function missing(call: string, component: string): never {
-  throw new Error(`${call} needs the component "${component}", which this release does not have`);
+  throw new Error(`${call} needs the component "${component}", which this release does not offer to modules`);
 }
 
 function placeOf({ endpoint, backend }: HostSite): HostPlace {

@@ -10,7 +10,7 @@ import {
   type Site,
 } from '#contract';
 import { type Limit, limitOf } from '../../services/buckets/token-bucket.ts';
-import { type Identify, identifyBy, type Strategy, strategies } from './client-identity.ts';
+import { type Identify, identifyBy, type Strategy, strategies } from '../../services/client-identity.ts';
 
 /** What every limit on requests says: for everybody together, for each client, or both. */
 export const limitFields = {

@@ -1,5 +1,5 @@
 import { atEndpoint, before, definePlugin } from '#contract';
-import { refuseUnknownParam } from '../lib/param-of-path.ts';
+import { refuseUnknownParam } from '../../services/param-of-path.ts';
 import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 /**

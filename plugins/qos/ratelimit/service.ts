@@ -1,5 +1,5 @@
 import { atService, before, definePlugin } from '#contract';
-import { lacksParam } from '../lib/param-of-path.ts';
+import { lacksParam } from '../../services/param-of-path.ts';
 import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 /**

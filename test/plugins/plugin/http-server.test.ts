@@ -428,7 +428,7 @@ describe('HTTP servers of modules', () => {
     equal(other?.pointer, '/extra_config/plugin~1http-server/name');
   });
 
-  for (const name of ['jwk-aggregator', 'redis-ratelimit']) {
+  for (const name of ['jwk-aggregator']) {
     it(`refuses the built-in "${name}", which is not there yet`, async () => {
       const extra_config = { 'plugin/http-server': { name: [name], [name]: {} } };
       const [refusal] = await refusalsOf(

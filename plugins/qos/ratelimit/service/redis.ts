@@ -1,6 +1,6 @@
 import { atService, before, definePlugin } from '#contract';
+import { lacksParam } from '../../../services/param-of-path.ts';
 import { redisConnections } from '../../../services/redis/port.ts';
-import { lacksParam } from '../../lib/param-of-path.ts';
 import { redisLimit, redisLimitSchema } from '../../lib/redis-limit.ts';
 
 /**

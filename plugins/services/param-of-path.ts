@@ -15,16 +15,21 @@ export function lacksParam(path: string, { strategy, key }: Telling): boolean {
 /**
  * A path variable the endpoint does not have would refuse every request.
  * @param pointer of the limit below the site's own configuration.
- * @throws ConfigError RATELIMIT_KEY.
+ * @throws ConfigError of this code.
  */
-export function refuseUnknownParam(site: EndpointSite<unknown>, limit: Telling, pointer = ''): void {
+export function refuseUnknownParam(
+  site: EndpointSite<unknown>,
+  limit: Telling,
+  pointer = '',
+  code = 'RATELIMIT_KEY',
+): void {
   const path = site.endpoint.endpoint;
   if (!lacksParam(path, limit)) return;
   const near = findNear(
     limit.key,
     Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name!),
   );
-  throw site.fault('RATELIMIT_KEY', `${pointer}/key`, `the endpoint has no placeholder {${limit.key}}`, {
+  throw site.fault(code, `${pointer}/key`, `the endpoint has no placeholder {${limit.key}}`, {
     hint: near && `did you mean "${near.name}"?`,
     fix: near?.isSure ? { value: near.name } : undefined,
   });

@@ -1,0 +1,73 @@
+import { atService, definePlugin, offer, type Site, timerMs } from '#contract';
+import { type Quota, type QuotaRule, quotas, type Verdict } from '../../services/quotas/port.ts';
+import { OnFailure } from '../../services/redis/on-failure.ts';
+import { connectionNamed, redisConnections } from '../../services/redis/port.ts';
+import { Outage } from './outage.ts';
+import { RefusedCallers } from './refused-callers.ts';
+import { countingRule } from './rule.ts';
+import { type ProcessorsConfig, type QuotaConfig, schema } from './schema.ts';
+
+/**
+ * Declares quotas: what callers of each plan may use, counted in Redis for all gateways together. A use is one round trip,
+ * and counts in every window or in none.
+ *
+ * Faults of the configuration: `QUOTA_NAME`, `QUOTA_LIMITS`, `REDIS_CONNECTION`.
+ */
+export const plugin = definePlugin({
+  name: 'governance/processors',
+  description: 'Declares quotas: what callers of each plan may use in hours to years, counted in Redis.',
+  leaves: ['requests', 'data'],
+  offers: [quotas],
+  takes: [redisConnections],
+  places: [
+    atService(schema, (site) => {
+      const all = new Map<string, Quota>();
+      for (const [index, config] of site.config.quotas.entries()) {
+        const pointer = `/quotas/${index}`;
+        refuseTwice(site, all, config.name, `${pointer}/name`);
+        all.set(config.name, quotaOf(site, config, pointer));
+      }
+      return { offers: [offer(quotas, all)] };
+    }),
+  ],
+});
+
+function quotaOf(site: Site<ProcessorsConfig>, config: QuotaConfig, pointer: string): Quota {
+  const log = site.log.at(`[Quota: ${config.name}]`);
+  const around = {
+    quota: config.name,
+    connection: connectionNamed(site, config.connection_name, `${pointer}/connection_name`),
+    hashes: config.hash_keys,
+    outage: new Outage(config.on_failure_max_retries, config.on_failure_backoff_strategy, log),
+    refused: refusedCallers(site, config),
+    clock: site.use('clock'),
+  };
+  const rules = new Map<string, QuotaRule>();
+  for (const [index, { name, limits }] of config.rules.entries()) {
+    const at = `${pointer}/rules/${index}`;
+    refuseTwice(site, rules, name, `${at}/name`);
+    const twice = limits.findIndex(({ unit }, position) => limits.findIndex((limit) => limit.unit === unit) < position);
+    if (twice >= 0) {
+      throw site.fault(
+        'QUOTA_LIMITS',
+        `${at}/limits/${twice}/unit`,
+        `the rule has two limits for one ${limits[twice]!.unit}`,
+      );
+    }
+    rules.set(name, countingRule(name, limits, around));
+  }
+  const onFailure = new OnFailure(config.on_failure_allow, log);
+  return { rules, settle: onFailure.settle };
+}
+
+function refuseTwice(site: Site<unknown>, all: ReadonlyMap<string, unknown>, name: string, pointer: string): void {
+  if (all.has(name)) throw site.fault('QUOTA_NAME', pointer, `"${name}" is there twice`);
+}
+
+function refusedCallers(site: Site<unknown>, { rejecter_cache: config }: QuotaConfig): RefusedCallers<Verdict> | null {
+  if (!config) return null;
+  const refused = new RefusedCallers<Verdict>(config.N);
+  const sweeper = setInterval(() => refused.clear(), timerMs(Math.max(config.cleanup_interval, 1000))).unref();
+  site.defer(() => clearInterval(sweeper));
+  return refused;
+}

@@ -1,0 +1,42 @@
+import type { Log } from '#contract';
+
+const FIRST_MS = 1000;
+const LONGEST_MS = 60_000;
+
+/** How often, and when, something that failed is tried again. */
+export class Outage {
+  readonly #most: number;
+  readonly #doubles: boolean;
+  readonly #log: Log;
+  #failures = 0;
+  #nextAt = Number.NEGATIVE_INFINITY;
+
+  /** @param most attempts after the first failure; 0 for any number, at once. */
+  constructor(most: number, strategy: 'exponential' | 'linear', log: Log) {
+    this.#most = most;
+    this.#doubles = strategy === 'exponential';
+    this.#log = log;
+  }
+
+  /** Whether it may be tried now; who is told so tries. @param now milliseconds that never go back. */
+  mayTry(now: number): boolean {
+    if (this.#most === 0 || this.#failures === 0) return true;
+    if (this.#failures > this.#most || now < this.#nextAt) return false;
+    // One alone, until it is known how it went.
+    this.#nextAt = Number.POSITIVE_INFINITY;
+    return true;
+  }
+
+  succeeded(): void {
+    if (this.#failures <= this.#most) this.#failures = 0;
+  }
+
+  failed(now: number): void {
+    if (this.#most === 0 || (now < this.#nextAt && this.#nextAt !== Number.POSITIVE_INFINITY)) return;
+    this.#failures++;
+    this.#nextAt = now + Math.min(FIRST_MS * (this.#doubles ? 2 ** Math.min(this.#failures - 1, 10) : 1), LONGEST_MS);
+    if (this.#failures === this.#most + 1) {
+      this.#log.error(`nothing is counted any more until a reload: ${this.#most} attempts have failed`);
+    }
+  }
+}

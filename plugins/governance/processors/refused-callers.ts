@@ -1,0 +1,37 @@
+interface Refused<T> {
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  readonly value: T;
+}
+
+/** Callers that have used everything up, each until its window is over. The oldest is forgotten beyond `most`. */
+export class RefusedCallers<T> {
+  readonly #most: number;
+  readonly #callers = new Map<string, Refused<T>>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#callers.size;
+  }
+
+  /** @param now milliseconds since 1970. @returns undefined for who is not refused. */
+  find(caller: string, now: number): Refused<T> | undefined {
+    const entry = this.#callers.get(caller);
+    if (!entry) return undefined;
+    if (now < entry.until) return entry;
+    this.#callers.delete(caller);
+    return undefined;
+  }
+
+  add(caller: string, until: number, value: T): void {
+    if (this.#callers.size >= this.#most) this.#callers.delete(this.#callers.keys().next().value!);
+    this.#callers.set(caller, { until, value });
+  }
+
+  clear(): void {
+    this.#callers.clear();
+  }
+}

@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import type { Call } from '#contract';
+import type { QuotaRule, Verdict } from '../../services/quotas/port.ts';
+import { windowOf } from '../../services/quotas/windows.ts';
+import type { RedisConnection } from '../../services/redis/port.ts';
+import { RedisTrouble } from '../../services/redis/trouble.ts';
+import type { Outage } from './outage.ts';
+import type { RefusedCallers } from './refused-callers.ts';
+import type { LimitConfig } from './schema.ts';
+import { countUse } from './use-script.ts';
+
+/** How much longer than its window a counter is kept, in milliseconds: clocks of gateways differ. */
+const MARGIN_MS = 3_600_000;
+
+/** A longer name of a caller, in bytes, is kept as its digest. */
+const MAX_CALLER_BYTES = 64;
+
+/** What the rules of a quota have in common. */
+export interface RuleSurroundings {
+  readonly quota: string;
+  readonly connection: RedisConnection;
+  readonly hashes: boolean;
+  readonly outage: Outage;
+  readonly refused: RefusedCallers<Verdict> | null;
+  /** Milliseconds that never go back. */
+  readonly clock: { now(): number };
+}
+
+/** Counters of a rule: for each caller one in every window, all of one slot. The windows are those of this gateway's clock. */
+export function countingRule(name: string, limits: readonly LimitConfig[], around: RuleSurroundings): QuotaRule {
+  const { quota, connection, hashes, outage, refused, clock } = around;
+  const place = `${keyPart(quota)} ${keyPart(name)}`;
+
+  const count = async (kind: 'take' | 'look' | 'add', weight: number, caller: string, call: Call): Promise<Verdict> => {
+    const now = Date.now();
+    const tag = `{${place} ${callerPart(caller, hashes)}}`;
+    const known = kind === 'add' ? undefined : refused?.find(tag, now);
+    if (known) return { ...known.value, retrySeconds: secondsUntil(known.until, now) };
+    if (!outage.mayTry(clock.now())) throw new RedisTrouble(connection.name, 'is not asked since it has failed');
+    const windows = limits.map(({ unit }) => windowOf(unit, now));
+    const keys = limits.map(({ unit }, index) => `sluice:quota:${tag}:${unit}:${windows[index]!.start / 1000}`);
+    const args = limits.flatMap(({ amount }, index) => [String(amount), String(windows[index]!.end - now + MARGIN_MS)]);
+    let response: readonly [number, ...string[]];
+    try {
+      response = (await connection.run(countUse, keys, [kind, String(weight), ...args], call)) as typeof response;
+    } catch (error) {
+      outage.failed(clock.now());
+      throw error;
+    }
+    outage.succeeded();
+    const [allowed, ...used] = response;
+    const allowances = limits.map(({ unit, amount }, index) => ({
+      unit,
+      amount,
+      remaining: Math.max(0, amount - Number(used[index])),
+    }));
+    if (allowed === 1) return { retrySeconds: null, allowances };
+    const least = Math.max(weight, Number.MIN_VALUE);
+    let until = now;
+    for (const [index, { end }] of windows.entries()) {
+      if (allowances[index]!.remaining < least) until = Math.max(until, end);
+    }
+    const verdict = { retrySeconds: secondsUntil(until, now), allowances };
+    refused?.add(tag, until, verdict);
+    return verdict;
+  };
+  return {
+    take: (caller, call) => count('take', 1, caller, call),
+    look: (caller, call) => count('look', 0, caller, call),
+    add: (caller, weight, call) => count('add', weight, caller, call),
+  };
+}
+
+function secondsUntil(end: number, now: number): number {
+  return Math.max(1, Math.ceil((end - now) / 1000));
+}
+
+function keyPart(text: string): string {
+  return text.replace(/[%{} ]/g, encodeURIComponent);
+}
+
+function callerPart(caller: string, hashes: boolean): string {
+  const isLong = Buffer.byteLength(caller) > MAX_CALLER_BYTES;
+  return hashes || isLong ? hash('sha256', caller, 'base64url') : keyPart(caller);
+}

@@ -1,0 +1,126 @@
+import {
+  type AtBackend,
+  type AtEndpoint,
+  atBackend,
+  atEndpoint,
+  atService,
+  type Call,
+  type CallError,
+  type ClientRequest,
+  definePlugin,
+  type EndpointSite,
+  HeaderBag,
+  type PipeRequest,
+  Reply,
+  refuse,
+  type Site,
+  type Step,
+  type Wrap,
+} from '#contract';
+import { refuseUnknownParam } from '../../services/param-of-path.ts';
+import { quotas, type Verdict } from '../../services/quotas/port.ts';
+import { isMade, quotaUse, tell, type Use, usedUp } from './quota-use.ts';
+import { type QuotaUseConfig, schema, serviceSchema } from './schema.ts';
+import { weightReader } from './weight.ts';
+
+/**
+ * Refuses callers that have used up what their plan allows: at the root before anything of an endpoint, at an endpoint behind
+ * its limits, at a backend inside the circuit breaker, where a refusal is a failure of that backend.
+ *
+ * Faults of the configuration: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `TIER_KEY`; warnings `TIER_HIDDEN`,
+ * `QUOTA_WEIGHT`. Errors of a call: `QUOTA_EXCEEDED`, `QUOTA_TIER`, `QUOTA_CALLER`, `REDIS_FAILED`.
+ */
+export const plugin = definePlugin({
+  name: 'governance/quota',
+  description: 'Refuses callers that have used up what their plan allows in hours to years.',
+  requires: ['governance/processors'],
+  leaves: ['requests', 'data'],
+  takes: [quotas],
+  places: [
+    atService(serviceSchema, (site) => {
+      if (site.config.weight_key !== undefined) {
+        site.warn('QUOTA_WEIGHT', '/weight_key', 'weight_key has no effect at the root');
+      }
+      const wrap = counting(site, clientOf, refusal, null);
+      return { eachEndpoint: (): AtEndpoint => ({ endpoint: wrap }) };
+    }),
+    atEndpoint(schema, (site): AtEndpoint => {
+      refuseUnknownParams(site);
+      return { endpoint: counting(site, clientOf, refusal), ...reads(site) };
+    }),
+    atBackend(schema, (site): AtBackend => {
+      refuseUnknownParams(site);
+      return { backend: counting(site, ({ client }: PipeRequest) => client, failure), ...reads(site) };
+    }),
+  ],
+});
+
+function refuseUnknownParams(site: EndpointSite<QuotaUseConfig>): void {
+  for (const [index, tier] of site.config.tiers.entries())
+    refuseUnknownParam(site, tier, `/tiers/${index}`, 'QUOTA_KEY');
+}
+
+function reads({ config }: Site<QuotaUseConfig>): { readonly readsData?: true } {
+  return config.weight_key !== undefined && config.weight_strategy === 'body' ? { readsData: true } : {};
+}
+
+const clientOf = (request: ClientRequest) => request;
+
+type Refuse = (error: CallError, headers?: HeaderBag) => Reply;
+
+function refusal(error: CallError, headers?: HeaderBag): Reply {
+  return refuse(error.view.status!, { error, ...(headers && { headers }) });
+}
+
+function failure(error: CallError, headers?: HeaderBag): Reply {
+  const reply = Reply.failed(error);
+  if (headers) reply.headers = headers;
+  return reply;
+}
+
+function counting<R extends ClientRequest | PipeRequest>(
+  site: Site<QuotaUseConfig>,
+  client: (request: R) => ClientRequest,
+  refused: Refuse,
+  weightKey: string | null = site.config.weight_key ?? null,
+): Wrap<R> {
+  const { quota, useOf } = quotaUse(site);
+  const { disable_quota_headers: isSilent } = site.config;
+  const weightOf = weightReader(site.config, site.log);
+  const told = (reply: Reply, verdict: Verdict): Reply => {
+    if (!isSilent) tell(reply.headers, verdict);
+    return reply;
+  };
+
+  /** Counts what a response has used up; one that cannot be counted is the client's nevertheless. */
+  const weigh = async ({ rule, caller }: Use, reply: Reply, before: Verdict, call: Call): Promise<Reply> => {
+    if (!isMade(reply)) return told(reply, before);
+    try {
+      return told(reply, await rule.add(caller, weightOf(reply), call));
+    } catch (error) {
+      site.log.error(`[Quota] a response is not counted: ${(error as Error).message}`);
+      return told(reply, before);
+    }
+  };
+
+  const ask = async (use: Use, next: Step<R>, request: R, call: Call): Promise<Reply> => {
+    let verdict: Verdict;
+    try {
+      verdict = await (weightKey === null ? use.rule.take(use.caller, call) : use.rule.look(use.caller, call));
+    } catch (error) {
+      const reply = quota.settle(error);
+      return reply ? refused(error as CallError) : next(request, call);
+    }
+    if (verdict.retrySeconds !== null) {
+      return refused(usedUp, isSilent ? undefined : tell(new HeaderBag(), verdict));
+    }
+    const reply = await next(request, call);
+    return weightKey === null ? told(reply, verdict) : weigh(use, reply, verdict, call);
+  };
+
+  return (next) => (request, call) => {
+    const use = useOf(client(request), call);
+    if (use === null) return next(request, call);
+    return use instanceof Error ? refused(use) : ask(use, next, request, call);
+  };
+}

@@ -1,0 +1,90 @@
+import {
+  type Call,
+  CallError,
+  type ClientRequest,
+  findNear,
+  type HeaderBag,
+  isHeaderName,
+  type Reply,
+  type Site,
+} from '#contract';
+import { type Identify, identifyBy } from '../../services/client-identity.ts';
+import { type Quota, type QuotaRule, quotas, type Verdict } from '../../services/quotas/port.ts';
+import { tierFinder } from '../../services/tiers.ts';
+import type { QuotaUseConfig } from './schema.ts';
+
+const ofClient = (code: string, message: string, status: number) =>
+  new CallError(code, message, { view: { status, body: '' } });
+const noTier = ofClient('QUOTA_TIER', 'no tier of the quota is for the caller', 400);
+const noCaller = ofClient('QUOTA_CALLER', 'the caller of the quota cannot be told', 400);
+export const usedUp = ofClient('QUOTA_EXCEEDED', 'quota exceeded', 429);
+
+/** Whose allowance a request uses. */
+export interface Use {
+  readonly rule: QuotaRule;
+  readonly caller: string;
+}
+
+/** A quota, as it stands at one place. */
+export interface QuotaUse {
+  readonly quota: Quota;
+  /** Whose allowance it is: null for a request that passes uncounted, an error for one that is refused. */
+  useOf(request: ClientRequest, call: Call): Use | CallError | null;
+}
+
+/** @throws ConfigError QUOTA_UNKNOWN, QUOTA_RULE, QUOTA_KEY and those of `tierFinder`. */
+export function quotaUse(site: Site<QuotaUseConfig>): QuotaUse {
+  const { config } = site;
+  const quota = named(site, site.take(quotas), config.quota_name, 'QUOTA_UNKNOWN', '/quota_name', 'quota');
+  const tierOf = tierFinder(site);
+  const tiers = config.tiers.map(({ rule_name: rule, strategy, key }, index): [QuotaRule, Identify] => {
+    const at = `/tiers/${index}`;
+    const found = named(site, quota.rules, rule, 'QUOTA_RULE', `${at}/rule_name`, 'rule of the quota');
+    if (key === '' ? strategy !== 'ip' : strategy !== 'param' && !isHeaderName(key)) {
+      const message = key === '' ? `the strategy ${strategy} needs a key` : `"${key}" is not a header name`;
+      throw site.fault('QUOTA_KEY', `${at}/key`, message);
+    }
+    return [found, identifyBy(strategy, key)];
+  });
+  const header = config.tier_key.toLowerCase();
+  return {
+    quota,
+    useOf(request, call) {
+      const tier = tiers[tierOf(request.headers.get(header) ?? '', call)];
+      if (!tier) return config.on_unmatched_tier_allow ? null : noTier;
+      const [rule, identify] = tier;
+      const caller = identify(request);
+      return caller === '' ? noCaller : { rule, caller };
+    },
+  };
+}
+
+function named<T>(
+  site: Site<unknown>,
+  all: ReadonlyMap<string, T> | undefined,
+  name: string,
+  code: string,
+  pointer: string,
+  what: string,
+): T {
+  const value = all?.get(name);
+  if (value) return value;
+  const near = findNear(name, [...(all?.keys() ?? [])]);
+  throw site.fault(code, pointer, `no ${what} is named "${name}"`, {
+    hint: near ? `did you mean "${near.name}"?` : 'quotas and their rules stand in "governance/processors" at the root',
+    fix: near?.isSure ? { value: near.name } : undefined,
+  });
+}
+
+/** Tells the client what it may use, as `"day";n=3, "month";n=100`. */
+export function tell(headers: HeaderBag, { retrySeconds, allowances }: Verdict): HeaderBag {
+  headers.set('X-Quota-Limit', allowances.map(({ unit, amount }) => `"${unit}";n=${amount}`).join(', '));
+  headers.set('X-Quota-Remaining', allowances.map(({ unit, remaining }) => `"${unit}";n=${remaining}`).join(', '));
+  if (retrySeconds !== null) headers.set('Retry-After', String(retrySeconds));
+  return headers;
+}
+
+/** A response that was made: nothing is used up by a failed one. */
+export function isMade(reply: Reply): boolean {
+  return !reply.failed && reply.status < 400;
+}

@@ -1,0 +1,23 @@
+import { type DataObject, getPath, type Log, type Reply } from '#contract';
+import type { QuotaUseConfig } from './schema.ts';
+
+/** What a response uses up: 1, with a warning, where it does not say so in a number of at least 0. */
+export function weightReader({ weight_key: key, weight_strategy: where }: QuotaUseConfig, log: Log) {
+  const path = (key ?? '').split('.');
+  const header = (key ?? '').toLowerCase();
+  return (reply: Reply): number => {
+    const written = where === 'header' ? headerNumber(reply.headers.get(header)) : numberAt(reply.data, path);
+    if (written !== null) return written;
+    log.warning(`[Quota] the response has no weight at "${key}": it counts as 1`);
+    return 1;
+  };
+}
+
+function headerNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,15}(?:\.\d{1,15})?$/.test(text.trim()) ? Number(text) : null;
+}
+
+function numberAt(data: DataObject | null, path: readonly string[]): number | null {
+  const value = data && getPath(data, path);
+  return typeof value === 'number' && value >= 0 && value < 1e15 ? value : null;
+}

@@ -1,0 +1,37 @@
+/** Units of the windows in which use is counted, by the calendar in UTC. */
+export const units = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const;
+
+export type Unit = (typeof units)[number];
+
+/** Since when and until when use is counted together, in milliseconds since 1970. */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+const DAY_MS = 86_400_000;
+const lengthsMs: Readonly<Partial<Record<Unit, number>>> = {
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+};
+
+/** The first Monday of 1970. */
+const MONDAY_MS = 4 * DAY_MS;
+
+/** The window that a moment is in; a week begins on Monday. */
+export function windowOf(unit: Unit, now: number): Window {
+  const length = lengthsMs[unit];
+  if (length !== undefined) {
+    const from = unit === 'week' ? MONDAY_MS : 0;
+    const start = Math.floor((now - from) / length) * length + from;
+    return { start, end: start + length };
+  }
+  const date = new Date(now);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return unit === 'month'
+    ? { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) }
+    : { start: Date.UTC(year, 0), end: Date.UTC(year + 1, 0) };
+}
