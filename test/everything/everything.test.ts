@@ -143,9 +143,9 @@ describe('every component at once', function () {
         };
         const load = Promise.all(Array.from({ length: 8 }, client));
         for (let round = 1; round <= 6; round++) {
-          const before = answered;
           const { result } = await gateway.reload(everything(surroundings, round));
           equal(result, 'applied');
+          const before = answered;
           await until(() => answered > before + 40);
         }
         isOver = true;
