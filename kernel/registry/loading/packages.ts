@@ -52,11 +52,15 @@ export function importPackage(name: string, importer: string): unknown {
     resolve: (specifier, context, next) =>
       next(specifier, context.parentURL === parent ? { ...context, conditions: [...CONDITIONS] } : context),
   });
+  // The plugin's own line must not be lost behind the frames of the loader and of other hooks.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 100;
   try {
     return load(name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_REQUIRE_ASYNC_MODULE') throw error;
   } finally {
+    Error.stackTraceLimit = stackTraceLimit;
     hooks.deregister();
   }
   return load(name);

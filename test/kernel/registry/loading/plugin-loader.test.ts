@@ -249,6 +249,18 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       });
     }
 
+    it('in a package that is missing are placed there also where stacks are kept short', async () => {
+      folder.write('a.ts', "import x from 'no-such-package-at-all';\nx();\n");
+      const { stackTraceLimit } = Error;
+      Error.stackTraceLimit = 2;
+      try {
+        const { errors } = await load();
+        equal((only(errors) as PositionedError).position?.line, 1);
+        equal(Error.stackTraceLimit, 2);
+      } finally {
+        Error.stackTraceLimit = stackTraceLimit;
+      }
+    });
     it('in a file that they import are placed there', async () => {
       const file = folder.write('lib/x.ts', '\n\nnull.y;\n');
       folder.write('a.ts', `import './lib/x.ts';`);
