@@ -83,10 +83,10 @@ export interface Library {
 export const language: Library = { functions: read(functions), methods: read(methods) };
 
 /** A library with more in it. Signatures are written as in `string int -> bool`; nothing stands before the arrow for none. */
-export function extended(library: Library, more: { functions: WrittenTable; methods: WrittenTable }): Library {
+export function extended(base: Library, more: { functions: WrittenTable; methods: WrittenTable }): Library {
   return {
-    functions: new Map([...library.functions, ...read(more.functions)]),
-    methods: new Map([...library.methods, ...read(more.methods)]),
+    functions: new Map([...base.functions, ...read(more.functions)]),
+    methods: new Map([...base.methods, ...read(more.methods)]),
   };
 }
 
