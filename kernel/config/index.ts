@@ -42,6 +42,7 @@ export {
   toJsonSchema,
   toPublicSchema,
 } from './schema/schema.ts';
+export { unusedOptions } from './schema/unused-options.ts';
 export { compileSchema, type Validate } from './schema/validate.ts';
 export { canBeSecret, type IsSecret, isSecret, maskSecrets, secretPointers } from './secrets/secret.ts';
 export { isMarked, markedLiterals, secretLiterals, secretWarning } from './secrets/secret-literals.ts';

@@ -65,7 +65,7 @@ function placeOf(document: Document | null, error: ConfigError): Partial<Positio
 
 /** Codes of mistakes that are about a key, whatever its value. */
 const aboutKeys =
-  /^(?:SCHEMA_UNKNOWN_KEY|JSON_SCHEMA_KEYWORD|SHAPE_MAPPING|CONFIG_(?:CONFLICT|INCLUDE|NOT_SUPPORTED|OLD_FIELD)|NAMESPACE_.*)$/;
+  /^(?:SCHEMA_UNKNOWN_KEY|OPTION_UNUSED|JSON_SCHEMA_KEYWORD|SHAPE_MAPPING|CONFIG_(?:CONFLICT|INCLUDE|NOT_SUPPORTED|OLD_FIELD)|NAMESPACE_.*)$/;
 
 function keyOrValue({ code, fix }: ConfigError): KeyOrValue {
   return aboutKeys.test(code) || (fix && 'key' in fix) ? 'key' : 'value';

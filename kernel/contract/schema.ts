@@ -12,8 +12,18 @@ interface Described {
    * are read by RE2 and ECMAScript alike.
    */
   readonly published?: PublishedRules;
-  /** An old form, or a field without effect: still read, and struck out by editors. */
+  /** An old form: still read, and struck out by editors. */
   readonly deprecated?: true;
+  /** The field is accepted and changes nothing: a warning where it is written. */
+  readonly unused?: Unused;
+}
+
+/** Why a field has no effect. */
+export interface Unused {
+  /** As it follows "has no effect: ". */
+  readonly because: string;
+  /** Values that ask for what is done anyway. */
+  readonly unless?: readonly (string | number | boolean)[];
 }
 
 /** Rules in plain JSON Schema. */

@@ -101,8 +101,8 @@ export const serverTlsSchema = {
     ...protocol,
     enable_mtls: flag('Demand a certificate of every client, on every path.'),
     prefer_server_cipher_suites: {
-      ...flag("Without effect: the server's order always decides."),
-      deprecated: true,
+      ...flag("Choose ciphers in the server's order."),
+      unused: { because: "the server's order always decides", unless: [true] },
     },
   },
 } as const satisfies Schema;

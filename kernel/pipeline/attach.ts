@@ -18,6 +18,7 @@ import {
   parentPointer,
   pipesIn,
   secretWarning,
+  unusedOptions,
 } from '../config/index.ts';
 import { unreadableFile } from '../contract/internal.ts';
 import { attachContained } from './guards.ts';
@@ -55,6 +56,7 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
   );
   if (!made) return undefined;
   for (const literal of markedLiterals(place.schema, raw, stance.pointer)) build.warnings.push(secretWarning(literal));
+  for (const warning of unusedOptions(place.schema, raw, stance.pointer)) build.warnings.push(warning);
   return made;
 }
 

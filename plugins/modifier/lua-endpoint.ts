@@ -19,15 +19,15 @@ const schema = {
   examples: [{ pre: "ctx.load():headers('X-Team', 'checkout')" }],
   properties: {
     ...scriptFields,
-    post: { ...aroundFields.post, description: 'Has no effect: nothing is run after the call.' },
-    skip_next: { ...aroundFields.skip_next, description: 'Has no effect.' },
+    post: { ...aroundFields.post, unused: { because: 'here nothing is run after the call', unless: [''] } },
+    skip_next: { ...aroundFields.skip_next, unused: { because: 'here the call is always made', unless: [false] } },
   },
 } as const;
 
 /**
  * Runs a script on the client's request, before an endpoint is looked for or before anything of it but authentication.
  *
- * Faults of the configuration: `LUA_SYNTAX`, `LUA_CHECKSUM`; warning `LUA_UNUSED`. Errors of a call: `LUA_ERROR`,
+ * Faults of the configuration: `LUA_SYNTAX`, `LUA_CHECKSUM`. Errors of a call: `LUA_ERROR`,
  * `LUA_CUSTOM_ERROR`.
  */
 export const plugin = definePlugin({
@@ -50,9 +50,6 @@ export const plugin = definePlugin({
 
 function scripted(site: Site<ScriptConfig>, names: readonly string[]) {
   const script = new Script(site);
-  for (const field of ['post', 'skip_next'] as const) {
-    if (site.config[field]) site.warn('LUA_UNUSED', `/${field}`, `${field} has no effect here`);
-  }
   const wrap: Wrap<ClientRequest> = (next) => (request, call) => {
     const client = new ScriptedClient(request, names);
     const ended = script.before(script.newRun(call, { ctx: (L) => contextKind.push(L, client) }));

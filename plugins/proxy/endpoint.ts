@@ -58,9 +58,6 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
 function warnOfIdleOptions(site: EndpointProxySite, responding: number): void {
   const { config, endpoint } = site;
   const idle = (option: string, reason: string) => site.warn('PROXY_IDLE', `/${option}`, `${option} ${reason}`);
-  for (const option of ['force_sandboxed_request', 'strategy'] as const) {
-    if (config[option] !== undefined) idle(option, 'is accepted for compatibility and does nothing');
-  }
   if (responding > 1 && !passesBytes(site)) return;
   const reason = responding > 1 ? `does nothing on ${endpoint.output_encoding}` : 'does nothing with a single backend';
   if (config.flatmap_filter) idle('flatmap_filter', reason);

@@ -77,14 +77,14 @@ export const endpointProxySchema = {
     },
     force_sandboxed_request: {
       type: 'boolean',
-      description: 'Without effect: requests are always kept apart.',
-      deprecated: true,
+      description: 'Give each backend a copy of the request.',
+      unused: { because: 'requests are always kept apart', unless: [true] },
     },
     strategy: {
       type: 'string',
       enum: ['parallel', 'sequential'],
-      description: 'Without effect: sequential decides.',
-      deprecated: true,
+      description: 'How backends are called.',
+      unused: { because: 'sequential decides' },
     },
   },
 } as const satisfies Schema;

@@ -1,14 +1,16 @@
 import { clientTlsSchema, HOST_AND_PORT, type Infer, type Schema } from '#contract';
 
-const without = (what: string) => `Without effect, accepted for compatibility: ${what}.`;
 const oneConnection = 'commands share one connection, on which they do not wait for one another';
+const staysOpen = 'the one connection stays open';
+const noReports = 'nothing of Redis is measured or traced';
 const duration = (description: string, initial: string, example: string) =>
   ({ type: 'duration', description, default: initial, examples: [example] }) as const;
-const ignored = (type: 'integer', description: string, initial: number) =>
-  ({ type, description: without(description), default: initial, deprecated: true }) as const;
-const ignoredTime = (description: string, initial: string) =>
-  ({ type: 'duration', description: without(description), default: initial, deprecated: true }) as const;
-const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
+const ignored = (description: string, because: string, ...unless: number[]) =>
+  ({ type: 'integer', description, unused: { because, unless } }) as const;
+const ignoredTime = (description: string, because: string, ...unless: string[]) =>
+  ({ type: 'duration', description, unused: { because, unless }, examples: ['30s'] }) as const;
+const flag = (description: string) =>
+  ({ type: 'boolean', description, unused: { because: noReports, unless: [true] } }) as const;
 
 const address = {
   type: 'string',
@@ -45,17 +47,16 @@ const fields = {
   max_retries: {
     type: 'integer',
     minimum: -1,
-    description: without('a command is never sent twice, since it may have been carried out'),
-    default: 3,
-    deprecated: true,
+    description: 'How often a command is sent again; -1 for never.',
+    unused: { because: 'a command is never sent twice, since it may have been carried out', unless: [-1] },
   },
-  pool_size: ignored('integer', oneConnection, 10),
-  min_idle_conns: ignored('integer', oneConnection, 0),
-  max_idle_conns: ignored('integer', oneConnection, 0),
-  max_active_conns: ignored('integer', oneConnection, 0),
-  pool_timeout: ignoredTime('nothing waits for a connection', '0s'),
-  conn_max_idle_time: ignoredTime('the one connection stays open', '30m'),
-  conn_max_life_time: ignoredTime('the one connection stays open', '0s'),
+  pool_size: ignored('Most connections; 0 for the default.', oneConnection, 0),
+  min_idle_conns: ignored('Least connections that wait for commands.', oneConnection, 0),
+  max_idle_conns: ignored('Most connections that wait for commands; 0 for any number.', oneConnection, 0),
+  max_active_conns: ignored('Most connections; 0 for any number.', oneConnection, 0),
+  pool_timeout: ignoredTime('Longest wait for a connection.', 'nothing waits for a connection'),
+  conn_max_idle_time: ignoredTime('After which a connection without commands is closed.', staysOpen, '0s', '-1s'),
+  conn_max_life_time: ignoredTime('After which a connection is made again.', staysOpen, '0s', '-1s'),
   tls: {
     ...clientTlsSchema,
     title: 'TLS to Redis',
@@ -64,8 +65,8 @@ const fields = {
   opentelemetry: {
     type: 'object',
     properties: {
-      disable_metrics: flag('There are none: nothing of Redis is reported.'),
-      disable_traces: flag('There are none: nothing of Redis is reported.'),
+      disable_metrics: flag('Report no measurements of the connection.'),
+      disable_traces: flag('Report no spans of the connection.'),
       traces_static_attributes: {
         type: 'array',
         items: {
@@ -75,9 +76,8 @@ const fields = {
             value: { type: 'string', description: 'Its value.' },
           },
         },
-        description: without('there are no traces of Redis'),
-        default: [],
-        deprecated: true,
+        description: 'Attributes of the spans of the connection.',
+        unused: { because: noReports },
       },
     },
     description: 'What is reported of the connection.',

@@ -25,6 +25,18 @@ function undescribed(schema: Schema, path: string): string[] {
   ]);
 }
 
+/** Fields that a person alone can see to have no effect, as paths: `unused` says so to whoever writes one. */
+function describedAsUnused(schema: Schema, path: string): string[] {
+  if ('anyOf' in schema) return schema.anyOf.flatMap((choice) => describedAsUnused(choice, path));
+  if (schema.type === 'array') return describedAsUnused(schema.items, `${path}[]`);
+  if (schema.type !== 'object') return [];
+  const fields = Object.entries({ ...schema.properties, ...(schema.values && { '*': schema.values }) });
+  return fields.flatMap(([key, field]) => [
+    ...(/^(?:without|has no) effect\b/i.test(field.description ?? '') ? [`${path}.${key}`] : []),
+    ...describedAsUnused(field, `${path}.${key}`),
+  ]);
+}
+
 function discoveryName({ name }: Discovery): string {
   return `discovery/${name}`;
 }
@@ -75,6 +87,8 @@ describe('every plugin', () => {
 function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   const { name } = plugin;
   it('describes every field of its configuration', () => deepEqual(undescribed(schema, name), []));
+
+  it('says of no field in words alone that it has no effect', () => deepEqual(describedAsUnused(schema, name), []));
 
   it('has a schema that compiles', () => doesNotThrow(() => compileSchema(schema)({}, '')));
 

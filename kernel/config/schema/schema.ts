@@ -27,7 +27,11 @@ export function toPublicSchema(schema: Schema): JsonSchema {
 }
 
 function describedSchema(schema: Schema): JsonSchema {
-  const { title, description, examples, secret, deprecated } = schema;
+  const { title, examples, secret, unused } = schema;
+  const description = unused
+    ? [schema.description, `Without effect: ${unused.because}.`].filter(Boolean).join(' ')
+    : schema.description;
+  const deprecated = schema.deprecated ?? (unused && true);
   const shared = present({ title, description, examples, default: schema.default, writeOnly: secret, deprecated });
   if ('anyOf' in schema) return { ...shared, anyOf: schema.anyOf.map(toPublicSchema) };
   switch (schema.type) {

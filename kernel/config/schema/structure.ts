@@ -8,6 +8,7 @@ import { cloneData } from '../plain-data.ts';
 import type { Origin } from '../report.ts';
 import { hinted, type Report } from '../report.ts';
 import type { Written } from '../rules/rule.ts';
+import { unusedOptions } from './unused-options.ts';
 import { compileSchema } from './validate.ts';
 
 /** Codes of mistakes after which an object still has the shape its rules expect. */
@@ -47,6 +48,8 @@ export function checkStructure(
 ): Structure {
   const unsound = new Set<string>();
   const check = (schema: Schema, value: unknown, pointer: string) => {
+    // Before defaults are filled in.
+    for (const warning of unusedOptions(schema, value as Data, pointer)) report.warnings.push(moved(warning, origin));
     const { value: checked, errors, lacking } = compileSchema(schema)(value, pointer);
     for (const place of lacking) markUnsound(unsound, place);
     for (const error of errors) {

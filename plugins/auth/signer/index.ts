@@ -26,7 +26,7 @@ import { tokenMaker } from './token.ts';
  * Replaces objects of the response by tokens that are signed with a key of the gateway's. Anything but a whole response is
  * 400; without the key every request is 401.
  *
- * Codes: those of `openSigningKey` and `checkKeyFields`; warnings `SIGNER_OUTPUT`, `SIGNER_NESTED`, `SIGNER_UNUSED`.
+ * Codes: those of `openSigningKey` and `checkKeyFields`; warnings `SIGNER_OUTPUT`, `SIGNER_NESTED`.
  */
 export const plugin = definePlugin({
   name: 'auth/signer',
@@ -111,5 +111,4 @@ function checkFields(site: EndpointSite<SignerConfig>): void {
       hint: 'move the field to the top, as with flatmap_filter of proxy',
     });
   }
-  if (config.leeway !== 1000) site.warn('SIGNER_UNUSED', '/leeway', 'leeway has no effect on signing');
 }

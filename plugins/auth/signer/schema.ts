@@ -52,7 +52,12 @@ export const schema = {
       default: false,
     },
     typ: { type: 'string', minLength: 1, description: 'The typ in the header of tokens.', default: 'JWT' },
-    leeway: { type: 'duration', description: 'Has no effect on signing.', default: '1s' },
+    leeway: {
+      type: 'duration',
+      description: 'By how much clocks may differ.',
+      unused: { because: 'nothing is validated here' },
+      examples: ['1s'],
+    },
   },
 } as const satisfies Schema;
 

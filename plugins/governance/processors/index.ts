@@ -11,7 +11,7 @@ import { type ProcessorsConfig, type QuotaConfig, schema } from './schema.ts';
  * Declares quotas: what callers of each plan may use, counted in Redis for all gateways together. A use is one round trip,
  * and counts in every window or in none.
  *
- * Faults of the configuration: `QUOTA_NAME`, `QUOTA_LIMITS`, `REDIS_CONNECTION`.
+ * Faults of the configuration: `QUOTA_NAME`, `QUOTA_LIMITS`, `REDIS_CONNECTION`; a warning `QUOTA_CALLERS`.
  */
 export const plugin = definePlugin({
   name: 'governance/processors',
@@ -39,7 +39,7 @@ function quotaOf(site: Site<ProcessorsConfig>, config: QuotaConfig, pointer: str
     connection: connectionNamed(site, config.connection_name, `${pointer}/connection_name`),
     hashes: config.hash_keys,
     outage: new Outage(config.on_failure_max_retries, config.on_failure_backoff_strategy, log),
-    refused: refusedCallers(site, config),
+    refused: refusedCallers(site, config, pointer),
     clock: site.use('clock'),
   };
   const rules = new Map<string, QuotaRule>();
@@ -64,9 +64,19 @@ function refuseTwice(site: Site<unknown>, all: ReadonlyMap<string, unknown>, nam
   if (all.has(name)) throw site.fault('QUOTA_NAME', pointer, `"${name}" is there twice`);
 }
 
-function refusedCallers(site: Site<unknown>, { rejecter_cache: config }: QuotaConfig): RefusedCallers<Verdict> | null {
+/** Some 30 MB. */
+const MOST_CALLERS = 100_000;
+
+function refusedCallers(
+  site: Site<unknown>,
+  { rejecter_cache: config }: QuotaConfig,
+  pointer: string,
+): RefusedCallers<Verdict> | null {
   if (!config) return null;
-  const refused = new RefusedCallers<Verdict>(config.N);
+  if (config.N > MOST_CALLERS) {
+    site.warn('QUOTA_CALLERS', `${pointer}/rejecter_cache/N`, `no more than ${MOST_CALLERS} callers are remembered`);
+  }
+  const refused = new RefusedCallers<Verdict>(Math.min(config.N, MOST_CALLERS));
   const sweeper = setInterval(() => refused.clear(), timerMs(Math.max(config.cleanup_interval, 1000))).unref();
   site.defer(() => clearInterval(sweeper));
   return refused;

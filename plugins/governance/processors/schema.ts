@@ -2,8 +2,7 @@ import type { Infer, Schema } from '#contract';
 import { units } from '../../services/quotas/windows.ts';
 import { failureField } from '../../services/redis/on-failure.ts';
 
-const without = (what: string) => `Without effect, accepted for compatibility: ${what}.`;
-const atOnce = 'a refusal is remembered at once';
+const atOnce = { because: 'a refusal is remembered at once' } as const;
 
 export const schema = {
   type: 'object',
@@ -97,17 +96,21 @@ export const schema = {
               N: {
                 type: 'integer',
                 minimum: 1,
-                maximum: 10_000_000,
                 description:
-                  'Callers remembered at most; each takes some 300 bytes. Beyond it the oldest is forgotten.',
+                  'Callers remembered at most, never more than 100000; each takes some 300 bytes. Beyond it the oldest is forgotten.',
               },
-              P: { type: 'number', description: without('nobody is taken for somebody else') },
+              P: {
+                type: 'number',
+                minimum: 0,
+                maximum: 1,
+                description:
+                  'How probable it may be that somebody else is refused for one of them. It never happens, which every P allows.',
+              },
               hash_name: {
                 type: 'string',
                 enum: ['optimal', 'default'],
-                description: without('nothing is hashed'),
-                default: 'optimal',
-                deprecated: true,
+                description: 'How callers are hashed.',
+                unused: { because: 'callers are remembered by their names, and nothing is hashed' },
               },
               cleanup_interval: {
                 type: 'duration',
@@ -120,17 +123,20 @@ export const schema = {
           },
           deny_queue_flush_interval: {
             type: 'duration',
-            description: without(atOnce),
-            default: '1s',
-            deprecated: true,
+            description: 'Longest time until a refusal is remembered.',
+            examples: ['1s'],
+            unused: atOnce,
           },
           deny_queue_flush_threshold: {
             type: 'integer',
-            description: without(atOnce),
-            default: 10,
-            deprecated: true,
+            description: 'How many refusals are remembered together.',
+            unused: atOnce,
           },
-          deny_queue_size: { type: 'integer', description: without(atOnce), default: 0, deprecated: true },
+          deny_queue_size: {
+            type: 'integer',
+            description: 'How many refusals may wait until they are remembered.',
+            unused: atOnce,
+          },
         },
       },
       description: 'What may be used, by whom.',

@@ -27,8 +27,8 @@ import { weightReader } from './weight.ts';
  * Refuses callers that have used up what their plan allows: at the root before anything of an endpoint, at an endpoint behind
  * its limits, at a backend inside the circuit breaker, where a refusal is a failure of that backend.
  *
- * Faults of the configuration: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `TIER_KEY`; warnings `TIER_HIDDEN`,
- * `QUOTA_WEIGHT`. Errors of a call: `QUOTA_EXCEEDED`, `QUOTA_TIER`, `QUOTA_CALLER`, `REDIS_FAILED`.
+ * Faults of the configuration: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `TIER_KEY`; a warning
+ * `TIER_HIDDEN`. Errors of a call: `QUOTA_EXCEEDED`, `QUOTA_TIER`, `QUOTA_CALLER`, `REDIS_FAILED`.
  */
 export const plugin = definePlugin({
   name: 'governance/quota',
@@ -38,9 +38,6 @@ export const plugin = definePlugin({
   takes: [quotas],
   places: [
     atService(serviceSchema, (site) => {
-      if (site.config.weight_key !== undefined) {
-        site.warn('QUOTA_WEIGHT', '/weight_key', 'weight_key has no effect at the root');
-      }
       const wrap = counting(site, clientOf, refusal, null);
       return { eachEndpoint: (): AtEndpoint => ({ endpoint: wrap }) };
     }),

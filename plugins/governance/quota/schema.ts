@@ -73,6 +73,8 @@ const byPlan = {
   ],
 };
 
+const atRoot = 'at the root every request counts as 1';
+
 /** At the root, where a weight is accepted and ignored. */
 export const serviceSchema = {
   type: 'object',
@@ -81,8 +83,8 @@ export const serviceSchema = {
   required,
   properties: {
     ...fields,
-    weight_key: { ...weight.weight_key, description: 'Without effect at the root.', deprecated: true },
-    weight_strategy: { ...weight.weight_strategy, description: 'Without effect at the root.', deprecated: true },
+    weight_key: { ...weight.weight_key, unused: { because: atRoot } },
+    weight_strategy: { ...weight.weight_strategy, unused: { because: atRoot } },
   },
 } as const satisfies Schema;
 

@@ -28,9 +28,8 @@ export const requestLimitSchema = {
     num_shards: {
       type: 'integer',
       minimum: 0,
-      description: 'Without effect, accepted for compatibility.',
-      default: 2048,
-      deprecated: true,
+      description: 'Maps that counters are spread over.',
+      unused: { because: 'one map is enough' },
     },
     cleanup_period: {
       type: 'duration',
@@ -41,9 +40,8 @@ export const requestLimitSchema = {
     cleanup_threads: {
       type: 'integer',
       minimum: 0,
-      description: 'Without effect, accepted for compatibility.',
-      default: 1,
-      deprecated: true,
+      description: 'Threads that sweep counters of idle clients.',
+      unused: { because: 'one sweep is enough' },
     },
   },
 } as const satisfies Schema;

@@ -40,9 +40,6 @@ export const plugin = definePlugin({
 function prepare(site: Site<SecurityConfig>): Decide | null {
   const { config } = site;
   const tls = site.setting('tls');
-  if (config.hpkp_public_key !== undefined) {
-    site.warn('SECURITY_HPKP', '/hpkp_public_key', 'public key pinning is obsolete: the field has no effect');
-  }
   if (config.sts_include_subdomains && config.sts_seconds === 0) {
     site.warn('SECURITY_UNUSED', '/sts_include_subdomains', 'sts_include_subdomains has no effect without sts_seconds');
   }

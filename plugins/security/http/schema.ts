@@ -77,7 +77,11 @@ export const schema = {
       default: '',
       examples: ['same-origin'],
     },
-    hpkp_public_key: { type: 'string', description: 'Obsolete, without effect.', deprecated: true },
+    hpkp_public_key: {
+      type: 'string',
+      description: 'Value of Public-Key-Pins.',
+      unused: { because: 'public key pinning is obsolete' },
+    },
     is_development: flag('Ignore allowed_hosts, ssl_redirect and Strict-Transport-Security.'),
   },
 } as const satisfies Schema;

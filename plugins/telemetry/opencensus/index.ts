@@ -5,7 +5,6 @@ import {
   atService,
   definePlugin,
   HEADER_NAME_PATTERN,
-  type Infer,
   type Site,
 } from '#contract';
 import { newRelicEngines } from '../newrelic.ts';
@@ -20,8 +19,8 @@ const name = 'telemetry/opencensus';
 
 /**
  * The configuration of OpenCensus, carried out as OpenTelemetry. Codes: `OPENCENSUS_BESIDE`, `OPENCENSUS_ADDRESS`,
- * `OPENCENSUS_HEADER`, and of telemetry/opentelemetry `OTEL_PROPAGATORS` and `OTEL_TLS`; warnings `OPENCENSUS_EXPORTER`,
- * `OPENCENSUS_PROTOCOL` and `OPENCENSUS_UNUSED`.
+ * `OPENCENSUS_HEADER`, and of telemetry/opentelemetry `OTEL_PROPAGATORS` and `OTEL_TLS`; a warning
+ * `OPENCENSUS_PROTOCOL`.
  */
 export const plugin = definePlugin({
   name,
@@ -31,16 +30,19 @@ export const plugin = definePlugin({
   takes: [engines, newRelicEngines],
   places: [
     atService(serviceSchema, attachService),
-    atEndpoint(pathSchema, warnOfPaths),
-    atBackend(pathSchema, warnOfPaths),
+    atEndpoint(pathSchema, () => ({})),
+    atBackend(pathSchema, () => ({})),
   ],
 });
 
 function attachService(site: Site<OpenCensusConfig>): AtService {
   refuseOthers(site);
-  warnOfUnused(site);
   const { prometheus, ocagent } = site.config.exporters;
   if (!prometheus && !ocagent) return {};
+  if (ocagent) {
+    const message = 'spans and metrics are sent as OTLP over gRPC, not by the protocol of OpenCensus';
+    site.warn('OPENCENSUS_PROTOCOL', '/exporters/ocagent/address', message);
+  }
   const config = telemetryOf(site.config, ocagent ? collectorOf(site, ocagent.address) : null);
   const resource = resourceOf(site, config);
   const exporters = openExporters(site, config, {
@@ -53,42 +55,12 @@ function attachService(site: Site<OpenCensusConfig>): AtService {
   return attachEngine(engine, name);
 }
 
-function warnOfPaths(site: Site<Infer<typeof pathSchema>>): object {
-  const { path_aggregation: aggregation } = site.config;
-  if (aggregation !== 'pattern') {
-    const message = `"${aggregation}" has no effect: paths are told apart by the pattern of their endpoint`;
-    site.warn('OPENCENSUS_UNUSED', '/path_aggregation', message);
-  }
-  return {};
-}
-
 function refuseOthers(site: Site<OpenCensusConfig>): void {
   const other = site.take(engines) ? 'telemetry/opentelemetry' : site.take(newRelicEngines) && 'telemetry/newrelic';
   if (!other) return;
   throw site.fault('OPENCENSUS_BESIDE', '', `${name} and ${other} cannot stand in one configuration`, {
     hint: `remove ${name}`,
   });
-}
-
-function warnOfUnused(site: Site<OpenCensusConfig>): void {
-  const { prometheus, ocagent, ...others } = site.config.exporters;
-  for (const exporter of Object.keys(others)) {
-    const message = `${exporter} is not supported: nothing is sent to it`;
-    site.warn('OPENCENSUS_EXPORTER', `/exporters/${exporter}`, message);
-  }
-  const unused = (place: string, fields: readonly string[]) => {
-    for (const field of fields)
-      site.warn('OPENCENSUS_UNUSED', `/exporters/${place}/${field}`, `${field} has no effect`);
-  };
-  if (prometheus) {
-    const { port: _port, ...labels } = prometheus;
-    unused('prometheus', Object.keys(labels));
-  }
-  if (!ocagent) return;
-  if (ocagent.reconnection !== undefined) unused('ocagent', ['reconnection']);
-  if (ocagent.enable_compression) unused('ocagent', ['enable_compression']);
-  const message = 'spans and metrics are sent as OTLP over gRPC, not by the protocol of OpenCensus';
-  site.warn('OPENCENSUS_PROTOCOL', '/exporters/ocagent/address', message);
 }
 
 const DEFAULT_PORT = 55_678;

@@ -4,15 +4,24 @@ const layer = (description: string) => ({ type: 'boolean', description, default:
 
 /** Accepted as it is written, whatever stands in it. */
 const unsupported = (of: string) =>
-  ({ type: 'object', values: { type: 'any' }, description: `Without effect: ${of} is not supported.` }) as const;
+  ({
+    type: 'object',
+    values: { type: 'any' },
+    description: 'Another place for metrics and spans.',
+    unused: { because: `${of} is not supported, nothing is sent to it` },
+  }) as const;
 
 const unsupportedWith = <Secret extends string>(of: string, secret: Secret) =>
   ({
     ...unsupported(of),
-    properties: { [secret]: { type: 'string', secret: true, description: 'Without effect.' } },
+    properties: { [secret]: { type: 'string', secret: true, description: 'A credential of it.' } },
   }) as const;
 
-const label = { type: 'boolean', description: 'Without effect: labels are those of telemetry/opentelemetry.' } as const;
+const label = {
+  type: 'boolean',
+  description: 'Whether metrics have the label.',
+  unused: { because: 'labels are those of telemetry/opentelemetry' },
+} as const;
 
 export const serviceSchema = {
   type: 'object',
@@ -59,7 +68,8 @@ export const serviceSchema = {
             port: { type: 'integer', minimum: 0, maximum: 65535, description: 'The port; 0 for any free one.' },
             namespace: {
               type: 'string',
-              description: 'Without effect: names are those of telemetry/opentelemetry.',
+              description: 'What names of metrics begin with.',
+              unused: { because: 'names are those of telemetry/opentelemetry' },
             },
             tag_host: label,
             tag_path: label,
@@ -82,13 +92,14 @@ export const serviceSchema = {
             insecure: { type: 'boolean', description: 'Connect without TLS.', default: false },
             reconnection: {
               type: 'duration',
-              description: 'Without effect: it connects again by itself.',
+              description: 'After which it connects again.',
+              unused: { because: 'it connects again by itself' },
               examples: ['2s'],
             },
             enable_compression: {
               type: 'boolean',
-              description: 'Without effect: nothing is compressed.',
-              default: false,
+              description: 'Compress what is sent.',
+              unused: { because: 'nothing is compressed', unless: [false] },
             },
             headers: {
               type: 'object',
@@ -116,14 +127,14 @@ export const serviceSchema = {
 export const pathSchema = {
   type: 'object',
   title: 'OpenCensus',
-  description: 'How paths are told apart. Without effect: they always are by the pattern of the endpoint.',
+  description: 'How paths are told apart: always by the pattern of the endpoint.',
   examples: [{ path_aggregation: 'pattern' }],
   properties: {
     path_aggregation: {
       type: 'string',
       enum: ['pattern', 'lastparam', 'off'],
-      description: 'Only pattern is supported: one series for all paths of an endpoint.',
-      default: 'pattern',
+      description: 'What paths are told apart by; pattern: one series for all paths of an endpoint.',
+      unused: { because: 'paths are told apart by the pattern of their endpoint', unless: ['pattern'] },
     },
   },
 } as const satisfies Schema;

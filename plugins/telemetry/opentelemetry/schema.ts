@@ -127,7 +127,10 @@ const prometheusExporter = {
     process_metrics: flag('Show CPU time, memory, open files and start of the processes.'),
     go_metrics: flag('Show delay of the event loop, heap and garbage collection, as nodejs_*.'),
     disable_metrics: flag('Show no metrics, but of endpoints that name the exporter.'),
-    custom_metric_reporting_period: seconds('Without effect: Prometheus decides when it scrapes.'),
+    custom_metric_reporting_period: {
+      ...seconds('How often metrics are reported, in seconds.'),
+      unused: { because: 'Prometheus decides when it scrapes', unless: [0] },
+    },
   },
 } as const;
 

@@ -28,10 +28,6 @@ export function listen(
       throw site.fault('OTEL_PORT', `${at}/port`, `another exporter listens on ${address}:${port}`);
     }
     taken.add(`${address}:${port}`);
-    if (config.custom_metric_reporting_period !== 0) {
-      const message = 'custom_metric_reporting_period has no effect: Prometheus decides when it scrapes';
-      site.warn('OTEL_UNUSED', `${at}/custom_metric_reporting_period`, message);
-    }
     if (config.process_metrics) engine.show(exporter, gatewayMetrics(site, 'process metrics', processStore));
     if (config.go_metrics) engine.show(exporter, gatewayMetrics(site, 'runtime metrics', runtimeStore));
     site.listen(

@@ -5,8 +5,10 @@ import { Pool } from 'undici';
 import { offer } from '#contract';
 import type { Operations } from '#kernel';
 import { openHarness } from '../../../kernel/testing/index.ts';
+import { plugin as processorsPlugin } from '../../../plugins/governance/processors/index.ts';
 import { plugin } from '../../../plugins/governance/quota/index.ts';
 import { quotas } from '../../../plugins/services/quotas/port.ts';
+import { redisConnections } from '../../../plugins/services/redis/port.ts';
 import { freePort, until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../../support/redis.ts';
@@ -586,6 +588,30 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     });
     it('needs data for a weight in it', () =>
       rejects(serve(root(), [{ ...endpoint('/a', use({ weight_key: 'n' })), output_encoding: 'no-op' }])));
+    it('warns of what has no effect on callers that are remembered', async () => {
+      const config = {
+        quotas: [
+          {
+            ...processor,
+            connection_name: 'r',
+            rejecter_cache: { N: 10_000_000, P: 0.1, hash_name: 'optimal' },
+            deny_queue_size: 8,
+            deny_queue_flush_interval: '1s',
+            deny_queue_flush_threshold: 10,
+          },
+        ],
+      };
+      const offers = [offer(redisConnections, new Map([['r', {}]]) as never)];
+      const gate = await openHarness(processorsPlugin, 'service', config, { offers });
+      deepEqual(gate.warnings.map(({ code, pointer }) => [code, pointer]).sort(), [
+        ['OPTION_UNUSED', '/quotas/0/deny_queue_flush_interval'],
+        ['OPTION_UNUSED', '/quotas/0/deny_queue_flush_threshold'],
+        ['OPTION_UNUSED', '/quotas/0/deny_queue_size'],
+        ['OPTION_UNUSED', '/quotas/0/rejecter_cache/hash_name'],
+        ['QUOTA_CALLERS', '/quotas/0/rejecter_cache/N'],
+      ]);
+      await gate.close();
+    });
     it('warns of a weight at the root', async () => {
       const rules = new Map([['gold', {}]]);
       const offers = [offer(quotas, new Map([['api', { rules, settle: () => undefined }]]) as never)];
@@ -593,7 +619,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       const { warnings } = await openHarness(plugin, 'service', config, { offers });
       deepEqual(
         warnings.map(({ code, pointer }) => [code, pointer]),
-        [['QUOTA_WEIGHT', '/weight_key']],
+        [['OPTION_UNUSED', '/weight_key']],
       );
     });
   });

@@ -70,8 +70,8 @@ describe('the configuration of Lua scripts', () => {
       return gate.warnings.map(({ code, pointer }) => [code, pointer]);
     };
     deepEqual(await warnings(onEndpoint, { pre: 'x = 1', post: 'x = 2', skip_next: true }), [
-      ['LUA_UNUSED', '/post'],
-      ['LUA_UNUSED', '/skip_next'],
+      ['OPTION_UNUSED', '/post'],
+      ['OPTION_UNUSED', '/skip_next'],
     ]);
     deepEqual(await warnings(onProxy, { sources: [good], md5: { [good]: '0'.repeat(32) }, live: true }), [
       ['LUA_UNUSED', '/md5'],

@@ -57,9 +57,9 @@ describe('proxy', () => {
   });
 
   it('warns of options that are accepted for compatibility only', async () => {
-    deepEqual(await warned('endpoint', { force_sandboxed_request: true, strategy: 'parallel' }), [
-      '/force_sandboxed_request PROXY_IDLE',
-      '/strategy PROXY_IDLE',
+    deepEqual(await warned('endpoint', { force_sandboxed_request: false, strategy: 'parallel' }), [
+      '/force_sandboxed_request OPTION_UNUSED',
+      '/strategy OPTION_UNUSED',
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import type { Offer } from '#contract';
 import { openHarness } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/redis/index.ts';
@@ -41,6 +41,41 @@ describe('redis', () => {
       (await open({})).warnings.map(({ code }) => code),
       ['REDIS_UNUSED'],
     );
+  });
+
+  it('warns of every setting of a pool, of which there is none, by its name and with the reason', async () => {
+    const unused = {
+      pool_size: 20,
+      min_idle_conns: 1,
+      max_idle_conns: 1,
+      max_active_conns: 1,
+      pool_timeout: '1s',
+      conn_max_idle_time: '30m',
+      conn_max_life_time: '1h',
+      max_retries: 3,
+      opentelemetry: { disable_metrics: false, disable_traces: false, traces_static_attributes: [] },
+    };
+    const { opentelemetry, ...flat } = unused;
+    for (const [list, connection] of Object.entries({
+      connection_pools: pool,
+      clusters: { name: 'a', addresses: ['b'] },
+      sentinels: { name: 'a', master_name: 'm', addresses: ['b'] },
+    })) {
+      const { warnings } = await open({ [list]: [{ ...connection, ...unused }] });
+      deepEqual(
+        warnings.map(({ code, pointer }) => `${code} ${pointer}`),
+        [...Object.keys(flat), ...Object.keys(opentelemetry).map((field) => `opentelemetry/${field}`)].map(
+          (field) => `OPTION_UNUSED /${list}/0/${field}`,
+        ),
+      );
+      match(warnings[0]!.message, /^pool_size has no effect: commands share one connection/);
+    }
+  });
+
+  it('warns of no setting of a pool that asks for what is done anyway', async () => {
+    const kept = { pool_size: 0, max_active_conns: 0, conn_max_life_time: '0s', max_retries: -1 };
+    const opentelemetry = { disable_metrics: true, disable_traces: true };
+    deepEqual((await open({ connection_pools: [{ ...pool, ...kept, opentelemetry }] })).warnings, []);
   });
 
   for (const [what, config, code, pointer] of [

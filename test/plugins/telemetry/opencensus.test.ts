@@ -61,8 +61,8 @@ describe('telemetry/opencensus', () => {
     it(`takes the path_aggregation at the level of the ${place}, and warns of those that have no effect`, async () => {
       for (const [aggregation, codes] of [
         ['pattern', []],
-        ['lastparam', ['OPENCENSUS_UNUSED']],
-        ['off', ['OPENCENSUS_UNUSED']],
+        ['lastparam', ['OPTION_UNUSED']],
+        ['off', ['OPTION_UNUSED']],
       ] as const) {
         const gate = await openHarness(plugin, place, { path_aggregation: aggregation });
         deepEqual(
@@ -107,7 +107,7 @@ describe('telemetry/opencensus', () => {
       const gate = await openHarness(plugin, 'service', { exporters: { [exporter]: { any: { setting: [1] } } } });
       deepEqual(
         gate.warnings.map(({ code, pointer }) => [code, pointer]),
-        [['OPENCENSUS_EXPORTER', `/exporters/${exporter}`]],
+        [['OPTION_UNUSED', `/exporters/${exporter}`]],
       );
       deepEqual(gate.attached, {});
       await gate.close();
@@ -120,10 +120,10 @@ describe('telemetry/opencensus', () => {
     const gate = await openHarness(plugin, 'service', { exporters: { prometheus, ocagent } });
     deepEqual(gate.warnings.map(({ code, pointer }) => [code, pointer]).sort(), [
       ['OPENCENSUS_PROTOCOL', '/exporters/ocagent/address'],
-      ['OPENCENSUS_UNUSED', '/exporters/ocagent/enable_compression'],
-      ['OPENCENSUS_UNUSED', '/exporters/ocagent/reconnection'],
-      ['OPENCENSUS_UNUSED', '/exporters/prometheus/namespace'],
-      ['OPENCENSUS_UNUSED', '/exporters/prometheus/tag_host'],
+      ['OPTION_UNUSED', '/exporters/ocagent/enable_compression'],
+      ['OPTION_UNUSED', '/exporters/ocagent/reconnection'],
+      ['OPTION_UNUSED', '/exporters/prometheus/namespace'],
+      ['OPTION_UNUSED', '/exporters/prometheus/tag_host'],
     ]);
     await gate.close();
   });

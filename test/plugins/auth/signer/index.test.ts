@@ -290,7 +290,7 @@ describe('auth/signer', () => {
     for (const [what, change, options, finding] of [
       ['another output than JSON', {}, { endpoint: { output_encoding: 'xml' } }, 'SIGNER_OUTPUT '],
       ['a name with dots', { keys_to_sign: ['data.token'] }, {}, 'SIGNER_NESTED /keys_to_sign/0'],
-      ['a leeway', { leeway: '5s' }, {}, 'SIGNER_UNUSED /leeway'],
+      ['a leeway', { leeway: '5s' }, {}, 'OPTION_UNUSED /leeway'],
       ['an authority beside a file', { jwk_local_ca: 'a.pem' }, {}, 'KEYS_UNUSED /jwk_local_ca'],
     ] as const) {
       it(`warns of ${what}`, async () => {

@@ -106,7 +106,7 @@ for (const level of levels) {
       const gate = await attach({ hpkp_public_key: 'x' });
       deepEqual(
         gate.warnings.map(({ code }) => code),
-        ['SECURITY_HPKP'],
+        ['OPTION_UNUSED'],
       );
     });
 

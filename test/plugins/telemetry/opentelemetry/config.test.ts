@@ -54,7 +54,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
     [
       'a reporting period of what is scraped',
       { exporters: { prometheus: [{ name: 'a', port: 0, custom_metric_reporting_period: 5 }] } },
-      'OTEL_UNUSED',
+      'OPTION_UNUSED',
       '/exporters/prometheus/0/custom_metric_reporting_period',
     ],
   ] as const) {

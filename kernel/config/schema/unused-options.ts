@@ -1,0 +1,51 @@
+import { ConfigError, type Data, isObject, type Schema } from '#contract';
+import { escapePointer } from '../../values/pointer.ts';
+import { cloneData } from '../plain-data.ts';
+import { innerSchemas } from './schema.ts';
+import { compileSchema } from './validate.ts';
+
+/**
+ * Fields that are written and have no effect, as the schema says.
+ *
+ * Code: a warning, OPTION_UNUSED.
+ * @param settings as they are written. @param pointer of them.
+ */
+export function unusedOptions(schema: Schema, settings: Data, pointer: string): ConfigError[] {
+  if (!hasUnused(schema)) return [];
+  if ('anyOf' in schema) {
+    const form = schema.anyOf.find((one) => compileSchema(one)(cloneData(settings), '').errors.length === 0);
+    return form ? unusedOptions(form, settings, pointer) : [];
+  }
+  if (schema.type === 'recursive') return unusedOptions(schema.schema(), settings, pointer);
+  if (Array.isArray(settings)) {
+    if (schema.type !== 'array') return [];
+    return settings.flatMap((item, index) => unusedOptions(schema.items, item, `${pointer}/${index}`));
+  }
+  if (schema.type !== 'object' || !isObject(settings)) return [];
+  return Object.entries(settings).flatMap(([key, value]) => {
+    const isField = schema.properties && Object.hasOwn(schema.properties, key);
+    const field = isField ? schema.properties[key] : schema.values;
+    return field ? ofField(field, key, value, `${pointer}/${escapePointer(key)}`) : [];
+  });
+}
+
+function ofField(schema: Schema, key: string, value: Data, pointer: string): ConfigError[] {
+  const { unused } = schema;
+  if (!unused) return unusedOptions(schema, value, pointer);
+  if ((unused.unless as readonly Data[] | undefined)?.includes(value)) return [];
+  return [new ConfigError('OPTION_UNUSED', pointer, `${key} has no effect: ${unused.because}`)];
+}
+
+const known = new WeakMap<Schema, boolean>();
+
+/** True when a field of the schema has no effect; looked for once a schema. */
+function hasUnused(schema: Schema): boolean {
+  let hasOne = known.get(schema);
+  if (hasOne === undefined) {
+    known.set(schema, false);
+    const inner = 'type' in schema && schema.type === 'recursive' ? [schema.schema()] : innerSchemas(schema);
+    hasOne = inner.some((field) => field.unused !== undefined || hasUnused(field));
+    known.set(schema, hasOne);
+  }
+  return hasOne;
+}
