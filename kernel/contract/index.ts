@@ -138,4 +138,5 @@ export {
 } from './tls-options.ts';
 export { type TokenCheck, tokenChecks } from './token-checks.ts';
 export type { TakeToken, TokenPool } from './token-pool.ts';
+export { type ActiveSpan, type Tracer, tracerOf, tracers } from './tracer.ts';
 export type { VirtualHosts } from './virtual-hosts.ts';

@@ -1,8 +1,8 @@
-import { type AtBackend, atBackend, type BackendSite, definePlugin, httpSigners, meters } from '#contract';
+import { type AtBackend, atBackend, type BackendSite, definePlugin } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { type ClientHandler, defaultClient, replacingClient } from './lib/client-call.ts';
 import { type Handlers, handlers } from './lib/handlers.ts';
-import { asFunction, contained, make } from './lib/make.ts';
+import { asFunction, contained, hostPorts, make } from './lib/make.ts';
 import { convertClients } from './lib/old-clients.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
 import { STATIC_CLIENT, staticClient } from './lib/static-client.ts';
@@ -23,7 +23,7 @@ const schema = {
  * Calls a backend by the client of a loaded module, in the place of the gateway's own. Beside another protocol than HTTP it
  * has no effect.
  *
- * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`, `STATIC_PATH`;
+ * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `REDIS_CONNECTION`, `QUOTA_UNKNOWN`, `QUOTA_RULE`, `CONFIG_NOT_SUPPORTED`, `STATIC_PATH`;
  * warnings
  * `PLUGIN_UNUSED`, `BACKEND_NO_HTTP`, `CONFIG_OLD_PLUGIN`. Errors of a call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
  */
@@ -31,7 +31,7 @@ export const plugin = definePlugin({
   name: 'plugin/http-client',
   description: 'Calls a backend by an HTTP client of your own.',
   offers: [personalHeaders],
-  takes: [handlers, meters, httpSigners],
+  takes: hostPorts,
   convert: convertClients,
   places: [
     atBackend(schema, (site: NamingSite & BackendSite<unknown>) => {

@@ -1,9 +1,8 @@
-import { type AtService, atService, type ClientRequest, definePlugin, httpSigners, meters, type Wrap } from '#contract';
+import { type AtService, atService, type ClientRequest, definePlugin, type Wrap } from '#contract';
 import { geoLocations } from '../services/geo.ts';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { type BuiltInServer, serverBuiltIns, serverSchemas } from './built-ins/servers.ts';
-import { handlers } from './lib/handlers.ts';
-import { asFunction, contained, joined, make } from './lib/make.ts';
+import { asFunction, contained, hostPorts, joined, make } from './lib/make.ts';
 import { findBuiltIns, findModules } from './lib/named-built-ins.ts';
 import { convertBasicAuth } from './lib/old-basic-auth.ts';
 import { convertRedisRatelimit } from './lib/old-redis-ratelimit.ts';
@@ -52,7 +51,7 @@ export const plugin = definePlugin({
   name: 'plugin/http-server',
   description: 'Runs handlers of your own around everything that is answered.',
   offers: [personalHeaders, geoLocations],
-  takes: [handlers, meters, httpSigners],
+  takes: hostPorts,
   becomes: [...Object.values(successors), 'auth/basic', 'redis', 'qos/ratelimit/service/redis'],
   convert(document, report) {
     convertServers(document, report);

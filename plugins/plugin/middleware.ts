@@ -1,8 +1,7 @@
-import { type AtBackend, type AtEndpoint, atBackend, atEndpoint, definePlugin, httpSigners, meters } from '#contract';
+import { type AtBackend, type AtEndpoint, atBackend, atEndpoint, definePlugin } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { aroundPipe, type MiddlewareHandler } from './lib/around.ts';
-import { handlers } from './lib/handlers.ts';
-import { asFunction, contained, joined, make } from './lib/make.ts';
+import { asFunction, contained, hostPorts, joined, make } from './lib/make.ts';
 import { findNamed, type NamingSite } from './lib/place.ts';
 import { SyncTime } from './lib/sync-time.ts';
 
@@ -24,14 +23,14 @@ const schema = {
 /**
  * Runs middleware of loaded modules around the backends of an endpoint, or around one backend.
  *
- * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`; a warning `PLUGIN_UNUSED`. Errors of a
+ * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `REDIS_CONNECTION`, `QUOTA_UNKNOWN`, `QUOTA_RULE`; a warning `PLUGIN_UNUSED`. Errors of a
  * call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
  */
 export const plugin = definePlugin({
   name: 'plugin/middleware',
   description: 'Runs middleware of your own around the backends of an endpoint, or around one backend.',
   offers: [personalHeaders],
-  takes: [handlers, meters, httpSigners],
+  takes: hostPorts,
   places: [
     atEndpoint(schema, (site) => {
       return attach(site, 'proxy', isRaw(site, site.endpoint.output_encoding));

@@ -4,15 +4,13 @@ import {
   atBackend,
   atEndpoint,
   definePlugin,
-  httpSigners,
-  meters,
   type PipeRequest,
   type Wrap,
 } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { type BuiltInModifier, modifierBuiltIns, modifierSchemas } from './built-ins/modifiers.ts';
-import { handlers, type Kind } from './lib/handlers.ts';
-import { asFunction, contained, joined, make } from './lib/make.ts';
+import type { Kind } from './lib/handlers.ts';
+import { asFunction, contained, hostPorts, joined, make } from './lib/make.ts';
 import { asResponseModifier, modifyingReply, modifyingRequest, type RequestModifier } from './lib/modify.ts';
 import { findBuiltIns, findModules } from './lib/named-built-ins.ts';
 import { convertModifiers, SUCCESSOR } from './lib/old-modifiers.ts';
@@ -48,14 +46,14 @@ const kinds = ['requestModifier', 'responseModifier'] as const;
 /**
  * Runs modifiers of loaded modules on the requests and responses of an endpoint, or of one backend.
  *
- * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `CONFIG_NOT_SUPPORTED`; a warning
+ * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `REDIS_CONNECTION`, `QUOTA_UNKNOWN`, `QUOTA_RULE`, `CONFIG_NOT_SUPPORTED`; a warning
  * `PLUGIN_UNUSED`. Errors of a call: `PLUGIN_ERROR`.
  */
 export const plugin = definePlugin({
   name: 'plugin/req-resp-modifier',
   description: 'Runs modifiers of your own on the requests and responses of an endpoint, or of one backend.',
   offers: [personalHeaders],
-  takes: [handlers, meters, httpSigners],
+  takes: hostPorts,
   becomes: [SUCCESSOR],
   convert: convertModifiers,
   places: [

@@ -9,6 +9,7 @@ import {
   type Port,
   type Schema,
   type Site,
+  tracers,
 } from '#contract';
 import { Engine, engines } from './opentelemetry/engine.ts';
 import { openExporters, resourceOf } from './opentelemetry/exporters.ts';
@@ -64,7 +65,7 @@ export function newRelic(collectorOf: (license: string) => string): Plugin {
     name,
     description: 'Sends a transaction for each request to New Relic.',
     leaves: ['data'],
-    offers: [newRelicEngines],
+    offers: [newRelicEngines, tracers],
     takes: [engines],
     places: [
       atService(schema, (site) => {
@@ -80,7 +81,8 @@ export function newRelic(collectorOf: (license: string) => string): Plugin {
         const propagation = configuredPropagation(site);
         const headers = requestHeaderReport(passed);
         const engine = new Engine(site, { config, exporters, propagation, headers });
-        return { ...attachEngine(engine, name), offers: [offer(newRelicEngines, engine)] };
+        const attached = attachEngine(engine, name);
+        return { ...attached, offers: [...attached.offers, offer(newRelicEngines, engine)] };
       }),
     ],
   });

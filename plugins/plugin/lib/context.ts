@@ -8,6 +8,7 @@ import {
   type Slot,
   traceSlot,
 } from '#contract';
+import { CALL } from './host-tracer.ts';
 
 /** What all modules leave for one another on one request. */
 const stateSlot: Slot<Map<string, unknown>> = defineSlot('plugin state');
@@ -31,6 +32,11 @@ export class Context {
   constructor(call: Call, client: ClientRequest) {
     this.#call = call;
     this.#client = client;
+  }
+
+  /** The call it is for. */
+  get [CALL](): Call {
+    return this.#call;
   }
 
   /** Aborted when the client leaves or the time is over. */

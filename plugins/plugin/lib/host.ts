@@ -6,7 +6,13 @@ import {
   type Meter,
   meterOf,
   type Site,
+  tracerOf,
 } from '#contract';
+import { quotas } from '../../services/quotas/port.ts';
+import { connectionNamed, redisConnections } from '../../services/redis/port.ts';
+import { type QuotaClient, quotaClient } from './host-quota.ts';
+import { type RedisClient, redisClient } from './host-redis.ts';
+import { type HostTracer, hostTracer } from './host-tracer.ts';
 import { type Fetch, serviceFetch } from './service-fetch.ts';
 
 /** Where a handler stands. */
@@ -28,10 +34,12 @@ export interface Host {
   readonly metrics: Meter;
   /** Calls over HTTP by the gateway's own client: its connections, TLS and proxy. Without a signal 30 seconds at most. */
   readonly fetch: Fetch;
-  /** @throws Error this release offers none to modules. */
-  redis(name: string): never;
-  /** @throws Error this release offers none to modules. */
-  quota(name: string): never;
+  /** Begins spans in the traces of requests; those of a gateway that exports none are nobody's. */
+  readonly tracer: HostTracer;
+  /** A connection of `redis` at the root. To be asked for in the factory. @throws ConfigError REDIS_CONNECTION */
+  redis(name: string): RedisClient;
+  /** A quota of `governance/processors` at the root. To be asked for in the factory. @throws ConfigError QUOTA_UNKNOWN */
+  quota(name: string): QuotaClient;
   /** Values that belong in no configuration: those of the environment. */
   readonly secrets: { get(name: string): string | undefined };
   readonly gatewayVersion: string;
@@ -47,18 +55,27 @@ export type HostSite<Config = unknown> = Site<Config> & {
   fault(code: string, pointer: string, message: string, options?: object): ConfigError;
 };
 
-/** What a handler of a name gets at a site. */
-export function hostFor(site: HostSite, name: string): Host {
+/**
+ * What a handler of a name gets at a site.
+ * @param pointer of the name, relative to the configuration of the site.
+ */
+export function hostFor(site: HostSite, name: string, pointer: string): Host {
+  // Asked for now: a factory may wait before it asks, and then it would depend on them unseen.
+  site.take(redisConnections);
+  const allQuotas = site.take(quotas);
+  const log = site.log.at(`[PLUGIN: ${name}]`);
   let isOver = false;
   site.defer(() => {
     isOver = true;
   });
   return {
-    logger: site.log.at(`[PLUGIN: ${name}]`),
+    logger: log,
     metrics: meterOf(site) ?? silentMeter,
     fetch: serviceFetch(site),
-    redis: () => missing('host.redis', 'redis'),
-    quota: () => missing('host.quota', 'governance/quota'),
+    tracer: hostTracer(tracerOf(site)),
+    redis: (connection) => redisClient(connectionNamed(site, connection, pointer), log),
+    quota: (quota) =>
+      quotaClient(allQuotas, quota, log, (code, message, hint) => site.fault(code, pointer, message, { hint })),
     secrets: { get: (variable) => process.env[variable] },
     gatewayVersion: site.use('version'),
     place: placeOf(site),
@@ -68,10 +85,6 @@ export function hostFor(site: HostSite, name: string): Host {
       else site.defer(dispose);
     },
   };
-}
-
-function missing(call: string, component: string): never {
-  throw new Error(`${call} needs the component "${component}", which this release does not offer to modules`);
 }
 
 function placeOf({ endpoint, backend }: HostSite): HostPlace {

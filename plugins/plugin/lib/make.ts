@@ -1,8 +1,12 @@
-import type { ConfigError, Wrap } from '#contract';
-import type { Factory, Kind } from './handlers.ts';
-import { kindNames } from './handlers.ts';
+import { ConfigError, httpSigners, meters, type Port, tracers, type Wrap } from '#contract';
+import { quotas } from '../../services/quotas/port.ts';
+import { redisConnections } from '../../services/redis/port.ts';
+import { type Factory, handlers, type Kind, kindNames } from './handlers.ts';
 import { type Host, type HostSite, hostFor } from './host.ts';
 import type { Named } from './place.ts';
+
+/** Where a component that runs handlers takes them, and what their hosts hand out. */
+export const hostPorts: readonly Port<unknown>[] = [handlers, meters, tracers, httpSigners, redisConnections, quotas];
 
 /** A handler of one place: there as soon as its configuration serves. */
 export interface Made<Handler> {
@@ -28,7 +32,7 @@ export function contained<Attachment extends object>(
  * Calls a factory, once for the place. One that answers with a promise is waited for before the configuration serves.
  * @param read the handler of what the factory gave; undefined for what is none.
  * @param more what the host of this kind offers besides.
- * @throws ConfigError PLUGIN_FACTORY, with the file of the plugin.
+ * @throws ConfigError PLUGIN_FACTORY, with the file of the plugin; and those of the host.
  */
 export function make<Handler>(
   site: HostSite,
@@ -46,20 +50,22 @@ export function make<Handler>(
     if (handler === undefined) throw refusal(`its factory gave ${given === undefined ? 'nothing' : 'no handler'}`);
     return handler;
   };
-  const host: Host = Object.freeze({ ...hostFor(site, name), ...more });
+  const failed = (error: unknown): ConfigError =>
+    error instanceof ConfigError ? error : refusal(textOf(error), error);
+  const host: Host = Object.freeze({ ...hostFor(site, name, pointer), ...more });
   const made: { name: string; handle: Handler | null } = { name, handle: null };
   let given: unknown;
   try {
     given = (entry[kind] as Factory)(config, host);
   } catch (error) {
-    throw refusal(textOf(error), error);
+    throw failed(error);
   }
   if (!(given instanceof Promise)) {
     made.handle = checked(given);
     return made as Made<Handler>;
   }
   const settled = given.then(checked, (error: unknown) => {
-    throw refusal(textOf(error), error);
+    throw failed(error);
   });
   // Nobody waits where the configuration is only looked at.
   settled.catch(() => {});

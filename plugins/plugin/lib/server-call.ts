@@ -25,6 +25,7 @@ import { bodyOfMessage } from './fetch-bodies.ts';
 import { takeHeaders } from './fetch-headers.ts';
 import { gatewayRequest, hasUnseenHeaders } from './fetch-request.ts';
 import { NoResponse, Responses } from './fetch-response.ts';
+import { CALL } from './host-tracer.ts';
 import type { Made } from './make.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
 
@@ -36,6 +37,7 @@ interface ServerFields {
   readonly originalPath: string;
   /** Shared by all modules of one request. */
   readonly state: Map<string, unknown>;
+  readonly [CALL]: Call;
 }
 
 export type ServerRequest = Request & ServerFields;
@@ -168,6 +170,7 @@ class ServerCall {
       get state() {
         return stateOf(call);
       },
+      [CALL]: call,
     };
     for (const origin of [`${scheme}://${host}`, `${scheme}://localhost`]) {
       if (!URL.canParse(origin + target)) continue;

@@ -6,6 +6,7 @@ import {
   definePlugin,
   HEADER_NAME_PATTERN,
   type Site,
+  tracers,
 } from '#contract';
 import { newRelicEngines } from '../newrelic.ts';
 import { Engine, engines } from '../opentelemetry/engine.ts';
@@ -27,6 +28,7 @@ export const plugin = definePlugin({
   description: 'Reports metrics and spans as telemetry/opentelemetry does, by the old configuration.',
   leaves: ['data'],
   opens: ['/exporters/prometheus'],
+  offers: [tracers],
   takes: [engines, newRelicEngines],
   places: [
     atService(serviceSchema, attachService),

@@ -40,7 +40,7 @@ export interface Layers {
 }
 
 /** Whoever logs the ids of the trace finds it there, too. */
-const requestTrace: Slot<Trace> = { name: traceSlot.name };
+export const requestTrace: Slot<Trace> = { name: traceSlot.name };
 
 /** Headers of the response to a client, where they are reported. */
 export const responseHeaders = defineSlot<HeaderBag>('OpenTelemetry response headers');

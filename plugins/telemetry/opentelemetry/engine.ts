@@ -36,6 +36,8 @@ export class Engine {
   readonly backend: BackendLayer;
   readonly global: Layer;
   readonly destination: Destination;
+  /** Some trace may be exported. */
+  readonly exportsTraces: boolean;
   /** Where components of others measure; null where nobody takes metrics. */
   readonly store: MetricStore | null;
   readonly #site: Site<unknown>;
@@ -60,6 +62,7 @@ export class Engine {
     this.#readsContext = !layers.global?.disable_propagation;
     const all = [...exporters.values()];
     const metrics = all.filter(({ takesMetrics }) => takesMetrics);
+    this.exportsTraces = all.some(({ family }) => family === 'otlp');
     this.store = metrics.length > 0 ? this.#open(metrics, undefined) : null;
     this.destination = {
       instruments: this.store && this.#instruments(this.store),

@@ -9,6 +9,7 @@ import {
   type Offer,
   offer,
   type Site,
+  tracers,
 } from '#contract';
 import { connectionReport } from './client.ts';
 import { Engine, engines } from './engine.ts';
@@ -26,7 +27,7 @@ export const plugin = definePlugin({
   description: 'Reports metrics and traces over OTLP and to Prometheus.',
   leaves: ['data'],
   opens: ['/exporters/prometheus'],
-  offers: [engines, meters, connectionObservers],
+  offers: [engines, meters, connectionObservers, tracers],
   takes: [engines, exporterHeaders],
   places: [
     atService(serviceSchema, attachService),
@@ -74,9 +75,11 @@ function attachService(site: Site<OpenTelemetryConfig>): AtService {
   const exporters = openExporters(site, config, { resource, headers, label: '[SERVICE: OpenTelemetry]' });
   const engine = new Engine(site, { config, exporters, propagation: configuredPropagation(site) });
   listen(site, config, engine, resource);
+  const attached = attachEngine(engine, name);
   return {
-    ...attachEngine(engine, name),
+    ...attached,
     offers: [
+      ...attached.offers,
       offer(engines, engine),
       ...(engine.store ? [offer(meters, engine.store)] : []),
       ...(isDetailed(engine.backend) ? [offer(connectionObservers, connectionReport)] : []),

@@ -1,15 +1,16 @@
-import type { AccessRecord, AtService, Site } from '#contract';
+import { type AccessRecord, type AtService, type Offer, offer, type Site, tracers } from '#contract';
 import { PROPAGATOR_NAMES, type Propagation, propagationOf } from '../../services/tracing/propagator.ts';
 import { responseHeaders } from './endpoint-telemetry.ts';
 import type { Engine } from './engine.ts';
 import { ServerMetrics } from './server.ts';
+import { tracer } from './tracer.ts';
 
 /**
  * Reports all requests, endpoints and backends by an engine, but for endpoints and backends that the component reports as
  * they say themselves.
  * @param component as in `telemetry/opentelemetry`.
  */
-export function attachEngine(engine: Engine, component: string): AtService {
+export function attachEngine(engine: Engine, component: string): AtService & { readonly offers: readonly Offer[] } {
   const { global, destination } = engine;
   const unmatched =
     global.metrics && destination.instruments && new ServerMetrics(destination.instruments, global.metrics, null);
@@ -20,6 +21,7 @@ export function attachEngine(engine: Engine, component: string): AtService {
   };
   return {
     finished,
+    offers: engine.exportsTraces ? [offer(tracers, tracer)] : [],
     ...(global.traces?.headers && {
       head: (head, _request, call) => call.set(responseHeaders, head.headers),
     }),

@@ -186,12 +186,6 @@ describe('modules for the extension points of the compatible product', () => {
       ['gives nothing', () => undefined, /gave nothing/],
       ['gives something else', () => 'text', /gave no handler/],
       ['gives something else later', async () => ({}), /gave no handler/],
-      ['asks for Redis, which is not there', (_: unknown, host: Loose) => host.redis('pool'), /host\.redis.*"redis"/],
-      [
-        'asks for a quota, which is not there',
-        (_: unknown, host: Loose) => host.quota('q'),
-        /host\.quota.*"governance\/quota"/,
-      ],
     ] as const) {
       it(`refuses the configuration when a factory ${what}`, async () => {
         const [refusal] = await refusals(middleware('made'), made(factory));

@@ -1,0 +1,84 @@
+import { Call, type ConfigError, findNear, type Log } from '#contract';
+import type { Allowance, Quota, QuotaRule, Verdict } from '../../services/quotas/port.ts';
+
+/** What became of a use. */
+export interface QuotaVerdict {
+  readonly allowed: boolean;
+  /** Seconds until there is room again, at least 1; null for a use that is allowed. */
+  readonly retrySeconds: number | null;
+  /** What is left, in the order of the limits of the rule. */
+  readonly allowances: readonly Allowance[];
+}
+
+/** What callers of one plan may use. Everything fails with a REDIS_FAILED error where it is not counted, and never waits for ever. */
+export interface QuotaRuleClient {
+  /** Counts 1 in every window, or in none where one has no room. @param caller whose allowance it is, as an API key. */
+  take(caller: string): Promise<QuotaVerdict>;
+  /** Counts nothing. */
+  look(caller: string): Promise<QuotaVerdict>;
+  /** Counts in every window, whatever room there is. @param weight at least 0. */
+  add(caller: string, weight: number): Promise<QuotaVerdict>;
+}
+
+/** A quota that `governance/processors` at the root declares. */
+export interface QuotaClient {
+  readonly name: string;
+  /** @throws ConfigError QUOTA_RULE */
+  rule(name: string): QuotaRuleClient;
+}
+
+/** Makes a mistake in the configuration of what is asked for by a name that there is not. */
+export type UnknownName = (code: string, message: string, hint: string) => ConfigError;
+
+/** The quota of a name. @throws ConfigError QUOTA_UNKNOWN */
+export function quotaClient(
+  all: ReadonlyMap<string, Quota> | undefined,
+  name: string,
+  log: Log,
+  unknown: UnknownName,
+): QuotaClient {
+  const { rules } = named(all, name, unknown, 'QUOTA_UNKNOWN', 'no quota of "governance/processors" at the root');
+  return Object.freeze<QuotaClient>({
+    name,
+    rule: (rule) => ruleClient(named(rules, rule, unknown, 'QUOTA_RULE', `no rule of the quota "${name}"`), log),
+  });
+}
+
+function ruleClient(rule: QuotaRule, log: Log): QuotaRuleClient {
+  return Object.freeze<QuotaRuleClient>({
+    take: async (caller) => verdictOf(await rule.take(checkedCaller(caller), new Call(log))),
+    look: async (caller) => verdictOf(await rule.look(checkedCaller(caller), new Call(log))),
+    async add(caller, weight) {
+      if (!Number.isFinite(weight) || weight < 0) throw new RangeError('the weight of a use is at least 0');
+      return verdictOf(await rule.add(checkedCaller(caller), weight, new Call(log)));
+    },
+  });
+}
+
+function verdictOf({ retrySeconds, allowances }: Verdict): QuotaVerdict {
+  return { allowed: retrySeconds === null, retrySeconds, allowances };
+}
+
+function checkedCaller(caller: unknown): string {
+  if (typeof caller === 'string' && caller !== '') return caller;
+  throw new TypeError('the caller of a quota is a text that is not empty');
+}
+
+function named<T>(
+  all: ReadonlyMap<string, T> | undefined,
+  name: string,
+  unknown: UnknownName,
+  code: string,
+  what: string,
+): T {
+  const value = all?.get(name);
+  if (value) return value;
+  const names = [...(all?.keys() ?? [])];
+  const near = findNear(String(name), names);
+  const hint = near
+    ? `did you mean "${near.name}"?`
+    : names.length > 0
+      ? `one of ${names.join(', ')}`
+      : 'none is declared';
+  throw unknown(code, `${what} is named "${name}"`, hint);
+}
