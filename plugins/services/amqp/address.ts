@@ -1,0 +1,75 @@
+import { isIP } from 'node:net';
+
+/** Where a broker is, and who the gateway is for it. */
+export interface AmqpAddress {
+  readonly isEncrypted: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly username: string;
+  readonly password: string;
+  readonly vhost: string;
+  /** Longest silence of the broker before it is asked for a sign of life, in seconds; 0 never asks. */
+  readonly heartbeatS: number;
+  /** Longest time until a connection can be used, in milliseconds. */
+  readonly connectMs: number;
+  /** As messages may show it: without user and password. */
+  readonly name: string;
+}
+
+/** Of whoever says nothing else. */
+const HEARTBEAT_S = 10;
+const CONNECT_MS = 10_000;
+
+/** What the query of an address may say. */
+const PARAMETERS = ['heartbeat', 'connection_timeout'] as const;
+
+const EXAMPLE = 'amqp://user:password@host:5672/vhost';
+
+/**
+ * Reads `amqp://user:password@host:5672/vhost?heartbeat=10&connection_timeout=10000`, or `amqps://` for TLS. Where there is
+ * no user it is `guest`, where there is no virtual host it is `/`, and parts may be percent-encoded.
+ * @throws Error that says what is wrong, without the address, which has a password in it.
+ */
+export function readAmqpAddress(text: string): AmqpAddress {
+  const url = URL.parse(text);
+  if (!url || !/^amqps?:$/.test(url.protocol) || url.hostname === '') {
+    throw new Error(`no address of a broker, which is as in ${EXAMPLE}`);
+  }
+  const isEncrypted = url.protocol === 'amqps:';
+  if (url.hash !== '') throw new Error(`"#" in an address of a broker: write %23 for one in a password`);
+  if (url.pathname.indexOf('/', 1) > 0) throw new Error('a virtual host with "/" in it is written with %2F');
+  for (const name of url.searchParams.keys()) {
+    if ((PARAMETERS as readonly string[]).includes(name)) continue;
+    throw new Error(`unknown parameter "${name}": there are ${PARAMETERS.join(' and ')}`);
+  }
+  const isGuest = url.username === '' && url.password === '';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port) || (isEncrypted ? 5671 : 5672);
+  const vhost = decoded(url.pathname.slice(1), 'virtual host') || '/';
+  return {
+    isEncrypted,
+    host,
+    port,
+    username: isGuest ? 'guest' : decoded(url.username, 'user'),
+    password: isGuest ? 'guest' : decoded(url.password, 'password'),
+    vhost,
+    heartbeatS: wholeNumber(url, 'heartbeat', HEARTBEAT_S),
+    connectMs: wholeNumber(url, 'connection_timeout', CONNECT_MS) || CONNECT_MS,
+    name: `${isIP(host) === 6 ? `[${host}]` : host}:${port}${vhost === '/' ? '' : `/${vhost}`}`,
+  };
+}
+
+function decoded(text: string, what: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error(`the ${what} is not percent-encoded rightly: write %25 for "%"`);
+  }
+}
+
+function wholeNumber({ searchParams }: URL, name: string, otherwise: number): number {
+  const text = searchParams.get(name);
+  if (text === null) return otherwise;
+  if (!/^\d{1,6}$/.test(text)) throw new Error(`${name} must be a whole number`);
+  return Number(text);
+}

@@ -1,0 +1,85 @@
+import type { ConfirmChannel, Message, Options } from 'amqplib';
+import type { Call } from '#contract';
+import type { Link } from './link.ts';
+import { AmqpTrouble, reasonOf } from './trouble.ts';
+
+/** Messages, and their bytes, that a channel has not got confirmed yet; one more fails at once. */
+const MAX_PENDING = 10_000;
+const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+
+/** A message as it is sent. */
+export interface OutgoingMessage {
+  readonly routingKey: string;
+  readonly content: Uint8Array;
+  readonly properties: Options.Publish;
+}
+
+interface Pending {
+  readonly routingKey: string;
+  readonly content: Buffer;
+  isReturned: boolean;
+}
+
+/**
+ * Publishes to one exchange over a channel in confirm mode. A message is done when the broker has confirmed it: it is in
+ * every queue it was routed to or, with `mandatory`, in one at least.
+ */
+export class Publisher {
+  readonly #channel: ConfirmChannel;
+  readonly #link: Link;
+  readonly #exchange: string;
+  readonly #isMandatory: boolean;
+  /** In the order in which they were sent. */
+  readonly #pending = new Set<Pending>();
+  #bytes = 0;
+
+  constructor(channel: ConfirmChannel, link: Link, exchange: string, isMandatory: boolean) {
+    this.#channel = channel;
+    this.#link = link;
+    this.#exchange = exchange;
+    this.#isMandatory = isMandatory;
+    channel.on('return', (message) => this.#markReturned(message));
+  }
+
+  /** @throws AmqpTrouble with what the broker, or the library, says of the message; the reason of the call when that ends. */
+  publish({ routingKey, content, properties }: OutgoingMessage, call: Call): Promise<void> {
+    const blocked = this.#link.blocked;
+    if (blocked !== null) throw new AmqpTrouble(`the broker takes no messages: ${blocked}`);
+    if (this.#pending.size >= MAX_PENDING || this.#bytes + content.length > MAX_PENDING_BYTES) {
+      throw new AmqpTrouble(`the broker has not confirmed ${this.#pending.size} messages`);
+    }
+    const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+    const pending: Pending = { routingKey, content: bytes, isReturned: false };
+    const options = { ...properties, mandatory: this.#isMandatory };
+    return new Promise((resolve, reject) => {
+      const onConfirm = (error: unknown) => {
+        cancellation.off();
+        this.#pending.delete(pending);
+        this.#bytes -= bytes.length;
+        if (error) reject(new AmqpTrouble(reasonOf(error), error));
+        else if (pending.isReturned) reject(new AmqpTrouble(`no queue takes messages with this routing key`));
+        else resolve();
+      };
+      try {
+        this.#channel.publish(this.#exchange, routingKey, bytes, options, onConfirm);
+      } catch (error) {
+        throw new AmqpTrouble(`the message cannot be sent: ${reasonOf(error)}`, error);
+      }
+      this.#pending.add(pending);
+      this.#bytes += bytes.length;
+      const cancellation = call.onCancel(reject);
+    });
+  }
+
+  /**
+   * The broker returns a message before it confirms it, and says nothing of which one it was. Messages that are alike have
+   * the same fate, so the first that is like it is as good as any.
+   */
+  #markReturned({ fields: { routingKey }, content }: Message): void {
+    for (const pending of this.#pending) {
+      if (pending.isReturned || pending.routingKey !== routingKey || !pending.content.equals(content)) continue;
+      pending.isReturned = true;
+      return;
+    }
+  }
+}

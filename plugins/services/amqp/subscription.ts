@@ -1,0 +1,103 @@
+import type { Channel, ConsumeMessage } from 'amqplib';
+import type { Log } from '#contract';
+import { tooLong } from './message-limit.ts';
+
+/** A message that a queue has handed over. Exactly one of its functions is called once. */
+export interface Delivery {
+  readonly content: Buffer;
+  /** The `content_type` of the message; undefined where it has none. */
+  readonly contentType: string | undefined;
+  readonly isRedelivered: boolean;
+  /** It is done. */
+  ack(): void;
+  /** It cannot be done. @param requeue false to drop it, or to dead-letter it where the queue says so. */
+  nack(requeue: boolean): void;
+}
+
+/** What is consumed, and how. */
+export interface SubscriptionOptions {
+  readonly queue: string;
+  readonly isExclusive: boolean;
+  /** A message is done as soon as it is sent: the functions of a delivery do nothing. */
+  readonly autoAck: boolean;
+  /** Messages that are handed over and not done; 0 for as many as there is room for. */
+  readonly prefetch: number;
+  readonly log: Log;
+}
+
+/** Messages handed over and not done where no configuration says how many. */
+const ROOM = 1000;
+
+/** An open consumer of a queue. */
+export interface Subscription {
+  /** The broker hands over no more; what it has handed over can still be done. */
+  cancel(): Promise<void>;
+  /** Has the broker hold back what is done as soon as it is sent; `resume` goes on. */
+  pause(): void;
+  resume(): void;
+}
+
+/**
+ * Consumes a queue. A message longer than 64 MiB is dropped, or dead-lettered, and logged.
+ * @param lost called when the broker ends the consumer, as when the queue is deleted.
+ */
+export async function subscribe(
+  channel: Channel,
+  options: SubscriptionOptions,
+  take: (delivery: Delivery) => void,
+  lost: (error: Error) => void,
+): Promise<Subscription> {
+  const { queue, isExclusive: exclusive, autoAck: noAck, log } = options;
+  if (!noAck) await channel.prefetch(options.prefetch || ROOM);
+  const onMessage = (message: ConsumeMessage | null): void => {
+    if (!message) return lost(new Error(`the broker has ended the consumer of "${queue}"`));
+    const length = tooLong(message);
+    const delivery = deliveryOf(channel, message, noAck);
+    if (length === undefined) return take(delivery);
+    log.error(`[AMQP] a message of ${length} bytes in "${queue}" is too long, and discarded`);
+    delivery.nack(false);
+  };
+  const begin = () => channel.consume(queue, onMessage, { exclusive, noAck });
+  let { consumerTag } = await begin();
+  /** One change after another; what the broker does not do is for the channel to notice. */
+  let changing = Promise.resolve();
+  const change = (next: () => Promise<void>): Promise<void> => {
+    changing = changing.then(next).catch(() => {});
+    return changing;
+  };
+  let isConsuming = true;
+  const cancel = async () => {
+    if (isConsuming) await channel.cancel(consumerTag);
+    isConsuming = false;
+  };
+  return {
+    cancel: () => change(cancel),
+    pause: () => void change(cancel),
+    resume: () =>
+      void change(async () => {
+        if (isConsuming) return;
+        ({ consumerTag } = await begin());
+        isConsuming = true;
+      }),
+  };
+}
+
+function deliveryOf(channel: Channel, message: ConsumeMessage, noAck: boolean): Delivery {
+  const { content, properties, fields } = message;
+  const say = (what: () => void) => {
+    if (noAck) return;
+    try {
+      what();
+    } catch {
+      // The channel is gone, and the broker will hand the message over again.
+    }
+  };
+  const type: unknown = properties.contentType;
+  return {
+    content,
+    contentType: typeof type === 'string' && type !== '' ? type : undefined,
+    isRedelivered: fields.redelivered,
+    ack: () => say(() => channel.ack(message)),
+    nack: (requeue) => say(() => channel.nack(message, false, requeue)),
+  };
+}

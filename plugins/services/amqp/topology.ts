@@ -1,0 +1,63 @@
+import type { Channel } from 'amqplib';
+import type { Schema } from '#contract';
+
+/** Fields of whoever declares an exchange or a queue. */
+export const declarationFields = {
+  durable: { type: 'boolean', description: 'What is declared outlives a restart of the broker.', default: false },
+  delete: {
+    type: 'boolean',
+    description: 'What is declared is deleted by the broker once nobody uses it any more.',
+    default: false,
+  },
+  exclusive: { type: 'boolean', description: 'The queue is for this connection alone.', default: false },
+  no_wait: {
+    type: 'boolean',
+    description: 'Accepted. The broker is always asked to confirm, which no request waits for.',
+    default: false,
+  },
+  no_local: { type: 'boolean', description: 'Accepted. RabbitMQ does not know it.' },
+} as const satisfies Record<string, Schema>;
+
+/** How an exchange and a queue are declared. */
+export interface Declaration {
+  readonly durable: boolean;
+  readonly delete: boolean;
+  readonly exclusive: boolean;
+}
+
+/** A queue, and where its messages come from. */
+export interface QueueDeclaration extends Declaration {
+  readonly name: string;
+  readonly exchange: string;
+  /** Each of them is one binding; `*` is for a word, `#` for any number of them. */
+  readonly routingKeys: readonly string[];
+}
+
+/** @throws Error of the broker, as when it has the exchange with other flags. */
+export async function declareExchange(
+  channel: Channel,
+  exchange: string,
+  { durable, delete: autoDelete }: Declaration,
+): Promise<void> {
+  await declared(`exchange "${exchange}"`, channel.assertExchange(exchange, 'topic', { durable, autoDelete }));
+}
+
+/** Declares exchange and queue and binds them. @returns the name of the queue. @throws as `declareExchange`. */
+export async function declareQueue(channel: Channel, declaration: QueueDeclaration): Promise<string> {
+  const { name, exchange, routingKeys, durable, delete: autoDelete, exclusive } = declaration;
+  await declareExchange(channel, exchange, declaration);
+  const options = { durable, autoDelete, exclusive };
+  const { queue } = await declared(`queue "${name}"`, channel.assertQueue(name, options));
+  for (const key of routingKeys) {
+    await declared(`binding of "${queue}" to "${exchange}" by "${key}"`, channel.bindQueue(queue, exchange, key));
+  }
+  return queue;
+}
+
+async function declared<T>(what: string, reply: Promise<T>): Promise<T> {
+  try {
+    return await reply;
+  } catch (error) {
+    throw new Error(`declaration of ${what} failed: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,32 @@
+import { type Certificates, makeCertificates } from '../../../support/certificates.ts';
+import { INSTALLATION_MS } from '../../../support/debian.ts';
+import { OPENING_MS, startRabbit, type TestRabbit, withoutRabbit } from '../../../support/rabbitmq.ts';
+import { channelSuite } from './channel.suite.ts';
+
+/** What the suites of one broker share: it takes seconds to open. */
+export interface Broker {
+  readonly rabbit: TestRabbit;
+  /** Path of the authority of its certificate. */
+  readonly authority: string;
+}
+
+const where = withoutRabbit === null ? describe : describe.skip;
+
+where(`with RabbitMQ${withoutRabbit ? ` (${withoutRabbit})` : ''}`, () => {
+  let certificates: Certificates;
+  let broker: Broker;
+
+  before(async function () {
+    this.timeout(OPENING_MS + INSTALLATION_MS);
+    certificates = makeCertificates();
+    const authority = certificates.authority('authority');
+    const rabbit = await startRabbit(certificates.issue('broker', authority));
+    broker = { rabbit, authority: authority.certificate };
+  });
+  after(async () => {
+    await broker?.rabbit.close();
+    certificates.remove();
+  });
+
+  channelSuite(() => broker);
+});

@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ChannelModel, connect } from 'amqplib';
+import { freePort, until } from './conditions.ts';
+import { isInstalled } from './debian.ts';
+
+const SERVER = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+
+/** What a suite that is skipped says in its title. */
+export const withoutRabbit = isInstalled(SERVER, 'rabbitmq-server') ? null : 'apt-get install rabbitmq-server';
+
+/** How long a broker may take to open on a busy machine, in milliseconds. */
+export const OPENING_MS = 90_000;
+
+/** A RabbitMQ for tests, on the loopback address. It takes some 8 seconds to open, and 130 MB. */
+export interface TestRabbit {
+  readonly port: number;
+  /** With the user `guest`. */
+  readonly url: string;
+  /** Over TLS; empty without a certificate. */
+  readonly tlsUrl: string;
+  /** A connection of the test's own; closed with the broker at the latest. */
+  connect(): Promise<ChannelModel>;
+  /** The process goes on, and does nothing. */
+  pause(): void;
+  resume(): void;
+  /** Ends the process at once; what is durable is kept. */
+  stop(): Promise<void>;
+  /** At the same port. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param tls the certificate that it shows on a second port. */
+export async function startRabbit(tls?: {
+  readonly certificate: string;
+  readonly privateKey: string;
+}): Promise<TestRabbit> {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-rabbitmq-'));
+  const at = (name: string) => join(directory, name);
+  const [port, tlsPort, distribution, epmdPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
+  writeFileSync(at('plugins'), '[].\n');
+  writeFileSync(
+    at('rabbitmq.conf'),
+    [
+      'loopback_users = none',
+      'disk_free_limit.absolute = 1MB',
+      ...(tls
+        ? [
+            `listeners.ssl.1 = 127.0.0.1:${tlsPort}`,
+            `ssl_options.certfile = ${tls.certificate}`,
+            `ssl_options.keyfile = ${tls.privateKey}`,
+            'ssl_options.verify = verify_none',
+          ]
+        : []),
+      '',
+    ].join('\n'),
+  );
+  const env = {
+    ...process.env,
+    HOME: directory,
+    RABBITMQ_NODENAME: `sluice${port}@localhost`,
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(distribution),
+    RABBITMQ_MNESIA_BASE: at('mnesia'),
+    RABBITMQ_LOG_BASE: at('log'),
+    RABBITMQ_PID_FILE: at('pid'),
+    RABBITMQ_CONFIG_FILE: at('rabbitmq.conf'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: at('plugins'),
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1 +sbwt none',
+    ERL_EPMD_PORT: String(epmdPort),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+  };
+  // Started by hand, so that its end is known too: the broker would leave it behind.
+  const epmd = spawn('epmd', [], { env, stdio: 'ignore' });
+  const connections = new Set<ChannelModel>();
+  let server: ChildProcess | null = null;
+  const url = `amqp://guest:guest@127.0.0.1:${port}/`;
+  const open = async () => {
+    const connection = await connect(url);
+    connections.add(connection);
+    connection.on('error', () => {});
+    connection.once('close', () => connections.delete(connection));
+    return connection;
+  };
+  /** What was started is a script, which ends with the broker: signals are for the broker itself. */
+  const signal = (name: NodeJS.Signals) => {
+    const pid = Number(readFileSync(at('pid'), 'utf8'));
+    process.kill(pid, name);
+  };
+  const self: TestRabbit = {
+    port,
+    url,
+    tlsUrl: tls ? `amqps://guest:guest@127.0.0.1:${tlsPort}/` : '',
+    connect: open,
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    async stop() {
+      if (!server) return;
+      const ended = once(server, 'exit');
+      signal('SIGKILL');
+      await ended;
+      server = null;
+    },
+    async start() {
+      rmSync(at('pid'), { force: true });
+      server = spawn(SERVER, [], { env, stdio: 'ignore' });
+      await until(async () => {
+        if (server!.exitCode !== null) throw new Error(`RabbitMQ ended with ${server!.exitCode}`);
+        const connection = await open().catch(() => null);
+        await connection?.close();
+        return connection !== null;
+      });
+    },
+    async close() {
+      for (const connection of connections) await connection.close().catch(() => {});
+      await self.stop();
+      const ended = once(epmd, 'exit');
+      epmd.kill('SIGKILL');
+      await ended;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  try {
+    await self.start();
+  } catch (error) {
+    await self.close();
+    throw error;
+  }
+  return self;
+}
