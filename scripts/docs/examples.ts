@@ -53,9 +53,16 @@ const roots: Readonly<Record<string, Fields>> = {
 };
 
 /** What a component needs of the backend that it stands in, to make sense there. */
-export const backends: Readonly<Record<string, { readonly host: readonly string[] }>> = {
+export const backends: Readonly<Record<string, Surrounding>> = {
   'auth/gcp': { host: ['https://orders-abc.a.run.app'] },
+  'backend/pubsub/publisher': { host: ['nats://'], disable_host_sanitize: true },
+  'backend/pubsub/subscriber': { host: ['nats://'], disable_host_sanitize: true },
 };
+
+interface Surrounding {
+  readonly host: readonly string[];
+  readonly disable_host_sanitize?: boolean;
+}
 
 /** Hosts by the discovery that finds them; any other looks a name up. */
 const hosts: Readonly<Record<string, readonly string[]>> = { static: ['http://users.internal:8080'] };

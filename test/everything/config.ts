@@ -251,6 +251,29 @@ export function everything(
         ],
       },
       {
+        endpoint: '/messages',
+        method: 'POST',
+        backend: [
+          {
+            host: ['nats://'],
+            disable_host_sanitize: true,
+            url_pattern: '/',
+            extra_config: { 'backend/pubsub/publisher': { topic_url: 'messages' } },
+          },
+        ],
+      },
+      {
+        endpoint: '/messages/next',
+        backend: [
+          {
+            host: ['nats://'],
+            disable_host_sanitize: true,
+            url_pattern: '/',
+            extra_config: { 'backend/pubsub/subscriber': { subscription_url: 'messages' } },
+          },
+        ],
+      },
+      {
         endpoint: '/market/{id}',
         input_headers: ['X-Market'],
         backend: [

@@ -26,8 +26,13 @@ const leftOut = new Set([
   ...(catalogue.always ?? []),
 ]);
 
-/** Of nobody: the function is a server of the test's. */
-const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' };
+/** Of nobody: the function is a server of the test's. Brokers there are none. */
+const credentials = {
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_EC2_METADATA_DISABLED: 'true',
+  NATS_SERVER_URL: 'nats://127.0.0.1:1',
+};
 
 describe('every component at once', function () {
   // Processes and a load take their time on a busy machine.

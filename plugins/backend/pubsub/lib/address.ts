@@ -1,0 +1,62 @@
+import type { BackendSite } from '#contract';
+
+/** What the host of a backend and the rest of its address name together. */
+export interface Address {
+  /** In lower case, as in `nats`. */
+  readonly scheme: string;
+  /** Behind the scheme, without parameters. */
+  readonly place: string;
+  /** All values of each parameter, in order. */
+  readonly params: ReadonlyMap<string, readonly string[]>;
+  /** The whole, as it is written. */
+  readonly text: string;
+}
+
+/** The site of a component whose address it is. */
+export type AddressSite = Pick<BackendSite<unknown>, 'backend' | 'fault' | 'warn'>;
+
+/**
+ * The first host of the backend with what the component adds to it.
+ * @param field of the component that holds the rest. @throws ConfigError PUBSUB_HOST, PUBSUB_ADDRESS
+ */
+export function addressOf(site: AddressSite, field: string, rest: string): Address {
+  const [host, ...others] = site.backend.host;
+  if (host === undefined) {
+    throw site.fault('PUBSUB_HOST', '', 'the backend has no host', { hint: '"host": ["nats://"]' });
+  }
+  if (others.length > 0) site.warn('PUBSUB_HOSTS', '', `only the first host, ${host}, is used`);
+  const text = host + rest;
+  const [, scheme, place, search = ''] = /^([a-z][a-z\d+.-]*):\/\/([^?#]*)(?:\?([^#]*))?$/i.exec(text) ?? [];
+  if (scheme === undefined || place === undefined) {
+    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${text}" is no address`, {
+      hint: 'as in "nats://orders.created"',
+    });
+  }
+  const params = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    const values = params.get(name);
+    if (values) values.push(value);
+    else params.set(name, [value]);
+  }
+  return { scheme: scheme.toLowerCase(), place, params, text };
+}
+
+/** Refuses parameters that a scheme does not have. @throws ConfigError PUBSUB_PARAMETER */
+export function onlyParams(site: AddressSite, field: string, address: Address, known: readonly string[]): void {
+  for (const name of address.params.keys()) {
+    if (known.includes(name)) continue;
+    const others = known.length > 0 ? `known here: ${known.join(', ')}` : 'there are none here';
+    throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}" has an unknown parameter "${name}"`, {
+      hint: others,
+    });
+  }
+}
+
+/** A parameter that may be written once. @throws ConfigError PUBSUB_PARAMETER */
+export function paramOf(site: AddressSite, field: string, address: Address, name: string): string | undefined {
+  const values = address.params.get(name);
+  if (values === undefined) return undefined;
+  if (values.length === 1 && values[0] !== '') return values[0];
+  const what = values.length > 1 ? 'more than one value' : 'no value';
+  throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}": the parameter "${name}" has ${what}`);
+}

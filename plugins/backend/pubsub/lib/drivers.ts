@@ -1,0 +1,25 @@
+import type { Driver } from './driver.ts';
+import { nats } from './nats.ts';
+
+/** Kinds of brokers by the scheme of an address. */
+const drivers: Readonly<Record<string, Driver>> = { nats };
+
+/** Schemes that are known and not served, with the reason. */
+const refused: Readonly<Record<string, string>> = {
+  kafka: 'it is not there yet',
+  rabbit: 'it is not there yet',
+  amqp: 'it is not there yet',
+  awssqs: 'it is not there yet',
+  awssns: 'it is not there yet',
+  azuresb: 'this release has no client for Azure Service Bus',
+  gcppubsub: 'this release has no client for Google Cloud Pub/Sub',
+};
+
+/** The driver for a scheme, the reason why there is none, or undefined for a scheme that nobody knows. */
+export function driverOf(scheme: string): Driver | string | undefined {
+  if (Object.hasOwn(drivers, scheme)) return drivers[scheme];
+  return Object.hasOwn(refused, scheme) ? refused[scheme] : undefined;
+}
+
+/** As they are written in a host. */
+export const schemes: readonly string[] = Object.keys(drivers).map((scheme) => `${scheme}://`);

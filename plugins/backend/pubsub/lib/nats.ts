@@ -1,0 +1,132 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Call, Log } from '#contract';
+import { Inbox } from '../../../services/broker/inbox.ts';
+import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
+import { prepareSharedTls, standardTls } from '../../../services/client-tls.ts';
+import { parseServers, subjectTrouble } from '../../../services/nats/address.ts';
+import { NatsConnection } from '../../../services/nats/connection.ts';
+import { onlyParams, paramOf } from './address.ts';
+import { BadVariable, type Driver, type Opening } from './driver.ts';
+
+/** Messages that wait for a request; the oldest is dropped for one more. */
+const CAPACITY = 100;
+
+/** NATS without storage: a subject has whoever listens at that moment. */
+export const nats: Driver = {
+  name: 'NATS',
+  variable: 'NATS_SERVER_URL',
+  publisher(opening) {
+    const subject = subjectOf(opening, false);
+    onlyParams(opening.site, opening.field, opening.address, []);
+    return (said) => {
+      const { connection } = keepConnection(opening, said);
+      return { send: (message, call) => connection.publish(subject, message, call) };
+    };
+  },
+  subscriber(opening) {
+    const { site, field, address, log } = opening;
+    const subject = subjectOf(opening, true);
+    onlyParams(site, field, address, ['queue']);
+    const queue = paramOf(site, field, address, 'queue');
+    return (said) => {
+      const { connection, key } = keepConnection(opening, said);
+      // The workers of one gateway are one listener: none of them gets what another one has.
+      const { value: listener } = site.mirror<{ id: string }, string>('listener', {
+        open: () => ({ id: randomUUID() }),
+        apply: (value, id) => {
+          value.id = id;
+        },
+        snapshot: ({ id }) => id,
+      });
+      const subscriber = site.keep(
+        { ...key, subject, queue: queue ?? null },
+        () => new NatsSubscriber(connection, subject),
+        (kept) => kept.close(),
+      );
+      site.start(() => subscriber.open(queue ?? (site.role === 'worker' ? listener.id : undefined), log), {
+        in: 'each',
+      });
+      return subscriber;
+    };
+  },
+};
+
+/** @throws ConfigError PUBSUB_ADDRESS */
+function subjectOf({ site, field, address }: Opening, hasWildcards: boolean): string {
+  const subject = address.place;
+  const trouble = subjectTrouble(subject, hasWildcards);
+  if (trouble) throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}": ${trouble}`);
+  return subject;
+}
+
+/** @throws BadVariable */
+function keepConnection({ site }: Opening, said: string) {
+  const servers = parseServers(said);
+  if (!servers) throw new BadVariable('NATS_SERVER_URL holds no address');
+  const config = site.setting('client_tls');
+  const prepared = config && servers.needsTls ? prepareSharedTls(site, config) : undefined;
+  const tls = prepared?.client ?? standardTls();
+  const key = { server: fingerprint(said), tls: prepared?.fingerprint ?? '' };
+  const connection = site.keep(
+    key,
+    () => new NatsConnection({ ...servers, tls }, `NATS at ${servers.servers.join(', ')}`),
+    (kept) => kept.close(),
+  );
+  site.start(() => connection.open(site.use('log').at('[PubSub]')), { in: 'each' });
+  return { connection, key };
+}
+
+/** What says who is who, and cannot be read. */
+function fingerprint(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+/** Listens to a subject and keeps what no request has taken yet. */
+class NatsSubscriber implements Subscriber {
+  readonly #connection: NatsConnection;
+  readonly #subject: string;
+  readonly #inbox = new Inbox(CAPACITY);
+  #log: Log | null = null;
+  #stop: (() => void) | null = null;
+  #dropped = 0;
+
+  constructor(connection: NatsConnection, subject: string) {
+    this.#connection = connection;
+    this.#subject = subject;
+  }
+
+  open(queue: string | undefined, log: Log): void {
+    this.#log = log;
+    this.#stop ??= this.#connection.subscribe({
+      subject: this.#subject,
+      queue,
+      receive: ({ data, headers }) => {
+        const pairs = [...(headers ?? [])].flatMap(([name, values]) =>
+          values.map((value): [string, string] => [name, value]),
+        );
+        if (this.#inbox.put({ payload: data, headers: pairs, accept() {} })) this.#drop();
+      },
+      refused: (error) => {
+        this.#log?.error(`the server refuses the subscription: ${error.message}`);
+      },
+    });
+  }
+
+  async next(call: Call): Promise<Delivery> {
+    if (this.#inbox.size === 0) await this.#connection.ready(call);
+    return this.#inbox.take(call);
+  }
+
+  close(): void {
+    this.#stop?.();
+    this.#stop = null;
+    this.#inbox.empty();
+  }
+
+  #drop(): void {
+    this.#dropped++;
+    if (Math.log10(this.#dropped) % 1 === 0) {
+      this.#log?.warning(`${this.#dropped} messages dropped: more than ${CAPACITY} wait for a request`);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { BackendError, type BackendSite, type Log } from '#contract';
+import type { Publisher, Subscriber } from '../../../services/broker/message.ts';
+import { addressOf } from './address.ts';
+import { BadVariable, type Driver, type Open, type Opening } from './driver.ts';
+import { driverOf, schemes } from './drivers.ts';
+
+/** @throws ConfigError PUBSUB_HOST, PUBSUB_ADDRESS, PUBSUB_SCHEME, PUBSUB_PARAMETER */
+export function openPublisher(site: BackendSite<{ readonly topic_url: string }>): Publisher {
+  const { driver, opening } = driverFor(site, 'topic_url', site.config.topic_url);
+  if (!driver.publisher) throw noDirection(opening, driver, 'published to');
+  return openWith(opening, driver, driver.publisher(opening), (error) => ({ send: () => Promise.reject(error) }));
+}
+
+/** With the log of its address. @throws as `openPublisher`. */
+export function openSubscriber(site: BackendSite<{ readonly subscription_url: string }>): {
+  readonly subscriber: Subscriber;
+  readonly log: Log;
+} {
+  const { driver, opening } = driverFor(site, 'subscription_url', site.config.subscription_url);
+  if (!driver.subscriber) throw noDirection(opening, driver, 'subscribed to');
+  const open = driver.subscriber(opening);
+  const subscriber = openWith(opening, driver, open, (error) => ({ next: () => Promise.reject(error) }));
+  return { subscriber, log: opening.log };
+}
+
+function driverFor(site: BackendSite<unknown>, field: string, rest: string): { driver: Driver; opening: Opening } {
+  const address = addressOf(site, field, rest);
+  const driver = driverOf(address.scheme);
+  if (driver === undefined || typeof driver === 'string') {
+    const message = driver === undefined ? `unknown scheme in "${address.text}"` : `"${address.text}": ${driver}`;
+    throw site.fault('PUBSUB_SCHEME', `/${field}`, message, { hint: `one of ${schemes.join(', ')} as host` });
+  }
+  const log = site.use('log').at(`[BACKEND: ${address.text}][PubSub]`);
+  return { driver, opening: { site, address, field, log } };
+}
+
+function noDirection({ site, field, address }: Opening, { name }: Driver, what: string) {
+  return site.fault('PUBSUB_SCHEME', `/${field}`, `"${address.text}": ${name} cannot be ${what}`);
+}
+
+/** Where the environment says nothing, or nothing of use, every request fails, and the operator is told once. */
+function openWith<T>(
+  { site, log }: Opening,
+  { name, variable }: Driver,
+  open: Open<T>,
+  failing: (error: Error) => T,
+): T {
+  const said = variable === undefined ? '' : process.env[variable];
+  let trouble = `the environment variable ${variable} is not set`;
+  if (said !== undefined && (said !== '' || variable === undefined)) {
+    try {
+      const opened = open(said);
+      site.start(() => log.debug(`${name} initialized`), { in: 'each' });
+      return opened;
+    } catch (error) {
+      if (!(error instanceof BadVariable)) throw error;
+      trouble = error.message;
+    }
+  }
+  site.start(() => log.error(`${name}: ${trouble}`), { in: 'each' });
+  return failing(new BackendError('PUBSUB_ENVIRONMENT', `${name}: ${trouble}`));
+}

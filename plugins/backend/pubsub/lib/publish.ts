@@ -1,0 +1,49 @@
+import { type BackendSite, type Call, HeaderBag, type PipeRequest, type Protocol, Reply, toCallError } from '#contract';
+import type { Message, Publisher } from '../../../services/broker/message.ts';
+
+/** How requests become messages, and what is replied once the broker has one. */
+export interface Publishing {
+  readonly publisher: Publisher;
+  /** Status of a reply. Default 200. */
+  readonly status?: number;
+  /** The message of a request, but for its payload. */
+  readonly describe: (request: PipeRequest) => Omit<Message, 'payload'>;
+}
+
+const nothing = new Uint8Array();
+
+/** Sends the body of each request as a message. */
+export function publishing(site: BackendSite<unknown>, { publisher, status = 200, describe }: Publishing): Protocol {
+  warnOfSeveral(site, 'every message is published');
+  const reply = repliesRaw(site)
+    ? () => Reply.raw(status, new HeaderBag(), nothing)
+    : () => {
+        const empty = Reply.data({}, false);
+        empty.status = status;
+        return empty;
+      };
+  return {
+    hostless: true,
+    replies: 'data',
+    async call(request: PipeRequest, call: Call) {
+      try {
+        const payload = (await request.body?.bytes()) ?? nothing;
+        await publisher.send({ payload, ...describe(request) }, call);
+        return reply();
+      } catch (error) {
+        return Reply.failed(call.reason ? toCallError(call.reason) : toCallError(error));
+      }
+    },
+  };
+}
+
+/** Nothing of the reply is decoded. */
+export function repliesRaw({ endpoint, backend, encoding }: BackendSite<unknown>): boolean {
+  return [endpoint.output_encoding, backend.encoding].some((name) => encoding(name)?.raw);
+}
+
+/** A request that is sent several times over is several messages. */
+export function warnOfSeveral({ endpoint, warn }: BackendSite<unknown>, what: string): void {
+  const { concurrent_calls: calls } = endpoint;
+  if (calls > 1) warn('PUBSUB_CONCURRENT', '', `${what} ${calls} times: the endpoint has "concurrent_calls": ${calls}`);
+}

@@ -1,0 +1,38 @@
+import { atBackend, definePlugin, type Schema } from '#contract';
+import { firstValues } from '../../../services/broker/message.ts';
+import { openPublisher } from '../lib/open.ts';
+import { publishing } from '../lib/publish.ts';
+
+const schema = {
+  type: 'object',
+  title: 'Publisher',
+  examples: [{ topic_url: 'orders.created' }],
+  required: ['topic_url'],
+  properties: {
+    topic_url: {
+      type: 'string',
+      minLength: 1,
+      description: 'Follows the host of the backend, as in nats://, and names the topic together with it.',
+      examples: ['orders.created'],
+    },
+  },
+} as const satisfies Schema;
+
+/**
+ * Publishes the body of each request. The broker is named by the scheme of the host, and found by the environment.
+ *
+ * Faults of the configuration: `PUBSUB_HOST`, `PUBSUB_ADDRESS`, `PUBSUB_SCHEME`, `PUBSUB_PARAMETER`; warnings `PUBSUB_HOSTS`,
+ * `PUBSUB_CONCURRENT`. Errors of a call: `PUBSUB_ENVIRONMENT`, `BROKER_NOT_CONNECTED` and those of the driver.
+ */
+export const plugin = definePlugin({
+  name: 'backend/pubsub/publisher',
+  description: 'Publishes the body of each request as a message to a broker.',
+  places: [
+    atBackend(schema, (site) => ({
+      protocol: publishing(site, {
+        publisher: openPublisher(site),
+        describe: ({ headers }) => ({ headers: firstValues(headers) }),
+      }),
+    })),
+  ],
+});

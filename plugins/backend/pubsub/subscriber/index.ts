@@ -1,0 +1,37 @@
+import { atBackend, definePlugin, meters, type Schema } from '#contract';
+import { openSubscriber } from '../lib/open.ts';
+import { taking } from '../lib/take.ts';
+
+const schema = {
+  type: 'object',
+  title: 'Subscriber',
+  examples: [{ subscription_url: 'orders.created?queue=gateways' }],
+  required: ['subscription_url'],
+  properties: {
+    subscription_url: {
+      type: 'string',
+      minLength: 1,
+      description: 'Follows the host of the backend, as in nats://, and names the subscription together with it.',
+      examples: ['orders.created?queue=gateways'],
+    },
+  },
+} as const satisfies Schema;
+
+/**
+ * Replies to each request with the next message of a subscription, or fails when there is none in time. The broker is named
+ * by the scheme of the host, and found by the environment.
+ *
+ * Faults of the configuration: `PUBSUB_HOST`, `PUBSUB_ADDRESS`, `PUBSUB_SCHEME`, `PUBSUB_PARAMETER`; warnings `PUBSUB_HOSTS`,
+ * `PUBSUB_CONCURRENT`. Errors of a call: `PUBSUB_ENVIRONMENT`, `BROKER_NOT_CONNECTED`, `BACKEND_BODY` and those of the driver.
+ */
+export const plugin = definePlugin({
+  name: 'backend/pubsub/subscriber',
+  description: 'Takes one message from a broker for each request.',
+  takes: [meters],
+  places: [
+    atBackend(schema, (site) => {
+      const { subscriber, log } = openSubscriber(site);
+      return { protocol: taking(site, { subscriber, log }) };
+    }),
+  ],
+});

@@ -1,0 +1,70 @@
+import type { Call, Cancellation } from '#contract';
+import type { Delivery } from './message.ts';
+
+interface Waiting {
+  readonly resolve: (delivery: Delivery) => void;
+  readonly cancellation: Cancellation | null;
+}
+
+/** Messages that wait for a request, and requests that wait for a message: the oldest of both come first. */
+export class Inbox {
+  readonly capacity: number;
+  readonly #taken: () => void;
+  #messages: Delivery[] = [];
+  readonly #waiting = new Set<Waiting>();
+
+  /** @param capacity messages that are kept. @param taken called when a message that was kept has been taken. */
+  constructor(capacity: number, taken: () => void = () => {}) {
+    this.capacity = capacity;
+    this.#taken = taken;
+  }
+
+  /** Messages that wait. */
+  get size(): number {
+    return this.#messages.length;
+  }
+
+  /** Requests that wait. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Hands a message to whoever has waited longest, or keeps it. @returns the oldest message, dropped for want of room. */
+  put(delivery: Delivery): Delivery | undefined {
+    for (const waiting of this.#waiting) {
+      this.#waiting.delete(waiting);
+      waiting.cancellation?.off();
+      waiting.resolve(delivery);
+      return undefined;
+    }
+    this.#messages.push(delivery);
+    return this.#messages.length > this.capacity ? this.#messages.shift() : undefined;
+  }
+
+  /** The oldest message. Rejects with the reason of the call when that ends before there is one. */
+  take(call: Call): Delivery | Promise<Delivery> {
+    if (call.reason) return Promise.reject(call.reason);
+    const delivery = this.#messages.shift();
+    if (delivery) {
+      this.#taken();
+      return delivery;
+    }
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        resolve,
+        cancellation: call.onCancel((reason) => {
+          this.#waiting.delete(waiting);
+          reject(reason);
+        }),
+      };
+      this.#waiting.add(waiting);
+    });
+  }
+
+  /** Takes everything that waits for a request. */
+  empty(): readonly Delivery[] {
+    const messages = this.#messages;
+    this.#messages = [];
+    return messages;
+  }
+}

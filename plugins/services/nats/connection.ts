@@ -1,0 +1,207 @@
+import { isIP } from 'node:net';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import type { NatsConnection as Client, Msg, SubscriptionOptions, TlsOptions } from '@nats-io/transport-node';
+import { BackendError, type Call, type Log } from '#contract';
+import type { BackoffStrategy } from '../backoff.ts';
+import { during } from '../broker/during.ts';
+import { KeptLink, type Link, reasonOf } from '../broker/kept-link.ts';
+import type { Message } from '../broker/message.ts';
+import { connectWithin } from '../broker/own-sockets.ts';
+import type { NatsSettings } from './address.ts';
+
+/** Longest time to connect, in milliseconds. */
+const CONNECT_MS = 5000;
+/** How often a server is asked whether it is there, in milliseconds; twice without a response it is not. */
+const PING_MS = 10_000;
+/** Bytes that the server may have yet to confirm; with more, sending fails at once. */
+const MAX_UNCONFIRMED_BYTES = 64 * 1024 * 1024;
+
+/** A subject that is listened to, on every connection that is made. */
+export interface NatsSubscription {
+  readonly subject: string;
+  /** Members of one queue share the messages. */
+  readonly queue: string | undefined;
+  readonly receive: (message: Msg) => void;
+  /** The server does not let the gateway listen to it. */
+  readonly refused: (error: Error) => void;
+}
+
+interface NatsLink extends Link {
+  readonly client: Client;
+  publish(subject: string, message: Message): void;
+  /** Waits until the server has what was published so far; one question for all who ask at the same time. */
+  confirm(): Promise<void>;
+  /** Subjects that the server has refused to publish to, with how often. */
+  readonly refusals: ReadonlyMap<string, number>;
+}
+
+/** A connection to NATS for everybody who publishes there or listens. */
+export class NatsConnection {
+  readonly #kept: KeptLink<NatsLink>;
+  readonly #subscriptions = new Set<NatsSubscription>();
+  #unconfirmedBytes = 0;
+
+  constructor(settings: NatsSettings, name: string, backoff?: BackoffStrategy) {
+    this.#kept = new KeptLink({
+      name,
+      ...(backoff && { backoff }),
+      connect: async (onLost, signal) => {
+        const link = await openNats(settings, onLost, signal);
+        for (const subscription of this.#subscriptions) listen(link.client, subscription);
+        return link;
+      },
+    });
+  }
+
+  open(log: Log): void {
+    this.#kept.open(log);
+  }
+
+  close(): Promise<void> {
+    return this.#kept.close();
+  }
+
+  /** Throws what `KeptLink.current` throws where there is no connection. */
+  async ready(call: Call): Promise<void> {
+    await this.#kept.current(call);
+  }
+
+  /** True while there is a connection. */
+  get isConnected(): boolean {
+    return this.#kept.opened !== null;
+  }
+
+  /** Publishes, and waits until the server has the message. @throws BackendError NATS_REFUSED, BROKER_NOT_CONNECTED */
+  async publish(subject: string, message: Message, call: Call): Promise<void> {
+    const link = await this.#kept.current(call);
+    if (this.#unconfirmedBytes + message.payload.length > MAX_UNCONFIRMED_BYTES) {
+      throw new BackendError('NATS_SLOW', `${this.#kept.name}: too much that the server has not confirmed yet`);
+    }
+    const refusedBefore = link.refusals.get(subject);
+    try {
+      link.publish(subject, message);
+      await during(call, this.#confirmed(link, message.payload.length));
+    } catch (error) {
+      if (call.reason) throw call.reason;
+      throw new BackendError('NATS_FAILED', `${this.#kept.name}: ${reasonOf(error)}`, { cause: error });
+    }
+    if (link.refusals.get(subject) !== refusedBefore) {
+      throw new BackendError('NATS_REFUSED', `${this.#kept.name}: no permission to publish to "${subject}"`);
+    }
+  }
+
+  async #confirmed(link: NatsLink, bytes: number): Promise<void> {
+    this.#unconfirmedBytes += bytes;
+    try {
+      await link.confirm();
+    } finally {
+      this.#unconfirmedBytes -= bytes;
+    }
+  }
+
+  /** Listens from now on. @returns ends it. */
+  subscribe(subscription: NatsSubscription): () => void {
+    this.#subscriptions.add(subscription);
+    const { opened } = this.#kept;
+    let stop = opened ? listen(opened.client, subscription) : () => {};
+    return () => {
+      this.#subscriptions.delete(subscription);
+      stop();
+      stop = () => {};
+    };
+  }
+}
+
+function listen(client: Client, { subject, queue, receive, refused }: NatsSubscription): () => void {
+  const options: SubscriptionOptions = { callback: (error, message) => (error ? refused(error) : receive(message)) };
+  if (queue !== undefined) options.queue = queue;
+  const subscription = client.subscribe(subject, options);
+  return () => {
+    if (!client.isClosed()) subscription.unsubscribe();
+  };
+}
+
+async function openNats(
+  settings: NatsSettings,
+  onLost: (error: Error) => void,
+  signal: AbortSignal,
+): Promise<NatsLink> {
+  const nats = await import('@nats-io/transport-node');
+  const { servers, user, password, token, needsTls } = settings;
+  const client = await connectWithin(CONNECT_MS, signal, () =>
+    nats.connect({
+      servers: [...servers],
+      name: 'sluice',
+      // Whoever holds the link connects again.
+      reconnect: false,
+      timeout: CONNECT_MS,
+      pingInterval: PING_MS,
+      maxPingOut: 2,
+      noAsyncTraces: true,
+      ...(user !== undefined && { user, pass: password ?? '' }),
+      ...(token !== undefined && { token }),
+      ...(needsTls && { tls: tlsOptions(settings) }),
+    }),
+  );
+  const refusals = new Map<string, number>();
+  const unconfirmed = new Set<(reason: Error) => void>();
+  let isClosing = false;
+  let confirming: Promise<void> | null = null;
+  void client.closed().then((error) => {
+    const loss = error instanceof Error ? error : new Error('closed by the server');
+    for (const reject of unconfirmed) reject(loss);
+    if (!isClosing) onLost(loss);
+  });
+  void (async () => {
+    for await (const status of client.status()) {
+      if (status.type !== 'error' || !(status.error instanceof nats.PermissionViolationError)) continue;
+      const { operation, subject } = status.error;
+      if (operation === 'publish') refusals.set(subject, (refusals.get(subject) ?? 0) + 1);
+    }
+  })();
+  const flush = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      unconfirmed.add(reject);
+      client
+        .flush()
+        // What the server said before is known one turn of the loop later.
+        .then(() => setImmediate(resolve), reject)
+        .finally(() => unconfirmed.delete(reject));
+    });
+  return {
+    client,
+    refusals,
+    publish(subject, { payload, headers }) {
+      if (headers.length === 0) return client.publish(subject, payload);
+      const all = nats.headers();
+      for (const [name, value] of headers) all.append(name, value);
+      client.publish(subject, payload, { headers: all });
+    },
+    confirm() {
+      confirming ??= Promise.resolve().then(() => {
+        confirming = null;
+        return flush();
+      });
+      return confirming;
+    },
+    async close() {
+      isClosing = true;
+      await client.close();
+    },
+  };
+}
+
+/** The name of the server is checked, also where that is an address, which TLS cannot ask for by name. */
+function tlsOptions({ tls, servers }: NatsSettings): TlsOptions {
+  const hosts = servers.map((server) => server.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  if (!hosts.some((host) => isIP(host) !== 0)) return { ...tls } as TlsOptions;
+  const check = tls.checkServerIdentity ?? checkServerIdentity;
+  return {
+    ...tls,
+    servername: '',
+    checkServerIdentity: (_name: string, certificate: PeerCertificate) => {
+      const troubles = hosts.map((host) => check(host, certificate));
+      return troubles.includes(undefined) ? undefined : troubles[0];
+    },
+  } as TlsOptions;
+}

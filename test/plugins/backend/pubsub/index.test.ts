@@ -1,0 +1,151 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import type { ConfigErrors } from '../../../../kernel/contract/internal.ts';
+import { openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin as publisher } from '../../../../plugins/backend/pubsub/publisher/index.ts';
+import { plugin as subscriber } from '../../../../plugins/backend/pubsub/subscriber/index.ts';
+import { plugin as json } from '../../../../plugins/encoding/json.ts';
+import { setEnvironment } from '../../../support/environment.ts';
+import { startGateway } from '../../../support/gateway.ts';
+
+describe('backend/pubsub', () => {
+  let restore: () => void;
+  before(() => {
+    restore = setEnvironment({ NATS_SERVER_URL: undefined });
+  });
+  after(() => restore());
+
+  const plugins = [json];
+  const open = (host: string, url: string, direction: 'publish' | 'take', around: object = {}) =>
+    direction === 'publish'
+      ? openHarness(publisher, 'backend', { topic_url: url }, { backend: { host: [host] }, plugins, ...around })
+      : openHarness(
+          subscriber,
+          'backend',
+          { subscription_url: url },
+          { backend: { host: [host] }, plugins, ...around },
+        );
+
+  for (const [what, host, url, direction, code, place, text] of [
+    ['case 7: a scheme that nobody knows', 'foo://', 'x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /"foo:\/\/x"/],
+    ['a scheme that is not served', 'azuresb://', 'x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /Azure Service Bus/],
+    [
+      'another one that is not served',
+      'gcppubsub://',
+      'p/s',
+      'take',
+      'PUBSUB_SCHEME',
+      '/subscription_url',
+      /Google Cloud/,
+    ],
+    ['an ordinary host', 'http://users.internal', '/x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /unknown scheme/],
+    ['no scheme at all', 'users.internal', '/x', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /is no address/],
+    ['an empty subject', 'nats://', '?queue=a', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /the subject is empty/],
+    ['a subject with an empty token', 'nats://', 'a..b', 'publish', 'PUBSUB_ADDRESS', '/topic_url', /empty tokens/],
+    ['a subject with white space', 'nats://', 'a b', 'publish', 'PUBSUB_ADDRESS', '/topic_url', /white space/],
+    ['wildcards of a publisher', 'nats://', 'a.*', 'publish', 'PUBSUB_ADDRESS', '/topic_url', /without wildcards/],
+    ['a wildcard out of place', 'nats://', 'a.>.b', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /at the end/],
+    ['a parameter that there is not', 'nats://', 'a?color=red', 'publish', 'PUBSUB_PARAMETER', '/topic_url', /"color"/],
+    ['a parameter without a value', 'nats://', 'a?queue=', 'take', 'PUBSUB_PARAMETER', '/subscription_url', /no value/],
+    [
+      'a parameter twice',
+      'nats://',
+      'a?queue=b&queue=c',
+      'take',
+      'PUBSUB_PARAMETER',
+      '/subscription_url',
+      /more than one/,
+    ],
+  ] as const) {
+    it(`refuses ${what}, and names the address`, async () => {
+      const refusal = await open(host, url, direction).then(
+        () => null,
+        (error: ConfigErrors) => error,
+      );
+      deepEqual(
+        refusal?.errors.map((error) => [error.code, error.pointer]),
+        [[code, place]],
+      );
+      match(refusal!.errors[0]!.message, text);
+    });
+  }
+
+  it('refuses a backend without a host, and takes the first of several', async () => {
+    const none = await openHarness(publisher, 'backend', { topic_url: 'x' }, { backend: { host: [] } }).then(
+      () => null,
+      (error: ConfigErrors) => error,
+    );
+    deepEqual(
+      none?.errors.map(({ code }) => code),
+      ['PUBSUB_HOST'],
+    );
+    const gate = await open('nats://', 'x', 'publish', { backend: { host: ['nats://', 'nats://other'] } });
+    deepEqual(
+      gate.warnings.map(({ code }) => code),
+      ['PUBSUB_HOSTS'],
+    );
+    await gate.close();
+  });
+
+  it('refuses an unknown field, and takes comments', async () => {
+    const around = { backend: { host: ['nats://'] } };
+    const refusal = await openHarness(publisher, 'backend', { topic_url: 'x', url: 'y' }, around).then(
+      () => null,
+      (error: ConfigErrors) => error,
+    );
+    deepEqual(
+      refusal?.errors.map(({ code }) => code),
+      ['SCHEMA_UNKNOWN_KEY'],
+    );
+    const gate = await openHarness(publisher, 'backend', { topic_url: 'x', '@comment': 'y' }, around);
+    await gate.close();
+  });
+
+  it('refuses both in one backend', async () => {
+    const both = {
+      'backend/pubsub/publisher': { topic_url: 'x' },
+      'backend/pubsub/subscriber': { subscription_url: 'x' },
+    };
+    const backend = { host: ['nats://'], disable_host_sanitize: true, url_pattern: '/', extra_config: both };
+    const refusal = await startGateway({ endpoints: [{ endpoint: '/x', backend: [backend] }] }).then(
+      () => null,
+      (error: ConfigErrors) => error,
+    );
+    deepEqual(
+      refusal?.errors.map(({ code }) => code),
+      ['BACKEND_PROTOCOLS'],
+    );
+  });
+
+  it('warns where a request is sent several times over', async () => {
+    for (const direction of ['publish', 'take'] as const) {
+      const gate = await open('nats://', 'x', direction, { endpoint: { concurrent_calls: 3 } });
+      deepEqual(
+        gate.warnings.map(({ code }) => code),
+        ['PUBSUB_CONCURRENT'],
+      );
+      await gate.close();
+    }
+  });
+
+  it('fails each request where the environment does not name the server', async () => {
+    for (const direction of ['publish', 'take'] as const) {
+      const gate = await open('nats://', 'x', direction);
+      const { status, errors } = await gate.send('GET /');
+      equal(status, 500);
+      equal(errors[0]!.message, 'NATS: the environment variable NATS_SERVER_URL is not set');
+      deepEqual(await gate.close(), { kept: 0, deferred: 0 });
+    }
+  });
+
+  it('never says what the environment says, where that is no address', async () => {
+    const undo = setEnvironment({ NATS_SERVER_URL: 'nats://ada:pa55 word@' });
+    try {
+      const gate = await open('nats://', 'x', 'publish');
+      const { errors } = await gate.send('GET /');
+      equal(errors[0]!.message, 'NATS: NATS_SERVER_URL holds no address');
+      await gate.close();
+    } finally {
+      undo();
+    }
+  });
+});

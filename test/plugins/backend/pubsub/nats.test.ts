@@ -1,0 +1,364 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { type Msg, NoRespondersError } from '@nats-io/transport-node';
+import type { Operations } from '#kernel';
+import { toolServices } from '../../../../kernel/cli/tools.ts';
+import { Registry } from '../../../../kernel/registry/registry.ts';
+import { examine } from '../../../../kernel/runtime/build.ts';
+import { catalogue } from '../../../../plugins/index.ts';
+import { makeCertificates } from '../../../support/certificates.ts';
+import { until } from '../../../support/conditions.ts';
+import { INSTALLATION_MS } from '../../../support/debian.ts';
+import { setEnvironment } from '../../../support/environment.ts';
+import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
+import { startNats, type TestNats, withoutNats } from '../../../support/nats.ts';
+
+const publish = (topic: string, more: object = {}) => ({
+  endpoint: `/pub/${topic}`,
+  method: 'POST',
+  input_headers: ['X-A', 'X-B'],
+  backend: [
+    {
+      host: ['nats://'],
+      disable_host_sanitize: true,
+      url_pattern: '/',
+      extra_config: { 'backend/pubsub/publisher': { topic_url: topic } },
+    },
+  ],
+  ...more,
+});
+const take = (subscription: string, more: object = {}, backend: object = {}) => ({
+  endpoint: `/take/${subscription.replace(/[?*>=]/g, '-')}`,
+  timeout: '5s',
+  backend: [
+    {
+      host: ['nats://'],
+      disable_host_sanitize: true,
+      url_pattern: '/',
+      extra_config: { 'backend/pubsub/subscriber': { subscription_url: subscription } },
+      ...backend,
+    },
+  ],
+  ...more,
+});
+
+(withoutNats ? describe.skip : describe)(`NATS behind a backend${withoutNats ? `: ${withoutNats}` : ''}`, function () {
+  this.timeout(INSTALLATION_MS);
+  let server: TestNats;
+  let gateway: Operations | undefined;
+  let restore: () => void;
+  let sinks: ReturnType<typeof rememberingSinks>;
+
+  before(async () => {
+    server = await startNats();
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    restore = setEnvironment({ NATS_SERVER_URL: server.address });
+    sinks = rememberingSinks();
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+    restore();
+  });
+
+  const start = async (...endpoints: object[]) => {
+    gateway = await startGateway(
+      {
+        endpoints,
+        extra_config: { router: { return_error_msg: true }, 'telemetry/logging': { level: 'DEBUG', stdout: true } },
+      },
+      { sinks },
+    );
+    return gateway;
+  };
+  const lines = (text: string) => sinks.lines.filter((line) => line.includes(text));
+  /** Listens with a client of the test's own. */
+  const listen = async (subject: string) => {
+    const client = await server.connect();
+    const seen: Msg[] = [];
+    client.subscribe(subject, { callback: (_error, message) => void seen.push(message) });
+    await client.flush();
+    return seen;
+  };
+
+  it('case 1: publishes the body with the headers that reach the backend, the first value of each', async () => {
+    const seen = await listen('events');
+    await start(publish('events'));
+    const reply = await gateway!.inject({
+      method: 'POST',
+      url: '/pub/events',
+      headers: { 'X-A': '1', 'x-b': ['2', '3'], 'X-C': '4' },
+      payload: 'x=1',
+    });
+    equal(reply.statusCode, 200);
+    equal(reply.body, '{}');
+    equal(reply.headers['x-gateway-completed'], 'false');
+    await until(() => seen.length === 1);
+    equal(seen[0]!.string(), 'x=1');
+    deepEqual(
+      ['X-A', 'X-B', 'X-C'].map((name) => seen[0]!.headers!.values(name)),
+      [['1'], ['2'], []],
+    );
+    ok(lines('[BACKEND: nats://events][PubSub]').some((line) => line.includes('DEBUG')));
+  });
+
+  it('case 2: replies to a request that waits with the next message', async () => {
+    await start(take('jobs'));
+    const client = await ready('jobs');
+    const reply = gateway!.inject('/take/jobs');
+    client.publish('jobs', '{"n":1}');
+    deepEqual([(await reply).statusCode, (await reply).json()], [200, { n: 1 }]);
+  });
+
+  it('case 3: fails once the deadline is over and there was no message', async () => {
+    await start(take('silent', { timeout: '300ms' }));
+    const startedAt = performance.now();
+    equal((await gateway!.inject('/take/silent')).statusCode, 500);
+    const ms = performance.now() - startedAt;
+    ok(ms >= 290 && ms < 3000, `${ms}`);
+  });
+
+  it('case 8: fails each request where the environment names no server, and says so once', async () => {
+    restore();
+    restore = setEnvironment({ NATS_SERVER_URL: undefined });
+    await start(publish('events'));
+    for (let i = 0; i < 3; i++) equal((await gateway!.inject({ method: 'POST', url: '/pub/events' })).statusCode, 500);
+    equal(lines('NATS_SERVER_URL').filter((line) => line.includes('ERROR') && line.includes('[PubSub]')).length, 1);
+  });
+
+  it('keeps messages that come between requests, a hundred, and drops the oldest', async () => {
+    await start(take('many'));
+    const client = await ready('many');
+    for (let n = 0; n < 105; n++) client.publish('many', `{"n":${n}}`);
+    await client.flush();
+    await until(() => lines('messages dropped').length > 0);
+    const numbers: number[] = [];
+    for (let i = 0; i < 100; i++) numbers.push((await gateway!.inject('/take/many')).json().n);
+    deepEqual([numbers[0], numbers.at(-1), numbers.length], [5, 104, 100]);
+  });
+
+  /** Waits until the gateway listens to a subject. */
+  const ready = async (subject: string) => {
+    const client = await server.connect();
+    await until(() =>
+      client.request(subject, '{}', { timeout: 50 }).then(
+        () => true,
+        (error) => !(error.cause instanceof NoRespondersError || error instanceof NoRespondersError),
+      ),
+    );
+    await gateway!.inject(`/take/${subject}`);
+    return client;
+  };
+
+  it('gives each message to one of several requests, in the order in which they came', async () => {
+    await start(take('shared'));
+    const client = await ready('shared');
+    const replies = Promise.all(Array.from({ length: 5 }, () => gateway!.inject('/take/shared')));
+    for (let n = 0; n < 5; n++) client.publish('shared', `{"n":${n}}`);
+    deepEqual((await replies).map((reply) => reply.json().n).sort(), [0, 1, 2, 3, 4]);
+  });
+
+  it('shares the messages of a queue with others who listen there', async () => {
+    const client = await server.connect();
+    let others = 0;
+    client.subscribe('work', { queue: 'g', callback: () => void others++ });
+    await client.flush();
+    await start(take('work?queue=g', { timeout: '2s' }));
+    let mine = 0;
+    await until(async () => {
+      for (let n = 0; n < 20; n++) client.publish('work', '{}');
+      await client.flush();
+      mine += (await gateway!.inject('/take/work-queue-g')).statusCode === 200 ? 1 : 0;
+      return mine > 0 && others > 0;
+    });
+  });
+
+  it('fails for a message that cannot be decoded, which is gone, and says so', async () => {
+    await start(take('broken'));
+    const client = await ready('broken');
+    client.publish('broken', 'oops');
+    client.publish('broken', '{"n":2}');
+    equal((await gateway!.inject('/take/broken')).statusCode, 500);
+    deepEqual((await gateway!.inject('/take/broken')).json(), { n: 2 });
+    equal(lines('cannot be decoded as json').length, 1);
+  });
+
+  it('replies empty to an empty message, shapes the others, and passes bytes where nothing is decoded', async () => {
+    await start(
+      take('empty'),
+      take('shaped', {}, { allow: ['a'], group: 'g' }),
+      take('bytes', { output_encoding: 'no-op' }),
+    );
+    const sent = async (subject: string, payload: string) => {
+      const client = await ready(subject);
+      const reply = gateway!.inject(`/take/${subject}`);
+      client.publish(subject, payload);
+      return reply;
+    };
+    const empty = await sent('empty', '');
+    deepEqual([empty.statusCode, empty.body], [200, '{}']);
+    equal((await sent('shaped', '{"a":1,"b":2}')).body, '{"g":{"a":1}}');
+    equal((await sent('bytes', '\u0000any')).body, '\u0000any');
+  });
+
+  it('is connected once the server is there, and fails at once until then and after it was lost', async () => {
+    await server.stop();
+    await start(publish('later'), take('later'));
+    const send = () => gateway!.inject({ method: 'POST', url: '/pub/later', payload: 'x' });
+    equal((await send()).statusCode, 500);
+    equal((await gateway!.inject('/take/later')).statusCode, 500);
+    equal((await gateway!.inject('/__health')).statusCode, 200);
+    await until(() => lines('not connected').some((line) => line.includes('ERROR')));
+    await server.start();
+    await until(async () => (await send()).statusCode === 200);
+    await server.stop();
+    await until(async () => (await send()).statusCode === 500);
+    match((await send()).body, /connection lost|not connected/);
+    await server.start();
+    await until(async () => (await send()).statusCode === 200);
+    await ready('later');
+  });
+
+  it('keeps its connection and what it has received over reloads', async () => {
+    const config = (more: object) => ({ version: 3, endpoints: [take('kept'), more] });
+    gateway = await startGateway(config({ endpoint: '/a', backend: [{ host: ['http://a'], url_pattern: '/' }] }), {
+      sinks,
+    });
+    const client = await ready('kept');
+    client.publish('kept', '{"n":1}');
+    await client.flush();
+    await gateway.reload(config({ endpoint: '/b', backend: [{ host: ['http://b'], url_pattern: '/' }] }));
+    deepEqual((await gateway.inject('/take/kept')).json(), { n: 1 });
+  });
+
+  it('opens nothing in a dry run', async () => {
+    let connections = 0;
+    const trap = createServer(() => connections++).listen(0, '127.0.0.1');
+    await until(() => trap.listening);
+    const { port } = trap.address() as { port: number };
+    restore();
+    restore = setEnvironment({ NATS_SERVER_URL: `nats://127.0.0.1:${port}` });
+    const registry = new Registry(catalogue, toolServices());
+    const { errors } = await examine({ version: 3, endpoints: [publish('a'), take('b')] }, {}, registry, true);
+    await registry.close();
+    trap.close();
+    deepEqual(errors, []);
+    equal(connections, 0);
+  });
+
+  it('gives up a server that accepts connections and is silent, and keeps none of them', async function () {
+    this.timeout(30_000);
+    const sockets = new Set<Socket>();
+    let accepted = 0;
+    const silent = createServer((socket) => {
+      accepted++;
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.once('close', () => sockets.delete(socket));
+    }).listen(0, '127.0.0.1');
+    await until(() => silent.listening);
+    const { port } = silent.address() as { port: number };
+    restore();
+    restore = setEnvironment({ NATS_SERVER_URL: `nats://127.0.0.1:${port}` });
+    await start(publish('silent', { timeout: '200ms' }));
+    equal((await gateway!.inject({ method: 'POST', url: '/pub/silent' })).statusCode, 500);
+    await until(() => accepted >= 2);
+    ok(sockets.size <= 1);
+    await gateway!.close();
+    await until(() => sockets.size === 0);
+    silent.close();
+  });
+
+  it('fails at its deadline where the server does not confirm', async () => {
+    await start(publish('stuck', { timeout: '300ms' }));
+    await until(async () => (await gateway!.inject({ method: 'POST', url: '/pub/stuck' })).statusCode === 200);
+    server.pause();
+    try {
+      await until(async () => (await gateway!.inject({ method: 'POST', url: '/pub/stuck' })).statusCode === 500);
+    } finally {
+      server.resume();
+    }
+    await until(async () => (await gateway!.inject({ method: 'POST', url: '/pub/stuck' })).statusCode === 200);
+  });
+
+  it('refuses a message that is larger than the server takes', async () => {
+    await start(publish('large'));
+    await until(async () => (await gateway!.inject({ method: 'POST', url: '/pub/large' })).statusCode === 200);
+    const payload = Buffer.alloc(2 * 1024 * 1024, 'x');
+    const reply = await gateway!.inject({ method: 'POST', url: '/pub/large', payload });
+    equal(reply.statusCode, 500);
+    match(reply.body, /max_payload/);
+    equal((await gateway!.inject({ method: 'POST', url: '/pub/large', payload: 'x' })).statusCode, 200);
+  });
+
+  describe('with users, permissions and TLS', () => {
+    const certificates = makeCertificates();
+    let guarded: TestNats;
+    let ca: string;
+
+    before(async () => {
+      const authority = certificates.authority('authority');
+      const pair = certificates.issue('server', authority);
+      ca = authority.certificate;
+      const config = join(certificates.directory, 'nats.conf');
+      writeFileSync(
+        config,
+        `tls { cert_file: "${pair.certificate}", key_file: "${pair.privateKey}" }
+         authorization { users: [
+           { user: ada, password: "s3cret", permissions: { publish: ["allowed", "_INBOX.>"], subscribe: ["allowed"] } }
+         ] }`,
+      );
+      guarded = await startNats(['-c', config]);
+    });
+    after(async () => {
+      await guarded.close();
+      certificates.remove();
+    });
+
+    const startAs = async (user: string, host = 'localhost', tls: object | null = { ca_certs: [ca] }) => {
+      restore();
+      restore = setEnvironment({ NATS_SERVER_URL: `tls://${user}@${host}:${guarded.port}` });
+      gateway = await startGateway(
+        {
+          ...(tls && { client_tls: tls }),
+          endpoints: [publish('allowed'), publish('forbidden'), take('forbidden2')],
+          extra_config: { router: { return_error_msg: true }, 'telemetry/logging': { level: 'DEBUG', stdout: true } },
+        },
+        { sinks },
+      );
+      return (topic: string) => gateway!.inject({ method: 'POST', url: `/pub/${topic}`, payload: 'x' });
+    };
+
+    for (const host of ['localhost', '127.0.0.1']) {
+      it(`publishes over TLS to ${host} with a user and a password`, async () => {
+        equal((await (await startAs('ada:s3cret', host))('allowed')).statusCode, 200);
+      });
+    }
+
+    it('fails for a subject that the user may not publish to', async () => {
+      const send = await startAs('ada:s3cret');
+      const reply = await send('forbidden');
+      deepEqual([reply.statusCode, /no permission to publish to "forbidden"/.test(reply.body)], [500, true]);
+      equal((await send('allowed')).statusCode, 200);
+      await until(() => lines('refuses the subscription').length > 0);
+    });
+
+    it('says that the password is wrong, and not what it is', async () => {
+      const reply = await (await startAs('ada:wr0ng'))('allowed');
+      equal(reply.statusCode, 500);
+      match(reply.body, /[Aa]uthorization/);
+      await until(() => lines('uthorization').length > 0);
+      deepEqual(lines('wr0ng'), []);
+    });
+
+    it('does not speak to a server that it does not trust', async () => {
+      const reply = await (await startAs('ada:s3cret', 'localhost', null))('allowed');
+      equal(reply.statusCode, 500);
+      match(reply.body, /certificate/);
+    });
+  });
+});

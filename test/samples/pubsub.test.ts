@@ -1,0 +1,42 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
+import { until } from '../support/conditions.ts';
+import { INSTALLATION_MS } from '../support/debian.ts';
+import { setEnvironment } from '../support/environment.ts';
+import { startGateway } from '../support/gateway.ts';
+import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
+
+describe('the sample of publish and subscribe', function () {
+  this.timeout(INSTALLATION_MS);
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/pubsub/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  (withoutNats ? describe.skip : describe)(`with NATS${withoutNats ? `: ${withoutNats}` : ''}`, () => {
+    let server: TestNats;
+    let gateway: Operations;
+    let restore: () => void;
+
+    before(async () => {
+      server = await startNats();
+      restore = setEnvironment({ NATS_SERVER_URL: server.address });
+      gateway = await startGateway(JSON.parse(readFileSync('samples/pubsub/gateway.json', 'utf8')));
+    });
+    after(async () => {
+      await gateway.close();
+      restore();
+      await server.close();
+    });
+
+    it('hands an order to a request that waits for it', async () => {
+      const send = () => gateway.inject({ method: 'POST', url: '/orders', payload: { id: 7 } });
+      await until(async () => (await send()).statusCode === 200);
+      const next = gateway.inject('/orders/next');
+      equal((await send()).body, '{}');
+      deepEqual((await next).json(), { order: { id: 7 } });
+    });
+  });
+});
