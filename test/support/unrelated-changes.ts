@@ -1,6 +1,7 @@
 import type { Level, Plugin, Reply, ServiceConfig } from '#contract';
 import { type Harness, type HarnessOptions, openHarness, type TestRequest } from '../../kernel/testing/index.ts';
 import { testService } from '../../kernel/testing/test-config.ts';
+import { backends } from '../../scripts/docs/examples.ts';
 import { exampleOffers } from './example-offers.ts';
 import { pipePlugins } from './pipe-plugins.ts';
 
@@ -34,6 +35,7 @@ export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: u
     services: { clock },
     offers: await exampleOffers(plugin),
     plugins: pipePlugins(plugin, at),
+    ...(backends[plugin.name] && { backend: backends[plugin.name] }),
   };
   const first = await openHarness(plugin, at, config, around);
   // What it asks for later counts for nothing: it was attached with what it was told then.
