@@ -24,6 +24,8 @@ export interface RequestContext {
 /** Where a request comes from: opens its body, under the limits of what answers it. */
 export interface RequestSource {
   openBody(): RequestBody | null;
+  /** The endpoint it leads to; null when there is none. Found once. */
+  readonly endpoint: EndpointConfig | null;
   /** As of `ClientRequest.upgrade`. */
   readonly upgrade: string | null;
   readonly response: ServerResponse;
@@ -105,6 +107,7 @@ export class HttpRequest implements ClientRequest {
   }
 
   match(method = this.method): EndpointConfig | null {
+    if (method === this.method) return this.#source.endpoint;
     return this.#context.findEndpoint(method, this.path, this.host);
   }
 

@@ -64,8 +64,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
 
   /** The endpoint this request is for; null when there is none. Found once. */
   match(): EndpointConfig | null {
-    const { destination } = this.#received;
-    return destination.kind === 'route' ? destination.route.endpoint : null;
+    return this.#received.endpoint;
   }
 
   /** The innermost middleware: answers the request, whatever becomes of it. */

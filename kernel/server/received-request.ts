@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CancelledError, type ClientRequest, type RequestBody } from '#contract';
+import { CancelledError, type ClientRequest, type EndpointConfig, type RequestBody } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import type { ClientBody } from './client-body.ts';
 import { HttpRequest, type RequestSource } from './client-request.ts';
@@ -50,6 +50,11 @@ export class ReceivedRequest implements RequestSource {
       ? this.#context.destinations.find(this.message.method!, this.#target.path, this.message.headers.host)
       : badTarget;
     return this.#destination;
+  }
+
+  get endpoint(): EndpointConfig | null {
+    const { destination } = this;
+    return destination.kind === 'route' ? destination.route.endpoint : null;
   }
 
   /** Where this request leads, or one that was made of it. */

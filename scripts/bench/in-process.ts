@@ -16,7 +16,7 @@ import { componentScenarios } from './components.ts';
 import { pick, positive } from './options.ts';
 import { small } from './payloads.ts';
 import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
-import { type Spread, spread } from './spread.ts';
+import { type Quartiles, quartiles, spread } from './spread.ts';
 import { table } from './table.ts';
 
 /**
@@ -25,13 +25,13 @@ import { table } from './table.ts';
  * the machine, the compiler and the collector treat both alike, and what sockets cost, and how that varies, is in neither.
  * What a component saves of a backend's call is not seen here: `npm run bench -- --only http-cache`.
  *
- *   node scripts/bench/in-process.ts [--only cors,cel] [--rounds 9] [--requests 10000]
+ *   node scripts/bench/in-process.ts [--only cors,cel] [--pairs 200] [--requests 1000]
  *
- * A round is the mean of its turns; the table has the median, the least and the greatest round. The first line is for
- * comparing machines: what one verification of an ES256 signature takes there.
+ * Two turns, one of each, are a pair. The table has the median of all pairs and the bounds of their middle half: on a
+ * machine that others use too, a few pairs are disturbed by a multiple of what is measured. The first line is for comparing
+ * machines: what one verification of an ES256 signature takes there.
  */
-const TURN = 250;
-const WARM_UP_ROUNDS = 2;
+const WARM_UP_PAIRS = 20;
 
 const body = Buffer.from(JSON.stringify(small));
 const head = ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'ETag', '"fixed"'];
@@ -75,11 +75,11 @@ function ask({ generations }: RunningGateway, url: string, rawHeaders: readonly 
   });
 }
 
-/** One of the two gateways, and what it took in this round. */
+/** One of the two gateways. */
 interface Lane {
   readonly gateway: RunningGateway;
+  /** So many it has answered. */
   requests: number;
-  micros: number;
 }
 
 async function open(scenario: Scenario, components: Attached): Promise<Lane> {
@@ -89,37 +89,46 @@ async function open(scenario: Scenario, components: Attached): Promise<Lane> {
   const config = configWith([{ ...endpoint, backend: answered }], 'http://x', port, false, components.service);
   const source = { ...config, ...(components.modules && { plugin: { folder: components.modules, pattern: '.js' } }) };
   const started = startGateway(withPlugins(catalogue, [constant]), source as Configuration, { sinks: silentSinks });
-  return { gateway: (await started) as RunningGateway, requests: 0, micros: 0 };
+  return { gateway: (await started) as RunningGateway, requests: 0 };
 }
 
-async function turn(lane: Lane, path: string, headers: readonly (readonly string[])[]): Promise<void> {
-  const start = process.threadCpuUsage();
-  for (let count = 0; count < TURN; count += 1) {
+/** @returns the microseconds of one request, the collector's threads included. That of the thread alone comes in ticks of 4 ms. */
+async function turn(lane: Lane, path: string, headers: readonly (readonly string[])[], count: number): Promise<number> {
+  const start = process.cpuUsage();
+  for (let left = count; left > 0; left -= 1) {
     const status = await ask(lane.gateway, path, headers[lane.requests % headers.length]!);
     lane.requests += 1;
     if (status !== 200) throw new Error(`${path}: status ${status}`);
   }
-  const { user, system } = process.threadCpuUsage(start);
-  lane.micros += user + system;
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / count;
 }
 
-async function measure(scenario: Scenario, rounds: number, turns: number): Promise<{ base: Spread; more: Spread }> {
+interface Cost {
+  readonly base: Quartiles;
+  readonly more: Quartiles;
+}
+
+async function measure(scenario: Scenario, pairs: number, requests: number): Promise<Cost> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const attached = scenario.attach!(folder);
   const headers = (attached.headers ?? [{}]).map((set) => ['Host', 'localhost', ...Object.entries(set).flat()]);
   const lanes: Lane[] = [];
   try {
     for (const components of [{}, attached]) lanes.push(await open(scenario, components));
-    const figures: number[][] = [];
-    for (let round = -WARM_UP_ROUNDS; round < rounds; round += 1) {
-      for (const lane of lanes) lane.micros = 0;
-      for (let at = 0; at < turns; at += 1) {
-        for (const lane of at % 2 === 0 ? lanes : lanes.toReversed()) await turn(lane, scenario.path, headers);
+    const [without, within] = lanes as [Lane, Lane];
+    const base: number[] = [];
+    const more: number[] = [];
+    for (let pair = -WARM_UP_PAIRS; pair < pairs; pair += 1) {
+      const micros = new Map<Lane, number>();
+      for (const lane of pair % 2 === 0 ? lanes : lanes.toReversed()) {
+        micros.set(lane, await turn(lane, scenario.path, headers, requests));
       }
-      if (round >= 0) figures.push(lanes.map(({ micros }) => micros / (turns * TURN)));
+      if (pair < 0) continue;
+      base.push(micros.get(without)!);
+      more.push(micros.get(within)! - micros.get(without)!);
     }
-    const base = spread(figures.map(([without]) => without!));
-    return { base, more: spread(figures.map(([without, within]) => within! - without!)) };
+    return { base: quartiles(base), more: quartiles(more) };
   } finally {
     for (const { gateway } of lanes) await gateway.close();
     rmSync(folder, { recursive: true, force: true });
@@ -142,19 +151,20 @@ function verification(): number {
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: componentScenarios.map(({ name }) => name).join() },
-    rounds: { type: 'string', default: '9' },
-    requests: { type: 'string', default: '10000' },
+    pairs: { type: 'string', default: '200' },
+    requests: { type: 'string', default: '1000' },
   },
 });
-const rounds = positive('rounds', values.rounds, true);
-const turns = Math.ceil(positive('requests', values.requests, true) / TURN);
+const pairs = positive('pairs', values.pairs, true);
+const requests = positive('requests', values.requests, true);
 const chosen = values.only.split(',').map((name) => pick('only', name, componentScenarios));
-const figure = ({ median, min, max }: Spread) => `${median.toFixed(2)} (${min.toFixed(2)} to ${max.toFixed(2)})`;
+const figure = ({ lower, median, upper }: Quartiles) =>
+  `${median.toFixed(2)} (${lower.toFixed(2)} to ${upper.toFixed(2)})`;
 
 console.log(`Node ${process.version}; an ES256 signature is verified in ${verification().toFixed(0)} µs`);
 const rows: string[][] = [];
 for (const scenario of chosen) {
-  const { base, more } = await measure(scenario, rounds, turns);
+  const { base, more } = await measure(scenario, pairs, requests);
   rows.push([scenario.name, figure(base), figure(more)]);
 }
 console.log(table([['component', 'base µs', 'more µs'], ...rows]));

@@ -12,3 +12,17 @@ export function spread(figures: readonly number[]): Spread {
   const median = sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
   return { median, min: sorted[0]!, max: sorted.at(-1)! };
 }
+
+/** The middle of many figures and the bounds of their middle half: what a few disturbed ones among them don't move. */
+export interface Quartiles {
+  readonly lower: number;
+  readonly median: number;
+  readonly upper: number;
+}
+
+/** @param figures at least one. */
+export function quartiles(figures: readonly number[]): Quartiles {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))]!;
+  return { lower: at(0.25), median: at(0.5), upper: at(0.75) };
+}

@@ -35,8 +35,8 @@ export interface ClientReport {
   readonly route: string;
   /** Null where backends are told of no trace. */
   readonly propagation: Propagation | null;
-  /** The trace of a call; null where there is none. */
-  trace(call: Call): Trace | null;
+  /** The trace of a request; null where there is none. */
+  trace(request: PipeRequest, call: Call): Trace | null;
 }
 
 /** Measures the requests to a backend, records their spans and tells the backend of the trace. */
@@ -44,7 +44,7 @@ export function reportClient(report: ClientReport): Wrap<PipeRequest> {
   const { metrics, traces, propagation } = report;
   const isDetailed = Boolean(metrics?.isDetailed || (traces?.roundTrip && traces.detailed));
   return (next) => (request, call) => {
-    const trace = report.trace(call);
+    const trace = report.trace(request, call);
     const recorded = traces && trace?.sampled ? trace : null;
     if (!metrics && !recorded) {
       if (trace) propagation?.inject(request.headers, trace, nearest(trace, call));

@@ -7,6 +7,7 @@ import {
   defineSlot,
   type EndpointConfig,
   type HeaderBag,
+  type PipeRequest,
   type Slot,
   traceSlot,
 } from '#contract';
@@ -22,12 +23,20 @@ import { routeName } from './patterns.ts';
 import { recordServerSpan, ServerMetrics } from './server.ts';
 import { reportStage, StageMetrics, spanSlot } from './stage.ts';
 
+/** Where spans go. */
+export interface TraceDestination {
+  readonly exporters: readonly SpanExporter[];
+  readonly sampler: Sampler;
+  /** False where no request is ever recorded: backends are told of its trace and no more. */
+  readonly records: boolean;
+}
+
 /** Where metrics and spans go, and which are recorded. */
 export interface Destination {
   /** Null where nobody takes metrics. */
   readonly instruments: Instruments | null;
   /** Null where nobody takes spans. */
-  readonly traces: { readonly exporters: readonly SpanExporter[]; readonly sampler: Sampler } | null;
+  readonly traces: TraceDestination | null;
 }
 
 /** What is reported of an endpoint. */
@@ -76,7 +85,8 @@ export class EndpointTelemetry {
   /** What stands around the pipe of the endpoint. */
   get attachment(): AtEndpoint {
     const { metrics, traces } = this.layers.proxy;
-    const { instruments, traces: recorded } = this.#destination;
+    const { instruments } = this.#destination;
+    const recorded = this.#destination.traces?.records === true;
     const measured =
       metrics &&
       instruments &&
@@ -86,13 +96,14 @@ export class EndpointTelemetry {
         'http.route': this.#route,
       });
     if (!measured && !recorded) return {};
+    const trace = this.#traceOfPipe;
     return {
       proxy: reportStage({
         name: 'proxy',
         route: this.#route,
         metrics: measured,
         traces: recorded ? traces : null,
-        trace: ({ client }, call) => this.#traceOf(client.headers, call, call.host !== null),
+        trace,
         parent: (trace, call) => call.get(spanSlot)?.spanId ?? trace.parentId,
       }),
     };
@@ -100,7 +111,8 @@ export class EndpointTelemetry {
 
   /** What stands around the pipe and the requests of a backend. */
   attachmentOf(backend: BackendConfig, layer: BackendLayer, propagation: Propagation): AtBackend {
-    const { instruments, traces: recorded } = this.#destination;
+    const { instruments, traces: traced } = this.#destination;
+    const recorded = traced?.records === true;
     const { metrics, traces } = layer;
     const route = routeName(backend.url_pattern);
     const attributes = {
@@ -110,7 +122,7 @@ export class EndpointTelemetry {
       [`${PREFIX}.endpoint.route`]: this.#route,
       [`${PREFIX}.endpoint.method`]: this.#method,
     };
-    const trace = (call: Call) => call.get(requestTrace) ?? null;
+    const trace = this.#traceOfPipe;
     const stageMetrics =
       metrics.stage && instruments ? new StageMetrics(instruments.backendDuration, attributes) : null;
     const stageTraces = traces.stage && recorded ? traces : null;
@@ -126,22 +138,25 @@ export class EndpointTelemetry {
           route,
           metrics: stageMetrics,
           traces: stageTraces,
-          trace: (_request, call) => trace(call),
+          trace,
           parent: (own, call) => call.get(spanSlot)?.spanId ?? own.parentId,
         }),
       }),
-      ...((clientMetrics || recorded) && {
+      ...((clientMetrics || traced) && {
         transport: reportClient({
           metrics: clientMetrics,
           traces: clientTraces,
           route,
-          propagation: recorded && propagation,
+          propagation: traced && propagation,
           trace,
         }),
       }),
-      ...(recorded && { sets: propagation.headers }),
+      ...(traced && { sets: propagation.headers }),
     };
   }
+
+  readonly #traceOfPipe = ({ client }: PipeRequest, call: Call): Trace | null =>
+    call.get(requestTrace) ?? this.#traceOf(client.headers, call, call.host !== null);
 
   /** The trace of a request, begun at first use. @param hasServerSpan it is that of a client, and ends with its answer. */
   #traceOf(headers: HeaderBag, call: Call, isClients: boolean): Trace | null {

@@ -179,5 +179,5 @@ export class Engine {
 
 function tracesTo(exporters: readonly Exporter[], rate: number): Destination['traces'] {
   if (exporters.length === 0) return null;
-  return { exporters: exporters.flatMap(({ otlp }) => otlp ?? []), sampler: ratioSampler(rate) };
+  return { exporters: exporters.flatMap(({ otlp }) => otlp ?? []), sampler: ratioSampler(rate), records: rate > 0 };
 }
