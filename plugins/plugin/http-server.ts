@@ -1,5 +1,6 @@
 import { type AtService, atService, type ClientRequest, definePlugin, type Wrap } from '#contract';
 import { geoLocations } from '../services/geo.ts';
+import { keyAggregators } from '../services/keys/key-aggregator.ts';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { type BuiltInServer, serverBuiltIns, serverSchemas } from './built-ins/servers.ts';
 import { asFunction, contained, hostPorts, joined, make } from './lib/make.ts';
@@ -50,7 +51,8 @@ const builtInNames = Object.keys(serverSchemas) as (keyof typeof serverSchemas)[
 export const plugin = definePlugin({
   name: 'plugin/http-server',
   description: 'Runs handlers of your own around everything that is answered.',
-  offers: [personalHeaders, geoLocations],
+  opens: ['/jwk-aggregator/port'],
+  offers: [personalHeaders, geoLocations, keyAggregators],
   takes: hostPorts,
   becomes: [...Object.values(successors), 'auth/basic', 'redis', 'qos/ratelimit/service/redis'],
   convert(document, report) {

@@ -18,6 +18,7 @@ import {
   setKey,
 } from '#contract';
 import { checkKeyFields } from '../../services/keys/check-fields.ts';
+import { keyAggregators } from '../../services/keys/key-aggregator.ts';
 import { type SignerConfig, schema } from './schema.ts';
 import { openSigningKey } from './signing-key.ts';
 import { tokenMaker } from './token.ts';
@@ -32,7 +33,7 @@ export const plugin = definePlugin({
   name: 'auth/signer',
   description: 'Makes signed tokens of what the backends of a login answer.',
   leaves: ['requests'],
-  takes: [httpSigners],
+  takes: [httpSigners, keyAggregators],
   places: [
     atEndpoint(schema, (site) => {
       checkFields(site);

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { type EndpointSite, findNear, type Log } from '#contract';
 import { algorithm } from '../../services/keys/algorithms.ts';
+import { keySource } from '../../services/keys/key-aggregator.ts';
 import { localKeys } from '../../services/keys/key-file.ts';
-import { keyServer } from '../../services/keys/key-server.ts';
 import { KeySet } from '../../services/keys/key-set.ts';
 import { delay } from '../lib/delay.ts';
 import type { SignerConfig } from './schema.ts';
@@ -56,7 +56,7 @@ function keyOfFile(site: EndpointSite<SignerConfig>, path: string): SigningKey {
 
 function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): SigningKey | null {
   const { config } = site;
-  const server = keyServer(site, url, config);
+  const server = keySource(site, url, config);
   if (!server) return null;
   // Of another configuration: it signs until this one has its own, so that a reload needs no key server.
   const kept = site.keep(['key', server.identity, config.kid, config.alg], () => ({ key: null as KeyObject | null }));
@@ -64,7 +64,7 @@ function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): S
   let own: KeyObject | null | undefined;
   const load = async (signal: AbortSignal) => {
     try {
-      const chosen = choose(KeySet.parse(await server.fetch(signal)), config);
+      const chosen = choose(KeySet.parse((await server.fetch(signal)).text), config);
       own = 'message' in chosen ? null : chosen;
       if ('message' in chosen) throw new Error(chosen.message);
     } catch (error) {

@@ -11,6 +11,7 @@ import {
 } from '#contract';
 import { algorithm } from '../../services/keys/algorithms.ts';
 import { checkKeyFields } from '../../services/keys/check-fields.ts';
+import { keyAggregators } from '../../services/keys/key-aggregator.ts';
 import { openKeys } from '../../services/keys/keys.ts';
 import { personalHeaders } from '../../services/personal-headers.ts';
 import { propagation } from './propagate.ts';
@@ -32,7 +33,7 @@ export const plugin = definePlugin({
   meaning: (_config, level) => (level === 'endpoint' ? { claims: true } : {}),
   expectsBelow: usersOfSharedCache,
   offers: [personalHeaders, sharedAge],
-  takes: [httpSigners, sharedAge, tokenChecks],
+  takes: [httpSigners, keyAggregators, sharedAge, tokenChecks],
   places: [
     sharedCache,
     atEndpoint(schema, (site) => {

@@ -1,6 +1,7 @@
 import { before, type ClientRequest, type Offer, refuse, type Site, servedSlot, type Wrap } from '#contract';
 import * as geoip from './geoip/index.ts';
 import * as ipFilter from './ip-filter/index.ts';
+import * as jwkAggregator from './jwk-aggregator.ts';
 import * as urlRewrite from './url-rewrite.ts';
 
 /** What a plugin of the gateway's own attaches around everything that is answered. */
@@ -15,12 +16,14 @@ export interface BuiltInServer {
 export const serverSchemas = {
   geoip: geoip.schema,
   'ip-filter': ipFilter.schema,
+  'jwk-aggregator': jwkAggregator.schema,
   'url-rewrite': urlRewrite.schema,
 } as const;
 
 type Settings = {
   readonly geoip: geoip.GeoipConfig;
   readonly 'ip-filter': ipFilter.IpFilterConfig;
+  readonly 'jwk-aggregator': jwkAggregator.JwkAggregatorConfig;
   readonly 'url-rewrite': urlRewrite.UrlRewriteConfig;
 };
 
@@ -30,7 +33,7 @@ type Attach<Name extends keyof Settings> = (
   pointer: string,
 ) => BuiltInServer;
 
-/** @see createIpFilter @see locating @see rewriting */
+/** @see createIpFilter @see locating @see aggregating @see rewriting */
 export const serverBuiltIns: { readonly [Name in keyof Settings]: Attach<Name> } = {
   geoip: geoip.locating,
   'ip-filter': (site, settings, pointer) => {
@@ -43,5 +46,6 @@ export const serverBuiltIns: { readonly [Name in keyof Settings]: Attach<Name> }
       }),
     };
   },
+  'jwk-aggregator': jwkAggregator.aggregating,
   'url-rewrite': (site, settings, pointer) => ({ wrap: urlRewrite.rewriting(site, settings, pointer) }),
 };

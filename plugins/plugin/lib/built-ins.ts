@@ -4,17 +4,10 @@ import type { HostSite } from './host.ts';
 
 /** Plugins that the compatible product brings itself, by kind, each with what is to be done instead. */
 const builtIns: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>> = {
-  httpServer: {
-    'jwk-aggregator': later('plugin/http-server with "jwk-aggregator"'),
-  },
   httpClient: {
     'http-logger': '"telemetry/logging" on the backend writes such lines',
   },
 };
-
-function later(component: string): string {
-  return `${component} is to do its work, and is not there yet`;
-}
 
 /** The refusal of a plugin that the compatible product has and this release has not; undefined for any other name. */
 export function refuseBuiltIn(

@@ -23,23 +23,39 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 export interface KeyServer {
   /** The same for the same address and the same demands on its TLS: whoever shares it may share keys. */
   readonly identity: string;
-  /** Fetches the set's text. @throws Error with the cause, which holds nothing of what was answered. */
-  fetch(signal: AbortSignal): Promise<string>;
+  /** Fetches the set. @throws Error with the cause, which holds nothing of what was answered. */
+  fetch(signal: AbortSignal): Promise<KeyDocument>;
 }
+
+/** A key set as it was fetched. */
+export interface KeyDocument {
+  readonly text: string;
+  /** How long its server says that it may be used, in milliseconds; null where it does not. */
+  readonly maxAgeMs: number | null;
+}
+
+/** How a key server is called: what `KeyServerConfig` says of it. */
+type Demands = Pick<KeyServerConfig, 'disable_jwk_security' | 'jwk_fingerprints' | 'jwk_local_ca' | 'cipher_suites'>;
 
 /**
  * The server of `jwk_url`, called with the gateway's client, TLS as the component says. Codes: `KEYS_URL`, `KEYS_PIN`,
  * `KEYS_CA` and those of the client's TLS; a warning `KEYS_INSECURE`.
+ * @param pointer of the address.
  * @returns null for an address without TLS where that was not allowed.
  */
-export function keyServer(site: Site<unknown>, written: string, config: KeyServerConfig): KeyServer | null {
+export function keyServer(
+  site: Site<unknown>,
+  written: string,
+  config: Demands,
+  pointer = '/jwk_url',
+): KeyServer | null {
   const url = URL.canParse(written) ? new URL(written) : null;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw site.fault('KEYS_URL', '/jwk_url', 'jwk_url is no http or https address');
+    throw site.fault('KEYS_URL', pointer, 'it is no http or https address');
   }
   const { disable_jwk_security: insecure } = config;
   if (url.protocol === 'http:' && !insecure) {
-    site.warn('KEYS_INSECURE', '/jwk_url', 'without TLS anybody could replace the keys: every request is refused', {
+    site.warn('KEYS_INSECURE', pointer, 'without TLS anybody could replace the keys: every request is refused', {
       hint: 'https://, or "disable_jwk_security": true where the network is trusted',
     });
     return null;
@@ -114,14 +130,14 @@ async function download(
   insecure: boolean,
   agent: string,
   send: (request: PipeRequest) => Reply | Promise<Reply>,
-): Promise<string> {
+): Promise<KeyDocument> {
   let url = first;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     if (url.protocol !== 'https:' && !(insecure && url.protocol === 'http:')) throw new Error('redirected to no TLS');
     const reply = await send(requestFor(url, agent, url.origin === first.origin ? first : null));
     if (reply.errors.length > 0) throw reply.errors[0]!;
     const location = redirects.has(reply.status) ? reply.headers.get('location') : undefined;
-    if (location === undefined) return textOf(reply);
+    if (location === undefined) return documentOf(reply);
     drop(reply);
     if (!URL.canParse(location, url.href)) throw new Error('redirected to no address');
     url = new URL(location, url);
@@ -142,7 +158,7 @@ function requestFor(url: URL, agent: string, owner: URL | null): PipeRequest {
   return request;
 }
 
-async function textOf(reply: Reply): Promise<string> {
+async function documentOf(reply: Reply): Promise<KeyDocument> {
   const type = reply.headers.get('content-type') ?? '';
   const isGood = reply.status >= 200 && reply.status <= 299;
   if (!isGood || !/^application\/(?:jwk-set\+)?json/i.test(type)) {
@@ -152,7 +168,13 @@ async function textOf(reply: Reply): Promise<string> {
   const { body } = reply;
   if (body === null) throw new Error('no body');
   const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BYTES);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  return { text, maxAgeMs: maxAge(reply.headers.get('cache-control')) };
+}
+
+function maxAge(control = ''): number | null {
+  const seconds = /(?:^|,)\s*max-age="?(\d{1,9})/i.exec(control)?.[1];
+  return seconds === undefined ? null : Number(seconds) * 1000;
 }
 
 /** Nobody reads the rest. */

@@ -1,8 +1,23 @@
-import { isObject } from '#contract';
+import { type DataObject, isObject } from '#contract';
 import { type IdentifyStrategy, identifyStrategies, Jwk } from './jwk.ts';
 
 /** Keys of one set that are kept; of more the first are dropped. */
 const MAX_KEYS = 10_000;
+
+/** The keys of a set as they are written. @throws Error with what is wrong with the text, without any of it. */
+export function keysIn(text: string): DataObject[] {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw new Error('it is no JSON');
+  }
+  const keys = isObject(document) && Object.hasOwn(document, 'keys') ? document['keys'] : undefined;
+  if (!Array.isArray(keys)) throw new Error('it is no JWK set: {"keys": [...]} is missing');
+  const members = keys.slice(-MAX_KEYS).filter(isObject);
+  if (members.length === 0) throw new Error('the JWK set has no keys');
+  return members;
+}
 
 /** A JWK set: keys by their names. */
 export class KeySet {
@@ -14,22 +29,12 @@ export class KeySet {
    * @throws Error with what is wrong with the text, without any of it.
    */
   static parse(text: string, previous: KeySet | null = null): KeySet {
-    let document: unknown;
-    try {
-      document = JSON.parse(text);
-    } catch {
-      throw new Error('it is no JSON');
-    }
-    const keys = isObject(document) && Object.hasOwn(document, 'keys') ? document['keys'] : undefined;
-    if (!Array.isArray(keys)) throw new Error('it is no JWK set: {"keys": [...]} is missing');
     const set = new KeySet();
     const known = previous ? previous.#byText : set.#byText;
-    for (const members of keys.slice(-MAX_KEYS)) {
-      if (!isObject(members)) continue;
+    for (const members of keysIn(text)) {
       const written = JSON.stringify(members);
       set.#byText.set(written, known.get(written) ?? new Jwk(members));
     }
-    if (set.#byText.size === 0) throw new Error('the JWK set has no keys');
     return set;
   }
 

@@ -105,7 +105,7 @@ export class KeyStore {
     const reported = news.next(DOWNLOAD_MS, signal);
     let result: Asked = 'done';
     try {
-      const text = await this.#server.fetch(signal);
+      const { text } = await this.#server.fetch(signal);
       KeySet.parse(text);
       this.#mirror.change({ text, age: 0 });
     } catch (error) {

@@ -1,8 +1,9 @@
 import type { Site } from '#contract';
 import { Cooldown } from './cooldown.ts';
 import type { Jwk } from './jwk.ts';
+import { keySource } from './key-aggregator.ts';
 import { localKeys } from './key-file.ts';
-import { type KeyServer, keyServer } from './key-server.ts';
+import type { KeyServer } from './key-server.ts';
 import { type IdentifyStrategy, KeySet } from './key-set.ts';
 import { KeyStore } from './key-store.ts';
 import type { KeyServerConfig } from './schema.ts';
@@ -36,7 +37,7 @@ export function openKeys(site: Site<unknown>, config: KeyServerConfig, options: 
     const set = localKeys(site, config.jwk_local_path, config);
     return { failure: null, find: (id) => set.find(strategy, id), all: () => set.keys };
   }
-  const server = keyServer(site, config.jwk_url!, config);
+  const server = keySource(site, config.jwk_url!, config);
   if (!server) return null;
   const keys =
     options.maxAgeMs === null ? uncached(site, server, strategy) : cached(site, server, strategy, options.maxAgeMs);
@@ -76,7 +77,7 @@ function uncached(site: Site<unknown>, server: KeyServer, strategy: IdentifyStra
   let running: Promise<KeySet | null> | null = null;
   const download = async () => {
     try {
-      last = KeySet.parse(await server.fetch(end.signal), last);
+      last = KeySet.parse((await server.fetch(end.signal)).text, last);
       failure = null;
       return last;
     } catch (error) {

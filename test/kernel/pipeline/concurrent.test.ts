@@ -166,6 +166,34 @@ describe('concurrent calls', () => {
     await backend.close();
   });
 
+  it('are made at every step of a sequence', async () => {
+    const waiting = new Map<string, (() => void)[]>();
+    const backend = await startBackend(({ target }, response) => {
+      const both = waiting.get(target) ?? [];
+      waiting.set(target, [...both, () => response.end(`{"id":"of${target.slice(1)}"}`)]);
+      // Neither of the two is answered before the other has come.
+      if (both.length === 1) for (const respond of waiting.get(target)!) respond();
+    });
+    const gateway = await startGateway({
+      host: [backend.url],
+      endpoints: [
+        {
+          endpoint: '/x',
+          concurrent_calls: 2,
+          extra_config: { proxy: { sequential: true } },
+          backend: [{ url_pattern: '/first' }, { url_pattern: '/{resp0_id}', group: 'second' }],
+        },
+      ],
+    });
+    deepEqual((await gateway.inject({ url: '/x' })).json(), { id: 'offirst', second: { id: 'ofoffirst' } });
+    deepEqual(
+      backend.requests.map(({ target }) => target),
+      ['/first', '/first', '/offirst', '/offirst'],
+    );
+    await gateway.close();
+    await backend.close();
+  });
+
   it('are made for each backend, with the whole body each', async () => {
     const waiting: (() => void)[] = [];
     const backend = await startBackend((seen, response) => {

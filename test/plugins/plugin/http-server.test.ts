@@ -187,6 +187,18 @@ describe('HTTP servers of modules', () => {
     deepEqual([status, headers['x-dressed']], [404, 'yes']);
   });
 
+  it('sets headers on the response before it goes on, kept unless the gateway sets the same', async () => {
+    await start({
+      early: (request, next) => {
+        request.raw.response.setHeader('X-Early', 'yes');
+        request.raw.response.setHeader('Content-Type', 'text/early');
+        return next();
+      },
+    });
+    const { headers } = await ask();
+    deepEqual([headers['x-early'], headers['content-type']], ['yes', 'application/json; charset=utf-8']);
+  });
+
   it('passes a response on as it is, completeness included', async () => {
     await start(
       { passing },
@@ -427,19 +439,6 @@ describe('HTTP servers of modules', () => {
     const [other] = await refusalsOf(startModules(config('missing'), modules({ passing })));
     equal(other?.pointer, '/extra_config/plugin~1http-server/name');
   });
-
-  for (const name of ['jwk-aggregator']) {
-    it(`refuses the built-in "${name}", which is not there yet`, async () => {
-      const extra_config = { 'plugin/http-server': { name: [name], [name]: {} } };
-      const [refusal] = await refusalsOf(
-        startModules({ endpoints: [to()], host: [backend.url], extra_config }, modules({ passing })),
-      );
-      deepEqual(
-        [refusal?.code, refusal?.pointer],
-        ['CONFIG_NOT_SUPPORTED', '/extra_config/plugin~1http-server/name/0'],
-      );
-    });
-  }
 
   it('is not there where none is named', async () => {
     const gate = await openHarness(plugin, 'service', {});
