@@ -274,6 +274,31 @@ export function everything(
         ],
       },
       {
+        endpoint: '/records',
+        method: 'POST',
+        backend: [
+          {
+            url_pattern: '/',
+            extra_config: {
+              'backend/pubsub/publisher/kafka': { writer: { topic: 'records', cluster: { brokers: ['127.0.0.1:1'] } } },
+            },
+          },
+        ],
+      },
+      {
+        endpoint: '/records/next',
+        backend: [
+          {
+            url_pattern: '/',
+            extra_config: {
+              'backend/pubsub/subscriber/kafka': {
+                reader: { topics: ['records'], cluster: { brokers: ['127.0.0.1:1'] } },
+              },
+            },
+          },
+        ],
+      },
+      {
         endpoint: '/market/{id}',
         input_headers: ['X-Market'],
         backend: [

@@ -1,17 +1,17 @@
 import type { Call, Cancellation } from '#contract';
 import type { Delivery } from './message.ts';
 
-interface Waiting {
-  readonly resolve: (delivery: Delivery) => void;
+interface Waiting<D> {
+  readonly resolve: (delivery: D) => void;
   readonly cancellation: Cancellation | null;
 }
 
 /** Messages that wait for a request, and requests that wait for a message: the oldest of both come first. */
-export class Inbox {
+export class Inbox<D extends Delivery = Delivery> {
   readonly capacity: number;
   readonly #taken: () => void;
-  #messages: Delivery[] = [];
-  readonly #waiting = new Set<Waiting>();
+  #messages: D[] = [];
+  readonly #waiting = new Set<Waiting<D>>();
 
   /** @param capacity messages that are kept. @param taken called when a message that was kept has been taken. */
   constructor(capacity: number, taken: () => void = () => {}) {
@@ -30,7 +30,7 @@ export class Inbox {
   }
 
   /** Hands a message to whoever has waited longest, or keeps it. @returns the oldest message, dropped for want of room. */
-  put(delivery: Delivery): Delivery | undefined {
+  put(delivery: D): D | undefined {
     for (const waiting of this.#waiting) {
       this.#waiting.delete(waiting);
       waiting.cancellation?.off();
@@ -42,7 +42,7 @@ export class Inbox {
   }
 
   /** The oldest message. Rejects with the reason of the call when that ends before there is one. */
-  take(call: Call): Delivery | Promise<Delivery> {
+  take(call: Call): D | Promise<D> {
     if (call.reason) return Promise.reject(call.reason);
     const delivery = this.#messages.shift();
     if (delivery) {
@@ -50,7 +50,7 @@ export class Inbox {
       return delivery;
     }
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const waiting: Waiting<D> = {
         resolve,
         cancellation: call.onCancel((reason) => {
           this.#waiting.delete(waiting);
@@ -62,7 +62,7 @@ export class Inbox {
   }
 
   /** Takes everything that waits for a request. */
-  empty(): readonly Delivery[] {
+  empty(): readonly D[] {
     const messages = this.#messages;
     this.#messages = [];
     return messages;

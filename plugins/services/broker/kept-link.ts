@@ -20,6 +20,8 @@ export interface LinkOptions<L extends Link> {
   readonly connect: (onLost: (error: Error) => void, signal: AbortSignal) => Promise<L>;
   /** Pauses between attempts. Default: one second. */
   readonly backoff?: BackoffStrategy;
+  /** What has gone wrong, in one line for people. Default: messages of the error and its causes. */
+  readonly reasonOf?: (error: unknown) => string;
 }
 
 /** A connection that was open for less, in milliseconds, is not made again at once. */
@@ -82,6 +84,10 @@ export class KeptLink<L extends Link> {
     await Promise.all([link?.close(), this.#connecting]);
   }
 
+  #reasonOf(error: unknown): string {
+    return (this.#options.reasonOf ?? reasonOf)(error);
+  }
+
   #missing(): never {
     throw this.#error();
   }
@@ -103,7 +109,7 @@ export class KeptLink<L extends Link> {
         if (isReported || attempts > 0) this.#log?.info(`${this.name} is connected`);
         break;
       } catch (error) {
-        this.#trouble = `not connected: ${reasonOf(error)}`;
+        this.#trouble = `not connected: ${this.#reasonOf(error)}`;
         if (!isReported && !signal.aborted) this.#log?.error(`${this.name} ${this.#trouble}`);
         isReported = true;
         onFirst();
@@ -132,7 +138,7 @@ export class KeptLink<L extends Link> {
   #lost(link: L, error: Error, afterMs: number): void {
     if (this.#link !== link) return;
     this.#link = null;
-    this.#trouble = `connection lost: ${reasonOf(error)}`;
+    this.#trouble = `connection lost: ${this.#reasonOf(error)}`;
     this.#log?.error(`${this.name} ${this.#trouble}`);
     const attempts = afterMs >= SETTLED_MS ? 0 : 1;
     void close(link);

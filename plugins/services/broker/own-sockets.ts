@@ -1,43 +1,90 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { timerMs } from '#contract';
+import { type DeniedAddresses, timerMs } from '#contract';
 
-const attempts = new AsyncLocalStorage<Set<Socket>>();
+const owners = new AsyncLocalStorage<OwnSockets>();
 
 channel('net.client.socket').subscribe((message) => {
-  const sockets = attempts.getStore();
-  if (!sockets) return;
-  const { socket } = message as { readonly socket: Socket };
-  sockets.add(socket);
-  socket.once('close', () => sockets.delete(socket));
+  owners.getStore()?.add((message as { readonly socket: Socket }).socket);
 });
 
 /**
- * Connects with a library, in some time. What it has opened and not closed by then is closed: libraries give up on a server
- * that accepts and is silent, and keep its socket.
- * @param signal gives it up. @throws what `connect` throws, or Error after `timeoutMs`.
+ * The sockets that a client library opens. Libraries give up on a server that accepts and is silent and keep its socket, and
+ * leave errors of sockets without a listener, which would end the process.
  */
-export async function connectWithin<T>(timeoutMs: number, signal: AbortSignal, connect: () => Promise<T>): Promise<T> {
-  const sockets = new Set<Socket>();
-  let stop = () => {};
-  const late = new Promise<never>((_resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs}ms`)), timerMs(timeoutMs));
-    const abort = () => reject(new Error('given up'));
-    signal.addEventListener('abort', abort, { once: true });
-    stop = () => {
+export class OwnSockets {
+  readonly #sockets = new Set<Socket>();
+  readonly #denied: DeniedAddresses;
+  readonly #keepAliveMs: number;
+
+  /** @param denied where none may lead. @param keepAliveMs of silence after which TCP asks for a sign of life; 0 for none. */
+  constructor(denied: DeniedAddresses, keepAliveMs = 0) {
+    this.#denied = denied;
+    this.#keepAliveMs = keepAliveMs;
+  }
+
+  /** Runs work whose sockets are these, also those that it opens later. */
+  run<T>(work: () => T): T {
+    return owners.run(this, work);
+  }
+
+  add(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => this.#sockets.delete(socket));
+    socket.once('connect', () => {
+      if (this.#keepAliveMs > 0) socket.setKeepAlive(true, this.#keepAliveMs);
+      const { remoteAddress = '', remotePort = 0 } = socket;
+      if (this.#denied.has(remoteAddress, remotePort)) socket.destroy(new Error("the gateway's own admin port"));
+    });
+  }
+
+  /**
+   * Connects in some time; whatever was opened by then is closed if that fails.
+   * @param signal gives it up. @throws what `connect` throws, or Error after `timeoutMs`.
+   */
+  async connect<T>(timeoutMs: number, signal: AbortSignal, connect: () => Promise<T>): Promise<T> {
+    const connecting = this.run(connect);
+    try {
+      return await within(timeoutMs, connecting, signal);
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
+  }
+
+  /** Says good-bye in some time; whatever is open then is closed. Never throws. */
+  async end(timeoutMs: number, close: () => Promise<unknown>): Promise<void> {
+    try {
+      await within(timeoutMs, this.run(close), new AbortController().signal);
+    } catch {
+      // It is closed all the same.
+    } finally {
+      this.destroy();
+    }
+  }
+
+  destroy(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** What a promise brings in time. @throws Error after that time, or when the signal is aborted. */
+function within<T>(ms: number, promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     };
+    const fail = (reason: string) => {
+      settle();
+      reject(new Error(reason));
+    };
+    const abort = () => fail('given up');
+    const timer = setTimeout(() => fail(`no response within ${ms}ms`), timerMs(ms));
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    promise.finally(settle).then(resolve, reject);
   });
-  const connecting = attempts.run(sockets, connect);
-  try {
-    return await Promise.race([connecting, late]);
-  } catch (error) {
-    connecting.catch(() => {});
-    for (const socket of sockets) socket.destroy();
-    throw error;
-  } finally {
-    stop();
-  }
 }

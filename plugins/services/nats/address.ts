@@ -1,3 +1,4 @@
+import type { DeniedAddresses } from '#contract';
 import type { TlsClient } from '../client-tls.ts';
 
 /** Where NATS servers are, and who the gateway is for them. */
@@ -14,6 +15,8 @@ export interface NatsServers {
 /** What a connection is made with. */
 export interface NatsSettings extends NatsServers {
   readonly tls: TlsClient;
+  /** Where no connection may lead. */
+  readonly denied: DeniedAddresses;
 }
 
 /**

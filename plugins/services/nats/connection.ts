@@ -6,11 +6,13 @@ import type { BackoffStrategy } from '../backoff.ts';
 import { during } from '../broker/during.ts';
 import { KeptLink, type Link, reasonOf } from '../broker/kept-link.ts';
 import type { Message } from '../broker/message.ts';
-import { connectWithin } from '../broker/own-sockets.ts';
+import { OwnSockets } from '../broker/own-sockets.ts';
 import type { NatsSettings } from './address.ts';
 
 /** Longest time to connect, in milliseconds. */
 const CONNECT_MS = 5000;
+/** Longest wait for the end of a connection, in milliseconds. */
+const GOODBYE_MS = 1000;
 /** How often a server is asked whether it is there, in milliseconds; twice without a response it is not. */
 const PING_MS = 10_000;
 /** Bytes that the server may have yet to confirm; with more, sending fails at once. */
@@ -127,8 +129,9 @@ async function openNats(
   signal: AbortSignal,
 ): Promise<NatsLink> {
   const nats = await import('@nats-io/transport-node');
-  const { servers, user, password, token, needsTls } = settings;
-  const client = await connectWithin(CONNECT_MS, signal, () =>
+  const { servers, user, password, token, needsTls, denied } = settings;
+  const sockets = new OwnSockets(denied);
+  const client = await sockets.connect(CONNECT_MS, signal, () =>
     nats.connect({
       servers: [...servers],
       name: 'sluice',
@@ -184,9 +187,9 @@ async function openNats(
       });
       return confirming;
     },
-    async close() {
+    close() {
       isClosing = true;
-      await client.close();
+      return sockets.end(GOODBYE_MS, () => client.close());
     },
   };
 }

@@ -1,12 +1,12 @@
 import type { Driver } from './driver.ts';
+import { kafka } from './kafka.ts';
 import { nats } from './nats.ts';
 
 /** Kinds of brokers by the scheme of an address. */
-const drivers: Readonly<Record<string, Driver>> = { nats };
+const drivers: Readonly<Record<string, Driver>> = { kafka, nats };
 
 /** Schemes that are known and not served, with the reason. */
 const refused: Readonly<Record<string, string>> = {
-  kafka: 'it is not there yet',
   rabbit: 'it is not there yet',
   amqp: 'it is not there yet',
   awssqs: 'it is not there yet',

@@ -69,7 +69,7 @@ function keepConnection({ site }: Opening, said: string) {
   const key = { server: fingerprint(said), tls: prepared?.fingerprint ?? '' };
   const connection = site.keep(
     key,
-    () => new NatsConnection({ ...servers, tls }, `NATS at ${servers.servers.join(', ')}`),
+    () => new NatsConnection({ ...servers, tls, denied: site.use('denied') }, `NATS at ${servers.servers.join(', ')}`),
     (kept) => kept.close(),
   );
   site.start(() => connection.open(site.use('log').at('[PubSub]')), { in: 'each' });

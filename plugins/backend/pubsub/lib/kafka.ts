@@ -1,0 +1,130 @@
+import { KafkaProducer, type ProducerSettings, standardProducer } from '../../../services/kafka/producer.ts';
+import {
+  type GroupSettings,
+  isBroker,
+  type KafkaSettings,
+  type Known,
+  keyOf,
+} from '../../../services/kafka/settings.ts';
+import { onlyParams, paramOf } from './address.ts';
+import { BadVariable, type Driver, type Opening } from './driver.ts';
+import { KafkaSubscriber } from './kafka-inbox.ts';
+
+/** Messages that wait for a request. */
+const CAPACITY = 100;
+
+/** Kafka at its simplest: without TLS or a user, which `backend/pubsub/publisher/kafka` and its sibling have. */
+export const kafka: Driver = {
+  name: 'Kafka',
+  variable: 'KAFKA_BROKERS',
+  publisher(opening) {
+    const { site, field, address } = opening;
+    const topic = topicOf(opening, address.place, 'topic');
+    onlyParams(site, field, address, ['key_name']);
+    const keyName = paramOf(site, field, address, 'key_name')?.toLowerCase();
+    return (said) => {
+      const producer = keepProducer(site, clusterOf(opening, said), standardProducer);
+      return {
+        send(message, call) {
+          const key = message.headers.find(([name]) => name.toLowerCase() === keyName);
+          const headers = key ? message.headers.filter((header) => header !== key) : message.headers;
+          return producer.send(topic, { ...message, headers, key: key?.[1] }, call);
+        },
+      };
+    };
+  },
+  subscriber(opening) {
+    const { site, field, address } = opening;
+    const id = topicOf(opening, address.place, 'group');
+    onlyParams(site, field, address, ['topic', 'offset']);
+    const topics = address.params.get('topic') ?? [];
+    if (topics.length === 0) {
+      throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}" names no topic`, { hint: '?topic=orders' });
+    }
+    for (const topic of topics) topicOf(opening, topic, 'topic');
+    const from = paramOf(site, field, address, 'offset') ?? 'newest';
+    if (from !== 'newest' && from !== 'oldest') {
+      throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}": offset is newest or oldest`);
+    }
+    const group: GroupSettings = {
+      id,
+      sessionMs: 10_000,
+      heartbeatMs: 3000,
+      rebalanceMs: 60_000,
+      strategy: 'range',
+      instanceId: undefined,
+      fetchBytes: 1_048_576,
+      readsUncommitted: false,
+      from,
+    };
+    return (said) => keepSubscriber(site, clusterOf(opening, said), topics, group);
+  },
+};
+
+/** One producer for all backends that say the same of brokers and records. */
+export function keepProducer(
+  site: Opening['site'],
+  { settings, key }: Known<KafkaSettings>,
+  producer: ProducerSettings,
+): KafkaProducer {
+  const kept = site.keep(
+    { cluster: key, producer: keyOf(producer) },
+    () => new KafkaProducer(settings, producer),
+    (old) => old.close(),
+  );
+  site.start(() => kept.open(site.use('log').at('[PubSub]')), { in: 'each' });
+  return kept;
+}
+
+/** One member of the group for all backends that read the same. */
+export function keepSubscriber(
+  site: Opening['site'],
+  { settings, key }: Known<KafkaSettings>,
+  topics: readonly string[],
+  group: GroupSettings,
+): KafkaSubscriber {
+  const kept = site.keep(
+    { cluster: key, topics: [...topics], group: keyOf(group) },
+    () => new KafkaSubscriber(settings, { topics, group }),
+    (old) => old.close(),
+  );
+  site.start(() => kept.open(site.use('log').at('[PubSub]')), { in: 'each' });
+  return kept;
+}
+
+/** What Kafka allows in the name of a topic. */
+const topicName = /^(?!\.{1,2}$)[\w.-]{1,249}$/;
+
+/** @throws ConfigError KAFKA_TOPIC */
+export function checkTopic(site: Opening['site'], topic: string, pointer: string): void {
+  if (!topicName.test(topic)) throw site.fault('KAFKA_TOPIC', pointer, `"${topic}" is no name of a topic`);
+}
+
+/** @throws ConfigError PUBSUB_ADDRESS */
+function topicOf({ site, field, address }: Opening, name: string, what: 'topic' | 'group'): string {
+  if (what === 'group' ? /^\S+$/.test(name) : topicName.test(name)) return name;
+  throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}": "${name}" is no name of a ${what}`);
+}
+
+/** @throws BadVariable */
+function clusterOf({ site }: Opening, said: string): Known<KafkaSettings> {
+  const brokers = said.split(',').map((broker) => broker.trim());
+  if (!brokers.every(isBroker)) throw new BadVariable('KAFKA_BROKERS holds something else than host:port');
+  return {
+    key: keyOf(brokers),
+    settings: {
+      brokers,
+      tls: null,
+      user: null,
+      connectMs: 10_000,
+      responseMs: 30_000,
+      keepAliveMs: 0,
+      clientId: `sluice-${site.use('version')}`,
+      rack: '',
+      bufferSize: CAPACITY,
+      metadataRetries: 3,
+      metadataBackoffMs: 250,
+      denied: site.use('denied'),
+    },
+  };
+}

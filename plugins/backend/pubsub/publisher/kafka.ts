@@ -1,0 +1,198 @@
+import { atBackend, type BackendSite, canonicalHeaderName, definePlugin, type Infer, type Schema } from '#contract';
+import { type ProducerSettings, standardProducer } from '../../../services/kafka/producer.ts';
+import { clusterSchema } from '../../../services/kafka/schema.ts';
+import { readCluster } from '../../../services/kafka/settings.ts';
+import { checkTopic, keepProducer } from '../lib/kafka.ts';
+import { publishing } from '../lib/publish.ts';
+
+const duration = (description: string, initial: string, example: string) =>
+  ({ type: 'duration', description, default: initial, examples: [example] }) as const;
+
+const producerSchema = {
+  type: 'object',
+  title: 'Kafka producer',
+  description: 'How records are written.',
+  properties: {
+    max_message_bytes: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Bytes of the largest record, and of those that are written together.',
+      default: standardProducer.maxBytes,
+      examples: [262_144],
+    },
+    required_acks: {
+      type: 'string',
+      published: { pattern: '^(?:no_response|wait_for_local|wait_for_all|1)$' },
+      description:
+        'Who must have a record: no_response nobody, wait_for_local the leader, wait_for_all all replicas in sync.',
+      default: 'wait_for_local',
+      examples: ['wait_for_all'],
+    },
+    required_acks_timeout: duration('How long the leader waits for replicas.', '10s', '5s'),
+    compression_codec: {
+      type: 'string',
+      enum: ['none', 'gzip', 'snappy', 'lz4', 'zstd'],
+      description: 'How records are compressed.',
+      default: 'none',
+      examples: ['lz4'],
+    },
+    compression_level: { type: 'string', description: 'Level of the codec; not supported.' },
+    partitioner: {
+      type: 'string',
+      enum: ['standard', 'sarama', 'random', 'roundrobin'],
+      description:
+        'Where records go: standard by the hash of the key as in Java, sarama by FNV-1a, without a key anywhere.',
+      default: 'standard',
+      examples: ['roundrobin'],
+    },
+    idempotent: {
+      type: 'boolean',
+      description: 'A record that is sent again is written once. Waits for all replicas, whatever required_acks says.',
+      default: false,
+    },
+    retry_max: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Attempts to write after one that failed; with idempotent at least 1.',
+      default: 3,
+      examples: [1],
+    },
+    retry_backoff: duration('Wait between these attempts.', '100ms', '500ms'),
+  },
+} as const satisfies Schema;
+
+const schema = {
+  type: 'object',
+  title: 'Kafka publisher',
+  examples: [
+    {
+      success_status_code: 201,
+      writer: {
+        topic: 'orders',
+        cluster: {
+          brokers: ['kafka.internal:9093'],
+          client_tls: {},
+          sasl: { mechanism: 'SCRAM-SHA-512', user: 'gateway', password: '%{PASSWORD}' },
+        },
+        producer: { required_acks: 'wait_for_all', compression_codec: 'lz4' },
+      },
+    },
+    { writer: { topic: 'orders', cluster: { brokers: ['kafka.internal:9092'] }, producer: { idempotent: true } } },
+  ],
+  required: ['writer'],
+  properties: {
+    success_status_code: {
+      type: 'integer',
+      enum: [200, 201],
+      description: 'Status of the response once the record is written.',
+      default: 200,
+      examples: [201],
+    },
+    writer: {
+      type: 'object',
+      description: 'What is written, and where.',
+      required: ['topic', 'cluster'],
+      properties: {
+        topic: { type: 'string', minLength: 1, description: 'The topic.', examples: ['orders'] },
+        cluster: clusterSchema,
+        producer: { ...producerSchema, default: {} },
+        key_meta: {
+          type: 'string',
+          minLength: 1,
+          description: 'Header of the request whose first value is the key of the record. Default: no key.',
+          examples: ['X-Order'],
+        },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+type Config = Infer<typeof schema>;
+type ProducerConfig = Config['writer']['producer'];
+
+/**
+ * Writes the body of each request to a topic, with TLS, SASL and everything else that the `kafka` scheme does not have.
+ *
+ * Faults of the configuration: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_OPTION`,
+ * `KAFKA_SASL` and those of `client_tls`; warnings `KAFKA_KEY`, `PUBSUB_CONCURRENT`. Errors of a call: `KAFKA_SIZE`,
+ * `KAFKA_SLOW`, `KAFKA_FAILED`, `BROKER_NOT_CONNECTED`.
+ */
+export const plugin = definePlugin({
+  name: 'backend/pubsub/publisher/kafka',
+  description: 'Writes the body of each request to a topic of Kafka.',
+  places: [
+    atBackend(schema, (site) => {
+      const { writer, success_status_code: status } = site.config;
+      checkTopic(site, writer.topic, '/writer/topic');
+      const producer = keepProducer(
+        site,
+        readCluster(site, writer.cluster, '/writer/cluster'),
+        producerOf(site, writer.producer, '/writer/producer'),
+      );
+      const keyName = writer.key_meta?.toLowerCase();
+      if (keyName !== undefined) warnOfKey(site, writer.key_meta!);
+      return {
+        protocol: publishing(site, {
+          status,
+          publisher: { send: (message, call) => producer.send(writer.topic, message, call) },
+          describe: ({ headers }) => ({
+            key: keyName === undefined ? undefined : headers.get(keyName),
+            headers: [...headers]
+              .filter(([name]) => name.toLowerCase() !== keyName)
+              .map(([name, value]) => [canonicalHeaderName(name), value]),
+          }),
+        }),
+      };
+    }),
+  ],
+});
+
+/** @throws ConfigError KAFKA_OPTION, KAFKA_DURATION */
+function producerOf(site: BackendSite<Config>, config: ProducerConfig, pointer: string): ProducerSettings {
+  const cannot = (field: string, why: string) =>
+    site.fault('KAFKA_OPTION', `${pointer}/${field}`, `${field} is not supported: ${why}`);
+  if (config.compression_level)
+    throw cannot('compression_level', 'the client compresses at the level of each codec itself');
+  const acks = acksByName.get(config.required_acks);
+  if (acks === undefined) {
+    throw site.fault(
+      'KAFKA_OPTION',
+      `${pointer}/required_acks`,
+      `required_acks "${config.required_acks}" is not supported: brokers know none, the leader and all`,
+      { hint: 'no_response, wait_for_local or wait_for_all' },
+    );
+  }
+  if (config.required_acks_timeout <= 0) {
+    throw site.fault('KAFKA_DURATION', `${pointer}/required_acks_timeout`, 'required_acks_timeout must be above 0');
+  }
+  return {
+    maxBytes: config.max_message_bytes || standardProducer.maxBytes,
+    acks: config.idempotent ? -1 : acks,
+    acksMs: config.required_acks_timeout,
+    compression: config.compression_codec,
+    partitioner: config.partitioner,
+    isIdempotent: config.idempotent,
+    retries: config.retry_max,
+    retryMs: config.retry_backoff,
+  };
+}
+
+const acksByName: ReadonlyMap<string, ProducerSettings['acks']> = new Map([
+  ['no_response', 0],
+  ['wait_for_local', 1],
+  ['1', 1],
+  ['wait_for_all', -1],
+]);
+
+/** A header that no request brings to the backend is no key. */
+function warnOfKey({ endpoint, warn }: BackendSite<Config>, name: string): void {
+  if (endpoint.input_headers.some((passed) => passed === '*' || passed.toLowerCase() === name.toLowerCase())) return;
+  warn(
+    'KAFKA_KEY',
+    '/writer/key_meta',
+    `no record has a key: "${name}" is not among the input_headers of the endpoint`,
+    {
+      hint: `"input_headers": ["${name}"]`,
+    },
+  );
+}

@@ -1,0 +1,75 @@
+import { atBackend, definePlugin, meters, type Schema } from '#contract';
+import { clusterSchema, groupSchema } from '../../../services/kafka/schema.ts';
+import { readCluster, readGroup } from '../../../services/kafka/settings.ts';
+import { checkTopic, keepSubscriber } from '../lib/kafka.ts';
+import { taking } from '../lib/take.ts';
+
+const schema = {
+  type: 'object',
+  title: 'Kafka subscriber',
+  examples: [
+    {
+      reader: {
+        topics: ['orders'],
+        key_meta: 'X-Order',
+        cluster: {
+          brokers: ['kafka.internal:9093'],
+          client_tls: {},
+          sasl: { mechanism: 'SCRAM-SHA-512', user: 'gateway', password: '%{PASSWORD}' },
+        },
+        group: { id: 'gateways', isolation_level: 'read_commited' },
+      },
+    },
+    { reader: { topics: ['orders', 'returns'], cluster: { brokers: ['kafka.internal:9092'] } } },
+  ],
+  required: ['reader'],
+  properties: {
+    reader: {
+      type: 'object',
+      description: 'What is read, and where.',
+      required: ['topics', 'cluster'],
+      properties: {
+        topics: {
+          type: 'array',
+          minItems: 1,
+          items: { type: 'string', minLength: 1 },
+          description: 'The topics.',
+          examples: [['orders']],
+        },
+        cluster: clusterSchema,
+        group: { ...groupSchema, default: {} },
+        key_meta: {
+          type: 'string',
+          minLength: 1,
+          description: 'Header of the response that holds the key of the record. Default: none.',
+          examples: ['X-Order'],
+        },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+/**
+ * Replies to each request with the next record of some topics, with TLS, SASL and everything else that the `kafka` scheme does
+ * not have. A record is done once a request has it, also when it cannot be decoded.
+ *
+ * Faults of the configuration: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_GROUP`,
+ * `KAFKA_OPTION`, `KAFKA_SASL` and those of `client_tls`; a warning `PUBSUB_CONCURRENT`. Errors of a call: `BACKEND_BODY`,
+ * `BROKER_NOT_CONNECTED`.
+ */
+export const plugin = definePlugin({
+  name: 'backend/pubsub/subscriber/kafka',
+  description: 'Takes one record from topics of Kafka for each request.',
+  takes: [meters],
+  places: [
+    atBackend(schema, (site) => {
+      const { topics, cluster, group, key_meta: keyHeader } = site.config.reader;
+      for (const [index, topic] of topics.entries()) checkTopic(site, topic, `/reader/topics/${index}`);
+      const known = readCluster(site, cluster, '/reader/cluster');
+      const groupSettings = readGroup(site, group, '/reader/group', known.settings.clientId);
+      const subscriber = keepSubscriber(site, known, topics, groupSettings);
+      const log = site.use('log').at(`[BACKEND: kafka://${groupSettings.id}?topic=${topics.join('&topic=')}][PubSub]`);
+      return { protocol: taking(site, { subscriber, log, keyHeader }) };
+    }),
+  ],
+});

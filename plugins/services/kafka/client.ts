@@ -1,0 +1,97 @@
+import { isIP } from 'node:net';
+import type { Base, BaseOptions, ConnectionPool, SASLOptions } from '@platformatic/kafka';
+import type { KafkaSettings, KafkaUser } from './settings.ts';
+
+/** The library, loaded at first use. */
+export function loadKafka() {
+  return import('@platformatic/kafka');
+}
+
+/** What any client is made with. */
+export function clientOptions(settings: KafkaSettings): BaseOptions {
+  const { brokers, tls, user } = settings;
+  const hosts = brokers.map((broker) => broker.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  return {
+    clientId: settings.clientId,
+    bootstrapBrokers: brokers.map((broker, index) => ({ host: hosts[index]!, port: Number(/\d+$/.exec(broker)?.[0]) })),
+    connectTimeout: settings.connectMs,
+    requestTimeout: settings.responseMs,
+    retries: settings.metadataRetries,
+    retryDelay: settings.metadataBackoffMs,
+    strict: true,
+    ...(settings.rack !== '' && { clientRack: settings.rack }),
+    // TLS asks for servers by name; an address is none.
+    ...(tls && { tls: { ...tls }, tlsServerName: hosts.every((host) => isIP(host) === 0) }),
+    ...(user && { sasl: saslOptions(user) }),
+  };
+}
+
+function saslOptions({ mechanism, user, password, authorizationId }: KafkaUser): SASLOptions {
+  if (mechanism === 'OAUTHBEARER') return { mechanism, token: password };
+  const plain: SASLOptions = { mechanism, username: user, password };
+  if (authorizationId === '') return plain;
+  return {
+    ...plain,
+    authenticate(_mechanism, connection, send, _user, _password, _token, callback) {
+      send(connection, Buffer.from([authorizationId, user, password].join('\0')), callback);
+    },
+  };
+}
+
+/** Notes why brokers are not reached, which the errors of the library do not say. */
+export class KafkaTroubles {
+  /** Connections that have begun to authenticate, and did not get through. */
+  #authenticating = 0;
+
+  /** Follows the connections of a client, whose errors have listeners from now on. */
+  follow(pool: ConnectionPool): void {
+    pool.on('connecting', ({ connection }) => {
+      connection.on('error', () => {});
+      connection.once('sasl:handshake', () => {
+        this.#authenticating++;
+      });
+      connection.once('sasl:authentication', () => {
+        this.#authenticating--;
+      });
+    });
+  }
+
+  /** What has gone wrong, in one line for people. */
+  reasonOf(error: unknown): string {
+    const known = [...errorsIn(error)];
+    const authentication = known.find(({ code }) => code === 'PLT_KFK_AUTHENTICATION');
+    const protocol = known.find(({ apiId }) => apiId !== undefined);
+    if (protocol?.apiId === 'UNSUPPORTED_SASL_MECHANISM') return 'the broker does not know this SASL mechanism';
+    const isClosed = known.some(({ message }) => /Connection closed/.test(message));
+    if (authentication || protocol?.apiId === 'SASL_AUTHENTICATION_FAILED' || (isClosed && this.#authenticating > 0)) {
+      return 'the broker refuses the user name or the password';
+    }
+    if (protocol) return `${protocol.message} (${protocol.apiId})`;
+    const deepest = known.findLast(({ message }) => message !== '');
+    if (deepest?.message.startsWith('Connection closed')) {
+      return 'the broker has closed the connection: it may demand TLS or SASL';
+    }
+    return deepest?.message ?? String(error);
+  }
+}
+
+interface KafkaError extends Error {
+  readonly code?: string;
+  /** Name of an error that a broker responds with. */
+  readonly apiId?: string;
+}
+
+/** An error with all that has led to it, outermost first; as many as people read. */
+function* errorsIn(error: unknown, depth = 0): Generator<KafkaError> {
+  if (!(error instanceof Error) || depth > 8) return;
+  yield error;
+  for (const part of error instanceof AggregateError ? error.errors.slice(0, 8) : []) yield* errorsIn(part, depth + 1);
+  yield* errorsIn(error.cause, depth + 1);
+}
+
+/** True for an error after which nothing of this client is of use any more. */
+export function isConnectionTrouble(error: unknown): boolean {
+  return [...errorsIn(error)].some(({ code }) => code === 'PLT_KFK_NETWORK' || code === 'PLT_KFK_TIMEOUT');
+}
+
+export type KafkaClient = Base;

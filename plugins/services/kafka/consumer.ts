@@ -1,0 +1,227 @@
+import type { Consumer, Message as KafkaRecord, MessagesStream } from '@platformatic/kafka';
+import type { Log } from '#contract';
+import type { BackoffStrategy } from '../backoff.ts';
+import { KeptLink, type Link } from '../broker/kept-link.ts';
+import type { Delivery } from '../broker/message.ts';
+import { OwnSockets } from '../broker/own-sockets.ts';
+import { rangeAssigner } from './assigner.ts';
+import { clientOptions, KafkaTroubles, loadKafka } from './client.ts';
+import { Commits } from './commits.ts';
+import { Positions } from './positions.ts';
+import type { GroupSettings, KafkaSettings } from './settings.ts';
+
+type Record = KafkaRecord<Buffer, Buffer, Buffer, Buffer>;
+type Client = Consumer<Buffer, Buffer, Buffer, Buffer>;
+type Stream = MessagesStream<Buffer, Buffer, Buffer, Buffer>;
+
+/** What takes records. */
+export interface Receiver {
+  /** @returns false where there is no room for more: then `resume` asks for them. */
+  receive(delivery: KafkaDelivery): boolean;
+  /** Whatever was received and not begun is forgotten: it will come again. @returns it. */
+  forget(): readonly KafkaDelivery[];
+}
+
+/** A record; once it is done, the group need not read it again. There is no giving it back. */
+export interface KafkaDelivery extends Delivery {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+}
+
+/** What is read. */
+export interface Reading {
+  readonly topics: readonly string[];
+  readonly group: GroupSettings;
+  readonly backoff?: BackoffStrategy;
+}
+
+/** Longest wait for the end of a client that leaves its group, in milliseconds. */
+const GOODBYE_MS = 3000;
+/** How long a broker holds a request for records where there are none, in milliseconds. */
+const POLL_MS = 1000;
+
+/** A member of a group that reads topics, and joins again whenever it has lost the brokers. */
+export class KafkaConsumer {
+  readonly #kept: KeptLink<ConsumerLink>;
+  readonly #receiver: Receiver;
+  readonly #positions = new Positions();
+  readonly #commits = new Commits();
+
+  constructor(settings: KafkaSettings, reading: Reading, receiver: Receiver) {
+    this.#receiver = receiver;
+    const troubles = new KafkaTroubles();
+    this.#kept = new KeptLink({
+      name: `Kafka at ${settings.brokers.join(', ')}, group "${reading.group.id}"`,
+      ...(reading.backoff && { backoff: reading.backoff }),
+      reasonOf: (error) => troubles.reasonOf(error),
+      connect: async (onLost, signal) => {
+        for (const { topic, partition, offset } of receiver.forget()) {
+          this.#positions.giveBack(`${topic}:${partition}`, offset);
+        }
+        const link = new ConsumerLink(
+          settings,
+          reading,
+          { positions: this.#positions, commits: this.#commits },
+          receiver,
+          troubles,
+        );
+        await link.open(onLost, signal);
+        return link;
+      },
+    });
+  }
+
+  open(log: Log): void {
+    this.#kept.open(log);
+  }
+
+  /** Commits what is done, and leaves the group. */
+  async close(): Promise<void> {
+    await this.#kept.close();
+    this.#receiver.forget();
+  }
+
+  get link(): KeptLink<Link> {
+    return this.#kept;
+  }
+
+  /** There is room again. */
+  resume(): void {
+    this.#kept.opened?.resume();
+  }
+}
+
+/** What was read, over one membership after another. */
+interface Progress {
+  readonly positions: Positions;
+  readonly commits: Commits;
+}
+
+/** One membership of the group. */
+class ConsumerLink implements Link {
+  readonly #settings: KafkaSettings;
+  readonly #reading: Reading;
+  readonly #progress: Progress;
+  readonly #receiver: Receiver;
+  readonly #troubles: KafkaTroubles;
+  readonly #sockets: OwnSockets;
+  #client: Client | null = null;
+  #stream: Stream | null = null;
+  #isClosing = false;
+
+  constructor(
+    settings: KafkaSettings,
+    reading: Reading,
+    progress: Progress,
+    receiver: Receiver,
+    troubles: KafkaTroubles,
+  ) {
+    this.#settings = settings;
+    this.#reading = reading;
+    this.#progress = progress;
+    this.#receiver = receiver;
+    this.#troubles = troubles;
+    this.#sockets = new OwnSockets(settings.denied, settings.keepAliveMs);
+  }
+
+  async open(onLost: (error: Error) => void, signal: AbortSignal): Promise<void> {
+    const { connectMs, responseMs, brokers } = this.#settings;
+    const { rebalanceMs } = this.#reading.group;
+    const lost = (error: Error) => {
+      if (this.#isClosing) return;
+      this.#isClosing = true;
+      onLost(error);
+    };
+    try {
+      // A group gives out its partitions once all members have joined.
+      const longestMs = connectMs * brokers.length + responseMs + rebalanceMs;
+      await this.#sockets.connect(longestMs, signal, () => this.#join(lost));
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  resume(): void {
+    this.#stream?.resume();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    const client = this.#client;
+    this.#stream?.pause();
+    await this.#sockets.end(GOODBYE_MS, async () => {
+      await this.#progress.commits.finish();
+      await client?.close(true);
+    });
+  }
+
+  async #join(lost: (error: Error) => void): Promise<void> {
+    const kafka = await loadKafka();
+    const { group, topics } = this.#reading;
+    const isRange = group.strategy === 'range';
+    const client: Client = new kafka.Consumer({
+      ...clientOptions(this.#settings),
+      groupId: group.id,
+      ...(group.instanceId !== undefined && { groupInstanceId: group.instanceId }),
+      sessionTimeout: group.sessionMs,
+      heartbeatInterval: group.heartbeatMs,
+      rebalanceTimeout: group.rebalanceMs,
+      protocols: [{ name: group.strategy, version: 1 }],
+      ...(isRange && { partitionAssigner: rangeAssigner }),
+      autocommit: false,
+      minBytes: 1,
+      maxBytes: group.fetchBytes,
+      maxBytesPerPartition: group.fetchBytes,
+      maxWaitTime: POLL_MS,
+      isolationLevel: group.readsUncommitted
+        ? kafka.FetchIsolationLevels.READ_UNCOMMITTED
+        : kafka.FetchIsolationLevels.READ_COMMITTED,
+      highWaterMark: this.#settings.bufferSize,
+    });
+    this.#client = client;
+    this.#troubles.follow(client.connections);
+    const stream: Stream = await client.consume({
+      topics: [...topics],
+      mode: kafka.MessagesStreamModes.COMMITTED,
+      fallbackMode: group.from === 'oldest' ? 'earliest' : 'latest',
+    });
+    this.#troubles.follow(stream.connections);
+    this.#stream = stream;
+    stream.on('error', lost);
+    stream.on('close', () => lost(new Error('the consumer has ended')));
+    const { positions, commits } = this.#progress;
+    const begin = () => {
+      const assignments = client.assignments ?? [];
+      const own = new Set(assignments.flatMap(({ topic, partitions }) => partitions.map((one) => `${topic}:${one}`)));
+      positions.keepOnly((partition) => own.has(partition));
+      void commits.begin(client, assignments, stream.offsetsToFetch);
+    };
+    stream.on('offsets', begin);
+    begin();
+    stream.on('data', (record) => this.#take(record));
+  }
+
+  #take({ topic, partition, offset, timestamp, key, value, headerEntries }: Record): void {
+    if (this.#isClosing) return;
+    const { positions, commits } = this.#progress;
+    const place = `${topic}:${partition}`;
+    if (!positions.take(place, offset, timestamp)) return;
+    const hasRoom = this.#receiver.receive({
+      topic,
+      partition,
+      offset,
+      payload: value ?? nothing,
+      headers: headerEntries.map(([name, text]): [string, string] => [String(name ?? ''), String(text ?? '')]),
+      key: key ? String(key) : undefined,
+      accept: () => {
+        const upTo = positions.done(place, offset);
+        if (upTo !== undefined) commits.commit(topic, partition, upTo);
+      },
+    });
+    if (!hasRoom) this.#stream?.pause();
+  }
+}
+
+const nothing = Buffer.alloc(0);

@@ -1,0 +1,30 @@
+import { randomInt } from 'node:crypto';
+
+/** How the partition of a record is chosen. */
+export type Partitioner = 'standard' | 'sarama' | 'random' | 'roundrobin';
+
+/** Any whole number; the client takes it modulo the number of partitions. */
+type Choose = (message: unknown, key: Buffer | undefined) => number;
+
+/** @param murmur2 hash of keys, as the Java client has it. */
+export function partitionerOf(partitioner: Partitioner, murmur2: (key: Buffer) => number): Choose {
+  const random = () => randomInt(2 ** 31);
+  let next = 0;
+  const choices: Readonly<Record<Partitioner, Choose>> = {
+    standard: (_message, key) => (key ? murmur2(key) & 0x7fff_ffff : random()),
+    sarama: (_message, key) => (key ? Math.abs(fnv1a(key)) : random()),
+    random,
+    roundrobin: () => {
+      next = (next + 1) % 2 ** 31;
+      return next;
+    },
+  };
+  return choices[partitioner];
+}
+
+/** FNV-1a of 32 bits, signed. */
+function fnv1a(bytes: Buffer): number {
+  let hash = 0x811c_9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x0100_0193);
+  return hash | 0;
+}

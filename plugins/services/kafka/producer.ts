@@ -1,0 +1,226 @@
+import type { ProduceOptions, Producer } from '@platformatic/kafka';
+import { BackendError, type Call, type Log } from '#contract';
+import { during } from '../broker/during.ts';
+import { KeptLink, type Link } from '../broker/kept-link.ts';
+import type { Message } from '../broker/message.ts';
+import { OwnSockets } from '../broker/own-sockets.ts';
+import { clientOptions, KafkaTroubles, loadKafka } from './client.ts';
+import { type Partitioner, partitionerOf } from './partitioner.ts';
+import type { KafkaSettings } from './settings.ts';
+
+/** How records are written. */
+export interface ProducerSettings {
+  /** Of one record, and of those that are written together. */
+  readonly maxBytes: number;
+  /** 0: nobody; 1: the leader; -1: all replicas that are in sync. */
+  readonly acks: 0 | 1 | -1;
+  readonly acksMs: number;
+  readonly compression: 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd';
+  readonly partitioner: Partitioner;
+  readonly isIdempotent: boolean;
+  readonly retries: number;
+  readonly retryMs: number;
+}
+
+/** Of the `kafka` scheme, and where a configuration says nothing. */
+export const standardProducer: ProducerSettings = {
+  maxBytes: 1_000_000,
+  acks: 1,
+  acksMs: 10_000,
+  compression: 'none',
+  partitioner: 'standard',
+  isIdempotent: false,
+  retries: 3,
+  retryMs: 100,
+};
+
+/** Records written together, at most. */
+const MAX_BATCH = 500;
+/** Records, and their bytes, that wait to be written to one topic; one more fails at once. */
+const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** What a record takes besides what is in it, in bytes, at most. */
+const OVERHEAD_BYTES = 64;
+/** Longest wait for the end of a client, in milliseconds. */
+const GOODBYE_MS = 2000;
+
+interface ProducerLink extends Link {
+  write(topic: string, batch: readonly Message[]): Promise<void>;
+}
+
+interface Waiting {
+  readonly message: Message;
+  readonly bytes: number;
+  readonly call: Call;
+  readonly settle: (error?: unknown) => void;
+}
+
+/** Writes records to any topics of a cluster. What comes while a write is on its way is written together after it. */
+export class KafkaProducer {
+  readonly #kept: KeptLink<ProducerLink>;
+  readonly #maxBytes: number;
+  readonly #topics = new Map<string, TopicQueue>();
+  readonly #troubles = new KafkaTroubles();
+  #log: Log | null = null;
+  #isFailing = false;
+
+  constructor(settings: KafkaSettings, producer: ProducerSettings) {
+    this.#maxBytes = producer.maxBytes;
+    this.#kept = new KeptLink({
+      name: `Kafka at ${settings.brokers.join(', ')}`,
+      connect: (_onLost, signal) => openProducer(settings, producer, this.#troubles, signal),
+      reasonOf: (error) => this.#troubles.reasonOf(error),
+    });
+  }
+
+  open(log: Log): void {
+    this.#log = log;
+    this.#kept.open(log);
+  }
+
+  async close(): Promise<void> {
+    await this.#kept.close();
+  }
+
+  /** Resolves once the record is acknowledged. @throws BackendError KAFKA_SIZE, KAFKA_FAILED, BROKER_NOT_CONNECTED */
+  async send(topic: string, message: Message, call: Call): Promise<void> {
+    const bytes = sizeOf(message);
+    if (bytes > this.#maxBytes) {
+      throw new BackendError('KAFKA_SIZE', `a record of ${bytes} bytes is larger than ${this.#maxBytes}`);
+    }
+    await this.#kept.current(call);
+    let queue = this.#topics.get(topic);
+    if (!queue) {
+      queue = new TopicQueue((batch) => this.#write(topic, batch), this.#maxBytes);
+      this.#topics.set(topic, queue);
+    }
+    await queue.add(message, bytes, call);
+  }
+
+  async #write(topic: string, batch: readonly Message[]): Promise<void> {
+    const { opened } = this.#kept;
+    if (!opened) throw new BackendError('BROKER_NOT_CONNECTED', `${this.#kept.name}: closed`);
+    try {
+      await opened.write(topic, batch);
+      if (this.#isFailing) this.#log?.info(`${this.#kept.name} takes records again`);
+      this.#isFailing = false;
+    } catch (error) {
+      const reason = this.#troubles.reasonOf(error);
+      if (!this.#isFailing) this.#log?.error(`${this.#kept.name}: topic "${topic}": ${reason}`);
+      this.#isFailing = true;
+      throw new BackendError('KAFKA_FAILED', `${this.#kept.name}: ${reason}`, { cause: error });
+    }
+  }
+}
+
+/** Records for one topic, written one batch after another. */
+class TopicQueue {
+  readonly #write: (batch: readonly Message[]) => Promise<void>;
+  readonly #maxBytes: number;
+  #waiting: Waiting[] = [];
+  #bytes = 0;
+  #isWriting = false;
+
+  constructor(write: (batch: readonly Message[]) => Promise<void>, maxBytes: number) {
+    this.#write = write;
+    this.#maxBytes = maxBytes;
+  }
+
+  add(message: Message, bytes: number, call: Call): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING || this.#bytes + bytes > MAX_WAITING_BYTES) {
+      return Promise.reject(new BackendError('KAFKA_SLOW', `${this.#waiting.length} records wait to be written`));
+    }
+    const written = new Promise<void>((resolve, reject) => {
+      const settle = (error?: unknown) => (error === undefined ? resolve() : reject(error));
+      this.#waiting.push({ message, bytes, call, settle });
+    });
+    this.#bytes += bytes;
+    if (!this.#isWriting) void this.#run();
+    return during(call, written);
+  }
+
+  async #run(): Promise<void> {
+    this.#isWriting = true;
+    // Those who come in the same turn of the loop are written together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#next();
+      if (batch.length === 0) continue;
+      try {
+        await this.#write(batch.map(({ message }) => message));
+        for (const { settle } of batch) settle();
+      } catch (error) {
+        for (const { settle } of batch) settle(error);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  /** The next records that are small enough together; whoever has given up is left out. */
+  #next(): Waiting[] {
+    const batch: Waiting[] = [];
+    let bytes = 0;
+    let taken = 0;
+    for (const waiting of this.#waiting) {
+      const isGone = waiting.call.reason !== null;
+      if (!isGone && (batch.length >= MAX_BATCH || (batch.length > 0 && bytes + waiting.bytes > this.#maxBytes))) break;
+      taken++;
+      this.#bytes -= waiting.bytes;
+      if (isGone) continue;
+      bytes += waiting.bytes;
+      batch.push(waiting);
+    }
+    this.#waiting = this.#waiting.slice(taken);
+    return batch;
+  }
+}
+
+function sizeOf({ payload, headers, key = '' }: Message): number {
+  let bytes = payload.length + Buffer.byteLength(key) + OVERHEAD_BYTES;
+  for (const [name, value] of headers) bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 8;
+  return bytes;
+}
+
+async function openProducer(
+  settings: KafkaSettings,
+  producer: ProducerSettings,
+  troubles: KafkaTroubles,
+  signal: AbortSignal,
+): Promise<ProducerLink> {
+  const kafka = await loadKafka();
+  const sockets = new OwnSockets(settings.denied, settings.keepAliveMs);
+  const { acks, compression } = producer;
+  const options: ProduceOptions<Buffer, Buffer, Buffer, Buffer> = { acks, compression };
+  const client: Producer<Buffer, Buffer, Buffer, Buffer> = new kafka.Producer({
+    ...clientOptions(settings),
+    timeout: producer.acksMs,
+    retries: producer.isIdempotent ? Math.max(producer.retries, 1) : producer.retries,
+    retryDelay: (_client, operation) => (operation === 'produce' ? producer.retryMs : settings.metadataBackoffMs),
+    partitioner: partitionerOf(producer.partitioner, kafka.murmur2),
+    idempotent: producer.isIdempotent,
+    autocreateTopics: false,
+  });
+  troubles.follow(client.connections);
+  const close = () => client.close(true);
+  try {
+    // As many attempts as there are brokers to be asked, each of which may be silent.
+    const longestMs = settings.connectMs * settings.brokers.length + settings.responseMs;
+    await sockets.connect(longestMs, signal, () => client.metadata({ topics: [], retries: 0 }));
+  } catch (error) {
+    await sockets.end(GOODBYE_MS, close);
+    throw error;
+  }
+  return {
+    async write(topic, batch) {
+      const messages = batch.map(({ payload, headers, key }) => ({
+        topic,
+        value: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
+        ...(key !== undefined && { key: Buffer.from(key) }),
+        headers: new Map(headers.map(([name, value]) => [Buffer.from(name), Buffer.from(value)])),
+      }));
+      const { unwritableNodes = [] } = await sockets.run(() => client.send({ messages, ...options }));
+      if (unwritableNodes.length > 0) throw new Error('the records were not written');
+    },
+    close: () => sockets.end(GOODBYE_MS, close),
+  };
+}

@@ -1,0 +1,131 @@
+import { clientTlsSchema, HOST_AND_PORT, type Infer, type Schema } from '#contract';
+
+const duration = (description: string, initial: string, example: string) =>
+  ({ type: 'duration', description, default: initial, examples: [example] }) as const;
+const text = (description: string, example: string) => ({ type: 'string', description, examples: [example] }) as const;
+
+/** How the gateway says who it is. */
+const saslSchema = {
+  type: 'object',
+  title: 'SASL',
+  description: 'Who the gateway is for the brokers. Default: nobody.',
+  properties: {
+    mechanism: {
+      type: 'string',
+      enum: ['PLAIN', 'OAUTHBEARER', 'SCRAM-SHA-256', 'SCRAM-SHA-512'],
+      description: 'How it proves that.',
+      default: 'PLAIN',
+    },
+    user: text('Name of the user.', 'gateway'),
+    password: { type: 'string', secret: true, description: 'Password of the user; of OAUTHBEARER the token.' },
+    auth_identity: text('Whom the user acts for, with PLAIN.', 'orders'),
+    scram_auth_id: text('Whom the user acts for, with SCRAM; not supported.', 'orders'),
+    azure_event_hub: {
+      type: 'boolean',
+      description: 'The first version of the SASL handshake; not supported.',
+      default: false,
+    },
+    disable_hanshake: {
+      type: 'boolean',
+      description: 'Despite its name, true sends the SASL handshake; false is not supported.',
+      default: true,
+    },
+  },
+} as const satisfies Schema;
+
+/** How brokers are reached. */
+export const clusterSchema = {
+  type: 'object',
+  title: 'Kafka cluster',
+  description: 'Where the brokers are, and how they are spoken to.',
+  required: ['brokers'],
+  properties: {
+    brokers: {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'string', published: { pattern: `^${HOST_AND_PORT}$` }, examples: ['kafka.internal:9092'] },
+      description: 'Host and port of brokers that tell of the others.',
+      examples: [['kafka-0.internal:9092', 'kafka-1.internal:9092']],
+    },
+    client_tls: {
+      ...clientTlsSchema,
+      title: 'TLS to Kafka',
+      description: 'Speak TLS to the brokers. Default: none. Paths of files are relative to the working directory.',
+    },
+    sasl: saslSchema,
+    dial_timeout: duration('Longest time to connect to a broker.', '30s', '5s'),
+    read_timeout: duration('Longest wait for a response of a broker.', '30s', '10s'),
+    write_timeout: {
+      ...duration('Longest time to write a request.', '30s', '10s'),
+      unused: { because: 'a request that cannot be written has no response within read_timeout' },
+    },
+    keep_alive: duration('Silence after which TCP asks for a sign of life; 0s for none.', '0s', '30s'),
+    client_id: text('Name for the brokers, without white space. Default: sluice and its version.', 'gateway'),
+    rack_id: text('Rack of the gateway, so that it reads from replicas nearby. Default: none.', 'eu-west-1a'),
+    channel_buffer_size: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Records that are read ahead.',
+      default: 256,
+      examples: [100],
+    },
+    metadata_retry_max: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Attempts to learn the leaders of topics after one that failed.',
+      default: 3,
+      examples: [5],
+    },
+    metadata_retry_backoff: duration('Wait between these attempts.', '250ms', '1s'),
+  },
+} as const satisfies Schema;
+
+/** How a consumer stands in a group. */
+export const groupSchema = {
+  type: 'object',
+  title: 'Kafka consumer group',
+  description: 'Who shares the records, and remembers what was read.',
+  properties: {
+    id: text('Name of the group.', 'gateways'),
+    session_timeout: duration(
+      'Silence after which the brokers give the partitions of a member to others.',
+      '10s',
+      '30s',
+    ),
+    heartbeat_interval: duration('How often a member gives a sign of life; less than session_timeout.', '3s', '5s'),
+    rebalance_timeout: duration(
+      'Longest wait for all members when partitions are given out anew; at least session_timeout.',
+      '60s',
+      '30s',
+    ),
+    rebalance_strategies: {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'string', enum: ['range', 'roundrobin', 'sticky'] },
+      description:
+        'How partitions are given out: range or roundrobin. One, the same in all members; sticky is not supported.',
+      default: ['range'],
+      examples: [['roundrobin']],
+    },
+    instance_id: text(
+      'Name of a member that keeps its partitions while it restarts. One for each gateway.',
+      'gateway-0',
+    ),
+    fetch_default: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Bytes that are read at once. Default: 1 MB.',
+      default: 1_048_576,
+      examples: [262_144],
+    },
+    isolation_level: {
+      type: 'string',
+      enum: ['read_commited', 'read_uncommited', 'read_committed', 'read_uncommitted'],
+      description: 'read_commited hides records of transactions that were aborted or are not over.',
+      default: 'read_commited',
+    },
+  },
+} as const satisfies Schema;
+
+export type ClusterConfig = Infer<typeof clusterSchema>;
+export type GroupConfig = Infer<typeof groupSchema>;

@@ -1,0 +1,132 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { freePort } from './conditions.ts';
+import { isInstalled } from './debian.ts';
+
+const source = fileURLToPath(new URL('kafka/', import.meta.url));
+const run = promisify(execFile);
+
+/** What a suite that is skipped says in its title. */
+export const withoutKafka = whatIsMissing();
+
+/** How long the broker may take to be built, once, in milliseconds. */
+export const BUILDING_MS = 300_000;
+
+/** A Kafka for tests, on the loopback address. What it has is kept over restarts. */
+export interface TestKafka {
+  readonly port: number;
+  /** As in `127.0.0.1:9092`. */
+  readonly address: string;
+  /** Writes a record as another client does. @param options as of kcat. */
+  produce(topic: string, value: string, ...options: string[]): Promise<void>;
+  /** Every record of a topic, as another client sees them. */
+  records(topic: string): Promise<readonly SeenRecord[]>;
+  /** The process goes on, and does nothing. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+  /** At the same port. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SeenRecord {
+  readonly partition: number;
+  readonly key: string | null;
+  readonly value: string;
+  /** As in `a=1`. */
+  readonly headers: readonly string[];
+}
+
+/** @param options as of the program in `kafka/main.go`. @param client options of the other client, as of kcat. */
+export async function startKafka(options: readonly string[], client: readonly string[] = []): Promise<TestKafka> {
+  const program = await build();
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-kafka-data-'));
+  const port = await freePort();
+  const address = `127.0.0.1:${port}`;
+  let server: ChildProcess | null = null;
+  const kcat = ['-b', address, ...client];
+  const self: TestKafka = {
+    port,
+    address,
+    async produce(topic, value, ...more) {
+      const child = spawn('kcat', ['-P', ...kcat, '-t', topic, ...more], { stdio: ['pipe', 'ignore', 'pipe'] });
+      child.stdin.end(value);
+      const [code] = await once(child, 'exit');
+      if (code !== 0) throw new Error(`kcat ended with ${code}`);
+    },
+    async records(topic) {
+      const format = '%p\t%k\t%K\t%s\t%h\n';
+      const { stdout } = await run('kcat', ['-C', ...kcat, '-t', topic, '-o', 'beginning', '-e', '-q', '-f', format]);
+      const lines = stdout.split('\n').filter((line) => line !== '');
+      return lines.map((line) => {
+        const [partition, key, keyLength, value, headers] = line.split('\t');
+        return {
+          partition: Number(partition),
+          key: Number(keyLength) < 0 ? null : key!,
+          value: value!,
+          headers: headers ? headers.split(',') : [],
+        };
+      });
+    },
+    pause: () => void server?.kill('SIGSTOP'),
+    resume: () => void server?.kill('SIGCONT'),
+    async stop() {
+      if (!server) return;
+      const ended = once(server, 'exit');
+      server.kill('SIGKILL');
+      await ended;
+      server = null;
+    },
+    async start() {
+      const child = spawn(program, ['-port', String(port), '-data', directory, ...options], {
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
+      server = child;
+      let log = '';
+      child.stderr.on('data', (chunk) => {
+        log += chunk;
+      });
+      child.stdin.on('error', () => {});
+      const ready = once(child.stdout, 'data');
+      const ended = once(child, 'exit').then(() => {
+        throw new Error(`Kafka has ended: ${log}`);
+      });
+      ended.catch(() => {});
+      await Promise.race([ready, ended]);
+      child.stdout.resume();
+    },
+    async close() {
+      await self.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  await self.start();
+  return self;
+}
+
+/** Builds the broker, unless that is done. @returns the path of the program. */
+async function build(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(readFileSync(join(source, file)));
+  const program = join(tmpdir(), `sluice-kafka-${hash.digest('hex').slice(0, 16)}`);
+  if (existsSync(program)) return program;
+  // Suites run side by side: each builds for itself, and whoever is first is as good as any.
+  const own = `${program}.${process.pid}`;
+  await run('go', ['build', '-o', own, '.'], { cwd: source });
+  renameSync(own, program);
+  return program;
+}
+
+function whatIsMissing(): string | null {
+  const go = spawnSync('go', ['version'], { encoding: 'utf8' });
+  const [, major = '0', minor = '0'] = /go(\d+)\.(\d+)/.exec(go.stdout ?? '') ?? [];
+  if (Number(major) * 1000 + Number(minor) < 1026) return 'Go 1.26 or later, see https://go.dev/doc/install';
+  return isInstalled('kcat') ? null : 'apt-get install kcat';
+}
