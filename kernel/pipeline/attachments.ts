@@ -105,13 +105,19 @@ export function attachBackend(
   const attached: Attached<AtBackend>[] = [];
   /** A component that waits for its files may be the one that reaches the backend. */
   let mayBeReached = false;
+  /** So may one that is refused: whoever is told why need not be told of the addresses of another protocol. */
+  let isRefused = false;
   const results = findPlugins(build, registry, backend.extra_config, 'backend', pointer);
   for (const { plugin, place, config, pointer: at } of byDependency(results)) {
     const reads = new Reads(build.reads);
     const handed = attach<AtBackend>(build, plugin, place, config, { ...stance, pointer: at, reads });
     offers.add(plugin, handed?.offers);
     if (handed) attached.push({ plugin, at: handed, pointer: at, reads });
-    else mayBeReached ||= isUnread(build.errors.at(-1));
+    else {
+      const waits = isUnread(build.errors.at(-1));
+      mayBeReached ||= waits;
+      isRefused ||= !waits;
+    }
   }
   for (const { plugin, at, pointer: origin } of context.service) {
     if (!at.eachBackend) continue;
@@ -128,7 +134,7 @@ export function attachBackend(
       new ConfigError('BACKEND_HOST', pointer, 'backend has no host', { hint: 'add "host" here or at the root' }),
     );
   }
-  const hosts = openHosts(context, backend, protocol, { ...stance, pointer });
+  const hosts = openHosts(context, backend, isRefused ? undefined : protocol, { ...stance, pointer });
   // Bytes pass undecoded, whatever is named: but not by a name that nothing has.
   const passes = output?.raw && registry.encoding(backend.encoding) !== undefined;
   const encoding = passes

@@ -31,14 +31,14 @@ export class Inbox<D extends Delivery = Delivery> {
 
   /** Hands a message to whoever has waited longest, or keeps it. @returns the oldest message, dropped for want of room. */
   put(delivery: D): D | undefined {
-    for (const waiting of this.#waiting) {
-      this.#waiting.delete(waiting);
-      waiting.cancellation?.off();
-      waiting.resolve(delivery);
-      return undefined;
-    }
+    if (this.#hand(delivery)) return undefined;
     this.#messages.push(delivery);
     return this.#messages.length > this.capacity ? this.#messages.shift() : undefined;
+  }
+
+  /** The message that was taken last, by a request that could not use it, comes first again. */
+  putBack(delivery: D): void {
+    if (!this.#hand(delivery)) this.#messages.unshift(delivery);
   }
 
   /** The oldest message. Rejects with the reason of the call when that ends before there is one. */
@@ -59,6 +59,16 @@ export class Inbox<D extends Delivery = Delivery> {
       };
       this.#waiting.add(waiting);
     });
+  }
+
+  #hand(delivery: D): boolean {
+    for (const waiting of this.#waiting) {
+      this.#waiting.delete(waiting);
+      waiting.cancellation?.off();
+      waiting.resolve(delivery);
+      return true;
+    }
+    return false;
   }
 
   /** Takes everything that waits for a request. */

@@ -30,6 +30,8 @@ export interface Publisher {
 export interface Subscriber {
   /** @throws CallError where there is none before the call is over, and at once where no broker is connected. */
   next(call: Call): Delivery | Promise<Delivery>;
+  /** Gives a message to the next request: who has taken it could not use it. Absent where the broker keeps it. */
+  putBack?(delivery: Delivery): void;
 }
 
 /** Headers with the first value of each, under their canonical names. */

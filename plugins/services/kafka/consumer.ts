@@ -182,6 +182,8 @@ class ConsumerLink implements Link {
     });
     this.#client = client;
     this.#troubles.follow(client.connections);
+    // Brokers that are not there are not asked again and again before anybody is told.
+    await client.metadata({ topics: [], retries: 0 });
     const stream: Stream = await client.consume({
       topics: [...topics],
       mode: kafka.MessagesStreamModes.COMMITTED,

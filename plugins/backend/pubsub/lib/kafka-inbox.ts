@@ -35,6 +35,10 @@ export class KafkaSubscriber implements Subscriber {
     return this.#inbox.take(call);
   }
 
+  putBack(delivery: Delivery): void {
+    this.#inbox.putBack(delivery as KafkaDelivery);
+  }
+
   close(): Promise<void> {
     return this.#consumer.close();
   }

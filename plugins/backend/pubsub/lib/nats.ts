@@ -117,6 +117,10 @@ class NatsSubscriber implements Subscriber {
     return this.#inbox.take(call);
   }
 
+  putBack(delivery: Delivery): void {
+    this.#inbox.putBack(delivery);
+  }
+
   close(): void {
     this.#stop?.();
     this.#stop = null;

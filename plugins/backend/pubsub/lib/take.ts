@@ -64,6 +64,11 @@ export function taking(site: BackendSite<unknown>, { subscriber, log, keyHeader 
       } catch (error) {
         return Reply.failed(call.reason ? toCallError(call.reason) : toCallError(error));
       }
+      if (call.reason) {
+        if (subscriber.putBack) subscriber.putBack(delivery);
+        else delivery.giveBack?.();
+        return Reply.failed(toCallError(call.reason));
+      }
       try {
         return read(delivery);
       } catch (error) {

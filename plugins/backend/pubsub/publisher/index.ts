@@ -1,4 +1,4 @@
-import { atBackend, definePlugin, type Schema } from '#contract';
+import { atBackend, definePlugin, httpSigners, type Schema } from '#contract';
 import { firstValues } from '../../../services/broker/message.ts';
 import { openPublisher } from '../lib/open.ts';
 import { publishing } from '../lib/publish.ts';
@@ -27,6 +27,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'backend/pubsub/publisher',
   description: 'Publishes the body of each request as a message to a broker.',
+  takes: [httpSigners],
   places: [
     atBackend(schema, (site) => ({
       protocol: publishing(site, {

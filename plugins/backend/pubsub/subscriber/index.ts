@@ -1,4 +1,4 @@
-import { atBackend, definePlugin, meters, type Schema } from '#contract';
+import { atBackend, definePlugin, httpSigners, meters, type Schema } from '#contract';
 import { openSubscriber } from '../lib/open.ts';
 import { taking } from '../lib/take.ts';
 
@@ -27,7 +27,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'backend/pubsub/subscriber',
   description: 'Takes one message from a broker for each request.',
-  takes: [meters],
+  takes: [httpSigners, meters],
   places: [
     atBackend(schema, (site) => {
       const { subscriber, log } = openSubscriber(site);

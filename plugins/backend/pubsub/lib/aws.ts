@@ -1,0 +1,127 @@
+import {
+  BackendError,
+  type Call,
+  HeaderBag,
+  type Log,
+  makeRequest,
+  PipeRequest,
+  Query,
+  RequestBody,
+  type Step,
+} from '#contract';
+import { CredentialChain } from '../../../services/aws/credentials.ts';
+import { signAws } from '../../../services/aws/sigv4.ts';
+import type { Message } from '../../../services/broker/message.ts';
+import { paramOf } from './address.ts';
+import type { Opening } from './driver.ts';
+
+/** Longest response that is read, in bytes: some more than ten of the largest messages. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+/** How many attributes a message of AWS may have. */
+const MAX_ATTRIBUTES = 10;
+/** Says that a body which is no text is in Base64: with this attribute other clients write and read it so, too. */
+const ENCODED = 'base64encoded';
+
+/** One service of AWS in one region. */
+export interface AwsService {
+  readonly name: 'sqs' | 'sns';
+  readonly region: string;
+  readonly origin: string;
+  readonly send: Step<PipeRequest>;
+  readonly credentials: CredentialChain;
+}
+
+/**
+ * The service that an address names, by its parameters `region` and `endpoint`, which is another address, as of an emulator.
+ * @param known region of the address itself. @throws ConfigError PUBSUB_PARAMETER
+ */
+export function serviceOf(opening: Opening, name: AwsService['name'], known: string | undefined): AwsService {
+  const { site, field, address } = opening;
+  const region = paramOf(site, field, address, 'region') ?? known;
+  if (region === undefined || !/^[a-z]{2}(?:-[a-z]+)+-\d{1,2}$/.test(region)) {
+    const what = region === undefined ? 'names no region' : `"${region}" is no region`;
+    throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}": ${what}`, { hint: '?region=eu-west-1' });
+  }
+  const endpoint = paramOf(site, field, address, 'endpoint');
+  const base = endpoint === undefined ? undefined : URL.parse(endpoint);
+  if (base === null || (base && !/^https?:$/.test(base.protocol))) {
+    throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}": endpoint is no address`, {
+      hint: 'endpoint=http://127.0.0.1:4566',
+    });
+  }
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  return {
+    name,
+    region,
+    origin: base?.origin ?? `https://${name}.${region}.${domain}`,
+    send: site.http({ followsRedirects: false }),
+    credentials: site.keep('credentials', () => new CredentialChain(process.env)),
+  };
+}
+
+/** Calls an action of a service. @returns the body. @throws BackendError AWS_FAILED with the error code of AWS, and others. */
+export async function callAws(service: AwsService, headers: string[], body: string, call: Call): Promise<string> {
+  const { name, region, origin, send, credentials } = service;
+  const bytes = Buffer.from(body);
+  const all = new HeaderBag(headers);
+  const signed = signAws(
+    { method: 'POST', host: new URL(origin).host, target: '/', headers: all, body: bytes },
+    await credentials.get(send),
+    { region, service: name },
+    Date.now(),
+  );
+  for (const [header, value] of signed.headers) all.append(header, value);
+  const request = new PipeRequest(makeRequest({}), {}, new Query(), all, RequestBody.of(bytes));
+  Object.assign(request, { method: 'POST', origin, target: '/' });
+  const reply = await send(request, call);
+  if (reply.errors.length > 0) throw reply.errors[0]!;
+  const response = reply.body instanceof Uint8Array ? reply.body : await reply.body?.collect(MAX_RESPONSE_BYTES);
+  const text = Buffer.from(response ?? []).toString();
+  if (reply.status === 200) return text;
+  const code = /<Code>([\w.]{1,100})<\/Code>|"__type"\s*:\s*"(?:[^"#]*#)?([\w.]{1,100})"/.exec(text);
+  const what = code?.[1] ?? code?.[2] ?? `status ${reply.status}`;
+  throw new BackendError('AWS_FAILED', `${name.toUpperCase()}: ${what}`, { upstreamStatus: reply.status });
+}
+
+/** A message as services of AWS have it: a text, and attributes that are texts. */
+export interface AwsMessage {
+  readonly text: string;
+  readonly attributes: readonly (readonly [name: string, value: string])[];
+}
+
+/** Makes messages. Of the headers the first ten by name are sent, those that AWS does not allow left out; told once. */
+export function messagesFor(log: Log): (message: Message) => AwsMessage {
+  let isTold = false;
+  return ({ payload, headers }) => {
+    const text = textOf(payload);
+    const most = text === null ? MAX_ATTRIBUTES - 1 : MAX_ATTRIBUTES;
+    const allowed = headers
+      .filter(([name, value]) => /^(?!aws\.|amazon\.)[\w-][\w.-]{0,254}$/i.test(name) && value !== '')
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    if (allowed.length > most && !isTold) {
+      isTold = true;
+      log.warning(`a message has ${allowed.length} headers: AWS takes the first ${most} by name`);
+    }
+    const attributes = allowed.slice(0, most);
+    if (text !== null) return { text, attributes };
+    return { text: Buffer.from(payload).toString('base64'), attributes: [...attributes, [ENCODED, 'true']] };
+  };
+}
+
+/** What was sent by `messagesFor`. */
+export function payloadOf(text: string, attributes: Readonly<Record<string, unknown>>): Buffer {
+  return Buffer.from(text, Object.hasOwn(attributes, ENCODED) ? 'base64' : 'utf8');
+}
+
+/** Null for bytes that are no text that AWS takes. */
+function textOf(payload: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload);
+    return notAllowed.test(text) ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/** Characters that XML does not have. */
+const notAllowed = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;

@@ -1,0 +1,93 @@
+// Messages a second and µs of CPU for each, through the components and with the bare client library:
+// `node scripts/bench/messages.ts [nats] [kafka]`. The brokers are those of the tests.
+import { Consumer, Producer } from '@platformatic/kafka';
+import { openHarness } from '../../kernel/testing/index.ts';
+import { plugin as natsPublisher } from '../../plugins/backend/pubsub/publisher/index.ts';
+import { plugin as kafkaPublisher } from '../../plugins/backend/pubsub/publisher/kafka.ts';
+import { plugin as natsSubscriber } from '../../plugins/backend/pubsub/subscriber/index.ts';
+import { plugin as kafkaSubscriber } from '../../plugins/backend/pubsub/subscriber/kafka.ts';
+import { plugin as json } from '../../plugins/encoding/json.ts';
+import { startKafka } from '../../test/support/kafka.ts';
+import { startNats } from '../../test/support/nats.ts';
+
+/** Requests at the same time. */
+const LANES = 50;
+const COUNT = 20_000;
+const body = JSON.stringify({ id: 7, text: 'x'.repeat(80) });
+
+/** Does something so often, by several at once, and says what each message costs. */
+async function measure(name: string, once: () => Promise<unknown>, count = COUNT, messages = 1): Promise<void> {
+  const lanes = (total: number) =>
+    Promise.all(
+      Array.from({ length: LANES }, async () => {
+        for (let at = 0; at < total / LANES; at++) await once();
+      }),
+    );
+  await lanes(count / 10);
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  await lanes(count);
+  const { user, system } = process.cpuUsage(before);
+  const rate = Math.round((count * messages) / ((performance.now() - startedAt) / 1000));
+  const cost = ((user + system) / (count * messages)).toFixed(1);
+  console.log(`${name.padEnd(44)}${String(rate).padStart(8)} a second${cost.padStart(9)} µs each`);
+}
+
+async function benchNats(): Promise<void> {
+  const server = await startNats();
+  process.env['NATS_SERVER_URL'] = server.address;
+  const around = { backend: { host: ['nats://'] }, plugins: [json] };
+  const client = await server.connect();
+  const bytes = Buffer.from(body);
+  const publish = async () => {
+    client.publish('bench', bytes);
+    await client.flush();
+  };
+  await measure('NATS, bare: publish and flush', publish);
+  const publisher = await openHarness(natsPublisher, 'backend', { topic_url: 'bench' }, around);
+  await measure('NATS, backend/pubsub/publisher', () => publisher.send({ method: 'POST', body }));
+  const subscriber = await openHarness(natsSubscriber, 'backend', { subscription_url: 'bench' }, around);
+  // One message for each request, so that none is dropped.
+  await measure('NATS, bare publish and backend/pubsub/subscriber', async () => {
+    const reply = subscriber.send('GET /');
+    await publish();
+    await reply;
+  });
+  for (const gate of [publisher, subscriber]) await gate.close();
+  await server.close();
+}
+
+async function benchKafka(): Promise<void> {
+  const broker = await startKafka(['-topics', 'bare:3,bench:3']);
+  const cluster = { brokers: [broker.address] };
+  const producer = new Producer({ clientId: 'bench', bootstrapBrokers: [broker.address], retries: 0 });
+  const value = Buffer.from(body);
+  const one = () => producer.send({ messages: [{ topic: 'bare', value }], acks: 1 });
+  await measure('Kafka, bare: a request for each record', one, COUNT / 4);
+  const many = Array.from({ length: LANES }, () => ({ topic: 'bare', value }));
+  const together = () => producer.send({ messages: many, acks: 1 });
+  await measure(`Kafka, bare: a request for ${LANES} records`, together, COUNT / LANES, LANES);
+  const publisher = await openHarness(kafkaPublisher, 'backend', { writer: { topic: 'bench', cluster } });
+  await measure('Kafka, backend/pubsub/publisher/kafka', () => publisher.send({ method: 'POST', body }));
+  const consumer = new Consumer({ clientId: 'bench', groupId: 'bare', bootstrapBrokers: [broker.address] });
+  const stream = await consumer.consume({ topics: ['bench'], mode: 'earliest', autocommit: true });
+  const records = stream[Symbol.asyncIterator]();
+  await measure('Kafka, bare: read', () => records.next());
+  await consumer.close(true);
+  const reader = { topics: ['bench'], cluster, group: { id: 'bench' } };
+  const subscriber = await openHarness(kafkaSubscriber, 'backend', { reader }, { plugins: [json] });
+  // A new group begins at the newest record: what is read is written beside it.
+  await subscriber.send('GET /');
+  await measure('Kafka, both components: write and read', async () => {
+    const reply = subscriber.send('GET /');
+    await publisher.send({ method: 'POST', body });
+    await reply;
+  });
+  for (const gate of [publisher, subscriber]) await gate.close();
+  await producer.close();
+  await broker.close();
+}
+
+const benches = { nats: benchNats, kafka: benchKafka };
+const wanted = process.argv.slice(2);
+for (const [name, bench] of Object.entries(benches)) if (wanted.length === 0 || wanted.includes(name)) await bench();
