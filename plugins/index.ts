@@ -4,6 +4,7 @@ import { order } from './order.ts';
 
 /** Every namespace and the module that brings it. The path is the namespace; aliases name the same module again. */
 const plugins: Manifest = {
+  'async/amqp': () => import('./async/amqp.ts'),
   'admin/api': () => import('./admin/api.ts'),
   'admin/reload': () => import('./admin/reload.ts'),
   'auth/api-keys': () => import('./auth/api-keys/index.ts'),
@@ -17,6 +18,8 @@ const plugins: Manifest = {
   'auth/revoker/server': () => import('./auth/revoker/server/index.ts'),
   'auth/signer': () => import('./auth/signer/index.ts'),
   'auth/validator': () => import('./auth/validator/index.ts'),
+  'backend/amqp/consumer': () => import('./backend/amqp/consumer.ts'),
+  'backend/amqp/producer': () => import('./backend/amqp/producer.ts'),
   'backend/conditional': () => import('./backend/conditional.ts'),
   'backend/graphql': () => import('./backend/graphql/index.ts'),
   'backend/http': () => import('./backend/http/index.ts'),

@@ -16,6 +16,11 @@ export const agentSchema = {
         default: '',
         examples: ['orders'],
       },
+      encoding: {
+        type: 'string',
+        description: 'Encoding of the backends.',
+        unused: { because: 'what counts is the encoding of each backend', unless: ['json'] },
+      },
       consumer: {
         type: 'object',
         description: 'What is consumed, and how fast.',

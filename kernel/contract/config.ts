@@ -123,6 +123,7 @@ export const serviceSchema = {
       description: 'Consumers of queues, each of which drives a pipe of its own.',
       default: [],
     },
+    sequential_start: flag('Agents connect one after another, in the order of the file.'),
     plugin: {
       type: 'object',
       description: 'Plugins of your own, from files: loaded, checked and replaced like the configuration itself.',

@@ -18,10 +18,12 @@ import {
 import { joinPointer } from '../config/index.ts';
 import { attach } from './attach.ts';
 import type { EndpointContext } from './attachments.ts';
+import type { InFlight } from './in-flight.ts';
 import { findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { compilePipe } from './pipe.ts';
 import { settledReply } from './settle.ts';
+import type { Build } from './site.ts';
 import type { PipeStages } from './stages.ts';
 
 /** An agent whose driver is attached. */
@@ -53,14 +55,14 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
   const around = Object.fromEntries(entries.filter(([namespace]) => !isDriver(namespace)));
   const pipe = compilePipe(context, { ...agent, extra_config: around }, pointer, log);
   for (const { plugin, pointer: at } of pipe?.endpointPhase ?? []) {
-    const message = `"${plugin.name}" needs a client's request, and an agent has none`;
-    build.errors.push(new ConfigError('PIPE_COMPONENT', at, message));
+    const message = `"${plugin.name}" has no effect: it needs a client's request, and an agent has none`;
+    build.warnings.push(new ConfigError('PIPE_COMPONENT', at, message, { hint: 'take it out' }));
   }
   const [driver, ...others] = drivers;
   if (build.errors.length === before && (!driver || others.length > 0))
     build.errors.push(notOneDriver(pointer, drivers));
   if (!pipe || !driver || build.errors.length > before) return undefined;
-  const run = runner(agent, pipe.step, log);
+  const run = runner(agent, pipe.step, log, build);
   const { offers, compilePipe: nestedPipe } = context;
   attach(build, driver.plugin, driver.place, driver.config, {
     pointer: driver.pointer,
@@ -85,12 +87,28 @@ function notOneDriver(pointer: string, drivers: readonly { readonly pointer: str
   );
 }
 
-/** Runs the pipe for one message. */
-function runner(agent: AgentConfig, step: Step<PipeRequest>, log: Call['log']): AgentSite<unknown>['run'] {
+/** Runs the pipe for one message, which is a call of the configuration like those of clients. */
+function runner(
+  agent: AgentConfig,
+  step: Step<PipeRequest>,
+  log: Call['log'],
+  build: Build,
+): AgentSite<unknown>['run'] {
+  const of = `a message of agent "${agent.name}"`;
+  const host = { background: (work: Promise<unknown>) => build.calls?.background(work, of) };
   return async ({ body, headers = new HeaderBag() }: AgentMessage, signal?: AbortSignal) => {
     const client = makeRequest({ method: 'GET', path: agent.endpoint || '/', headers, body: RequestBody.of(body) });
-    const call = new Call(log, agent.timeout);
+    const call = new Call(log, agent.timeout, host);
     const giveUp = () => call.cancel(new CancelledError());
+    const { calls } = build;
+    const counted: InFlight = {
+      slot: 0,
+      abort() {
+        giveUp();
+        return of;
+      },
+    };
+    calls?.enter(counted);
     if (signal?.aborted) giveUp();
     signal?.addEventListener('abort', giveUp, { once: true });
     try {
@@ -100,6 +118,7 @@ function runner(agent: AgentConfig, step: Step<PipeRequest>, log: Call['log']): 
     } finally {
       signal?.removeEventListener('abort', giveUp);
       call.finish();
+      calls?.leave(counted);
     }
   };
 }

@@ -33,6 +33,7 @@ import { ownerOf } from '../registry/registry.ts';
 import { compilePattern, compileText } from './compile-text.ts';
 import { attachHandler, type Contains, guardsAt, noteSite } from './guards.ts';
 import { configOfHttp } from './http-config.ts';
+import type { CallCounter } from './in-flight.ts';
 import type { Offers } from './offers.ts';
 import type { Reads } from './reads.ts';
 import type { StreamLease } from './stream-lease.ts';
@@ -69,6 +70,8 @@ export interface Build extends Contains {
   /** As of `Site`; may be taken out of the build. Throws an `UnreadFile` where only the document is examined. */
   readonly read: (path: string) => Uint8Array;
   readonly dispatch: Step<ClientRequest>;
+  /** What serves the configuration; null while it is being built. */
+  readonly calls: CallCounter | null;
   /** The plugin that reaches backends over HTTP. */
   readonly defaultProtocol: Plugin;
   /** What all attachments of this scope asked for. */

@@ -4,6 +4,7 @@ import type { Containment } from '../containment/containment.ts';
 import type { FaultMeter } from '../containment/hook-guard.ts';
 import { isUnread } from '../pipeline/attach.ts';
 import type { Contains, HandlerUse } from '../pipeline/guards.ts';
+import type { CallCounter } from '../pipeline/in-flight.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointLease } from './endpoint-lease.ts';
 import type { Mirrors } from './mirrors.ts';
@@ -57,7 +58,7 @@ export class ConfigBuild {
   /** Ports of plugins, by address, with the plugin that listens there. */
   readonly ports = new Map<string, { readonly owner: string; readonly port: PluginPort }>();
   /** Answers requests of the gateway's own; what serves the configuration puts it here. */
-  readonly dispatcher: Dispatcher = { dispatch: null };
+  readonly dispatcher: Dispatcher = { dispatch: null, runtime: null };
   /** Counts the faults of plugins from files. */
   readonly faultMeter: FaultMeter = { faults: null };
   readonly mistakes: ConfigError[] = [];
@@ -122,4 +123,6 @@ export type Acquired = Pick<
 /** The way back into the gateway for what its components ask of it. */
 export interface Dispatcher {
   dispatch: Step<ClientRequest> | null;
+  /** What serves the configuration, once it is made. */
+  runtime: CallCounter | null;
 }

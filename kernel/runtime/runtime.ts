@@ -1,6 +1,7 @@
 import { type Log, type ServiceConfig, timerMs } from '#contract';
 import { YieldScheduler } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
+import type { InFlight } from '../pipeline/in-flight.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Acquired, Dispatcher } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
@@ -8,17 +9,6 @@ import { type Fingerprint, hashOf, takeFingerprintNow } from './fingerprint.ts';
 import type { Scope } from './scope.ts';
 import type { ServerTls } from './tls.ts';
 import type { FileRead } from './watch/index.ts';
-
-/** A request and its response while a configuration serves them. */
-export interface InFlight {
-  /** Where the runtime keeps it; nobody else's business. */
-  slot: number;
-  /**
-   * Gives it up: its backends are let go and its client gets a failure, or a broken connection when it has a part.
-   * @returns what it asked for, as an operator knows it.
-   */
-  abort(): string;
-}
 
 /** What a runtime is made of. */
 export interface RuntimeOptions extends Acquired {
@@ -82,6 +72,7 @@ export class Runtime {
     this.health = health;
     this.caches = caches;
     this.dispatcher = dispatcher;
+    dispatcher.runtime = this;
     this.#starts = starts;
     this.#scope = scope;
     this.#holds = holds;

@@ -76,6 +76,10 @@ export class ScopedBuild implements Build {
     return (request, call) => dispatcher.dispatch!(request, call);
   }
 
+  get calls(): Build['calls'] {
+    return this.#whole.dispatcher.runtime;
+  }
+
   get containment(): Build['containment'] {
     return this.#whole.context.containment;
   }

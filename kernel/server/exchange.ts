@@ -12,11 +12,11 @@ import {
   Reply,
   toCallError,
 } from '#contract';
+import type { InFlight } from '../pipeline/in-flight.ts';
 import type { RenderedReply } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
 import { drop, settledReply } from '../pipeline/settle.ts';
 import type { Stream } from '../pipeline/stream-lease.ts';
-import type { InFlight } from '../runtime/runtime.ts';
 import { compress, wantsGzip } from './compression.ts';
 import type { Destination } from './destinations.ts';
 import type { ExchangeContext } from './exchange-context.ts';

@@ -59,9 +59,11 @@ function withEncoding(name: string, registry: Registry) {
 }
 
 function placeNotes(namespace: Namespace, { places = [], encodings = [], discoveries = [] }: Plugin): string[] {
-  const holder = { service: 'root', endpoint: 'endpoint', backend: 'backend', agent: 'root' } as const;
+  const holder = { service: 'root', endpoint: 'endpoint', backend: 'backend', agent: 'agent' } as const;
   const page = `${namespace}.md`;
-  const holders = places.map(({ at }) => `the ${link(holder[at], `${holder[at]}.md`, page)}`);
+  const holders = places.map(
+    ({ at }) => `the ${link(holder[at], at === 'agent' ? 'root.md' : `${holder[at]}.md`, page)}`,
+  );
   const backend = link('backend', 'backend.md', page);
   return [
     ...(holders.length > 0 ? [`May stand in ${code('extra_config')} of ${holders.join(' and of ')}.`] : []),

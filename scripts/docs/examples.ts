@@ -17,6 +17,7 @@ const surroundings: Readonly<Record<string, Fields>> = {
   'backend/conditional': { input_headers: ['X-Market'] },
   'auth/api-keys': { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
   'auth/basic': { extra_config: { 'auth/basic': {} } },
+  'backend/amqp/producer': { method: 'POST' },
   'validation/json-schema': { method: 'POST' },
   'auth/jose': keysCached,
   'auth/validator': keysCached,
@@ -54,6 +55,8 @@ const roots: Readonly<Record<string, Fields>> = {
 
 /** What a component needs of the backend that it stands in, to make sense there. */
 export const backends: Readonly<Record<string, Surrounding>> = {
+  'backend/amqp/consumer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
+  'backend/amqp/producer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
   'auth/gcp': { host: ['https://orders-abc.a.run.app'] },
   'backend/pubsub/publisher': { host: ['nats://'], disable_host_sanitize: true },
   'backend/pubsub/subscriber': { host: ['nats://'], disable_host_sanitize: true },
@@ -84,6 +87,10 @@ export function withComponent(level: Level, namespace: string, config: unknown, 
   const needed = Object.hasOwn(roots, namespace) ? { extra_config: roots[namespace] } : {};
   if (level === 'service') {
     return service({ extra_config: { ...needed.extra_config, ...own.extra_config } }, endpoint(around));
+  }
+  if (level === 'agent') {
+    const agent = { name: 'orders', consumer: { topic: 'order.*' }, backend: [{ ...backend, method: 'POST' }], ...own };
+    return service({ ...needed, async_agent: [agent] });
   }
   return service(
     needed,

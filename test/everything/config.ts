@@ -98,6 +98,14 @@ export function everything(
       'telemetry/logstash': { enabled: true },
       'telemetry/gelf': { address: `127.0.0.1:${gelfPort}`, enable_tcp: false },
     },
+    async_agent: [
+      {
+        name: 'all',
+        consumer: { topic: '#' },
+        backend: [{ url_pattern: '/orders', method: 'POST' }],
+        extra_config: { 'async/amqp': { host: 'amqp://127.0.0.1:1/', name: 'all', exchange: 'all' } },
+      },
+    ],
     endpoints: [
       { endpoint: '/__virtual/shop/orders', backend: [{ url_pattern: '/orders' }] },
       {
@@ -318,6 +326,26 @@ export function everything(
             extra_config: {
               'backend/lambda': { function_name: 'orders', region: 'eu-west-1', endpoint: upstream },
             },
+          },
+        ],
+      },
+      {
+        endpoint: '/queue/{key}',
+        method: 'POST',
+        backend: [
+          {
+            host: ['amqp://127.0.0.1:1/'],
+            disable_host_sanitize: true,
+            url_pattern: '/',
+            extra_config: {
+              'backend/amqp/producer': { name: 'all', exchange: 'all', routing_key: 'Key', max_retries: 1 },
+            },
+          },
+          {
+            host: ['amqp://127.0.0.1:1/'],
+            disable_host_sanitize: true,
+            url_pattern: '/',
+            extra_config: { 'backend/amqp/consumer': { name: 'all', exchange: 'all', routing_key: ['#'] } },
           },
         ],
       },

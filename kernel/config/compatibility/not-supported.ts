@@ -40,7 +40,6 @@ export type Kind = 'root' | 'endpoint' | 'backend' | 'router';
 /** Fields of the compatible product. Looked at only for those that the schemas do not have. */
 const FIELDS: Readonly<Record<Kind, KnownFields>> = {
   root: {
-    sequential_start: [false],
     dns_cache_ttl: ['30s'],
     expect_continue_timeout: ['0s'],
     dialer_timeout: ['0s'],

@@ -39,7 +39,7 @@ export class AmqpChannel<T> {
   readonly #connection: AmqpConnection;
   readonly #use: ChannelUse<T>;
   readonly #closing = new AbortController();
-  #reconnection: Reconnection;
+  #reconnection: Reconnection = { maxRetries: 0, strategy: 'fallback' };
   #log: Log;
   #current: { readonly value: T; readonly channel: ConfirmChannel } | null = null;
   /** The very first attempt, while it is being made. */
@@ -50,10 +50,9 @@ export class AmqpChannel<T> {
   #openedAt = 0;
   #logged = '';
 
-  constructor(connection: AmqpConnection, use: ChannelUse<T>, reconnection: Reconnection, log: Log) {
+  constructor(connection: AmqpConnection, use: ChannelUse<T>, log: Log) {
     this.#connection = connection;
     this.#use = use;
-    this.#reconnection = reconnection;
     this.#log = log;
   }
 

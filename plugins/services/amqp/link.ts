@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import { type ChannelModel, connect, type Options, type SocketOptions } from 'amqplib';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Channel, type ChannelModel, connect, type Options, type SocketOptions } from 'amqplib';
 import { type DeniedAddresses, timerMs } from '#contract';
 import type { TlsClient } from '../client-tls.ts';
 import type { AmqpAddress } from './address.ts';
@@ -73,6 +74,16 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
     clearTimeout(late);
     signal.removeEventListener('abort', giveUp);
   }
+}
+
+/**
+ * Ends a connection with its one channel. What the library has to say for a channel, acknowledgements too, waits in a queue
+ * that the end of the connection would overtake.
+ */
+export async function closeWith(link: Link, channel: Channel): Promise<void> {
+  const ended = channel.close().catch(() => {});
+  await Promise.race([ended, link.closed, pause(GOODBYE_MS, undefined, { ref: false })]);
+  await link.close();
 }
 
 /** @throws Error when a connection would come out at the admin port of the gateway itself. */

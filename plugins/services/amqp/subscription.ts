@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import type { Log } from '#contract';
 import { tooLong } from './message-limit.ts';
@@ -28,6 +29,9 @@ export interface SubscriptionOptions {
 /** Messages handed over and not done where no configuration says how many. */
 const ROOM = 1000;
 
+/** Longest wait for the broker to end a consumer, in milliseconds. */
+const CANCEL_MS = 1000;
+
 /** An open consumer of a queue. */
 export interface Subscription {
   /** The broker hands over no more; what it has handed over can still be done. */
@@ -44,7 +48,7 @@ export interface Subscription {
 export async function subscribe(
   channel: Channel,
   options: SubscriptionOptions,
-  take: (delivery: Delivery) => void,
+  take: (delivery: Delivery, subscription: Subscription) => void,
   lost: (error: Error) => void,
 ): Promise<Subscription> {
   const { queue, isExclusive: exclusive, autoAck: noAck, log } = options;
@@ -53,33 +57,33 @@ export async function subscribe(
     if (!message) return lost(new Error(`the broker has ended the consumer of "${queue}"`));
     const length = tooLong(message);
     const delivery = deliveryOf(channel, message, noAck);
-    if (length === undefined) return take(delivery);
+    if (length === undefined) return take(delivery, subscription);
     log.error(`[AMQP] a message of ${length} bytes in "${queue}" is too long, and discarded`);
     delivery.nack(false);
   };
   const begin = () => channel.consume(queue, onMessage, { exclusive, noAck });
-  let { consumerTag } = await begin();
+  let consumerTag: string | null = null;
+  const resume = async () => {
+    consumerTag ??= (await begin()).consumerTag;
+  };
+  const cancel = async () => {
+    if (consumerTag !== null) await channel.cancel(consumerTag);
+    consumerTag = null;
+  };
   /** One change after another; what the broker does not do is for the channel to notice. */
   let changing = Promise.resolve();
   const change = (next: () => Promise<void>): Promise<void> => {
-    changing = changing.then(next).catch(() => {});
-    return changing;
+    const changed = changing.then(next);
+    changing = changed.catch(() => {});
+    return changed;
   };
-  let isConsuming = true;
-  const cancel = async () => {
-    if (isConsuming) await channel.cancel(consumerTag);
-    isConsuming = false;
+  const subscription: Subscription = {
+    cancel: () => Promise.race([change(cancel).catch(() => {}), pause(CANCEL_MS, undefined, { ref: false })]),
+    pause: () => void change(cancel).catch(() => {}),
+    resume: () => void change(resume).catch(() => {}),
   };
-  return {
-    cancel: () => change(cancel),
-    pause: () => void change(cancel),
-    resume: () =>
-      void change(async () => {
-        if (isConsuming) return;
-        ({ consumerTag } = await begin());
-        isConsuming = true;
-      }),
-  };
+  await change(resume);
+  return subscription;
 }
 
 function deliveryOf(channel: Channel, message: ConsumeMessage, noAck: boolean): Delivery {

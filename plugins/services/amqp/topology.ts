@@ -12,10 +12,15 @@ export const declarationFields = {
   exclusive: { type: 'boolean', description: 'The queue is for this connection alone.', default: false },
   no_wait: {
     type: 'boolean',
-    description: 'Accepted. The broker is always asked to confirm, which no request waits for.',
+    description: 'Declare without waiting for the broker.',
     default: false,
+    unused: { because: 'what is declared is always confirmed, and no request waits for that', unless: [false] },
   },
-  no_local: { type: 'boolean', description: 'Accepted. RabbitMQ does not know it.' },
+  no_local: {
+    type: 'boolean',
+    description: 'Take no messages that were published over the same connection.',
+    unused: { because: 'RabbitMQ does not know it', unless: [false] },
+  },
 } as const satisfies Record<string, Schema>;
 
 /** How an exchange and a queue are declared. */

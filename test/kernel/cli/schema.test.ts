@@ -207,7 +207,10 @@ describe('the schema of the configuration', () => {
     'the other spelling of old names': root({
       extra_config: { 'github_com/devopsfaith/krakend-httpsecure': { frame_deny: true } },
     }),
-    'fields not supported yet that say what their absence means': root({ async_agent: [], sequential_start: false }),
+    'fields not supported yet that say what their absence means': root({
+      async_agent: [],
+      expect_continue_timeout: '0s',
+    }),
   };
   for (const [what, document] of Object.entries(good)) {
     it(`accepts ${what}, as check does`, async () => {
@@ -254,7 +257,7 @@ describe('the schema of the configuration', () => {
         'github.com/devopsfaith/krakend-circuitbreaker/gobreaker': { ...breaker, logStatusChange: true },
       },
     }),
-    'a field that is not supported yet': root({ sequential_start: true }),
+    'a field that is not supported yet': root({ expect_continue_timeout: '1s' }),
   };
   for (const [what, document] of Object.entries(bad)) {
     it(`refuses ${what}, as check does`, async () => {

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { type AgentSite, atAgent, definePlugin, HeaderBag, Reply } from '#contract';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
-import type { Gateway } from '../../../kernel/index.ts';
+import type { Operations } from '../../../kernel/index.ts';
 import { openHarness } from '../../../kernel/testing/index.ts';
 import { until } from '../../support/conditions.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
@@ -37,7 +37,7 @@ class Queue {
 
 describe('an agent', () => {
   let backend: TestBackend;
-  let gateway: Gateway | undefined;
+  let gateway: Operations | undefined;
   let queue: Queue;
 
   const driver = definePlugin({
@@ -149,12 +149,32 @@ describe('an agent', () => {
       'ROUTE_PLACEHOLDER /async_agent/0/backend/0/url_pattern',
     ]);
     deepEqual(await refusedAs(agent({ consumer: {} })), ['SCHEMA_REQUIRED /async_agent/0/consumer']);
-    deepEqual(await refusedAs(agent({ extra_config: { 'test/queue': {}, 'qos/ratelimit/router': { max_rate: 1 } } })), [
-      'PIPE_COMPONENT /async_agent/0/extra_config/qos~1ratelimit~1router',
-    ]);
     deepEqual(await refusedAs(agent({ extra_config: { 'async/kafka': {} } })), [
       'CONFIG_NOT_SUPPORTED /async_agent/0/extra_config/async~1kafka',
     ]);
+  });
+
+  it('is warned of components that need a client', async () => {
+    await start(agent({ extra_config: { 'test/queue': {}, 'qos/ratelimit/router': { max_rate: 1 } } }));
+    deepEqual(
+      gateway!.status.warnings.map(({ code, pointer }) => `${code} ${pointer}`),
+      ['PIPE_COMPONENT /async_agent/0/extra_config/qos~1ratelimit~1router'],
+    );
+  });
+
+  it('is waited for when its configuration ends', async () => {
+    let answer!: () => void;
+    const slow = await startBackend((_seen, response) => {
+      answer = () => response.writeHead(200).end('{"a":1}');
+    });
+    await start(agent({ backend: [{ url_pattern: '/', host: [slow.url] }] }));
+    queue.put('one');
+    await until(() => answer !== undefined);
+    const closed = gateway!.close();
+    answer();
+    await closed;
+    deepEqual(queue.done, ['one']);
+    await slow.close();
   });
 
   it('is driven in a test without a gateway', async () => {

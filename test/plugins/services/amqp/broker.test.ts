@@ -1,6 +1,9 @@
 import { type Certificates, makeCertificates } from '../../../support/certificates.ts';
 import { INSTALLATION_MS } from '../../../support/debian.ts';
 import { OPENING_MS, startRabbit, type TestRabbit, withoutRabbit } from '../../../support/rabbitmq.ts';
+import { agentSuite } from '../../async/amqp.suite.ts';
+import { consumerSuite } from '../../backend/amqp/consumer.suite.ts';
+import { producerSuite } from '../../backend/amqp/producer.suite.ts';
 import { channelSuite } from './channel.suite.ts';
 
 /** What the suites of one broker share: it takes seconds to open. */
@@ -29,4 +32,7 @@ where(`with RabbitMQ${withoutRabbit ? ` (${withoutRabbit})` : ''}`, () => {
   });
 
   channelSuite(() => broker);
+  producerSuite(() => broker);
+  consumerSuite(() => broker);
+  agentSuite(() => broker);
 });

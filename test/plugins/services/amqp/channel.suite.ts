@@ -38,7 +38,7 @@ export function channelSuite(broker: () => Broker): void {
     const start = <T>(use: ChannelUse<T>, maxRetries = 0): AmqpChannel<T> => {
       const log = { ...silentLog, error: note, info: note } as typeof silentLog;
       const reconnection = { maxRetries, strategy: 'linear' } as const;
-      const channel = new AmqpChannel(connection, use, reconnection, log);
+      const channel = new AmqpChannel(connection, use, log);
       channels.push(channel);
       channel.start(reconnection, log);
       return channel;

@@ -102,7 +102,7 @@ describe('a broker that does not work', () => {
     const log = { ...silentLog, error: note } as typeof silentLog;
     const connection = new AmqpConnection(settings('connection_timeout=300'));
     const reconnection = { maxRetries: 1, strategy: 'linear' } as const;
-    const channel = new AmqpChannel(connection, { open: async () => 'open' }, reconnection, log);
+    const channel = new AmqpChannel(connection, { open: async () => 'open' }, log);
     channel.start(reconnection, log);
     const impatient = new Call(silentLog, 50);
     await rejects(channel.ready(impatient), /deadline/);

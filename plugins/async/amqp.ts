@@ -1,0 +1,143 @@
+import { type AgentSite, atAgent, definePlugin, HeaderBag, type Infer, meters, type Schema } from '#contract';
+import { readSettings } from '../services/amqp/connection.ts';
+import { type AmqpSettings, closeWith, openLink } from '../services/amqp/link.ts';
+import { limitMessages } from '../services/amqp/message-limit.ts';
+import { type Delivery, type Subscription, subscribe } from '../services/amqp/subscription.ts';
+import { declarationFields, declareQueue } from '../services/amqp/topology.ts';
+import { reasonOf } from '../services/amqp/trouble.ts';
+import type { AgentDriver, Consuming } from './lib/driver.ts';
+import { runAgent } from './lib/run-agent.ts';
+
+const schema = {
+  type: 'object',
+  title: 'AMQP driver of an agent',
+  examples: [{ host: 'amqp://rabbitmq:5672/', name: 'orders', exchange: 'shop', durable: true }],
+  required: ['host', 'name', 'exchange'],
+  properties: {
+    host: {
+      type: 'string',
+      minLength: 1,
+      description: 'Address of the broker with user, password and virtual host; amqps:// for TLS.',
+    },
+    name: { type: 'string', description: 'Queue that is declared and consumed.' },
+    exchange: {
+      type: 'string',
+      minLength: 1,
+      description: 'Exchange of type topic that is declared; the queue is bound to it by the topic of the consumer.',
+    },
+    ...declarationFields,
+    auto_ack: {
+      type: 'boolean',
+      description: 'Messages are done as soon as the broker has sent them, whatever becomes of them.',
+      default: false,
+    },
+    nack_discard: {
+      type: 'boolean',
+      description: 'Messages that fail are dropped, or dead-lettered where the queue says so, instead of requeued.',
+      default: false,
+    },
+    prefetch_count: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: 'Messages that the agent holds and that are not done; 0 means 1000.',
+      default: 10,
+    },
+    prefetch_size: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 0,
+      description: 'Accepted as 0: RabbitMQ has no limit in bytes.',
+      default: 0,
+    },
+  },
+} as const satisfies Schema;
+
+type Config = Infer<typeof schema>;
+
+/**
+ * Consumes a queue of RabbitMQ: a message is acknowledged once the pipe of its agent has succeeded.
+ *
+ * Faults of the configuration: `AMQP_ADDRESS`; a warning `AMQP_PREFETCH`.
+ */
+export const plugin = definePlugin({
+  name: 'async/amqp',
+  description: 'Drives an agent with the messages of an AMQP 0-9-1 queue.',
+  takes: [meters],
+  places: [atAgent(schema, attach)],
+});
+
+function attach(site: AgentSite<Config>): void {
+  const { config, agent } = site;
+  const { settings, key } = readSettings(site, config.host, (message) => site.fault('AMQP_ADDRESS', '/host', message));
+  const { prefetch_count: prefetch } = config;
+  const { workers, topic } = agent.consumer;
+  if (!config.auto_ack && prefetch > 0 && prefetch < workers) {
+    const message = `${workers} workers, and the broker hands over ${prefetch} messages at a time: the others are idle`;
+    site.warn('AMQP_PREFETCH', '/prefetch_count', message, { hint: String(workers) });
+  }
+  const { host: _secret, ...said } = config;
+  runAgent(site, [key, said], () => new AmqpDriver(settings, config, topic));
+}
+
+class AmqpDriver implements AgentDriver {
+  readonly #settings: AmqpSettings;
+  readonly #config: Config;
+  readonly #topic: string;
+
+  constructor(settings: AmqpSettings, config: Config, topic: string) {
+    this.#settings = settings;
+    this.#config = config;
+    this.#topic = topic;
+  }
+
+  async connect({ handle, signal, log }: Consuming) {
+    const {
+      name,
+      exchange,
+      durable,
+      delete: isDeleted,
+      exclusive,
+      auto_ack: autoAck,
+      nack_discard: isDiscarded,
+    } = this.#config;
+    const link = await openLink(this.#settings, signal);
+    const { promise: ended, resolve: onEnded } = Promise.withResolvers<Error>();
+    void link.closed.then(onEnded);
+    const hangUp = () => void link.close();
+    signal.addEventListener('abort', hangUp, { once: true });
+    const late = setTimeout(hangUp, this.#settings.address.connectMs);
+    try {
+      const channel = await link.model.createChannel();
+      let trouble: Error | null = null;
+      channel.on('error', (error) => {
+        trouble ??= error;
+      });
+      channel.on('handler-error', (error) => onEnded(error));
+      channel.on('close', () => setImmediate(() => onEnded(trouble ?? new Error('channel closed'))));
+      limitMessages(channel);
+      const take = async (delivery: Delivery) => {
+        const outcome = await handle(messageOf(delivery));
+        if (outcome === 'done') return delivery.ack();
+        const isDropped = outcome === 'failed' && isDiscarded;
+        if (isDropped && !autoAck) log.debug('message discarded');
+        delivery.nack(!isDropped);
+      };
+      const declaration = { name, exchange, routingKeys: [this.#topic], durable, delete: isDeleted, exclusive };
+      const queue = await declareQueue(channel, declaration);
+      const options = { queue, isExclusive: exclusive, autoAck, prefetch: this.#config.prefetch_count, log };
+      const subscription: Subscription = await subscribe(channel, options, (each) => void take(each), onEnded);
+      return { ended, stop: () => subscription.cancel(), close: () => closeWith(link, channel) };
+    } catch (error) {
+      await link.close();
+      throw new Error(reasonOf(error), { cause: error });
+    } finally {
+      clearTimeout(late);
+      signal.removeEventListener('abort', hangUp);
+    }
+  }
+}
+
+function messageOf({ content, contentType }: Delivery) {
+  return { body: content, ...(contentType && { headers: new HeaderBag(['Content-Type', contentType]) }) };
+}

@@ -1,0 +1,195 @@
+import type { AgentMessage, AgentSite, Log } from '#contract';
+import { discard, timerMs } from '#contract';
+import { type BackoffStrategy, backOff } from '../../services/backoff.ts';
+import { fullBucket, type Limit, take } from '../../services/buckets/token-bucket.ts';
+import type { AgentDriver, AgentSession, Outcome } from './driver.ts';
+
+/** What an agent does at present: all of it may be another with the next configuration. */
+export interface AgentJob {
+  readonly run: AgentSite<unknown>['run'];
+  /** Whether a reply whose data is not complete is a success, too: that of backends which are not decoded. */
+  readonly isRaw: boolean;
+  /** Messages at the same time. */
+  readonly workers: number;
+  /** Null for no limit. */
+  readonly rate: Limit | null;
+  readonly maxRetries: number;
+  readonly strategy: BackoffStrategy;
+  readonly healthMs: number;
+  readonly log: Log;
+  /** Counts messages whose pipe has run; null where nobody exports that. */
+  readonly count: ((outcome: 'done' | 'failed') => void) | null;
+  /** Says that it is alive. */
+  report(): void;
+  /** Waits for the agents before it, at the first attempt to connect. @returns lets the next one begin. */
+  turn(signal: AbortSignal): Promise<() => void>;
+}
+
+/** A message that waits for a worker. */
+interface Waiting {
+  readonly message: AgentMessage;
+  readonly settle: (outcome: Outcome) => void;
+}
+
+/** A session that lasted for longer, in milliseconds, has worked: attempts are counted anew. */
+const SETTLED_MS = 5000;
+
+/**
+ * One agent: keeps its driver connected, and runs its pipe for every message. It lives on over reloads for as long as it
+ * consumes the same; each configuration hands it its own pipe.
+ */
+export class AgentRunner {
+  readonly #driver: AgentDriver;
+  readonly #bucket = fullBucket();
+  #job: AgentJob | null = null;
+  #consuming: AbortController | null = null;
+  /** Resolves when the agent has ended. */
+  #ended: Promise<void> = Promise.resolve();
+  #waiting: Waiting[] = [];
+  #active = 0;
+  #onIdle: (() => void) | null = null;
+  #refill: NodeJS.Timeout | null = null;
+
+  constructor(driver: AgentDriver) {
+    this.#driver = driver;
+  }
+
+  /** @param signal of the configuration: unless another one has taken over by then, the agent ends with it. */
+  serve(job: AgentJob, signal: AbortSignal): void {
+    this.#job = job;
+    signal.addEventListener('abort', () => {
+      if (this.#job === job) this.#consuming?.abort();
+    });
+    if (!this.#consuming || this.#consuming.signal.aborted) {
+      const consuming = new AbortController();
+      this.#consuming = consuming;
+      // One that is ending gives back its messages first.
+      this.#ended = this.#ended.then(() => this.#consume(consuming));
+    }
+    this.#next();
+  }
+
+  /** Takes no more messages, waits for those whose pipe runs, and gives the others back. */
+  close(): Promise<void> {
+    this.#consuming?.abort();
+    return this.#ended;
+  }
+
+  async #consume(consuming: AbortController): Promise<void> {
+    const { signal } = consuming;
+    const goOn = await this.#job!.turn(signal);
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      const { strategy, maxRetries } = this.#job!;
+      if (maxRetries > 0 && attempt > maxRetries) {
+        this.#job!.log.error(`too many retries: the agent has ended, and begins again with the next configuration`);
+        break;
+      }
+      await backOff(strategy, attempt, signal);
+      if (signal.aborted) break;
+      const lastedMs = await this.#session(signal, goOn);
+      if (lastedMs > SETTLED_MS) attempt = -1;
+    }
+    goOn();
+    if (this.#consuming === consuming) this.#consuming = null;
+  }
+
+  /** @returns how long it has consumed, in milliseconds; 0 when it could not. */
+  async #session(signal: AbortSignal, onAttempted: () => void): Promise<number> {
+    let session: AgentSession;
+    const { log } = this.#job!;
+    try {
+      log.info('Starting the consumer');
+      session = await this.#driver.connect({ handle: (message) => this.#handle(message), signal, log });
+    } catch (error) {
+      if (!signal.aborted) log.error((error as Error).message);
+      return 0;
+    } finally {
+      onAttempted();
+    }
+    const began = performance.now();
+    const stopReports = this.#reportRegularly();
+    const trouble = await firstOf(session.ended, signal);
+    stopReports();
+    if (trouble) this.#job!.log.warning(`Consumer stopped: ${trouble.message}`);
+    else await session.stop().catch(() => {});
+    // Without the session nobody can say what became of them: the queue hands them over again.
+    for (const { settle } of this.#waiting.splice(0)) settle('returned');
+    if (!trouble) await this.#idle();
+    await session.close().catch(() => {});
+    return performance.now() - began;
+  }
+
+  #reportRegularly(): () => void {
+    let timer: NodeJS.Timeout;
+    const report = () => {
+      const { healthMs } = this.#job!;
+      this.#job!.report();
+      timer = setTimeout(report, timerMs(healthMs)).unref();
+    };
+    report();
+    return () => clearTimeout(timer);
+  }
+
+  #handle(message: AgentMessage): Promise<Outcome> {
+    return new Promise((settle) => {
+      this.#waiting.push({ message, settle });
+      this.#next();
+    });
+  }
+
+  /** Runs as many messages as may run now. */
+  #next(): void {
+    const job = this.#job!;
+    if (this.#consuming?.signal.aborted) return;
+    while (this.#active < job.workers && this.#waiting.length > 0 && !this.#refill) {
+      const waitMs = job.rate ? take(this.#bucket, job.rate, performance.now()) : 0;
+      if (waitMs > 0) {
+        this.#refill = setTimeout(() => {
+          this.#refill = null;
+          this.#next();
+        }, timerMs(waitMs)).unref();
+      } else void this.#run(job, this.#waiting.shift()!);
+    }
+  }
+
+  async #run(job: AgentJob, { message, settle }: Waiting): Promise<void> {
+    this.#active++;
+    const outcome = await runPipe(job, message);
+    job.count?.(outcome);
+    settle(outcome);
+    this.#active--;
+    if (this.#active === 0) this.#onIdle?.();
+    this.#next();
+  }
+
+  async #idle(): Promise<void> {
+    if (this.#active === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+    this.#onIdle = null;
+  }
+}
+
+/** A message is done when nothing has failed on its way, and no part of the reply is missing. */
+async function runPipe({ run, isRaw, log }: AgentJob, message: AgentMessage): Promise<'done' | 'failed'> {
+  const reply = await run(message);
+  const isWhole = reply.complete === true || reply.body !== null || (isRaw && reply.complete === false);
+  discard(reply.body);
+  if (reply.errors.length === 0 && isWhole) return 'done';
+  log.error(reply.errors.map((error) => error.message).join('; ') || 'the reply is not complete');
+  return 'failed';
+}
+
+/** The reason of an end that nobody asked for; null when the signal comes first. */
+function firstOf(ended: Promise<Error>, signal: AbortSignal): Promise<Error | null> {
+  return new Promise((resolve) => {
+    const onAbort = () => resolve(null);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    void ended.then((error) => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(error);
+    });
+  });
+}

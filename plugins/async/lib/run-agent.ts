@@ -1,0 +1,75 @@
+import { type AgentConfig, type AgentSite, type Data, meterOf } from '#contract';
+import { limitOf } from '../../services/buckets/token-bucket.ts';
+import { AgentRunner } from './agent-runner.ts';
+import type { AgentDriver } from './driver.ts';
+
+/** Shortest time between reports of health, in milliseconds. */
+const SHORTEST_HEALTH_MS = 1000;
+
+/**
+ * Has an agent consume while its configuration serves, in one process of the gateway. The plugin of the driver names `meters`
+ * in `takes`.
+ * @param key tells what is consumed, and as whom, from all else: while it stays, the agent goes on over reloads without a
+ * stop, with the pipe, workers and rate of the latest configuration.
+ * @param open makes the driver, once for a key.
+ */
+export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentDriver): void {
+  const { agent, run, log, setting } = site;
+  const { consumer, connection, name } = agent;
+  const runner = site.keep(
+    [name, consumer.topic, key],
+    () => new AgentRunner(open()),
+    (kept) => kept.close(),
+  );
+  const health = site.mirror(['health', name], {
+    open: () => ({ at: null as string | null }),
+    apply: (value, at: string | null) => {
+      value.at = at;
+    },
+    snapshot: ({ at }) => at,
+  });
+  site.health(name, () => health.value.at);
+  const attributes = { done: { agent: name, outcome: 'done' }, failed: { agent: name, outcome: 'failed' } };
+  const counter = meterOf(site)?.counter('agent.messages', { description: 'Messages whose pipe has run.' });
+  const order = setting('sequential_start') ? orderOf(setting('async_agent')) : null;
+  const job = {
+    run,
+    log,
+    isRaw: agent.backend.some(({ encoding }) => site.encoding(encoding)?.raw === true),
+    workers: Math.max(consumer.workers, 1),
+    rate: consumer.max_rate > 0 ? limitOf(consumer.max_rate, 1000, 0) : null,
+    maxRetries: connection.max_retries,
+    strategy: connection.backoff_strategy,
+    healthMs: Math.max(connection.health_interval, SHORTEST_HEALTH_MS),
+    count: counter ? (outcome: 'done' | 'failed') => counter.add(1, attributes[outcome]) : null,
+    report: () => health.change(new Date().toISOString()),
+    turn: order ? (signal: AbortSignal) => order.enter(signal) : async () => () => {},
+  };
+  site.start((signal) => runner.serve(job, signal));
+}
+
+/** Agents that connect one after another. */
+class StartOrder {
+  #last: Promise<void> = Promise.resolve();
+
+  async enter(signal: AbortSignal): Promise<() => void> {
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = promise;
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    await before;
+    return resolve;
+  }
+}
+
+/** Of the agents of one configuration, whatever their drivers. */
+const orders = new WeakMap<readonly AgentConfig[], StartOrder>();
+
+function orderOf(agents: readonly AgentConfig[]): StartOrder {
+  let order = orders.get(agents);
+  if (!order) {
+    order = new StartOrder();
+    orders.set(agents, order);
+  }
+  return order;
+}

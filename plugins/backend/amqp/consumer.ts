@@ -1,0 +1,147 @@
+import {
+  type AtBackend,
+  atBackend,
+  type BackendSite,
+  definePlugin,
+  HeaderBag,
+  type Infer,
+  Reply,
+  type Schema,
+  toCallError,
+} from '#contract';
+import { AmqpChannel } from '../../services/amqp/channel.ts';
+import type { Delivery } from '../../services/amqp/subscription.ts';
+import { declarationFields, declareQueue } from '../../services/amqp/topology.ts';
+import { AmqpTrouble } from '../../services/amqp/trouble.ts';
+import { atBroker, type BackendBroker, reconnectionFields } from './lib/broker.ts';
+import { openMailbox } from './lib/mailbox.ts';
+
+const schema = {
+  type: 'object',
+  title: 'AMQP consumer',
+  examples: [{ name: 'orders', exchange: 'shop', routing_key: ['order.*'], durable: true, prefetch_count: 10 }],
+  required: ['name', 'exchange', 'routing_key'],
+  properties: {
+    name: { type: 'string', description: 'Queue that is declared and consumed.' },
+    exchange: { type: 'string', minLength: 1, description: 'Exchange of type topic that is declared.' },
+    routing_key: {
+      type: 'array',
+      items: { type: 'string', description: 'A pattern, in which * is a word and # any number of them.' },
+      description: 'What binds the queue to the exchange.',
+      examples: [['order.*', 'bill.#']],
+    },
+    ...declarationFields,
+    auto_ack: {
+      type: 'boolean',
+      description: 'Messages are done as soon as the broker has sent them.',
+      default: false,
+    },
+    nack_discard: {
+      type: 'boolean',
+      description:
+        'A message that cannot be decoded is dropped, or dead-lettered where the queue says so, instead of requeued.',
+      default: false,
+    },
+    prefetch_count: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: 'Messages that are held in the gateway until requests take them; 0 means 1000.',
+      default: 0,
+    },
+    prefetch_size: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 0,
+      description: 'Accepted as 0: RabbitMQ has no limit in bytes.',
+      default: 0,
+    },
+    ...reconnectionFields,
+  },
+} as const satisfies Schema;
+
+type Config = Infer<typeof schema>;
+
+/**
+ * Answers each request with one message of a queue of RabbitMQ. The message is acknowledged once it is decoded, so that it
+ * is delivered at most once.
+ *
+ * Faults of the configuration: `AMQP_ADDRESS`; warnings `AMQP_HOSTS`, `AMQP_CONCURRENT`. Error of a request: `AMQP_FAILED`.
+ */
+export const plugin = definePlugin({
+  name: 'backend/amqp/consumer',
+  description: 'Answers requests with messages of an AMQP 0-9-1 queue.',
+  places: [atBackend(schema, attach)],
+});
+
+function attach(site: BackendSite<Config>): AtBackend {
+  const { endpoint } = site;
+  if (endpoint.concurrent_calls > 1) {
+    const message = `each of the ${endpoint.concurrent_calls} concurrent_calls takes a message, and only one is used`;
+    site.warn('AMQP_CONCURRENT', '', message, { hint: '"concurrent_calls": 1' });
+  }
+  return atBroker(site, 'consume', (broker) => consuming(site, broker));
+}
+
+function consuming(site: BackendSite<Config>, { connection, key, reconnection }: BackendBroker): AtBackend {
+  const { config, log, start, backend } = site;
+  const { name, exchange, routing_key: routingKeys, durable, delete: isDeleted, exclusive } = config;
+  const { auto_ack: autoAck, prefetch_count: prefetch, nack_discard: isDiscarded } = config;
+  const declaration = { name, exchange, routingKeys, durable, delete: isDeleted, exclusive };
+  const channel = site.keep(
+    JSON.stringify(['consumer', key, declaration, autoAck, prefetch]),
+    () =>
+      new AmqpChannel(
+        connection,
+        {
+          async open(opened, _link, lost) {
+            const queue = await declareQueue(opened, declaration);
+            return openMailbox(opened, { queue, isExclusive: exclusive, autoAck, prefetch, log }, lost);
+          },
+          close: (mailbox) => mailbox.close(),
+        },
+        log,
+      ),
+    (kept) => kept.close(),
+  );
+  start(() => channel.start(reconnection, log), { in: 'each' });
+  const encoding = site.encoding(backend.encoding);
+  const asCollection = backend.is_collection ?? false;
+
+  /** A message is done once it is decoded, and not before. */
+  const decoded = (delivery: Delivery): Reply => {
+    try {
+      const { content } = delivery;
+      const data = content.length === 0 ? {} : encoding!.decode!(content, asCollection);
+      delivery.ack();
+      return Reply.data(data);
+    } catch (cause) {
+      if (isDiscarded) log.debug(`[AMQP] a message of queue "${name}" cannot be decoded, and is discarded`);
+      delivery.nack(!isDiscarded);
+      throw new AmqpTrouble(`a message of queue "${name}" cannot be decoded: ${(cause as Error).message}`, cause);
+    }
+  };
+  const raw = (delivery: Delivery): Reply => {
+    delivery.ack();
+    const headers = new HeaderBag(delivery.contentType ? ['Content-Type', delivery.contentType] : []);
+    return Reply.raw(200, headers, delivery.content);
+  };
+  const replyWith = encoding?.decode && !encoding.raw ? decoded : raw;
+  return {
+    protocol: {
+      replies: encoding?.raw ? 'bytes' : 'data',
+      hostless: true,
+      async call(_request, call) {
+        try {
+          const mailbox = channel.current ?? (await channel.ready(call));
+          const delivery = await mailbox.take(call);
+          if (!call.reason) return replyWith(delivery);
+          mailbox.putBack(delivery);
+          return Reply.failed(toCallError(call.reason));
+        } catch (error) {
+          return Reply.failed(toCallError(call.reason ?? error));
+        }
+      },
+    },
+  };
+}

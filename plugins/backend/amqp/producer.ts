@@ -1,0 +1,61 @@
+import { type AtBackend, atBackend, type BackendSite, definePlugin, Reply, toCallError } from '#contract';
+import { AmqpChannel } from '../../services/amqp/channel.ts';
+import { Publisher } from '../../services/amqp/publisher.ts';
+import { declareExchange } from '../../services/amqp/topology.ts';
+import { atBroker, type BackendBroker } from './lib/broker.ts';
+import { compileMessage } from './lib/message.ts';
+import { type ProducerConfig, schema } from './lib/producer-schema.ts';
+
+/**
+ * Publishes requests to an exchange of RabbitMQ. A request succeeds once the broker has confirmed its message.
+ *
+ * Faults of the configuration: `AMQP_ADDRESS`; warnings `AMQP_HOSTS` and `AMQP_PARAM`. Errors of a request:
+ * `AMQP_FAILED`, and 400 `AMQP_VALUE` for a value of the client's that no message can have.
+ */
+export const plugin = definePlugin({
+  name: 'backend/amqp/producer',
+  description: 'Publishes requests as messages to an AMQP 0-9-1 exchange.',
+  places: [atBackend(schema, attach)],
+});
+
+function attach(site: BackendSite<ProducerConfig>): AtBackend {
+  return atBroker(site, 'publish', (broker) => publishing(site, broker));
+}
+
+function publishing(site: BackendSite<ProducerConfig>, { connection, key, reconnection }: BackendBroker): AtBackend {
+  const { config, log, start } = site;
+  const { exchange, mandatory, durable, delete: isDeleted } = config;
+  const channel = site.keep(
+    JSON.stringify(['publisher', key, exchange, mandatory, durable, isDeleted]),
+    () =>
+      new AmqpChannel(
+        connection,
+        {
+          async open(opened, link) {
+            await declareExchange(opened, exchange, config);
+            return new Publisher(opened, link, exchange, mandatory);
+          },
+        },
+        log,
+      ),
+    (kept) => kept.close(),
+  );
+  start(() => channel.start(reconnection, log), { in: 'each' });
+  const messageOf = compileMessage(site);
+  return {
+    protocol: {
+      replies: 'data',
+      hostless: true,
+      async call(request, call) {
+        try {
+          const content = (await request.body?.bytes()) ?? new Uint8Array();
+          const publisher = channel.current ?? (await channel.ready(call));
+          await publisher.publish(messageOf(request, content), call);
+          return Reply.data({});
+        } catch (error) {
+          return Reply.failed(toCallError(call.reason ?? error));
+        }
+      },
+    },
+  };
+}

@@ -1,0 +1,235 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import type { Channel, ChannelModel } from 'amqplib';
+import type { Operations } from '#kernel';
+import { until } from '../../support/conditions.ts';
+import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import type { Broker } from '../services/amqp/broker.test.ts';
+
+/** Agents whose driver is `async/amqp`. */
+export function agentSuite(broker: () => Broker): void {
+  describe('an agent of a queue', () => {
+    let backend: TestBackend;
+    let gateway: Operations | undefined;
+    let own: ChannelModel;
+    let admin: Channel;
+    let sinks: ReturnType<typeof rememberingSinks>;
+    let respond: (text: string) => { status: number; body: string; afterMs?: number };
+    let inFlight: number;
+    let most: number;
+    let queues = 0;
+    let queue: string;
+
+    before(async () => {
+      backend = await startBackend(({ body }, response) => {
+        const { status, body: content, afterMs = 0 } = respond(String(body));
+        most = Math.max(most, ++inFlight);
+        const timer = setTimeout(() => {
+          inFlight--;
+          response.writeHead(status, { 'Content-Type': 'application/json' }).end(content);
+        }, afterMs);
+        response.once('close', () => clearTimeout(timer));
+      });
+    });
+    after(() => backend.close());
+    beforeEach(async () => {
+      own = await broker().rabbit.connect();
+      admin = await own.createChannel();
+      sinks = rememberingSinks();
+      respond = () => ({ status: 200, body: '{}' });
+      inFlight = 0;
+      most = 0;
+      queue = `agent-${queues++}`;
+      (backend.requests as unknown[]).length = 0;
+    });
+    afterEach(async () => {
+      await gateway?.close();
+      gateway = undefined;
+      await own.close();
+    });
+
+    const agent = (driver: object = {}, consumer: object = {}, called: object = {}) => ({
+      name: 'orders',
+      connection: { backoff_strategy: 'linear' },
+      consumer: { topic: '*.bar', timeout: '10s', ...consumer },
+      backend: [{ host: [backend.url], url_pattern: '/hook', method: 'POST', ...called }],
+      extra_config: { 'async/amqp': { host: broker().rabbit.url, name: queue, exchange: 'ex-agents', ...driver } },
+    });
+    const start = async (agents: object[] = [agent()], more: object = {}, debug = false) => {
+      gateway = await startGateway({ async_agent: agents, ...more }, { sinks, debug });
+      await until(() => consumes());
+    };
+    /** Looked at over a channel of its own: one that asks for a queue that is not there is closed. */
+    const counts = async () => {
+      const channel = await own.createChannel();
+      channel.on('error', () => {});
+      const { messageCount, consumerCount } = await channel.checkQueue(queue).catch(() => ({
+        messageCount: -1,
+        consumerCount: -1,
+      }));
+      await channel.close().catch(() => {});
+      return { messageCount, consumerCount };
+    };
+    const consumes = async () => (await counts()).consumerCount === 1;
+    const publish = (text: string, options: object = {}) => {
+      admin.publish('ex-agents', 'x.bar', Buffer.from(text), options);
+    };
+    const bodies = () => backend.requests.map(({ body }) => String(body));
+    /** All that was handed over is done, once its connection is gone. */
+    const leftOver = async () => {
+      await gateway!.close();
+      return (await counts()).messageCount;
+    };
+
+    it('sends the body of each message to its backend, and acknowledges it then', async () => {
+      await start();
+      publish('{"n":1}', { contentType: 'application/json', headers: { 'X-A': 'b', ['__proto__']: 'c' } });
+      admin.publish('ex-agents', 'x.other', Buffer.from('no'));
+      await until(() => bodies().length === 1);
+      const [request] = backend.requests;
+      deepEqual([request!.method, request!.target, bodies()], ['POST', '/hook', ['{"n":1}']]);
+      equal(request!.headers['content-type'], 'application/json');
+      equal(request!.headers['x-a'], undefined);
+      equal(await leftOver(), 0);
+    });
+
+    it('sends an empty message too, and one of binary bytes as it is', async () => {
+      await start();
+      publish('');
+      admin.publish('ex-agents', 'x.bar', Buffer.from([0xff, 0, 0x80]));
+      await until(() => bodies().length === 2);
+      deepEqual(
+        backend.requests.map(({ body }) => body.toString('hex')),
+        ['', 'ff0080'],
+      );
+      equal(await leftOver(), 0);
+    });
+
+    it('has a message that failed handed over again, unless those are discarded', async () => {
+      respond = () => ({ status: 500, body: '' });
+      await start();
+      publish('one');
+      await until(() => bodies().length >= 2);
+      equal(await leftOver(), 1);
+      match(sinks.lines.join(''), /ERROR.*\[SERVICE: AsyncAgent\]\[orders\] .*invalid status code 500/);
+
+      await admin.purgeQueue(queue);
+      (backend.requests as unknown[]).length = 0;
+      await start([agent({ nack_discard: true })], {}, true);
+      publish('two');
+      await until(() => sinks.lines.some((line) => line.includes('message discarded')));
+      equal(await leftOver(), 0);
+      deepEqual(bodies(), ['two']);
+    });
+
+    it('goes on with the next message while one fails for ever', async () => {
+      respond = (text) => ({ status: text === 'poison' ? 500 : 200, body: '{}' });
+      await start();
+      publish('poison');
+      for (const text of ['a', 'b', 'c']) publish(text);
+      await until(() => ['a', 'b', 'c'].every((text) => bodies().includes(text)));
+      equal(await leftOver(), 1);
+    });
+
+    it('fails where a backend answers nothing under json, which no-op allows', async () => {
+      respond = () => ({ status: 200, body: '' });
+      await start();
+      publish('one');
+      await until(() => bodies().length >= 2);
+      equal(await leftOver(), 1);
+      await admin.purgeQueue(queue);
+      (backend.requests as unknown[]).length = 0;
+      await start([agent({}, {}, { encoding: 'no-op' })]);
+      publish('two');
+      await until(() => bodies().length === 1);
+      equal(await leftOver(), 0);
+    });
+
+    it('fails where a backend answers 204 under json', async () => {
+      respond = () => ({ status: 204, body: '' });
+      await start();
+      publish('one');
+      await until(() => bodies().length >= 2);
+      equal(await leftOver(), 1);
+    });
+
+    it('gets no more messages a second than its rate', async () => {
+      await start([agent({}, { max_rate: 2 })]);
+      const began = performance.now();
+      for (let index = 0; index < 6; index++) publish(String(index));
+      await until(() => bodies().length === 6);
+      const ms = performance.now() - began;
+      ok(ms > 1900 && ms < 4000, `${ms} ms`);
+    });
+
+    it('runs as many messages at once as it has workers', async () => {
+      respond = () => ({ status: 200, body: '{}', afterMs: 300 });
+      await start([agent({}, { workers: 3 })]);
+      for (const text of ['a', 'b', 'c', 'd']) publish(text);
+      await until(() => bodies().length === 4);
+      equal(most, 3);
+    });
+
+    it('cancels what takes longer than its timeout, and has the message handed over again', async () => {
+      respond = () => ({ status: 200, body: '{}', afterMs: 300 });
+      await start([agent({}, { timeout: '100ms' })]);
+      publish('one');
+      await until(() => bodies().length >= 2);
+      equal(await leftOver(), 1);
+    });
+
+    it('does not care what becomes of messages that are done on delivery', async () => {
+      respond = () => ({ status: 500, body: '' });
+      await start([agent({ auto_ack: true })]);
+      for (const text of ['a', 'b']) publish(text);
+      await until(() => bodies().length === 2);
+      equal(await leftOver(), 0);
+      deepEqual(bodies(), ['a', 'b']);
+    });
+
+    it('keeps its connection over a reload that only changes an endpoint', async () => {
+      await start();
+      const names = async () => (await counts()).consumerCount;
+      const logged = () => sinks.lines.filter((line) => line.includes('Starting the consumer')).length;
+      equal(logged(), 1);
+      for (let round = 0; round < 5; round++) {
+        const endpoints = [{ endpoint: `/x${round}`, backend: [{ host: [backend.url], url_pattern: '/' }] }];
+        await gateway!.reload({ version: 3, async_agent: [agent()], endpoints });
+        publish(String(round));
+      }
+      await until(() => bodies().length === 5);
+      deepEqual([await names(), logged()], [1, 1]);
+    });
+
+    it('drains when it changes, and gives back what it has not begun', async () => {
+      respond = () => ({ status: 200, body: '{}', afterMs: 200 });
+      await start();
+      for (const text of ['a', 'b', 'c']) publish(text);
+      await until(() => bodies().length === 1);
+      await gateway!.reload({ version: 3, async_agent: [] });
+      await until(async () => (await counts()).messageCount === 2);
+      deepEqual([bodies(), (await counts()).consumerCount], [['a'], 0]);
+    });
+
+    it('is retried where the queue was declared with other flags, and goes on once it can', async () => {
+      await admin.assertQueue(queue, { durable: true });
+      gateway = await startGateway({ async_agent: [agent()] }, { sinks });
+      await until(() => sinks.lines.some((line) => /ERROR.*declaration of queue .*PRECONDITION_FAILED/.test(line)));
+      await admin.deleteQueue(queue);
+      await until(() => consumes());
+    });
+
+    it('reads no password into the log when that is wrong', async () => {
+      const host = broker().rabbit.url.replace('guest:guest', 'guest:s3cret');
+      gateway = await startGateway({ async_agent: [agent({ host })] }, { sinks });
+      await until(() => sinks.lines.some((line) => line.includes('refuses the user name or the password')));
+      ok(!sinks.lines.join('').includes('s3cret'));
+    });
+
+    it('consumes over TLS', async () => {
+      const { rabbit, authority } = broker();
+      await start([agent({ host: rabbit.tlsUrl })], { client_tls: { ca_certs: [authority] } });
+      publish('one');
+      await until(() => bodies().length === 1);
+    });
+  });
+}

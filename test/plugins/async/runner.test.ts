@@ -1,0 +1,283 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { type AgentSite, atAgent, definePlugin, meters } from '#contract';
+import type { Operations } from '#kernel';
+import type { AgentDriver, Consuming, Outcome } from '../../../plugins/async/lib/driver.ts';
+import { runAgent } from '../../../plugins/async/lib/run-agent.ts';
+import { until } from '../../support/conditions.ts';
+import { rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { startWith } from '../../support/plugged.ts';
+
+/** A queue in memory that remembers what became of its messages. */
+class Queue implements AgentDriver {
+  readonly outcomes: string[] = [];
+  readonly sessions: { consuming: Consuming; end: (error: Error) => void; stopped: boolean; closed: boolean }[] = [];
+  refusal: Error | null = null;
+  attempts: number[] = [];
+
+  async connect(consuming: Consuming) {
+    this.attempts.push(performance.now());
+    if (this.refusal) throw this.refusal;
+    const { promise: ended, resolve: end } = Promise.withResolvers<Error>();
+    const session = { consuming, end, stopped: false, closed: false };
+    this.sessions.push(session);
+    return {
+      ended,
+      stop: async () => {
+        session.stopped = true;
+      },
+      close: async () => {
+        session.closed = true;
+      },
+    };
+  }
+
+  put(text: string, session = this.sessions.at(-1)!): Promise<Outcome> {
+    const handled = session.consuming.handle({ body: Buffer.from(text) });
+    void handled.then((outcome) => this.outcomes.push(`${text} ${outcome}`));
+    return handled;
+  }
+}
+
+describe('an agent that runs on a driver', () => {
+  let backend: TestBackend;
+  let gateway: Operations | undefined;
+  let queue: Queue;
+  /** Messages whose requests the backend holds, by their text. */
+  let held: Map<string, () => void>;
+  let inFlight: number;
+  let most: number;
+  let sinks: ReturnType<typeof rememberingSinks>;
+  let opened: number;
+
+  const driver = definePlugin({
+    name: 'test/queue',
+    description: 'Consumes a queue in memory.',
+    takes: [meters],
+    places: [
+      atAgent({ type: 'object', properties: {} }, (site: AgentSite<unknown>) =>
+        runAgent(site, 'memory', () => {
+          opened++;
+          return queue;
+        }),
+      ),
+    ],
+  });
+
+  before(async () => {
+    backend = await startBackend(({ body, target }, response) => {
+      const text = String(body);
+      inFlight++;
+      most = Math.max(most, inFlight);
+      const end = (status: number, content: string) => {
+        if (response.writableEnded) return;
+        inFlight--;
+        response.writeHead(status, { 'Content-Type': 'application/json' }).end(content);
+      };
+      if (text.startsWith('hold')) held.set(text, () => end(200, '{"a":1}'));
+      else if (text.startsWith('status')) end(Number(text.slice(7)), '{"a":1}');
+      else if (text === 'empty') end(200, '');
+      else end(200, JSON.stringify({ target }));
+    });
+  });
+  after(() => backend.close());
+  beforeEach(() => {
+    queue = new Queue();
+    held = new Map();
+    inFlight = 0;
+    most = 0;
+    opened = 0;
+    sinks = rememberingSinks();
+  });
+  afterEach(async () => {
+    for (const release of held.values()) release();
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const agent = ({ consumer = {}, backend: called = {}, ...more }: Record<string, object> = {}) => ({
+    name: 'orders',
+    connection: { backoff_strategy: 'linear', ...more['connection'] },
+    consumer: { topic: 't', timeout: '20s', ...consumer },
+    backend: [{ url_pattern: '/hook', method: 'POST', ...called }],
+    extra_config: { 'test/queue': {} },
+  });
+  const config = (agents: object[], more: object = {}) => ({ host: [backend.url], async_agent: agents, ...more });
+  const start = async (agents: object[], more: object = {}) => {
+    gateway = await startWith([driver], config(agents, more), { sinks });
+    await until(() => queue.attempts.length > 0);
+  };
+  const reload = (agents: object[], more: object = {}) => gateway!.reload({ version: 3, ...config(agents, more) });
+  const health = async () => (await gateway!.inject('/__health')).json().agents as Record<string, string>;
+
+  it('says what became of each message', async () => {
+    await start([agent()]);
+    const outcomes = [];
+    for (const text of ['one', 'status 201', 'status 204', 'status 500', 'empty']) outcomes.push(await queue.put(text));
+    deepEqual(outcomes, ['done', 'done', 'failed', 'failed', 'failed']);
+    match(sinks.lines.join(''), /ERROR.*\[SERVICE: AsyncAgent\]\[orders\] .*invalid status code 500/);
+  });
+
+  it('counts any status and any body of a backend that is not decoded as a success', async () => {
+    await start([agent({ backend: { encoding: 'no-op' } })]);
+    const outcomes = [];
+    for (const text of ['status 204', 'status 500', 'empty']) outcomes.push(await queue.put(text));
+    deepEqual(outcomes, ['done', 'done', 'done']);
+  });
+
+  it('fails a message of which a part failed', async () => {
+    const two = {
+      ...agent(),
+      backend: [
+        { url_pattern: '/', method: 'POST' },
+        { url_pattern: '/', host: [backend.url] },
+      ],
+    };
+    await start([{ ...two, backend: [...two.backend, { url_pattern: '/', host: ['http://127.0.0.1:1'] }] }]);
+    equal(await queue.put('one'), 'failed');
+  });
+
+  it('runs as many messages at once as it has workers', async () => {
+    await start([agent({ consumer: { workers: 3 } })]);
+    const all = ['hold 1', 'hold 2', 'hold 3', 'hold 4'].map((text) => queue.put(text));
+    await until(() => held.size === 3);
+    held.get('hold 2')!();
+    await until(() => held.size === 4);
+    equal(most, 3);
+    for (const release of held.values()) release();
+    deepEqual(await Promise.all(all), ['done', 'done', 'done', 'done']);
+  });
+
+  it('has at least one worker', async () => {
+    await start([agent({ consumer: { workers: -2 } })]);
+    equal(await queue.put('one'), 'done');
+  });
+
+  it('holds its rate, whatever its workers', async () => {
+    await start([agent({ consumer: { workers: 4, max_rate: 20 } })]);
+    const began = performance.now();
+    // 20 at once, then one every 50 ms.
+    await Promise.all(Array.from({ length: 26 }, (_, index) => queue.put(String(index))));
+    const ms = performance.now() - began;
+    ok(ms > 250, `${ms} ms`);
+  });
+
+  it('fails a message whose time is over', async () => {
+    await start([agent({ consumer: { timeout: '80ms' } })]);
+    equal(await queue.put('hold'), 'failed');
+    match(sinks.lines.join(''), /context deadline exceeded/);
+  });
+
+  it('connects again with the pauses of its strategy, and gives up after its retries, alone', async () => {
+    queue.refusal = new Error('refused');
+    await start([agent({ connection: { max_retries: 2 } })], {
+      endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/x', host: [backend.url] }] }],
+    });
+    await until(() => sinks.lines.some((line) => line.includes('too many retries')));
+    const [first = 0, second = 0, third = 0] = queue.attempts;
+    equal(queue.attempts.length, 3);
+    ok(Math.abs(second - first - 1000) < 500 && Math.abs(third - second - 2000) < 500, String(queue.attempts));
+    equal((await gateway!.inject('/x')).statusCode, 200);
+    equal((await health())['orders'], null);
+    queue.refusal = null;
+    await reload([agent()]);
+    await until(() => queue.sessions.length === 1);
+  });
+
+  it('connects again when its session ends', async () => {
+    await start([agent()]);
+    queue.sessions[0]!.end(new Error('gone'));
+    await until(() => queue.sessions.length === 2);
+    match(sinks.lines.join(''), /WARN.*Consumer stopped: gone/);
+    equal(await queue.put('one'), 'done');
+    equal(queue.sessions[0]!.closed, true);
+  });
+
+  it('tells the health endpoint when it last was alive', async () => {
+    await start([agent({ connection: { health_interval: '1ms' } })]);
+    await until(async () => (await health())['orders'] !== null);
+    const first = (await health())['orders']!;
+    equal(new Date(first).toISOString(), first);
+    const began = performance.now();
+    await until(async () => (await health())['orders'] !== first);
+    ok(performance.now() - began > 700, 'below a second means a second');
+  });
+
+  it('goes on over a reload that does not change what it consumes, with the pipe of the new one', async () => {
+    await start([agent()]);
+    const running = queue.put('hold 1');
+    await until(() => held.size === 1);
+    await reload([agent({ backend: { url_pattern: '/other' } })], {
+      endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/' }] }],
+    });
+    const waiting = queue.put('two');
+    held.get('hold 1')!();
+    deepEqual([await running, await waiting], ['done', 'done']);
+    equal(backend.requests.at(-1)!.target, '/other');
+    deepEqual([queue.sessions.length, opened, queue.sessions[0]!.stopped], [1, 1, false]);
+  });
+
+  it('takes over more workers without a stop', async () => {
+    await start([agent()]);
+    void queue.put('hold 1');
+    void queue.put('hold 2');
+    await until(() => held.size === 1);
+    await reload([agent({ consumer: { workers: 2 } })]);
+    await until(() => held.size === 2);
+    equal(queue.sessions.length, 1);
+  });
+
+  it('ends when it is taken out: its pipes run to their end, and what waits is given back', async () => {
+    await start([agent()]);
+    const running = queue.put('hold 1');
+    const waiting = queue.put('two');
+    await until(() => held.size === 1);
+    await reload([]);
+    equal(await waiting, 'returned');
+    equal(queue.sessions[0]!.stopped, true);
+    equal(queue.sessions[0]!.closed, false);
+    held.get('hold 1')!();
+    equal(await running, 'done');
+    await until(() => queue.sessions[0]!.closed);
+  });
+
+  it('begins anew when it comes back while it ends', async () => {
+    await start([agent()]);
+    const running = queue.put('hold 1');
+    await until(() => held.size === 1);
+    await reload([]);
+    await until(() => queue.sessions[0]!.stopped);
+    await reload([agent()]);
+    equal(queue.sessions.length, 1);
+    held.get('hold 1')!();
+    equal(await running, 'done');
+    await until(() => queue.sessions.length === 2);
+    equal(await queue.put('one'), 'done');
+  });
+
+  it('ends with the gateway as when it is taken out', async () => {
+    await start([agent()]);
+    const running = queue.put('hold 1');
+    await until(() => held.size === 1);
+    const closed = gateway!.close();
+    await until(() => queue.sessions[0]!.stopped);
+    held.get('hold 1')!();
+    equal(await running, 'done');
+    await closed;
+    equal(queue.sessions[0]!.closed, true);
+  });
+
+  it('connects after the agent before it, where they start one after another', async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const connect = queue.connect.bind(queue);
+    queue.connect = async (consuming) => {
+      const session = await connect(consuming);
+      await gates[queue.sessions.length - 1]?.promise;
+      return session;
+    };
+    await start([agent(), { ...agent(), name: 'bills' }], { sequential_start: true });
+    equal(queue.sessions.length, 1);
+    gates[0]!.resolve();
+    await until(() => queue.sessions.length === 2);
+    gates[1]!.resolve();
+  });
+});

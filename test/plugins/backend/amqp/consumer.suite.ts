@@ -1,0 +1,247 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import type { Channel, ChannelModel, GetMessage } from 'amqplib';
+import type { Operations } from '#kernel';
+import { until } from '../../../support/conditions.ts';
+import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
+import type { Broker } from '../../services/amqp/broker.test.ts';
+
+/** `backend/amqp/consumer`. */
+export function consumerSuite(broker: () => Broker): void {
+  describe('backend/amqp/consumer', () => {
+    let gateway: Operations | undefined;
+    let own: ChannelModel;
+    let admin: Channel;
+    let sinks: ReturnType<typeof rememberingSinks>;
+    let queues = 0;
+    let queue: string;
+
+    beforeEach(async () => {
+      own = await broker().rabbit.connect();
+      admin = await own.createChannel();
+      admin.on('error', () => {});
+      sinks = rememberingSinks();
+      queue = `consumed-${queues++}`;
+    });
+    afterEach(async () => {
+      await gateway?.close();
+      gateway = undefined;
+      await own.close();
+    });
+
+    const backend = (fields: object = {}, more: object = {}) => ({
+      host: [broker().rabbit.url],
+      disable_host_sanitize: true,
+      url_pattern: '/ignored',
+      ...more,
+      extra_config: {
+        'backend/amqp/consumer': {
+          name: queue,
+          exchange: `ex-${queue}`,
+          routing_key: ['#'],
+          backoff_strategy: 'linear',
+          ...fields,
+        },
+      },
+    });
+    const config = (backends: object[], more: object = {}) => ({
+      version: 3,
+      extra_config: { router: { return_error_msg: true } },
+      endpoints: [{ endpoint: '/next', timeout: '10s', ...more, backend: backends }],
+    });
+    const consumes = async (count = 1) => {
+      const channel = await own.createChannel();
+      channel.on('error', () => {});
+      const found = await channel.checkQueue(queue).catch(() => ({ consumerCount: -1 }));
+      await channel.close().catch(() => {});
+      return found.consumerCount === count;
+    };
+    const start = async (backends = [backend()], more: object = {}, debug = false) => {
+      gateway = await startGateway(config(backends, more), { sinks, debug });
+      await until(() => consumes(backends.length));
+    };
+    const publish = (text: string, key = 'k', options: object = {}) => {
+      admin.publish(`ex-${queue}`, key, Buffer.from(text), options);
+    };
+    const next = async () => {
+      const { statusCode, headers, body } = await gateway!.inject('/next');
+      return {
+        status: statusCode,
+        completed: headers['x-gateway-completed'],
+        type: headers['content-type'],
+        body: String(body),
+      };
+    };
+    /** What is in the queue once the gateway holds nothing of it. */
+    const leftOver = async (): Promise<GetMessage[]> => {
+      await gateway!.close();
+      const left: GetMessage[] = [];
+      for (;;) {
+        const message = await admin.get(queue, { noAck: true });
+        if (!message) return left;
+        left.push(message);
+      }
+    };
+
+    it('answers with the next message, which is done then', async () => {
+      await start();
+      publish('{"id":7}');
+      const { status, completed, body } = await next();
+      deepEqual([status, completed, body], [200, 'true', '{"id":7}']);
+      deepEqual(await leftOver(), []);
+    });
+
+    it('waits for a message until its deadline, and for one that comes in time', async () => {
+      await start([backend()], { timeout: '200ms' });
+      const began = performance.now();
+      const empty = await next();
+      const ms = performance.now() - began;
+      deepEqual([empty.status, empty.body], [500, 'context deadline exceeded']);
+      ok(ms > 150 && ms < 1500, `${ms} ms`);
+      await gateway!.close();
+      await start();
+      const waiting = next();
+      publish('{"late":true}');
+      equal((await waiting).body, '{"late":true}');
+    });
+
+    it('gives back a message that cannot be decoded, or discards it', async () => {
+      await start();
+      publish('not json');
+      const refused = await next();
+      equal(refused.status, 500);
+      match(refused.body, /cannot be decoded/);
+      const left = await leftOver();
+      deepEqual(
+        left.map(({ content, fields }) => [String(content), fields.redelivered]),
+        [['not json', true]],
+      );
+
+      await start([backend({ nack_discard: true })], {}, true);
+      publish('not json');
+      publish('{"ok":1}');
+      equal((await next()).status, 500);
+      equal((await next()).body, '{"ok":1}');
+      ok(sinks.lines.some((line) => /DEBUG.*queue "consumed-\d+" cannot be decoded, and is discarded/.test(line)));
+      deepEqual(await leftOver(), []);
+    });
+
+    it('reads in the encoding of its backend, collections too, and nothing as nothing', async () => {
+      await start([backend({}, { encoding: 'string' })]);
+      publish('hello');
+      equal((await next()).body, '{"content":"hello"}');
+      await gateway!.close();
+      await start([backend({}, { is_collection: true, mapping: { collection: 'rows' } })]);
+      publish('[1,2]');
+      equal((await next()).body, '{"rows":[1,2]}');
+      publish('');
+      deepEqual([(await next()).body], ['{}']);
+    });
+
+    it('passes bytes and their type where nothing is decoded', async () => {
+      await start([backend({}, { encoding: 'no-op' })], { output_encoding: 'no-op' });
+      publish('<a/>', 'k', { contentType: 'application/xml' });
+      const { status, type, body } = await next();
+      deepEqual([status, type, body], [200, 'application/xml', '<a/>']);
+      deepEqual(await leftOver(), []);
+    });
+
+    it('gives two backends of a queue a message each', async () => {
+      await start([backend({ prefetch_count: 1 }, { group: 'a' }), backend({ prefetch_count: 1 }, { group: 'b' })]);
+      publish('{"n":1}');
+      publish('{"n":2}');
+      const { a, b } = JSON.parse((await next()).body);
+      deepEqual([a.n, b.n].toSorted(), [1, 2]);
+    });
+
+    it('gives requests in parallel a message each', async () => {
+      await start();
+      for (let n = 0; n < 20; n++) publish(`{"n":${n}}`);
+      const replies = await Promise.all(Array.from({ length: 20 }, next));
+      deepEqual(
+        replies.map(({ body }) => JSON.parse(body).n).toSorted((one: number, other: number) => one - other),
+        Array.from({ length: 20 }, (_, n) => n),
+      );
+    });
+
+    it('acknowledges nothing that is done on delivery, and its channel goes on', async () => {
+      await start([backend({ auto_ack: true })]);
+      for (const n of [1, 2, 3]) {
+        publish(`{"n":${n}}`);
+        equal((await next()).body, `{"n":${n}}`);
+      }
+      equal(sinks.lines.filter((line) => line.includes('[AMQP]')).length, 1);
+    });
+
+    it('holds back what is done on delivery once it has enough, and loses none of it', async () => {
+      await start([backend({ auto_ack: true })]);
+      for (let n = 0; n < 3000; n++) publish(`{"n":${n}}`);
+      await until(() => consumes(0));
+      for (let n = 0; n < 3000; n++) equal((await next()).body, `{"n":${n}}`);
+    });
+
+    it('is bound by each of its routing keys', async () => {
+      await start([backend({ routing_key: ['orders.*', 'bills.#'] })]);
+      publish('{"n":1}', 'orders.new');
+      publish('{"n":2}', 'other');
+      publish('{"n":3}', 'bills.eu.1');
+      deepEqual([(await next()).body, (await next()).body], ['{"n":1}', '{"n":3}']);
+      deepEqual(await leftOver(), []);
+    });
+
+    it('shapes its data as any backend does, and does not care what the request says', async () => {
+      await start([backend({}, { allow: ['id'], group: 'order' })]);
+      publish('{"id":7,"secret":1}', 'k', { headers: { ['__proto__']: { polluted: true } } });
+      equal((await next()).body, '{"order":{"id":7}}');
+      equal(({} as Record<string, unknown>)['polluted'], undefined);
+    });
+
+    it('leaves a message to the next request when one has gone', async () => {
+      await start([backend()], { timeout: '50ms' });
+      await Promise.all([next(), next(), next()]);
+      publish('{"n":1}');
+      await until(async () => (await next()).body === '{"n":1}');
+    });
+
+    it('gives back what it holds when it is taken out', async () => {
+      await start();
+      for (const n of [1, 2, 3]) publish(`{"n":${n}}`);
+      equal((await next()).body, '{"n":1}');
+      await gateway!.reload({ ...config([backend()]), endpoints: [] });
+      await until(() => consumes(0));
+      deepEqual(
+        (await leftOver()).map(({ content }) => String(content)),
+        ['{"n":2}', '{"n":3}'],
+      );
+    });
+
+    it('keeps what it holds over a reload that leaves it as it is', async () => {
+      await start();
+      for (const n of [1, 2]) publish(`{"n":${n}}`);
+      equal((await next()).body, '{"n":1}');
+      await gateway!.reload({ ...config([backend()]), timeout: '7s' });
+      equal((await next()).body, '{"n":2}');
+    });
+
+    it('fails at once while its queue cannot be had, and says why in the log', async () => {
+      await admin.assertQueue(queue, { durable: true });
+      gateway = await startGateway(config([backend()]), { sinks });
+      const refused = await next();
+      deepEqual([refused.status, refused.body], [500, 'connection not available, trying to reconnect']);
+      match(sinks.lines.join(''), /ERROR.*declaration of queue .*PRECONDITION_FAILED/);
+      await admin.deleteQueue(queue);
+      await until(() => consumes());
+    });
+
+    it('fails while another connection has the queue for itself', async () => {
+      await admin.assertQueue(queue, { exclusive: true });
+      gateway = await startGateway(config([backend({ exclusive: true })]), { sinks });
+      equal((await next()).status, 500);
+      match(sinks.lines.join(''), /RESOURCE_LOCKED/);
+    });
+
+    it('is warned of concurrent calls, which lose messages', async () => {
+      await start([backend()], { concurrent_calls: 2 });
+      ok(gateway!.status.warnings.some(({ code }) => code === 'AMQP_CONCURRENT'));
+    });
+  });
+}
