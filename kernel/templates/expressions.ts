@@ -41,6 +41,9 @@ function compileCommand({ operands, at }: Command, within: Compilation, piped: E
 
 function compileCall(name: string, args: readonly Evaluate[], at: number, within: Compilation): Evaluate {
   const target = within.functions[name]!;
+  if (target.refusal !== undefined) {
+    throw syntaxError(within.source, at, `${name} is not supported: ${target.refusal}`);
+  }
   demandCount(name, target, args.length, at, within);
   const lazy = lazyCalls[name];
   if (lazy) return lazy(args);

@@ -7,6 +7,8 @@ export interface TemplateFunction {
   /** Fewest and most arguments. */
   readonly fewest: number;
   readonly most: number;
+  /** Why templates may not call it: whoever writes it is told so where it is compiled. */
+  readonly refusal?: string;
   /** @throws Failure for arguments of a wrong type, and what the function itself cannot do. */
   readonly call: (args: readonly Value[], run: Run) => Value;
 }

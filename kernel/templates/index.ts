@@ -21,8 +21,8 @@ export interface TraceableTemplate extends Template {
 
 /**
  * Compiles a template. What it defines takes the place of what `options.templates` have under the same name.
- * @throws TemplateError TEMPLATE_SYNTAX with the place, also for functions that there are not and for a wrong number of
- *   arguments.
+ * @throws TemplateError TEMPLATE_SYNTAX with the place, also for functions that there are not or that are refused, and for a
+ *   wrong number of arguments.
  */
 export function compileTemplate(text: string, options: TemplateOptions = {}): TraceableTemplate {
   const { name = 'template', templates = {}, missingKey = 'invalid', numbers = 'json' } = options;

@@ -1,5 +1,6 @@
 import { TemplateError } from '../../contract/internal.ts';
 import type { Functions } from '../../templates/function.ts';
+import { credentialFunctions } from '../../templates/functions/credentials.ts';
 import { compileTemplate, type Mark, type TemplateLimits } from '../../templates/index.ts';
 import { type Dict, setValue, type Value } from '../../templates/value.ts';
 import { PositionedError } from '../syntax/position.ts';
@@ -34,7 +35,11 @@ export class Renderer {
     this.#options = options;
     this.tree = readTree(options, files);
     this.#named = readTemplates(options, files);
-    this.#functions = { ...environmentFunctions(environment), include: includeFunction(options, files) };
+    this.#functions = {
+      ...credentialFunctions,
+      ...environmentFunctions(environment),
+      include: includeFunction(options, files),
+    };
     if (options.metaKey !== null) setValue(this.tree, options.metaKey, { files: [...files.read] } as Value);
   }
 

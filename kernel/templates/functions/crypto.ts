@@ -2,22 +2,6 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID }
 import { Failure } from '../budget.ts';
 import { bounded, type Functions, fn } from '../function.ts';
 
-/** What would hold the process for long, or ask the network. */
-const NOT_SUPPORTED = [
-  'bcrypt',
-  'buildCustomCert',
-  'derivePassword',
-  'genCA',
-  'genCAWithKey',
-  'genPrivateKey',
-  'genSelfSignedCert',
-  'genSelfSignedCertWithKey',
-  'genSignedCert',
-  'genSignedCertWithKey',
-  'getHostByName',
-  'htpasswd',
-];
-
 /** Hashes, encryption and what is made by chance. */
 export const cryptoFunctions: Functions = {
   sha1sum: fn('string', (text) => createHash('sha1').update(text).digest('hex')),
@@ -46,15 +30,7 @@ export const cryptoFunctions: Functions = {
       throw new Failure('the text cannot be decrypted with this password');
     }
   }),
-  ...Object.fromEntries(NOT_SUPPORTED.map((name) => [name, notSupported(name)])),
 };
-
-/** Known by name, so that the mistake tells more than that there is no such function. */
-function notSupported(name: string): Functions[string] {
-  return fn('any...', () => {
-    throw new Failure(`${name} is not supported: make the value before, and read it as a setting`);
-  });
-}
 
 /** The first 32 bytes of a password, filled up with zeros. */
 function keyOf(password: string): Buffer {

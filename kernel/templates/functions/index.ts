@@ -8,6 +8,7 @@ import { encodingFunctions } from './encoding.ts';
 import { listFunctions } from './lists.ts';
 import { numberFunctions } from './numbers.ts';
 import { pathFunctions } from './paths.ts';
+import { refusedFunctions } from './refused.ts';
 import { regexFunctions } from './regex.ts';
 import { semverFunctions } from './semver.ts';
 import { stringFunctions } from './strings.ts';
@@ -30,4 +31,5 @@ export const standardFunctions: Functions = {
   ...semverFunctions,
   ...urlFunctions,
   ...pathFunctions,
+  ...refusedFunctions,
 };

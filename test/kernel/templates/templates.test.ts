@@ -121,9 +121,25 @@ describe('a mistake in a template', () => {
     equal(errorOf('{{ .n.x }}', { n: 1 }).message, 'template:1:4: cannot read the field "x" of a number');
   });
 
-  it('of functions that are not supported says what to do', () => {
-    match(errorOf('{{ genCA "a" 1 }}').message, /genCA is not supported: make the value before/);
-  });
+  for (const [call, reason] of [
+    ['genCA "a" 1', 'genCA is not supported: Node.js issues no certificates'],
+    ['genSignedCert', 'genSignedCert is not supported: Node.js issues no certificates'],
+    ['"a" | getHostByName', 'getHostByName is not supported: a template does not ask the network'],
+    ['bcrypt "a"', 'bcrypt is not supported: it takes too long for a request: make the value before'],
+    ['(upper (genPrivateKey "rsa"))', 'genPrivateKey is not supported: it takes too long for a request'],
+  ] as const) {
+    it(`is a function that is refused, told before it is carried out: ${call}`, () => {
+      throws(
+        () => compileTemplate(`a\n{{ if .never }}{{ ${call} }}{{ end }}`),
+        (error: TemplateError) => {
+          equal(error.code, 'TEMPLATE_SYNTAX');
+          match(error.message, /^template:2:/);
+          equal(error.reason.startsWith(reason), true, error.reason);
+          return true;
+        },
+      );
+    });
+  }
 });
 
 describe('the limits of a template', () => {

@@ -1,0 +1,27 @@
+import type { Functions, TemplateFunction } from '../function.ts';
+
+const slow = 'it takes too long for a request: make the value before, and put it into the template';
+const certificates = 'Node.js issues no certificates: have openssl make one before, and include its file';
+
+const REASONS: Readonly<Record<string, string>> = {
+  bcrypt: slow,
+  buildCustomCert: slow,
+  derivePassword: slow,
+  genPrivateKey: slow,
+  htpasswd: slow,
+  genCA: certificates,
+  genCAWithKey: certificates,
+  genSelfSignedCert: certificates,
+  genSelfSignedCertWithKey: certificates,
+  genSignedCert: certificates,
+  genSignedCertWithKey: certificates,
+  getHostByName: 'a template does not ask the network: write the address, or a name that is looked up later',
+};
+
+/** Functions of Sprig that there are not, known by name so that the mistake tells more than that. */
+export const refusedFunctions: Functions = Object.fromEntries(
+  Object.entries(REASONS).map(([name, refusal]): [string, TemplateFunction] => [
+    name,
+    { fewest: 0, most: Number.POSITIVE_INFINITY, refusal, call: () => undefined },
+  ]),
+);
