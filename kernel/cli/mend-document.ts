@@ -45,7 +45,7 @@ export async function mendDocument(
 /** A change as one line: `file:line:column: 'old' is now 'new'`. The place is the one before the change. */
 export function describeChange(document: Document, change: Change, lead = ''): string {
   const position = document.locate(change.pointer, 'key' in change ? 'key' : 'value');
-  const where = position ? `${document.file}:${position.line}:${position.column}` : document.file;
+  const where = position ? `${position.file ?? document.file}:${position.line}:${position.column}` : document.file;
   return `${where}: ${lead}${changed(change)}\n`;
 }
 

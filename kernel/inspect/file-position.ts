@@ -22,7 +22,7 @@ export function positionsIn(document: Document): FindPosition {
   return (pointer) => {
     for (let at = pointer; ; at = parentPointer(at)) {
       const match = document.locate(at, 'key');
-      if (match) return { pointer: at, file: document.file, line: match.line, column: match.column };
+      if (match) return { pointer: at, file: match.file ?? document.file, line: match.line, column: match.column };
       if (at === '') return { pointer: at, file: document.file };
     }
   };

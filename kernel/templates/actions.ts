@@ -97,6 +97,7 @@ class Actions {
     return (run, dot) => {
       run.at = at;
       run.budget.spend(1);
+      if (run.marks) run.beginAction();
       const value = evaluate(run, dot);
       if (!isSilent) run.write(output(value, run), at, false);
       return NEXT;

@@ -130,8 +130,13 @@ function compilePath(base: Evaluate, path: readonly string[], at: number, { miss
   if (path.length === 0) return base;
   return (run, dot) => {
     let value = base(run, dot);
+    let holder = value;
     run.at = at;
-    for (const name of path) value = fieldOf(value, name, missingKey);
+    for (const name of path) {
+      holder = value;
+      value = fieldOf(value, name, missingKey);
+    }
+    if (run.marks) run.noteRead(holder, path.at(-1)!);
     return value;
   };
 }

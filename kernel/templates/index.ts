@@ -10,7 +10,7 @@ import type { Value } from './value.ts';
 
 export type { TemplateLimits } from './budget.ts';
 export type { TemplateOptions } from './options.ts';
-export type { Mark } from './run.ts';
+export type { Mark, Read } from './run.ts';
 export { positionIn, type Source } from './source.ts';
 
 /** A template whose output can be traced to where it comes from. */

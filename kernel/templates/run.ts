@@ -9,10 +9,19 @@ export type NumberStyle = 'json' | 'go';
 /** Where a stretch of the output comes from: it begins at `output` and was written at `at` of the template. */
 export interface Mark {
   readonly output: number;
-  /** In the template itself: of another one that it calls, where it does. */
   readonly at: number;
-  /** It is text of the template itself, character by character. */
+  /** It is text of the source, character by character. */
   readonly isText: boolean;
+  /** Where `at` is an offset: a template, or a text that a function has put in as it is. */
+  readonly source: Source;
+  /** The one field that was read to make it; null where it was made of none, or of several. */
+  readonly read: Read | null;
+}
+
+/** A field of the data that a template has looked at. */
+export interface Read {
+  readonly holder: Value;
+  readonly key: string;
 }
 
 /** `{{ template }}` actions inside each other. */
@@ -31,6 +40,10 @@ export class Run {
   /** Null where nobody wants to know. */
   readonly marks: Mark[] | null;
   readonly #calls: { readonly source: Source; readonly at: number }[] = [];
+  #read: Read | null = null;
+  #reads = 0;
+  /** A text that a function has just put in as it is. */
+  #inserted: Source | null = null;
 
   constructor(source: Source, limits: TemplateLimits, numbers: NumberStyle, marks: Mark[] | null) {
     this.source = source;
@@ -41,10 +54,37 @@ export class Run {
   }
 
   write(text: string, at: number, isText: boolean): void {
-    const [call] = this.#calls;
-    this.marks?.push({ output: this.output.length, at: call?.at ?? at, isText: isText && !call });
+    if (this.marks) this.#mark(text, at, isText);
     this.budget.claim(text.length);
     this.output += text;
+  }
+
+  /** Told of every field that is looked at, where somebody wants to know what the output comes from. */
+  noteRead(holder: Value, key: string): void {
+    this.#reads++;
+    this.#read = { holder, key };
+  }
+
+  /** Told of a text of another file that stands in the output as it is. */
+  noteInserted(source: Source): void {
+    this.#inserted = source;
+  }
+
+  /** What is looked at from now on belongs to another action. */
+  beginAction(): void {
+    this.#reads = 0;
+    this.#inserted = null;
+  }
+
+  #mark(text: string, at: number, isText: boolean): void {
+    const output = this.output.length;
+    const inserted = !isText && this.#inserted?.text === text ? this.#inserted : null;
+    const read = !isText && this.#reads === 1 ? this.#read : null;
+    this.marks!.push(
+      inserted
+        ? { output, at: 0, isText: true, source: inserted, read: null }
+        : { output, at, isText, source: this.source, read },
+    );
   }
 
   /** Carries out another template with variables of its own. */

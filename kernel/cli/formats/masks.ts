@@ -22,7 +22,7 @@ function masksOfDocument(document: NonNullable<Findings['document']>, isSecret: 
     const results = new Map<number, Span[]>();
     for (const pointer of secretPointers(document.data, isSecret)) {
       const position = document.locate(pointer, 'value');
-      if (!position) continue;
+      if (!position || position.file !== undefined) continue;
       for (let line = position.line; line <= position.endLine; line++) {
         const from = line === position.line ? position.column - 1 : 0;
         const to = line === position.endLine ? position.endColumn - 1 : Infinity;

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigError, type Data, type DataObject, printJson } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { fileTrouble } from '../../values/file-trouble.ts';
-import { type Document, decodeText, formatNameOf, parseDocument, parseText, withData } from '../syntax/load.ts';
+import { type Document, decodeText, formatNameOf, parseDocument, readText, withData } from '../syntax/load.ts';
 import { interpolate } from './interpolation.ts';
 import { type FlexibleOptions, readOptions } from './options.ts';
 import { inTemplate, parseRendered, placedIn } from './places.ts';
@@ -48,13 +48,16 @@ function renderDocument(
   const rendered = renderer.render(file, template);
   const document = parseMade(file, rendered, options);
   const { refKey } = options;
+  const comments = [...renderer.warnings];
   const included =
     refKey === null
       ? null
       : placedIn(document, () =>
           includeFiles(document.data as Data, refKey, (path) => {
             const content = renderer.render(path, files.text(path));
-            return parseRendered(content, () => parseText(content.text, path));
+            const { data, warnings } = parseRendered(content, () => readText(content.text, path));
+            comments.push(...warnings);
+            return data;
           }),
         );
   const data = included?.data as DataObject;
@@ -65,7 +68,7 @@ function renderDocument(
     out: options.out,
     variables: options.debug ? (renderer.tree as DataObject) : null,
   };
-  return { ...finished, rendering };
+  return { ...finished, rendering, warnings: [...finished.warnings, ...comments] };
 }
 
 /** What a template made is kept for people to look at, also where it cannot be read. */

@@ -1,3 +1,4 @@
+import type { ConfigError } from '#contract';
 import { TemplateError } from '../../contract/internal.ts';
 import type { Functions } from '../../templates/function.ts';
 import { credentialFunctions } from '../../templates/functions/credentials.ts';
@@ -7,16 +8,18 @@ import { PositionedError } from '../syntax/position.ts';
 import { UnreadableError } from '../syntax/unreadable.ts';
 import { environmentFunctions } from './environment-functions.ts';
 import type { FlexibleOptions } from './options.ts';
+import type { SettingsPlaces } from './settings-places.ts';
 import { readTree } from './settings-tree.ts';
 import type { SourceFiles } from './source-files.ts';
-import { createSourceMap, type ToTemplate } from './source-map.ts';
+import { createSourceMap, type SourceMap } from './source-map.ts';
 import { includeFunction, type NamedTemplates, readTemplates } from './template-files.ts';
 
 /** What a template made. */
 export interface Rendered {
   readonly template: string;
   readonly text: string;
-  readonly toTemplate: ToTemplate;
+  readonly map: SourceMap;
+  readonly settings: SettingsPlaces;
 }
 
 /** What one rendering of a configuration may take. */
@@ -27,20 +30,30 @@ export class Renderer {
   readonly #options: FlexibleOptions;
   readonly #named: NamedTemplates;
   readonly #functions: Functions;
+  readonly #places: SettingsPlaces;
   /** The variables. */
   readonly tree: Dict;
+  /** What is odd about the settings. */
+  readonly warnings: readonly ConfigError[];
 
   /** @throws ConfigErrors with everything that cannot be read. */
   constructor(options: FlexibleOptions, environment: Readonly<Record<string, string | undefined>>, files: SourceFiles) {
     this.#options = options;
-    this.tree = readTree(options, files);
+    const { tree, places, warnings } = readTree(options, files);
+    this.tree = tree;
+    this.#places = places;
+    const settings = [...files.read].filter((path) => path !== options.file);
+    this.warnings = warnings;
     this.#named = readTemplates(options, files);
     this.#functions = {
       ...credentialFunctions,
       ...environmentFunctions(environment),
       include: includeFunction(options, files),
     };
-    if (options.metaKey !== null) setValue(this.tree, options.metaKey, { files: [...files.read] } as Value);
+    if (options.metaKey === null) return;
+    const all = [...files.read];
+    const templates = [...this.#named.paths.values()].filter((path, index, paths) => paths.indexOf(path) === index);
+    setValue(this.tree, options.metaKey, { files: all, settings, templates } as Value);
   }
 
   /** @param path of the template. @throws UnreadableError with the place in the template, or in one that it calls. */
@@ -55,19 +68,22 @@ export class Renderer {
         numbers: 'go',
         missingKey: this.#options.missingKey,
       }).render(this.tree, marks);
-      return { template, text, toTemplate: createSourceMap(template, text, marks) };
+      return { template, text, map: createSourceMap(path, text, marks, this.#pathOf), settings: this.#places };
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       throw this.#placed(error, template);
     }
   }
 
+  readonly #pathOf = (name: string): string => this.#named.paths.get(name) ?? name;
+
   #placed({ code, reason, position, calls }: TemplateError, template: string): UnreadableError {
-    const pathOf = (name: string): string => this.#named.paths.get(name) ?? name;
-    const chain = calls.map((call) => `, called at ${pathOf(call.template)}:${call.line}:${call.column}`).join('');
+    const chain = calls
+      .map((call) => `, called at ${this.#pathOf(call.template)}:${call.line}:${call.column}`)
+      .join('');
     const { line, column } = position;
     const range = { line, column, endLine: line, endColumn: column + 1 };
-    const file = pathOf(position.template);
+    const file = this.#pathOf(position.template);
     return new UnreadableError(template, [new PositionedError(code, '', reason + chain, { file, position: range })]);
   }
 }

@@ -1,15 +1,28 @@
 import { basename, extname } from 'node:path';
-import { type Data, type DataObject, isObject, setKey } from '#contract';
+import { type ConfigError, type Data, type DataObject, isObject, setKey } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
 import type { Value } from '../../templates/value.ts';
-import { parseText } from '../syntax/load.ts';
+import { readText } from '../syntax/load.ts';
+
+/** What a file of settings holds, and what is odd about its text. */
+interface Settings {
+  readonly value: Value;
+  readonly warnings: readonly ConfigError[];
+}
 
 /** How a file of settings is read, by its suffix. */
-type Reader = (text: string, path: string) => Value;
+type Reader = (text: string, path: string) => Settings;
 
-const json: Reader = (text, path) => parseText(text, path) as Value;
+const json: Reader = (text, path) => {
+  const { data, warnings } = readText(text, path);
+  return { value: data as Value, warnings };
+};
 /** Formats with integers of their own. */
-const typed: Reader = (text, path) => withIntegers(parseText(text, path) as Data);
+const typed: Reader = (text, path) => {
+  const { data, warnings } = readText(text, path);
+  return { value: withIntegers(data), warnings };
+};
+const pairs: Reader = (text) => ({ value: readPairs(text, false), warnings: [] });
 
 const readers: Readonly<Record<string, Reader>> = {
   '.json': json,
@@ -17,12 +30,12 @@ const readers: Readonly<Record<string, Reader>> = {
   '.yml': typed,
   '.toml': typed,
   '.tml': (text, path) => typed(text, path.replace(/\.tml$/i, '.toml')),
-  '.ini': (text) => readPairs(text, true),
-  '.env': (text) => readPairs(text, false),
-  '.dotenv': (text) => readPairs(text, false),
-  '.properties': (text) => readPairs(text, false),
-  '.prop': (text) => readPairs(text, false),
-  '.props': (text) => readPairs(text, false),
+  '.ini': (text) => ({ value: readPairs(text, true), warnings: [] }),
+  '.env': pairs,
+  '.dotenv': pairs,
+  '.properties': pairs,
+  '.prop': pairs,
+  '.props': pairs,
 };
 
 /** The suffix that a file is read by: of `.env`, that is all of its name. */
@@ -31,7 +44,7 @@ export function suffixOf(path: string): string {
 }
 
 /** What a file of settings holds. @throws Error with the reason, and the place, for what cannot be read. */
-export function readSettings(text: string, path: string): Value {
+export function readSettings(text: string, path: string): Settings {
   const reader = readers[suffixOf(path)] ?? json;
   try {
     return reader(text, path);

@@ -1,12 +1,24 @@
 import { basename, join } from 'node:path';
+import type { ConfigError } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { type Dict, isMap, setValue, type Value, valueAt } from '../../templates/value.ts';
+import { escapePointer } from '../../values/pointer.ts';
 import type { FlexibleOptions } from './options.ts';
 import { readSettings, suffixOf } from './settings-formats.ts';
+import { type Place, SettingsPlaces } from './settings-places.ts';
 import { type SourceFiles, settingsError } from './source-files.ts';
 
-/** The variables of a template, from the files of its settings. @throws ConfigErrors with every file that is wrong. */
-export function readTree(options: FlexibleOptions, files: SourceFiles): Dict {
+/** What files of settings make together. */
+export interface Settings {
+  /** The variables of a template. */
+  readonly tree: Dict;
+  readonly places: SettingsPlaces;
+  /** What is odd about the files but does not refuse them. */
+  readonly warnings: readonly ConfigError[];
+}
+
+/** Reads the files of the settings. @throws ConfigErrors with every file that is wrong. */
+export function readTree(options: FlexibleOptions, files: SourceFiles): Settings {
   return new Tree(options, files).read();
 }
 
@@ -15,6 +27,8 @@ class Tree {
   readonly #files: SourceFiles;
   readonly #errors: ConfigErrors['errors'][number][] = [];
   readonly #root: Dict = {};
+  readonly #places = new SettingsPlaces();
+  readonly #warnings: ConfigError[] = [];
   /** The file that each value comes from, by its keys. */
   readonly #origins = new Map<string, string>();
 
@@ -23,14 +37,14 @@ class Tree {
     this.#files = files;
   }
 
-  read(): Dict {
+  read(): Settings {
     for (const path of this.#options.settings) {
       if (this.#files.isDirectory(path)) this.#readDirectory(path, []);
       else if (this.#options.isRecursive) this.#readFile(path, []);
       else this.#try(path, () => void this.#files.list(path));
     }
     if (this.#errors.length > 0) throw new ConfigErrors(this.#errors);
-    return this.#root;
+    return { tree: this.#root, places: this.#places, warnings: this.#warnings };
   }
 
   #readDirectory(path: string, keys: readonly string[]): void {
@@ -56,28 +70,35 @@ class Tree {
     this.#try(path, () => {
       const wrong = keys.find((key) => this.#options.keysNaming === 'strict' && !/^\w+$/.test(key));
       if (wrong !== undefined) throw new Error(`${wrong} is not alphanumeric, as keys_naming_rules asks for`);
-      const value = readSettings(this.#files.text(path), path);
+      const text = this.#files.text(path);
+      const { value, warnings } = readSettings(text, path);
+      this.#warnings.push(...warnings);
+      this.#places.noteFile(path, text, value);
       if (!isMap(value) && (keys.length === 0 || !this.#options.isRecursive)) throw new Error('it must hold an object');
-      if (keys.length > 0) this.#put(this.#root, keys, value, path, '');
+      if (keys.length > 0) this.#put(this.#root, keys, value, { file: path, pointer: '' }, '');
       else
-        for (const key of Object.keys(value as Dict))
-          this.#put(this.#root, [key], valueAt(value as Dict, key), path, '');
+        for (const key of Object.keys(value as Dict)) {
+          const pointer = `/${escapePointer(key)}`;
+          this.#put(this.#root, [key], valueAt(value as Dict, key), { file: path, pointer }, '');
+        }
     });
   }
 
-  #put(target: Dict, [key = '', ...rest]: readonly string[], value: Value, path: string, above: string): void {
+  #put(target: Dict, [key = '', ...rest]: readonly string[], value: Value, from: Place, above: string): void {
     const place = `${above}.${key}`;
     const present = valueAt(target, key);
     if (rest.length > 0) {
       if (!isMap(present)) setValue(target, key, {});
-      return this.#put(valueAt(target, key) as Dict, rest, value, path, place);
+      return this.#put(valueAt(target, key) as Dict, rest, value, from, place);
     }
     const origin = this.#originOf(place);
     if (origin !== undefined && !this.#options.allowOverwrite) {
       throw new Error(`${place} is set by ${origin} already: "allow_overwrite" lets the later one win`);
     }
-    setValue(target, key, isMap(present) && isMap(value) ? merged(present, value) : value);
-    this.#origins.set(place, path);
+    const isMerged = isMap(present) && isMap(value);
+    setValue(target, key, isMerged ? merged(present, value) : value);
+    if (!isMerged) this.#places.notePut(target, key, from);
+    this.#origins.set(place, from.file);
   }
 
   /** A file may have set the value, what it stands in, or something inside of it. */

@@ -1,14 +1,33 @@
-import type { Mark } from '../../templates/index.ts';
-import { lineIndex, type Position } from '../syntax/position.ts';
+import type { Mark, Source } from '../../templates/index.ts';
+import { lineIndex, type Position, type TextRange } from '../syntax/position.ts';
 
-/** Turns places of what a template made into places of the template. */
-export type ToTemplate = (position: Position) => Position;
+/** Where what a template made comes from. */
+export interface SourceMap {
+  /** Offsets of a place in what was made. */
+  rangeOf(position: Position): TextRange;
+  /** A place of what was made as a place of the template, or of another file that it comes from. */
+  toSource(position: Position): Position;
+  /** The stretch that an offset of what was made is in, and where it ends. */
+  stretchAt(offset: number): { readonly mark: Mark; readonly end: number } | undefined;
+}
 
-export function createSourceMap(template: string, rendered: string, marks: readonly Mark[]): ToTemplate {
+/** @param main the template itself. @param pathOf the file of another source by its name. */
+export function createSourceMap(
+  main: string,
+  rendered: string,
+  marks: readonly Mark[],
+  pathOf: (name: string) => string,
+): SourceMap {
   const starts = [0];
   for (let at = rendered.indexOf('\n'); at >= 0; at = rendered.indexOf('\n', at + 1)) starts.push(at + 1);
-  const show = lineIndex(template);
-  const placeOf = (offset: number): { readonly at: number; readonly isText: boolean } => {
+  const indexes = new Map<string, ReturnType<typeof lineIndex>>();
+  const show = ({ name, text }: Source, range: TextRange): Position => {
+    const index = indexes.get(text) ?? lineIndex(text);
+    indexes.set(text, index);
+    const position = index(range);
+    return name === main ? position : { ...position, file: pathOf(name) };
+  };
+  const stretchAt = (offset: number) => {
     let low = 0;
     let high = marks.length - 1;
     while (low < high) {
@@ -17,19 +36,40 @@ export function createSourceMap(template: string, rendered: string, marks: reado
       else high = middle - 1;
     }
     const mark = marks[low];
-    if (!mark) return { at: 0, isText: false };
-    return { at: mark.isText ? mark.at + offset - mark.output : mark.at, isText: mark.isText };
+    return mark && { mark, end: marks[low + 1]?.output ?? rendered.length };
   };
-  return ({ line, column, endLine, endColumn }) => {
-    const from = (starts[line - 1] ?? 0) + column - 1;
-    const until = (starts[endLine - 1] ?? 0) + endColumn - 1;
-    const start = placeOf(from);
-    const end = until > from ? placeOf(until - 1) : start;
-    // What an action has made is placed at the action, up to its closing braces.
-    const close = template.indexOf('}}', Math.max(start.at, end.at));
-    const last = end.isText ? end.at + Number(until > from) : close < 0 ? end.at : close + 2;
-    return show({ start: start.isText ? start.at : openingOf(template, start.at), end: Math.max(start.at, last) });
+  const rangeOf = ({ line, column, endLine, endColumn }: Position): TextRange => ({
+    start: (starts[line - 1] ?? 0) + column - 1,
+    end: (starts[endLine - 1] ?? 0) + endColumn - 1,
+  });
+  return {
+    rangeOf,
+    stretchAt,
+    toSource(position) {
+      const { start: from, end: until } = rangeOf(position);
+      const first = stretchAt(from);
+      if (!first) return { line: 1, column: 1, endLine: 1, endColumn: 1 };
+      const { source } = first.mark;
+      const last = until > from ? stretchAt(until - 1)! : first;
+      // What ends in another file is shown up to the end of what this one has of it.
+      const isSame = last.mark.source === source;
+      const end = isSame
+        ? endIn(last.mark, until - Number(until > from)) + Number(until > from && last.mark.isText)
+        : 0;
+      const start = first.mark.isText
+        ? first.mark.at + from - first.mark.output
+        : openingOf(source.text, first.mark.at);
+      const own = endIn(first.mark, first.mark.isText ? first.end : from);
+      return show(source, { start, end: Math.max(start, isSame ? end : own) });
+    },
   };
+}
+
+/** Where an offset of what was made is in the source; of what an action has made, behind its closing braces. */
+function endIn({ source, at, isText, output }: Mark, offset: number): number {
+  if (isText) return at + offset - output;
+  const close = source.text.indexOf('}}', at);
+  return close < 0 ? at : close + 2;
 }
 
 /** Where the braces of an action begin. */

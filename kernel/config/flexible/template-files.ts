@@ -73,6 +73,7 @@ export function includeFunction({ partials, isRecursive }: FlexibleOptions, file
     try {
       const text = files.text(path);
       run.budget.claim(text.length);
+      run.noteInserted({ name: path, text });
       return text;
     } catch (error) {
       throw new Failure(`cannot include ${path}: ${(error as Error).message}`);

@@ -84,12 +84,13 @@ export function decodeText(bytes: Uint8Array, file: string): string {
 /**
  * Parses the text of a configuration file.
  * @param file path, for its extension and for messages.
- * @throws UnreadableError CONFIG_SYNTAX, CONFIG_DUPLICATE_KEY: every mistake with its place, as far as one can be told
+ * @throws UnreadableError CONFIG_SYNTAX, also for a format that is not read, CONFIG_DUPLICATE_KEY: every mistake with its place, as far as one can be told
  *   from what follows of it.
  */
 export function parseDocument(source: string, file: string): Document {
   const text = source.charCodeAt(0) === 0xfeff ? ` ${source.slice(1)}` : source;
   const format = formatOf(file);
+  demandFormat(file, text);
   const { data, comment } = parse(text, format, file);
   if (!isObject(data)) {
     const start = text.length - text.trimStart().length;
@@ -99,6 +100,16 @@ export function parseDocument(source: string, file: string): Document {
   const warnings = comment ? [commentWarning(file, lineIndex(text)(comment))] : [];
   const valueAt = valuesOf(data);
   return { file, text, written: text, data, warnings, valueAt, locate: locator(text, format, valueAt) };
+}
+
+/** Suffixes of older releases of the compatible product; what else there is may be JSON. */
+const OTHER_FORMATS = /\.(?:properties|props?|hcl)$/i;
+
+/** @throws UnreadableError CONFIG_SYNTAX for a format that is not read. */
+function demandFormat(file: string, text: string): void {
+  if (!OTHER_FORMATS.test(file)) return;
+  const message = `${extname(file)} is no format of configurations`;
+  throw unreadable(text, file, [syntaxFault(message, { start: 0, end: 0 }, 'write it as JSON, YAML or TOML')]);
 }
 
 function valuesOf(data: unknown): ValueAt {
@@ -126,8 +137,12 @@ function commentWarning(file: string, position: Position): ConfigError {
 }
 
 /** Parses a text of any kind, as its file is written. @throws UnreadableError as `parseDocument`. */
-export function parseText(text: string, file: string): Data {
-  return parse(text, formatOf(file), file).data as Data;
+export function readText(
+  text: string,
+  file: string,
+): { readonly data: Data; readonly warnings: readonly ConfigError[] } {
+  const { data, comment } = parse(text, formatOf(file), file);
+  return { data: data as Data, warnings: comment ? [commentWarning(file, lineIndex(text)(comment))] : [] };
 }
 
 /** Parses JSON of any kind. @param file for messages. @throws UnreadableError as `parseDocument`. */

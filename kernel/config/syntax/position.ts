@@ -6,6 +6,8 @@ export interface Position {
   readonly column: number;
   readonly endLine: number;
   readonly endColumn: number;
+  /** Of another file than that of the document: one that it is made of. */
+  readonly file?: string;
 }
 
 /** A range of a text by offsets, the end exclusive. */

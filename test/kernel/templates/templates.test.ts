@@ -65,14 +65,23 @@ describe('a template', () => {
     );
     equal(output, 'ab12cx12');
     deepEqual(
-      marks.map(({ output: at, at: from, isText }) => [at, from, isText]),
+      marks.map(({ output: at, at: from, isText, source, read }) => [at, from, isText, source.name, read?.key]),
       [
-        [0, 0, true],
-        [2, 4, false],
-        [4, 8, true],
-        [5, 9, false],
-        [6, 9, false],
+        [0, 0, true, 'main', undefined],
+        [2, 4, false, 'main', 'n'],
+        [4, 8, true, 'main', undefined],
+        [5, 0, true, 't', undefined],
+        [6, 3, false, 't', undefined],
       ],
+    );
+  });
+
+  it('says which field an action has read, where it is one', () => {
+    const marks: Mark[] = [];
+    compileTemplate('{{.a.b}}{{toJson .a}}{{cat .a.b .a.b}}{{1}}').render({ a: { b: 1 } }, marks);
+    deepEqual(
+      marks.map(({ read }) => read && [read.holder, read.key]),
+      [[{ b: 1 }, 'b'], [{ a: { b: 1 } }, 'a'], null, null],
     );
   });
 });

@@ -3,7 +3,10 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { ConfigError } from '#contract';
+import { showRendering } from '../../../../kernel/cli/rendering.ts';
 import {
+  issueLine,
   maskSecrets,
   PositionedError,
   readDocument,
@@ -130,6 +133,87 @@ describe('flexible configuration', () => {
         { line: 4, column: 7, endLine: 4, endColumn: 22 },
       ]);
       equal(document.written.startsWith('{{/* one */}}'), true);
+    });
+
+    /** Where a document has what a pointer leads to, as `file:line:column`. */
+    const placeIn = async (file: string, pointer: string, which: 'key' | 'value' = 'value'): Promise<string> => {
+      const { line, column, file: other = file } = (await readDocument(file)).locate(pointer, which)!;
+      return `${other}:${line}:${column}`;
+    };
+
+    it('places what a template that is called has made in that template', async () => {
+      process.env.FC_TEMPLATES = 'templates';
+      write('templates/outer.tmpl', '{\n  "in": {{ template "inner.tmpl" . }} }');
+      write('templates/inner.tmpl', '\n\n [1, {{ add 1 1 }}]');
+      const file = write(
+        'a.json',
+        '{"a": {{ template "outer.tmpl" }},\n{{ define "own" }}\n"c": 5{{ end }}{{ template "own" }}}',
+      );
+      equal(await placeIn(file, '/a/in', 'key'), 'templates/outer.tmpl:2:3');
+      equal(await placeIn(file, '/a/in/0'), 'templates/inner.tmpl:3:3');
+      equal(await placeIn(file, '/a/in/1'), 'templates/inner.tmpl:3:6');
+      equal(await placeIn(file, '/a', 'key'), 'a.json:1:2');
+      equal(await placeIn(file, '/c'), 'a.json:3:6');
+      const document = await readDocument(file);
+      const [issue] = toIssues(document, [new ConfigError('TEST', '/a/in/0', 'is wrong')], 'error');
+      equal(issueLine(issue!), 'templates/inner.tmpl:3:3: is wrong (/a/in/0) [TEST]');
+    });
+
+    it('places what a partial holds in that partial, also what cannot be read', async () => {
+      process.env.FC_PARTIALS = 'partials';
+      write('partials/p.json', '{\n  "b": 5\n}');
+      const file = write('a.json', '{"a": {{ include "p.json" }}, "c": {{ include "p.json" | trim }}}');
+      equal(await placeIn(file, '/a/b'), 'partials/p.json:2:8');
+      equal(await placeIn(file, '/a/b', 'key'), 'partials/p.json:2:3');
+      equal(await placeIn(file, '/c/b'), 'partials/p.json:2:8');
+      write('partials/p.json', '{\n  "b" 5\n}');
+      match((await mistakes(file))[0]!, /^partials\/p\.json:2:/);
+    });
+
+    it('places a value of the settings in their file', async () => {
+      process.env.FC_SETTINGS = 'settings';
+      write(
+        'settings/s.json',
+        '{\n "port": 80,\n "hosts": ["http://a",\n  "http://b"],\n "deep": {"er": {"x": true}}\n}',
+      );
+      const file = write(
+        'a.json',
+        '{"p": {{ .s.port }}, "h": {{ marshal .s.hosts }}, "t": "{{ index .s.hosts 1 }}", "d": {{ .s.deep | marshal }},' +
+          '"l": [{{ range $i, $e := .s.hosts }}{{ if $i }},{{ end }}"{{ $e }}"{{ end }}], "q": "{{ .s.port }}", "m": {{ add .s.port 1 }}}',
+      );
+      equal(await placeIn(file, '/p'), 'settings/s.json:2:10');
+      equal(await placeIn(file, '/q'), 'settings/s.json:2:10');
+      equal(await placeIn(file, '/h'), 'settings/s.json:3:11');
+      equal(await placeIn(file, '/h/1'), 'settings/s.json:4:3');
+      equal(await placeIn(file, '/d/er/x'), 'settings/s.json:5:23');
+      equal(await placeIn(file, '/d/er/x', 'key'), 'settings/s.json:5:18');
+      // The key is that of the template, and so is what is computed, or one of several.
+      equal(await placeIn(file, '/p', 'key'), 'a.json:1:2');
+      equal(await placeIn(file, '/m'), `a.json:1:${readFileSync(file, 'utf8').indexOf('{{ add') + 1}`);
+      equal(await placeIn(file, '/t'), `a.json:1:${readFileSync(file, 'utf8').indexOf('"{{ index') + 1}`);
+      equal(await placeIn(file, '/l/1'), `a.json:1:${readFileSync(file, 'utf8').indexOf('"{{ $e') + 1}`);
+    });
+
+    it('warns once of each file with comments, which are no JSON', async () => {
+      Object.assign(process.env, { FC_SETTINGS: 'settings' });
+      write('settings/s.json', '{\n // a\n "a": 1 // b\n}');
+      write('settings/t.json', '{"a": "//"}');
+      const { warnings } = await readDocument(write('a.json', '{"a": {{ .s.a }} /* c */}'));
+      deepEqual(
+        warnings.map(({ code, message }) => [code, message.split(': ')[0]]),
+        [
+          ['CONFIG_COMMENTS', 'a.json:1:18'],
+          ['CONFIG_COMMENTS', 'settings/s.json:2:2'],
+        ],
+      );
+    });
+
+    it('refuses formats that are not read, by their names', async () => {
+      for (const suffix of ['hcl', 'properties', 'prop', 'props']) {
+        deepEqual(await mistakes(write(`a.${suffix}`, 'port = 8080')), [
+          `a.${suffix}:1:1: .${suffix} is no format of configurations`,
+        ]);
+      }
     });
 
     it('tells of every file of settings that is wrong', async () => {
@@ -284,11 +368,57 @@ describe('flexible configuration', () => {
     });
 
     it('has the tree of its files as a variable', async () => {
-      options({ settings: { paths: ['s.json'] }, meta_key: 'made' });
+      options({ settings: { paths: ['s.json'] }, templates: { paths: ['t'] }, meta_key: 'made' });
       write('s.json', { a: 1 });
-      deepEqual(await dataOf(write('a.json', '{"f":{{ marshal .made.files }}}')), {
-        f: ['flexible_config.json', 's.json'],
+      write('t/x.tmpl', '1');
+      deepEqual(await dataOf(write('a.json', '{"f":{{ marshal .made }}}')), {
+        f: {
+          files: ['flexible_config.json', 's.json', 't/x.tmpl'],
+          settings: ['s.json'],
+          templates: ['t/x.tmpl'],
+        },
       });
+    });
+
+    it('places values of settings of every format, those of one file over another one at their action', async () => {
+      options({ settings: { paths: ['one', 'two', 'root.yaml'], allow_overwrite: true } });
+      write('one/infra.json', '{"hosts": ["a"],\n"port": 1}');
+      write('two/infra.json', '{"hosts": ["b"]}');
+      write('one/deep/x.toml', '\nv = 5\n');
+      write('root.yaml', 'a: 1\ntop: 7\n');
+      write('one/pairs.env', 'K=1');
+      const text = '{"v":{{ .deep.x.v }},"t":{{ .top }},"p":{{ .infra.port }},"k":{{ .pairs.K }}}';
+      const document = await readDocument(write('a.json', text));
+      const placeOf = (pointer: string) => {
+        const { file = 'a.json', line, column } = document.locate(pointer, 'value')!;
+        return `${file}:${line}:${column}`;
+      };
+      deepEqual(['/v', '/t', '/p', '/k'].map(placeOf), [
+        'one/deep/x.toml:2:5',
+        'root.yaml:2:6',
+        `a.json:1:${text.indexOf('{{ .infra') + 1}`,
+        `a.json:1:${text.indexOf('{{ .pairs') + 1}`,
+      ]);
+    });
+
+    it('hands out its variables, with secrets masked, where it is asked to by "debug" or FC_DEBUG', async () => {
+      const variables = async () => (await readDocument(write('a.json', '{}'))).rendering?.variables;
+      write('s.json', { a: 1 });
+      options({ settings: { paths: ['s.json'] }, meta_key: '' });
+      equal(await variables(), null);
+      process.env.FC_DEBUG = 'true';
+      deepEqual(await variables(), { a: 1 });
+      delete process.env.FC_DEBUG;
+      options({ settings: { paths: ['s.json'] }, meta_key: '', debug: true });
+      deepEqual(await variables(), { a: 1 });
+      const { rendering } = await readDocument('a.json');
+      match(
+        showRendering(rendering),
+        /^Rendered with flexible_config\.json, s\.json\nVariables: \{\n {2}"a": 1\n\}\n$/,
+      );
+      const secret = { ...rendering!, variables: { password: 'of-the-test', n: 5n as never } };
+      equal(showRendering(secret).includes('of-the-test'), false);
+      match(showRendering(secret), /"n": 5/);
     });
 
     it('refuses names of keys that the rules do not allow', async () => {
