@@ -96,7 +96,7 @@ export function renderError(reply: Reply, rendering: Rendering): RenderedReply {
   const { errors } = reply;
   const view = errors.length === 1 ? errors[0]!.view : {};
   let body: string | Uint8Array | null = null;
-  if (rendering.errorMessages || view.always) {
+  if (rendering.errorMessages || (view.always && view.body !== undefined)) {
     const text = view.body ?? errors.map((error) => error.message).join('\n');
     if (text.length > 0) {
       body = text;

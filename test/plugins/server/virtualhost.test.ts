@@ -1,6 +1,10 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import type { Operations } from '#kernel';
+import { createFolder } from '../../kernel/cli/command.ts';
 import { ask } from '../../kernel/server/ask.ts';
+import { Secure } from '../../kernel/server/secure.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { refusalsOf } from '../../support/modules.ts';
@@ -144,6 +148,54 @@ describe('server/virtualhost', () => {
     equal(await allowed('s.x.io', 'https://shop.example'), 'https://shop.example');
     equal(await allowed('other', 'https://shop.example'), undefined);
     equal(await allowed('other', 'https://all.example'), 'https://all.example');
+  });
+
+  it('comes after the rewriting of paths, which leads to no declared path either', async () => {
+    const rewrites = { literal: { '/old': '/foo', '/inside': '/__virtual/users/foo' }, regexp: [['^/v/(.*)$', '/$1']] };
+    await start(aliases, endpoints, {
+      'plugin/http-server': { name: ['url-rewrite'], 'url-rewrite': rewrites },
+    });
+    equal(await from('s.x.io', '/old'), '/B');
+    equal(await from('other', '/old'), '/C');
+    equal(await from('s.x.io', '/v/foo'), '/B');
+    for (const path of ['/inside', '/v/__virtual/users/foo']) {
+      for (const host of ['u.x.io:9000', 'other']) equal(await from(host, path), 404, path);
+    }
+  });
+
+  it('comes after files, which are found by the path of the client', async () => {
+    const folder = createFolder();
+    folder.write('foo', 'a file');
+    await start(aliases, endpoints, {
+      'server/static-filesystem': { path: folder.path(''), prefix: '/', skip: ['/only'] },
+    });
+    equal((await asked('s.x.io', '/foo')).text, 'a file');
+    equal((await asked('s.x.io', '/only')).status, 200);
+    equal(await from('s.x.io', '/only'), '/D');
+    folder.remove();
+  });
+
+  it('chooses certificates by the name of TLS alone, and endpoints by the host alone', async () => {
+    const secure = new Secure();
+    const shop = secure.made.issue('shop', secure.authority, 'DNS:s.x.io');
+    gateway = await startGateway({ ...config(aliases), ...secure.tls({}, secure.server, shop) });
+    ({ port } = await gateway.listen());
+    equal(await secure.shown(port, 's.x.io'), 'shop');
+    equal(await secure.shown(port, 'u.x.io'), 'server');
+    const ca = secure.authority.certificatePem;
+    const answer = (servername: string, host: string) =>
+      new Promise<[number, string]>((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, path: '/foo', ca, agent: false, servername, headers: { host } };
+        request(options, (response) => {
+          text(response).then((body) => resolve([response.statusCode!, JSON.parse(body).from]), reject);
+        })
+          .once('error', reject)
+          .end();
+      });
+    deepEqual(await answer('s.x.io', 's.x.io'), [200, '/B']);
+    deepEqual(await answer('s.x.io', 'u.x.io:9000'), [200, '/A']);
+    deepEqual(await answer('localhost', 's.x.io'), [200, '/B']);
+    await secure.close();
   });
 
   it('is read in its old form, as a server of plugin/http-server', async () => {

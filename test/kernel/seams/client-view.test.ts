@@ -1,0 +1,66 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { atEndpoint, CallError, type ClientView, definePlugin, refuse } from '#contract';
+import type { Operations } from '#kernel';
+import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { startWith } from '../../support/plugged.ts';
+
+/** Refuses every request, with what a client is told of it. */
+const refusing = (view: ClientView) =>
+  definePlugin({
+    name: 'test/refusing',
+    description: 'Refuses requests.',
+    places: [
+      atEndpoint({ type: 'object' }, () => ({
+        endpoint: () => () => refuse(view.status ?? 500, { error: new CallError('TEST', 'for the log', { view }) }),
+      })),
+    ],
+  });
+
+describe('what a client is told of a failed call', () => {
+  let backend: TestBackend;
+  let gateway: Operations | undefined;
+
+  before(async () => {
+    backend = await startBackend(json({ ok: true }));
+  });
+  after(() => backend.close());
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const told = async (view: ClientView, returnsMessages: boolean) => {
+    gateway = await startWith([refusing(view)], {
+      extra_config: { router: { return_error_msg: returnsMessages } },
+      endpoints: [
+        {
+          endpoint: '/a',
+          extra_config: { 'test/refusing': {} },
+          backend: [{ host: [backend.url], url_pattern: '/' }],
+        },
+      ],
+    });
+    const { statusCode, headers, body } = await gateway.inject('/a');
+    await gateway.close();
+    gateway = undefined;
+    return [statusCode, headers['content-type'], body];
+  };
+  const view = { status: 422, body: '{"why":"so"}', contentType: 'application/json' } as const;
+
+  it('is a body of the component with "always", whether or not messages are returned', async () => {
+    const always = { ...view, always: true } as const;
+    const expected = [422, 'application/json', view.body];
+    deepEqual(await told(always, false), expected);
+    deepEqual(await told(always, true), expected);
+  });
+
+  it('is an empty body without it, unless messages are returned', async () => {
+    deepEqual((await told(view, false)).slice(0, 3), [422, undefined, '']);
+    deepEqual(await told(view, true), [422, 'application/json', view.body]);
+  });
+
+  it('is never the message for the log where messages are not returned', async () => {
+    equal((await told({ status: 500, always: true }, false))[2], '');
+    equal((await told({ status: 500 }, true))[2], 'for the log');
+  });
+});
