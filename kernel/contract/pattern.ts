@@ -15,7 +15,8 @@ export interface Pattern {
    * Prepares the replacement of every match. In the template `$1` and `${1}` stand for a group, `$name` and `${name}` for
    * a named one, `$0` for the match and `$$` for a dollar; a group that is none or did not match stands for nothing, and
    * a name is as long as it can be: `$1x` is the group `1x`.
-   * @returns what puts the replacements into a text; it throws PatternLimit when that is too long, or takes too long.
+   * @returns what puts the replacements into a text; it throws PatternLimit when that is too long, takes too long, or becomes too
+   *   long.
    */
   replacer(template: string): (text: string) => string;
   /** Differs for different expressions. */

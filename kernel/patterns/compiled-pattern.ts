@@ -8,6 +8,9 @@ const STEP_LIMIT = 16 * 1024 * 1024;
 /** Longest time for all replacements in one text, in milliseconds: there a match may look at all of the rest again. */
 const REPLACE_MS = 250;
 
+/** Longest text that replacements make, in UTF-16 units. */
+const LONGEST_RESULT = 32 * 1024 * 1024;
+
 export class CompiledPattern implements Pattern {
   readonly source: string;
   readonly #program: RE2JS;
@@ -46,6 +49,7 @@ export class CompiledPattern implements Pattern {
       // An empty match right behind another one is none.
       if (match[0] === '' && start === end) continue;
       result += text.slice(Math.max(end, 0), start) + expand(match);
+      if (result.length > LONGEST_RESULT) throw new PatternLimit(this.source);
       end = start + match[0].length;
     }
     return result + text.slice(Math.max(end, 0));

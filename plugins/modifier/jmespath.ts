@@ -7,8 +7,8 @@ import {
   type PipeRequest,
   type Wrap,
 } from '#contract';
+import { onData, rawEncodingAt } from '../services/on-data.ts';
 import { readExpression } from './lib/jmespath/read-expression.ts';
-import { onData, rawEncodingAt } from './lib/on-data.ts';
 import { toData } from './lib/to-data.ts';
 
 const schema = {

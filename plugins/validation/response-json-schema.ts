@@ -8,6 +8,7 @@ import {
   discard,
   type EndpointSite,
   getKey,
+  gunzipBody,
   type Infer,
   type Log,
   PatternLimit,
@@ -150,8 +151,23 @@ class Judge {
     );
   }
 
-  #checkBytes(reply: Reply, bytes: Uint8Array): Reply {
+  /** What is compressed goes on so. */
+  #checkBytes(reply: Reply, bytes: Uint8Array): Reply | Promise<Reply> {
     reply.body = bytes;
+    const plain = gunzipBody(bytes, reply.headers, BODY_LIMIT_BYTES);
+    if (plain instanceof Promise) {
+      return plain.then(
+        (text) => this.#checkText(reply, text),
+        (error) => Reply.failed(toCallError(error)),
+      );
+    }
+    const coding = plain === bytes && bytes.length > 0 ? codingOf(reply) : null;
+    return coding === null
+      ? this.#checkText(reply, plain)
+      : this.#refuse(reply, `- (root): the response is compressed as ${coding}, which is not read`);
+  }
+
+  #checkText(reply: Reply, bytes: Uint8Array): Reply {
     return this.check(reply, () => this.#validator.validateText(new TextDecoder().decode(bytes)));
   }
 
@@ -166,6 +182,12 @@ class Judge {
       }),
     );
   }
+}
+
+/** How a body is compressed; null for one that is not. */
+function codingOf({ headers }: Reply): string | null {
+  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
+  return coding === '' || coding === 'identity' ? null : coding;
 }
 
 /** What cannot be validated is not allowed. */

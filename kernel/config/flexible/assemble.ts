@@ -56,7 +56,7 @@ function renderDocument(
           includeFiles(document.data as Data, refKey, (path) => {
             const content = renderer.render(path, files.text(path));
             const { data, warnings } = parseRendered(content, () => readText(content.text, path));
-            comments.push(...warnings);
+            for (const warning of warnings) comments.push(warning);
             return data;
           }),
         );

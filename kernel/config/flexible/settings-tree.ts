@@ -72,7 +72,7 @@ class Tree {
       if (wrong !== undefined) throw new Error(`${wrong} is not alphanumeric, as keys_naming_rules asks for`);
       const text = this.#files.text(path);
       const { value, warnings } = readSettings(text, path);
-      this.#warnings.push(...warnings);
+      for (const warning of warnings) this.#warnings.push(warning);
       this.#places.noteFile(path, text, value);
       if (!isMap(value) && (keys.length === 0 || !this.#options.isRecursive)) throw new Error('it must hold an object');
       if (keys.length > 0) this.#put(this.#root, keys, value, { file: path, pointer: '' }, '');

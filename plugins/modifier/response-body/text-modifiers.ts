@@ -1,4 +1,5 @@
 import type { DataObject, Site } from '#contract';
+import { replaceLiteral } from '../../services/replace-literal.ts';
 import { type ChangeText, changeTexts } from '../../services/text-fields.ts';
 import type { ModifierConfig } from './schema.ts';
 
@@ -10,10 +11,7 @@ const kinds: {
   readonly [K in Kind]-?: (config: ConfigOf<K>, pattern: Site<unknown>['pattern'], at: string) => ChangeText;
 } = {
   regexp: ({ find, replace }, pattern, at) => pattern(find, `${at}/find`).replacer(replace),
-  literal:
-    ({ find, replace }) =>
-    (text) =>
-      text.replaceAll(find, () => replace),
+  literal: ({ find, replace }) => replaceLiteral(find, replace),
   trim: ({ find }) => trimming(new Set(find)),
   lower: () => (text) => text.toLowerCase(),
   upper: () => (text) => text.toUpperCase(),

@@ -8,6 +8,7 @@ import {
   type Site,
   setKey,
 } from '#contract';
+import { replaceLiteral } from '../../services/replace-literal.ts';
 
 const entry = {
   type: 'object',
@@ -29,7 +30,7 @@ export const schema = {
 
 export type ContentReplacerConfig = Infer<typeof schema>;
 
-/** Gives data with texts replaced; what is given stays as it is. */
+/** Gives data with texts replaced; what is given stays as it is. @throws PatternLimit for a text that becomes too long. */
 export type ReplaceContent = (data: DataObject) => DataObject;
 
 interface Replacement {
@@ -53,9 +54,7 @@ export function contentReplacer(site: Site<unknown>, config: ContentReplacerConf
       });
     }
     const { find, replace, regexp } = written;
-    const replaced = regexp
-      ? site.pattern(find, `${at}/find`).replacer(replace)
-      : (text: string) => text.replaceAll(find, () => replace);
+    const replaced = regexp ? site.pattern(find, `${at}/find`).replacer(replace) : replaceLiteral(find, replace);
     replacements.push({ path: path.split('.'), replace: replaced });
   }
   return (data) => replacements.reduce((current, { path, replace }) => replaceAt(current, path, 0, replace), data);

@@ -1,5 +1,4 @@
 import {
-  after,
   before,
   type ClientRequest,
   type DataObject,
@@ -9,6 +8,7 @@ import {
   type Site,
   type Wrap,
 } from '#contract';
+import { onData } from '../../services/on-data.ts';
 import * as replacer from './content-replacer.ts';
 import * as ipFilter from './ip-filter/index.ts';
 
@@ -59,10 +59,7 @@ export const modifierBuiltIns: { readonly [Name in keyof Settings]: Attach<Name>
       });
       return {};
     }
-    const response = after<PipeRequest>((reply) => {
-      if (reply.data) reply.data = replace(reply.data);
-    });
-    return { response, message: replace };
+    return { response: onData(replace), message: replace };
   },
   'ip-filter': (site, settings, pointer, { place }) => {
     const admits = ipFilter.createIpFilter(site, settings, pointer);

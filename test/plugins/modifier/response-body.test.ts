@@ -32,6 +32,32 @@ const lower = (field: string) => ({ lower: { field } });
 const upper = (field: string) => ({ upper: { field } });
 
 describe('modifier/response-body', () => {
+  for (const [title, modifier, data, code] of [
+    ['one text', literal('a', 'a', 'b'.repeat(100)), { a: 'a'.repeat(2 ** 20) }, 'PATTERN_LIMIT'],
+    ['one text, by an expression', regexp('a', 'a', 'b'.repeat(100)), { a: 'a'.repeat(2 ** 20) }, 'PATTERN_LIMIT'],
+    [
+      'all texts of a path together',
+      literal('a.*', 'a', 'b'.repeat(1001)),
+      { a: new Array(100).fill('a'.repeat(1000)) },
+      'TEXT_LIMIT',
+    ],
+  ] as const) {
+    it(`fails where ${title} would become too long`, async () => {
+      const next = () => Reply.data(structuredClone(data) as DataObject);
+      const harness = await openHarness(plugin, 'endpoint', { modifiers: [modifier] }, { next });
+      for (const _ of [1, 2]) equal((await harness.send('GET /')).errors[0]?.code, code);
+      await harness.close();
+    });
+  }
+
+  it('gives each response the same room', async () => {
+    const next = () => Reply.data({ a: new Array(60).fill('a'.repeat(1000)) });
+    const modifiers = [literal('a.*', 'a', 'b'.repeat(1001))];
+    const harness = await openHarness(plugin, 'endpoint', { modifiers }, { next });
+    for (const _ of [1, 2]) equal((await harness.send('GET /')).failed, false);
+    await harness.close();
+  });
+
   for (const [title, modifiers, before, after] of [
     [
       'case 1: replaces the matches of an expression, with its groups',

@@ -1,8 +1,17 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import type { Operations } from '#kernel';
 import { openHarness } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/validation/response-json-schema.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+
+/** Bodies that backends compress, whatever they are asked for. */
+const compressed: readonly (readonly [path: string, coding: string, bytes: Buffer])[] = [
+  ['/gzip', 'gzip', gzipSync('{"id":1}')],
+  ['/gzip-x', 'gzip', gzipSync('{"x":1}')],
+  ['/gzip-none', 'gzip', Buffer.from('{"id":1}')],
+  ['/br', 'br', brotliCompressSync('{"id":1}')],
+];
 
 const needsId = { type: 'object', required: ['id'] };
 
@@ -31,7 +40,9 @@ describe('validation/response-json-schema', () => {
       '/long': '{"id":1.0000000000000000001}',
     };
     backend = await startBackend(({ target }, response) => {
-      if (target === '/down') response.writeHead(500).end();
+      const [, coding, bytes] = compressed.find(([path]) => path === target) ?? [];
+      if (coding) response.writeHead(200, { 'Content-Encoding': coding }).end(bytes);
+      else if (target === '/down') response.writeHead(500).end();
       else response.writeHead(200, { 'Content-Type': 'application/json' }).end(bodies[target]);
     });
   });
@@ -122,6 +133,20 @@ describe('validation/response-json-schema', () => {
     match(html.body, /^- \(root\): .*JSON/);
     equal((await ask('/e/x')).body, '- (root): id is required');
     deepEqual(await ask('/e/id').then(({ status, body }) => [status, body]), [200, '{"id":1}']);
+  });
+
+  it('reads what passes undecoded and compressed, which goes on as it came', async () => {
+    const raw = { output_encoding: 'no-op', input_headers: ['Accept-Encoding'] };
+    await start(['/gzip', '/gzip-x', '/gzip-none', '/br'].map((path) => to(path, { schema: needsId }, raw)));
+    const asked = (url: string) => gateway.inject({ url, headers: { 'accept-encoding': 'gzip, br' } });
+    const { statusCode, rawPayload, headers } = await asked('/e/gzip');
+    deepEqual([statusCode, headers['content-encoding'], gunzipSync(rawPayload).toString()], [200, 'gzip', '{"id":1}']);
+    equal((await asked('/e/gzip-x')).body, '- (root): id is required');
+    equal((await asked('/e/gzip-none')).statusCode, 500);
+    deepEqual(await asked('/e/br').then(({ statusCode: status, body }) => [status, body]), [
+      500,
+      '- (root): the response is compressed as br, which is not read',
+    ]);
   });
 
   it('sees a collection under its key, and alone where it is written alone', async () => {

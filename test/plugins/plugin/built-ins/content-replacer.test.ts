@@ -102,6 +102,24 @@ describe('the replacement of texts', () => {
     deepEqual(await replaced({ '@a': { find: 'x', replace: 'y' } }, { '@a': 'x' }), { '@a': 'y' });
   });
 
+  it('fails where a text becomes too long, however it is written', async () => {
+    const text = 'a'.repeat(1024 * 1024);
+    for (const regexp of [false, true]) {
+      const gate = await openHarness(
+        plugin,
+        'backend',
+        replacing({ a: { find: 'a', replace: 'b'.repeat(100), regexp } }),
+        {
+          next: () => Reply.data({ a: text }),
+        },
+      );
+      const reply = await gate.send('GET /');
+      equal(reply.errors[0]?.code, 'PATTERN_LIMIT');
+      await gate.close();
+    }
+    deepEqual(await replaced({ a: { find: 'ab', replace: 'b'.repeat(100) } }, { a: text }), { a: text });
+  });
+
   it('is refused for mistakes', async () => {
     deepEqual(await faultsOf({ a: { find: '(', replace: '', regexp: true } }), ['PATTERN_INVALID']);
     deepEqual(await faultsOf({ a: 'text' }), ['CONTENT_REPLACER_ENTRY']);

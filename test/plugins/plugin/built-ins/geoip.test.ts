@@ -119,21 +119,26 @@ describe('the place of a client', () => {
   });
 
   it('is empty for a record that cannot be read, with an ERROR once a minute', async () => {
-    const whole = makeDatabase(places);
-    const at = whole.indexOf('geoname_id');
-    // A map of a type that there is not.
-    whole.fill(0, at - 1, at + 60);
+    const broken = makeDatabase([['2001:db8:0:0:0:0:0:0/32', london]]);
+    // The map of the city is of a type that there is not.
+    broken.set([1, 20], broken.indexOf('geoname_id') - 2);
+    const path = write(broken, 'broken.mmdb');
     const lines: string[] = [];
     let now = 0;
     const log = { at: () => log, debug() {}, info() {}, warning() {}, error: (line: string) => lines.push(line) };
     const services = { clock: { now: () => now }, log: log as never };
-    const gate = await openHarness(plugin, 'service', config(write(whole)), { services });
+    const gate = await openHarness(plugin, 'service', config(path), { services });
     for (const [index, at] of [0, 1000, 60_000].entries()) {
       now = at;
       equal((await gate.send(makeRequest({ ip: `2001:db8::${index}` }))).status, 200);
     }
-    ok(lines.length <= 2, String(lines));
+    deepEqual(
+      lines.map((line) => line.split(' cannot be read')[0]),
+      ['the record of 2001:db8::0', 'the record of 2001:db8::2'],
+    );
     await gate.close();
+    const [header] = await headersFor(path, '2001:db8::7');
+    deepEqual(JSON.parse(header!), nowhere);
   });
 
   async function faultOf(path: string): Promise<string> {

@@ -1,0 +1,19 @@
+import { PatternLimit } from '#contract';
+
+/** Longest text that is made, in UTF-16 units. */
+const LONGEST = 32 * 1024 * 1024;
+
+/**
+ * Prepares the replacement of every occurrence of a text, as it stands, by another one.
+ * @param find at least one character. @returns what does so; it throws PatternLimit for what becomes too long.
+ */
+export function replaceLiteral(find: string, replacement: string): (text: string) => string {
+  const growth = replacement.length - find.length;
+  return (text) => {
+    if (growth > 0 && text.length + growth * Math.floor(text.length / find.length) > LONGEST) {
+      const occurrences = text.split(find).length - 1;
+      if (text.length + growth * occurrences > LONGEST) throw new PatternLimit(find);
+    }
+    return text.replaceAll(find, () => replacement);
+  };
+}
