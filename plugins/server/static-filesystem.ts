@@ -13,6 +13,7 @@ import { checkDirectory, directoryFields } from '../services/files/directory-set
 import { asDirectory, decodePath, readFilePath } from '../services/files/file-path.ts';
 import { belowPrefix } from '../services/files/path-prefix.ts';
 import { serveFile } from '../services/files/serve-file.ts';
+import { type CountRequest, countingFor, serviceLimits } from '../services/service-limits.ts';
 
 const name = 'server/static-filesystem';
 
@@ -47,7 +48,7 @@ type Config = Infer<typeof schema>;
 
 /**
  * Serves files from a directory, before any endpoint is looked for. A path below the prefix ends here, whether there is a file
- * or not. Components of endpoints do not apply; those of the service do.
+ * or not. Components of endpoints do not apply; those of the service do, its limits included.
  *
  * Fault of the configuration: `STATIC_PATH`; warning `STATIC_HIDES`, at an endpoint that no request reaches.
  */
@@ -55,6 +56,7 @@ export const plugin = definePlugin({
   name,
   description: 'Serves files from a directory, before any endpoint is looked for.',
   leaves: ['requests', 'data'],
+  takes: [serviceLimits],
   places: [
     atService(schema, (site) => {
       const { config, log } = site;
@@ -79,14 +81,15 @@ export const plugin = definePlugin({
         sent.headers.set('X-Content-Type-Options', 'nosniff');
         return sent;
       };
+      const reply = (request: ClientRequest, rest: string): Reply | Promise<Reply> =>
+        request.method === 'GET' || request.method === 'HEAD' ? serve(request, rest) : refused({ status: 405 });
+      const count = countingFor(site.takeAll(serviceLimits));
       return {
         request: (next) => (request, call) => {
           const rest = restOf(request.path);
           if (rest === undefined) return next(request, call);
           call.set(servedSlot, { handledBy: name });
-          return request.method === 'GET' || request.method === 'HEAD'
-            ? serve(request, rest)
-            : refused({ status: 405 });
+          return count ? counted(count(request, call), () => reply(request, rest)) : reply(request, rest);
         },
         eachEndpoint: ({ endpoint, warn }) => {
           const path = endpoint.endpoint.replace(/^\/__virtual\/[^/]*/, '');
@@ -100,6 +103,13 @@ export const plugin = definePlugin({
     }),
   ],
 });
+
+/** The refusal of a limit, else what is replied. */
+async function counted(refusal: ReturnType<CountRequest>, reply: () => Reply | Promise<Reply>): Promise<Reply> {
+  const refused = await refusal;
+  if (refused) refused.complete = null;
+  return refused ?? reply();
+}
 
 /** What follows the prefix in a path as on the wire; undefined for one that is not served here. */
 function serving({ config, setting }: Site<Config>): (path: string) => string | undefined {

@@ -191,6 +191,31 @@ describe('workflow', () => {
     deepEqual((await get()).json, { n: 'y' });
   });
 
+  it('has modifiers of its own around its backends, which see its data and its requests alone', async () => {
+    const extra_config = {
+      'modifier/lua-proxy': { pre: "request.load():headers('X-Inner', '1')" },
+      'modifier/request-body-generator': { template: btoa('{"id":"{{ .req_params.Id }}"}') },
+      'plugin/req-resp-modifier': {
+        name: ['content-replacer'],
+        'content-replacer': { posted: { find: '7', replace: 'seven' } },
+      },
+      'modifier/response-body-generator': { template: btoa('{"made":{{ .resp_body.posted | toJson }}}') },
+    };
+    await start(
+      [
+        workflow({ backend: [to('/p', { method: 'POST' })], extra_config }, { group: 'w' }),
+        to('/q', { method: 'POST' }),
+      ],
+      { method: 'POST' },
+    );
+    const before = backend.requests.length;
+    const { json } = await get('/a/7', { method: 'POST', payload: '{"mine":1}' });
+    deepEqual(json, { w: { made: '{"id":"seven"}' }, posted: '{"mine":1}' });
+    const inner = backend.requests.slice(before).find(({ target }) => target === '/p')!;
+    const outer = backend.requests.slice(before).find(({ target }) => target === '/q')!;
+    deepEqual([inner.headers['x-inner'], outer.headers['x-inner']], ['1', undefined]);
+  });
+
   it('hands the body of a request on', async () => {
     await start([workflow({ backend: [to('/p', { method: 'POST' }), to('/p', { method: 'POST', group: 'again' })] })], {
       method: 'POST',

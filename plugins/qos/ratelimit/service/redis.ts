@@ -1,6 +1,7 @@
-import { atService, before, definePlugin } from '#contract';
+import { atService, before, definePlugin, offer } from '#contract';
 import { lacksParam } from '../../../services/param-of-path.ts';
 import { redisConnections } from '../../../services/redis/port.ts';
+import { serviceLimits } from '../../../services/service-limits.ts';
 import { redisLimit, redisLimitSchema } from '../../lib/redis-limit.ts';
 
 /**
@@ -11,13 +12,17 @@ export const plugin = definePlugin({
   name: 'qos/ratelimit/service/redis',
   description: 'Limits how many requests all endpoints of all gateways together accept, by counters in Redis.',
   leaves: ['requests', 'data'],
+  offers: [serviceLimits],
   takes: [redisConnections],
   places: [
     atService(redisLimitSchema, (site) => {
       const limit = redisLimit(site, site.config, 'service');
       if (!limit) return {};
       const { admit, admitAll } = limit;
+      // A path variable is none of what no endpoint is for.
+      const ofOthers = lacksParam('', site.config) ? admitAll : admit;
       return {
+        offers: ofOthers ? [offer(serviceLimits, ofOthers)] : [],
         eachEndpoint: ({ endpoint }) => {
           const hook = lacksParam(endpoint.endpoint, site.config) ? admitAll : admit;
           return hook ? { endpoint: before(hook) } : {};

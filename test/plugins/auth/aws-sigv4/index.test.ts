@@ -1,12 +1,18 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createPlainServer, request } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { BackendError, HeaderBag, type HttpSigner, type PipeRequest, Reply } from '#contract';
 import { type Harness, type HarnessOptions, openHarness, type TestRequest } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/auth/aws-sigv4/index.ts';
 import { signAws } from '../../../../plugins/services/aws/sigv4.ts';
+import { makeCertificates } from '../../../support/certificates.ts';
 import { json, startBackend, startGateway } from '../../../support/gateway.ts';
 import { rememberingLog } from '../../../support/log.ts';
 
@@ -294,6 +300,78 @@ describe('auth/aws-sigv4', () => {
         /SignedHeaders=content-type;host;x-amz-acl;x-amz-content-sha256;x-amz-date, Signature=/,
       );
       equal(seen.headers['x-amz-acl'], 'private');
+    });
+
+    describe('with a body for s3', () => {
+      const certificates = makeCertificates();
+      const pair = certificates.issue('s3', certificates.authority('authority'));
+      let seen: { hash: unknown; signed: string; bytes: number } | undefined;
+      const server = createServer({ cert: pair.certificatePem, key: pair.privateKeyPem }, (message, response) => {
+        buffer(message).then((bytes) => {
+          const { 'x-amz-content-sha256': hash, authorization = '' } = message.headers;
+          seen = { hash, signed: /SignedHeaders=([^,]*)/.exec(authorization)?.[1] ?? '', bytes: bytes.length };
+          response.end('{}');
+        });
+      });
+      const plain = createPlainServer((message, response) => server.emit('request', message, response));
+      before(async () => {
+        for (const each of [server, plain]) await once(each.listen(0, '127.0.0.1'), 'listening');
+      });
+      after(async () => {
+        for (const each of [server, plain]) await once(each.close(), 'close');
+        certificates.remove();
+      });
+      beforeEach(() => {
+        seen = undefined;
+      });
+
+      const MAX = 10 * 1024 * 1024;
+      for (const [title, secure, length, isSaid, hash] of [
+        ['of a length that nobody says is sent over TLS as it comes, unsigned', true, 5, false, 'UNSIGNED-PAYLOAD'],
+        ['that is longer than what is signed is sent over TLS likewise', true, MAX + 1, true, 'UNSIGNED-PAYLOAD'],
+        ['that is short is signed, over TLS, too', true, 5, true, sha256('aaaaa')],
+        ['is signed without TLS, whether its length is said or not', false, 5, false, sha256('aaaaa')],
+        ['that is too long to be signed is refused without TLS', false, MAX + 1, true, null],
+      ] as const) {
+        it(title, async () => {
+          const { port } = (secure ? server : plain).address() as AddressInfo;
+          const gateway = await startGateway({
+            client_tls: { ca_certs: [pair.certificate.replace('s3.pem', 'authority.pem')] },
+            endpoints: [
+              {
+                endpoint: '/put',
+                method: 'PUT',
+                backend: [
+                  {
+                    host: [`${secure ? 'https' : 'http'}://127.0.0.1:${port}`],
+                    url_pattern: '/bucket/key',
+                    extra_config: { 'auth/aws-sigv4': { region: 'us-east-1', service: 's3' } },
+                  },
+                ],
+              },
+            ],
+          });
+          const own = await gateway.listen();
+          const headers = isSaid ? { 'content-length': length } : { 'transfer-encoding': 'chunked' };
+          const asked = request({
+            port: own.port,
+            host: '127.0.0.1',
+            method: 'PUT',
+            path: '/put',
+            headers,
+            agent: false,
+          });
+          asked.on('error', () => {});
+          asked.end(Buffer.alloc(length, 'a'));
+          const [{ statusCode }] = await once(asked, 'response');
+          await gateway.close();
+          if (hash === null) deepEqual([statusCode, seen], [500, undefined]);
+          else {
+            deepEqual(seen, { hash, signed: 'host;x-amz-content-sha256;x-amz-date', bytes: length });
+            equal(statusCode, 200);
+          }
+        });
+      }
     });
   });
 });

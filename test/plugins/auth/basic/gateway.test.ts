@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import type { Operations } from '#kernel';
 import { until } from '../../../support/conditions.ts';
-import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
+import {
+  json,
+  openGateway,
+  rememberingSinks,
+  startBackend,
+  startGateway,
+  type TestBackend,
+} from '../../../support/gateway.ts';
 
 describe('a gateway with users', () => {
   let backend: TestBackend;
@@ -69,6 +76,27 @@ describe('a gateway with users', () => {
     writeFileSync(path, `bob:${hash}\n`);
     await gateway.reload(config({ htpasswd_path: path }));
     deepEqual([await statusOf('/a', credentials('ada')), await statusOf('/a', credentials('bob'))], [401, 200]);
+  });
+
+  it('follows the file while it serves, without a reload that anybody asks for', async () => {
+    const users = join(folder, 'watched');
+    const file = join(folder, 'gateway.json');
+    writeFileSync(users, `ada:${hash}\n`);
+    writeFileSync(file, JSON.stringify(config({ htpasswd_path: users })));
+    const sinks = rememberingSinks();
+    gateway = await openGateway(file, { port: 0, sinks });
+    await gateway.watch();
+    equal(await statusOf('/a', credentials('ada')), 200);
+    writeFileSync(users, `bob:${hash}\n`);
+    await until(async () => (await statusOf('/a', credentials('ada'))) === 401);
+    equal(await statusOf('/a', credentials('bob')), 200);
+    // One that cannot be used changes nothing; the next one counts.
+    writeFileSync(users, 'bob:$apr1$x$y\n');
+    await until(() => sinks.lines.some((line) => line.includes('BASIC_HASH')));
+    equal(await statusOf('/a', credentials('bob')), 200);
+    writeFileSync(users, `ada:${hash}\n`);
+    await until(async () => (await statusOf('/a', credentials('ada'))) === 200);
+    equal(await statusOf('/a', credentials('bob')), 401);
   });
 
   it('stays as it is where the file becomes one that cannot be used', async () => {

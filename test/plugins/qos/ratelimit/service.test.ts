@@ -57,6 +57,36 @@ describe('qos/ratelimit/service', () => {
     deepEqual(await ask({ method: 'POST', url: '/a' }, '/b', '/a'), [405, 200, 503]);
   });
 
+  describe('where files are served', () => {
+    const files = { 'server/static-filesystem': { prefix: '/files', path: 'samples/website/public' } };
+
+    it('counts what is asked below their prefix, whether there is a file or not, with the endpoints', async () => {
+      await start({ ...two, max_rate: 4, capacity: 4 }, undefined, files);
+      const post: InjectOptions = { method: 'POST', url: '/files/style.css' };
+      deepEqual(
+        await ask('/files/style.css', '/files/none', '/a', post, '/files/style.css', '/a'),
+        [200, 404, 200, 405, 503, 503],
+      );
+      const { headers, body } = await gateway.inject('/files/style.css');
+      deepEqual([headers['x-gateway-completed'], body], [undefined, '']);
+    });
+
+    it('knows a client there by the same bucket', async () => {
+      await start(byToken, undefined, files);
+      const style = '/files/style.css';
+      deepEqual(await ask(as('x', style), as('x', '/a'), as('x', style), as('y', style)), [200, 200, 429, 200]);
+    });
+
+    it('has the limit of all alone where clients are told apart by a path variable', async () => {
+      const byParam = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
+      await start({ ...two, ...byParam }, [endpoint('/u/{id}')], files);
+      deepEqual(await ask('/files/style.css', '/files/style.css', '/files/style.css'), [200, 200, 503]);
+      await gateway.close();
+      await start(byParam, [endpoint('/u/{id}')], files);
+      deepEqual(await ask('/files/style.css', '/files/style.css'), [200, 200]);
+    });
+  });
+
   it('case 4: is asked besides the limit of an endpoint, and before it', async () => {
     const router = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } };
     await start({ ...two, max_rate: 5, capacity: 3 }, [endpoint('/a', router), endpoint('/b')]);
