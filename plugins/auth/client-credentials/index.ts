@@ -14,9 +14,10 @@ import {
   type PipeRequest,
   type Wrap,
 } from '#contract';
+import { isSameHost } from '../../services/tokens/token-server.ts';
+import { type Token, TokenStore } from '../../services/tokens/token-store.ts';
 import { type CredentialsConfig, schema } from './schema.ts';
-import { isSameHost, tokenServer } from './token-server.ts';
-import { type Token, TokenStore } from './token-store.ts';
+import { tokenServer } from './token-server.ts';
 
 /** Age at which a token that a backend refuses may have been withdrawn, in milliseconds. */
 const LEAST_AGE_MS = 5000;

@@ -1,12 +1,5 @@
 import { type DataObject, getKey, isObject } from '#contract';
-
-/** A token as it was issued. */
-export interface IssuedToken {
-  /** The value of `Authorization`. */
-  readonly authorization: string;
-  /** How long it is good, in milliseconds; null for ever. */
-  readonly lifeMs: number | null;
-}
+import type { IssuedToken } from '../../services/tokens/token-server.ts';
 
 /** Characters of a text of the server's that are told to the operator. */
 const MAX_TOLD = 256;

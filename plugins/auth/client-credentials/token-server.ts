@@ -4,19 +4,21 @@ import {
   type Data,
   discard,
   HeaderBag,
-  makeRequest,
-  PipeRequest,
-  Query,
+  type PipeRequest,
   type Reply,
-  RequestBody,
   type Site,
 } from '#contract';
 import { underOwnCall } from '../../services/own-call.ts';
-import { type IssuedToken, readToken } from './issued-token.ts';
+import {
+  ISSUE_MS,
+  type IssuedToken,
+  isSameHost,
+  type TokenServer,
+  tokenRequest,
+} from '../../services/tokens/token-server.ts';
+import { readToken } from './issued-token.ts';
 import type { CredentialsConfig } from './schema.ts';
 
-/** Longest time for a token to be issued, both ways to say who one is included, in milliseconds. */
-export const ISSUE_MS = 10_000;
 /** Bytes of an answer, decoded. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_REDIRECTS = 10;
@@ -28,14 +30,6 @@ type Style = 'header' | 'form';
 /** What is known of a server: the style it took. */
 interface Known {
   style: Style | null;
-}
-
-/** Where tokens are issued. */
-export interface TokenServer {
-  /** How long before its end a token is not used any more, in milliseconds. */
-  readonly reserveMs: number;
-  /** Asks for a token. @throws Error with the cause, which holds nothing secret. */
-  issue(signal: AbortSignal): Promise<IssuedToken>;
 }
 
 export function tokenServer(
@@ -131,29 +125,19 @@ async function post(
   send: (request: PipeRequest) => Reply | Promise<Reply>,
 ): Promise<Reply> {
   let url = first;
-  let body: RequestBody | null = RequestBody.of(form);
+  let sent: string | null = form;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const request = new PipeRequest(makeRequest({}), {}, new Query(), headers.copy(), body);
-    request.method = body ? 'POST' : 'GET';
-    request.origin = url.origin;
-    request.target = url.pathname + url.search;
-    const reply = await send(request);
+    const reply = await send(tokenRequest(url, headers, sent));
     if (reply.errors.length > 0) throw new NoAnswer((reply.errors[0] as CallError).message);
     const location = redirects.has(reply.status) ? reply.headers.get('location') : undefined;
     if (location === undefined) return reply;
     discard(reply.body);
     const next = URL.parse(location, url.href);
     if (!next || !isSameHost(next, url)) throw new NoAnswer('the token server leads to another host');
-    if (reply.status < 307) body = null;
+    if (reply.status < 307) sent = null;
     url = next;
   }
   throw new NoAnswer('the token server redirects too often');
-}
-
-/** True where what is sent to the one may be sent to the other. */
-export function isSameHost(to: URL, from: URL): boolean {
-  const isDowngrade = from.protocol === 'https:' && to.protocol !== 'https:';
-  return /^https?:$/.test(to.protocol) && to.hostname === from.hostname && !isDowngrade;
 }
 
 async function textOf({ body }: Reply): Promise<string> {

@@ -1,25 +1,10 @@
-import {
-  type Call,
-  type DataObject,
-  getKey,
-  HeaderBag,
-  isObject,
-  makeRequest,
-  PipeRequest,
-  Query,
-  type Reply,
-  RequestBody,
-  type Site,
-} from '#contract';
+import { type Call, type DataObject, getKey, isObject, type PipeRequest, type Reply, type Site } from '#contract';
 import { algorithm } from '../../services/keys/algorithms.ts';
 import { underOwnCall } from '../../services/own-call.ts';
-import type { IssuedToken } from '../client-credentials/issued-token.ts';
-import type { TokenServer } from '../client-credentials/token-server.ts';
+import { ISSUE_MS, type IssuedToken, type TokenServer, tokenRequest } from '../../services/tokens/token-server.ts';
 import type { GcpConfig } from './schema.ts';
 import type { ServiceAccount } from './service-account.ts';
 
-/** Longest wait for a token, in milliseconds. */
-const ISSUE_MS = 10_000;
 /** How long before its end a token is not used any more, in milliseconds. */
 const RESERVE_MS = 5 * 60_000;
 const HOUR_S = 3600;
@@ -88,10 +73,7 @@ async function ask(
   send: (request: PipeRequest) => Reply | Promise<Reply>,
   call: Call,
 ): Promise<string> {
-  const body = form ? RequestBody.of(form.toString()) : null;
-  const request = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag([...headers]), body);
-  Object.assign(request, { method: form ? 'POST' : 'GET', origin: url.origin, target: url.pathname + url.search });
-  const { errors, status, body: answer } = await send(request);
+  const { errors, status, body: answer } = await send(tokenRequest(url, headers, form ? form.toString() : null));
   if (errors.length > 0) throw errors[0]!;
   const bytes = answer instanceof Uint8Array ? answer : await answer?.collect(MAX_BYTES);
   const text = Buffer.from(bytes ?? []).toString();

@@ -1,5 +1,5 @@
 import type { Mirror, Site } from '#contract';
-import { News } from '../../services/news.ts';
+import { News } from '../news.ts';
 import { ISSUE_MS, type TokenServer } from './token-server.ts';
 
 /** A token and until when it is used, in milliseconds of the clock. */
