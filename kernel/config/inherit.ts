@@ -55,7 +55,24 @@ export function completeEndpoint(
       backend.encoding = endpoint.output_encoding;
     }
     if (backend.host === undefined || backend.host.length === 0) backend.host = service.host;
-    else if (!backend.disable_host_sanitize) backend.host = clean(backend.host, `${pointer}/backend/${index}/host`);
+    else if (!backend.disable_host_sanitize) {
+      backend.host = clean(asHttp(backend, known), `${pointer}/backend/${index}/host`);
+    }
+  });
+}
+
+/** The addresses of a backend with schemes of HTTP in the place of those that its components bring. */
+function asHttp(
+  { host: hosts, extra_config: components }: Draft<BackendConfig>,
+  known: KnownPlugins,
+): readonly string[] {
+  const speaker = Object.keys(components).find((name) => known.plugin(name)?.schemes);
+  if (speaker === undefined) return hosts;
+  const schemes = known.plugin(speaker)!.schemes!;
+  return hosts.map((host) => {
+    const [, scheme = '', rest] = /^([a-z][\w+.-]*):\/\/(.*)$/is.exec(host) ?? [];
+    const name = scheme.toLowerCase();
+    return Object.hasOwn(schemes, name) ? `${schemes[name]}://${rest}` : host;
   });
 }
 

@@ -223,6 +223,11 @@ export interface Plugin {
   readonly convert?: (document: DataObject, report: Conversion) => void;
   /** Components that `convert` writes, or the defaults of its pipes: they are loaded with it. */
   readonly becomes?: readonly Namespace[];
+  /**
+   * Schemes that addresses of the backends it reaches may be written with, each with the one of HTTP that it stands for, as
+   * in `{ grpc: 'http' }`.
+   */
+  readonly schemes?: { readonly [scheme: string]: 'http' | 'https' };
   /** Fields at the root by which it opens a port, as in `/listen`: to change one opens another. */
   readonly opens?: readonly string[];
   /** Keys of its configuration are data: they say nothing about what they hold, such as whether it is a secret. */

@@ -177,6 +177,13 @@ export interface Site<Config> {
    */
   read(path: string): Uint8Array;
   /**
+   * The names of what is in a directory that the configuration names, in no order; watched as a file is: other names are
+   * another configuration.
+   * @param path relative to the working directory.
+   * @throws the error of the file system, ENOTDIR for a file.
+   */
+  list(path: string): readonly string[];
+  /**
    * Compiles a regular expression of this plugin's configuration.
    * @param pointer of the expression, relative to the configuration; of its value when the expression is a key.
    * @throws ConfigError PATTERN_INVALID with the place and what to write instead.

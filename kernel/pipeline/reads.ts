@@ -30,6 +30,12 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
     this.#around?.note(kind, name);
   }
 
+  /** Notes what was asked for with its value. @returns that value. */
+  noting<T>(kind: Kind, name: string, value: T): T {
+    this.note(kind, name);
+    return value;
+  }
+
   noteGateway(): void {
     this.gateway = true;
     this.#around?.noteGateway();

@@ -69,6 +69,7 @@ export interface Build extends Contains {
   readonly reports: () => DataObject;
   /** As of `Site`; may be taken out of the build. Throws an `UnreadFile` where only the document is examined. */
   readonly read: (path: string) => Uint8Array;
+  readonly list: (path: string) => readonly string[];
   readonly dispatch: Step<ClientRequest>;
   /** What serves the configuration; null while it is being built. */
   readonly calls: CallCounter | null;
@@ -182,19 +183,17 @@ class PlaceSite implements Site<unknown> {
     };
   }
 
+  get list(): Site<unknown>['list'] {
+    return (path) => this.#reads.noting('files', path, this.#build.list(path));
+  }
+
   // Functions that `attach` can take out of the site, made when it does.
   get setting(): Site<unknown>['setting'] {
-    return (name) => {
-      this.#reads.note('settings', name);
-      return this.#build.config[name];
-    };
+    return (name) => this.#reads.noting('settings', name, this.#build.config[name]);
   }
 
   get use(): Site<unknown>['use'] {
-    return (name) => {
-      this.#reads.note('services', name);
-      return this.#build.services[name];
-    };
+    return (name) => this.#reads.noting('services', name, this.#build.services[name]);
   }
 
   get take(): Site<unknown>['take'] {

@@ -35,12 +35,14 @@ export class ReadFiles {
     return bytes;
   };
 
-  /** The names of a directory's entries, in no order. @throws the error of the file system. */
-  list(path: string): readonly string[] {
+  /** The names of a directory's entries, in no order. @throws the error of the file system, ENOTDIR for a file. */
+  readonly list = (path: string): readonly string[] => {
+    const absolute = resolve(path);
+    if (!this.#found.has(absolute)) this.#found.set(absolute, attemptDirectory(absolute));
     const { names, error } = this.#attempt(path);
     if (!names) throw error;
     return names;
-  }
+  };
 
   /** Of what is at a path, as it is watched; null for what cannot be read. */
   hashOf(path: string): string | null {
@@ -80,6 +82,9 @@ export class NamedFiles extends ReadFiles {
     this.names.add(path);
     throw new UnreadFile(path);
   };
+
+  /** @throws UnreadFile always. */
+  override readonly list = (path: string): readonly string[] => this.read(path) as never;
 }
 
 function attemptRead(path: string): ReadAttempt {
@@ -87,6 +92,16 @@ function attemptRead(path: string): ReadAttempt {
     return attemptOf(readFileSync(path));
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EISDIR' ? attemptList(path, error) : failed(error);
+  }
+}
+
+/** @throws ENOTDIR for a file, which nobody has asked for: it is not watched. */
+function attemptDirectory(path: string): ReadAttempt {
+  try {
+    return attemptOf(readdirSync(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') throw error;
+    return failed(error);
   }
 }
 

@@ -71,6 +71,10 @@ export class ScopedBuild implements Build {
     return this.#whole.files.read;
   }
 
+  get list(): ReadFiles['list'] {
+    return this.#whole.files.list;
+  }
+
   get dispatch(): Step<ClientRequest> {
     const { dispatcher } = this.#whole;
     return (request, call) => dispatcher.dispatch!(request, call);

@@ -47,6 +47,7 @@ const roots: Readonly<Record<string, Fields>> = {
     'auth/basic': { users: { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' } },
   },
   'auth/api-keys': { 'auth/api-keys': { keys: [{ key: '%{KEY}', roles: ['admin', 'user'] }] } },
+  'backend/grpc': { grpc: { catalog: ['samples/grpc/orders.pb'] } },
   'governance/processors': counters,
   'governance/quota': quotas,
   'qos/ratelimit/router/redis': counters,
@@ -58,12 +59,14 @@ export const backends: Readonly<Record<string, Surrounding>> = {
   'backend/amqp/consumer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
   'backend/amqp/producer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
   'auth/gcp': { host: ['https://orders-abc.a.run.app'] },
+  'backend/grpc': { host: ['orders.internal:50051'], url_pattern: '/orders.Orders/Get' },
   'backend/pubsub/publisher': { host: ['nats://'], disable_host_sanitize: true },
   'backend/pubsub/subscriber': { host: ['nats://'], disable_host_sanitize: true },
 };
 
 interface Surrounding {
   readonly host: readonly string[];
+  readonly url_pattern?: string;
   readonly disable_host_sanitize?: boolean;
 }
 

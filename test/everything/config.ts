@@ -14,13 +14,15 @@ export interface Surroundings {
   readonly metricsPort: number;
   /** Port of a Redis, if there is one. */
   readonly redisPort: number;
+  /** `host:port` of a gRPC server. */
+  readonly grpcHost: string;
   /** A free port, for revocations. */
   readonly revokerPort: number;
 }
 
 /** The same configuration over and over, but for one number that a reload changes. */
 export function everything(
-  { upstream, gelfPort, metricsPort, redisPort, revokerPort }: Surroundings,
+  { upstream, gelfPort, metricsPort, redisPort, revokerPort, grpcHost }: Surroundings,
   round = 0,
 ): object {
   const validator = {
@@ -46,6 +48,7 @@ export function everything(
       },
       'server/virtualhost': { aliased_hosts: { shop: 'shop.example:9000' } },
       'server/static-filesystem': { prefix: '/site/', path: 'samples/website/public' },
+      grpc: { catalog: ['test/support/grpc/shop.pb'] },
       'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['GET', 'POST'] },
       'security/http': { content_type_nosniff: true, frame_deny: true },
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
@@ -303,6 +306,16 @@ export function everything(
                 reader: { topics: ['records'], cluster: { brokers: ['127.0.0.1:1'] } },
               },
             },
+          },
+        ],
+      },
+      {
+        endpoint: '/things/{name}',
+        backend: [
+          {
+            host: [grpcHost],
+            url_pattern: '/shop.Shop/Find',
+            extra_config: { 'backend/grpc': { output_remove_unset_values: true } },
           },
         ],
       },

@@ -112,6 +112,7 @@ describe('every component at once', function () {
           modified: true,
         });
         deepEqual(await ask('GET', '/function/7', { 'x-api-key': 'of-the-test' }), { invoked: { id: '7' } });
+        deepEqual(await ask('GET', '/things/a'), { id: 'of-grpc' });
         await until(() => surroundings.gelfMessages() > 0);
       });
 

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { freePort } from '../support/conditions.ts';
 import { startBackend } from '../support/gateway.ts';
+import { startGrpc } from '../support/grpc/server.ts';
 import { startRedis, withoutRedis } from '../support/redis.ts';
 import type { Surroundings } from './config.ts';
 
@@ -32,9 +33,11 @@ export async function startSurroundings(): Promise<
     else if (path.startsWith('/shared/')) respond({ shared: headers.authorization }, { 'Cache-Control': 'max-age=1' });
     else respond({ user: headers['x-user'], round: Number(headers['x-round']) });
   });
+  const grpc = await startGrpc({ Find: (_call, answer) => answer(null, { id: 'of-grpc' }) });
   const redis = withoutRedis ? null : await startRedis();
   return {
     upstream: backend.url,
+    grpcHost: grpc.host,
     gelfPort: gelf.address().port,
     metricsPort: await freePort(),
     redisPort: redis?.port ?? (await freePort()),
@@ -46,6 +49,7 @@ export async function startSurroundings(): Promise<
       gelf.close();
       await once(gelf, 'close');
       await backend.close();
+      await grpc.close();
     },
   };
 }

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { type Offer, offer, type Plugin, type Site, type Wrap } from '#contract';
 import { foldSettled } from '../../kernel/pipeline/settle.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
+import { linkSets } from '../../plugins/grpc/descriptor-sets.ts';
+import { grpcCatalog } from '../../plugins/services/grpc/catalog.ts';
 import { quotas } from '../../plugins/services/quotas/port.ts';
 import { redisConnections } from '../../plugins/services/redis/port.ts';
 import { exampleModule } from '../../scripts/docs/example-module.ts';
+import { SHOP } from './grpc/server.ts';
 
 /** A Redis that has nothing against any request. */
 const counters = { name: 'counters', isOneServer: true, run: async () => [0, 0] };
@@ -19,6 +23,13 @@ const unbounded = {
   settle: () => undefined,
 };
 
+/** Descriptors in which every path is that of a unary method. */
+function descriptors() {
+  const registry = linkSets([{ path: SHOP, bytes: readFileSync(SHOP) }], () => {});
+  const method = registry.getService('shop.Shop')!.methods[0]!;
+  return { registry, method: () => method, paths: [] };
+}
+
 /** What the examples of a component need of others, and of the component itself at the service. */
 export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const contain = (_place: object, attach: () => object) => settling(attach());
@@ -27,7 +38,8 @@ export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const takes = plugin.takes ?? [];
   const redis = offer(redisConnections, new Map([['counters', counters]]));
   const allowed = offer(quotas, new Map([['public', unbounded]]));
-  return [...offers, redis, allowed, ...(await ownOffers(plugin))].filter(({ port }) =>
+  const described = offer(grpcCatalog, descriptors());
+  return [...offers, redis, allowed, described, ...(await ownOffers(plugin))].filter(({ port }) =>
     takes.some(({ name }) => name === port.name),
   );
 }

@@ -16,6 +16,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   oldFields: true,
   convert: true,
   becomes: true,
+  schemes: true,
   opens: true,
   freeKeys: true,
   leaves: true,

@@ -5,7 +5,7 @@ import { createFolder, sluice } from './command.ts';
 const ofEndpoints = ['ai/mcp', 'websocket'];
 
 /** Backends of other protocols than HTTP: a message queue, a log-streaming platform, an RPC protocol. */
-const ofBackends = ['backend/grpc'];
+const ofBackends = ['backend/soap'];
 
 interface Mistake {
   readonly code: string;

@@ -1,7 +1,7 @@
 import { deepEqual, notDeepEqual } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after as afterReply, atBackend, atEndpoint, definePlugin, definePort, offer } from '#contract';
 import { openEngine } from '../../../kernel/control/engine.ts';
 import { createEventLog } from '../../../kernel/control/event-log.ts';
@@ -102,6 +102,29 @@ describe('what an attachment asks its site for', () => {
     deepEqual(gate.reads.settings, []);
     await gate.send('GET /');
     deepEqual(gate.reads.settings, ['timeout']);
+    await gate.close();
+  });
+
+  it('has the names in a directory, but not what is no directory', async () => {
+    const listing = definePlugin({
+      name: 'test/listing',
+      description: 'Lists a directory.',
+      places: [
+        atEndpoint({ type: 'object', properties: {} }, ({ list }) => {
+          let code = '';
+          try {
+            list(file);
+          } catch (error) {
+            code = (error as NodeJS.ErrnoException).code!;
+          }
+          const names = `${code} ${list(folder).join()}`;
+          return { endpoint: afterReply((reply) => reply.headers.set('X-Names', names)) };
+        }),
+      ],
+    });
+    const gate = await openHarness(listing, 'endpoint', {});
+    const { headers } = await gate.send('GET /');
+    deepEqual([headers.get('x-names'), gate.reads.files], [`ENOTDIR ${basename(file)}`, [folder]]);
     await gate.close();
   });
 

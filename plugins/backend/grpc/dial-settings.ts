@@ -1,0 +1,43 @@
+import { type BackendSite, joinPointer } from '#contract';
+import { prepareTls } from '../../services/client-tls.ts';
+import { addressOf, Channels } from './channels.ts';
+import type { Config } from './schema.ts';
+
+const DEFAULT_KEEP_ALIVE_MS = 15_000;
+const DEFAULT_FALLBACK_MS = 300;
+
+/**
+ * The channels of a backend, which all backends with equal settings have together, over reloads, too. Codes: `GRPC_HOST`, a
+ * warning `GRPC_PLAINTEXT`, those of `prepareTls`.
+ */
+export function openChannels(site: BackendSite<Config>): Channels {
+  const { config, setting } = site;
+  checkHosts(site);
+  const tls = config.client_tls ? prepareTls(site, config.client_tls) : null;
+  const dial = {
+    timeoutMs: setting('dialer_timeout'),
+    keepAliveMs: setting('dialer_keep_alive') || DEFAULT_KEEP_ALIVE_MS,
+    fallbackDelayMs: setting('dialer_fallback_delay') || DEFAULT_FALLBACK_MS,
+  };
+  const settings = { ...dial, denied: site.use('denied'), tls: tls && (() => tls.client) };
+  return site.keep(
+    ['channels', JSON.stringify(dial), tls?.fingerprint ?? null],
+    () => new Channels(settings),
+    (kept) => kept.close(),
+  );
+}
+
+function checkHosts({ backend, config, fault, warn }: BackendSite<Config>): void {
+  if (backend.sd !== 'static') return;
+  for (const [index, host] of backend.host.entries()) {
+    if (host.includes('{')) continue;
+    if (!addressOf(host, false)) {
+      throw fault('GRPC_HOST', '', `${host} is no address of a gRPC server`, { hint: 'name:port, without a path' });
+    }
+    if (/^https:/i.test(host) && !config.client_tls) {
+      warn('GRPC_PLAINTEXT', '', `${joinPointer('/host', index).slice(1)} says https, and is called without TLS`, {
+        hint: '"client_tls": {}',
+      });
+    }
+  }
+}

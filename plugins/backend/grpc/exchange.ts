@@ -1,0 +1,196 @@
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
+import { FrameError, FrameReader } from '../../services/grpc/frames.ts';
+import {
+  CANCELLED,
+  decodeMessage,
+  GrpcError,
+  INTERNAL,
+  OK,
+  PERMISSION_DENIED,
+  RESOURCE_EXHAUSTED,
+  readCode,
+  UNAUTHENTICATED,
+  UNAVAILABLE,
+  UNIMPLEMENTED,
+  UNKNOWN,
+} from '../../services/grpc/status.ts';
+import type { Channel } from './channels.ts';
+import type { Connection } from './connection.ts';
+
+/** What is sent: one message. */
+export interface Outgoing {
+  readonly headers: Record<string, string | string[]>;
+  /** The message in its frame. */
+  readonly frame: Buffer;
+}
+
+/** Who takes what comes back. */
+export interface Incoming {
+  /** A message, decompressed. */
+  message(bytes: Uint8Array): void;
+  /** Everything has come, or nothing more will; called once. @param failure null for OK. */
+  ended(failure: GrpcError | null): void;
+}
+
+/** What failed statuses of HTTP, which servers of gRPC do not send but those before them, mean. */
+const ofHttp: ReadonlyMap<number, number> = new Map([
+  [400, INTERNAL],
+  [401, UNAUTHENTICATED],
+  [403, PERMISSION_DENIED],
+  [404, UNIMPLEMENTED],
+  [429, UNAVAILABLE],
+  [502, UNAVAILABLE],
+  [503, UNAVAILABLE],
+  [504, UNAVAILABLE],
+]);
+
+/** What it means that a stream was reset. */
+const ofReset: ReadonlyMap<number, number> = new Map([
+  [constants.NGHTTP2_REFUSED_STREAM, UNAVAILABLE],
+  [constants.NGHTTP2_CANCEL, CANCELLED],
+  [constants.NGHTTP2_ENHANCE_YOUR_CALM, RESOURCE_EXHAUSTED],
+  [constants.NGHTTP2_INADEQUATE_SECURITY, PERMISSION_DENIED],
+]);
+
+/** One call on a connection: a message there, messages and a status back. */
+export class Exchange {
+  /** The server has said that it has done nothing. */
+  isRefused = false;
+  readonly #channel: Channel;
+  readonly #idleMs: number;
+  readonly #incoming: Incoming;
+  readonly #reader: FrameReader;
+  #connection: Connection | null = null;
+  #bytesBefore = 0;
+  #stream: ClientHttp2Stream | null = null;
+  #headers: IncomingHttpHeaders | null = null;
+  #trailers: IncomingHttpHeaders | null = null;
+  #fault: GrpcError | null = null;
+  #isOver = false;
+
+  /** @param maxBytes of one message. */
+  constructor(channel: Channel, maxBytes: number, idleMs: number, incoming: Incoming) {
+    this.#channel = channel;
+    this.#idleMs = idleMs;
+    this.#incoming = incoming;
+    this.#reader = new FrameReader(maxBytes, ({ isCompressed, bytes }) => {
+      if (this.#fault) return;
+      if (isCompressed) throw new FrameError('the message is compressed, which was not asked for');
+      incoming.message(bytes);
+    });
+  }
+
+  send({ headers, frame }: Outgoing): void {
+    const connection = this.#channel.enter();
+    this.#connection = connection;
+    this.#bytesBefore = connection.bytesRead;
+    try {
+      this.#stream = connection.open(headers);
+    } catch (error) {
+      this.#channel.leave(this.#idleMs);
+      this.#isOver = true;
+      this.#incoming.ended(this.#lost(error as Error));
+      return;
+    }
+    this.#listen(this.#stream, frame);
+  }
+
+  #listen(stream: ClientHttp2Stream, frame: Buffer): void {
+    stream.on('response', (headers) => this.#begin(headers));
+    stream.on('trailers', (headers) => {
+      this.#trailers = headers;
+    });
+    stream.on('data', (chunk: Buffer) => this.#read(chunk));
+    stream.on('error', (error) => {
+      this.#fault ??= this.#reset(error);
+    });
+    stream.on('close', () => this.#close());
+    stream.end(frame);
+  }
+
+  #begin(headers: IncomingHttpHeaders & { ':status'?: number }): void {
+    this.#headers = headers;
+    const { ':status': status = 0, 'content-type': type = '' } = headers;
+    // A status of gRPC says more than one of HTTP.
+    if (headers['grpc-status'] !== undefined) return;
+    if (status !== 200)
+      this.#fail(ofHttp.get(status) ?? UNKNOWN, `the server has answered with status ${status} of HTTP`);
+    else if (!/^application\/grpc(?:[+;]|$)/i.test(type)) {
+      this.#fail(UNKNOWN, `the server has answered with ${type === '' ? 'no content type' : type}, not with gRPC`);
+    }
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#fault) return;
+    try {
+      this.#reader.write(chunk);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.#fail(error.isTooLarge ? RESOURCE_EXHAUSTED : INTERNAL, error.message);
+    }
+  }
+
+  /** What comes after this is of no interest. */
+  #fail(code: number, message: string): void {
+    this.#fault ??= new GrpcError(code, message);
+    this.#stream?.close(constants.NGHTTP2_CANCEL);
+  }
+
+  pause(): void {
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    this.#stream?.resume();
+  }
+
+  /** Nobody waits any more. @param isLate the time was over. */
+  cancel(isLate: boolean): void {
+    if (this.#isOver) return;
+    const connection = this.#connection;
+    if (isLate && connection?.bytesRead === this.#bytesBefore) connection.suspect();
+    this.#stream?.close(constants.NGHTTP2_CANCEL);
+  }
+
+  #close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#connection!.leave();
+    this.#channel.leave(this.#idleMs);
+    this.#incoming.ended(this.#fault ?? this.#outcome());
+  }
+
+  #outcome(): GrpcError | null {
+    const { rstCode = constants.NGHTTP2_NO_ERROR } = this.#stream!;
+    const said = this.#trailers?.['grpc-status'] === undefined ? this.#headers : this.#trailers;
+    const status = said?.['grpc-status'];
+    if (status === undefined) {
+      if (rstCode !== constants.NGHTTP2_NO_ERROR || !this.#headers) return this.#reset(null);
+      return new GrpcError(UNKNOWN, 'the server has answered without a status');
+    }
+    const code = readCode(status);
+    const text = said!['grpc-message'];
+    if (code !== OK) return new GrpcError(code, typeof text === 'string' ? decodeMessage(text) : '');
+    try {
+      this.#reader.end();
+      return null;
+    } catch (error) {
+      return new GrpcError(INTERNAL, (error as Error).message);
+    }
+  }
+
+  #reset(error: Error | null): GrpcError {
+    const { rstCode } = this.#stream!;
+    const { failure } = this.#connection!;
+    if (failure || rstCode === undefined) return this.#lost(failure ?? error ?? new Error('connection closed'));
+    this.isRefused = rstCode === constants.NGHTTP2_REFUSED_STREAM;
+    const code = ofReset.get(rstCode) ?? INTERNAL;
+    return new GrpcError(code, `the server has reset the call (HTTP/2 code ${rstCode})`);
+  }
+
+  #lost(error: Error): GrpcError {
+    const { host, port } = this.#channel.address;
+    const reason = (error as NodeJS.ErrnoException).code ?? error.message;
+    return new GrpcError(UNAVAILABLE, `no connection to ${host}:${port}: ${reason}`);
+  }
+}

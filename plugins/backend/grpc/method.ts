@@ -1,0 +1,29 @@
+import { type BackendSite, nearest } from '#contract';
+import { type DescMethod, type GrpcCatalog, grpcCatalog } from '../../services/grpc/catalog.ts';
+import type { Config } from './schema.ts';
+
+/**
+ * The method that a backend's path names.
+ * @throws ConfigError GRPC_CATALOG, GRPC_METHOD
+ */
+export function methodAt(site: BackendSite<Config>): { readonly method: DescMethod; readonly catalog: GrpcCatalog } {
+  const catalog = site.take(grpcCatalog);
+  if (!catalog) {
+    throw site.fault('GRPC_CATALOG', '', 'there are no descriptors: the root has no "grpc"', {
+      hint: '"grpc": {"catalog": ["./services.pb"]} in the extra_config of the service',
+    });
+  }
+  const { url_pattern: path } = site.backend;
+  const method = catalog.method(path);
+  if (!method) {
+    const near = nearest(path, catalog.paths);
+    throw site.fault('GRPC_METHOD', '', `the catalog has no method ${path}`, {
+      hint: near ? `"url_pattern": ${JSON.stringify(near)}` : '"url_pattern": "/package.Service/Method"',
+    });
+  }
+  const { methodKind } = method;
+  if (methodKind !== 'unary' && methodKind !== 'server_streaming') {
+    throw site.fault('GRPC_METHOD', '', `${path} takes a stream of messages, and a request is one message`);
+  }
+  return { method, catalog };
+}

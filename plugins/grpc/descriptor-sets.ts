@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { createFileRegistry, type DescFile, type FileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_api,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_source_context,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_type,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt';
+import type { CatalogFile } from './catalog-files.ts';
+
+/** What is wrong with a catalog. */
+export class CatalogError extends Error {
+  /** GRPC_CATALOG_INVALID or GRPC_CATALOG_IMPORT. */
+  readonly code: string;
+
+  constructor(code: string, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+const builtIn: ReadonlyMap<string, FileDescriptorProto> = new Map(
+  (
+    [
+      file_google_protobuf_any,
+      file_google_protobuf_api,
+      file_google_protobuf_descriptor,
+      file_google_protobuf_duration,
+      file_google_protobuf_empty,
+      file_google_protobuf_field_mask,
+      file_google_protobuf_source_context,
+      file_google_protobuf_struct,
+      file_google_protobuf_timestamp,
+      file_google_protobuf_type,
+      file_google_protobuf_wrappers,
+    ] as DescFile[]
+  ).map(({ proto }) => [proto.name, proto]),
+);
+
+/** A file of a descriptor set under a name that no other file has. */
+interface Source {
+  readonly file: FileDescriptorProto;
+  /** Of the set that it came with. */
+  readonly from: string;
+  readonly hash: string;
+  /** Files of the same set by the names that its imports have for them. */
+  readonly siblings: ReadonlyMap<string, Source>;
+}
+
+/**
+ * Links the files of several descriptor sets: imports are looked for in the set of a file, then in all, then among the
+ * well-known types. Of two definitions of one name the first holds.
+ * @param warn told of the others.
+ * @throws CatalogError
+ */
+export function linkSets(sets: readonly CatalogFile[], warn: (message: string) => void): FileRegistry {
+  const sources: Source[] = [];
+  const byName = new Map<string, Source>();
+  for (const { path, bytes } of sets) {
+    const siblings = new Map<string, Source>();
+    for (const file of filesOf(path, bytes)) {
+      if (builtIn.has(file.name)) continue;
+      const hash = hashOf(file);
+      const known = byName.get(file.name);
+      const source = known?.hash === hash ? known : { file, from: path, hash, siblings };
+      siblings.set(file.name, source);
+      if (source === known) continue;
+      sources.push(source);
+      if (!known) byName.set(file.name, source);
+    }
+  }
+  keepFirst(sources, warn);
+  const ordered = new Linking(byName).order(sources);
+  try {
+    return createFileRegistry({ $typeName: 'google.protobuf.FileDescriptorSet', file: ordered });
+  } catch (error) {
+    throw new CatalogError(
+      'GRPC_CATALOG_INVALID',
+      `the descriptors do not fit together: ${(error as Error).message}`,
+      error,
+    );
+  }
+}
+
+function filesOf(path: string, bytes: Uint8Array): FileDescriptorProto[] {
+  try {
+    const { file: files } = fromBinary(FileDescriptorSetSchema, bytes);
+    if (files.length > 0 && files.every(({ name }) => name !== '')) return files;
+  } catch (error) {
+    throw new CatalogError('GRPC_CATALOG_INVALID', `${path} is no descriptor set: ${(error as Error).message}`, error);
+  }
+  throw new CatalogError('GRPC_CATALOG_INVALID', `${path} holds no descriptors`);
+}
+
+/** Comments and places of the source do not count. */
+function hashOf(file: FileDescriptorProto): string {
+  const bytes = toBinary(FileDescriptorProtoSchema, { ...file, sourceCodeInfo: undefined } as FileDescriptorProto);
+  return createHash('sha256').update(bytes).digest('base64');
+}
+
+/** Takes definitions out of a file that another one has brought before it, and imports that one instead. */
+function keepFirst(sources: readonly Source[], warn: (message: string) => void): void {
+  const owners = new Map<string, Source>();
+  for (const source of sources) {
+    const { file } = source;
+    const isFirst = ({ name }: { readonly name: string }): boolean => {
+      const fullName = file.package === '' ? name : `${file.package}.${name}`;
+      const owner = owners.get(fullName) ?? source;
+      owners.set(fullName, owner);
+      if (owner === source) return true;
+      warn(`${fullName} of ${source.from} is left out: ${owner.from} has defined it`);
+      if (owner.file.name !== file.name && !file.dependency.includes(owner.file.name))
+        file.dependency.push(owner.file.name);
+      return false;
+    };
+    file.messageType = file.messageType.filter(isFirst);
+    file.enumType = file.enumType.filter(isFirst);
+    file.service = file.service.filter(isFirst);
+  }
+}
+
+/** Puts files behind what they import. */
+class Linking {
+  readonly #byName: ReadonlyMap<string, Source>;
+  readonly #ordered: FileDescriptorProto[] = [];
+  readonly #state = new Map<Source | FileDescriptorProto, 'open' | 'done'>();
+  readonly #taken = new Set<string>();
+
+  constructor(byName: ReadonlyMap<string, Source>) {
+    this.#byName = byName;
+  }
+
+  order(sources: readonly Source[]): FileDescriptorProto[] {
+    for (const file of builtIn.values()) this.#addBuiltIn(file);
+    for (const source of sources) this.#add(source, []);
+    return this.#ordered;
+  }
+
+  #addBuiltIn(file: FileDescriptorProto): void {
+    if (this.#state.has(file)) return;
+    this.#state.set(file, 'done');
+    for (const name of file.dependency) this.#addBuiltIn(builtIn.get(name)!);
+    this.#taken.add(file.name);
+    this.#ordered.push(file);
+  }
+
+  #add(source: Source, importers: readonly string[]): string {
+    const { file } = source;
+    const state = this.#state.get(source);
+    if (state === 'done') return file.name;
+    if (state === 'open') {
+      const ring = [...importers.slice(importers.indexOf(file.name)), file.name].join(' → ');
+      throw new CatalogError('GRPC_CATALOG_IMPORT', `files import one another: ${ring}`);
+    }
+    this.#state.set(source, 'open');
+    file.dependency = file.dependency.map((name) => {
+      if (builtIn.has(name)) return name;
+      const imported = source.siblings.get(name) ?? this.#byName.get(name);
+      if (imported) return this.#add(imported, [...importers, file.name]);
+      throw new CatalogError(
+        'GRPC_CATALOG_IMPORT',
+        `${source.from}: ${file.name} imports ${name}, which no descriptor set holds`,
+      );
+    });
+    this.#state.set(source, 'done');
+    // Two sets may have files of one name that hold different things.
+    while (this.#taken.has(file.name)) file.name = `${file.name.replace(/\.proto$/, '')}'.proto`;
+    this.#taken.add(file.name);
+    this.#ordered.push(file);
+    return file.name;
+  }
+}

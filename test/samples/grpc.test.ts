@@ -1,0 +1,54 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
+import { startGateway } from '../support/gateway.ts';
+import { failure, startService, status, type TestGrpcServer } from '../support/grpc/server.ts';
+
+describe('the sample of gRPC', () => {
+  let server: TestGrpcServer;
+  let gateway: Operations;
+
+  before(async () => {
+    server = await startService('samples/grpc/orders.pb', 'orders', 'Orders', {
+      Get: (call, answer) => {
+        const { id } = call.request as { id: string };
+        if (id === '404') answer(failure(status.NOT_FOUND, 'no such order'));
+        else answer(null, { id, state: 1, total_cents: '1250' });
+      },
+      Watch: (call) => {
+        for (const state of [0, 1]) call.write({ id: '7', state });
+        call.end();
+      },
+    });
+    const config = JSON.parse(readFileSync('samples/grpc/gateway.json', 'utf8'));
+    gateway = await startGateway({ ...config, host: [server.host] });
+  });
+  after(async () => {
+    await gateway.close();
+    await server.close();
+  });
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/grpc/gateway.json');
+    deepEqual([code, err], [0, '']);
+    const tested = await sluice('check', '-t', '-c', 'samples/grpc/gateway.json');
+    deepEqual([tested.code, tested.err], [0, '']);
+  });
+
+  it('asks with variables from the path, the query and headers', async () => {
+    const response = await gateway.inject({ url: '/orders/7?country=de', headers: { 'X-Tenant': 'shop' } });
+    deepEqual(response.json(), { id: '7', state: 'PAID', total_cents: 1250, items: [] });
+    const { request, metadata } = server.calls.at(-1)!;
+    deepEqual([request, metadata['tenant']], [{ id: '7', customer: { country: 'de' } }, 'shop']);
+  });
+
+  it('gives the status of gRPC as one of HTTP', async () => {
+    equal((await gateway.inject('/orders/404')).statusCode, 404);
+  });
+
+  it('gives the messages of a stream as events', async () => {
+    const { body } = await gateway.inject('/orders/7/changes');
+    equal(body, 'data: {"id":"7"}\n\ndata: {"id":"7","state":"PAID"}\n\n');
+  });
+});
