@@ -19,7 +19,7 @@ export interface Delivery {
 export interface SubscriptionOptions {
   readonly queue: string;
   readonly isExclusive: boolean;
-  /** A message is done as soon as it is sent: the functions of a delivery do nothing. */
+  /** A message is done for the broker as soon as it is sent: whether it is acknowledged makes no difference there. */
   readonly autoAck: boolean;
   /** Messages that are handed over and not done; 0 for as many as there is room for. */
   readonly prefetch: number;
@@ -29,6 +29,13 @@ export interface SubscriptionOptions {
 /** Messages handed over and not done where no configuration says how many. */
 const ROOM = 1000;
 
+/**
+ * Messages that the broker hands over whatever is done with them are held back from so many on that are not done here, until
+ * there are so few.
+ */
+const FULL = ROOM;
+const LOW = 100;
+
 /** Longest wait for the broker to end a consumer, in milliseconds. */
 const CANCEL_MS = 1000;
 
@@ -36,9 +43,6 @@ const CANCEL_MS = 1000;
 export interface Subscription {
   /** The broker hands over no more; what it has handed over can still be done. */
   cancel(): Promise<void>;
-  /** Has the broker hold back what is done as soon as it is sent; `resume` goes on. */
-  pause(): void;
-  resume(): void;
 }
 
 /**
@@ -48,7 +52,7 @@ export interface Subscription {
 export async function subscribe(
   channel: Channel,
   options: SubscriptionOptions,
-  take: (delivery: Delivery, subscription: Subscription) => void,
+  take: (delivery: Delivery) => void,
   lost: (error: Error) => void,
 ): Promise<Subscription> {
   const { queue, isExclusive: exclusive, autoAck: noAck, log } = options;
@@ -56,8 +60,9 @@ export async function subscribe(
   const onMessage = (message: ConsumeMessage | null): void => {
     if (!message) return lost(new Error(`the broker has ended the consumer of "${queue}"`));
     const length = tooLong(message);
-    const delivery = deliveryOf(channel, message, noAck);
-    if (length === undefined) return take(delivery, subscription);
+    if (noAck) hold();
+    const delivery = deliveryOf(channel, message, noAck ? release : null);
+    if (length === undefined) return take(delivery);
     log.error(`[AMQP] a message of ${length} bytes in "${queue}" is too long, and discarded`);
     delivery.nack(false);
   };
@@ -77,19 +82,35 @@ export async function subscribe(
     changing = changed.catch(() => {});
     return changed;
   };
-  const subscription: Subscription = {
-    cancel: () => Promise.race([change(cancel).catch(() => {}), pause(CANCEL_MS, undefined, { ref: false })]),
-    pause: () => void change(cancel).catch(() => {}),
-    resume: () => void change(resume).catch(() => {}),
+  let held = 0;
+  let isHeldBack = false;
+  let isOver = false;
+  const hold = () => {
+    held++;
+    if (held < FULL || isHeldBack) return;
+    isHeldBack = true;
+    change(cancel).catch(() => {});
+  };
+  const release = () => {
+    held--;
+    if (held > LOW || !isHeldBack || isOver) return;
+    isHeldBack = false;
+    change(resume).catch(() => {});
   };
   await change(resume);
-  return subscription;
+  return {
+    cancel() {
+      isOver = true;
+      return Promise.race([change(cancel).catch(() => {}), pause(CANCEL_MS, undefined, { ref: false })]);
+    },
+  };
 }
 
-function deliveryOf(channel: Channel, message: ConsumeMessage, noAck: boolean): Delivery {
+/** @param release takes the place of what the broker is told, where it wants to know nothing. */
+function deliveryOf(channel: Channel, message: ConsumeMessage, release: (() => void) | null): Delivery {
   const { content, properties, fields } = message;
   const say = (what: () => void) => {
-    if (noAck) return;
+    if (release) return release();
     try {
       what();
     } catch {

@@ -186,6 +186,17 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual(bodies(), ['a', 'b']);
     });
 
+    it('has the broker hold back what is done on delivery while many messages wait, and loses none of it', async () => {
+      respond = () => ({ status: 200, body: '{}', afterMs: 500 });
+      await start([agent({ auto_ack: true }, { workers: 100 })]);
+      for (let n = 0; n < 1200; n++) publish(`{"n":${n}}`);
+      await until(async () => (await counts()).consumerCount === 0);
+      respond = () => ({ status: 200, body: '{}' });
+      await until(() => bodies().length === 1200);
+      equal(new Set(bodies()).size, 1200);
+      await until(() => consumes());
+    });
+
     it('keeps its connection over a reload that only changes an endpoint', async () => {
       await start();
       const names = async () => (await counts()).consumerCount;

@@ -13,13 +13,6 @@ export interface Mailbox {
   close(): Promise<void>;
 }
 
-/**
- * Messages that the broker hands over whatever is done with them: held back from so many on, until there are so few. Each of
- * them is at most 64 MiB.
- */
-const FULL = 1000;
-const LOW = 100;
-
 interface Waiting {
   readonly give: (delivery: Delivery) => void;
   readonly fail: (error: Error) => void;
@@ -37,7 +30,6 @@ export async function openMailbox(
   const held: Delivery[] = [];
   const waiting = new Set<Waiting>();
   let isClosed = false;
-  let isPaused = false;
   const hold = (delivery: Delivery, put: (delivery: Delivery) => void): void => {
     const [first] = waiting;
     if (isClosed) delivery.nack(true);
@@ -46,17 +38,7 @@ export async function openMailbox(
       first.give(delivery);
     } else put(delivery);
   };
-  const subscription = await subscribe(
-    channel,
-    options,
-    (delivery, { pause }) => {
-      hold(delivery, (each) => held.push(each));
-      if (!options.autoAck || isPaused || held.length < FULL) return;
-      isPaused = true;
-      pause();
-    },
-    lost,
-  );
+  const subscription = await subscribe(channel, options, (delivery) => hold(delivery, (each) => held.push(each)), lost);
   const end = () => {
     isClosed = true;
     for (const { fail } of waiting) fail(new AmqpTrouble(NOT_CONNECTED));
@@ -68,10 +50,6 @@ export async function openMailbox(
     take(call) {
       if (isClosed) return Promise.reject(new AmqpTrouble(NOT_CONNECTED));
       const next = call.reason ? undefined : held.shift();
-      if (isPaused && held.length <= LOW) {
-        isPaused = false;
-        subscription.resume();
-      }
       if (next) return Promise.resolve(next);
       return new Promise((resolve, reject) => {
         const one: Waiting = {

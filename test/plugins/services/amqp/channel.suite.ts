@@ -203,22 +203,27 @@ export function channelSuite(broker: () => Broker): void {
     });
 
     it('has the broker hold back what is done as soon as it is sent', async () => {
-      let taken = 0;
+      const taken: Delivery[] = [];
       const consumer = start({
         async open(channel, _link, lost) {
           const queue = await declareQueue(channel, { ...flags, name: 'c8', exchange: 'ex-c8', routingKeys: [] });
           const options = { queue, isExclusive: false, autoAck: true, prefetch: 0, log: silentLog };
-          return subscribe(channel, options, () => taken++, lost);
+          return subscribe(channel, options, (delivery) => taken.push(delivery), lost);
         },
       });
       const subscription = await consumer.ready(call);
-      subscription.pause();
-      await until(async () => (await admin.checkQueue('c8')).consumerCount === 0);
-      admin.sendToQueue('c8', Buffer.from('x'));
+      const consumers = async () => (await admin.checkQueue('c8')).consumerCount;
+      for (let count = 0; count < 1000; count++) admin.sendToQueue('c8', Buffer.from('x'));
+      await until(async () => (await consumers()) === 0);
+      admin.sendToQueue('c8', Buffer.from('last'));
       await until(async () => (await admin.checkQueue('c8')).messageCount === 1);
-      equal(taken, 0);
-      subscription.resume();
-      await until(() => taken === 1);
+      equal(taken.length, 1000);
+      for (const delivery of taken) delivery.ack();
+      await until(() => taken.at(-1)!.content.toString() === 'last');
+      equal(await consumers(), 1);
+      await subscription.cancel();
+      taken.at(-1)!.ack();
+      equal(await consumers(), 0);
     });
   });
 }
