@@ -2,6 +2,7 @@ import type { DataObject } from '../values/data.ts';
 import type { AuditRule } from './audit.ts';
 import type { ServiceConfig } from './config.ts';
 import type { Namespace } from './extra-config.ts';
+import type { Isolation } from './isolation.ts';
 import type { Plugin } from './plugin.ts';
 
 /** Namespace to the module that brings it, loaded when a configuration first uses it. */
@@ -19,7 +20,7 @@ export interface Catalogue {
   /** Plugins that are attached to every service, without a namespace in its configuration. */
   readonly always?: readonly Namespace[];
   /** Makes a plugin of a module that was written for another gateway's extension points. */
-  readonly adapt?: () => Promise<{ readonly adapt: AdaptModule }>;
+  readonly adapt?: () => Promise<{ readonly adapt: AdaptModule; readonly isolation?: Isolation }>;
   /** The plugin whose protocol serves backends that no other protocol claims. */
   readonly defaultProtocol: Namespace;
 }

@@ -66,6 +66,7 @@ export type { Level, Namespace } from './extra-config.ts';
 export { gunzipBody } from './gunzip.ts';
 export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';
 export { type HttpAttempt, type HttpOptions, type HttpSigner, httpSigners } from './http.ts';
+export type { Guest, IsolatedModule, Isolation, Line, Receive, ThreadUser } from './isolation.ts';
 export type { KoaContext, KoaMiddleware } from './koa.ts';
 export type { Log, LogLevel, LogMessage } from './log.ts';
 export {

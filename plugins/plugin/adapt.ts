@@ -1,118 +1,75 @@
-import {
-  type AdaptModule,
-  ConfigError,
-  definePlugin,
-  findNear,
-  isObject,
-  offer,
-  type Plugin,
-  type Site,
-} from '#contract';
-import { type Handlers, handlers, type Kind, kindNames } from './lib/handlers.ts';
+import { extname } from 'node:path';
+import { type AdaptModule, definePlugin, type Isolation, isObject, offer, type Plugin, type Site } from '#contract';
+import type { ModuleManifest } from './isolated/guest.ts';
+import { type Factory, type Handlers, handlers, kindNames } from './lib/handlers.ts';
+import { kinds, readElements, wrongModule } from './lib/module-form.ts';
 import { compileSettings } from './lib/settings.ts';
-
-/** One element of what a module exports, as it is written. */
-type Written = Readonly<Record<string, unknown>>;
 
 /** A module's element, read. */
 interface Entry extends Handlers {
-  readonly dispose: (() => void | Promise<void>) | undefined;
+  readonly dispose?: (() => void | Promise<void>) | undefined;
 }
 
-const kinds = Object.keys(kindNames) as Kind[];
-const fields = ['name', 'apiVersion', 'configSchema', 'isolate', 'dispose', ...kinds];
-
-/** Exports under which ported modules bring one kind of handlers. */
-const registerers: Readonly<Record<string, readonly Kind[]>> = {
-  MiddlewareRegisterer: ['middleware'],
-  ModifierRegisterer: ['requestModifier', 'responseModifier'],
-  ClientRegisterer: ['httpClient'],
-  HandlerRegisterer: ['httpServer'],
-};
-
 /**
- * Makes a plugin of a module that exports `plugin`, or one of `registerers`, as an object or a list of objects of the form
- * `{ name, apiVersion: 1, configSchema?, middleware?, requestModifier?, responseModifier?, httpClient?, httpServer?, dispose? }`.
+ * Makes a plugin of a module that exports `plugin`, or one of the names of ported modules, as an object or a list of objects of
+ * the form
+ * `{ name, apiVersion: 1, configSchema?, isolate?, middleware?, requestModifier?, responseModifier?, httpClient?, httpServer?, dispose? }`.
  * It offers what they bring to every configuration.
  *
  * Code: PLUGIN_MODULE; of a configuration PLUGIN_DUPLICATE.
  */
 export const adapt: AdaptModule = (module, file) => {
-  const written = writtenIn(module, file);
-  if (written.length === 0) return undefined;
+  const elements = readElements(module, file);
+  if (elements.length === 0) return undefined;
+  const isolated = elements.find(({ isolate }) => isolate);
+  if (isolated) {
+    // Whether it is to be isolated is asked of a module whose own file has the word.
+    const hint = `"isolate: true" in ${file} itself, not in what it imports`;
+    throw wrongModule(file, `plugin "${isolated.name}" was imported before it said that it is to be isolated`, hint);
+  }
   return pluginOf(
-    written.map((each) => read(each, file)),
+    elements.map(({ name, factories, configSchema, dispose }) => ({
+      ...factories,
+      name,
+      file,
+      dispose,
+      checkSettings: checkOf(configSchema, name, file),
+    })),
     file,
   );
 };
 
-/** Everything of the form that a module exports, each once. */
-function writtenIn(module: Written, file: string): Written[] {
-  const results = new Set<Written>(asList(module['plugin']).filter(hasForm));
-  for (const [name, expected] of Object.entries(registerers)) {
-    for (const written of asList(module[name])) {
-      if (!expected.some((kind) => kind in written)) {
-        throw wrong(file, `${name} brings no ${expected.join(' and no ')}`);
-      }
-      results.add(written);
-    }
-  }
-  return [...results];
-}
+/** Modules that say `isolate: true` run in threads of their own. */
+export const isolation: Isolation = {
+  guest: new URL(`./isolated/guest${extname(import.meta.url)}`, import.meta.url),
+  adapt(thread, file) {
+    const entries = (thread.manifest as ModuleManifest).map(
+      ({ name, kinds: brought, configSchema }): Entry => ({
+        ...Object.fromEntries(brought.map((kind) => [kind, notHere])),
+        name,
+        file,
+        thread,
+        checkSettings: checkOf(configSchema, name, file),
+      }),
+    );
+    return pluginOf(entries, file);
+  },
+};
 
-function asList(given: unknown): Written[] {
-  return [given].flat().filter((each): each is Written => typeof each === 'object' && each !== null);
-}
+/** Stands for a factory that is in the thread. */
+const notHere: Factory = () => {
+  throw new Error('the module is isolated');
+};
 
-function hasForm(written: Written): boolean {
-  return 'apiVersion' in written || kinds.some((kind) => kind in written);
-}
-
-/** @throws ConfigError PLUGIN_MODULE */
-function read(written: Written, file: string): Entry {
-  const { name, apiVersion, configSchema, dispose, isolate } = written;
-  if (typeof name !== 'string' || name === '')
-    throw wrong(file, '"name" is missing', 'the name that configurations use');
-  const refuse = (reason: string, hint?: string) => wrong(file, `plugin "${name}": ${reason}`, hint);
-  if (apiVersion !== 1) throw refuse(`"apiVersion" is ${shown(apiVersion)}`, '"apiVersion": 1');
-  for (const field of Object.keys(written)) {
-    if (fields.includes(field)) continue;
-    const near = findNear(field, fields);
-    throw refuse(`unknown field '${field}'`, near ? `did you mean '${near.name}'?` : `one of ${fields.join(', ')}`);
-  }
-  if (isolate !== undefined && isolate !== false) {
-    throw refuse('"isolate" is not supported yet: it would run in the process of the gateway', 'leave it out');
-  }
-  const brought = kinds.filter((kind) => written[kind] !== undefined);
-  if (brought.length === 0) throw refuse('brings nothing', `one of ${kinds.join(', ')}`);
-  for (const field of [...brought, ...(dispose === undefined ? [] : ['dispose'])]) {
-    if (typeof written[field] !== 'function') throw refuse(`"${field}" is no function`);
-  }
-  const factories = Object.fromEntries(brought.map((kind) => [kind, (written[kind] as () => unknown).bind(written)]));
-  return {
-    ...factories,
-    name,
-    file,
-    checkSettings: configSchema === undefined ? undefined : compileSchema(configSchema, refuse),
-    dispose: (dispose as Entry['dispose'])?.bind(written),
-  };
-}
-
-function compileSchema(schema: unknown, refuse: (reason: string) => ConfigError): Handlers['checkSettings'] {
-  if (!isObject(schema)) throw refuse('"configSchema" is no JSON Schema');
+function checkOf(schema: unknown, name: string, file: string): Handlers['checkSettings'] {
+  if (schema === undefined) return undefined;
+  const refuse = (reason: string) => wrongModule(file, `plugin "${name}": "configSchema" is no JSON Schema${reason}`);
+  if (!isObject(schema)) throw refuse('');
   try {
     return compileSettings(schema);
   } catch (error) {
-    throw refuse(`"configSchema" is no JSON Schema: ${(error as Error).message}`);
+    throw refuse(`: ${(error as Error).message}`);
   }
-}
-
-function wrong(file: string, reason: string, hint?: string): ConfigError {
-  return new ConfigError('PLUGIN_MODULE', '', `${file}: ${reason}`, { hint });
-}
-
-function shown(value: unknown): string {
-  return value === undefined ? 'missing' : JSON.stringify(value);
 }
 
 function pluginOf(entries: readonly Entry[], file: string): Plugin {

@@ -1,12 +1,11 @@
 import { type AtBackend, atBackend, type BackendSite, definePlugin } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
-import { type ClientHandler, defaultClient, replacingClient } from './lib/client-call.ts';
+import { stageOf } from './isolated/place.ts';
 import { type Handlers, handlers } from './lib/handlers.ts';
-import { asFunction, contained, hostPorts, make } from './lib/make.ts';
+import { contained, hostPorts } from './lib/make.ts';
 import { convertClients } from './lib/old-clients.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
 import { STATIC_CLIENT, staticClient } from './lib/static-client.ts';
-import { SyncTime } from './lib/sync-time.ts';
 
 const schema = {
   type: 'object',
@@ -40,12 +39,10 @@ export const plugin = definePlugin({
         return { transport: staticClient(site), onlyHttp: true };
       }
       const [named] = findNamed(site, [config['name'] as string], ['httpClient'], () => '/name');
-      const host = { defaultClient };
       log.debug(`Injecting plugin ${named!.entry.name}`);
       return contained(site, 'httpClient', named!, (): AtBackend => {
-        const made = make<ClientHandler>(site, 'httpClient', named!, wholeConfig(site, named!), asFunction, host);
         return {
-          transport: replacingClient(made, new SyncTime(site, 'client', made.name)),
+          transport: stageOf(site, 'httpClient', named!, wholeConfig(site, named!), false),
           onlyHttp: true,
           offers: [anyHeader],
         };

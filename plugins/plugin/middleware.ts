@@ -1,9 +1,8 @@
 import { type AtBackend, type AtEndpoint, atBackend, atEndpoint, definePlugin } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
-import { aroundPipe, type MiddlewareHandler } from './lib/around.ts';
-import { asFunction, contained, hostPorts, joined, make } from './lib/make.ts';
+import { stageOf } from './isolated/place.ts';
+import { contained, hostPorts, joined } from './lib/make.ts';
 import { findNamed, type NamingSite } from './lib/place.ts';
-import { SyncTime } from './lib/sync-time.ts';
 
 const schema = {
   type: 'object',
@@ -50,8 +49,7 @@ function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): AtE
   const names = site.config['name'] as readonly string[];
   const wraps = findNamed(site, names, ['middleware']).map((named) => {
     const attached = contained(site, 'middleware', named, (): AtEndpoint & AtBackend => {
-      const made = make<MiddlewareHandler>(site, 'middleware', named, named.settings ?? {}, asFunction);
-      return { [phase]: aroundPipe(made, { raw, time: new SyncTime(site, 'middleware', made.name) }) };
+      return { [phase]: stageOf(site, 'middleware', named, named.settings ?? {}, raw) };
     });
     return attached[phase]!;
   });

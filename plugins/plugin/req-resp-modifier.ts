@@ -9,13 +9,11 @@ import {
 } from '#contract';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
 import { type BuiltInModifier, modifierBuiltIns, modifierSchemas } from './built-ins/modifiers.ts';
-import type { Kind } from './lib/handlers.ts';
-import { asFunction, contained, hostPorts, joined, make } from './lib/make.ts';
-import { asResponseModifier, modifyingReply, modifyingRequest, type RequestModifier } from './lib/modify.ts';
+import { stageOf } from './isolated/place.ts';
+import { contained, hostPorts, joined } from './lib/make.ts';
 import { findBuiltIns, findModules } from './lib/named-built-ins.ts';
 import { convertModifiers, SUCCESSOR } from './lib/old-modifiers.ts';
 import { type Named, type NamingSite, wholeConfig } from './lib/place.ts';
-import { SyncTime } from './lib/sync-time.ts';
 
 const schema = {
   type: 'object',
@@ -108,17 +106,20 @@ interface Sides {
 }
 
 function addModule(site: NamingSite, named: Named, { phase, raw, requests, responses }: Sides): void {
-  const { entry } = named;
   const config = wholeConfig(site, named);
-  const time = new SyncTime(site, 'modifier', entry.name);
-  const add = (kind: Kind, wraps: Wrap<PipeRequest>[], stage: () => Wrap<PipeRequest>): void => {
-    if (!entry[kind]) return;
-    wraps.push(contained(site, kind, named, (): Attachment => ({ [phase]: stage() }))[phase]!);
-  };
-  add('requestModifier', requests, () =>
-    modifyingRequest({ made: make<RequestModifier>(site, 'requestModifier', named, config, asFunction), time }),
-  );
-  add('responseModifier', responses, () =>
-    modifyingReply({ made: make(site, 'responseModifier', named, config, asResponseModifier), time }, raw),
-  );
+  for (const [kind, wraps] of [
+    ['requestModifier', requests],
+    ['responseModifier', responses],
+  ] as const) {
+    if (!named.entry[kind]) continue;
+    const attached = contained(
+      site,
+      kind,
+      named,
+      (): Attachment => ({
+        [phase]: stageOf(site, kind, named, config, raw),
+      }),
+    );
+    wraps.push(attached[phase]!);
+  }
 }

@@ -4,6 +4,7 @@ import { Containment } from '../../kernel/containment/containment.ts';
 import { PlaceGuards } from '../../kernel/containment/place-guards.ts';
 import { silentEvents, silentLog } from '../../kernel/contract/internal.ts';
 import { fold } from '../../kernel/pipeline/fold.ts';
+import { measureIsolated } from './isolated-hooks.ts';
 
 /** What hooks of plugins from files cost, beside those of the release: processor time of one call, in microseconds. */
 const containment = new Containment({ log: silentLog, events: silentEvents });
@@ -58,3 +59,4 @@ for (const [name, hook] of Object.entries(hooks)) {
   }
 }
 await containment.close();
+await measureIsolated((line) => process.stdout.write(line));

@@ -53,6 +53,7 @@ export function wrongWith(exported: unknown): string | null {
   if (contract !== 1)
     return `plugin "${name}" is written for contract ${String(contract)}: this gateway has contract 1`;
   const unknown = Object.keys(plugin).find((member) => !Object.hasOwn(MEMBERS, member));
+  if (unknown === 'isolate') return notIsolated(name);
   if (unknown !== undefined) return `plugin "${name}" has no such member: "${unknown}"`;
   if (typeof plugin.description !== 'string') return `plugin "${name}" needs a "description": one sentence`;
   if (!Array.isArray(places)) return `"places" of plugin "${name}" must be an array`;
@@ -61,6 +62,10 @@ export function wrongWith(exported: unknown): string | null {
     if (wrong !== null) return `places[${index}] of plugin "${name}" ${wrong}`;
   }
   return null;
+}
+
+function notIsolated(name: string): string {
+  return `plugin "${name}" cannot be isolated. "isolate" is for modules of handlers: what a plugin attaches are functions, streams and values at ports, which cannot leave the thread of the gateway`;
 }
 
 function wrongWithPlace(place: unknown): string | null {

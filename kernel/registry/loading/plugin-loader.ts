@@ -2,6 +2,10 @@ import { hash } from 'node:crypto';
 import { dirname, join, relative, resolve } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { type Catalogue, ConfigError, isObject, type Plugin, type PluginSource } from '#contract';
+import { PositionedError } from '../../config/index.ts';
+import { rememberFiles } from '../isolation/served-files.ts';
+import { ThreadSession } from '../isolation/session.ts';
+import { IsolatedThread } from '../isolation/thread.ts';
 import type { FileReader } from './file-reader.ts';
 import { noteInstance } from './instance-parts.ts';
 import { ModuleGraph, SOURCE_FILE } from './module-graph.ts';
@@ -133,6 +137,8 @@ export class PluginLoader {
   async #instanceOf(file: string, pointer: string, files: FileReader): Promise<Instance> {
     const known = this.#instances.get(file);
     if (known && isCurrent(known, files)) return known;
+    const isolated = await this.#isolated(file, pointer, files);
+    if (isolated) return isolated;
     const graph = new ModuleGraph(file, files);
     try {
       const exports = await graph.evaluate(this.#loadMs);
@@ -150,6 +156,35 @@ export class PluginLoader {
     }
   }
 
+  /**
+   * The plugin of a module that says that it is to be isolated: a thread reads what it says of itself, and ends; it is never
+   * imported here. Undefined for any other module.
+   */
+  async #isolated(file: string, pointer: string, files: FileReader): Promise<Instance | undefined> {
+    if (!MAY_BE_ISOLATED.test(textOf(file, files))) return undefined;
+    const { isolation } = (await this.#adapt?.()) ?? {};
+    if (!isolation) return undefined;
+    const remembered = rememberFiles(files);
+    const options = { entry: file, guest: isolation.guest, files: remembered, loadMs: this.#loadMs };
+    const session = new ThreadSession(options, null);
+    try {
+      const { manifest, files: paths } = await session.loaded;
+      if (manifest === undefined) return undefined;
+      const hashes = new Map(paths.map((path) => [path, hash('sha256', files.read(path))]));
+      remembered.seal();
+      const plugin = isolation.adapt(new IsolatedThread(manifest, options), file);
+      const instance = { plugins: [Object.freeze({ ...plugin, source: sourceOf(file, hashes) })], hashes };
+      this.#instances.set(file, instance);
+      return instance;
+    } catch (error) {
+      throw error instanceof PositionedError || !(error instanceof ConfigError)
+        ? sourceError(pointer, error, file)
+        : error.at(pointer);
+    } finally {
+      await session.end();
+    }
+  }
+
   /** The plugin of a module that was written for another gateway. @throws ConfigError as of `AdaptModule`. */
   async #adapted(
     exports: Readonly<Record<string, unknown>>,
@@ -163,6 +198,18 @@ export class PluginLoader {
     } catch (error) {
       throw error instanceof ConfigError ? error.at(pointer) : error;
     }
+  }
+}
+
+/** A module that is to be isolated says so in its own file. */
+const MAY_BE_ISOLATED = /\bisolate\b/;
+
+/** Empty for a file that cannot be read: who imports it says so. */
+function textOf(file: string, files: FileReader): string {
+  try {
+    return Buffer.from(files.read(file)).toString('latin1');
+  } catch {
+    return '';
   }
 }
 

@@ -14,6 +14,11 @@ import { CALL } from './host-tracer.ts';
 const stateSlot: Slot<Map<string, unknown>> = defineSlot('plugin state');
 const idSlot: Slot<string> = defineSlot('request id');
 
+/** What the modules of one request share; undefined while none has asked for it. */
+export function knownStateOf(call: Call): Map<string, unknown> | undefined {
+  return call.get(stateSlot);
+}
+
 /** What the modules of one request share. */
 export function stateOf(call: Call): Map<string, unknown> {
   let state = call.get(stateSlot);
@@ -22,6 +27,16 @@ export function stateOf(call: Call): Map<string, unknown> {
     call.set(stateSlot, state);
   }
   return state;
+}
+
+/** As of `Context.requestId`. */
+export function requestIdOf(call: Call, { headers }: ClientRequest): string {
+  let id = call.get(idSlot);
+  if (id === undefined) {
+    id = headers.get('x-request-id') || randomUUID();
+    call.set(idSlot, id);
+  }
+  return id;
 }
 
 /** What a handler learns about the request it is called for, besides the request. */
@@ -66,12 +81,7 @@ export class Context {
 
   /** What the client calls the request in `X-Request-Id`, else a random name: the same for all modules of a request. */
   get requestId(): string {
-    let id = this.#call.get(idSlot);
-    if (id === undefined) {
-      id = this.#client.headers.get('x-request-id') || randomUUID();
-      this.#call.set(idSlot, id);
-    }
-    return id;
+    return requestIdOf(this.#call, this.#client);
   }
 
   /** The trace that the request belongs to; null where nobody traces. */

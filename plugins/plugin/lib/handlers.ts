@@ -1,4 +1,4 @@
-import { type Data, definePort, type Port, type Site } from '#contract';
+import { type Data, definePort, type IsolatedModule, type Port, type Site } from '#contract';
 import type { Host } from './host.ts';
 
 /** What a module brings: where in a request its code runs. */
@@ -28,6 +28,8 @@ export interface Handlers extends Readonly<Partial<Record<Kind, Factory>>> {
   /** The file it comes from. */
   readonly file: string;
   readonly checkSettings?: CheckSettings | undefined;
+  /** Its code runs there; factories stand for those that are in the thread. */
+  readonly thread?: IsolatedModule;
 }
 
 /** What a module offers at one configuration. */

@@ -134,6 +134,29 @@ describe('sluice plugin', () => {
     });
   });
 
+  it('checks isolated modules in threads, which have ended by then', async () => {
+    const module = (body: string) => `export const plugin = { name: 'team', apiVersion: 1, isolate: true, ${body} };`;
+    folder.write('plugins/team.js', module('middleware: () => () => null'));
+    const checked = await sluice('plugin', 'check', at);
+    deepEqual([checked.code, checked.out], [0, `OK team ${join(at, 'team.js')}\n`]);
+    folder.write('plugins/team.js', module('middleware: () => () => null, httpServer: () => null'));
+    const refused = await sluice('plugin', 'check', at);
+    equal(refused.code, 1);
+    match(refused.err, /"httpServer" cannot be isolated: .* \[PLUGIN_MODULE\]/);
+    folder.write('plugins/team.js', "\nthrow new Error('no luck'); // isolate");
+    match((await sluice('plugin', 'check', at)).err, /team\.js:2:7: no luck \[PLUGIN_LOAD\]/);
+    folder.write('plugins/team.js', module("configSchema: { required: ['a'] }, middleware: () => () => null"));
+    const endpoint = {
+      endpoint: '/a',
+      extra_config: { 'plugin/middleware': { name: ['team'] } },
+      backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }],
+    };
+    const document = { version: 3, plugin: { folder: `${at}/` }, endpoints: [endpoint] };
+    const invalid = await sluice('check', '-c', folder.write('gateway.json', JSON.stringify(document)));
+    equal(invalid.code, 1);
+    match(invalid.out + invalid.err, /PLUGIN_SETTINGS/);
+  }).timeout(60_000);
+
   describe('test', () => {
     it('says nothing of a folder without a package.json', async () => {
       folder.write('plugins/a.test.ts', `import { test } from 'node:test';\ntest('passes', () => {});\nexport {};`);

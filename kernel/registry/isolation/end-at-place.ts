@@ -1,0 +1,75 @@
+import { Session } from 'node:inspector';
+import { pathOf } from '../../containment/source-place.ts';
+
+/** Longest time to find it, in milliseconds: the code must stop for it, which it does at once if it runs. */
+const LOCATE_MS = 3000;
+
+interface Frame {
+  readonly location: { readonly scriptId: string; readonly lineNumber: number; readonly columnNumber?: number };
+}
+
+/**
+ * Ends a thread whose code does not come back.
+ * @param name of the thread.
+ * @param end called with the place where the thread is, as in `/app/plugins/audit.ts:12:7`; null where that is in none of the
+ * files.
+ */
+export async function endAtPlace(
+  name: string,
+  files: readonly string[],
+  end: (place: string | null) => Promise<void>,
+): Promise<void> {
+  const session = new Session();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    session.connect();
+    const scripts = new Map<string, string>();
+    let resume = (): void => {};
+    const place = new Promise<string | null>((resolve) => {
+      timer = setTimeout(() => resolve(null), LOCATE_MS);
+      session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
+        if (!workerInfo.title.endsWith(` ${name}`)) return;
+        const send = (id: number, method: string) =>
+          session.post('NodeWorker.sendMessageToWorker', { sessionId, message: JSON.stringify({ id, method }) });
+        resume = () => send(3, 'Debugger.resume');
+        send(1, 'Debugger.enable');
+        send(2, 'Debugger.pause');
+      });
+      session.on('NodeWorker.receivedMessageFromWorker', ({ params: { message } }) => {
+        // It names every script that there is; those of others are not looked at.
+        if (message.startsWith('{"method":"Debugger.scriptParsed"')) {
+          if (!files.some((file) => message.includes(file))) return;
+          const { params } = JSON.parse(message) as {
+            readonly params: { readonly scriptId: string; readonly url: string };
+          };
+          const file = pathOf(params.url);
+          if (file !== null && files.includes(file)) scripts.set(params.scriptId, file);
+          return;
+        }
+        if (!message.startsWith('{"method":"Debugger.paused"')) return;
+        const { params } = JSON.parse(message) as { readonly params: { readonly callFrames: readonly Frame[] } };
+        // One that stands still could not be ended.
+        resume();
+        resolve(placeOf(params.callFrames, scripts));
+      });
+    });
+    session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
+    await end(await place);
+  } catch {
+    // Somebody else has the debugger.
+    await end(null);
+  } finally {
+    clearTimeout(timer);
+    // Not before the thread is gone: it may stand still late, and would not be let go.
+    session.disconnect();
+  }
+}
+
+/** The innermost place that is in one of the scripts. */
+function placeOf(frames: readonly Frame[], scripts: ReadonlyMap<string, string>): string | null {
+  for (const { scriptId, lineNumber, columnNumber = 0 } of frames.map(({ location }) => location)) {
+    const file = scripts.get(scriptId);
+    if (file !== undefined) return `${file}:${lineNumber + 1}:${columnNumber + 1}`;
+  }
+  return null;
+}

@@ -1,0 +1,67 @@
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import type { Guest, Receive } from '#contract';
+import { PositionedError } from '../../config/index.ts';
+import { ModuleGraph } from '../loading/module-graph.ts';
+import { sourceError } from '../loading/source-error.ts';
+import { PortLine } from './port-line.ts';
+import { sendError } from './sent-error.ts';
+import { filesOver } from './served-files.ts';
+import { CLOSE, LEAVE, OPEN, STRAY, type ThreadLoaded, type ThreadStart } from './thread-start.ts';
+
+/** Time between two beats, in milliseconds. */
+const BEAT_MS = 25;
+
+// The port comes as a message, so that the module cannot get it from anywhere.
+parentPort!.once('message', (start: ThreadStart) => void run(start));
+
+async function run({ port, files, lock, beat, entry, guest: program, loadMs, serves }: ThreadStart): Promise<void> {
+  const post = port.postMessage.bind(port);
+  // It is ended by whoever has started it: what it says last must be heard.
+  port.on('message', () => {});
+  const graph = new ModuleGraph(entry, filesOver(files, lock));
+  try {
+    const { guest } = (await import(program)) as { readonly guest: Guest };
+    const exports = await graph.evaluate(loadMs);
+    const manifest = guest.manifestOf(exports, entry);
+    if (serves) serve(port, beat, guest.serve(exports, entry));
+    post({ loaded: { manifest, files: graph.files } satisfies ThreadLoaded });
+  } catch (error) {
+    post({ failed: sentFailure(error, entry, graph.files) });
+  }
+}
+
+/** What is wrong with the source has its place there. */
+function sentFailure(error: unknown, entry: string, files: readonly string[]): object {
+  const sent = sendError(error);
+  if (sent.kind === 'config' && !(error instanceof PositionedError)) return sent;
+  const { reason, file, position } = sourceError('', error, entry, files);
+  return { ...sent, source: { reason, file, position } };
+}
+
+function serve(port: MessagePort, beat: Int32Array, served: ReturnType<Guest['serve']>): void {
+  const places = new Map<number, Receive>();
+  const line = new PortLine(port, (place, operation, value) => {
+    if (operation === OPEN) return void places.set(place, served.open(line.at(place)));
+    if (operation === LEAVE) return void places.delete(place);
+    if (operation === CLOSE) return served.close();
+    const receive = places.get(place);
+    if (!receive) throw new Error('the place is not there any more');
+    return receive(operation, value);
+  });
+  const report = (error: unknown): void => line.at(0).say(STRAY, sendError(error));
+  process.on('uncaughtException', report);
+  process.on('unhandledRejection', report);
+  let beating: NodeJS.Timeout | null = null;
+  line.onServing = () => {
+    if (line.serving > 0) {
+      beating ??= setInterval(() => Atomics.add(beat, 0, 1), BEAT_MS);
+      return;
+    }
+    if (beating) clearInterval(beating);
+    beating = null;
+  };
+  port.on('message', (message: unknown) => {
+    Atomics.add(beat, 0, 1);
+    line.accept(message);
+  });
+}

@@ -1,0 +1,76 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { FileReader } from '../loading/file-reader.ts';
+
+/** A thread reads the files that another one has, who notes which: it waits for each. */
+
+/** Longest time for one file, in milliseconds. */
+const READ_MS = 10_000;
+
+interface Response {
+  readonly bytes?: Uint8Array;
+  readonly error?: { readonly message: string; readonly code: string | undefined };
+}
+
+/** The side that waits. @param lock of four bytes. */
+export function filesOver(port: MessagePort, lock: Int32Array): FileReader {
+  const post = port.postMessage.bind(port);
+  return {
+    read(path) {
+      Atomics.store(lock, 0, 0);
+      post(path);
+      Atomics.wait(lock, 0, 0, READ_MS);
+      const { bytes, error } = (receiveMessageOnPort(port)?.message ?? {}) as Response;
+      if (bytes) return bytes;
+      throw Object.assign(new Error(error?.message ?? `no answer for ${path}`), { code: error?.code });
+    },
+    list() {
+      throw new Error('no directories are served');
+    },
+  };
+}
+
+/** The side that has the files. */
+export function serveFiles(port: MessagePort, lock: Int32Array, files: Pick<FileReader, 'read'>): void {
+  const respond = (path: unknown): Response => {
+    try {
+      return { bytes: files.read(String(path)) };
+    } catch (error) {
+      const { message, code } = error as NodeJS.ErrnoException;
+      return { error: { message, code } };
+    }
+  };
+  port.on('message', (path: unknown) => {
+    port.postMessage(respond(path));
+    Atomics.store(lock, 0, 1);
+    Atomics.notify(lock, 0);
+  });
+}
+
+/** Files of which everything that was read can be read again as it was, and nothing else once they are sealed. */
+export interface RememberedFiles extends Pick<FileReader, 'read'> {
+  seal(): void;
+}
+
+export function rememberFiles(given: Pick<FileReader, 'read'>): RememberedFiles {
+  let files: Pick<FileReader, 'read'> | null = given;
+  const known = new Map<string, { readonly bytes?: Uint8Array; readonly error?: unknown }>();
+  const attempt = (path: string) => {
+    try {
+      if (!files) throw new Error(`cannot read ${path}: it was not read when the plugin was loaded`);
+      return { bytes: files.read(path) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  return {
+    seal() {
+      files = null;
+    },
+    read(path) {
+      const found = known.get(path) ?? attempt(path);
+      known.set(path, found);
+      if (!found.bytes) throw found.error;
+      return found.bytes;
+    },
+  };
+}

@@ -1,0 +1,242 @@
+import { extname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { type Position, PositionedError } from '../../config/index.ts';
+import { isObject } from '../../values/data.ts';
+import type { FileReader } from '../loading/file-reader.ts';
+import { endAtPlace } from './end-at-place.ts';
+import { PortLine, type ReceiveAt } from './port-line.ts';
+import { receiveError } from './sent-error.ts';
+import { serveFiles } from './served-files.ts';
+import { CLOSE, type ThreadLoaded, type ThreadStart } from './thread-start.ts';
+
+/** What a thread is for. */
+export interface ThreadOptions {
+  readonly entry: string;
+  /** The program that exports `guest`. */
+  readonly guest: URL;
+  /** Reads the files that the module is made of. */
+  readonly files: Pick<FileReader, 'read'>;
+  /** Longest time for the module to be evaluated, in milliseconds. */
+  readonly loadMs: number;
+}
+
+/** What whoever starts a thread that serves hears of it. */
+export interface ThreadListener {
+  readonly receive: ReceiveAt;
+  /** A line that the module has written to standard output, or to standard error. */
+  output(line: string): void;
+}
+
+/** What a thread may take. Bytes outside of the heap, as those of buffers, are not counted. */
+const limits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, codeRangeSizeMb: 32, stackSizeMb: 4 };
+
+/** For the thread itself to start, beside its module, in milliseconds. */
+const BOOT_MS = 10_000;
+/** Longest time for what a module releases at its end, in milliseconds. */
+const CLOSE_MS = 5_000;
+/** Between two looks whether the thread's loop turns, in milliseconds; a look that comes late says nothing. */
+const LOOK_MS = 50;
+/** A thread that owes an answer and whose loop has not turned for so long is ended, in milliseconds. */
+export const HELD_MS = 1000;
+/** Messages of a second from which on the thread is ended. */
+const FLOOD = 20_000;
+
+let count = 0;
+
+/** The thread is gone, or has not come. */
+export class ThreadEnded extends Error {
+  constructor(reason: string, place: string | null = null) {
+    super(reason);
+    this.name = new.target.name;
+    // Whoever reports it names the line.
+    this.stack = place === null ? '' : `${this.name}: ${reason}\n    at ${place}`;
+  }
+}
+
+/** One life of a plugin's thread, from its start to its end. */
+export class ThreadSession {
+  /** What the module says of itself. @throws ConfigError for a module that is wrong; ThreadEnded. */
+  readonly loaded: Promise<ThreadLoaded>;
+  /** Why the thread has ended. Never fails. */
+  readonly ended: Promise<Error>;
+  readonly line: PortLine;
+  readonly startedAt = performance.now();
+  readonly #worker: Worker;
+  readonly #name = `isolated-${++count}`;
+  readonly #beat = new Int32Array(new SharedArrayBuffer(4));
+  readonly #listener: ThreadListener | null;
+  #files: readonly string[] = [];
+  #reason: Error | null = null;
+  #watch: NodeJS.Timeout | null = null;
+  #messages = 0;
+  #countedAt = performance.now();
+
+  /** @param listener null where only the manifest is wanted. */
+  constructor({ entry, guest, files, loadMs }: ThreadOptions, listener: ThreadListener | null) {
+    this.#listener = listener;
+    const program = new URL(`./program${extname(import.meta.url)}`, import.meta.url);
+    const { port1: port, port2: otherPort } = new MessageChannel();
+    const { port1: filesPort, port2: otherFiles } = new MessageChannel();
+    const lock = new Int32Array(new SharedArrayBuffer(4));
+    this.#worker = new Worker(program, {
+      name: this.#name,
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits: limits,
+    });
+    this.line = new PortLine(port, listener?.receive ?? (() => undefined));
+    serveFiles(filesPort, lock, files);
+    this.ended = new Promise((resolve) => {
+      this.#worker.on('error', (error) => this.#setReason(reasonOf(error)));
+      this.#worker.once('exit', (code) => {
+        this.#setReason(new ThreadEnded(`its thread exited with code ${code}`));
+        this.#stopWatch();
+        port.close();
+        filesPort.close();
+        this.line.close(this.#reason!);
+        resolve(this.#reason!);
+      });
+    });
+    this.loaded = this.#load(port, loadMs).finally(() => {
+      filesPort.close();
+      port.on('message', this.#accept);
+      // From now on it keeps no process alive.
+      port.unref();
+      this.#worker.unref();
+    });
+    this.loaded.catch(() => {});
+    for (const stream of [this.#worker.stdout, this.#worker.stderr]) this.#follow(stream);
+    const start: Omit<ThreadStart, 'port' | 'files'> = {
+      lock,
+      beat: this.#beat,
+      entry,
+      guest: guest.href,
+      loadMs,
+      serves: listener !== null,
+    };
+    this.#worker.postMessage({ ...start, port: otherPort, files: otherFiles }, [otherPort, otherFiles]);
+  }
+
+  /** Somebody asks: the thread is watched until it owes nothing. */
+  watch(): void {
+    if (this.#watch || this.#reason) return;
+    let seen = Atomics.load(this.#beat, 0);
+    let lookedAt = performance.now();
+    let heldMs = 0;
+    this.#watch = setInterval(() => {
+      const now = performance.now();
+      const passed = now - lookedAt;
+      lookedAt = now;
+      const beat = Atomics.load(this.#beat, 0);
+      if (this.line.pending === 0) return this.#stopWatch();
+      // This loop has been held itself: it does not know.
+      if (passed > 3 * LOOK_MS) return;
+      heldMs = beat === seen ? heldMs + passed : 0;
+      seen = beat;
+      if (heldMs < HELD_MS) return;
+      this.#stopWatch();
+      void this.#endHeld(heldMs);
+    }, LOOK_MS);
+    this.#watch.unref();
+  }
+
+  #stopWatch(): void {
+    if (this.#watch) clearInterval(this.#watch);
+    this.#watch = null;
+  }
+
+  async #endHeld(heldMs: number): Promise<void> {
+    const reason = `it did not come back for ${Math.round(heldMs)} ms: its thread was ended`;
+    await endAtPlace(this.#name, this.#files, (place) => this.end(new ThreadEnded(reason, place)));
+  }
+
+  /** Ends the thread at once. @param reason what is owed fails with. */
+  async end(reason: Error = new ThreadEnded('its thread was ended')): Promise<void> {
+    this.#setReason(reason);
+    await this.#worker.terminate();
+  }
+
+  /** Ends the thread, once the module has released what it has. */
+  async close(): Promise<void> {
+    const released = this.line.at(0).ask(CLOSE, null);
+    this.watch();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_MS).unref();
+    });
+    await Promise.race([released.catch(() => {}), late]);
+    clearTimeout(timer);
+    await this.end();
+  }
+
+  #setReason(reason: Error): void {
+    this.#reason ??= reason;
+  }
+
+  readonly #accept = (message: unknown): void => {
+    const now = performance.now();
+    if (now - this.#countedAt >= 1000) {
+      this.#countedAt = now;
+      this.#messages = 0;
+    }
+    if (++this.#messages === FLOOD) void this.end(new ThreadEnded(`it sent ${FLOOD} messages within a second`));
+    if (!this.#reason) this.line.accept(message);
+  };
+
+  #load(port: import('node:worker_threads').MessagePort, loadMs: number): Promise<ThreadLoaded> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const late = new ThreadEnded('the plugin did not finish loading');
+        reject(late);
+        void this.end(late);
+      }, loadMs + BOOT_MS);
+      const settle = (): void => clearTimeout(timer);
+      port.once('message', (message: { readonly loaded?: ThreadLoaded; readonly failed?: object }) => {
+        settle();
+        if (message.loaded) {
+          this.#files = message.loaded.files;
+          resolve(message.loaded);
+        } else reject(loadFailure(message.failed));
+      });
+      void this.ended.then((reason) => {
+        settle();
+        reject(reason);
+      });
+    });
+  }
+
+  /** What nobody listens to is read nevertheless: it would be kept. */
+  #follow(stream: Readable): void {
+    let rest = '';
+    stream.setEncoding('utf8');
+    stream.on('data', (text: string) => {
+      if (!this.#listener) return;
+      const lines = (rest + text).slice(0, 16 * 1024).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) this.#listener.output(line);
+    });
+    stream.on('error', () => {});
+  }
+}
+
+function reasonOf(error: unknown): Error {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return new ThreadEnded('its thread ran out of memory');
+  return new ThreadEnded(`its thread failed: ${message}`);
+}
+
+/** As the loader has it of a module that it imports itself. */
+function loadFailure(failed: unknown): Error {
+  const error = receiveError(failed);
+  const { source } = (isObject(failed) ? failed : {}) as {
+    readonly source?: { readonly reason: string; readonly file: string; readonly position?: Position };
+  };
+  if (!source) return error;
+  return new PositionedError('PLUGIN_LOAD', '', source.reason, {
+    file: source.file,
+    position: source.position,
+    cause: error,
+  });
+}

@@ -1,0 +1,153 @@
+import type { IsolatedModule, Log, ThreadUser } from '#contract';
+import { receiveError } from './sent-error.ts';
+import { type ThreadOptions, ThreadSession } from './session.ts';
+import { LEAVE, OPEN, STRAY } from './thread-start.ts';
+
+/** Pause before a thread is started again, in milliseconds: doubled with every end that follows soon. */
+const LEAST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 30_000;
+/** A thread that has lived for so long, in milliseconds, is started again as if it was the first time. */
+const SETTLED_MS = 60_000;
+/** Lines of output and failures that nobody waited for which are passed on within a second. */
+const MOST_LINES = 100;
+
+interface Place {
+  readonly user: ThreadUser;
+  /** Its user has begun: it begins again where the thread does. */
+  hasBegun: boolean;
+}
+
+/** The thread of one content of a plugin's file. It runs while it has users, and is started again when it ends by itself. */
+export class IsolatedThread implements IsolatedModule {
+  readonly manifest: unknown;
+  readonly #options: ThreadOptions;
+  readonly #places = new Map<number, Place>();
+  #next = 1;
+  #session: ThreadSession | null = null;
+  /** The end of a session whose last user has gone. */
+  #closing: Promise<void> = Promise.resolve();
+  #retry: NodeJS.Timeout | null = null;
+  #failures = 0;
+  #passedOn = { since: 0, lines: 0 };
+
+  constructor(manifest: unknown, options: ThreadOptions) {
+    this.manifest = manifest;
+    this.#options = options;
+  }
+
+  async join(user: ThreadUser): Promise<() => Promise<void>> {
+    const id = this.#next++;
+    const place: Place = { user, hasBegun: false };
+    this.#places.set(id, place);
+    try {
+      const session = await this.#open();
+      await this.#begin(session, id, place);
+      place.hasBegun = true;
+    } catch (error) {
+      await this.#leave(id);
+      throw error;
+    }
+    return () => this.#leave(id);
+  }
+
+  async #begin(session: ThreadSession, id: number, { user }: Place): Promise<void> {
+    const { ask, say } = session.line.at(id);
+    const watched: typeof ask = (operation, value) => {
+      const answer = ask(operation, value);
+      session.watch();
+      return answer;
+    };
+    await watched(OPEN, null);
+    await user.started({ ask: watched, say });
+  }
+
+  async #leave(id: number): Promise<void> {
+    if (!this.#places.delete(id)) return;
+    this.#session?.line.at(id).say(LEAVE, null);
+    if (this.#places.size > 0) return;
+    if (this.#retry) clearTimeout(this.#retry);
+    this.#retry = null;
+    const session = this.#session;
+    this.#session = null;
+    if (session) this.#closing = session.close();
+    await this.#closing;
+  }
+
+  async #open(): Promise<ThreadSession> {
+    await this.#closing;
+    if (this.#retry) clearTimeout(this.#retry);
+    this.#retry = null;
+    const session = this.#session ?? this.#start();
+    await session.loaded;
+    return session;
+  }
+
+  #start(): ThreadSession {
+    const session = new ThreadSession(this.#options, { receive: this.#receive, output: this.#output });
+    this.#session = session;
+    void session.ended.then((reason) => this.#ended(session, reason));
+    // One that had users before.
+    const again = [...this.#places].filter(([, { hasBegun }]) => hasBegun);
+    if (again.length > 0) void this.#beginAgain(session, again);
+    return session;
+  }
+
+  async #beginAgain(session: ThreadSession, places: readonly (readonly [number, Place])[]): Promise<void> {
+    try {
+      await session.loaded;
+    } catch (error) {
+      // One that ends so is started again by its end.
+      await session.end(error as Error);
+      return;
+    }
+    const begin = async ([id, place]: readonly [number, Place]): Promise<void> => {
+      try {
+        if (this.#places.has(id)) await this.#begin(session, id, place);
+      } catch (error) {
+        place.user.log.error(`an isolated plugin did not begin again: ${(error as Error).message}`);
+      }
+    };
+    await Promise.all(places.map(begin));
+  }
+
+  #ended(session: ThreadSession, reason: Error): void {
+    if (this.#session !== session) return;
+    this.#session = null;
+    for (const { user } of this.#places.values()) user.ended(reason);
+    if (this.#places.size === 0) return;
+    this.#failures = performance.now() - session.startedAt >= SETTLED_MS ? 0 : this.#failures + 1;
+    const pauseMs = Math.min(LEAST_PAUSE_MS * 2 ** Math.min(this.#failures - 1, 20), LONGEST_PAUSE_MS);
+    this.#log?.error(`${reason.message}; it is started again in ${Math.round(Math.max(pauseMs, LEAST_PAUSE_MS))} ms`);
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      this.#start();
+    }, pauseMs).unref();
+  }
+
+  get #log(): Log | undefined {
+    const { value } = this.#places.values().next();
+    return value?.user.log;
+  }
+
+  readonly #receive = (id: number, operation: string, value: unknown): unknown => {
+    if (id === 0 && operation === STRAY) return this.#stray(value);
+    const place = this.#places.get(id);
+    if (!place) throw new Error('the place is not there any more');
+    return place.user.receive(operation, value);
+  };
+
+  /** Heard as any failure that nobody waited for: reported and counted as the plugin's, where plugins are contained. */
+  #stray(value: unknown): void {
+    if (this.#mayPass) void Promise.reject(receiveError(value));
+  }
+
+  readonly #output = (line: string): void => {
+    if (this.#mayPass) this.#log?.info(line.slice(0, 8192));
+  };
+
+  get #mayPass(): boolean {
+    const now = performance.now();
+    if (now - this.#passedOn.since >= 1000) this.#passedOn = { since: now, lines: 0 };
+    return ++this.#passedOn.lines <= MOST_LINES;
+  }
+}

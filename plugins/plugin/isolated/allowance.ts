@@ -1,0 +1,20 @@
+/** So many things within a second. */
+export class Allowance {
+  readonly #most: number;
+  #since = Number.NEGATIVE_INFINITY;
+  #used = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** @returns how many were refused before, once there is room again; null for one that is refused now. */
+  take(): number | null {
+    const now = performance.now();
+    if (now - this.#since < 1000) return ++this.#used > this.#most ? null : 0;
+    const refused = Math.max(0, this.#used - this.#most);
+    this.#since = now;
+    this.#used = 1;
+    return refused;
+  }
+}

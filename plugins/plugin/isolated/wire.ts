@@ -1,0 +1,194 @@
+import {
+  type ByteStream,
+  type Call,
+  CallError,
+  type DataObject,
+  type HeaderBag,
+  isHeaderName,
+  isObject,
+  mayLoseDigits,
+  type PipeRequest,
+  parseExact,
+  printJson,
+  Query,
+  type Reply,
+  RequestBody,
+} from '#contract';
+
+/** What goes between the gateway and the thread of an isolated module, and how each side reads it. */
+
+/** Longest body that goes over in one piece, in bytes; nothing goes over in pieces. */
+export const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+
+/** Stays where it is: nobody has put anything in its place. */
+export const SAME = 'same';
+
+/** A body: bytes, none, or the one that the gateway has. */
+export type SentBody = Uint8Array | typeof SAME | null;
+
+export interface SentRequest {
+  readonly method: string;
+  readonly origin: string;
+  readonly target: string;
+  readonly host: string | null;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: readonly (readonly [string, readonly string[]])[];
+  readonly headers: readonly string[];
+  /** To the thread `SAME` for one that can be asked for. */
+  readonly body: SentBody;
+}
+
+export interface SentReply {
+  /** Of the gateway's own reply that this one is, changed or not; null for a new one. */
+  readonly ref: number | null;
+  readonly status: number;
+  readonly headers: readonly string[];
+  /** In JSON; null for none. */
+  readonly data: string | null;
+  readonly complete: boolean | null;
+  readonly skipped: boolean;
+  /** Texts of its errors. */
+  readonly errors: readonly string[];
+  readonly upgrade: boolean;
+  readonly body: SentBody;
+}
+
+/** What all modules share of one request, as far as it can be copied; undefined for nothing. */
+export type SentState = ReadonlyMap<string, unknown> | undefined;
+
+export function sendRequest(request: PipeRequest, body: SentBody): SentRequest {
+  const { method, origin, target, host, params, query, headers } = request;
+  return { method, origin, target, host, params: { ...params }, query: [...query], headers: headers.list, body };
+}
+
+export function sendReply(reply: Reply, ref: number | null, body: SentBody): SentReply {
+  const { status, headers, data, complete, skipped, errors, upgrade } = reply;
+  return {
+    ref,
+    status,
+    headers: headers.list,
+    data: data && printJson(data),
+    complete,
+    skipped,
+    errors: errors.map(({ message }) => message),
+    upgrade: upgrade !== null,
+    body,
+  };
+}
+
+/**
+ * Writes to a request what came from the thread, but for the body.
+ * @throws TypeError for what can be no request: the thread is the module's.
+ */
+export function writeReceived(request: PipeRequest, sent: unknown): void {
+  const { method, origin, target, host, params, query, headers } = fieldsOf<SentRequest>(sent);
+  if (!/^[A-Za-z]{1,20}$/.test(method)) throw new TypeError('the method of the request is none');
+  for (const text of [origin, target, host ?? '']) {
+    if (typeof text !== 'string' || /[\0-\x20\x7f]/.test(text))
+      throw new TypeError('the address of the request is none');
+  }
+  request.method = method;
+  request.origin = origin;
+  request.target = target;
+  request.host = host;
+  request.params = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+  request.query = new Query();
+  for (const [name, values] of query) request.query.set(String(name), ...values.map(String));
+  assignHeaders(request.headers, headers);
+}
+
+/** What came over the line, as an object of fields: a field that is missing shows where it is used. */
+export function fieldsOf<T>(sent: unknown): T {
+  if (!isObject(sent)) throw new TypeError('the thread has sent something else than what was asked for');
+  return sent as T;
+}
+
+/** @throws TypeError for names and values that no header can have. */
+export function assignHeaders(bag: HeaderBag, list: unknown): void {
+  if (!Array.isArray(list) || list.length % 2 === 1) throw new TypeError('the headers are none');
+  const known = bag.list;
+  if (known.length === list.length && known.every((text, at) => text === list[at])) return;
+  for (const [at, text] of list.entries()) {
+    const isSound =
+      typeof text === 'string' && (at % 2 === 0 ? isHeaderName(text) : !/[\0-\x08\n-\x1f\x7f]/.test(text));
+    // What came so from a client or a backend passes on.
+    if (!isSound && !known.includes(text)) throw new TypeError('the headers are none');
+  }
+  bag.assign(list);
+}
+
+/** @throws TypeError for what is no body. */
+export function bytesIn(body: unknown): Uint8Array | null {
+  if (body === null || body instanceof Uint8Array) return body;
+  throw new TypeError('a body is bytes');
+}
+
+/** @throws TypeError, SyntaxError for what is no object in JSON. */
+export function dataIn(text: unknown): DataObject | null {
+  if (text === null) return null;
+  if (typeof text !== 'string') throw new TypeError('data is a text in JSON');
+  const data = mayLoseDigits(text) ? parseExact(text) : JSON.parse(text);
+  if (!isObject(data)) throw new TypeError('the data of a response is an object');
+  return data;
+}
+
+/** All bytes of a body, in memory of their own. @throws CallError PLUGIN_BODY beyond the limit; PAYLOAD_TOO_LARGE of a request. */
+export async function wholeBody(body: Uint8Array | ByteStream | RequestBody): Promise<Uint8Array> {
+  const bytes = await collected(body);
+  if (bytes.length > BODY_LIMIT_BYTES) throw tooLarge();
+  return bytes;
+}
+
+/** Copied: a buffer of Node's would take with it the memory that it is a section of. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}
+
+async function collected(body: Uint8Array | ByteStream | RequestBody): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body;
+  if (body instanceof RequestBody) {
+    body.restrict(BODY_LIMIT_BYTES);
+    return body.bytes();
+  }
+  try {
+    return await body.collect(BODY_LIMIT_BYTES);
+  } catch (error) {
+    throw (error as { readonly code?: unknown }).code === 'BODY_TOO_LARGE' ? tooLarge() : error;
+  }
+}
+
+function tooLarge(): CallError {
+  const message = `the body is larger than ${BODY_LIMIT_BYTES} bytes: an isolated plugin gets bodies in one piece`;
+  return new CallError('PLUGIN_BODY', message);
+}
+
+/** What of a state can be copied: the rest stays on its side. */
+export function sendState(state: Map<string, unknown> | undefined): SentState {
+  return state && new Map([...state].filter(([, value]) => isCopyable(value)));
+}
+
+function isCopyable(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function' && typeof value !== 'symbol';
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Values that one request may share. */
+const MOST_VALUES = 1000;
+
+/** Makes of a state what the other side has made of it. @param before what it was sent. */
+export function receiveState(
+  stateOf: (call: Call) => Map<string, unknown>,
+  call: Call,
+  before: SentState,
+  sent: unknown,
+) {
+  if (!(sent instanceof Map) || sent.size > MOST_VALUES) return;
+  const state = stateOf(call);
+  for (const name of before?.keys() ?? []) if (!sent.has(name)) state.delete(name);
+  for (const [name, value] of sent) if (typeof name === 'string') state.set(name, value);
+}

@@ -1,0 +1,100 @@
+import { ConfigError, findNear } from '#contract';
+import { type Factory, type Kind, kindNames } from './handlers.ts';
+
+/** One element of what a module exports, as it is written. */
+type Written = Readonly<Record<string, unknown>>;
+
+/** An element that was read. */
+export interface ModuleElement {
+  readonly name: string;
+  /** It wants to run in a thread of its own. */
+  readonly isolate: boolean;
+  readonly factories: Readonly<Partial<Record<Kind, Factory>>>;
+  /** As it is written; undefined for none. */
+  readonly configSchema: unknown;
+  readonly dispose: (() => void | Promise<void>) | undefined;
+}
+
+export const kinds = Object.keys(kindNames) as Kind[];
+const fields = ['name', 'apiVersion', 'configSchema', 'isolate', 'dispose', ...kinds];
+
+/** Exports under which ported modules bring one kind of handlers. */
+const registerers: Readonly<Record<string, readonly Kind[]>> = {
+  MiddlewareRegisterer: ['middleware'],
+  ModifierRegisterer: ['requestModifier', 'responseModifier'],
+  ClientRegisterer: ['httpClient'],
+  HandlerRegisterer: ['httpServer'],
+};
+
+/**
+ * Everything of the form that a module exports: objects or lists of objects, as `plugin` or under the names of ported modules.
+ * @throws ConfigError PLUGIN_MODULE
+ */
+export function readElements(module: Written, file: string): ModuleElement[] {
+  const elements = writtenIn(module, file).map((each) => readElement(each, file));
+  const other = elements.find(({ isolate }) => !isolate);
+  if (other && elements.some(({ isolate }) => isolate)) {
+    const hint = '"isolate": true in all of them, or a file of its own';
+    throw wrongModule(file, `plugin "${other.name}" is not isolated, but another one of the same file is`, hint);
+  }
+  return elements;
+}
+
+/** Each once. */
+function writtenIn(module: Written, file: string): Written[] {
+  const results = new Set<Written>(asList(module['plugin']).filter(hasForm));
+  for (const [name, expected] of Object.entries(registerers)) {
+    for (const written of asList(module[name])) {
+      if (!expected.some((kind) => kind in written)) {
+        throw wrongModule(file, `${name} brings no ${expected.join(' and no ')}`);
+      }
+      results.add(written);
+    }
+  }
+  return [...results];
+}
+
+function asList(given: unknown): Written[] {
+  return [given].flat().filter((each): each is Written => typeof each === 'object' && each !== null);
+}
+
+function hasForm(written: Written): boolean {
+  return 'apiVersion' in written || kinds.some((kind) => kind in written);
+}
+
+/** @throws ConfigError PLUGIN_MODULE */
+function readElement(written: Written, file: string): ModuleElement {
+  const { name, apiVersion, configSchema, dispose, isolate = false } = written;
+  if (typeof name !== 'string' || name === '') {
+    throw wrongModule(file, '"name" is missing', 'the name that configurations use');
+  }
+  const refuse = (reason: string, hint?: string) => wrongModule(file, `plugin "${name}": ${reason}`, hint);
+  if (apiVersion !== 1) throw refuse(`"apiVersion" is ${shown(apiVersion)}`, '"apiVersion": 1');
+  for (const field of Object.keys(written)) {
+    if (fields.includes(field)) continue;
+    const near = findNear(field, fields);
+    throw refuse(`unknown field '${field}'`, near ? `did you mean '${near.name}'?` : `one of ${fields.join(', ')}`);
+  }
+  if (typeof isolate !== 'boolean') throw refuse('"isolate" is neither true nor false');
+  const brought = kinds.filter((kind) => written[kind] !== undefined);
+  if (brought.length === 0) throw refuse('brings nothing', `one of ${kinds.join(', ')}`);
+  for (const field of [...brought, ...(dispose === undefined ? [] : ['dispose'])]) {
+    if (typeof written[field] !== 'function') throw refuse(`"${field}" is no function`);
+  }
+  if (isolate && brought.includes('httpServer')) {
+    const reason =
+      '"httpServer" cannot be isolated: the messages of Node.js and the streams that it gets stay in the thread of the gateway';
+    throw refuse(reason, 'a file of its own without "isolate"');
+  }
+  const factories = Object.fromEntries(brought.map((kind) => [kind, (written[kind] as Factory).bind(written)]));
+  return { name, isolate, factories, configSchema, dispose: (dispose as ModuleElement['dispose'])?.bind(written) };
+}
+
+/** Code: PLUGIN_MODULE. */
+export function wrongModule(file: string, reason: string, hint?: string): ConfigError {
+  return new ConfigError('PLUGIN_MODULE', '', `${file}: ${reason}`, { hint });
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value);
+}

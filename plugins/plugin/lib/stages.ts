@@ -1,0 +1,39 @@
+import type { PipeRequest, Wrap } from '#contract';
+import { aroundPipe, type MiddlewareHandler } from './around.ts';
+import { type ClientHandler, defaultClient, replacingClient } from './client-call.ts';
+import type { Kind } from './handlers.ts';
+import type { HostSite } from './host.ts';
+import { asFunction, make } from './make.ts';
+import { asResponseModifier, modifyingReply, modifyingRequest, type RequestModifier } from './modify.ts';
+import type { Named } from './place.ts';
+import { SyncTime } from './sync-time.ts';
+
+/** The kinds of handlers that stand in a pipe. */
+export type PipeKind = Exclude<Kind, 'httpServer'>;
+
+/**
+ * A handler of a name as a stage of a pipe.
+ * @param config what its factory gets. @param raw bytes pass undecoded.
+ * @throws ConfigError as of `make`.
+ */
+export type MakeStage = (site: HostSite, named: Named, config: unknown, raw: boolean) => Wrap<PipeRequest>;
+
+/** By kind; the code of the module runs where this does. */
+export const stages: Readonly<Record<PipeKind, MakeStage>> = {
+  middleware(site, named, config, raw) {
+    const made = make<MiddlewareHandler>(site, 'middleware', named, config, asFunction);
+    return aroundPipe(made, { raw, time: new SyncTime(site, 'middleware', made.name) });
+  },
+  requestModifier(site, named, config) {
+    const made = make<RequestModifier>(site, 'requestModifier', named, config, asFunction);
+    return modifyingRequest({ made, time: new SyncTime(site, 'modifier', made.name) });
+  },
+  responseModifier(site, named, config, raw) {
+    const made = make(site, 'responseModifier', named, config, asResponseModifier);
+    return modifyingReply({ made, time: new SyncTime(site, 'modifier', made.name) }, raw);
+  },
+  httpClient(site, named, config) {
+    const made = make<ClientHandler>(site, 'httpClient', named, config, asFunction, { defaultClient });
+    return replacingClient(made, new SyncTime(site, 'client', made.name));
+  },
+};

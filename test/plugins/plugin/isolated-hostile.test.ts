@@ -1,0 +1,284 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ConfigError } from '#contract';
+import { PluginLoader } from '../../../kernel/registry/loading/plugin-loader.ts';
+import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
+import { until } from '../../support/conditions.ts';
+import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { IsolatedStage, named } from '../../support/isolated.ts';
+
+const middleware = (...names: string[]) => named('middleware', names);
+/** Gets the port that the thread has of the gateway. */
+const capture = `import { MessagePort, parentPort } from 'node:worker_threads';
+let port = null;
+const { on } = MessagePort.prototype;
+MessagePort.prototype.on = function (...given) { port = this; return on.apply(this, given); };`;
+const fine = '() => (ctx, request, next) => next()';
+
+describe('isolated modules that do harm', function () {
+  this.timeout(60_000);
+  let backend: TestBackend;
+  let stage: IsolatedStage;
+
+  before(async () => {
+    backend = await startBackend(json({ ok: true }));
+  });
+  after(() => backend.close());
+  beforeEach(() => {
+    stage = new IsolatedStage(backend.url);
+  });
+  afterEach(() => stage.close());
+
+  const status = async (path: string) => (await stage.ask(path)).status;
+  const recovered = (path: string) => until(async () => (await status(path)) === 200);
+
+  it('with an endless loop hurt their own requests alone, and are told with the line', async () => {
+    stage.write({
+      loop: `middleware: () => (ctx, request, next) => {
+        if (!request.headers['x-loop']) return next();
+        for (;;) ctx = null;
+      }`,
+      wait: `middleware: () => async (ctx, request, next) => { await new Promise(() => {}); }`,
+    });
+    await stage.start({
+      '/loop': { ...middleware('loop'), input_headers: ['X-Loop'], timeout: '30s' },
+      '/wait': { ...middleware('wait'), timeout: '30s' },
+    });
+    equal(await status('/loop'), 200);
+    const waiting = status('/wait');
+    let isOver = false;
+    const looping = stage.ask('/loop', { headers: { 'X-Loop': '1' } }).finally(() => {
+      isOver = true;
+    });
+    const others: number[] = [];
+    while (!isOver) {
+      const startedAt = performance.now();
+      equal(await status('/free'), 200);
+      others.push(performance.now() - startedAt);
+      await delay(5);
+    }
+    deepEqual([(await looping).status, await waiting], [500, 500]);
+    const median = others.sort((a, b) => a - b)[others.length >> 1]!;
+    ok(others.length > 20 && median < 200, `${others.length} requests went on, in ${median} ms`);
+    match(
+      stage.lines(/\[PLUGIN: loop\] hook "middleware" of GET \/loop failed/)[0] ?? '',
+      /at .*team\.js:5:\d+: ThreadEnded: it did not come back for \d+ ms/,
+    );
+    await recovered('/loop');
+    equal(stage.gateway.containment.records.find(({ name }) => name === 'loop')!.faultCount >= 1, true);
+  });
+
+  it('are passed over, where that is the policy, with an endless loop too', async () => {
+    stage.write({ loop: 'middleware: () => () => { for (;;); }' });
+    await stage.start({ '/loop': { ...middleware('loop'), timeout: '30s' } }, { plugin: { on_error: 'skip' } });
+    const { status: given, body } = await stage.ask('/loop');
+    deepEqual([given, body], [200, { ok: true }]);
+  });
+
+  it('and that end their thread are started again, later each time', async () => {
+    stage.write({ exit: 'middleware: () => () => process.exit(3)' });
+    await stage.start({ '/exit': middleware('exit') });
+    equal(await status('/exit'), 500);
+    await until(() => stage.lines(/exited with code 3; it is started again in 100 ms/).length === 1);
+    await until(async () => {
+      await status('/exit');
+      return stage.lines(/it is started again in 200 ms/).length === 1;
+    });
+    ok(
+      stage.lines(/\[PLUGIN: exit\] hook "middleware" of GET \/exit failed: ThreadEnded: its thread exited/).length > 0,
+    );
+  });
+
+  it('and take all memory lose their thread, and nobody else anything', async () => {
+    stage.write({
+      eat: `middleware: () => (ctx, request, next) => {
+        if (!request.headers['x-eat']) return next();
+        const all = [];
+        for (;;) all.push(new Array(1e5).fill(all.length));
+      }`,
+    });
+    await stage.start({ '/eat': { ...middleware('eat'), input_headers: ['X-Eat'], timeout: '30s' } });
+    equal((await stage.ask('/eat', { headers: { 'X-Eat': '1' } })).status, 500);
+    match(stage.lines(/\[PLUGIN: eat\] hook/)[0] ?? '', /ran out of memory|did not come back/);
+    equal(await status('/free'), 200);
+    await recovered('/eat');
+  });
+
+  it('and are suspended after so many faults', async () => {
+    stage.write({ broken: "middleware: () => () => { throw new Error('no'); }" });
+    await stage.start({ '/broken': middleware('broken') }, { plugin: { suspend_after: 2 } });
+    deepEqual([await status('/broken'), await status('/broken'), await status('/broken')], [500, 500, 503]);
+  });
+
+  it('and fail where nobody waits are told and counted, and go on', async () => {
+    stage.write({
+      stray: `middleware: () => (ctx, request, next) => {
+        setTimeout(() => { throw new Error('in a timer'); });
+        Promise.reject(new Error('unheard'));
+        return next();
+      }`,
+    });
+    await stage.start({ '/stray': middleware('stray') });
+    equal(await status('/stray'), 200);
+    await until(
+      () => stage.lines(/hook "outside of a request".*team\.js:\d+:\d+: Error: (in a timer|unheard)/).length >= 2,
+    );
+    equal(await status('/stray'), 200);
+  });
+
+  it('and go on when they have answered get no further', async () => {
+    stage.write({
+      late: `middleware: () => async (ctx, request, next) => {
+        setTimeout(() => next().catch((error) => console.log('late: ' + error.message)), 20);
+        return { data: {} };
+      }`,
+    });
+    await stage.start({ '/late': middleware('late') });
+    const before = backend.requests.length;
+    equal(await status('/late'), 200);
+    await until(() => stage.lines(/late: /).length === 1);
+    equal(backend.requests.length, before);
+  });
+
+  it('and write more than anybody reads lose lines, and with too many messages their thread', async () => {
+    stage.write(
+      {
+        chatty: `middleware: (config, host) => async (ctx, request, next) => {
+        for (let at = 0; at < 1000; at++) { host.logger.error('line ' + at); console.log('said ' + at); }
+        return next();
+      }`,
+        flood: `middleware: (config, host) => async () => { for (let at = 0; at < 1e5; at++) port.postMessage(at); }`,
+      },
+      'team.js',
+      capture,
+    );
+    await stage.start({ '/chatty': middleware('chatty'), '/flood': middleware('flood') });
+    equal(await status('/chatty'), 200);
+    await until(() => stage.lines(/line 199/).length === 1);
+    ok(stage.lines(/line \d+/).length === 200, `${stage.lines(/line \d+/).length} lines`);
+    ok(stage.lines(/said \d+/).length <= 500, `${stage.lines(/said \d+/).length} lines`);
+    equal(await status('/flood'), 500);
+    ok(stage.lines(/sent 20000 messages within a second/).length > 0);
+    await recovered('/chatty');
+  });
+
+  it('and send garbage over the line harm nobody', async () => {
+    stage.write(
+      {
+        garbage: `middleware: () => async (ctx, request, next) => {
+          parentPort.postMessage({ garbage: true });
+          const frames = [
+            null, 1, 'text', [], {}, [9], [0], [0, 1], [0, 1, 1], [0, 'a', 1, 'next', {}], [0, 7, 1, 'next', null],
+            [0, 8, 1, 'next', { run: 0, request: {} }], [0, 9, 1, 'next', { run: 0, request: { method: 'A B' } }],
+            [0, 9, 1, 'body', { run: 0, ref: 77 }], [0, 10, 1, 'toString', {}], [0, 11, 1, '__proto__', {}],
+            [0, 12, 1, 'http', { method: 'GET', origin: 'no', target: '/', headers: [] }], [0, 13, 1, 'redis', {}],
+            [0, 14, 1, 'quota', { id: {} }], [1, 0, 1, 'log', null], [1, 0, 1, 'log', { level: 'NONE', prefixes: 3, text: {} }],
+            [1, 0, 1, 'measured', [null, 1, { kind: 'x', name: 1, value: 'x' }]], [1, 0, 1, 'span', { run: 0, what: 'end' }],
+            [1, 0, 0, 'stray', null], [1, 0, 0, 'stray', { kind: '__proto__', stack: 7 }], [2, 999, {}], [3, 999, null],
+          ];
+          for (const frame of frames) port.postMessage(frame);
+          return next();
+        }`,
+        lie: `middleware: () => () => { for (let at = 0; at < 50; at++) port.postMessage([2, at, answers.shift()]); return new Promise(() => {}); }`,
+        header: `middleware: () => async (ctx, request, next) => { request.headers['X-A'] = 'a\\r\\nX-B: b'; return next(); }`,
+      },
+      'team.js',
+      `${capture}
+const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply: { ref: 5 } }, { reply: { ref: null, status: 900, headers: [] } }];`,
+    );
+    stage.write({ other: `middleware: ${fine}` }, 'other.js');
+    await stage.start({
+      '/garbage': middleware('garbage'),
+      '/lie': { ...middleware('lie'), timeout: '300ms' },
+      '/header': middleware('header'),
+      '/other': middleware('other'),
+    });
+    equal(await status('/garbage'), 200);
+    equal(await status('/header'), 500);
+    for (let at = 0; at < 8; at++) equal(await status('/lie'), 500);
+    deepEqual([await status('/other'), await status('/free')], [200, 200]);
+  });
+
+  describe('are refused', () => {
+    const load = async (source: string, loadMs?: number): Promise<readonly ConfigError[]> => {
+      stage.folder.write('team.js', source);
+      const { adapt, isolation } = await import('../../../plugins/plugin/adapt.ts');
+      const loader = new PluginLoader(async () => ({ adapt, isolation }), loadMs);
+      const { errors } = await loader.load({ folder: stage.folder.path }, undefined, new ReadFiles(), () => false);
+      return errors;
+    };
+    const element = (more: string) => `export const plugin = { name: 'a', apiVersion: 1, isolate: true, ${more} };`;
+
+    for (const [what, source, code, message] of [
+      [
+        'that throw when they are loaded',
+        `\n  throw new Error('no luck'); // isolate`,
+        'PLUGIN_LOAD',
+        /team\.js:2:9: no luck$/,
+      ],
+      ['that are no module', `isolate (`, 'PLUGIN_LOAD', /team\.js:1:10: SyntaxError/],
+      ['that import what is not there', `import './gone.js'; // isolate`, 'PLUGIN_LOAD', /cannot read .*gone\.js/],
+      [
+        'that never say what they are',
+        `await new Promise(() => {}); // isolate`,
+        'PLUGIN_LOAD',
+        /awaits what does not come/,
+      ],
+      ['that loop when they are loaded', `for (;;); // isolate`, 'PLUGIN_LOAD', /endless loop/],
+      ['that exit when they are loaded', `process.exit(0); // isolate`, 'PLUGIN_LOAD', /exited with code 0/],
+      [
+        'with an HTTP server',
+        element('httpServer: () => null'),
+        'PLUGIN_MODULE',
+        /"httpServer" cannot be isolated: .*streams/,
+      ],
+      ['that bring nothing', element(''), 'PLUGIN_MODULE', /brings nothing/],
+      [
+        'with a schema that is none',
+        element(`configSchema: { type: 'none' }, middleware: ${fine}`),
+        'PLUGIN_MODULE',
+        /no JSON Schema/,
+      ],
+      [
+        'beside others that are not isolated',
+        `export const plugin = [{ name: 'a', apiVersion: 1, isolate: true, middleware: ${fine} }, { name: 'b', apiVersion: 1, middleware: ${fine} }];`,
+        'PLUGIN_MODULE',
+        /plugin "b" is not isolated/,
+      ],
+      [
+        'that are native plugins',
+        `export const plugin = { name: 'acme/a', contract: 1, description: 'A.', isolate: true };`,
+        'PLUGIN_INVALID',
+        /"isolate" is for modules of handlers: .* functions, streams/,
+      ],
+    ] as const) {
+      it(what, async () => {
+        const [error] = await load(source, 1000);
+        equal(error?.code, code);
+        match(error?.message ?? '', message);
+      });
+    }
+
+    it('that say so in a file that they import', async () => {
+      stage.folder.write('lib/what.js', 'export const what = { isolate: true };');
+      const source = `import { what } from './lib/what.js';\nexport const plugin = { name: 'a', apiVersion: 1, ...what, middleware: ${fine} };`;
+      const [error] = await load(source);
+      match(`${error?.message} ${error?.hint}`, /before it said that it is to be isolated.* in .*team\.js itself/);
+    });
+
+    for (const [what, factory, message] of [
+      ['throws', "() => { throw new Error('no luck'); }", /PLUGIN_FACTORY .*"a" of .*team\.js: no luck/],
+      ['gives nothing', '() => {}', /PLUGIN_FACTORY .*gave nothing/],
+      ['does not come back', '() => { for (;;); }', /PLUGIN_FACTORY .*did not come back for \d+ ms/],
+      ['asks for Redis that there is not', "(config, host) => host.redis('gone')", /REDIS_CONNECTION .*"gone"/],
+      ['asks for a quota that there is not', "(config, host) => host.quota('gone')", /QUOTA_UNKNOWN .*"gone"/],
+    ] as const) {
+      it(`where a factory ${what}`, async () => {
+        stage.write({ a: `middleware: ${factory}` });
+        const refusal = await stage.start({ '/a': middleware('a') }).then(() => 'started', String);
+        match(refusal, message);
+        match(refusal, /\/endpoints\/0\/extra_config\/plugin~1middleware\/name\/0/);
+      });
+    }
+  });
+});
