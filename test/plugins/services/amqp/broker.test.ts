@@ -1,3 +1,4 @@
+import { messagesSampleSuite } from '../../../samples/messages.suite.ts';
 import { type Certificates, makeCertificates } from '../../../support/certificates.ts';
 import { INSTALLATION_MS } from '../../../support/debian.ts';
 import { OPENING_MS, startRabbit, type TestRabbit, withoutRabbit } from '../../../support/rabbitmq.ts';
@@ -35,4 +36,5 @@ where(`with RabbitMQ${withoutRabbit ? ` (${withoutRabbit})` : ''}`, () => {
   producerSuite(() => broker);
   consumerSuite(() => broker);
   agentSuite(() => broker);
+  messagesSampleSuite(() => broker);
 });

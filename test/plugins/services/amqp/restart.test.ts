@@ -1,0 +1,20 @@
+import { equal, ok } from 'node:assert/strict';
+import { runMessages } from '../../../../scripts/chaos/messages.ts';
+import { INSTALLATION_MS } from '../../../support/debian.ts';
+import { OPENING_MS, withoutRabbit } from '../../../support/rabbitmq.ts';
+
+const where = withoutRabbit === null ? describe : describe.skip;
+
+where(`a RabbitMQ that is killed and started again${withoutRabbit ? ` (${withoutRabbit})` : ''}`, () => {
+  it('loses no confirmed message, has none consumed twice that was done, and holds up nobody', async function () {
+    this.timeout(INSTALLATION_MS + 4 * OPENING_MS);
+    const counts = await runMessages({ reloads: 10, restarts: 2 });
+    equal(counts.lost, 0);
+    ok(counts.confirmed > 100, JSON.stringify(counts));
+    ok(counts.refused > 0, JSON.stringify(counts));
+    // What was being done when the broker went, or was done and not yet written by it, is handed over again.
+    ok(counts.doubled <= 2 * 20, JSON.stringify(counts));
+    ok(counts.slowestRefusalMs < 4000, JSON.stringify(counts));
+    equal(counts.reloads, 10);
+  });
+});

@@ -1,0 +1,51 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Operations } from '#kernel';
+import type { Broker } from '../plugins/services/amqp/broker.test.ts';
+import { until } from '../support/conditions.ts';
+import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
+
+/** The sample of messages, called. */
+export function messagesSampleSuite(broker: () => Broker): void {
+  describe('the sample of messages', () => {
+    let backend: TestBackend;
+    let gateway: Operations;
+
+    before(async () => {
+      backend = await startBackend(json({ parcel: 1 }));
+      const text = readFileSync('samples/messages/gateway.json', 'utf8')
+        .replaceAll('amqp://127.0.0.1:5672/', broker().rabbit.url)
+        .replaceAll('http://127.0.0.1:9000', backend.url);
+      gateway = await startGateway(JSON.parse(text));
+    });
+    after(async () => {
+      await gateway.close();
+      await backend.close();
+    });
+
+    const order = (event: string) =>
+      gateway.inject({
+        method: 'POST',
+        url: `/orders/${event}`,
+        payload: '{"id":7}',
+        headers: { 'content-type': 'application/json' },
+      });
+
+    it('brings an order to the backend of its agent', async () => {
+      await until(async () => (await gateway.inject('/__health')).json().agents.warehouse !== null);
+      equal((await order('created')).statusCode, 200);
+      await until(() => backend.requests.length === 1);
+      const [{ method, target, body, headers }] = backend.requests as [TestBackend['requests'][number]];
+      deepEqual(
+        [method, target, String(body), headers['content-type']],
+        ['POST', '/parcels', '{"id":7}', 'application/json'],
+      );
+    });
+
+    it('answers with a bill', async () => {
+      const next = gateway.inject('/bills/next');
+      await until(async () => (await order('billed')).statusCode === 200);
+      deepEqual((await next).json(), { bill: { id: 7 } });
+    });
+  });
+}
