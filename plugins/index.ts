@@ -102,6 +102,7 @@ const plugins: Manifest = {
   'validation/cel': () => import('./validation/cel/index.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
   'validation/response-json-schema': () => import('./validation/response-json-schema.ts'),
+  websocket: () => import('./websocket/index.ts'),
   workflow: () => import('./workflow.ts'),
 };
 

@@ -139,6 +139,8 @@ export interface AtEndpoint extends AttachmentTraits {
    * the client asks for, and a wrap may answer `Reply.upgraded`.
    */
   readonly upgrades?: readonly string[];
+  /** Attaches to every backend of the endpoint, inside what the backend itself declares. */
+  readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
   /** Limits on the client's body, besides the service's: the smaller limit and either wish to inflate hold. */
   readonly payload?: { readonly maxBytes?: number; readonly inflate?: boolean };
 }

@@ -15,6 +15,13 @@ export interface Protocol {
   readonly replies?: 'bytes' | 'data';
   /** The reply's body may go on for as long as the client listens: outputs that stream may be used. Default false. */
   readonly streams?: true;
+  /** The query of `url_pattern` is sent beside the parameters let through, and in the place of those of the same name. */
+  readonly keepsQuery?: true;
+  /**
+   * Handed what gives the backend's addresses one after another, as its discovery knows them; undefined while it knows none.
+   * For what connects by itself, before anybody asks or once more. Called once, when the pipe is compiled.
+   */
+  readonly addresses?: (next: () => string | undefined) => void;
   /** The backend carries its own address: `host` is not needed and not used. Default false. */
   readonly hostless?: true;
   /** What the addresses of backends begin with, as in `http`. Default: anything. */

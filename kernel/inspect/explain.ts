@@ -170,7 +170,7 @@ function forward(
           return new Reply(200);
         },
       },
-      hosts: host === null ? null : { current: [host], fixed: true },
+      pickHost: host === null ? null : () => host,
       customShape: undefined,
       messageHooks: [],
       encoding: undecoded,

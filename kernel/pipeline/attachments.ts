@@ -7,7 +7,6 @@ import {
   type Encoding,
   type EndpointConfig,
   findNear,
-  httpSigners,
   type Log,
   type MessageHook,
   type PipeRequest,
@@ -20,12 +19,14 @@ import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
 import { compileBackend } from './backend.ts';
+import { balance } from './balance.ts';
 import { attachContained, guardsAt } from './guards.ts';
 import { openHosts } from './hosts.ts';
 import { findPlugins } from './namespaces.ts';
 import { byDependency, type Offers } from './offers.ts';
+import { findProtocol, warnOfIdle } from './protocol.ts';
 import { Reads } from './reads.ts';
-import { type Build, type CompilePipe, createSite, type Location } from './site.ts';
+import { type Build, type CompilePipe, createSite } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
 
 /** What every endpoint of one build shares. */
@@ -95,6 +96,7 @@ export function attachBackend(
   pointer: string,
   index: number,
   output: Encoding | undefined,
+  around: readonly Attached<AtEndpoint>[],
 ): AttachedBackend {
   const { build, registry } = context;
   const log = context.log.at(
@@ -119,15 +121,20 @@ export function attachBackend(
       isRefused ||= !waits;
     }
   }
-  for (const { plugin, at, pointer: origin } of context.service) {
-    if (!at.eachBackend) continue;
+  const attachEach = (
+    { plugin, at, pointer: origin }: Attached<AtEndpoint | AtService>,
+    traits?: { ofService: true },
+  ) => {
+    if (!at.eachBackend) return;
     const reads = new Reads(build.reads);
     const site = createSite(build, plugin, undefined, { ...stance, pointer, reads });
     const handed = collecting(build, origin, () =>
       attachContained(build, plugin, origin, endpoint, () => at.eachBackend!(site)),
     );
-    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads, ofService: true });
-  }
+    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads, ...traits });
+  };
+  for (const each of around) attachEach(each);
+  for (const each of context.service) attachEach(each, { ofService: true });
   const protocol = findProtocol(context, attached, pointer, stance, output);
   if (!protocol?.hostless && !mayBeReached && backend.host.length === 0) {
     build.errors.push(
@@ -135,6 +142,8 @@ export function attachBackend(
     );
   }
   const hosts = openHosts(context, backend, isRefused ? undefined : protocol, { ...stance, pointer });
+  const pickHost = hosts && balance(hosts);
+  if (pickHost) protocol?.addresses?.(pickHost);
   // Bytes pass undecoded, whatever is named: but not by a name that nothing has.
   const passes = output?.raw && registry.encoding(backend.encoding) !== undefined;
   const encoding = passes
@@ -179,7 +188,7 @@ export function attachBackend(
         transportWraps: transportPhase.map(({ at }) => at.transport!),
         protocol: protocol!,
         counting: context.counting && ((next) => context.counting!(index, next)),
-        hosts,
+        pickHost,
         messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
         customShape,
         encoding: encoding!,
@@ -188,21 +197,6 @@ export function attachBackend(
         alone,
       }),
   };
-}
-
-/** Signers of HTTP requests, and what stands around them alone, beside a protocol that sends none. */
-function warnOfIdle(
-  build: Build,
-  attached: readonly Attached<AtBackend>[],
-  { plugin, reads, pointer }: Attached<AtBackend>,
-): void {
-  const signs = ({ offers }: AtBackend) => offers?.some(({ port }) => port.name === httpSigners.name);
-  const isSigned = reads.ports.includes(httpSigners.name);
-  for (const idle of attached) {
-    if (!idle.at.onlyHttp && (isSigned || !signs(idle.at))) continue;
-    const message = `"${idle.plugin.name}" has no effect: "${plugin.name}" sends no HTTP requests`;
-    build.warnings.push(new ConfigError('BACKEND_NO_HTTP', idle.pointer, message, { related: [pointer] }));
-  }
 }
 
 /** What sees the messages of a stream, in the order in which wraps of a phase see a reply: innermost first. */
@@ -215,43 +209,6 @@ export function messageHooks(
   return sortByOrder(hooked, registry.catalogue.order, phase)
     .reverse()
     .map(({ at }) => at.message!);
-}
-
-function findProtocol(
-  { build, registry }: EndpointContext,
-  attached: readonly Attached<AtBackend>[],
-  pointer: string,
-  stance: Omit<Location, 'pointer'>,
-  output: Encoding | undefined,
-): AtBackend['protocol'] {
-  const claims = attached.filter(({ at }) => at.protocol);
-  const special = claims.filter(({ plugin }) => plugin.name !== registry.catalogue.defaultProtocol);
-  if (special.length > 1) {
-    const names = special.map(({ plugin }) => `"${plugin.name}"`).join(' and ');
-    build.errors.push(
-      new ConfigError(
-        'BACKEND_PROTOCOLS',
-        joinPointer(pointer, 'extra_config'),
-        `${names} cannot both reach one backend`,
-        { related: special.map((claim) => claim.pointer) },
-      ),
-    );
-  }
-  if (output?.streams && special.length > 0 && !special[0]!.at.protocol!.streams) {
-    build.errors.push(
-      new ConfigError(
-        'BACKEND_NO_STREAM',
-        joinPointer(pointer, 'extra_config'),
-        `output_encoding "${output.name}" takes HTTP backends only, and "${special[0]!.plugin.name}" is none`,
-        { related: [special[0]!.pointer] },
-      ),
-    );
-  }
-  const claim = special[0] ?? claims[0];
-  if (claim) return claim.at.protocol;
-  const plugin = registry.plugin(registry.catalogue.defaultProtocol)!;
-  const place = registry.place(plugin.name, 'backend')!;
-  return attach<AtBackend>(build, plugin, place, {}, { ...stance, pointer })?.protocol;
 }
 
 /** An encoding by name, able to be used so; an unknown one is a mistake with the nearest name as hint. */

@@ -7,7 +7,6 @@ import {
   type DataObject,
   type Encoding,
   type EndpointConfig,
-  type HostList,
   type Log,
   type MessageHook,
   type PipeRequest,
@@ -15,7 +14,6 @@ import {
   type Step,
   type Wrap,
 } from '#contract';
-import { balance } from './balance.ts';
 import { concurrently } from './concurrent.ts';
 import { decoded } from './decode.ts';
 import { fold } from './fold.ts';
@@ -36,8 +34,8 @@ export interface BackendOptions {
   readonly protocol: NonNullable<AtBackend['protocol']>;
   /** Stands between the transport wraps and the protocol. */
   readonly counting?: Wrap<PipeRequest> | undefined;
-  /** Where the backend is; null for a protocol that carries its own address. */
-  readonly hosts: HostList | null;
+  /** Gives the backend's addresses one after another; null for a protocol that carries its own. */
+  readonly pickHost: (() => string | undefined) | null;
   readonly customShape: AtBackend['shape'];
   /** What sees the messages of a stream, in order. */
   readonly messageHooks: readonly MessageHook[];
@@ -124,13 +122,14 @@ function unreadable(transport: Step<PipeRequest>): Step<PipeRequest> {
 }
 
 function withPath(
-  { endpoint, backend, alone }: BackendOptions,
+  { endpoint, backend, alone, protocol }: BackendOptions,
   filterQuery: ((request: PipeRequest) => void) | null,
   next: Step<PipeRequest>,
 ): Step<PipeRequest> {
   const target = compilePattern(
     backend.url_pattern,
     endpoint.endpoint.endsWith('/*') || endpoint.endpoint === '/__catchall',
+    protocol.keepsQuery,
   );
   const { method } = backend;
   const own = alone && endpoint.concurrent_calls === 1;
@@ -153,23 +152,22 @@ export function missingValue(): CallError {
 }
 
 function atHost(
-  { backend, hosts }: BackendOptions,
+  { backend, pickHost }: BackendOptions,
   filterHeaders: ((request: PipeRequest) => void) | null,
   next: Step<PipeRequest>,
 ): Step<PipeRequest> {
-  if (hosts === null) {
+  if (pickHost === null) {
     if (filterHeaders === null) return next;
     return (request, call) => {
       filterHeaders(request);
       return next(request, call);
     };
   }
-  const pick = balance(hosts);
   const dynamic = new Map(
     backend.host.filter((host) => host.includes('{')).map((host) => [host, compileText(host, encodeHost)]),
   );
   return (request, call) => {
-    const host = pick();
+    const host = pickHost();
     if (host === undefined) return Reply.failed(new BackendError('BACKEND_NO_HOSTS', 'no hosts available'));
     const origin = dynamic.size > 0 && dynamic.has(host) ? dynamic.get(host)!(request, call) : host;
     if (origin === undefined) return Reply.failed(missingValue());

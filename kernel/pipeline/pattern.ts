@@ -7,6 +7,7 @@ import {
   isObject,
   type PipeRequest,
   paramKey,
+  Query,
   textOf,
 } from '#contract';
 import { encodePathSegment, encodeQueryComponent } from '../contract/internal.ts';
@@ -24,8 +25,9 @@ type Encode = (value: string) => string | undefined;
  * forwarded.
  *
  * @param wildcard the endpoint ends in `/*`: what it matched is put behind the path.
+ * @param keepsQuery the pattern's own query is always sent; parameters of the same name are not.
  */
-export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
+export function compilePattern(urlPattern: string, wildcard: boolean, keepsQuery = false): Pattern {
   const rooted = urlPattern.startsWith('/') ? urlPattern : `/${urlPattern}`;
   const mark = rooted.indexOf('?');
   const path = compilePath(mark < 0 ? rooted : rooted.slice(0, mark));
@@ -35,11 +37,20 @@ export function compilePattern(urlPattern: string, wildcard: boolean): Pattern {
   return (request, call) => {
     const start = fullPath(request, call);
     if (start === undefined) return undefined;
-    if (request.query.size > 0) return `${start}?${request.query}`;
+    if (request.query.size > 0 && (ownQuery === null || !keepsQuery)) return `${start}?${request.query}`;
     if (ownQuery === null) return start;
     const query = ownQuery(request, call);
-    return query === undefined ? undefined : `${start}?${query}`;
+    if (query === undefined) return undefined;
+    const others = request.query.size > 0 ? othersThan(query, request.query) : '';
+    return others === '' ? `${start}?${query}` : `${start}?${query}&${others}`;
   };
+}
+
+/** The parameters whose names do not stand in a query that is sent anyway. */
+function othersThan(own: string, query: Query): string {
+  const others = query.copy();
+  for (const [name] of Query.parse(own)) others.delete(name);
+  return others.toString();
 }
 
 const dotSegment = /\/\.{1,2}(?:[/;]|$)/;

@@ -65,7 +65,7 @@ export function compilePipe(
   );
   const attached = attachEndpoint(context, endpoint, pointer, log);
   const backends = endpoint.backend.map((backend, at) =>
-    attachBackend(context, endpoint, backend, joinPointer(pointer, 'backend', at), at, output),
+    attachBackend(context, endpoint, backend, joinPointer(pointer, 'backend', at), at, output, attached),
   );
   if (!output || build.errors.length > before) return undefined;
   const regular = backends.filter((backend) => !backend.shadow);

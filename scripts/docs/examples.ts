@@ -54,7 +54,7 @@ const roots: Readonly<Record<string, Fields>> = {
   'qos/ratelimit/service/redis': counters,
 };
 
-/** What a component needs of the backend that it stands in, to make sense there. */
+/** What a component needs of the backend that it stands in, or of that of its endpoint, to make sense there. */
 export const backends: Readonly<Record<string, Surrounding>> = {
   'backend/amqp/consumer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
   'backend/amqp/producer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
@@ -62,6 +62,7 @@ export const backends: Readonly<Record<string, Surrounding>> = {
   'backend/grpc': { host: ['orders.internal:50051'], url_pattern: '/orders.Orders/Get' },
   'backend/pubsub/publisher': { host: ['nats://'], disable_host_sanitize: true },
   'backend/pubsub/subscriber': { host: ['nats://'], disable_host_sanitize: true },
+  websocket: { host: ['ws://rooms.internal:8080'], disable_host_sanitize: true },
 };
 
 interface Surrounding {
@@ -95,9 +96,12 @@ export function withComponent(level: Level, namespace: string, config: unknown, 
     const agent = { name: 'orders', consumer: { topic: 'order.*' }, backend: [{ ...backend, method: 'POST' }], ...own };
     return service({ ...needed, async_agent: [agent] });
   }
+  const ofBackend = backends[namespace];
   return service(
     needed,
-    level === 'endpoint' ? endpoint({ ...around, ...own }) : endpoint(around, { ...backends[namespace], ...own }),
+    level === 'endpoint'
+      ? endpoint({ ...around, ...own }, { ...ofBackend })
+      : endpoint(around, { ...ofBackend, ...own }),
   );
 }
 

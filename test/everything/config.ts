@@ -215,6 +215,18 @@ export function everything(
         ],
       },
       {
+        endpoint: '/socket/{room}',
+        extra_config: { websocket: { enable_direct_communication: true, subprotocols: ['chat'] } },
+        backend: [
+          { host: [upstream.replace('http', 'ws')], disable_host_sanitize: true, url_pattern: '/rooms/{room}' },
+        ],
+      },
+      {
+        endpoint: '/shared-socket',
+        extra_config: { websocket: { connect_event: true, backoff_strategy: 'exponential' } },
+        backend: [{ host: [upstream.replace('http', 'ws')], disable_host_sanitize: true, url_pattern: '/rooms' }],
+      },
+      {
         endpoint: '/graph/{id}',
         extra_config: {
           'auth/basic': {},

@@ -27,7 +27,8 @@ export const endpointPolicies = definePort<EndpointPolicies>('CORS policies of e
 
 /**
  * Stands around everything that is answered. The policy of an endpoint takes the place of the service's for its path and
- * method, as the client asks for them.
+ * method, as the client asks for them. WebSockets, which browsers open from any page, are refused here to pages of origins that
+ * are not allowed.
  */
 export const plugin = definePlugin({
   name: 'security/cors',
@@ -91,6 +92,7 @@ function around(service: Policy | null, own: EndpointPolicies): Wrap<ClientReque
     const headers = isRefused ? none : decision;
     const vary = isAsking ? policy.preflightVary : ACTUAL_VARY;
     if (isAsking && !policy.passesOn) return dress(refuse(policy.status, { headers: new HeaderBag() }), headers, vary);
+    if (policy.refusesSocket(request)) return dress(refuse(403), none, ACTUAL_VARY);
     const reply = next(request, call);
     return reply instanceof Promise
       ? reply.then((settled) => dress(settled, headers, vary))

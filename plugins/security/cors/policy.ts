@@ -9,6 +9,8 @@ export type HeaderList = readonly string[];
 export interface Policy {
   readonly preflight: (request: ClientRequest) => HeaderList | string;
   readonly actual: (request: ClientRequest) => HeaderList | string;
+  /** A page of an origin that is not allowed asks for a WebSocket, which no browser would keep from it. */
+  readonly refusesSocket: (request: ClientRequest) => boolean;
   /** What answers to preflights depend on. */
   readonly preflightVary: string;
   /** Status of the answers to preflights. */
@@ -52,6 +54,10 @@ export function compilePolicy(config: CorsConfig, note: Note | null): Policy {
       const refused = refusal(origin, method);
       if (refused !== null) return refused;
       return isAllowed ? ['Access-Control-Allow-Origin', origin!, ...always] : everyone;
+    },
+    refusesSocket({ upgrade, headers }) {
+      if (upgrade !== 'websocket' || !isAllowed) return false;
+      return headers.getAll('origin').some((origin) => !isAllowed(origin));
     },
     preflight({ headers }) {
       const origin = headers.get('origin');

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { createFolder, sluice } from './command.ts';
 
 /** Components of an endpoint that the specification lists and this release does not have. */
-const ofEndpoints = ['ai/mcp', 'websocket'];
+const ofEndpoints = ['ai/mcp'];
 
 /** Backends of other protocols than HTTP: a message queue, a log-streaming platform, an RPC protocol. */
 const ofBackends = ['backend/soap'];

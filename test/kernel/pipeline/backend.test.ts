@@ -16,6 +16,7 @@ import {
 } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { type BackendOptions, compileBackend } from '../../../kernel/pipeline/backend.ts';
+import { balance } from '../../../kernel/pipeline/balance.ts';
 import { newCall } from './requests.ts';
 
 const json: Encoding = {
@@ -69,7 +70,7 @@ function backendOf({
         return call(request, own);
       },
     },
-    hosts: list,
+    pickHost: list && balance(list),
     customShape: undefined,
     messageHooks: [],
     encoding: json,

@@ -1,0 +1,24 @@
+import { type Conversion, type DataObject, isObject, joinPointer } from '#contract';
+
+/**
+ * The endpoint of a WebSocket has the method GET, hands on what it gets as it is, and lets those headers through that the
+ * component names. Code: a warning WEBSOCKET_METHOD.
+ */
+export function convertEndpoints(document: DataObject, report: Conversion): void {
+  const { endpoints } = document;
+  if (!Array.isArray(endpoints)) return;
+  for (const [index, endpoint] of endpoints.entries()) {
+    if (!isObject(endpoint) || !isObject(endpoint['extra_config'])) continue;
+    const { extra_config: components, method } = endpoint;
+    const config = Object.hasOwn(components, 'websocket') ? components['websocket'] : undefined;
+    if (!isObject(config)) continue;
+    if (method !== undefined && method !== 'GET') {
+      const message = 'WebSockets are opened with GET: what is written is replaced';
+      report.warn('WEBSOCKET_METHOD', joinPointer('/endpoints', index, 'method'), message);
+    }
+    const { input_headers: headers = [] } = config;
+    endpoint['method'] = 'GET';
+    endpoint['output_encoding'] = 'no-op';
+    endpoint['input_headers'] = headers;
+  }
+}

@@ -1,0 +1,155 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import type { Log, Upgrade } from '#contract';
+import { acceptWebSocket } from './accept.ts';
+import type { Measures } from './measures.ts';
+import {
+  BAD_GATEWAY,
+  GOING_AWAY,
+  isLoss,
+  isTooBig,
+  NOT_CONNECTED,
+  Peer,
+  type PeerEvents,
+  type PeerLimits,
+  TOO_BIG,
+} from './peer.ts';
+import { Attempts, type RetrySettings } from './reconnect.ts';
+
+/** What all connections of an endpoint are made with. */
+export interface DirectSettings {
+  readonly maxBytes: number;
+  /** Messages of the client that wait while there is no backend. */
+  readonly maxWaiting: number;
+  readonly client: PeerLimits;
+  readonly backend: PeerLimits;
+  readonly retries: RetrySettings;
+  /** A client is told of messages that the backend could not be given. */
+  readonly reportsErrors: boolean;
+  readonly measures: Measures;
+  readonly log: Log;
+}
+
+/** A message that waits. */
+interface Waiting {
+  readonly data: Buffer;
+  readonly isBinary: boolean;
+}
+
+/**
+ * A client and its own connection to the backend: messages pass unchanged, whoever is faster waits for the other one, and
+ * what one closes with the other one is closed with. A backend that is lost is connected to again, with the client held.
+ */
+export class DirectConnection implements Upgrade {
+  readonly #settings: DirectSettings;
+  readonly #redial: (signal: AbortSignal) => Promise<WebSocket>;
+  readonly #subprotocol: string;
+  readonly #over = new AbortController();
+  readonly #attempts: Attempts;
+  #client: Peer | null = null;
+  /** Null while there is none. */
+  #backend: Peer | null;
+  #waiting: Waiting[] = [];
+  /** What the backend closed with before there was a client. */
+  #closedEarly: (() => void) | null = null;
+
+  /** @param backend an open connection, paused. @param redial makes another one. */
+  constructor(backend: WebSocket, redial: (signal: AbortSignal) => Promise<WebSocket>, settings: DirectSettings) {
+    this.#settings = settings;
+    this.#redial = redial;
+    this.#subprotocol = backend.protocol;
+    this.#attempts = new Attempts(settings.retries);
+    this.#backend = this.#peerOf(backend);
+  }
+
+  take(connection: Duplex, head: Buffer): void {
+    const { maxBytes, client, measures } = this.#settings;
+    const socket = acceptWebSocket(connection, head, maxBytes, this.#subprotocol);
+    this.#client = new Peer(socket, client, this.#clientEvents);
+    measures.opened();
+    this.#backend?.resume();
+    this.#closedEarly?.();
+  }
+
+  end(): void {
+    this.#backend?.close(GOING_AWAY);
+    this.#client?.close(GOING_AWAY);
+    this.#over.abort();
+  }
+
+  /** The call is over: where nobody has taken the connection the backend's ends. */
+  release(): void {
+    if (!this.#client) this.end();
+  }
+
+  #peerOf(socket: WebSocket): Peer {
+    this.#attempts.succeeded();
+    const peer: Peer = new Peer(socket, this.#settings.backend, {
+      message: (data, isBinary) => {
+        this.#settings.measures.sent();
+        if (!this.#client?.send(data, isBinary)) peer.pause();
+      },
+      drained: () => this.#client?.resume(),
+      closed: (code, reason, error) => this.#backendClosed(code, reason, error),
+    });
+    return peer;
+  }
+
+  readonly #clientEvents: PeerEvents = {
+    message: (data, isBinary) => {
+      this.#settings.measures.received();
+      if (this.#backend) {
+        if (!this.#backend.send(data, isBinary)) this.#client!.pause();
+      } else if (this.#waiting.length < this.#settings.maxWaiting) {
+        // A copy: what came may be a small piece of a large chunk.
+        this.#waiting.push({ data: Buffer.copyBytesFrom(data), isBinary });
+      } else if (this.#settings.reportsErrors && this.#client!.waiting < this.#settings.maxWaiting) {
+        this.#client!.send(NOT_CONNECTED, false);
+      }
+    },
+    drained: () => this.#backend?.resume(),
+    closed: (code, reason, error) => {
+      const { measures, log } = this.#settings;
+      if (error) log.debug(() => `client: ${error.message}`);
+      this.#over.abort();
+      this.#backend?.close(code, reason);
+      measures.closed();
+    },
+  };
+
+  #backendClosed(code: number, reason: Buffer, error: Error | null): void {
+    this.#backend = null;
+    if (this.#over.signal.aborted) return;
+    const client = this.#client;
+    if (!client) {
+      this.#closedEarly = () => this.#backendClosed(code, reason, error);
+      return;
+    }
+    if (isTooBig(error)) client.close(TOO_BIG);
+    else if (isLoss(code) || error) void this.#reconnect(error);
+    else client.close(code, reason);
+  }
+
+  async #reconnect(error: Error | null): Promise<void> {
+    const { log, measures } = this.#settings;
+    const { signal } = this.#over;
+    log.warning(`backend lost: ${error?.message ?? 'the connection ended'}`);
+    // Its client may have had to wait for it.
+    this.#client!.resume();
+    const socket = await this.#attempts.run(
+      'backend',
+      () => this.#redial(signal),
+      () => log,
+      signal,
+    );
+    if (signal.aborted) return socket?.terminate();
+    if (!socket) return this.#client!.close(BAD_GATEWAY);
+    measures.reconnected();
+    const backend = this.#peerOf(socket);
+    this.#backend = backend;
+    let isTaken = true;
+    for (const { data, isBinary } of this.#waiting.splice(0)) isTaken = backend.send(data, isBinary);
+    if (!isTaken) this.#client!.pause();
+    backend.resume();
+  }
+}

@@ -1,0 +1,38 @@
+import { type AtEndpoint, atEndpoint, before, definePlugin, meters } from '#contract';
+import { convertEndpoints } from './convert.ts';
+import { refuseHandshake } from './handshake.ts';
+import { directProtocol, sharedProtocol } from './modes.ts';
+import { schema } from './schema.ts';
+import { checkConfig, checkHosts, warnOfUnused } from './settings.ts';
+
+/**
+ * WebSockets (RFC 6455) of clients, to a backend that speaks them too: over a connection of its own for each client, or over
+ * one that all clients of the endpoint share. Stands inside what turns requests away.
+ *
+ * Faults of the configuration: `WEBSOCKET_BACKENDS`, `WEBSOCKET_HOST`, `WEBSOCKET_DURATION`, `WEBSOCKET_PONG_WAIT` and those of
+ * `client_tls`; warnings `WEBSOCKET_METHOD`, `WEBSOCKET_UNUSED`. Errors of a call: `WEBSOCKET_DIAL`, `WEBSOCKET_DOWN`.
+ */
+export const plugin = definePlugin({
+  name: 'websocket',
+  description:
+    'Connects WebSockets of clients to a backend: one for each client, or one that all of an endpoint share.',
+  leaves: ['data'],
+  takes: [meters],
+  convert: convertEndpoints,
+  places: [
+    atEndpoint(schema, (site): AtEndpoint => {
+      checkConfig(site);
+      warnOfUnused(site);
+      const isShared = !site.config.enable_direct_communication;
+      const protocol = isShared ? sharedProtocol(site) : directProtocol(site);
+      return {
+        upgrades: ['websocket'],
+        endpoint: before(refuseHandshake),
+        eachBackend(backendSite) {
+          checkHosts(backendSite, isShared);
+          return { protocol };
+        },
+      };
+    }),
+  ],
+});

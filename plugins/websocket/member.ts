@@ -1,0 +1,101 @@
+import type { Duplex } from 'node:stream';
+import type { Upgrade } from '#contract';
+import { acceptWebSocket } from './accept.ts';
+import type { Envelopes, Session } from './envelope.ts';
+import { GOING_AWAY, Peer, type PeerEvents, type PeerLimits, TOO_BIG, TRY_AGAIN_LATER } from './peer.ts';
+
+/** What a client is held to. */
+export interface MemberLimits {
+  readonly maxBytes: number;
+  /** Messages that may wait, in either direction. */
+  readonly maxWaiting: number;
+  readonly client: PeerLimits;
+}
+
+/** What a member does. */
+export interface MemberEvents {
+  joined(member: Member): void;
+  message(member: Member, data: Buffer): void;
+  left(member: Member, error: Error | null): void;
+}
+
+/** A client among those that share a connection to the backend. */
+export class Member implements Upgrade {
+  readonly url: string;
+  readonly session: Session;
+  readonly envelopes: Envelopes;
+  /** Messages that wait for the backend. */
+  readonly waiting: Buffer[] = [];
+  /** The backend has yet to be told that it is there. */
+  isUnannounced = false;
+  readonly #limits: MemberLimits;
+  readonly #events: MemberEvents;
+  readonly #subprotocol: string;
+  #peer: Peer | null = null;
+  #isPaused = false;
+
+  constructor(
+    client: { readonly url: string; readonly session: Session; readonly envelopes: Envelopes; subprotocol: string },
+    limits: MemberLimits,
+    events: MemberEvents,
+  ) {
+    this.url = client.url;
+    this.session = client.session;
+    this.envelopes = client.envelopes;
+    this.#subprotocol = client.subprotocol;
+    this.#limits = limits;
+    this.#events = events;
+  }
+
+  take(connection: Duplex, head: Buffer): void {
+    const { maxBytes, client } = this.#limits;
+    const socket = acceptWebSocket(connection, head, maxBytes, this.#subprotocol);
+    const events: PeerEvents = {
+      message: (data) => this.#events.message(this, data),
+      drained() {},
+      closed: (_code, _reason, error) => this.#events.left(this, error),
+    };
+    this.#peer = new Peer(socket, client, events);
+    this.#events.joined(this);
+  }
+
+  end(): void {
+    this.close(GOING_AWAY);
+  }
+
+  close(code: number): void {
+    this.#peer?.close(code);
+  }
+
+  /** One that cannot take it, or is slower than the others, is closed. @returns whether it was sent. */
+  deliver(payload: Buffer, isBinary: boolean): boolean {
+    const peer = this.#peer!;
+    if (!peer.isOpen) return false;
+    if (payload.length > this.#limits.maxBytes) peer.close(TOO_BIG);
+    else if (peer.waiting >= this.#limits.maxWaiting) peer.close(TRY_AGAIN_LATER);
+    else {
+      peer.send(payload, isBinary);
+      return true;
+    }
+    return false;
+  }
+
+  /** Tells it what went wrong, unless it takes nothing. */
+  report(text: string): void {
+    const peer = this.#peer!;
+    if (peer.waiting < this.#limits.maxWaiting) peer.send(text, false);
+  }
+
+  /** Reads no more of it. */
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#peer?.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#peer?.resume();
+  }
+}

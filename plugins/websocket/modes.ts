@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { BackendError, type EndpointSite, HeaderBag, type Protocol, paramKey, Reply } from '#contract';
+import { dial } from './dial.ts';
+import { DirectConnection } from './direct.ts';
+import { acceptance, subprotocolsOf } from './handshake.ts';
+import { Hub, type HubSurroundings } from './hub.ts';
+import { measuresOf } from './measures.ts';
+import type { WebsocketConfig } from './schema.ts';
+import { addressed, atHost, dialSettings, limitsOf, targetOf } from './settings.ts';
+
+type Attaching = EndpointSite<WebsocketConfig>;
+
+/** A connection of its own for each client. It is there before the client is told 101. */
+export function directProtocol(site: Attaching): Protocol {
+  const { config, endpoint } = site;
+  const backend = endpoint.backend[0]!;
+  const dialing = dialSettings(site);
+  const { client, directBackend } = limitsOf(config);
+  const settings = {
+    client,
+    backend: directBackend,
+    maxBytes: config.max_message_size,
+    maxWaiting: config.message_buffer_size,
+    retries: { strategy: config.backoff_strategy, maxRetries: config.max_retries },
+    reportsErrors: config.return_error_details,
+    measures: measuresOf(site),
+    log: logOf(site),
+  };
+  const { addresses, next } = hostsOf();
+  return {
+    schemes: ['ws', 'wss'],
+    keepsQuery: true,
+    addresses,
+    async call(request, call) {
+      const { headers } = request.client;
+      const offered = subprotocolsOf(headers).filter((name) => config.subprotocols.includes(name));
+      const target = targetOf(request, offered);
+      try {
+        const socket = await dial(target, dialing, call.signal);
+        const redial = (signal: AbortSignal) => dial(atHost(target, backend, next()), dialing, signal);
+        const connection = new DirectConnection(socket, redial, settings);
+        call.onEnd(() => connection.release());
+        return Reply.upgraded(connection, acceptance(headers, socket.protocol));
+      } catch (error) {
+        return Reply.failed(error as BackendError);
+      }
+    },
+  };
+}
+
+/** One connection for all clients, made when the configuration serves; with placeholders in its path, for the first client. */
+export function sharedProtocol(site: Attaching): Protocol {
+  const { config, endpoint } = site;
+  const backend = endpoint.backend[0]!;
+  const { url_pattern: pattern, host, sd, sd_scheme: scheme } = backend;
+  const dialing = { ...dialSettings(site), maxBytes: envelopeBytes(config.max_message_size) };
+  const headers = new HeaderBag(['User-Agent', `Sluice Version ${site.use('version')}`]);
+  // It is nobody's: what clients bring travels in the envelopes.
+  const path = pattern.replace(/\{[^{}"]+\}/g, '').replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+  const { addresses, next } = hostsOf();
+  const around: HubSurroundings = {
+    dial: async (signal) => {
+      const address = next();
+      if (address === undefined) throw new BackendError('BACKEND_NO_HOSTS', 'no hosts available');
+      return dial(addressed({ host: null, headers, subprotocols: [] }, address, path), dialing, signal);
+    },
+    measures: measuresOf(site),
+    log: logOf(site),
+  };
+  const { client, sharedBackend } = limitsOf(config);
+  const settings = {
+    client,
+    backend: sharedBackend,
+    maxBytes: config.max_message_size,
+    maxWaiting: config.message_buffer_size,
+    retries: { strategy: config.backoff_strategy, maxRetries: config.max_retries },
+    tellsConnected: config.connect_event,
+    tellsDisconnected: config.disconnect_event,
+    reportsErrors: config.return_error_details,
+  };
+  const identity = JSON.stringify([endpoint.endpoint, config, host, sd, scheme ?? null, pattern]);
+  const hub = site.keep(
+    // Addresses may hold a password.
+    ['hub', createHash('sha256').update(identity).digest('base64')],
+    () => new Hub(settings, around),
+    (kept) => kept.close(),
+  );
+  site.start(
+    () => {
+      hub.use(around);
+      if (!pattern.includes('{')) hub.open();
+    },
+    { in: 'each' },
+  );
+  const names = [...endpoint.endpoint.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => paramKey(name!));
+  return {
+    schemes: ['ws', 'wss'],
+    keepsQuery: true,
+    addresses,
+    async call({ client: { path: url, headers: asked, params } }, call) {
+      const subprotocol = subprotocolsOf(asked).find((name) => config.subprotocols.includes(name)) ?? '';
+      const own = names.map((name) => [name, params[name] ?? ''] as const);
+      const member = await inTime(hub.admit(url, own, subprotocol), call.remainingMs * ANSWER_SHARE);
+      if (member) return Reply.upgraded(member, acceptance(asked, subprotocol));
+      const error = 'the backend of the WebSocket was given up';
+      return Reply.failed(new BackendError('WEBSOCKET_DOWN', error, { view: { status: 502 } }));
+    },
+  };
+}
+
+/** Share of the time of a request after which it is answered without whom it waits for. */
+const ANSWER_SHARE = 0.9;
+
+async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  if (!Number.isFinite(ms)) return promise;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What an envelope may have in bytes besides its body: address and session. */
+const ENVELOPE_BYTES = 65_536;
+
+/** Longest message of a backend whose body, in base64, is as long as a client may be sent. */
+function envelopeBytes(maxBytes: number): number {
+  return Math.ceil((maxBytes * 4) / 3) + ENVELOPE_BYTES;
+}
+
+/** The addresses of the backend, once the pipe is compiled. */
+function hostsOf(): { addresses: (given: () => string | undefined) => void; next: () => string | undefined } {
+  let pick: () => string | undefined = () => undefined;
+  return {
+    addresses(given) {
+      pick = given;
+    },
+    next: () => pick(),
+  };
+}
+
+function logOf(site: Attaching) {
+  return site.use('log').at(`[SERVICE: Websocket] ${site.endpoint.endpoint}:`);
+}

@@ -1,0 +1,113 @@
+import type { BackendConfig, BackendSite, EndpointSite, PipeRequest } from '#contract';
+import { prepareSharedTls, standardTls } from '../services/client-tls.ts';
+import type { DialSettings, DialTarget } from './dial.ts';
+import type { PeerLimits } from './peer.ts';
+import type { WebsocketConfig } from './schema.ts';
+
+const DEFAULT_KEEP_ALIVE_MS = 15_000;
+/** Share of the endpoint's time that a handshake with its backend gets: there is some left to say that it has failed. */
+const HANDSHAKE_SHARE = 0.9;
+const SHORTEST_TIMEOUT_MS = 60_000;
+
+/** @throws ConfigError WEBSOCKET_BACKENDS, WEBSOCKET_DURATION, WEBSOCKET_PONG_WAIT. */
+export function checkConfig(site: EndpointSite<WebsocketConfig>): void {
+  const { config, endpoint } = site;
+  for (const field of ['write_wait', 'ping_period', 'pong_wait', 'timeout'] as const) {
+    if (config[field] <= 0) throw site.fault('WEBSOCKET_DURATION', `/${field}`, `${field} must be longer than nothing`);
+  }
+  if (config.pong_wait <= config.ping_period) {
+    throw site.fault('WEBSOCKET_PONG_WAIT', '/pong_wait', 'pong_wait must be longer than ping_period', {
+      hint: 'a client can only be heard from after it was sent a ping',
+    });
+  }
+  if (endpoint.backend.length > 1) {
+    throw site.fault(
+      'WEBSOCKET_BACKENDS',
+      '',
+      `a WebSocket has one backend, ${endpoint.endpoint} has ${endpoint.backend.length}`,
+    );
+  }
+}
+
+/** What has no effect in the mode that is chosen. Code: a warning, WEBSOCKET_UNUSED. */
+export function warnOfUnused(site: EndpointSite<WebsocketConfig>): void {
+  const { config } = site;
+  const warn = (field: string, reason: string) =>
+    site.warn('WEBSOCKET_UNUSED', `/${field}`, `${field} has no effect: ${reason}`);
+  if (config.enable_direct_communication) {
+    for (const field of ['connect_event', 'disconnect_event'] as const) {
+      if (config[field]) warn(field, 'with a connection of its own for each client the backend knows');
+    }
+  } else if (config.input_headers.length > 0) {
+    warn('input_headers', 'the connection that clients share is made without any of them');
+  }
+}
+
+/** Code: WEBSOCKET_HOST. */
+export function checkHosts(site: BackendSite<unknown>, isShared: boolean): void {
+  const { host, sd, disable_host_sanitize: isRaw } = site.backend;
+  const variable = isShared ? host.findIndex((text) => text.includes('{')) : -1;
+  if (variable >= 0) {
+    throw site.fault('WEBSOCKET_HOST', `/host/${variable}`, 'the host of a connection that clients share is the same for all');
+  }
+  // Those that are taken as they are written are looked at by their scheme anyway.
+  if (sd !== 'static' || isRaw || host.length === 0) return;
+  throw site.fault('WEBSOCKET_HOST', '/host', 'the hosts of a WebSocket begin with ws:// or wss://', {
+    hint: '"disable_host_sanitize": true, so that they are taken as they are written',
+  });
+}
+
+/** Clients and the shared backend are sent pings; a backend of one client, which says what it likes when it likes, has `timeout`. */
+export function limitsOf(config: WebsocketConfig): Readonly<Record<'client' | 'directBackend' | 'sharedBackend', PeerLimits>> {
+  const writeMs = config.write_wait;
+  const pinged = { writeMs, silenceMs: config.pong_wait, pingMs: config.ping_period };
+  const silenceMs = Math.max(config.timeout, SHORTEST_TIMEOUT_MS);
+  return { client: pinged, sharedBackend: pinged, directBackend: { writeMs, silenceMs, pingMs: 0 } };
+}
+
+/** @throws ConfigError of `prepareSharedTls`. */
+export function dialSettings(site: EndpointSite<WebsocketConfig>): DialSettings {
+  const { setting } = site;
+  const shared = setting('client_tls');
+  const tls = shared ? prepareSharedTls(site, shared).client : null;
+  return {
+    connectMs: setting('dialer_timeout'),
+    keepAliveMs: setting('dialer_keep_alive') || DEFAULT_KEEP_ALIVE_MS,
+    handshakeMs: HANDSHAKE_SHARE * site.endpoint.timeout,
+    maxBytes: site.config.max_message_size,
+    denied: site.use('denied'),
+    tls: () => tls ?? standardTls(),
+  };
+}
+
+/** What is asked of the backend for a client. */
+export function targetOf(request: PipeRequest, subprotocols: readonly string[]): DialTarget {
+  const { origin, target, host, headers } = request;
+  return { origin, target, host, headers, subprotocols };
+}
+
+/** The same at another address of the backend; either may end in a path. */
+export function atHost(
+  target: DialTarget,
+  { host: hosts }: Pick<BackendConfig, 'host'>,
+  next: string | undefined,
+): DialTarget {
+  // Made of values of the request, it stays what it was.
+  if (next === undefined || next.includes('{')) return target;
+  const bases = hosts.filter((host) => host.startsWith(`${target.origin}/`)).map((host) => splitHost(host).base);
+  const base = bases.find((path) => target.target.startsWith(`${path}/`)) ?? '';
+  return addressed(target, next, target.target.slice(base.length));
+}
+
+/** @param path behind that of the host. */
+export function addressed(target: Omit<DialTarget, 'origin' | 'target'>, host: string, path: string): DialTarget {
+  const { origin, base } = splitHost(host);
+  return { ...target, origin, target: base + path };
+}
+
+function splitHost(host: string): { origin: string; base: string } {
+  const slash = host.indexOf('/', host.indexOf('://') + 3);
+  return slash < 0
+    ? { origin: host, base: '' }
+    : { origin: host.slice(0, slash), base: host.slice(slash).replace(/\/$/, '') };
+}

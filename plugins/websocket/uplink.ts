@@ -1,0 +1,188 @@
+import type { WebSocket } from 'ws';
+import { BackendError, type Log } from '#contract';
+import { GOING_AWAY, Peer, type PeerLimits } from './peer.ts';
+import { Attempts, type RetrySettings } from './reconnect.ts';
+
+/** What the backend is sent first, byte for byte, and what it answers. */
+const GREETING = '{"msg":"KrakenD WS proxy starting"}';
+const GREETED = 'OK';
+
+/** Shortest time between attempts to reach a backend that was given up, in milliseconds. */
+const REVIVAL_MS = 1000;
+
+/** What an uplink does. */
+export interface UplinkEvents {
+  /** The backend takes messages. @param isAgain it has done so before. */
+  ready(isAgain: boolean): void;
+  message(data: Buffer): void;
+  /** After a `send` that said no. */
+  drained(): void;
+  /** The backend is away, and is connected to again. */
+  lost(): void;
+  /** It is not tried any more. */
+  gaveUp(): void;
+}
+
+/** Makes a connection, paused. */
+export type Dial = (signal: AbortSignal) => Promise<WebSocket>;
+
+/** The one connection of an endpoint to its backend, made again whenever it is lost. */
+export class Uplink {
+  readonly #limits: PeerLimits;
+  readonly #attempts: Attempts;
+  readonly #events: UplinkEvents;
+  readonly #over = new AbortController();
+  #dial: Dial;
+  #log: Log;
+  #peer: Peer | null = null;
+  #isBegun = false;
+  #isGivenUp = false;
+  #wasReady = false;
+  #triedAt = 0;
+  /** An attempt after it was given up. */
+  #revival: Promise<boolean> | null = null;
+
+  constructor(limits: PeerLimits, retries: RetrySettings, events: UplinkEvents, dial: Dial, log: Log) {
+    this.#limits = limits;
+    this.#attempts = new Attempts(retries);
+    this.#events = events;
+    this.#dial = dial;
+    this.#log = log;
+  }
+
+  get isReady(): boolean {
+    return this.#peer !== null;
+  }
+
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
+  }
+
+  /** How it connects from now on. */
+  use(dial: Dial, log: Log): void {
+    this.#dial = dial;
+    this.#log = log;
+  }
+
+  /** Connects, if it has not begun to. */
+  open(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    void this.#connect();
+  }
+
+  /** @returns false when enough waits to be written, or there is no backend. */
+  send(text: string): boolean {
+    return this.#peer?.send(text, false) ?? false;
+  }
+
+  /** Tries once more whether a backend that was given up is there, unless that was tried a moment ago. */
+  revive(): Promise<boolean> {
+    if (this.#revival) return this.#revival;
+    if (!this.#isGivenUp) return Promise.resolve(true);
+    if (performance.now() - this.#triedAt < REVIVAL_MS) return Promise.resolve(false);
+    this.#revival = this.#attempt()
+      .then(
+        (peer) => this.#adopt(peer),
+        (error: Error) => {
+          this.#log.error(`backend: ${error.message}`);
+          return false;
+        },
+      )
+      .finally(() => {
+        this.#revival = null;
+      });
+    return this.#revival;
+  }
+
+  close(): void {
+    this.#over.abort();
+    this.#peer?.close(GOING_AWAY);
+    this.#peer = null;
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      this.#adopt(await this.#attempt());
+    } catch (error) {
+      if (this.#over.signal.aborted) return;
+      this.#log.error(`backend: ${(error as Error).message}`);
+      await this.#retry();
+    }
+  }
+
+  async #retry(): Promise<void> {
+    const { signal } = this.#over;
+    const peer = await this.#attempts.run('backend', () => this.#attempt(), () => this.#log, signal);
+    if (peer) this.#adopt(peer);
+    else if (!signal.aborted) {
+      this.#isGivenUp = true;
+      this.#events.gaveUp();
+    }
+  }
+
+  #adopt(peer: Peer): boolean {
+    // It was lost, or closed, in the moment in which it was greeted.
+    if (this.#over.signal.aborted) {
+      peer.close(GOING_AWAY);
+      return false;
+    }
+    if (!peer.isOpen) {
+      this.#isGivenUp = false;
+      void this.#retry();
+      return false;
+    }
+    this.#attempts.succeeded();
+    this.#isGivenUp = false;
+    this.#peer = peer;
+    const isAgain = this.#wasReady;
+    this.#wasReady = true;
+    this.#log.info('backend: connected');
+    this.#events.ready(isAgain);
+    return true;
+  }
+
+  /** Connects and greets. @throws BackendError WEBSOCKET_DIAL. */
+  async #attempt(): Promise<Peer> {
+    this.#triedAt = performance.now();
+    const { signal } = this.#over;
+    const socket = await this.#dial(signal);
+    const { writeMs } = this.#limits;
+    return new Promise<Peer>((resolve, reject) => {
+      const fail = (reason: string) =>
+        reject(new BackendError('WEBSOCKET_DIAL', `the backend was not greeted: ${reason}`, { view: { status: 502 } }));
+      let isGreeted = false;
+      const timer = setTimeout(() => peer.cut(new Error(`no "OK" within ${writeMs} ms`)), writeMs);
+      const abort = () => peer.close(GOING_AWAY);
+      const peer: Peer = new Peer(socket, this.#limits, {
+        message: (data, isBinary) => {
+          if (isGreeted) return this.#events.message(data);
+          if (isBinary || String(data) !== GREETED) return;
+          isGreeted = true;
+          clearTimeout(timer);
+          signal.removeEventListener('abort', abort);
+          resolve(peer);
+        },
+        drained: () => this.#events.drained(),
+        closed: (_code, _reason, error) => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', abort);
+          fail(error?.message ?? 'the connection ended');
+          if (this.#peer === peer) this.#lost(error);
+        },
+      });
+      signal.addEventListener('abort', abort, { once: true });
+      if (signal.aborted) return abort();
+      socket.resume();
+      peer.send(GREETING, false);
+    });
+  }
+
+  #lost(error: Error | null): void {
+    this.#peer = null;
+    if (this.#over.signal.aborted) return;
+    this.#log.warning(`backend lost: ${error?.message ?? 'the connection ended'}`);
+    this.#events.lost();
+    void this.#retry();
+  }
+}

@@ -1,0 +1,74 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { Envelopes, readEnvelope } from '../../../plugins/websocket/envelope.ts';
+
+describe('an envelope of a websocket', () => {
+  const session = new Map([
+    ['uuid', 'u'],
+    ['Room', 'red'],
+  ]);
+
+  it('holds address, session and payload', () => {
+    const envelopes = new Envelopes('/chat/red', session);
+    equal(envelopes.message(Buffer.from('hi')), '{"url":"/chat/red","session":{"uuid":"u","Room":"red"},"body":"aGk="}');
+    equal(envelopes.event('connected'), '{"url":"/chat/red","session":{"uuid":"u","Room":"red"},"event":"connected"}');
+    equal(envelopes.message(Buffer.alloc(0)), '{"url":"/chat/red","session":{"uuid":"u","Room":"red"},"body":""}');
+  });
+
+  it('holds names of prototypes and quotes as they are', () => {
+    const odd = new Envelopes('/a"b', new Map([['__proto__', '"}'], ['Constructor', '\u2028']]));
+    const read = JSON.parse(odd.message(Buffer.from('x')));
+    deepEqual(Object.entries(read.session), [['__proto__', '"}'], ['Constructor', '\u2028']]);
+    equal(read.url, '/a"b');
+  });
+
+  const everybody = (text: string | Buffer) => ({ payload: Buffer.from(text as string), url: null, session: [] });
+  const read = (text: string | Buffer) => readEnvelope(Buffer.from(text as string));
+
+  it('is for all without address and session', () => {
+    deepEqual(read('{"body":"eA=="}'), everybody('x'));
+    deepEqual(read(' \n{"body":"eA==","url":"","session":{}}'), everybody('x'));
+    deepEqual(read('{"body":"eA==","url":null,"session":null}'), everybody('x'));
+  });
+
+  it('is for those with this address and all of these values', () => {
+    deepEqual(read('{"body":"eA==","url":"/a","session":{"Room":"red","__proto__":"y"}}'), {
+      payload: Buffer.from('x'),
+      url: '/a',
+      session: [
+        ['Room', 'red'],
+        ['__proto__', 'y'],
+      ],
+    });
+  });
+
+  for (const text of ['plain', '', '{', '{"body":"e', '[{"body":"eA=="}]', '"x"', 'null', '{"other":1}', '{"body":1}', '{"body":"%%"}', '{"body":"eA"}', '{"body":"eA=\\n="}']) {
+    it(`is none where there is ${JSON.stringify(text)}: it is for all, as it is`, () => {
+      deepEqual(read(text), everybody(text));
+    });
+  }
+
+  it('is none where there are bytes', () => {
+    const bytes = Buffer.from([0x7b, 0xff, 0xfe]);
+    deepEqual(readEnvelope(bytes), everybody(bytes));
+  });
+
+  for (const text of [
+    '{"session":{"uuid":"u"}}',
+    '{"session":{"uuid":"u"},"body":"%%"}',
+    '{"url":"/a","body":5}',
+    '{"url":5,"body":"eA=="}',
+    '{"session":"u","body":"eA=="}',
+    '{"session":["u"],"body":"eA=="}',
+    '{"session":{"uuid":5},"body":"eA=="}',
+    '{"session":{"uuid":{"uuid":"u"}},"body":"eA=="}',
+  ]) {
+    it(`for some that cannot be delivered, as ${text}, is for nobody`, () => {
+      equal(read(text), null);
+    });
+  }
+
+  it('may be nested as deep as its length allows', () => {
+    const deep = `{"body":"eA==","x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    deepEqual(read(deep), everybody('x'));
+  });
+});

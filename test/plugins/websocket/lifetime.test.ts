@@ -1,0 +1,85 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { until } from '../../support/conditions.ts';
+import type { TestSocketServer } from '../../support/websocket.ts';
+import { directConfig, Stage } from './setup.ts';
+
+describe('the lifetime of a websocket with a connection of its own for each client', () => {
+  let stage: Stage;
+  let backend: TestSocketServer;
+
+  beforeEach(async () => {
+    stage = new Stage();
+    backend = await stage.backend();
+  });
+  afterEach(() => stage.close());
+
+  const config = (written: Parameters<typeof directConfig>[1] = {}): { endpoints: object[] } =>
+    directConfig(backend.url, written) as { endpoints: object[] };
+  const other = { endpoint: '/other', backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] };
+
+  it('goes on over reloads that leave its endpoint as it is', async () => {
+    await stage.start(config());
+    const client = await stage.open('/chat/red');
+    const peer = await backend.next();
+    for (let at = 0; at < 5; at++) {
+      const next = config();
+      await stage.gateway.reload({ ...next, endpoints: [...next.endpoints, { ...other, timeout: `${at + 1}s` }] });
+    }
+    await until(() => stage.gateway.status.draining === 0);
+    client.send('still there');
+    equal(await peer.next(), 'still there');
+    deepEqual([backend.sockets.length, stage.gateway.status.streams], [1, 1]);
+  });
+
+  it('ends with 1001 once its endpoint has changed, at both ends', async () => {
+    await stage.start(config());
+    const client = await stage.open('/chat/red');
+    const peer = await backend.next();
+    await stage.gateway.reload(config({ websocket: { max_message_size: 600 } }));
+    equal((await client.over()).code, 1001);
+    equal((await peer.over()).code, 1001);
+    await stage.open('/chat/red');
+  });
+
+  it('ends with 1001 once its endpoint is gone', async () => {
+    await stage.start(config());
+    const client = await stage.open('/chat/red');
+    await stage.gateway.reload({ ...config(), endpoints: [other] });
+    equal((await client.over()).code, 1001);
+  });
+
+  it('ends with 1001 when the gateway closes, also while its backend is away', async () => {
+    await stage.start(config());
+    const client = await stage.open('/chat/red');
+    const peer = await backend.next();
+    const held = await stage.open('/chat/red');
+    (await backend.next()).socket.terminate();
+    await until(() => stage.lines.some((line) => line.includes('backend lost')));
+    await stage.gateway.close();
+    equal((await client.over()).code, 1001);
+    equal((await held.over()).code, 1001);
+    equal((await peer.over()).code, 1001);
+  });
+
+  it('outlives the time of its endpoint and of requests', async () => {
+    await stage.start(
+      config({ endpoint: { timeout: '200ms' }, root: { write_timeout: '50ms', read_timeout: '50ms' } }),
+    );
+    const client = await stage.open('/chat/red');
+    const peer = await backend.next();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    client.send('a');
+    equal(await peer.next(), 'a');
+  });
+
+  it('is in the access log once it is over, with the status 100', async () => {
+    await stage.start(config());
+    const client = await stage.open('/chat/red');
+    await backend.next();
+    const access = () => stage.lines.filter((line) => line.includes('/chat/red'));
+    equal(access().length, 0);
+    client.socket.close();
+    await until(() => access().length === 1);
+    ok(/\b100\b/.test(access()[0]!));
+  });
+});

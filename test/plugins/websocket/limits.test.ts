@@ -1,0 +1,133 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { until } from '../../support/conditions.ts';
+import { refusalOf } from '../../support/websocket.ts';
+import { type FrameClient, frame, openFrames, PING, PONG, TEXT } from './frames.ts';
+import { directConfig, Stage } from './setup.ts';
+
+describe('limits of a websocket with a connection of its own for each client', () => {
+  let stage: Stage;
+  const raw: FrameClient[] = [];
+
+  beforeEach(() => {
+    stage = new Stage();
+  });
+  afterEach(async () => {
+    for (const { socket } of raw.splice(0)) socket.destroy();
+    await stage.close();
+  });
+
+  const openRaw = async (): Promise<FrameClient> => {
+    const client = await openFrames(stage.port, '/chat/red');
+    raw.push(client);
+    return client;
+  };
+
+  it('sends the client pings, and cuts one from which nothing comes for too long', async () => {
+    const backend = await stage.backend();
+    await stage.start(directConfig(backend.url, { websocket: { ping_period: '20ms', pong_wait: '200ms' } }));
+    const alive = await stage.open('/chat/red');
+    const talking = await openRaw();
+    const dead = await openRaw();
+    await until(() => backend.sockets.length === 3);
+    const timer = setInterval(() => talking.write(frame({ opcode: TEXT, payload: 'a' })), 30);
+    equal(await dead.closeCode(), 1006);
+    clearInterval(timer);
+    ok(dead.frames.filter(({ opcode }) => opcode === PING).length >= 3);
+    await until(() => backend.sockets.some(({ closed }) => closed?.code === 1001));
+    deepEqual([alive.closed, talking.socket.destroyed], [null, false]);
+  });
+
+  it('takes a pong as a sign of life that nobody has asked for', async () => {
+    const backend = await stage.backend();
+    await stage.start(directConfig(backend.url, { websocket: { ping_period: '40ms', pong_wait: '100ms' } }));
+    const client = await openRaw();
+    const began = performance.now();
+    await until(() => {
+      client.write(frame({ opcode: PONG, payload: 'alive' }));
+      return performance.now() - began > 400;
+    });
+    equal((await backend.next()).closed, null);
+  });
+
+  it('reads no faster from a backend than the client takes, and cuts a client that takes nothing', async () => {
+    const backend = await stage.backend();
+    await stage.start(directConfig(backend.url, { websocket: { max_message_size: 65_536, write_wait: '300ms' } }));
+    const client = await openRaw();
+    client.socket.pause();
+    const { socket } = await backend.next();
+    const message = Buffer.alloc(65_536);
+    let sent = 0;
+    const flood = (error?: Error): void => {
+      if (error || socket.readyState !== socket.OPEN) return;
+      sent++;
+      socket.send(message, flood);
+    };
+    flood();
+    // Whoever floods is stopped by the connection; what is on its way is in buffers of the system.
+    await until(() => socket.readyState !== socket.OPEN);
+    ok(sent < 1000, `${sent} messages`);
+    await until(() => stage.gateway.status.streams === 0);
+  });
+
+  it('reads no faster from a client than the backend takes, and loses nothing', async () => {
+    const backend = await stage.backend();
+    await stage.start(directConfig(backend.url, { websocket: { max_message_size: 65_536 } }));
+    const client = await stage.open('/chat/red');
+    const peer = await backend.next();
+    peer.socket.pause();
+    const message = 'x'.repeat(65_000);
+    let written = 0;
+    const count = 400;
+    for (let at = 0; at < count; at++) client.socket.send(`${at} ${message}`, () => void written++);
+    let before = -1;
+    await until(async () => {
+      const isStill = written === before;
+      before = written;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return isStill;
+    });
+    ok(written < count, 'the client has to wait');
+    peer.socket.resume();
+    await until(() => peer.messages.length === count);
+    deepEqual(
+      peer.messages.map((text) => Number.parseInt(String(text), 10)),
+      [...new Array(count).keys()],
+    );
+  });
+
+  it('does not hold the silence of a client against it whom the backend keeps waiting', async () => {
+    const backend = await stage.backend();
+    const websocket = { max_message_size: 65_536, ping_period: '20ms', pong_wait: '100ms' };
+    await stage.start(directConfig(backend.url, { websocket }));
+    const client = await stage.open('/chat/red');
+    const peer = await backend.next();
+    peer.socket.pause();
+    for (let at = 0; at < 400; at++) client.send('x'.repeat(65_000));
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    equal(client.closed, null);
+    peer.socket.resume();
+    await until(() => peer.messages.length === 400);
+  });
+
+  it('answers 502 where the backend does not finish the handshake in the time of the endpoint, and leaves it', async () => {
+    let isLeft = false;
+    const server = createServer(() => {});
+    server.on('upgrade', (_request, socket) => {
+      socket.on('error', () => {});
+      socket.on('end', () => {
+        isLeft = true;
+        socket.end();
+      });
+      socket.write('HTTP/1.1 101 Switching');
+      socket.resume();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await stage.start(directConfig(`ws://127.0.0.1:${port}`, { endpoint: { timeout: '200ms' } }));
+    equal(await refusalOf(stage.url('/chat/red')), 502);
+    await until(() => isLeft);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});

@@ -1,0 +1,359 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { until } from '../../support/conditions.ts';
+import { type AcceptedSocket, refusalOf, type TestSocket, type TestSocketServer } from '../../support/websocket.ts';
+import { type FrameClient, openFrames } from './frames.ts';
+import { configOf, Stage } from './setup.ts';
+
+const GREETING = '{"msg":"KrakenD WS proxy starting"}';
+
+interface Envelope {
+  readonly url: string;
+  readonly session: { readonly uuid: string; readonly Room: string };
+  readonly body?: string;
+  readonly event?: string;
+}
+
+/** A backend that is greeted, and says so. */
+const greeted = (socket: AcceptedSocket): void => {
+  socket.socket.once('message', () => socket.send('OK'));
+};
+
+describe('websocket with one connection for all clients', () => {
+  let stage: Stage;
+  const raw: FrameClient[] = [];
+
+  beforeEach(() => {
+    stage = new Stage();
+  });
+  afterEach(async () => {
+    for (const { socket } of raw.splice(0)) socket.destroy();
+    await stage.close();
+  });
+
+  const open = (backend: TestSocketServer, written: Parameters<typeof configOf>[1] = {}) =>
+    stage.start(configOf(backend.url, { backend: { url_pattern: '/rooms' }, ...written }));
+  /** The next envelope that the backend gets. */
+  const envelope = async (peer: TestSocket): Promise<Envelope> => JSON.parse(String(await peer.next()));
+  /** The backend's end, greeted. */
+  const uplink = async (backend: TestSocketServer): Promise<AcceptedSocket> => {
+    const peer = await backend.next();
+    equal(await peer.next(), GREETING);
+    return peer;
+  };
+
+  it('case 1: hands the backend the messages of a client with its address and session', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend);
+    const peer = await uplink(backend);
+    const client = await stage.open('/chat/red?token=secret');
+    client.send('hi');
+    const { url, session, body, event } = await envelope(peer);
+    match(session.uuid, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    deepEqual({ url, session, body, event }, {
+      url: '/chat/red',
+      session: { uuid: session.uuid, Room: 'red' },
+      body: 'aGk=',
+      event: undefined,
+    });
+    client.send(Buffer.from([0, 255]));
+    equal((await envelope(peer)).body, 'AP8=');
+  });
+
+  it('case 2: hands clients what the backend sends to all, to an address, to a value of the session or to one', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend);
+    const peer = await uplink(backend);
+    const clients = [await stage.open('/chat/red'), await stage.open('/chat/red'), await stage.open('/chat/blue')];
+    const [one, two, blue] = clients as [TestSocket, TestSocket, TestSocket];
+    one.send('who am I');
+    const { uuid } = (await envelope(peer)).session;
+    peer.send('{"body":"eA=="}');
+    for (const client of clients) equal(await client.next(), 'x');
+    peer.send(JSON.stringify({ body: btoa('one'), session: { uuid } }));
+    equal(await one.next(), 'one');
+    peer.send(JSON.stringify({ body: btoa('url'), url: '/chat/red' }));
+    peer.send(JSON.stringify({ body: btoa('room'), session: { Room: 'red' } }));
+    peer.send(JSON.stringify({ body: btoa('none'), url: '/chat/blue', session: { Room: 'red' } }));
+    peer.send(JSON.stringify({ body: btoa('none'), session: { uuid, Room: 'blue' } }));
+    peer.send(JSON.stringify({ body: btoa('none'), session: { uuid: 'nobody' } }));
+    peer.send(JSON.stringify({ body: btoa('none'), session: { toString: 'x' } }));
+    peer.send(JSON.stringify({ body: btoa('end') }));
+    deepEqual([await one.next(), await one.next(), await one.next()], ['url', 'room', 'end']);
+    deepEqual([await two.next(), await two.next(), await two.next()], ['url', 'room', 'end']);
+    equal(await blue.next(), 'end');
+  });
+
+  it('case 3: hands everybody what is no envelope, bytes as bytes, and shows nobody an envelope', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend);
+    const peer = await uplink(backend);
+    const client = await stage.open('/chat/red');
+    peer.send('plain');
+    equal(await client.next(), 'plain');
+    peer.send(Buffer.from('text'));
+    equal(await client.next(), 'text');
+    peer.send(JSON.stringify({ body: '/wA=' }));
+    deepEqual(await client.next(), Buffer.from([255, 0]));
+    peer.send(JSON.stringify({ body: '%%%', session: { uuid: 'other' } }));
+    peer.send('next');
+    equal(await client.next(), 'next');
+    ok(stage.lines.some((line) => line.includes('cannot be delivered')));
+  });
+
+  it('case 4: tells the backend who connects and who leaves, where it is to be told', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend, { websocket: { connect_event: true, disconnect_event: true } });
+    const peer = await uplink(backend);
+    const client = await stage.open('/chat/red');
+    const connected = await envelope(peer);
+    deepEqual([connected.event, connected.body, connected.url], ['connected', undefined, '/chat/red']);
+    client.send('a');
+    client.socket.close();
+    equal((await envelope(peer)).body, 'YQ==');
+    deepEqual(await envelope(peer), { ...connected, event: 'disconnected' });
+    const gone = await stage.open('/chat/red');
+    equal((await envelope(peer)).event, 'connected');
+    gone.socket.terminate();
+    equal((await envelope(peer)).event, 'disconnected');
+  });
+
+  it('case 5: connects to the backend once, when the configuration serves', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend);
+    const peer = await uplink(backend);
+    equal(peer.request.url, '/rooms');
+    await stage.open('/chat/red');
+    await stage.open('/chat/blue');
+    equal(backend.sockets.length, 1);
+  });
+
+  it('case 6: closes a client with 1009 that sends a longer message than it may, and no other', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend, { websocket: { max_message_size: 16 } });
+    const peer = await uplink(backend);
+    const other = await stage.open('/chat/red');
+    const client = await stage.open('/chat/red');
+    client.send('x'.repeat(20));
+    equal((await client.over()).code, 1009);
+    other.send('x'.repeat(16));
+    equal((await envelope(peer)).body, btoa('x'.repeat(16)));
+  });
+
+  it('closes clients with 1009 that the backend sends a longer message than they may get', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend, { websocket: { max_message_size: 16 } });
+    const peer = await uplink(backend);
+    const red = await stage.open('/chat/red');
+    const blue = await stage.open('/chat/blue');
+    peer.send(JSON.stringify({ body: btoa('x'.repeat(17)), url: '/chat/red' }));
+    equal((await red.over()).code, 1009);
+    peer.send(JSON.stringify({ body: btoa('x'.repeat(16)) }));
+    equal(await blue.next(), 'x'.repeat(16));
+    equal(peer.closed, null);
+  });
+
+  it('case 7: greets a backend that has come back, and no client notices', async () => {
+    let backend = await stage.backend({ accepted: greeted });
+    const { port } = backend;
+    await open(backend);
+    await uplink(backend);
+    const client = await stage.open('/chat/red');
+    await backend.close();
+    await until(() => stage.lines.some((line) => line.includes('backend lost')));
+    client.send('while it is away');
+    const late = await stage.open('/chat/blue');
+    late.send('late');
+    const began = performance.now();
+    backend = await stage.backend({ port, accepted: greeted });
+    const peer = await uplink(backend);
+    ok(performance.now() - began < 3000);
+    deepEqual(
+      [(await envelope(peer)).body, (await envelope(peer)).body],
+      [btoa('while it is away'), btoa('late')],
+    );
+    peer.send('back');
+    equal(await client.next(), 'back');
+    equal(client.closed, null);
+  });
+
+  it('case 8: closes clients with 1014 once the backend is given up, and refuses others with 502 until it is back', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    const { port } = backend;
+    await open(backend, { websocket: { max_retries: 1 } });
+    await uplink(backend);
+    const client = await stage.open('/chat/red');
+    await backend.close();
+    equal((await client.over()).code, 1014);
+    const count = (text: string) => stage.lines.filter((line) => line.includes(text)).length;
+    deepEqual([count('WARNING'), count('ERROR'), count('CRITICAL')], [1, 1, 1]);
+    equal(await refusalOf(stage.url('/chat/red')), 502);
+    const tried = count('ERROR');
+    await Promise.all(new Array(20).fill(0).map(() => refusalOf(stage.url('/chat/red'))));
+    ok(count('no WebSocket to') <= tried + 2, 'at most one attempt a second');
+    const again = await stage.backend({ port, accepted: greeted });
+    await until(() =>
+      stage.open('/chat/red').then(
+        () => true,
+        () => false,
+      ),
+    );
+    equal(again.sockets.length, 1);
+  });
+
+  it('serves while the backend is down when the configuration is loaded, with messages that wait', async () => {
+    let backend = await stage.backend();
+    const { port } = backend;
+    await backend.close();
+    await open(backend, { websocket: { message_buffer_size: 2, return_error_details: true } });
+    const client = await stage.open('/chat/red');
+    for (const message of ['a', 'b', 'c']) client.send(message);
+    equal(await client.next(), '{"error":"empty connection"}');
+    backend = await stage.backend({ port, accepted: greeted });
+    const peer = await uplink(backend);
+    deepEqual([(await envelope(peer)).body, (await envelope(peer)).body], [btoa('a'), btoa('b')]);
+    client.send('d');
+    equal((await envelope(peer)).body, btoa('d'));
+  });
+
+  it('says nothing of messages that are dropped where it is not asked to', async () => {
+    const backend = await stage.backend();
+    await backend.close();
+    await open(backend, { websocket: { message_buffer_size: 1 } });
+    const client = await stage.open('/chat/red');
+    for (const message of ['a', 'b', 'c']) client.send(message);
+    client.socket.ping();
+    await new Promise((resolve) => client.socket.once('pong', resolve));
+    deepEqual(client.messages, []);
+  });
+
+  it('takes an "OK" that comes before the greeting, and keeps messages back until it comes', async () => {
+    const backend = await stage.backend({ accepted: ({ send }) => send('OK') });
+    await open(backend);
+    await uplink(backend);
+    const client = await stage.open('/chat/red');
+    client.send('a');
+    equal((await envelope(backend.sockets[0]!)).body, btoa('a'));
+  });
+
+  it('closes a backend that does not say "OK" in time, which counts as a failed attempt', async () => {
+    const backend = await stage.backend({ accepted: ({ send }) => send('NO') });
+    await open(backend, { websocket: { write_wait: '50ms', max_retries: 1 } });
+    const client = await stage.open('/chat/red');
+    client.send('a');
+    equal((await client.over()).code, 1014);
+    equal(backend.sockets.length, 2);
+    for (const { messages } of backend.sockets) deepEqual(messages, [GREETING]);
+    ok(stage.lines.some((line) => line.includes('no "OK" within 50 ms')));
+  });
+
+  it('connects for the first client where its path has placeholders, which are empty', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await stage.start(configOf(backend.url, { backend: { url_pattern: '/rooms/{room}/x?v=1' } }));
+    equal(backend.sockets.length, 0);
+    await stage.open('/chat/red');
+    equal((await uplink(backend)).request.url, '/rooms//x?v=1');
+    await stage.open('/chat/blue');
+    equal(backend.sockets.length, 1);
+  });
+
+  it('gives a client the first of its subprotocols that is allowed, and none where none is', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend, { websocket: { subprotocols: ['a', 'b'] } });
+    equal((await stage.open('/chat/red', { subprotocols: ['x', 'b', 'a'] })).socket.protocol, 'b');
+    const none = await openFrames(stage.port, '/chat/red');
+    raw.push(none);
+    equal(none.socket.destroyed, false);
+  });
+
+  it('closes a client with 1013 that takes nothing, and keeps none of the others waiting', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend, { websocket: { message_buffer_size: 4, max_message_size: 65_536 } });
+    const peer = await uplink(backend);
+    const slow = await openFrames(stage.port, '/chat/red');
+    raw.push(slow);
+    slow.socket.pause();
+    const quick = await stage.open('/chat/red');
+    let sent = 0;
+    await until(() => {
+      if (stage.gateway.status.streams === 1) return true;
+      sent++;
+      peer.send('x'.repeat(60_000));
+      return false;
+    });
+    await until(() => quick.messages.length === sent);
+    equal(quick.closed, null);
+  });
+
+  it('reads no faster from clients than the backend takes, and loses nothing', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend, { websocket: { message_buffer_size: 4, max_message_size: 65_536 } });
+    const peer = await uplink(backend);
+    const clients = [await stage.open('/chat/red'), await stage.open('/chat/blue')];
+    peer.socket.pause();
+    const count = 150;
+    for (const client of clients) for (let at = 0; at < count; at++) client.send(`${at} ${'x'.repeat(60_000)}`);
+    await until(() => clients.some(({ socket }) => socket.bufferedAmount > 1_000_000));
+    peer.socket.resume();
+    await until(() => peer.messages.length === 1 + clients.length * count);
+    const orders = ['/chat/red', '/chat/blue'].map((url) =>
+      peer.messages
+        .slice(1)
+        .map((text) => JSON.parse(String(text)) as Envelope)
+        .filter((each) => each.url === url)
+        .map(({ body }) => Number.parseInt(atob(body!), 10)),
+    );
+    const inOrder = [...new Array(count).keys()];
+    deepEqual(orders, [inOrder, inOrder]);
+  });
+
+  it('keeps its connections over reloads that leave its endpoint as it is', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    const config = configOf(backend.url, { backend: { url_pattern: '/rooms' } }) as { endpoints: object[] };
+    await stage.start(config);
+    const peer = await uplink(backend);
+    const client = await stage.open('/chat/red');
+    for (let at = 1; at < 6; at++) {
+      const other = { endpoint: '/other', timeout: `${at}s`, backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] };
+      await stage.gateway.reload({ ...config, endpoints: [...config.endpoints, other] });
+    }
+    await until(() => stage.gateway.status.draining === 0);
+    const late = await stage.open('/chat/red');
+    peer.send('all');
+    deepEqual([await client.next(), await late.next()], ['all', 'all']);
+    equal(backend.sockets.length, 1);
+  });
+
+  it('ends with 1001 once it has changed, and so does the connection to the backend', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend, { websocket: { disconnect_event: true } });
+    const peer = await uplink(backend);
+    const client = await stage.open('/chat/red');
+    await stage.gateway.reload(configOf(backend.url, { backend: { url_pattern: '/rooms' } }));
+    equal((await client.over()).code, 1001);
+    equal((await envelope(peer)).event, 'disconnected');
+    equal((await peer.over()).code, 1001);
+    await uplink(backend);
+    await stage.open('/chat/red');
+    equal(backend.sockets.length, 2);
+  });
+
+  it('ends with 1001 at both ends when the gateway closes', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend);
+    const peer = await uplink(backend);
+    const client = await stage.open('/chat/red');
+    await stage.gateway.close();
+    equal((await client.over()).code, 1001);
+    equal((await peer.over()).code, 1001);
+  });
+
+  it('closes while the backend is away, and tries no more', async () => {
+    const backend = await stage.backend();
+    await backend.close();
+    await open(backend);
+    await until(() => stage.lines.some((line) => line.includes('no WebSocket to')));
+    const client = await stage.open('/chat/red');
+    await stage.gateway.close();
+    equal((await client.over()).code, 1001);
+  });
+});
