@@ -48,7 +48,11 @@ export function checkHosts(site: BackendSite<unknown>, isShared: boolean): void 
   const { host, sd, disable_host_sanitize: isRaw } = site.backend;
   const variable = isShared ? host.findIndex((text) => text.includes('{')) : -1;
   if (variable >= 0) {
-    throw site.fault('WEBSOCKET_HOST', `/host/${variable}`, 'the host of a connection that clients share is the same for all');
+    throw site.fault(
+      'WEBSOCKET_HOST',
+      `/host/${variable}`,
+      'the host of a connection that clients share is the same for all',
+    );
   }
   // Those that are taken as they are written are looked at by their scheme anyway.
   if (sd !== 'static' || isRaw || host.length === 0) return;
@@ -58,7 +62,9 @@ export function checkHosts(site: BackendSite<unknown>, isShared: boolean): void 
 }
 
 /** Clients and the shared backend are sent pings; a backend of one client, which says what it likes when it likes, has `timeout`. */
-export function limitsOf(config: WebsocketConfig): Readonly<Record<'client' | 'directBackend' | 'sharedBackend', PeerLimits>> {
+export function limitsOf(
+  config: WebsocketConfig,
+): Readonly<Record<'client' | 'directBackend' | 'sharedBackend', PeerLimits>> {
   const writeMs = config.write_wait;
   const pinged = { writeMs, silenceMs: config.pong_wait, pingMs: config.ping_period };
   const silenceMs = Math.max(config.timeout, SHORTEST_TIMEOUT_MS);

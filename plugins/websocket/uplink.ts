@@ -113,7 +113,12 @@ export class Uplink {
 
   async #retry(): Promise<void> {
     const { signal } = this.#over;
-    const peer = await this.#attempts.run('backend', () => this.#attempt(), () => this.#log, signal);
+    const peer = await this.#attempts.run(
+      'backend',
+      () => this.#attempt(),
+      () => this.#log,
+      signal,
+    );
     if (peer) this.#adopt(peer);
     else if (!signal.aborted) {
       this.#isGivenUp = true;

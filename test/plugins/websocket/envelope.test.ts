@@ -9,15 +9,27 @@ describe('an envelope of a websocket', () => {
 
   it('holds address, session and payload', () => {
     const envelopes = new Envelopes('/chat/red', session);
-    equal(envelopes.message(Buffer.from('hi')), '{"url":"/chat/red","session":{"uuid":"u","Room":"red"},"body":"aGk="}');
+    equal(
+      envelopes.message(Buffer.from('hi')),
+      '{"url":"/chat/red","session":{"uuid":"u","Room":"red"},"body":"aGk="}',
+    );
     equal(envelopes.event('connected'), '{"url":"/chat/red","session":{"uuid":"u","Room":"red"},"event":"connected"}');
     equal(envelopes.message(Buffer.alloc(0)), '{"url":"/chat/red","session":{"uuid":"u","Room":"red"},"body":""}');
   });
 
   it('holds names of prototypes and quotes as they are', () => {
-    const odd = new Envelopes('/a"b', new Map([['__proto__', '"}'], ['Constructor', '\u2028']]));
+    const odd = new Envelopes(
+      '/a"b',
+      new Map([
+        ['__proto__', '"}'],
+        ['Constructor', '\u2028'],
+      ]),
+    );
     const read = JSON.parse(odd.message(Buffer.from('x')));
-    deepEqual(Object.entries(read.session), [['__proto__', '"}'], ['Constructor', '\u2028']]);
+    deepEqual(Object.entries(read.session), [
+      ['__proto__', '"}'],
+      ['Constructor', '\u2028'],
+    ]);
     equal(read.url, '/a"b');
   });
 
@@ -41,7 +53,20 @@ describe('an envelope of a websocket', () => {
     });
   });
 
-  for (const text of ['plain', '', '{', '{"body":"e', '[{"body":"eA=="}]', '"x"', 'null', '{"other":1}', '{"body":1}', '{"body":"%%"}', '{"body":"eA"}', '{"body":"eA=\\n="}']) {
+  for (const text of [
+    'plain',
+    '',
+    '{',
+    '{"body":"e',
+    '[{"body":"eA=="}]',
+    '"x"',
+    'null',
+    '{"other":1}',
+    '{"body":1}',
+    '{"body":"%%"}',
+    '{"body":"eA"}',
+    '{"body":"eA=\\n="}',
+  ]) {
     it(`is none where there is ${JSON.stringify(text)}: it is for all, as it is`, () => {
       deepEqual(read(text), everybody(text));
     });

@@ -49,12 +49,15 @@ describe('websocket with one connection for all clients', () => {
     client.send('hi');
     const { url, session, body, event } = await envelope(peer);
     match(session.uuid, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-    deepEqual({ url, session, body, event }, {
-      url: '/chat/red',
-      session: { uuid: session.uuid, Room: 'red' },
-      body: 'aGk=',
-      event: undefined,
-    });
+    deepEqual(
+      { url, session, body, event },
+      {
+        url: '/chat/red',
+        session: { uuid: session.uuid, Room: 'red' },
+        body: 'aGk=',
+        event: undefined,
+      },
+    );
     client.send(Buffer.from([0, 255]));
     equal((await envelope(peer)).body, 'AP8=');
   });
@@ -167,10 +170,7 @@ describe('websocket with one connection for all clients', () => {
     backend = await stage.backend({ port, accepted: greeted });
     const peer = await uplink(backend);
     ok(performance.now() - began < 3000);
-    deepEqual(
-      [(await envelope(peer)).body, (await envelope(peer)).body],
-      [btoa('while it is away'), btoa('late')],
-    );
+    deepEqual([(await envelope(peer)).body, (await envelope(peer)).body], [btoa('while it is away'), btoa('late')]);
     peer.send('back');
     equal(await client.next(), 'back');
     equal(client.closed, null);
@@ -313,7 +313,11 @@ describe('websocket with one connection for all clients', () => {
     const peer = await uplink(backend);
     const client = await stage.open('/chat/red');
     for (let at = 1; at < 6; at++) {
-      const other = { endpoint: '/other', timeout: `${at}s`, backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] };
+      const other = {
+        endpoint: '/other',
+        timeout: `${at}s`,
+        backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }],
+      };
       await stage.gateway.reload({ ...config, endpoints: [...config.endpoints, other] });
     }
     await until(() => stage.gateway.status.draining === 0);
