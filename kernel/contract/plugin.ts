@@ -134,10 +134,7 @@ export interface AtEndpoint extends AttachmentTraits {
   readonly combine?: (replies: readonly DataObject[]) => DataObject;
   /** On outputs of messages: sees each of them, after the backend's own hooks, innermost first. */
   readonly message?: MessageHook;
-  /**
-   * Protocols that a connection of its clients can go on in, as in `['websocket']`: `ClientRequest.upgrade` then tells what
-   * the client asks for, and a wrap may answer `Reply.upgraded`.
-   */
+  /** Protocols its clients' connections can go on in: `ClientRequest.upgrade` tells which, a wrap answers `Reply.upgraded`. */
   readonly upgrades?: readonly string[];
   /** Attaches to every backend of the endpoint, inside what the backend itself declares. */
   readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
