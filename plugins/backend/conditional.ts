@@ -14,6 +14,7 @@ import { endpointPath } from '../services/cel/conditions.ts';
 import { withSource } from '../services/cel/macro-source.ts';
 import { requestTypes, Variables } from '../services/cel/variables.ts';
 import { compileWritten } from '../services/cel/written-expression.ts';
+import { limitedWarning } from '../services/limited-warning.ts';
 
 const name = 'backend/conditional';
 
@@ -106,14 +107,14 @@ function headerCondition(site: ConditionalSite): BackendCondition {
 /** What fails in a policy counts as one that does not hold. */
 function policyCondition(site: ConditionalSite): BackendCondition {
   const expression = compileWritten(site, needed(site, 'value'), '/value', types, { macros: true, budget });
-  const log = site.log.at('[Conditional]');
+  const warn = limitedWarning(site.log.at('[Conditional]'), site.use('clock'));
   return {
     holds(request: PipeRequest, call) {
       const path = endpointPath(request);
       const variables = new Variables({ request, path, reply: null, raw: false, claims: call.get(claimsSlot) });
       const source = { request, locate: undefined };
       const verdict = withSource(source, () => expression.evaluate(variables, Math.max(call.remainingMs, 0)));
-      if (typeof verdict === 'string') log.warning(`the condition has failed, and does not hold: ${verdict}`);
+      if (typeof verdict === 'string') warn(() => `the condition has failed, and does not hold: ${verdict}`);
       return verdict === true;
     },
   };

@@ -115,6 +115,20 @@ export const componentScenarios: readonly Scenario[] = [
     endpoint: { 'auth/basic': {} },
     headers: [{ authorization: `Basic ${btoa('ada:correct horse battery')}` }],
   })),
+  // Three fields of 1 KiB of data.
+  scenario(
+    'response-body-fields',
+    () => ({
+      endpoint: {
+        'modifier/response-body-generator': {
+          template: btoa(
+            '{"id":{{ .resp_body.id }},"of":{{ toJson .resp_body.customer }},"orders":{{ len .resp_body.orders }}}',
+          ),
+        },
+      },
+    }),
+    decoded,
+  ),
   // A token is verified once and then found again; of the others more come than are remembered.
   scenario('token-cached', (folder) => tokens(folder, 'RS256', 1)),
   scenario('token-hs256', (folder) => tokens(folder, 'HS256', 100)),
@@ -252,5 +266,5 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
     service: { 'plugin/http-server': { name: ['empty'] } },
     modules: emptyModule(folder),
   })),
-  ...redisComponents.map(([name, attach]) => scenario(name, attach)),
+  ...redisComponents.map(([name, attach]) => ({ ...scenario(name, attach), together: 50 })),
 ];

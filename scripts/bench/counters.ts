@@ -21,8 +21,23 @@ function redis(folder: string): object {
     port = 20_000 + (process.pid % 10_000);
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     start(['redis-server', ...options], join(folder, 'redis.log'));
+    waitFor(port);
   }
-  return { redis: { connection_pools: [{ name: 'counters', address: `127.0.0.1:${port}` }] } };
+  const timeouts = { command_timeout: '5s', dial_timeout: '5s' };
+  return { redis: { connection_pools: [{ name: 'counters', address: `127.0.0.1:${port}`, ...timeouts }] } };
+}
+
+/** A gateway whose first request finds no server would refuse it. @throws Error after some seconds. */
+function waitFor(at: number): void {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    if (
+      spawnSync('redis-cli', ['-p', String(at), 'ping'])
+        .stdout?.toString()
+        .startsWith('PONG')
+    )
+      return;
+  }
+  throw new Error(`redis-server does not respond on port ${at}`);
 }
 
 function limit(folder: string): Attached {

@@ -18,6 +18,11 @@ export interface Scenario {
    * @param folder for files that they name.
    */
   readonly attach?: (folder: string) => Attached;
+  /**
+   * Requests that come in one turn of the event loop where there are no sockets, as what is asked of another server is sent
+   * together. Default 1.
+   */
+  readonly together?: number;
   /** Requests each program answers at least while it is measured: rounds are added until then. */
   readonly requests?: number;
 }

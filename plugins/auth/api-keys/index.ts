@@ -15,8 +15,8 @@ import {
   refuse,
   type Site,
 } from '#contract';
+import { limitedWarning } from '../../services/limited-warning.ts';
 import { personalHeaders } from '../../services/personal-headers.ts';
-import { limitedWarning } from '../lib/limited-warning.ts';
 import { type KeyCatalogue, keyCatalogue, openCatalogue } from './catalogue.ts';
 import { keyReader } from './credential.ts';
 import { keyRate } from './key-rate.ts';

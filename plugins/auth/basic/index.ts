@@ -16,7 +16,7 @@ import {
   type Site,
 } from '#contract';
 import { basicUserSlot } from '../../services/basic-user.ts';
-import { limitedWarning } from '../lib/limited-warning.ts';
+import { limitedWarning } from '../../services/limited-warning.ts';
 import { type Admission, Authority, basicAuthority } from './authority.ts';
 import { Comparisons } from './comparisons.ts';
 import { type BasicConfig, endpointSchema, serviceSchema } from './schema.ts';

@@ -1,4 +1,5 @@
 import type { CommandCall, DataObject, PluginCommand } from '#contract';
+import { configFileOf, exportFlags } from '../lib/export-flags.ts';
 import { writeResult } from '../lib/write-result.ts';
 import { collectionOf, environmentOf } from './collection.ts';
 
@@ -8,14 +9,7 @@ export const exportCommand: PluginCommand = {
   summary: 'Write a collection of what is served, for Postman.',
   details: 'Exit 1 for a configuration with mistakes: then nothing is written.',
   flags: {
-    config: { type: 'string', short: 'c', value: 'FILE', about: 'The configuration. Required.' },
-    output: {
-      type: 'string',
-      short: 'o',
-      value: 'FILE',
-      default: 'postman.json',
-      about: 'Where to write it; - for standard output.',
-    },
+    ...exportFlags('postman.json'),
     environment: {
       type: 'string',
       value: 'FILE',
@@ -29,12 +23,10 @@ export const exportCommand: PluginCommand = {
 };
 
 async function exportPostman(call: CommandCall): Promise<number> {
-  const { values, positionals, stderr, readConfig } = call;
-  const { config: file, output = 'postman.json', environment, internal } = values;
-  if (typeof file !== 'string' || positionals.length > 0) {
-    stderr.write('a configuration is needed: sluice export postman -c FILE\n');
-    return 2;
-  }
+  const { values, readConfig } = call;
+  const { output = 'postman.json', environment, internal } = values;
+  const file = configFileOf(call, 'export postman');
+  if (file === null) return 2;
   const config = await readConfig(file);
   if (!config) return 1;
   const code = await writeResult(String(output), print(collectionOf(config, internal === true)), call);

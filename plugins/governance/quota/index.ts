@@ -17,6 +17,7 @@ import {
   type Step,
   type Wrap,
 } from '#contract';
+import { limitedWarning } from '../../services/limited-warning.ts';
 import { refuseUnknownParam } from '../../services/param-of-path.ts';
 import { quotas, type Verdict } from '../../services/quotas/port.ts';
 import { isMade, quotaUse, tell, type Use, usedUp } from './quota-use.ts';
@@ -83,7 +84,7 @@ function counting<R extends ClientRequest | PipeRequest>(
 ): Wrap<R> {
   const { quota, useOf } = quotaUse(site);
   const { disable_quota_headers: isSilent } = site.config;
-  const weightOf = weightReader(site.config, site.log);
+  const weightOf = weightReader(site.config, limitedWarning(site.log, site.use('clock')));
   const told = (reply: Reply, verdict: Verdict): Reply => {
     if (!isSilent) tell(reply.headers, verdict);
     return reply;

@@ -1,14 +1,17 @@
-import { type DataObject, getPath, type Log, type Reply } from '#contract';
+import { type DataObject, getPath, type Reply } from '#contract';
 import type { QuotaUseConfig } from './schema.ts';
 
-/** What a response uses up: 1, with a warning, where it does not say so in a number of at least 0. */
-export function weightReader({ weight_key: key, weight_strategy: where }: QuotaUseConfig, log: Log) {
+/** What a response uses up: 1, with a warning once a second, where it does not say so in a number of at least 0. */
+export function weightReader(
+  { weight_key: key, weight_strategy: where }: QuotaUseConfig,
+  warn: (message: () => string) => void,
+) {
   const path = (key ?? '').split('.');
   const header = (key ?? '').toLowerCase();
   return (reply: Reply): number => {
     const written = where === 'header' ? headerNumber(reply.headers.get(header)) : numberAt(reply.data, path);
     if (written !== null) return written;
-    log.warning(`[Quota] the response has no weight at "${key}": it counts as 1`);
+    warn(() => `[Quota] the response has no weight at "${key}": it counts as 1`);
     return 1;
   };
 }

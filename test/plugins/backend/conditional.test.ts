@@ -1,6 +1,10 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { Call, HeaderBag, makeRequest, PipeRequest, Query } from '#contract';
 import type { Operations } from '#kernel';
+import { openHarness } from '../../../kernel/testing/index.ts';
+import { plugin } from '../../../plugins/backend/conditional.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { rememberingLog } from '../../support/log.ts';
 import { refusalsOf } from '../../support/modules.ts';
 
 describe('backend/conditional', () => {
@@ -118,6 +122,21 @@ describe('backend/conditional', () => {
       await start([on('/a', policy("req_headers['X-M'][0] == 'a'")), on('/c', fallback)]);
       equal(await answered(), 'c');
       ok(sinks.lines.some((line) => line.includes('WARNING') && line.includes('does not hold')));
+    });
+
+    it('that fails is told of once a second, however many requests there are', async () => {
+      let now = 0;
+      const log = rememberingLog();
+      const services = { clock: { now: () => now }, log };
+      const gate = await openHarness(plugin, 'backend', policy("req_headers['X-M'][0] == 'a'"), { services });
+      const request = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag(), null);
+      const { holds } = gate.attached.condition!;
+      for (const at of [0, 10, 999, 1000]) {
+        now = at;
+        equal(holds!(request, new Call()), false);
+      }
+      equal(log.lines.filter((line) => line.includes('does not hold')).length, 2);
+      await gate.close();
     });
   });
 

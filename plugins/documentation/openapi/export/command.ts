@@ -1,4 +1,5 @@
 import type { CommandCall, DataObject, PluginCommand } from '#contract';
+import { configFileOf, exportFlags } from '../../lib/export-flags.ts';
 import { writeResult } from '../../lib/write-result.ts';
 import { describeApi } from './describe-api.ts';
 import { documentFault } from './meta-schema.ts';
@@ -12,14 +13,7 @@ export const exportCommand: PluginCommand = {
   details:
     'Exit 1 for a configuration with mistakes, or a document that OpenAPI would not allow: then nothing is written.',
   flags: {
-    config: { type: 'string', short: 'c', value: 'FILE', about: 'The configuration. Required.' },
-    output: {
-      type: 'string',
-      short: 'o',
-      value: 'FILE',
-      default: 'openapi.json',
-      about: 'Where to write it; - for standard output.',
-    },
+    ...exportFlags('openapi.json'),
     audience: {
       type: 'string',
       short: 'a',
@@ -40,12 +34,10 @@ export const exportCommand: PluginCommand = {
 };
 
 async function exportOpenApi(call: CommandCall): Promise<number> {
-  const { values, positionals, stderr, readConfig } = call;
-  const { config: file, output = 'openapi.json', audience, legacy, yaml, 'openapi-version': version = '3.0' } = values;
-  if (typeof file !== 'string' || positionals.length > 0) {
-    stderr.write('a configuration is needed: sluice export openapi -c FILE\n');
-    return 2;
-  }
+  const { values, stderr, readConfig } = call;
+  const { output = 'openapi.json', audience, legacy, yaml, 'openapi-version': version = '3.0' } = values;
+  const file = configFileOf(call, 'export openapi');
+  if (file === null) return 2;
   if (version !== '3.0' && version !== '3.1') {
     stderr.write(`unknown openapi-version "${version}" (one of 3.0, 3.1)\n`);
     return 2;

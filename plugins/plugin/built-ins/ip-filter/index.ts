@@ -14,6 +14,9 @@ export type Admits = (request: ClientRequest) => boolean;
 /** Addresses of which the log has been told within the last second: some 100 KiB at most. */
 const REMEMBERED = 1000;
 
+/** Lines in a second: with headers that anyone may write, every request can have another address. */
+const MOST_LINES = 20;
+
 /**
  * Compiles a filter of addresses. One without any address to judge passes where addresses are turned away.
  * Warnings: IP_FILTER_EMPTY, IP_FILTER_SPOOFABLE.
@@ -54,9 +57,13 @@ function readRanges(site: Site<unknown>, written: readonly string[], pointer: st
 function oncePerSecond(site: Site<unknown>, log: Log): (address: string) => void {
   const clock = site.use('clock');
   const said = new LRUCache<string, number>({ max: REMEMBERED });
+  let second = Number.NEGATIVE_INFINITY;
+  let lines = 0;
   return (address) => {
     const now = clock.now();
-    if (now - (said.get(address) ?? Number.NEGATIVE_INFINITY) < 1000) return;
+    if (now - second >= 1000) [second, lines] = [now, 0];
+    if (lines >= MOST_LINES || now - (said.get(address) ?? Number.NEGATIVE_INFINITY) < 1000) return;
+    lines++;
     said.set(address, now);
     log.warning(`rejected ${address || 'a request without an address'}`);
   };

@@ -179,6 +179,13 @@ describe('the filter of addresses', () => {
       await gate.send(makeRequest({ ip: '10.0.0.1' }));
     }
     deepEqual(lines, ['rejected 10.0.0.1', 'rejected 10.0.0.1']);
+    // Addresses that nobody has cannot fill the log.
+    now = 2000;
+    for (let at = 0; at < 100; at++) await gate.send(makeRequest({ ip: `10.0.1.${at}` }));
+    equal(lines.length, 2 + 20);
+    now = 3000;
+    await gate.send(makeRequest({ ip: '10.0.2.1' }));
+    equal(lines.at(-1), 'rejected 10.0.2.1');
     await gate.close();
   });
 });
