@@ -93,7 +93,7 @@ export function withComponent(level: Level, namespace: string, config: unknown, 
     return service({ extra_config: { ...needed.extra_config, ...own.extra_config } }, endpoint(around));
   }
   if (level === 'agent') {
-    const agent = { name: 'orders', consumer: { topic: 'order.*' }, backend: [{ ...backend, method: 'POST' }], ...own };
+    const agent = { name: 'orders', consumer: { topic: 'orders' }, backend: [{ ...backend, method: 'POST' }], ...own };
     return service({ ...needed, async_agent: [agent] });
   }
   const ofBackend = backends[namespace];

@@ -108,6 +108,18 @@ export function everything(
         backend: [{ url_pattern: '/orders', method: 'POST' }],
         extra_config: { 'async/amqp': { host: 'amqp://127.0.0.1:1/', name: 'all', exchange: 'all' } },
       },
+      {
+        name: 'records',
+        consumer: { topic: 'all' },
+        backend: [{ url_pattern: '/orders', method: 'POST' }],
+        extra_config: { 'async/kafka': { cluster: { brokers: ['127.0.0.1:1'] } } },
+      },
+      {
+        name: 'subjects',
+        consumer: { topic: 'all.>' },
+        backend: [{ url_pattern: '/orders', method: 'POST' }],
+        extra_config: { 'async/nats': { host: 'nats://127.0.0.1:1' } },
+      },
     ],
     endpoints: [
       { endpoint: '/__virtual/shop/orders', backend: [{ url_pattern: '/orders' }] },

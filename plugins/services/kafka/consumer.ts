@@ -43,31 +43,22 @@ const POLL_MS = 1000;
 
 /** A member of a group that reads topics, and joins again whenever it has lost the brokers. */
 export class KafkaConsumer {
-  readonly #kept: KeptLink<ConsumerLink>;
+  readonly #kept: KeptLink<Membership>;
   readonly #receiver: Receiver;
-  readonly #positions = new Positions();
-  readonly #commits = new Commits();
 
   constructor(settings: KafkaSettings, reading: Reading, receiver: Receiver) {
     this.#receiver = receiver;
+    const progress = newProgress();
     const troubles = new KafkaTroubles();
     this.#kept = new KeptLink({
       name: `Kafka at ${settings.brokers.join(', ')}, group "${reading.group.id}"`,
       ...(reading.backoff && { backoff: reading.backoff }),
       reasonOf: (error) => troubles.reasonOf(error),
       connect: async (onLost, signal) => {
-        for (const { topic, partition, offset } of receiver.forget()) {
-          this.#positions.giveBack(`${topic}:${partition}`, offset);
-        }
-        const link = new ConsumerLink(
-          settings,
-          reading,
-          { positions: this.#positions, commits: this.#commits },
-          receiver,
-          troubles,
-        );
-        await link.open(onLost, signal);
-        return link;
+        for (const delivery of receiver.forget()) giveBack(progress, delivery);
+        const membership = new Membership(settings, reading, progress, receiver, troubles);
+        await membership.open(onLost, signal);
+        return membership;
       },
     });
   }
@@ -93,13 +84,22 @@ export class KafkaConsumer {
 }
 
 /** What was read, over one membership after another. */
-interface Progress {
+export interface Progress {
   readonly positions: Positions;
   readonly commits: Commits;
 }
 
+export function newProgress(): Progress {
+  return { positions: new Positions(), commits: new Commits() };
+}
+
+/** A record, and whatever follows it in its partition, was not begun: it will come again. */
+export function giveBack({ positions }: Progress, { topic, partition, offset }: KafkaDelivery): void {
+  positions.giveBack(`${topic}:${partition}`, offset);
+}
+
 /** One membership of the group. */
-class ConsumerLink implements Link {
+export class Membership implements Link {
   readonly #settings: KafkaSettings;
   readonly #reading: Reading;
   readonly #progress: Progress;
@@ -109,6 +109,7 @@ class ConsumerLink implements Link {
   #client: Client | null = null;
   #stream: Stream | null = null;
   #isClosing = false;
+  #isStopped = false;
 
   constructor(
     settings: KafkaSettings,
@@ -125,6 +126,7 @@ class ConsumerLink implements Link {
     this.#sockets = new OwnSockets(settings.denied, settings.keepAliveMs);
   }
 
+  /** Joins. @param onLost called once where it ends by itself. @throws Error with the reason. */
   async open(onLost: (error: Error) => void, signal: AbortSignal): Promise<void> {
     const { connectMs, responseMs, brokers } = this.#settings;
     const { rebalanceMs } = this.#reading.group;
@@ -144,7 +146,13 @@ class ConsumerLink implements Link {
   }
 
   resume(): void {
-    this.#stream?.resume();
+    if (!this.#isClosing && !this.#isStopped) this.#stream?.resume();
+  }
+
+  /** Receives no more; what was received can still be done. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#stream?.pause();
   }
 
   async close(): Promise<void> {
@@ -206,7 +214,7 @@ class ConsumerLink implements Link {
   }
 
   #take({ topic, partition, offset, timestamp, key, value, headerEntries }: Record): void {
-    if (this.#isClosing) return;
+    if (this.#isClosing || this.#isStopped) return;
     const { positions, commits } = this.#progress;
     const place = `${topic}:${partition}`;
     if (!positions.take(place, offset, timestamp)) return;

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { DeniedAddresses, Site } from '#contract';
+import { keyOf } from '../broker/key-of.ts';
 import { prepareTls, type TlsClient } from '../client-tls.ts';
 import type { ClusterConfig, GroupConfig } from './schema.ts';
 
@@ -96,9 +96,9 @@ export function isBroker(text: string): boolean {
   return port !== undefined && Number(port) > 0 && Number(port) < 65_536;
 }
 
-/** What tells settings apart without showing them. */
-export function keyOf(settings: unknown): string {
-  return createHash('sha256').update(JSON.stringify(settings)).digest('base64');
+/** What Kafka allows in the name of a topic. */
+export function isTopic(name: string): boolean {
+  return /^(?!\.{1,2}$)[\w.-]{1,249}$/.test(name);
 }
 
 function userOf(site: Site<unknown>, sasl: NonNullable<ClusterConfig['sasl']>, pointer: string): KafkaUser {

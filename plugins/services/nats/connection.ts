@@ -28,7 +28,8 @@ export interface NatsSubscription {
   readonly refused: (error: Error) => void;
 }
 
-interface NatsLink extends Link {
+/** An open connection. */
+export interface NatsLink extends Link {
   readonly client: Client;
   publish(subject: string, message: Message): void;
   /** Waits until the server has what was published so far; one question for all who ask at the same time. */
@@ -114,7 +115,8 @@ export class NatsConnection {
   }
 }
 
-function listen(client: Client, { subject, queue, receive, refused }: NatsSubscription): () => void {
+/** Listens on one connection. @returns ends it. */
+export function listen(client: Client, { subject, queue, receive, refused }: NatsSubscription): () => void {
   const options: SubscriptionOptions = { callback: (error, message) => (error ? refused(error) : receive(message)) };
   if (queue !== undefined) options.queue = queue;
   const subscription = client.subscribe(subject, options);
@@ -123,7 +125,11 @@ function listen(client: Client, { subject, queue, receive, refused }: NatsSubscr
   };
 }
 
-async function openNats(
+/**
+ * Connects once.
+ * @param onLost called once where the connection ends by itself. @param signal gives the attempt up. @throws Error with the reason.
+ */
+export async function openNats(
   settings: NatsSettings,
   onLost: (error: Error) => void,
   signal: AbortSignal,

@@ -1,16 +1,22 @@
 import type { Driver } from './driver.ts';
 import { kafka } from './kafka.ts';
 import { nats } from './nats.ts';
+import { rabbit } from './rabbit.ts';
 import { sns } from './sns.ts';
 import { sqs } from './sqs.ts';
 
 /** Kinds of brokers by the scheme of an address. */
-const drivers: Readonly<Record<string, Driver>> = { kafka, nats, awssqs: sqs, awssns: sns };
+const drivers: Readonly<Record<string, Driver>> = {
+  kafka,
+  nats,
+  rabbit,
+  amqp: rabbit,
+  awssqs: sqs,
+  awssns: sns,
+};
 
 /** Schemes that are known and not served, with the reason. */
 const refused: Readonly<Record<string, string>> = {
-  rabbit: 'it is not there yet',
-  amqp: 'it is not there yet',
   azuresb: 'this release has no client for Azure Service Bus',
   gcppubsub: 'this release has no client for Google Cloud Pub/Sub',
 };

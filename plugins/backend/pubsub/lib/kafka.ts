@@ -1,10 +1,11 @@
+import { keyOf } from '../../../services/broker/key-of.ts';
 import { KafkaProducer, type ProducerSettings, standardProducer } from '../../../services/kafka/producer.ts';
 import {
   type GroupSettings,
   isBroker,
+  isTopic,
   type KafkaSettings,
   type Known,
-  keyOf,
 } from '../../../services/kafka/settings.ts';
 import { onlyParams, paramOf } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
@@ -92,17 +93,14 @@ export function keepSubscriber(
   return kept;
 }
 
-/** What Kafka allows in the name of a topic. */
-const topicName = /^(?!\.{1,2}$)[\w.-]{1,249}$/;
-
 /** @throws ConfigError KAFKA_TOPIC */
 export function checkTopic(site: Opening['site'], topic: string, pointer: string): void {
-  if (!topicName.test(topic)) throw site.fault('KAFKA_TOPIC', pointer, `"${topic}" is no name of a topic`);
+  if (!isTopic(topic)) throw site.fault('KAFKA_TOPIC', pointer, `"${topic}" is no name of a topic`);
 }
 
 /** @throws ConfigError PUBSUB_ADDRESS */
 function topicOf({ site, field, address }: Opening, name: string, what: 'topic' | 'group'): string {
-  if (what === 'group' ? /^\S+$/.test(name) : topicName.test(name)) return name;
+  if (what === 'group' ? /^\S+$/.test(name) : isTopic(name)) return name;
   throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}": "${name}" is no name of a ${what}`);
 }
 

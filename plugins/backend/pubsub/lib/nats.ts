@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Call, Log } from '#contract';
 import { Inbox } from '../../../services/broker/inbox.ts';
+import { keyOf } from '../../../services/broker/key-of.ts';
 import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
 import { prepareSharedTls, standardTls } from '../../../services/client-tls.ts';
 import { parseServers, subjectTrouble } from '../../../services/nats/address.ts';
@@ -66,7 +67,7 @@ function keepConnection({ site }: Opening, said: string) {
   const config = site.setting('client_tls');
   const prepared = config && servers.needsTls ? prepareSharedTls(site, config) : undefined;
   const tls = prepared?.client ?? standardTls();
-  const key = { server: fingerprint(said), tls: prepared?.fingerprint ?? '' };
+  const key = { server: keyOf(said), tls: prepared?.fingerprint ?? '' };
   const connection = site.keep(
     key,
     () => new NatsConnection({ ...servers, tls, denied: site.use('denied') }, `NATS at ${servers.servers.join(', ')}`),
@@ -74,11 +75,6 @@ function keepConnection({ site }: Opening, said: string) {
   );
   site.start(() => connection.open(site.use('log').at('[PubSub]')), { in: 'each' });
   return { connection, key };
-}
-
-/** What says who is who, and cannot be read. */
-function fingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('base64');
 }
 
 /** Listens to a subject and keeps what no request has taken yet. */

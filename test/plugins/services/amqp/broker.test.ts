@@ -5,6 +5,7 @@ import { OPENING_MS, startRabbit, type TestRabbit, withoutRabbit } from '../../.
 import { agentSuite } from '../../async/amqp.suite.ts';
 import { consumerSuite } from '../../backend/amqp/consumer.suite.ts';
 import { producerSuite } from '../../backend/amqp/producer.suite.ts';
+import { pubsubSuite } from '../../backend/pubsub/rabbit.suite.ts';
 import { channelSuite } from './channel.suite.ts';
 
 /** What the suites of one broker share: it takes seconds to open. */
@@ -37,4 +38,5 @@ where(`with RabbitMQ${withoutRabbit ? ` (${withoutRabbit})` : ''}`, () => {
   consumerSuite(() => broker);
   agentSuite(() => broker);
   messagesSampleSuite(() => broker);
+  pubsubSuite(() => broker);
 });

@@ -1,0 +1,122 @@
+import { type AgentMessage, type AgentSite, atAgent, definePlugin, type Infer, meters, type Schema } from '#contract';
+import { KafkaTroubles } from '../services/kafka/client.ts';
+import { giveBack, type KafkaDelivery, Membership, newProgress, type Reading } from '../services/kafka/consumer.ts';
+import { clusterSchema, groupSchema } from '../services/kafka/schema.ts';
+import { isTopic, type KafkaSettings, readCluster, readGroup } from '../services/kafka/settings.ts';
+import type { AgentDriver, AgentSession, Consuming } from './lib/driver.ts';
+import { headersOf } from './lib/message-headers.ts';
+import { runAgent } from './lib/run-agent.ts';
+
+const schema = {
+  type: 'object',
+  title: 'Kafka driver of an agent',
+  examples: [
+    {
+      cluster: {
+        brokers: ['kafka.internal:9093'],
+        client_tls: {},
+        sasl: { mechanism: 'SCRAM-SHA-512', user: 'gateway', password: '%{PASSWORD}' },
+      },
+      group: { id: 'orders' },
+      key_meta: 'X-Order',
+    },
+    { cluster: { brokers: ['kafka.internal:9092'], channel_buffer_size: 100 } },
+  ],
+  required: ['cluster'],
+  properties: {
+    cluster: clusterSchema,
+    group: { ...groupSchema, default: {} },
+    key_meta: {
+      type: 'string',
+      minLength: 1,
+      description: 'Header of the request of the pipe that holds the key of the record. Default: none.',
+      examples: ['X-Order'],
+    },
+  },
+} as const satisfies Schema;
+
+type Config = Infer<typeof schema>;
+
+/**
+ * Reads the topic of an agent as a member of a group: a record is done once its pipe has run, whether or not that has
+ * succeeded, and committed once those before it are done.
+ *
+ * Faults of the configuration: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_GROUP`,
+ * `KAFKA_OPTION`, `KAFKA_SASL` and those of `client_tls`.
+ */
+export const plugin = definePlugin({
+  name: 'async/kafka',
+  description: 'Drives an agent with the records of a topic of Kafka.',
+  takes: [meters],
+  places: [atAgent(schema, attach)],
+});
+
+function attach(site: AgentSite<Config>): void {
+  const { agent, config } = site;
+  const { topic } = agent.consumer;
+  if (!isTopic(topic)) {
+    throw site.fault('KAFKA_TOPIC', '', `the topic of the consumer, "${topic}", is no name of a topic`);
+  }
+  const { settings, key } = readCluster(site, config.cluster, '/cluster');
+  const group = readGroup(site, config.group, '/group', agent.name.replace(/\s+/g, '-'));
+  const reading: Reading = { topics: [topic], group };
+  const said = [key, JSON.stringify(group), config.key_meta ?? ''];
+  runAgent(site, said, () => new KafkaDriver(settings, reading, config.key_meta));
+}
+
+class KafkaDriver implements AgentDriver {
+  readonly #settings: KafkaSettings;
+  readonly #reading: Reading;
+  readonly #keyHeader: string | undefined;
+  readonly #progress = newProgress();
+
+  constructor(settings: KafkaSettings, reading: Reading, keyHeader: string | undefined) {
+    this.#settings = settings;
+    this.#reading = reading;
+    this.#keyHeader = keyHeader;
+  }
+
+  async connect({ handle, signal }: Consuming): Promise<AgentSession> {
+    const { bufferSize } = this.#settings;
+    const troubles = new KafkaTroubles();
+    const { promise: ended, resolve: onEnded } = Promise.withResolvers<Error>();
+    let held = 0;
+    const take = async (delivery: KafkaDelivery) => {
+      held++;
+      const outcome = await handle(messageOf(delivery, this.#keyHeader));
+      held--;
+      if (outcome === 'returned') giveBack(this.#progress, delivery);
+      else delivery.accept();
+      if (held <= bufferSize / 2) membership.resume();
+    };
+    const membership = new Membership(
+      this.#settings,
+      this.#reading,
+      this.#progress,
+      {
+        receive(delivery) {
+          void take(delivery);
+          return held < bufferSize;
+        },
+        forget: () => [],
+      },
+      troubles,
+    );
+    const plain = (error: unknown) => new Error(troubles.reasonOf(error), { cause: error });
+    try {
+      await membership.open((error) => onEnded(plain(error)), signal);
+    } catch (error) {
+      throw plain(error);
+    }
+    return { ended, stop: async () => membership.stop(), close: () => membership.close() };
+  }
+}
+
+function messageOf({ payload, headers, key }: KafkaDelivery, keyHeader: string | undefined): AgentMessage {
+  const bag = headersOf(headers);
+  if (keyHeader !== undefined) {
+    bag.delete(keyHeader);
+    for (const [name, value] of headersOf(key === undefined ? [] : [[keyHeader, key]])) bag.append(name, value);
+  }
+  return { body: payload, headers: bag };
+}

@@ -1,0 +1,118 @@
+import { type AgentSite, atAgent, clientTlsSchema, definePlugin, type Infer, meters, type Schema } from '#contract';
+import { keyOf } from '../services/broker/key-of.ts';
+import { prepareTls, standardTls } from '../services/client-tls.ts';
+import { type NatsSettings, parseServers, subjectTrouble } from '../services/nats/address.ts';
+import { listen, openNats } from '../services/nats/connection.ts';
+import type { AgentDriver, AgentSession, Consuming } from './lib/driver.ts';
+import { headersOf } from './lib/message-headers.ts';
+import { runAgent } from './lib/run-agent.ts';
+
+const schema = {
+  type: 'object',
+  title: 'NATS driver of an agent',
+  examples: [
+    { host: 'nats://nats.internal:4222', queue: 'gateways' },
+    { host: 'tls://nats.internal:4222', client_tls: {}, buffer_size: 100 },
+  ],
+  required: ['host'],
+  properties: {
+    host: {
+      type: 'string',
+      minLength: 1,
+      description: 'Addresses of the servers with user and password, separated by commas; tls:// for nothing but TLS.',
+    },
+    queue: {
+      type: 'string',
+      minLength: 1,
+      description: 'Consumers of one queue share the messages. Default: each gateway gets all of them.',
+      examples: ['gateways'],
+    },
+    client_tls: {
+      ...clientTlsSchema,
+      title: 'TLS to NATS',
+      description:
+        'Speak nothing but TLS to the servers, like this. Paths of files are relative to the working directory.',
+    },
+    buffer_size: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Messages that wait for a worker or are with one; what comes besides is dropped.',
+      default: 1000,
+      examples: [100],
+    },
+  },
+} as const satisfies Schema;
+
+type Config = Infer<typeof schema>;
+
+/**
+ * Listens to the subject of an agent. NATS keeps nothing: a message is gone once it was sent, whatever becomes of it.
+ *
+ * Faults of the configuration: `NATS_ADDRESS`, `NATS_SUBJECT` and those of `client_tls`.
+ */
+export const plugin = definePlugin({
+  name: 'async/nats',
+  description: 'Drives an agent with the messages of a subject of NATS.',
+  takes: [meters],
+  places: [atAgent(schema, attach)],
+});
+
+function attach(site: AgentSite<Config>): void {
+  const { agent, config } = site;
+  const { topic: subject } = agent.consumer;
+  const trouble = subjectTrouble(subject, true);
+  if (trouble) throw site.fault('NATS_SUBJECT', '', `the topic of the consumer, "${subject}": ${trouble}`);
+  const servers = parseServers(config.host);
+  if (!servers) {
+    throw site.fault('NATS_ADDRESS', '/host', 'host is no address of a NATS server', {
+      hint: 'as in "nats://nats.internal:4222"',
+    });
+  }
+  const prepared = config.client_tls && prepareTls(site, config.client_tls);
+  const settings: NatsSettings = {
+    ...servers,
+    needsTls: servers.needsTls || prepared !== undefined,
+    tls: prepared?.client ?? standardTls(),
+    denied: site.use('denied'),
+  };
+  const key = keyOf([config, prepared?.fingerprint ?? '']);
+  runAgent(site, key, () => new NatsDriver(settings, subject, config));
+}
+
+class NatsDriver implements AgentDriver {
+  readonly #settings: NatsSettings;
+  readonly #subject: string;
+  readonly #config: Config;
+
+  constructor(settings: NatsSettings, subject: string, config: Config) {
+    this.#settings = settings;
+    this.#subject = subject;
+    this.#config = config;
+  }
+
+  async connect({ handle, signal, log }: Consuming): Promise<AgentSession> {
+    const { queue, buffer_size: room } = this.#config;
+    const { promise: ended, resolve: onEnded } = Promise.withResolvers<Error>();
+    const link = await openNats(this.#settings, onEnded, signal);
+    let held = 0;
+    let dropped = 0;
+    const stop = listen(link.client, {
+      subject: this.#subject,
+      queue,
+      receive: ({ data, headers }) => {
+        if (held >= room) {
+          dropped++;
+          if (Math.log10(dropped) % 1 === 0) log.warning(`${dropped} messages dropped: ${room} wait or are worked on`);
+          return;
+        }
+        held++;
+        const pairs = [...(headers ?? [])].flatMap(([name, all]) =>
+          all.map((value): [string, string] => [name, value]),
+        );
+        void handle({ body: data, headers: headersOf(pairs) }).then(() => held--);
+      },
+      refused: onEnded,
+    });
+    return { ended, stop: async () => stop(), close: async () => link.close() };
+  }
+}

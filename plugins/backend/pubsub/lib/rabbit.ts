@@ -1,0 +1,101 @@
+import type { Call } from '#contract';
+import { AmqpChannel, type Reconnection } from '../../../services/amqp/channel.ts';
+import { type KnownSettings, keepConnection, readSettings } from '../../../services/amqp/connection.ts';
+import { Publisher as AmqpPublisher } from '../../../services/amqp/publisher.ts';
+import type { Delivery, Message, Publisher, Subscriber } from '../../../services/broker/message.ts';
+import { type Mailbox, openMailbox } from '../../amqp/lib/mailbox.ts';
+import { onlyParams } from './address.ts';
+import { BadVariable, type Driver, type Opening } from './driver.ts';
+
+/** Messages that wait for a request. */
+const CAPACITY = 100;
+/** Again every second, for as long as it takes. */
+const reconnection: Reconnection = { maxRetries: 0, strategy: 'fallback' };
+
+/** RabbitMQ with exchanges and queues that are there: none is declared. */
+export const rabbit: Driver = {
+  name: 'RabbitMQ',
+  variable: 'RABBIT_SERVER_URL',
+  publisher(opening) {
+    const exchange = nameOf(opening, 'exchange');
+    return (said) => keepPublisher(opening, settingsOf(opening, said), exchange);
+  },
+  subscriber(opening) {
+    const queue = nameOf(opening, 'queue');
+    return (said) => keepSubscriber(opening, settingsOf(opening, said), queue);
+  },
+};
+
+/** @throws ConfigError PUBSUB_ADDRESS, PUBSUB_PARAMETER */
+function nameOf({ site, field, address }: Opening, what: string): string {
+  onlyParams(site, field, address, []);
+  const { place: name } = address;
+  if (name !== '' && Buffer.byteLength(name) <= 255) return name;
+  throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" names no ${what}`);
+}
+
+/** An address without a scheme will do. @throws BadVariable */
+function settingsOf({ site }: Opening, said: string): KnownSettings {
+  const url = /^[a-z]+:\/\//i.test(said) ? said : `amqp://${said}`;
+  return readSettings(site, url, (message) => new BadVariable(`RABBIT_SERVER_URL holds ${message}`));
+}
+
+function keepPublisher({ site, log }: Opening, known: KnownSettings, exchange: string): Publisher {
+  const connection = keepConnection(site, known, 'publish');
+  const channel = site.keep(
+    ['publisher', known.key, exchange],
+    () =>
+      new AmqpChannel(
+        connection,
+        {
+          async open(opened, link) {
+            await opened.checkExchange(exchange);
+            return new AmqpPublisher(opened, link, exchange, true);
+          },
+        },
+        log,
+      ),
+    (kept) => kept.close(),
+  );
+  site.start(() => channel.start(reconnection, log), { in: 'each' });
+  return {
+    async send(message, call) {
+      const publisher = channel.current ?? (await channel.ready(call));
+      const properties = { headers: tableOf(message) };
+      await publisher.publish({ routingKey: '', content: message.payload, properties }, call);
+    },
+  };
+}
+
+function keepSubscriber({ site, log }: Opening, known: KnownSettings, queue: string): Subscriber {
+  const connection = keepConnection(site, known, 'consume');
+  const options = { queue, isExclusive: false, autoAck: false, prefetch: CAPACITY, log };
+  const channel = site.keep(
+    ['subscriber', known.key, queue],
+    () =>
+      new AmqpChannel<Mailbox>(
+        connection,
+        {
+          open: (opened, _link, lost) => openMailbox(opened, options, lost),
+          close: (mailbox) => mailbox.close(),
+        },
+        log,
+      ),
+    (kept) => kept.close(),
+  );
+  site.start(() => channel.start(reconnection, log), { in: 'each' });
+  return {
+    async next(call: Call): Promise<Delivery> {
+      const mailbox = channel.current ?? (await channel.ready(call));
+      const { content, ack, nack } = await mailbox.take(call);
+      return { payload: content, headers: [], accept: ack, giveBack: () => nack(true) };
+    },
+  };
+}
+
+/** Headers by which the broker, not the consumer, is told what becomes of a message: a client has no say in that. */
+const ofTheBroker = /^(?:b?cc|x-death|x-first-death-.*)$/i;
+
+function tableOf({ headers }: Message): Record<string, string> {
+  return Object.fromEntries(headers.filter(([name]) => !ofTheBroker.test(name)));
+}

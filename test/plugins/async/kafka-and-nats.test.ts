@@ -1,0 +1,287 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Operations } from '#kernel';
+import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { until } from '../../support/conditions.ts';
+import { INSTALLATION_MS } from '../../support/debian.ts';
+import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { BUILDING_MS, startKafka, type TestKafka, withoutKafka } from '../../support/kafka.ts';
+import { startNats, type TestNats, withoutNats } from '../../support/nats.ts';
+
+/** Which test is at work, and what it sees. */
+interface Stand {
+  readonly backend: TestBackend;
+  readonly lines: () => readonly string[];
+  readonly bodies: () => readonly string[];
+  status: number;
+  /** Responses wait for this. */
+  held: Promise<void>;
+  start(...agents: object[]): Promise<Operations>;
+  restart(...agents: object[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openStand(): Promise<Stand> {
+  let gateway: Operations | undefined;
+  const sinks = rememberingSinks();
+  const backend = await startBackend(async (_seen, response) => {
+    await stand.held;
+    response.writeHead(stand.status, { 'Content-Type': 'application/json' }).end('{"done":true}');
+  });
+  const configOf = (agents: object[]) => ({ version: 3, host: [backend.url], async_agent: agents });
+  const stand: Stand = {
+    backend,
+    status: 200,
+    held: Promise.resolve(),
+    lines: () => sinks.lines,
+    bodies: () => backend.requests.map(({ body }) => String(body)),
+    async start(...agents) {
+      gateway = await startGateway(configOf(agents), { sinks });
+      return gateway;
+    },
+    async restart(...agents) {
+      await gateway!.close();
+      await stand.start(...agents);
+    },
+    async close() {
+      await gateway?.close();
+      await backend.close();
+    },
+  };
+  return stand;
+}
+
+const agentOf = (driver: object, consumer: object, more: object = {}) => ({
+  name: 'orders',
+  consumer: { timeout: '10s', ...consumer },
+  backend: [{ url_pattern: '/hook', method: 'POST' }],
+  extra_config: driver,
+  ...more,
+});
+
+async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
+  return start.then(
+    () => [],
+    (error: ConfigErrors) => error.errors.map(({ code, pointer }) => `${code} ${pointer}`),
+  );
+}
+
+(withoutKafka ? describe.skip : describe)(`an agent of Kafka${withoutKafka ? `: ${withoutKafka}` : ''}`, function () {
+  this.timeout(BUILDING_MS);
+  let broker: TestKafka;
+  let stand: Stand;
+  let count = 0;
+
+  before(async () => {
+    broker = await startKafka(['-topics', Array.from({ length: 10 }, (_, at) => `a${at}:1,b${at}:3`).join(',')]);
+  });
+  after(() => broker.close());
+  beforeEach(async () => {
+    stand = await openStand();
+  });
+  afterEach(() => stand.close());
+
+  const fresh = (name: string) => `${name}${count++}`;
+  const agent = (topic: string, more: object = {}, consumer: object = {}, around: object = {}) => {
+    const cluster = { brokers: [broker.address], metadata_retry_backoff: '20ms' };
+    const group = { id: topic, session_timeout: '6s', heartbeat_interval: '500ms' };
+    return agentOf({ 'async/kafka': { cluster, group, ...more } }, { topic, ...consumer }, around);
+  };
+  /** Waits until the group reads the topic. */
+  const joined = async (topic: string) => {
+    let written = 0;
+    while (stand.bodies().length === 0) await broker.produce(topic, `ready${++written}`);
+    await until(() => stand.bodies().includes(`ready${written}`));
+    (stand.backend.requests as unknown[]).length = 0;
+  };
+
+  it('sends each record to its backend, with its headers and its key', async () => {
+    const topic = fresh('a');
+    await stand.start(agent(topic, { key_meta: 'X-Order' }));
+    await joined(topic);
+    await broker.produce(topic, 'k7:{"n":1}', '-K', ':', '-H', 'X-A=1', '-H', 'Host=evil', '-H', 'X-Order=forged');
+    await until(() => stand.bodies().length === 1);
+    const [{ method, target, headers, body }] = stand.backend.requests as [(typeof stand.backend.requests)[0]];
+    deepEqual([method, target, String(body)], ['POST', '/hook', '{"n":1}']);
+    deepEqual([headers['x-a'], headers['x-order'], headers.host], ['1', 'k7', stand.backend.host]);
+  });
+
+  it('does not read a record again whose pipe has run, whether or not that succeeded', async () => {
+    const topic = fresh('a');
+    await stand.start(agent(topic));
+    await joined(topic);
+    stand.status = 500;
+    await broker.produce(topic, 'one');
+    await until(() => stand.lines().some((line) => line.includes('invalid status code 500')));
+    stand.status = 200;
+    await stand.restart(agent(topic));
+    await broker.produce(topic, 'two');
+    await until(() => stand.bodies().includes('two'));
+    deepEqual(stand.bodies(), ['one', 'two']);
+  });
+
+  it('works on as many records at the same time as it has workers', async () => {
+    const topic = fresh('b');
+    await stand.start(agent(topic, {}, { workers: 3 }));
+    await joined(topic);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    stand.held = promise;
+    await broker.produce(topic, 'a\nb\nc\nd\ne');
+    await until(() => stand.bodies().length === 3);
+    resolve();
+    await until(() => stand.bodies().length === 5);
+    deepEqual([...stand.bodies()].sort(), ['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('goes on where it was after the broker was restarted, with no record lost or worked on twice', async () => {
+    const topic = fresh('a');
+    await stand.start(agent(topic));
+    await joined(topic);
+    for (let round = 0; round < 3; round++) {
+      await broker.produce(topic, `before${round}`);
+      await until(() => stand.bodies().includes(`before${round}`));
+      await broker.stop();
+      await broker.start();
+      await broker.produce(topic, `after${round}`);
+      await until(() => stand.bodies().includes(`after${round}`));
+    }
+    deepEqual(stand.bodies(), ['before0', 'after0', 'before1', 'after1', 'before2', 'after2']);
+  });
+
+  it('is not stopped by a reload that leaves it as it is', async () => {
+    const topic = fresh('a');
+    const gateway = await stand.start(agent(topic));
+    await joined(topic);
+    const endpoint = { endpoint: '/x', backend: [{ url_pattern: '/' }] };
+    for (let round = 0; round < 20; round++) {
+      await broker.produce(topic, `n${round}`);
+      await gateway.reload({
+        version: 3,
+        host: [stand.backend.url],
+        async_agent: [agent(topic)],
+        endpoints: [{ ...endpoint, endpoint: `/x${round}` }],
+      });
+    }
+    await until(() => stand.bodies().length === 20);
+    deepEqual(
+      stand.bodies(),
+      Array.from({ length: 20 }, (_, round) => `n${round}`),
+    );
+    equal(stand.lines().filter((line) => line.includes('Starting the consumer')).length, 1);
+  });
+
+  it('serves without a broker, says so, and is not in the health until it is connected', async () => {
+    const topic = fresh('a');
+    await broker.stop();
+    const gateway = await stand.start(agent(topic));
+    await until(() => stand.lines().some((line) => line.includes('ERROR') && line.includes('ECONNREFUSED')));
+    equal((await gateway.inject('/__health')).json().agents.orders, null);
+    await broker.start();
+    await joined(topic);
+    match((await gateway.inject('/__health')).json().agents.orders, /^\d{4}-/);
+  });
+
+  it('is refused with a topic or a group that cannot be', async () => {
+    deepEqual(await refusalOf(stand.start(agent('a b'))), ['KAFKA_TOPIC /async_agent/0/extra_config/async~1kafka']);
+    const group = { heartbeat_interval: '1m' };
+    deepEqual(await refusalOf(stand.start(agent('a', { group }))), [
+      'KAFKA_GROUP /async_agent/0/extra_config/async~1kafka/group/heartbeat_interval',
+    ]);
+    deepEqual(await refusalOf(stand.start(agentOf({ 'async/kafka': {} }, { topic: 'a' }))), [
+      'SCHEMA_REQUIRED /async_agent/0/extra_config/async~1kafka',
+    ]);
+  });
+});
+
+(withoutNats ? describe.skip : describe)(`an agent of NATS${withoutNats ? `: ${withoutNats}` : ''}`, function () {
+  this.timeout(INSTALLATION_MS);
+  let server: TestNats;
+  let client: NatsConnection;
+  let stand: Stand;
+
+  before(async () => {
+    server = await startNats();
+    client = await server.connect();
+  });
+  after(() => server.close());
+  beforeEach(async () => {
+    stand = await openStand();
+  });
+  afterEach(() => stand.close());
+
+  const agent = (topic: string, more: object = {}, consumer: object = {}) =>
+    agentOf({ 'async/nats': { host: server.address, ...more } }, { topic, ...consumer });
+  const joined = async (subject: string) => {
+    await until(() => {
+      client.publish(subject, 'ready');
+      return stand.bodies().length > 0;
+    });
+    client.publish(subject, 'last');
+    await until(() => stand.bodies().includes('last'));
+    (stand.backend.requests as unknown[]).length = 0;
+  };
+
+  it('sends each message of its subjects to its backend, with its headers', async () => {
+    await stand.start(agent('orders.*'));
+    await joined('orders.new');
+    const { headers } = await import('@nats-io/transport-node');
+    const all = headers();
+    all.append('X-A', '1');
+    all.append('X-A', '2');
+    all.append('Content-Length', '7');
+    client.publish('orders.paid', '{"n":1}', { headers: all });
+    client.publish('other', 'no');
+    await until(() => stand.bodies().length === 1);
+    const [{ headers: seen, body }] = stand.backend.requests as [(typeof stand.backend.requests)[0]];
+    deepEqual([String(body), seen['x-a'], seen['content-length']], ['{"n":1}', '1, 2', '7']);
+  });
+
+  it('says so when a message fails, which is gone', async () => {
+    await stand.start(agent('failing'));
+    await joined('failing');
+    stand.status = 500;
+    client.publish('failing', 'x');
+    await until(() => stand.lines().some((line) => line.includes('invalid status code 500')));
+    equal(stand.bodies().length, 1);
+  });
+
+  it('drops messages for which there is no room, and says so', async () => {
+    await stand.start(agent('many', { buffer_size: 2 }));
+    await joined('many');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    stand.held = promise;
+    for (const text of ['a', 'b', 'c']) client.publish('many', text);
+    await until(() => stand.lines().some((line) => line.includes('messages dropped')));
+    resolve();
+    await until(() => stand.bodies().length === 2);
+    deepEqual(stand.bodies(), ['a', 'b']);
+  });
+
+  it('shares the messages of a queue with others', async () => {
+    await stand.start(agent('work', { queue: 'g' }));
+    await joined('work');
+    let others = 0;
+    client.subscribe('work', { queue: 'g', callback: () => void others++ });
+    await client.flush();
+    for (let at = 0; at < 100; at++) client.publish('work', String(at));
+    await until(() => others + stand.bodies().length === 100);
+    ok(others > 0 && others < 100);
+  });
+
+  it('consumes again after its server was restarted', async () => {
+    await stand.start(agent('again'));
+    await joined('again');
+    await server.stop();
+    await until(() => stand.lines().some((line) => line.includes('Consumer stopped')));
+    await server.start();
+    await joined('again');
+    client.publish('again', 'x');
+    await until(() => stand.bodies().includes('x'));
+  });
+
+  it('is refused with an address or a subject that is none', async () => {
+    const at = '/async_agent/0/extra_config/async~1nats';
+    deepEqual(await refusalOf(stand.start(agent('a', { host: 'http://a b' }))), [`NATS_ADDRESS ${at}/host`]);
+    deepEqual(await refusalOf(stand.start(agent('a..b'))), [`NATS_SUBJECT ${at}`]);
+  });
+});
