@@ -334,6 +334,10 @@ export function everything(
         ],
       },
       {
+        endpoint: '/capital-of/{country}',
+        backend: [{ url_pattern: '/soap', extra_config: { 'backend/soap': { path: 'samples/soap/capital.xml' } } }],
+      },
+      {
         endpoint: '/things/{name}',
         backend: [
           {

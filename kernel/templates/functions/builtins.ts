@@ -29,6 +29,13 @@ export const builtins: Functions = {
   println: bounded('any...', (run, ...values) => `${values.map((value) => textOf(value, run)).join(' ')}\n`),
   printf: bounded('string any...', (run, format, ...values) => sprintf(format, values, run)),
   html: bounded('any...', (run, ...values) => escapeWith(HTML, /[\0"'&<>]/g, joined(values, run))),
+  // Not of Go's: what XML cannot hold, however it is written, becomes a replacement character.
+  xmlEscape: bounded('any...', (run, ...values) =>
+    escapeWith(HTML, /["'&<>]/g, joined(values, run)).replace(
+      /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu,
+      '\ufffd',
+    ),
+  ),
   js: bounded('any...', (run, ...values) =>
     joined(values, run).replace(
       /[\\'"<>&=\x00-\x1f]|[^\x00-\x7f]/gu,

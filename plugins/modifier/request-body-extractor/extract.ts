@@ -13,7 +13,7 @@ import {
   type Wrap,
 } from '#contract';
 import { personalHeaders } from '../../services/personal-headers.ts';
-import { readBody } from '../lib/request-body.ts';
+import { readBody } from '../../services/templates/read-body.ts';
 import { compileOperation, type Destinations } from './operation.ts';
 import { parseAsWritten } from './parse-as-written.ts';
 import type { ExtractorConfig } from './schema.ts';

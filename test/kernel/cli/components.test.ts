@@ -4,8 +4,8 @@ import { createFolder, sluice } from './command.ts';
 /** Components of an endpoint that the specification lists and this release does not have. */
 const ofEndpoints = ['ai/mcp'];
 
-/** Backends of other protocols than HTTP: a message queue, a log-streaming platform, an RPC protocol. */
-const ofBackends = ['backend/soap'];
+/** The same of a backend. */
+const ofBackends = ['ai/llm'];
 
 interface Mistake {
   readonly code: string;

@@ -8,11 +8,11 @@ import {
   Reply,
   type Wrap,
 } from '#contract';
+import { type Fields, listsOf, requestFields } from '../../../services/templates/fields.ts';
+import { documentReader, readBodyAs, textOf } from '../../../services/templates/media.ts';
+import { compileRenderer, type Renderer } from '../../../services/templates/renderer.ts';
 import { toData } from '../to-data.ts';
-import { type Fields, listsOf, requestFields } from './fields.ts';
-import { documentReader, readBodyAs, textOf } from './media.ts';
 import { plainBytes } from './plain-bytes.ts';
-import { compileRenderer, type Renderer } from './renderer.ts';
 import type { GeneratorConfig } from './schema.ts';
 
 /** Longest body that passes undecoded and is read for a template, in bytes. */

@@ -1,32 +1,40 @@
 import { CallError, type PipeRequest, Reply, RequestBody, type Site, type Step, type Wrap } from '#contract';
-import { readBody } from '../request-body.ts';
 import { type Fields, requestFields } from './fields.ts';
 import { readBodyAs, textOf } from './media.ts';
-import { compileRenderer } from './renderer.ts';
-import type { GeneratorConfig } from './schema.ts';
+import { readBody } from './read-body.ts';
+import { compileRenderer, type Renderer, type TemplateConfig } from './renderer.ts';
 
 const nothing = new Uint8Array();
 
-interface Received {
+/** What the body of a request is made from. */
+export interface ReceivedBody {
   readonly request: PipeRequest;
   /** The body. */
   readonly bytes: Uint8Array;
 }
 
-const fields: Fields<Received> = {
+const fields: Fields<ReceivedBody> = {
   ...requestFields,
   req_body: ({ request, bytes }) => readBodyAs(request.headers.get('content-type'), bytes),
   req_body_str: ({ bytes }) => textOf(bytes),
 };
 
+/** What a template makes, and its type. */
+export interface BodyConfig extends TemplateConfig {
+  readonly content_type: string;
+}
+
 /** Puts what a template makes in the place of a request's body. Faults: those of `compileRenderer`. */
-export function generatingRequests(site: Site<GeneratorConfig>): Wrap<PipeRequest> {
-  const renderer = compileRenderer(site, fields);
-  const { content_type: contentType } = site.config;
+export function generatingRequests(site: Site<BodyConfig>): Wrap<PipeRequest> {
+  return replacingBody(compileRenderer(site, fields), site.config.content_type);
+}
+
+/** Puts what a renderer makes in the place of a request's body. */
+export function replacingBody({ render }: Renderer<ReceivedBody>, contentType: string): Wrap<PipeRequest> {
   const generate = (request: PipeRequest, bytes: Uint8Array): CallError | null => {
     let text: string;
     try {
-      text = renderer.render({ request, bytes });
+      text = render({ request, bytes });
     } catch (error) {
       if (error instanceof CallError) return error;
       throw error;

@@ -1,11 +1,21 @@
 import { copyData, type Data, type DataObject, isObject, type Site } from '#contract';
-import { bytesOfBase64 } from '../base64.ts';
+import { bytesOfBase64 } from './base64.ts';
 import { type Fields, reachable } from './fields.ts';
-import type { GeneratorConfig } from './schema.ts';
+
+/** How a template is configured: by its file or, in base64, in place. */
+export interface TemplateConfig {
+  readonly path?: string | undefined;
+  readonly template?: string | undefined;
+  readonly debug: boolean;
+  /** Values of the operator's own. Default: none. */
+  readonly variables?: unknown;
+}
 
 /** Fills a template in from what the fields are made of. @throws CallError for what cannot be carried out, or takes too much. */
 export interface Renderer<Context> {
   render(context: Context): string;
+  /** The template as it is written. */
+  readonly text: string;
   /** The template can reach a field whose name begins so. */
   reads(prefix: string): boolean;
 }
@@ -15,13 +25,14 @@ export interface Renderer<Context> {
  *
  * @throws ConfigError TEMPLATE_BASE64, TEMPLATE_INVALID, FILE_UNREADABLE.
  */
-export function compileRenderer<Context>(site: Site<GeneratorConfig>, fields: Fields<Context>): Renderer<Context> {
+export function compileRenderer<Context>(site: Site<TemplateConfig>, fields: Fields<Context>): Renderer<Context> {
   const { path, template: encoded, debug } = site.config;
   const text = path === undefined ? textOf(site, encoded!) : Buffer.from(site.read(path)).toString();
   const template = path === undefined ? site.template(text, '/template') : site.template(text, '/path', path);
   const reached = debug ? Object.entries(fields) : reachable(text, fields);
   const variables = frozenVariables(site.config);
   return {
+    text,
     reads: (prefix) => reached.some(([name]) => name.startsWith(prefix)),
     render(context) {
       const data: Record<string, unknown> = { variables };
@@ -36,7 +47,7 @@ export function compileRenderer<Context>(site: Site<GeneratorConfig>, fields: Fi
 }
 
 /** The configured values, which no template can change for the next one. */
-function frozenVariables({ variables }: GeneratorConfig): Data {
+function frozenVariables({ variables = {} }: TemplateConfig): Data {
   return freeze(copyData(variables as DataObject));
 }
 
@@ -52,7 +63,7 @@ function printable(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-function textOf(site: Site<GeneratorConfig>, encoded: string): string {
+function textOf(site: Site<TemplateConfig>, encoded: string): string {
   const bytes = bytesOfBase64(encoded);
   if (bytes) return bytes.toString();
   throw site.fault('TEMPLATE_BASE64', '/template', 'the template is no base64', {

@@ -1,5 +1,5 @@
-import { type Data, type DataObject, parseExact, Query, setKey } from '#contract';
-import { readXml } from '../../../services/documents/xml-reader.ts';
+import { type Data, type DataObject, type Log, parseExact, Query, setKey } from '#contract';
+import { readXml } from '../documents/xml-reader.ts';
 
 /** How bodies of a media type are read; throws an Error with the parser's text. */
 type Read = (bytes: Uint8Array) => Data;
@@ -23,15 +23,16 @@ export function documentReader(contentType: string): Read | null {
 
 /**
  * A body as data, as its `Content-Type` says: JSON, which it is taken for without one, XML, or the fields of a form. Null
- * for what cannot be read.
+ * for what cannot be read, which a log is told.
  */
-export function readBodyAs(contentType: string | undefined, bytes: Uint8Array): Data {
+export function readBodyAs(contentType: string | undefined, bytes: Uint8Array, log?: Log): Data {
   const type = contentType ?? 'application/json';
   const read = /^application\/x-www-form-urlencoded\b/i.test(type) ? forms : documentReader(type);
   if (!read || bytes.length === 0) return null;
   try {
     return read(bytes);
-  } catch {
+  } catch (error) {
+    log?.warning(() => `the body is no ${type}: ${(error as Error).message}`);
     return null;
   }
 }

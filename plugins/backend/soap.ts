@@ -1,0 +1,110 @@
+import {
+  type AtBackend,
+  atBackend,
+  type BackendSite,
+  definePlugin,
+  type Infer,
+  inheritsMethod,
+  type PipeRequest,
+  type Schema,
+  type Wrap,
+} from '#contract';
+import { type Fields, requestFields } from '../services/templates/fields.ts';
+import { readBodyAs, textOf } from '../services/templates/media.ts';
+import { compileRenderer } from '../services/templates/renderer.ts';
+import { type ReceivedBody, replacingBody } from '../services/templates/request-body.ts';
+
+/** `<c>{{ xmlEscape .req_params.Country }}</c>`, as it is written. */
+const example = 'PGM+e3sgeG1sRXNjYXBlIC5yZXFfcGFyYW1zLkNvdW50cnkgfX08L2M+';
+
+const schema = {
+  type: 'object',
+  title: 'SOAP',
+  exactlyOneOf: [['path', 'template']],
+  examples: [{ template: example }, { template: example, content_type: 'application/soap+xml; charset=utf-8' }],
+  properties: {
+    path: {
+      type: 'string',
+      minLength: 1,
+      description: 'File of the template, relative to the working directory, watched for changes.',
+      examples: ['./capital.xml'],
+    },
+    template: {
+      type: 'string',
+      minLength: 1,
+      description:
+        "The template in base64: the language of Go's text/template, with the functions of Sprig and xmlEscape.",
+      examples: [example],
+    },
+    content_type: {
+      type: 'string',
+      pattern: '^[\\x20-\\x7e]+$',
+      description: 'Type that the server is sent: text/xml for SOAP 1.1, application/soap+xml for 1.2.',
+      default: 'text/xml',
+    },
+    debug: { type: 'boolean', description: 'Log what goes in and comes out at DEBUG.', default: false },
+  },
+} as const satisfies Schema;
+
+type Config = Infer<typeof schema>;
+
+/**
+ * Makes the XML body of requests to a SOAP server from a template. The answer is read as any XML.
+ *
+ * Faults of the configuration: those of `compileRenderer`; a warning `SOAP_UNESCAPED`. Errors of a call:
+ * `TEMPLATE_EXECUTION`, `TEMPLATE_LIMIT`.
+ */
+export const plugin = definePlugin({
+  name: 'backend/soap',
+  description: 'Makes the XML body of requests to a SOAP server from a template.',
+  leaves: ['data'],
+  places: [atBackend(schema, attach)],
+});
+
+function attach(site: BackendSite<Config>): AtBackend {
+  const { config, backend, log } = site;
+  const name = config.path ?? 'template';
+  const fields: Fields<ReceivedBody> = {
+    ...requestFields,
+    // Without a type nothing says that it is a document.
+    req_body: ({ request: { headers }, bytes }) =>
+      headers.has('content-type') ? readBodyAs(headers.get('content-type'), bytes, log) : null,
+    req_body_str: ({ bytes }) => textOf(bytes),
+  };
+  const renderer = compileRenderer(site, fields);
+  const at = config.path === undefined ? '/template' : '/path';
+  for (const action of unescapedActions(renderer.text)) {
+    site.warn('SOAP_UNESCAPED', at, `${name} prints ${action} as it is: markup in it becomes part of the message`, {
+      hint: `${action.replace(/\s*-?\}\}$/, '')} | xmlEscape }}`,
+    });
+  }
+  const render = (received: ReceivedBody): string => {
+    const text = renderer.render(received);
+    if (text.includes('<no value>')) log.debug(`[SOAP] ${name}: a value is missing`);
+    return text;
+  };
+  const replace = replacingBody({ ...renderer, render }, config.content_type);
+  return { backend: backend[inheritsMethod] ? (next) => posting(replace(next)) : replace };
+}
+
+/** The method where the backend names none. */
+function posting(next: ReturnType<Wrap<PipeRequest>>): ReturnType<Wrap<PipeRequest>> {
+  return (request, call) => {
+    request.method = 'POST';
+    return next(request, call);
+  };
+}
+
+/** Words that begin an action which prints nothing, and functions whose result holds no markup. */
+const silent = /^(?:if|else|end|range|with|define|block|template|break|continue)\b|^\/\*|^\$\w+\s*:?=/;
+const escaping =
+  /\b(?:xmlEscape|html|urlquery|b64enc|b32enc|len|int|int64|float64|atoi|sha1sum|sha256sum|now|date|uuidv4)\b/;
+
+/** Actions that print a value of the request without making it harmless. */
+function unescapedActions(text: string): string[] {
+  const actions = text.match(/\{\{[^{}]*\}\}/g) ?? [];
+  return actions.filter((action) => {
+    const inner = action.replace(/^\{\{-?\s*|\s*-?\}\}$/g, '');
+    return /(?:^|[\s(|])[.$]/.test(inner) && !silent.test(inner) && !escaping.test(inner);
+  });
+}
