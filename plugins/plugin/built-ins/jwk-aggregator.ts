@@ -1,9 +1,19 @@
 import type { ServerResponse } from 'node:http';
-import { type DataObject, type Infer, type Log, offer, type PortHandler, type Schema, type Site } from '#contract';
+import {
+  type ClientRequest,
+  type DataObject,
+  type Infer,
+  type Log,
+  type Offer,
+  offer,
+  type PortHandler,
+  type Schema,
+  type Site,
+  type Wrap,
+} from '#contract';
 import { type KeyAggregator, keyAggregators } from '../../services/keys/key-aggregator.ts';
 import { type KeyDocument, type KeyServer, keyServer } from '../../services/keys/key-server.ts';
 import { keysIn } from '../../services/keys/key-set.ts';
-import type { BuiltInServer } from './servers.ts';
 
 export const schema = {
   type: 'object',
@@ -33,12 +43,18 @@ export const schema = {
 
 export type JwkAggregatorConfig = Infer<typeof schema>;
 
+/** What is attached for `jwk-aggregator`. */
+export interface Aggregating {
+  readonly wrap: Wrap<ClientRequest>;
+  readonly offers: readonly Offer[];
+}
+
 /**
  * Fetches the sets of all origins side by side and gives them as one, in the order of the origins.
  * @param pointer of its settings.
  * @throws ConfigError KEYS_URL; warning KEYS_INSECURE.
  */
-export function aggregating(site: Site<unknown>, config: JwkAggregatorConfig, pointer: string): BuiltInServer {
+export function aggregating(site: Site<unknown>, config: JwkAggregatorConfig, pointer: string): Aggregating {
   const log = site.log.at('[PLUGIN: jwk-aggregator]');
   const ended = new AbortController();
   site.defer(() => ended.abort());
