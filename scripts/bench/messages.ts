@@ -1,7 +1,11 @@
 // Messages a second and µs of CPU for each, through the components and with the bare client library:
-// `node scripts/bench/messages.ts [nats] [kafka]`. The brokers are those of the tests.
+// `node scripts/bench/messages.ts [nats] [kafka] [amqp]`. The brokers are those of the tests.
 import { Consumer, Producer } from '@platformatic/kafka';
+import { Reply } from '../../kernel/contract/index.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
+import { plugin as amqpAgent } from '../../plugins/async/amqp.ts';
+import { plugin as amqpConsumer } from '../../plugins/backend/amqp/consumer.ts';
+import { plugin as amqpProducer } from '../../plugins/backend/amqp/producer.ts';
 import { plugin as natsPublisher } from '../../plugins/backend/pubsub/publisher/index.ts';
 import { plugin as kafkaPublisher } from '../../plugins/backend/pubsub/publisher/kafka.ts';
 import { plugin as natsSubscriber } from '../../plugins/backend/pubsub/subscriber/index.ts';
@@ -9,6 +13,7 @@ import { plugin as kafkaSubscriber } from '../../plugins/backend/pubsub/subscrib
 import { plugin as json } from '../../plugins/encoding/json.ts';
 import { startKafka } from '../../test/support/kafka.ts';
 import { startNats } from '../../test/support/nats.ts';
+import { startRabbit } from '../../test/support/rabbitmq.ts';
 
 /** Requests at the same time. */
 const LANES = 50;
@@ -16,11 +21,17 @@ const COUNT = 20_000;
 const body = JSON.stringify({ id: 7, text: 'x'.repeat(80) });
 
 /** Does something so often, by several at once, and says what each message costs. */
-async function measure(name: string, once: () => Promise<unknown>, count = COUNT, messages = 1): Promise<void> {
+async function measure(
+  name: string,
+  once: () => Promise<unknown>,
+  count = COUNT,
+  messages = 1,
+  width = LANES,
+): Promise<void> {
   const lanes = (total: number) =>
     Promise.all(
-      Array.from({ length: LANES }, async () => {
-        for (let at = 0; at < total / LANES; at++) await once();
+      Array.from({ length: width }, async () => {
+        for (let at = 0; at < total / width; at++) await once();
       }),
     );
   await lanes(count / 10);
@@ -88,6 +99,77 @@ async function benchKafka(): Promise<void> {
   await broker.close();
 }
 
-const benches = { nats: benchNats, kafka: benchKafka };
+async function benchAmqp(): Promise<void> {
+  const server = await startRabbit();
+  const connection = await server.connect();
+  const channel = await connection.createConfirmChannel();
+  await channel.assertExchange('bench', 'topic', { durable: false });
+  const bytes = Buffer.from(body);
+  const publish = (key: string) =>
+    new Promise<void>((resolve, reject) => {
+      channel.publish('bench', key, bytes, {}, (error) => (error ? reject(error) : resolve()));
+    });
+  await measure('AMQP, bare: publish and confirm', () => publish('none'));
+  const around = { backend: { host: [server.url], url_pattern: '/' }, plugins: [json] };
+  const names = { name: 'bench', exchange: 'bench' };
+  const producing = { ...names, routing_key: 'none', static_routing_key: true };
+  const producer = await openHarness(amqpProducer, 'backend', producing, around);
+  await measure('AMQP, backend/amqp/producer', () => producer.send({ method: 'POST', body }));
+
+  let consumed = 0;
+  let awaited = { until: -1, resolve: () => {} };
+  /** Publishes so many at a time, and is done when they are consumed. */
+  const consumedAll = async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    awaited = { until: consumed + LANES, resolve };
+    for (let at = 0; at < LANES; at++) channel.publish('bench', 'agent', bytes);
+    await promise;
+  };
+  const count = () => {
+    if (++consumed === awaited.until) awaited.resolve();
+  };
+  const measureConsumed = (name: string) => measure(name, consumedAll, COUNT / LANES, LANES, 1);
+  await channel.assertQueue('bare');
+  await channel.bindQueue('bare', 'bench', 'agent');
+  const { consumerTag } = await channel.consume('bare', (message) => {
+    count();
+    channel.ack(message!);
+  });
+  await measureConsumed('AMQP, bare: publish, consume and acknowledge');
+  await channel.cancel(consumerTag);
+  await channel.deleteQueue('bare');
+  const atFirst = consumed;
+  const agent = await openHarness(
+    amqpAgent,
+    'agent',
+    { ...names, host: server.url, prefetch_count: LANES },
+    {
+      agent: { consumer: { topic: 'agent', workers: LANES, max_rate: 0 } },
+      next: () => {
+        count();
+        return Reply.data({});
+      },
+    },
+  );
+  // It connects after a second; what is published before is not routed.
+  while (consumed === atFirst) {
+    await publish('agent');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await measureConsumed('AMQP, bare publish and async/amqp');
+  await agent.close();
+
+  const consuming = { ...names, name: 'replies', routing_key: ['reply'] };
+  const consumer = await openHarness(amqpConsumer, 'backend', consuming, around);
+  await measure('AMQP, bare publish and backend/amqp/consumer', async () => {
+    const reply = consumer.send('GET /');
+    await publish('reply');
+    await reply;
+  });
+  for (const gate of [producer, consumer]) await gate.close();
+  await server.close();
+}
+
+const benches = { nats: benchNats, kafka: benchKafka, amqp: benchAmqp };
 const wanted = process.argv.slice(2);
 for (const [name, bench] of Object.entries(benches)) if (wanted.length === 0 || wanted.includes(name)) await bench();
