@@ -130,7 +130,8 @@ export class AmqpChannel<T> {
     const { signal } = this.#closing;
     let link: Link | null = null;
     try {
-      link = await this.#connection.link();
+      // It has a time of its own, for which who closes the channel does not wait.
+      link = await within(Number.POSITIVE_INFINITY, this.#connection.link(), signal);
       await this.#openOn(link, signal);
       this.#log.info(`[AMQP] ${this.#connection.name}: connected`);
       this.#logged = '';

@@ -118,6 +118,18 @@ describe('a broker that does not work', () => {
     await Promise.all([channel.close(), connection.close()]);
   });
 
+  it('is not waited for by who closes a channel of it', async () => {
+    const connection = new AmqpConnection(settings('connection_timeout=60000'));
+    const channel = new AmqpChannel(connection, { open: async () => 'open' }, silentLog);
+    channel.start({ maxRetries: 0, strategy: 'linear' }, silentLog);
+    await until(() => sockets.size === 1);
+    const began = performance.now();
+    await channel.close();
+    await connection.close();
+    ok(performance.now() - began < 1000);
+    await until(() => sockets.size === 0);
+  });
+
   it('does not lead to the admin port of the gateway itself', async () => {
     const denied = new DeniedAddresses();
     const { port } = server.address() as { port: number };
