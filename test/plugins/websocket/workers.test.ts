@@ -1,0 +1,38 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { until } from '../../support/conditions.ts';
+import type { TestSocket } from '../../support/websocket.ts';
+import { configOf, Stage } from './setup.ts';
+
+const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+
+describe('websockets of a gateway with workers', function () {
+  // Processes take their time on a busy machine.
+  this.timeout(120_000);
+  let stage: Stage;
+
+  beforeEach(() => {
+    stage = new Stage();
+  });
+  afterEach(() => stage.close());
+
+  it('have one connection to the backend in each worker, whose messages reach its own clients', async () => {
+    const backend = await stage.backend({
+      accepted: (socket) => socket.socket.once('message', () => socket.send('OK')),
+    });
+    const config = configOf(backend.url, { backend: { url_pattern: '/rooms' } }) as { endpoints: object[] };
+    await stage.start(config, { workers: { count: 2, program, args: [] } });
+    await until(() => backend.sockets.length === 2);
+    const clients: TestSocket[] = [];
+    for (let at = 0; at < 6; at++) clients.push(await stage.open('/chat/red'));
+    for (const peer of backend.sockets) peer.send('all');
+    await until(() => clients.every(({ messages }) => messages.length > 0));
+    for (const { messages } of clients) deepEqual(messages, ['all']);
+    const other = { endpoint: '/other', backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] };
+    await stage.gateway.reload({ ...config, endpoints: [...config.endpoints, other] });
+    clients[0]!.send('still there');
+    await until(() => backend.sockets.some(({ messages }) => messages.length === 2));
+    equal(backend.sockets.length, 2);
+    await until(() => stage.gateway.status.streams === 6);
+  });
+});
