@@ -9,11 +9,10 @@ const contained = new WeakSet<object>();
 
 /** What a hook wraps, which is not the hook's: neither its time nor what it throws. */
 export function leaving<R>(next: Step<R>, guard: HookGuard): Step<R> {
-  const { number } = guard;
   const mayFail = !contained.has(next);
   // By this name the watchdog knows that what holds the loop is not the hook.
   return function leaveHook(request, call) {
-    beginHook(0);
+    const outer = beginHook(0);
     try {
       const reply = next(request, call);
       if (!(reply instanceof Promise)) return reply;
@@ -25,7 +24,8 @@ export function leaving<R>(next: Step<R>, guard: HookGuard): Step<R> {
       noteOfOthers(error);
       throw error;
     } finally {
-      endHook(number);
+      // Of a hook that had waited before it went on, nothing runs: whatever else holds the loop is not its doing.
+      endHook(outer);
     }
   };
 }

@@ -1,6 +1,11 @@
-import { match, ok } from 'node:assert/strict';
-import { atEndpoint, definePlugin, Reply } from '#contract';
+import { equal, match, ok } from 'node:assert/strict';
+import { atEndpoint, Call, definePlugin, makeRequest, Reply } from '#contract';
 import type { Operations } from '#kernel';
+import { containedAttachment } from '../../../kernel/containment/contained-attachment.ts';
+import { Containment } from '../../../kernel/containment/containment.ts';
+import { HOOK, marks } from '../../../kernel/containment/marks.ts';
+import { PlaceGuards } from '../../../kernel/containment/place-guards.ts';
+import { silentEvents, silentLog } from '../../../kernel/contract/internal.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks } from '../../support/gateway.ts';
 import { misbehaving } from '../../support/misbehaving.ts';
@@ -85,5 +90,31 @@ describe('the event loop of a process with plugins from files', function () {
     await gateway.inject('/a?act=block&ms=300');
     await until(() => blocking().longestMs >= 200);
     ok(blocking().longestMs < 1000, String(blocking().longestMs));
+  });
+
+  it("is nobody's where a hook went on after it had waited: what runs then is not the hook", async () => {
+    const containment = new Containment({ log: silentLog, events: silentEvents });
+    const source = { file: '/plugin.ts', hash: 'one', files: ['/plugin.ts'] };
+    const guards = new PlaceGuards(
+      containment,
+      { name: 'acme/a', source },
+      undefined,
+      { skips: false, suspendAfter: 0 },
+      { faults: null },
+    );
+    const { endpoint } = containedAttachment(
+      {
+        endpoint:
+          (next: (request: object, call: Call) => Reply | Promise<Reply>) => async (request: object, call: Call) => {
+            await Promise.resolve();
+            return next(request, call);
+          },
+      } as never as { endpoint: never },
+      guards,
+    ) as never as { endpoint: (next: object) => (request: object, call: Call) => Promise<Reply> };
+    const before = marks[HOOK];
+    await endpoint(() => Reply.data(null))(makeRequest({}), new Call());
+    equal(marks[HOOK], before);
+    await containment.close();
   });
 });
