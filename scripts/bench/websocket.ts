@@ -101,7 +101,9 @@ async function measureOne(subject: Subject, backend: string): Promise<void> {
   // Warm up: what is allocated once is none of a connection's.
   for (let at = 0; at < 50; at++) clients.push(await open());
   const idle = await usage();
-  for (let at = 0; at < connections; at += 50) clients.push(...(await Promise.all(new Array(50).fill(0).map(open))));
+  for (let at = 0; at < connections; at += 50) {
+    for (const client of await Promise.all(new Array(50).fill(0).map(open))) clients.push(client);
+  }
   const held = await usage();
   const payload = 'x'.repeat(100);
   await exchange(clients.slice(0, 50), payload, 5000);
