@@ -19,6 +19,8 @@ export function convertEndpoints(document: DataObject, report: Conversion): void
     const { input_headers: headers = [] } = config;
     endpoint['method'] = 'GET';
     endpoint['output_encoding'] = 'no-op';
-    endpoint['input_headers'] = headers;
+    // What is not a list of names is an error of the component, where it is written.
+    if (Array.isArray(headers) && headers.every((name) => typeof name === 'string'))
+      endpoint['input_headers'] = headers;
   }
 }

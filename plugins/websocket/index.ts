@@ -24,13 +24,12 @@ export const plugin = definePlugin({
       checkConfig(site);
       warnOfUnused(site);
       const isShared = !site.config.enable_direct_communication;
-      const protocol = isShared ? sharedProtocol(site) : directProtocol(site);
       return {
         upgrades: ['websocket'],
         endpoint: before(refuseHandshake),
         eachBackend(backendSite) {
           checkHosts(backendSite, isShared);
-          return { protocol };
+          return { protocol: isShared ? sharedProtocol(site) : directProtocol(site) };
         },
       };
     }),

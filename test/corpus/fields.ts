@@ -30,6 +30,12 @@ export function levelsOf(namespace: string): readonly Level[] {
   return registry.plugin(namespace)!.places!.map(({ at }) => at);
 }
 
+/** The levels of an `extra_config`: an agent has drivers, and what stands around the backends of an endpoint. */
+function levelsAt(path: Path): readonly Level[] {
+  if (path[0] === 'async_agent' && path.length === 3) return ['agent', 'endpoint'];
+  return [(['service', 'endpoint', 'backend'] as const)[(path.length - 1) / 2]!];
+}
+
 /** Every value of a good configuration that a schema describes, the root first. */
 export function fieldsOf(document: unknown): Field[] {
   const results: Field[] = [];
@@ -52,9 +58,9 @@ export function fieldsOf(document: unknown): Field[] {
     }
   };
   const visitComponents = (components: object, path: Path): void => {
-    const level = (['service', 'endpoint', 'backend'] as const)[(path.length - 1) / 2]!;
     for (const [namespace, config] of Object.entries(components)) {
-      visit(config, componentSchema(namespace, level)!, [...path, namespace]);
+      const schema = levelsAt(path).map((level) => componentSchema(namespace, level));
+      visit(config, schema.find((one) => one !== undefined)!, [...path, namespace]);
     }
   };
   visit(document, serviceSchema, []);

@@ -197,7 +197,7 @@ function defaultOf(field: DescField & { fieldKind: 'scalar' | 'enum' }): unknown
 }
 
 /** The one field of a wrapper such as `google.protobuf.StringValue`; undefined for any other type. */
-export function wrapped({ typeName, fields }: DescMessage) {
+export function wrapped({ typeName, fields }: DescMessage): (DescField & { fieldKind: 'scalar' }) | undefined {
   const isWrapper = /^google\.protobuf\.(?:(?:U?Int(?:32|64)|Bool|String|Bytes|Double|Float)Value)$/.test(typeName);
   const [value] = fields;
   return isWrapper && value?.fieldKind === 'scalar' ? value : undefined;
