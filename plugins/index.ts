@@ -4,11 +4,12 @@ import { order } from './order.ts';
 
 /** Every namespace and the module that brings it. The path is the namespace; aliases name the same module again. */
 const plugins: Manifest = {
+  'admin/api': () => import('./admin/api.ts'),
+  'admin/reload': () => import('./admin/reload.ts'),
+  'ai/llm': () => import('./ai/llm/index.ts'),
   'async/amqp': () => import('./async/amqp.ts'),
   'async/kafka': () => import('./async/kafka.ts'),
   'async/nats': () => import('./async/nats.ts'),
-  'admin/api': () => import('./admin/api.ts'),
-  'admin/reload': () => import('./admin/reload.ts'),
   'auth/api-keys': () => import('./auth/api-keys/index.ts'),
   'auth/aws-sigv4': () => import('./auth/aws-sigv4/index.ts'),
   'auth/basic': () => import('./auth/basic/index.ts'),

@@ -121,6 +121,8 @@ export const order: Order = {
   transport: [
     // Failures turned into data by return_error_details are seen by the plain breaker, outside the decoder.
     'backend/http',
+    // Failures are reported, and streams rewritten, once nothing else changes what the vendor has answered.
+    'ai/llm',
     'modifier/martian',
     'plugin/http-client',
     // What is fresh is answered without credentials, log or breaker.

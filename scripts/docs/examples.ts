@@ -56,6 +56,7 @@ const roots: Readonly<Record<string, Fields>> = {
 
 /** What a component needs of the backend that it stands in, or of that of its endpoint, to make sense there. */
 export const backends: Readonly<Record<string, Surrounding>> = {
+  'ai/llm': { host: ['https://models.example.com'], method: 'POST' },
   'backend/amqp/consumer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
   'backend/amqp/producer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
   'auth/gcp': { host: ['https://orders-abc.a.run.app'] },
@@ -69,6 +70,7 @@ interface Surrounding {
   readonly host: readonly string[];
   readonly url_pattern?: string;
   readonly disable_host_sanitize?: boolean;
+  readonly method?: string;
 }
 
 /** Hosts by the discovery that finds them; any other looks a name up. */

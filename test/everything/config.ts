@@ -264,6 +264,23 @@ export function everything(
         ],
       },
       {
+        endpoint: '/models/{model}',
+        method: 'POST',
+        input_headers: ['Content-Type'],
+        backend: [
+          {
+            url_pattern: '/v1/responses',
+            method: 'POST',
+            extra_config: {
+              'modifier/request-body-generator': {
+                template: 'eyJjb250ZW50cyI6e3sgdG9Kc29uIC5yZXFfYm9keS5pdGVtIH19fQ==',
+              },
+              'ai/llm': { openai: { v1: { credentials: 'of-the-gateway', variables: { model: 'test', round } } } },
+            },
+          },
+        ],
+      },
+      {
         endpoint: '/files/*',
         output_encoding: 'no-op',
         backend: [

@@ -107,6 +107,7 @@ describe('every component at once', function () {
           scripted: 'client',
         });
         deepEqual(await ask('POST', '/orders'), { ordered: true });
+        deepEqual(await ask('POST', '/models/a'), { ai_gateway_response: [{ contents: ['a'] }], usage: 2 });
         deepEqual(await ask('GET', '/graph/7', { authorization: `Basic ${btoa('ada:p')}` }), {
           user: { id: '7' },
           modified: true,

@@ -27,7 +27,10 @@ export async function startSurroundings(): Promise<
       respond({ access_token: 'of-the-gateway', token_type: 'bearer', expires_in: 3600 });
     else if (path === '/google/token') respond({ id_token: `e30.${btoa('{"exp":9999999999}').replace(/=+$/, '')}.` });
     else if (path === '/login') respond({ access_token: { sub: 'ada', roles: ['reader'] } });
-    else if (path === '/graphql') respond({ data: { user: JSON.parse(String(body)).variables } });
+    else if (path === '/v1/responses') {
+      const content = [{ type: 'output_text', text: JSON.parse(String(body)).input }];
+      respond({ output: [{ type: 'message', content }], usage: { total_tokens: 2 } });
+    } else if (path === '/graphql') respond({ data: { user: JSON.parse(String(body)).variables } });
     else if (path.includes('/functions/orders/invocations')) respond({ invoked: JSON.parse(String(body)) });
     else if (path === '/orders') respond({ ordered: true });
     else if (path.startsWith('/shared/')) respond({ shared: headers.authorization }, { 'Cache-Control': 'max-age=1' });

@@ -15,14 +15,16 @@ export interface StreamedResponse {
   leave(): void;
 }
 
-/** Sends a request and resolves as soon as the response's headers are there. */
+/** Sends a request and resolves as soon as the response's headers are there. @param body of a POST. */
 export async function openStream(
   port: number,
   path: string,
   headers: Record<string, string> = {},
+  body?: string,
 ): Promise<StreamedResponse> {
-  const sent = request({ host: '127.0.0.1', port, path, headers, agent: false });
-  sent.end();
+  const method = body === undefined ? 'GET' : 'POST';
+  const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false });
+  sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   sent.on('error', () => {});
   let chunks: Buffer[] = [];

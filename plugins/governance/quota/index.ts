@@ -20,6 +20,7 @@ import {
 import { limitedWarning } from '../../services/limited-warning.ts';
 import { refuseUnknownParam } from '../../services/param-of-path.ts';
 import { quotas, type Verdict } from '../../services/quotas/port.ts';
+import { type Metering, meteringOf } from './metering.ts';
 import { isMade, quotaUse, tell, type Use, usedUp } from './quota-use.ts';
 import { type QuotaUseConfig, schema, serviceSchema } from './schema.ts';
 import { weightReader } from './weight.ts';
@@ -39,16 +40,19 @@ export const plugin = definePlugin({
   takes: [quotas],
   places: [
     atService(serviceSchema, (site) => {
-      const wrap = counting(site, clientOf, refusal, null);
+      const wrap = counting(site, clientOf, refusal, null, null);
       return { eachEndpoint: (): AtEndpoint => ({ endpoint: wrap }) };
     }),
     atEndpoint(schema, (site): AtEndpoint => {
       refuseUnknownParams(site);
-      return { endpoint: counting(site, clientOf, refusal), ...reads(site) };
+      const metering = meteringOf(site);
+      return { endpoint: counting(site, clientOf, refusal, metering), ...reads(site), ...metering?.hook };
     }),
     atBackend(schema, (site): AtBackend => {
       refuseUnknownParams(site);
-      return { backend: counting(site, ({ client }: PipeRequest) => client, failure), ...reads(site) };
+      const metering = meteringOf(site);
+      const clientOfBackend = ({ client }: PipeRequest) => client;
+      return { backend: counting(site, clientOfBackend, failure, metering), ...reads(site), ...metering?.hook };
     }),
   ],
 });
@@ -80,6 +84,7 @@ function counting<R extends ClientRequest | PipeRequest>(
   site: Site<QuotaUseConfig>,
   client: (request: R) => ClientRequest,
   refused: Refuse,
+  metering: Metering | null,
   weightKey: string | null = site.config.weight_key ?? null,
 ): Wrap<R> {
   const { quota, useOf } = quotaUse(site);
@@ -111,6 +116,11 @@ function counting<R extends ClientRequest | PipeRequest>(
     }
     if (verdict.retrySeconds !== null) {
       return refused(usedUp, isSilent ? undefined : tell(new HeaderBag(), verdict));
+    }
+    if (metering) {
+      const { call: metered, opened } = metering.begin(use, call);
+      const reply = await next(request, metered);
+      return opened(reply) ? told(reply, verdict) : weigh(use, reply, verdict, call);
     }
     const reply = await next(request, call);
     return weightKey === null ? told(reply, verdict) : weigh(use, reply, verdict, call);

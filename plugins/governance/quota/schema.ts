@@ -52,7 +52,7 @@ const weight = {
     type: 'string',
     minLength: 1,
     description:
-      'Field, as a path with dots, or header of the response whose number is used up instead of 1; it is counted after the response, which may use more than is left.',
+      'Field, as a path with dots, or header of the response whose number is used up instead of 1; it is counted after the response, which may use more than is left. Of a stream, every message that has it; `usage` is what its model has used.',
     examples: ['usage.total_tokens'],
   },
   weight_strategy: {

@@ -20,7 +20,8 @@ function headerNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,15}(?:\.\d{1,15})?$/.test(text.trim()) ? Number(text) : null;
 }
 
-function numberAt(data: DataObject | null, path: readonly string[]): number | null {
+/** The number at a path, if it is one that can be used up. */
+export function numberAt(data: DataObject | null, path: readonly string[]): number | null {
   const value = data && getPath(data, path);
   return typeof value === 'number' && value >= 0 && value < 1e15 ? value : null;
 }

@@ -1,4 +1,4 @@
-import { copyData, type Data, type DataObject, isObject, type Site } from '#contract';
+import { copyData, type Data, type DataObject, isObject, type Site, type Template } from '#contract';
 import { bytesOfBase64 } from './base64.ts';
 import { type Fields, reachable } from './fields.ts';
 
@@ -26,11 +26,44 @@ export interface Renderer<Context> {
  * @throws ConfigError TEMPLATE_BASE64, TEMPLATE_INVALID, FILE_UNREADABLE.
  */
 export function compileRenderer<Context>(site: Site<TemplateConfig>, fields: Fields<Context>): Renderer<Context> {
-  const { path, template: encoded, debug } = site.config;
+  const { path, template: encoded } = site.config;
   const text = path === undefined ? textOf(site, encoded!) : Buffer.from(site.read(path)).toString();
   const template = path === undefined ? site.template(text, '/template') : site.template(text, '/path', path);
+  return rendererOf(site, { ...site.config, text, template }, fields);
+}
+
+/** A template in a file, as a component names it in its own way. */
+export interface TemplateFile {
+  readonly path: string;
+  /** Of what names the file, relative to the configuration. */
+  readonly pointer: string;
+  readonly debug: boolean;
+  readonly variables: unknown;
+}
+
+/** Compiles the template in a file. @throws ConfigError TEMPLATE_INVALID, FILE_UNREADABLE. */
+export function compileFile<Context>(
+  site: Site<unknown>,
+  file: TemplateFile,
+  fields: Fields<Context>,
+): Renderer<Context> {
+  const text = Buffer.from(site.read(file.path)).toString();
+  const template = site.template(text, file.pointer, file.path);
+  return rendererOf(site, { ...file, text, template }, fields);
+}
+
+interface Compiled extends Pick<TemplateConfig, 'debug' | 'variables'> {
+  readonly text: string;
+  readonly template: Template;
+}
+
+function rendererOf<Context>(
+  site: Site<unknown>,
+  { text, template, debug, variables: written }: Compiled,
+  fields: Fields<Context>,
+): Renderer<Context> {
   const reached = debug ? Object.entries(fields) : reachable(text, fields);
-  const variables = frozenVariables(site.config);
+  const variables = frozenVariables(written);
   return {
     text,
     reads: (prefix) => reached.some(([name]) => name.startsWith(prefix)),
@@ -47,7 +80,7 @@ export function compileRenderer<Context>(site: Site<TemplateConfig>, fields: Fie
 }
 
 /** The configured values, which no template can change for the next one. */
-function frozenVariables({ variables = {} }: TemplateConfig): Data {
+function frozenVariables(variables: unknown = {}): Data {
   return freeze(copyData(variables as DataObject));
 }
 

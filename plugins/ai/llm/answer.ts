@@ -1,0 +1,105 @@
+import {
+  after,
+  type BackendSite,
+  CallError,
+  type Counter,
+  type Data,
+  type DataObject,
+  getKey,
+  isObject,
+  type PipeRequest,
+  parseExact,
+  printJson,
+  Reply,
+  type Wrap,
+} from '#contract';
+import { type Fields, requestFields } from '../../services/templates/fields.ts';
+import { compileFile } from '../../services/templates/renderer.ts';
+import type { PayloadOptions } from './payload.ts';
+import type { Vendor } from './vendor.ts';
+
+interface Answered {
+  readonly request: PipeRequest;
+  readonly reply: Reply;
+}
+
+/** What a template reads of data: the status and the headers of its answer are no more there. */
+const fields: Fields<Answered> = {
+  ...requestFields,
+  resp_body: ({ reply }) => reply.data,
+  resp_body_str: () => '',
+  resp_status: () => 0n,
+  resp_headers: () => ({}),
+  resp_completed: ({ reply }) => reply.complete === true,
+};
+
+export interface AnswerOptions extends Pick<PayloadOptions, 'vendor' | 'settings' | 'pointer' | 'show'> {
+  /** Counts tokens; null where nobody measures. */
+  readonly tokens: ((count: number) => void) | null;
+}
+
+/** Makes the vendor's answer the unified one, or what the template says. What the backend's `group` has wrapped stays so. */
+export function unifyingAnswers(site: BackendSite<DataObject>, options: AnswerOptions): Wrap<PipeRequest> {
+  const { vendor, settings, tokens, show } = options;
+  const group = site.backend.group || null;
+  const render = settings.output_template === undefined ? null : byTemplate(site, options);
+  const change = (reply: Reply, request: PipeRequest, data: DataObject): DataObject => {
+    show('answer', () => printJson(data));
+    const answer = vendor.read(data);
+    if (tokens && answer.usage > 0) tokens(answer.usage);
+    if (render) return render({ reply, request });
+    if (!answer.candidates.some((texts) => texts.length > 0))
+      site.log.debug(() => `no text in the answer, which ended with ${JSON.stringify(answer.stop ?? null)}`);
+    return unified(answer);
+  };
+  return (next) =>
+    after<PipeRequest>((reply, request) => {
+      if (reply.errors.length > 0 || reply.skipped || reply.data === null) return;
+      const data = group === null ? reply.data : getKey(reply.data, group);
+      const inside = asObject(data ?? {});
+      try {
+        if (group !== null) reply.data = inside;
+        const made = change(reply, request, inside);
+        reply.data = group === null ? made : { [group]: made };
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error;
+        Object.assign(reply, Reply.failed(error));
+      }
+    })(next);
+}
+
+/** What a client gets, whoever the vendor is. */
+function unified({ candidates, usage }: ReturnType<Vendor['read']>): DataObject {
+  const each = candidates.length > 0 ? candidates : [[]];
+  return { ai_gateway_response: each.map((contents) => ({ contents: [...contents] })), usage };
+}
+
+function byTemplate(
+  site: BackendSite<DataObject>,
+  { settings: { output_template: path, variables, debug }, pointer }: AnswerOptions,
+): (answered: Answered) => DataObject {
+  const file = { path: path!, pointer: `${pointer}/output_template`, variables, debug };
+  const renderer = compileFile(site, file, fields);
+  return (answered) => {
+    const text = renderer.render(answered);
+    try {
+      return asObject(parseExact(text));
+    } catch (cause) {
+      throw new CallError('TEMPLATE_OUTPUT', `the output of the template is no JSON: ${(cause as Error).message}`, {
+        cause,
+      });
+    }
+  };
+}
+
+/** Data is an object: a list stands under `collection`, anything else under `content`. */
+function asObject(value: Data): DataObject {
+  if (isObject(value)) return value;
+  return Array.isArray(value) ? { collection: value } : { content: value };
+}
+
+/** Adds tokens under the name of the vendor and the path of the endpoint. */
+export function countingTokens(counter: Counter, vendor: string, endpoint: string): (count: number) => void {
+  const attributes = { vendor, endpoint };
+  return (count) => counter.add(count, attributes);
+}

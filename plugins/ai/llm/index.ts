@@ -1,0 +1,123 @@
+import {
+  type AtBackend,
+  atBackend,
+  type BackendSite,
+  type DataObject,
+  definePlugin,
+  findNear,
+  type HttpSigner,
+  httpSigners,
+  joinPointer,
+  meterOf,
+  meters,
+  offer,
+  type PipeRequest,
+  type Wrap,
+} from '#contract';
+import { countingTokens, unifyingAnswers } from './answer.ts';
+import { passingRefusals, reportingFailures } from './failure.ts';
+import { outputOf, resolveStreaming } from './output.ts';
+import { sendingPayload } from './payload.ts';
+import { chosenVendor, schema } from './schema.ts';
+import { streamingAnswers } from './stream.ts';
+import type { Vendor } from './vendor.ts';
+
+/**
+ * Asks a language model: one form of request and answer for clients, whoever the vendor is. The credentials are the gateway's
+ * own; those of clients go to no vendor. With an output that streams, the vendor streams.
+ *
+ * Faults of the configuration: `LLM_OUTPUT`, `LLM_TEMPLATE`, `LLM_PATH`, `LLM_ENCODING`, `TEMPLATE_INVALID`; warnings
+ * `LLM_METHOD`, `LLM_VARIABLE`, `LLM_FORMAT`, `LLM_SHAPE`. Errors of a call: `LLM_PROMPT`, `LLM_FAILURE`, `LLM_COMPRESSED` and those of templates.
+ */
+export const plugin = definePlugin({
+  name: 'ai/llm',
+  description: 'Asks a language model, with one form of request and answer for all vendors.',
+  freeKeys: true,
+  offers: [httpSigners],
+  takes: [meters],
+  convert: resolveStreaming,
+  becomes: ['encoding/sse', 'encoding/eventstream'],
+  places: [atBackend(schema, (site) => attach(site as BackendSite<DataObject>))],
+});
+
+function attach(site: BackendSite<DataObject>): AtBackend {
+  const { vendor, settings, pointer } = chosenVendor(site.config);
+  const { credentials, debug } = settings;
+  const { method } = site.backend;
+  if (method !== 'POST' && method !== '') {
+    site.warn('LLM_METHOD', '', `${vendor.name} takes POST, and the backend is called with ${method}`, {
+      hint: '"method": "POST"',
+    });
+  }
+  warnOfSlips(site);
+  const output = outputOf(site);
+  const escaped = JSON.stringify(credentials).slice(1, -1);
+  const masked = (text: string) => text.replaceAll(credentials, '***').replaceAll(escaped, '***');
+  const show = (what: string, text: () => string): void => {
+    if (debug) site.log.debug(() => `[LLM] ${what}: ${masked(text())}`);
+  };
+  const counter = meterOf(site)?.counter('llm.tokens', { description: 'Tokens of prompts and answers of models.' });
+  const tokens = counter ? countingTokens(counter, vendor.name, site.endpoint.endpoint) : null;
+  const common = { vendor, settings, pointer, show };
+  const send = sendingPayload(site, { ...common, streams: output !== null });
+  const failures = reportingFailures(site, vendor);
+  const attached = {
+    offers: [offer(httpSigners, signerOf(vendor, credentials, site.backend.host))],
+    sets: vendor.headers(credentials).map(([name]) => name),
+  };
+  if (output === null) {
+    const read = unifyingAnswers(site, { ...common, tokens });
+    const alone = site.endpoint.backend.every(
+      ({ extra_config: components }, _, { length }) => length === 1 || Object.hasOwn(components, 'backend/conditional'),
+    );
+    const refuse = alone ? passingRefusals() : same;
+    return { ...attached, backend: (next) => refuse(read(send(next))), transport: failures, readsData: true };
+  }
+  const model = isRewritten(vendor, settings.format) ? modelOf(site, settings.variables['model']) : null;
+  const stream = streamingAnswers(site, { vendor, messages: output.messages, model, tokens });
+  return { ...attached, backend: send, transport: (next) => stream(failures(next)) };
+}
+
+/** A variable that is nearly one of the vendor's goes to nobody where no template asks for it. */
+function warnOfSlips(site: BackendSite<DataObject>): void {
+  const { vendor, settings, pointer } = chosenVendor(site.config);
+  if (settings.input_template !== undefined) return;
+  const known = Object.keys(vendor.variables.properties ?? {});
+  for (const name of Object.keys(settings.variables)) {
+    const near = known.includes(name) ? undefined : findNear(name, known);
+    if (!near) continue;
+    site.warn('LLM_VARIABLE', joinPointer(pointer, 'variables', name), `"${name}" is no variable of ${vendor.name}`, {
+      hint: `did you mean "${near.name}"?`,
+    });
+  }
+}
+
+const same: Wrap<PipeRequest> = (next) => next;
+
+function isRewritten({ stream }: Vendor, format: string): boolean {
+  return format === 'openai' && !stream.isCompletion;
+}
+
+/** The name of the model, of the variables or of the address. */
+function modelOf({ backend }: BackendSite<DataObject>, name: unknown): string {
+  if (typeof name === 'string') return name;
+  return /\/models?\/([^/:?]+)/.exec(backend.url_pattern)?.[1] ?? '';
+}
+
+/**
+ * Credentials are set last, on requests to the vendor alone: nothing that looks at the request before has them, and no
+ * redirect leads them elsewhere.
+ */
+function signerOf(vendor: Vendor, credentials: string, hosts: readonly string[]): HttpSigner {
+  const headers = vendor.headers(credentials);
+  const origins = new Set(hosts.map((host) => URL.parse(host)?.origin));
+  return {
+    sign({ headers: sent, origin, redirects }) {
+      const isVendor = redirects === 0 || origins.has(origin);
+      for (const [name, value] of headers) {
+        if (isVendor) sent.set(name, value);
+        else sent.delete(name);
+      }
+    },
+  };
+}

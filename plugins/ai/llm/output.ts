@@ -1,0 +1,121 @@
+import { type BackendSite, type Data, type DataObject, isObject, joinPointer, type Messages } from '#contract';
+import { chosenVendor, vendors } from './schema.ts';
+import type { Vendor } from './vendor.ts';
+
+/** The output that becomes what the vendor's streams are in. */
+const STREAMING = 'streaming';
+
+/** What a stream is in when it leaves for the client. */
+function encodingOf(vendor: Vendor, format: unknown): 'sse' | 'eventstream' {
+  return format === 'openai' ? 'sse' : vendor.stream.encoding;
+}
+
+/** Gives endpoints whose output is `streaming` the encoding of their models, so that each message of a stream can be seen. */
+export function resolveStreaming(document: DataObject): void {
+  for (const endpoint of listOf(document['endpoints'])) {
+    if (!isObject(endpoint)) continue;
+    const output = Object.hasOwn(endpoint, 'output_encoding')
+      ? endpoint['output_encoding']
+      : document['output_encoding'];
+    if (output !== STREAMING) continue;
+    const encodings = new Set(listOf(endpoint['backend']).map(writtenEncoding));
+    const [encoding] = encodings;
+    if (encodings.size === 1 && encoding !== undefined) endpoint['output_encoding'] = encoding;
+  }
+}
+
+/** The encoding of a backend's streams; undefined for one that is no model, or wrongly written. */
+function writtenEncoding(backend: Data): string | undefined {
+  const components = isObject(backend) ? backend['extra_config'] : undefined;
+  const config = isObject(components) ? components['ai/llm'] : undefined;
+  if (!isObject(config)) return undefined;
+  for (const vendor of vendors) {
+    const versions = config[vendor.name];
+    const settings = isObject(versions) ? versions[vendor.version] : undefined;
+    if (isObject(settings)) return encodingOf(vendor, settings['format']);
+  }
+  return undefined;
+}
+
+function listOf(value: Data | undefined): readonly Data[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** How the vendor's stream is cut into messages; null where answers are whole. */
+export interface StreamOutput {
+  readonly messages: Messages;
+}
+
+const decoders = ['json', 'safejson', 'fast-json'];
+
+/**
+ * How the answers of a backend leave.
+ *
+ * @throws ConfigError LLM_OUTPUT, LLM_TEMPLATE, LLM_PATH, LLM_ENCODING. Warnings LLM_FORMAT, LLM_SHAPE.
+ */
+export function outputOf(site: BackendSite<DataObject>): StreamOutput | null {
+  const { vendor, settings, pointer } = chosenVendor(site.config);
+  const { output_encoding: name } = site.endpoint;
+  const output = site.encoding(name);
+  checkPath(site, vendor, output?.streams === true);
+  if (!output?.streams) {
+    // Where bytes pass undecoded it is refused for reading data.
+    if (!output?.raw) checkWhole(site, settings.format, pointer);
+    return null;
+  }
+  const expected = encodingOf(vendor, settings.format);
+  if (name !== expected && name !== STREAMING) {
+    throw site.fault('LLM_OUTPUT', '', `the stream of ${vendor.name} leaves as ${expected}, not as ${name}`, {
+      hint: `"output_encoding": "${STREAMING}"${expected === 'eventstream' && name === 'sse' ? ', or "format": "openai"' : ''}`,
+    });
+  }
+  for (const field of ['input_template', 'output_template'] as const) {
+    if (settings[field] === undefined) continue;
+    throw site.fault('LLM_TEMPLATE', joinPointer(pointer, field), `${field} does not apply to streams`, {
+      hint: '"output_encoding": "json"',
+    });
+  }
+  return { messages: site.encoding(vendor.stream.encoding)!.messages! };
+}
+
+/** @throws ConfigError LLM_PATH for an address that streams where answers are whole, or cannot be made one that streams. */
+function checkPath(site: BackendSite<DataObject>, { name, stream: { asks } }: Vendor, streams: boolean): void {
+  if (asks === 'payload') return;
+  const path = site.backend.url_pattern.split('?', 1)[0]!;
+  if (!streams && path.endsWith(asks.becomes)) {
+    throw site.fault('LLM_PATH', '', `the address of ${name} streams, and the output of the endpoint is whole`, {
+      hint: `"output_encoding": "${STREAMING}", or a url_pattern that ends in ${asks.path}`,
+    });
+  }
+  if (streams && !path.endsWith(asks.becomes) && !path.endsWith(asks.path)) {
+    throw site.fault('LLM_PATH', '', `the address of ${name} cannot be made one that streams`, {
+      hint: `a url_pattern that ends in ${asks.path}`,
+    });
+  }
+}
+
+/** @throws ConfigError LLM_ENCODING for a backend whose answer is not read as JSON. */
+function checkWhole(site: BackendSite<DataObject>, format: string, pointer: string): void {
+  const { encoding, target, allow, deny, mapping } = site.backend;
+  if (!decoders.includes(encoding)) {
+    throw site.fault('LLM_ENCODING', '', `the answer of a model is JSON, and the backend's encoding is "${encoding}"`, {
+      hint: '"encoding": "json"',
+    });
+  }
+  if (format !== 'native')
+    site.warn(
+      'LLM_FORMAT',
+      joinPointer(pointer, 'format'),
+      'format has no effect: the output of the endpoint is no stream',
+      {
+        hint: `"output_encoding": "${STREAMING}"`,
+      },
+    );
+  const shaping = { target, allow, deny, mapping };
+  for (const [field, value] of Object.entries(shaping)) {
+    if (!value || Object.keys(value).length === 0) continue;
+    site.warn('LLM_SHAPE', '', `${field} of the backend changes the vendor's own answer, before it is read`, {
+      hint: `leave it out; what clients get can be changed at the endpoint`,
+    });
+  }
+}

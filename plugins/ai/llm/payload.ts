@@ -1,0 +1,132 @@
+import {
+  type BackendSite,
+  CallError,
+  type DataObject,
+  isObject,
+  type PipeRequest,
+  Reply,
+  RequestBody,
+  type Step,
+  type Wrap,
+} from '#contract';
+import { type Fields, requestFields } from '../../services/templates/fields.ts';
+import { readBodyAs, textOf } from '../../services/templates/media.ts';
+import { readBody } from '../../services/templates/read-body.ts';
+import { compileFile } from '../../services/templates/renderer.ts';
+import { readPrompt } from './prompt.ts';
+import type { Settings } from './schema.ts';
+import type { Payload, Vendor } from './vendor.ts';
+
+interface Received {
+  readonly request: PipeRequest;
+  readonly bytes: Uint8Array;
+}
+
+const fields: Fields<Received> = {
+  ...requestFields,
+  req_body: ({ request, bytes }) => readBodyAs(request.headers.get('content-type'), bytes),
+  req_body_str: ({ bytes }) => textOf(bytes),
+};
+
+const nothing = new Uint8Array();
+
+/** What a client sends that is between it and the gateway, and what only the gateway says to a vendor. */
+const dropped = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'x-api-key',
+  'x-goog-api-key',
+  'content-encoding',
+  'content-length',
+]);
+
+export interface PayloadOptions {
+  readonly vendor: Vendor;
+  readonly settings: Settings;
+  /** Pointer of the settings in the configuration. */
+  readonly pointer: string;
+  /** The vendor is to stream. */
+  readonly streams: boolean;
+  /** Logs a text at DEBUG, where that is wanted. */
+  readonly show: (what: string, text: () => string) => void;
+}
+
+/**
+ * Puts the vendor's payload in the place of what the client sent, and takes away by what the client is known to the gateway. A
+ * request without a prompt calls nobody.
+ */
+export function sendingPayload(site: BackendSite<DataObject>, options: PayloadOptions): Wrap<PipeRequest> {
+  const { vendor, settings, streams, show } = options;
+  const write = settings.input_template === undefined ? byDefault(options) : byTemplate(site, options);
+  const { asks } = vendor.stream;
+  const prepare = (request: PipeRequest, bytes: Uint8Array): CallError | null => {
+    request.headers.filter((name) => !dropped.has(name));
+    let text: string;
+    try {
+      text = write({ request, bytes });
+    } catch (error) {
+      if (error instanceof CallError) return error;
+      throw error;
+    }
+    show('payload', () => text);
+    request.body = RequestBody.of(text);
+    request.headers.set('Content-Type', 'application/json');
+    if (streams) {
+      request.headers.set('Accept-Encoding', 'identity');
+      if (asks !== 'payload') request.target = streamTarget(request.target, asks);
+    }
+    return null;
+  };
+  return (next) => {
+    const goOn = (request: PipeRequest, bytes: Uint8Array | CallError, call: Parameters<Step<PipeRequest>>[1]) => {
+      const error = bytes instanceof Error ? bytes : prepare(request, bytes);
+      return error ? Reply.failed(error) : next(request, call);
+    };
+    return (request, call) => {
+      const bytes = readBody(request.body) ?? nothing;
+      return bytes instanceof Promise ? bytes.then((all) => goOn(request, all, call)) : goOn(request, bytes, call);
+    };
+  };
+}
+
+function byDefault({ vendor, settings, streams }: PayloadOptions): (received: Received) => string {
+  const more: Payload = streams && vendor.stream.asks === 'payload' ? { stream: true } : {};
+  return ({ bytes }) => JSON.stringify({ ...present(vendor.payload(readPrompt(bytes), settings.variables)), ...more });
+}
+
+/** Without objects that hold nothing; what is undefined is not written anyway. */
+function present(payload: Payload): Payload {
+  const kept = Object.entries(payload).filter(
+    ([, value]) => !isObject(value) || Object.values(value).some((member) => member !== undefined),
+  );
+  return Object.fromEntries(kept);
+}
+
+function byTemplate(
+  site: BackendSite<DataObject>,
+  { settings: { input_template: path, variables, debug }, pointer }: PayloadOptions,
+): (received: Received) => string {
+  const file = { path: path!, pointer: `${pointer}/input_template`, variables, debug };
+  const renderer = compileFile(site, file, fields);
+  return (received) => renderer.render(received);
+}
+
+/** The address that streams, of one that answers at once. */
+export function streamTarget(
+  target: string,
+  { path, becomes, query }: Exclude<Vendor['stream']['asks'], 'payload'>,
+): string {
+  const mark = target.indexOf('?');
+  const before = mark < 0 ? target : target.slice(0, mark);
+  const parameters =
+    mark < 0
+      ? []
+      : target
+          .slice(mark + 1)
+          .split('&')
+          .filter((each) => each !== '');
+  const streaming = before.endsWith(path) ? before.slice(0, -path.length) + becomes : before;
+  if (query !== undefined && !parameters.includes(query)) parameters.push(query);
+  return parameters.length === 0 ? streaming : `${streaming}?${parameters.join('&')}`;
+}

@@ -1,0 +1,104 @@
+import type { DataObject, Schema } from '#contract';
+import type { Variables, Vendor } from './vendor.ts';
+import { anthropicV1 } from './vendors/anthropic-v1.ts';
+import { bedrockV1 } from './vendors/bedrock-v1.ts';
+import { geminiV1beta } from './vendors/gemini-v1beta.ts';
+import { mistralV1 } from './vendors/mistral-v1.ts';
+import { openaiV1 } from './vendors/openai-v1.ts';
+
+/** Every version of every vendor. */
+export const vendors: readonly Vendor[] = [openaiV1, mistralV1, anthropicV1, geminiV1beta, bedrockV1];
+
+/** What stands under a vendor and a version. */
+export interface Settings {
+  readonly credentials: string;
+  readonly debug: boolean;
+  readonly format: 'native' | 'openai';
+  readonly input_template?: string;
+  readonly output_template?: string;
+  readonly variables: Variables;
+}
+
+function settingsOf({ variables, needsVariables }: Vendor) {
+  return {
+    type: 'object',
+    required: needsVariables ? ['credentials', 'variables'] : ['credentials'],
+    properties: {
+      credentials: {
+        type: 'string',
+        pattern: '^[\\x21-\\x7e]+$',
+        secret: true,
+        description: "The gateway's key at the vendor.",
+        examples: ['%{LLM_KEY}'],
+      },
+      debug: {
+        type: 'boolean',
+        description: 'Log what is sent and received at DEBUG, prompts included; the credentials are masked.',
+        default: false,
+      },
+      input_template: {
+        type: 'string',
+        minLength: 1,
+        description: "File of a template that makes the vendor's payload. Default: built in.",
+        examples: ['./prompt.tmpl'],
+      },
+      output_template: {
+        type: 'string',
+        minLength: 1,
+        description: "File of a template that makes the client's response, in JSON. Default: built in.",
+        examples: ['./answer.tmpl'],
+      },
+      format: {
+        type: 'string',
+        enum: ['native', 'openai'],
+        description: "Messages of a stream: the vendor's own, or chat-completion chunks, the same for all vendors.",
+        default: 'native',
+      },
+      variables: { ...variables, description: 'Settings of the model, and values for templates.' },
+    },
+  } as const satisfies Schema;
+}
+
+/** Its fields are known where a vendor reads them, not to the type of the whole. */
+function versionsOf(name: string): { readonly type: 'object' } {
+  const versions = vendors.filter((vendor) => vendor.name === name);
+  const described = {
+    type: 'object',
+    description: `A model of ${name}, by the version of its interface.`,
+    exactlyOneOf: [versions.map(({ version }) => version)],
+    properties: Object.fromEntries(
+      versions.map((vendor) => [
+        vendor.version,
+        { ...settingsOf(vendor), description: 'How the model is called.' } satisfies Schema,
+      ]),
+    ),
+  } as const satisfies Schema;
+  return described;
+}
+
+const names = [...new Set(vendors.map(({ name }) => name))];
+const credentials = '%{LLM_KEY}';
+
+export const schema = {
+  type: 'object',
+  title: 'Language model',
+  exactlyOneOf: [names],
+  examples: [
+    { openai: { v1: { credentials, variables: { model: 'model-1', max_output_tokens: 500 } } } },
+    { mistral: { v1: { credentials, variables: { model: 'model-1', safe_prompt: true } } } },
+    { anthropic: { v1: { credentials, variables: { model: 'model-1', stop_sequences: ['END'] } } } },
+    { gemini: { v1beta: { credentials, variables: { candidate_count: 2 } } } },
+    { bedrock: { v1: { credentials, variables: { top_k: 40 } } } },
+  ],
+  properties: Object.fromEntries(names.map((name) => [name, versionsOf(name)])),
+} as const satisfies Schema;
+
+/** The one vendor that is configured, and how. @param config valid. */
+export function chosenVendor(config: DataObject): { vendor: Vendor; settings: Settings; pointer: string } {
+  for (const vendor of vendors) {
+    const versions = config[vendor.name] as { readonly [version: string]: Settings } | undefined;
+    const settings = versions?.[vendor.version];
+    if (settings) return { vendor, settings, pointer: `/${vendor.name}/${vendor.version}` };
+  }
+  throw new Error('no vendor');
+}

@@ -1,0 +1,82 @@
+import type { DataObject } from '#contract';
+import { objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
+import type { Progress, Usage, Vendor } from '../vendor.ts';
+
+/** Anthropic's Messages. */
+export const anthropicV1: Vendor = {
+  name: 'anthropic',
+  version: 'v1',
+  needsVariables: true,
+  variables: {
+    type: 'object',
+    required: ['model'],
+    values: otherVariables,
+    properties: {
+      model: variableFields.model,
+      max_tokens: { ...variableFields.maxTokens, default: 1024 },
+      temperature: variableFields.temperature,
+      top_p: variableFields.topP,
+      top_k: variableFields.topK,
+      stop_sequences: variableFields.stops,
+      extra_payload: variableFields.extra,
+    },
+  },
+  headers: (credentials) => [
+    ['x-api-key', credentials],
+    ['anthropic-version', '2023-06-01'],
+  ],
+  payload: ({ turns, instructions }, variables) => ({
+    model: variables['model'],
+    max_tokens: variables['max_tokens'],
+    system: instructions,
+    messages: turns.map(({ role, texts }) => ({
+      role,
+      content: texts.length === 1 ? texts[0] : texts.map((text) => ({ type: 'text', text })),
+    })),
+    stop_sequences: variables['stop_sequences'],
+    temperature: variables['temperature'],
+    top_k: variables['top_k'],
+    top_p: variables['top_p'],
+  }),
+  read(answer) {
+    const texts = objectsAt(answer, 'content').filter(({ type }) => type === 'text');
+    return {
+      candidates: [textsIn(texts, 'text')],
+      usage: tokensAt(answer, 'usage', 'input_tokens') + tokensAt(answer, 'usage', 'output_tokens'),
+      stop: textAt(answer, 'stop_reason'),
+    };
+  },
+  errorCode: (body) => textAt(body, 'error', 'type'),
+  stream: {
+    encoding: 'sse',
+    asks: 'payload',
+    open() {
+      // The prompt is counted in the first message, the answer so far in every later one that says something of it.
+      let prompt = 0;
+      const usageOf = (completion: number): Usage => ({ prompt, completion, total: prompt + completion });
+      return (event): Progress => {
+        switch (event['type']) {
+          case 'message_start':
+            prompt = tokensAt(event, 'message', 'usage', 'input_tokens');
+            return { deltas: [], usage: usageOf(tokensAt(event, 'message', 'usage', 'output_tokens')) };
+          case 'content_block_delta':
+            return { deltas: deltaOf(event) };
+          case 'message_delta':
+            return {
+              deltas: [{ index: 0, text: '', stop: textAt(event, 'delta', 'stop_reason') }],
+              usage: usageOf(tokensAt(event, 'usage', 'output_tokens')),
+            };
+          case 'error':
+            return { deltas: [], failure: textAt(event, 'error', 'type') ?? 'error' };
+          default:
+            return { deltas: [] };
+        }
+      };
+    },
+  },
+};
+
+function deltaOf(event: DataObject): Progress['deltas'] {
+  const text = textAt(event, 'delta', 'text');
+  return text === undefined ? [] : [{ index: 0, text }];
+}

@@ -1,0 +1,81 @@
+import type { DataObject } from '#contract';
+import { objectAt, objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
+import type { Delta, Progress, Usage, Vendor } from '../vendor.ts';
+
+/** OpenAI's Responses. */
+export const openaiV1: Vendor = {
+  name: 'openai',
+  version: 'v1',
+  needsVariables: true,
+  variables: {
+    type: 'object',
+    required: ['model'],
+    values: otherVariables,
+    properties: {
+      model: variableFields.model,
+      max_output_tokens: { type: 'integer', minimum: 0, description: 'Most tokens of an answer; 0 for no limit.' },
+      temperature: variableFields.temperature,
+      top_p: variableFields.topP,
+      truncation: {
+        type: 'string',
+        enum: ['auto', 'disabled'],
+        description:
+          'auto: what is too long for the model is shortened in the middle; disabled: it is an error. Default: disabled.',
+      },
+      extra_payload: variableFields.extra,
+    },
+  },
+  headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],
+  payload: ({ text, turns, instructions }, variables) => ({
+    model: variables['model'],
+    input:
+      text ??
+      turns.map(({ role, texts }) => ({ role, content: texts.length === 1 ? texts[0] : texts.map(typed(role)) })),
+    instructions,
+    max_output_tokens: variables['max_output_tokens'] || undefined,
+    temperature: variables['temperature'],
+    top_p: variables['top_p'],
+    truncation: variables['truncation'],
+  }),
+  read(answer) {
+    const messages = objectsAt(answer, 'output').filter(({ type }) => type === 'message');
+    return {
+      candidates: messages.map((message) =>
+        textsIn(
+          objectsAt(message, 'content').filter(({ type }) => type === 'output_text'),
+          'text',
+        ),
+      ),
+      usage: tokensAt(answer, 'usage', 'total_tokens'),
+      stop: textAt(answer, 'incomplete_details', 'reason') ?? textAt(answer, 'status'),
+    };
+  },
+  errorCode: (body) => textAt(body, 'error', 'code') ?? textAt(body, 'error', 'type'),
+  stream: { encoding: 'sse', asks: 'payload', open: () => readEvent },
+};
+
+function typed(role: 'user' | 'assistant') {
+  return (text: string) => ({ type: role === 'user' ? 'input_text' : 'output_text', text });
+}
+
+function readEvent(event: DataObject): Progress {
+  const { type } = event;
+  if (type === 'response.output_text.delta') return { deltas: [{ index: 0, text: textAt(event, 'delta') ?? '' }] };
+  if (type === 'error') return { deltas: [], failure: textAt(event, 'code') ?? 'error' };
+  const response = objectAt(event, 'response');
+  if (type === 'response.failed') {
+    return { deltas: [], usage: usageOf(response), failure: textAt(response, 'error', 'code') ?? 'failed' };
+  }
+  if (type !== 'response.completed' && type !== 'response.incomplete') return { deltas: [] };
+  const last: Delta = { index: 0, text: '', stop: textAt(response, 'incomplete_details', 'reason') ?? 'stop' };
+  return { deltas: [last], usage: usageOf(response) };
+}
+
+function usageOf(response: DataObject): Usage {
+  const usage = objectAt(response, 'usage');
+  return {
+    prompt: tokensAt(usage, 'input_tokens'),
+    completion: tokensAt(usage, 'output_tokens'),
+    total: tokensAt(usage, 'total_tokens'),
+  };
+}

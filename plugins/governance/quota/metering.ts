@@ -1,0 +1,76 @@
+import { type Call, defineSlot, type EndpointSite, type MessageHook, type Reply, type Slot } from '#contract';
+import { listeningToUsage } from '../../services/usage.ts';
+import type { Use } from './quota-use.ts';
+import type { QuotaUseConfig } from './schema.ts';
+import { numberAt } from './weight.ts';
+
+/** What one stream has used up. */
+interface Metered {
+  add(weight: number): void;
+}
+
+/** Counts what the messages of streams use up, as they pass. */
+export interface Metering {
+  readonly hook: { readonly message: MessageHook };
+  /**
+   * Begins the count of one call.
+   * @returns the call to go on with, and what says whether a reply is a stream that is counted by its messages: one in which
+   *   there is nothing to count counts as 1 in the end.
+   */
+  begin(use: Use, call: Call): { readonly call: Call; readonly opened: (reply: Reply) => boolean };
+}
+
+/** Null where there are no messages, or nothing in them is weighed. */
+export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null {
+  const { weight_key: key, weight_strategy: where } = site.config;
+  if (key === undefined || where !== 'body' || !site.encoding(site.endpoint.output_encoding)?.messages) return null;
+  const path = key.split('.');
+  const slot: Slot<Metered> = defineSlot(`quota of a stream ${site.pointer}`);
+  return {
+    hook: {
+      message(data, _request, call) {
+        const weight = numberAt(data, path);
+        if (weight !== null) call.get(slot)?.add(weight);
+        return data;
+      },
+    },
+    begin({ rule, caller }, call) {
+      let isCounted = false;
+      // One request to Redis at a time, however many messages pass meanwhile.
+      let waiting = 0;
+      let isAdding = false;
+      const add = async (): Promise<void> => {
+        isAdding = true;
+        while (waiting > 0) {
+          const weight = waiting;
+          waiting = 0;
+          try {
+            await rule.add(caller, weight, call);
+          } catch (error) {
+            site.log.error(`[Quota] messages are not counted: ${(error as Error).message}`);
+          }
+        }
+        isAdding = false;
+      };
+      const count = (weight: number): void => {
+        isCounted = true;
+        waiting += weight;
+        if (!isAdding && waiting > 0) call.background(add());
+      };
+      const metered = listeningToUsage(call.with(slot, { add: count }), (added) => {
+        const weight = numberAt({ usage: added }, path);
+        if (weight !== null) count(weight);
+      });
+      const opened = (reply: Reply): boolean => {
+        if (reply.failed || reply.status !== 200 || reply.body === null) return false;
+        call.onEnd(() => {
+          if (isCounted) return;
+          site.log.warning(`[Quota] no message of the stream has a weight at "${key}": it counts as 1`);
+          count(1);
+        });
+        return true;
+      };
+      return { call: metered, opened };
+    },
+  };
+}

@@ -1,0 +1,309 @@
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Answering, json } from '../../../support/gateway.ts';
+import { models } from '../../../support/models.ts';
+import { ask, ModelStand, modelBackend, modelOf } from './fixture.ts';
+
+describe('ai/llm', () => {
+  let stand: ModelStand;
+  let respond: Answering;
+  let folder: string;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-llm-'));
+    stand = await ModelStand.open((seen, response) => respond(seen, response));
+  });
+  afterEach(() => stand.closeGateways());
+  after(async () => {
+    await stand.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const received = () => JSON.parse(String(stand.backend.requests.at(-1)!.body));
+  const lastHeaders = () => stand.backend.requests.at(-1)!.headers;
+  const fileOf = (text: string): string => {
+    const path = join(folder, `${Math.random()}.tmpl`);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  for (const [vendor, , fixture] of models) {
+    describe(`of ${vendor}`, () => {
+      it('sends the payload of the vendor with the credentials of the gateway', async () => {
+        respond = json(fixture.answer);
+        await ask(await stand.serve(vendor), { contents: 'hi', instructions: 'be brief' });
+        deepEqual(received(), fixture.payload);
+        for (const [name, value] of Object.entries(fixture.headers)) equal(lastHeaders()[name], value);
+        equal(lastHeaders()['content-type'], 'application/json');
+        equal(stand.backend.requests.at(-1)!.target, fixture.url_pattern);
+      });
+
+      it('gives its answer the one form of all vendors', async () => {
+        respond = json(fixture.answer);
+        const { statusCode, body } = await ask(await stand.serve(vendor));
+        deepEqual([statusCode, JSON.parse(body)], [200, fixture.unified]);
+      });
+
+      it('converts a conversation, in which texts of one role are one turn', async () => {
+        respond = json(fixture.answer);
+        const contents = ['one', { role: 'user', text: 'two' }, { role: 'assistant', text: 'three' }, 'four'];
+        await ask(await stand.serve(vendor), { contents });
+        deepEqual(received()[fixture.conversationAt], fixture.conversation);
+      });
+
+      it('joins turns of the system with the instructions', async () => {
+        respond = json(fixture.answer);
+        const contents = [{ role: 'system', text: 'brief' }, 'hi'];
+        await ask(await stand.serve(vendor), { contents, instructions: 'be' });
+        const text = JSON.stringify(received());
+        ok(text.includes('be\\nbrief') && !text.includes('"system","content":"brief"'), text);
+      });
+
+      it('answers without text where the model has said nothing, and logs why', async () => {
+        respond = json(fixture.refused);
+        const { statusCode, body } = await ask(await stand.serve(vendor));
+        deepEqual([statusCode, JSON.parse(body).usage], [200, 7]);
+        deepEqual(JSON.parse(body).ai_gateway_response, [{ contents: [] }]);
+        ok(stand.lines.some((line) => line.includes('no text in the answer')));
+      });
+
+      it('logs status and code of a failure, and no word of the prompt', async () => {
+        const { status, headers, body, code } = fixture.failure;
+        respond = (_seen, response) => response.writeHead(status, headers).end(JSON.stringify(body));
+        const { statusCode } = await ask(await stand.serve(vendor));
+        equal(statusCode, 500);
+        const line = stand.lines.find((each) => each.includes('[LLM]'))!;
+        match(line, new RegExp(`WARNING.*${vendor}/v1.*: status ${status}, code ${code}`));
+        doesNotMatch(line, /hi\b/);
+      });
+    });
+  }
+
+  it('case 1: asks with the prompt alone, and gives the text and the usage of the answer', async () => {
+    respond = json({
+      output: [{ type: 'reasoning' }, { type: 'message', content: [{ type: 'output_text', text: 'yo' }] }],
+      usage: { total_tokens: 7 },
+    });
+    const gateway = await stand.serve('openai', { variables: { model: 'm' } });
+    const { body } = await ask(gateway);
+    deepEqual(received(), { model: 'm', input: 'hi' });
+    equal(lastHeaders().authorization, 'Bearer k');
+    deepEqual(JSON.parse(body), { ai_gateway_response: [{ contents: ['yo'] }], usage: 7 });
+  });
+
+  it('case 2: asks Anthropic for 1024 tokens unless told otherwise', async () => {
+    const { fixture } = modelOf('anthropic');
+    respond = json(fixture.answer);
+    const gateway = await stand.serve('anthropic', { variables: { model: 'm' } });
+    const { body } = await ask(gateway, { contents: 'hi', instructions: 'be kind' });
+    deepEqual(received(), {
+      model: 'm',
+      max_tokens: 1024,
+      system: 'be kind',
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    equal(JSON.parse(body).usage, 7);
+  });
+
+  it('leaves out what nothing is said of, down to empty objects', async () => {
+    respond = json({});
+    await ask(await stand.serve('gemini', { variables: {} }));
+    deepEqual(received(), { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] });
+    await ask(await stand.serve('bedrock', { variables: {} }));
+    deepEqual(received(), { messages: [{ role: 'user', content: [{ text: 'hi' }] }] });
+    await ask(await stand.serve('openai', { variables: { model: 'm', max_output_tokens: 0 } }));
+    deepEqual(received(), { model: 'm', input: 'hi' });
+  });
+
+  it('takes an answer that says nothing of its usage for none', async () => {
+    respond = json({ content: [{ type: 'text', text: 'a' }] });
+    const { body } = await ask(await stand.serve('anthropic'));
+    deepEqual(JSON.parse(body), { ai_gateway_response: [{ contents: ['a'] }], usage: 0 });
+  });
+
+  it('reads answers that are not what they should be as answers without text', async () => {
+    for (const answer of [{ output: 'no' }, { output: [null, 1, { type: 'message', content: {} }] }, { usage: [] }]) {
+      respond = json(answer);
+      const { statusCode, body } = await ask(await stand.serve('openai'));
+      deepEqual([statusCode, JSON.parse(body)], [200, { ai_gateway_response: [{ contents: [] }], usage: 0 }]);
+    }
+  });
+
+  it('refuses a request without a prompt, and calls nobody', async () => {
+    respond = json({});
+    const gateway = await stand.serve('openai', {}, {}, {}, { extra_config: { router: { return_error_msg: true } } });
+    const asked = stand.backend.requests.length;
+    const refused = async (body: unknown) => {
+      const response = await ask(gateway, body);
+      return [response.statusCode, response.body];
+    };
+    for (const body of [
+      'no JSON',
+      '',
+      '[]',
+      'null',
+      {},
+      { contents: '' },
+      { contents: null },
+      { contents: [] },
+      { instructions: 'a' },
+    ])
+      deepEqual(await refused(body), [400, 'contents is required']);
+    deepEqual(await refused({ contents: 7 }), [400, 'contents is no text, and no list of texts or turns']);
+    deepEqual(await refused({ contents: [{ role: 'tool', text: 'a' }] }), [
+      400,
+      'contents[0] has no role: user, assistant or system',
+    ]);
+    deepEqual(await refused({ contents: ['a', { role: '__proto__', text: 'a' }] }), [
+      400,
+      'contents[1] has no role: user, assistant or system',
+    ]);
+    deepEqual(await refused({ contents: [{ role: 'user' }] }), [400, 'contents[0] has no text']);
+    deepEqual(await refused({ contents: 'a', instructions: {} }), [400, 'instructions is no text']);
+    deepEqual(await refused('{"__proto__":{"contents":"a"}}'), [400, 'contents is required']);
+    equal(stand.backend.requests.length, asked);
+  });
+
+  it('case 6: makes the payload by a template, with the variables and what else the client sends', async () => {
+    respond = json(modelOf('openai').fixture.answer);
+    const input_template = fileOf(
+      '{"mode":{{ toJson .variables.extra_payload.mode }},"foo":{{ toJson .variables.foo }},"text":{{ toJson .req_body.text }}}',
+    );
+    const gateway = await stand.serve('openai', {
+      input_template,
+      variables: { model: 'm', foo: 1, extra_payload: { mode: 'fast' } },
+    });
+    await ask(gateway, { text: 'mine' });
+    deepEqual(received(), { mode: 'fast', foo: 1, text: 'mine' });
+  });
+
+  it('makes the answer by a template', async () => {
+    respond = json(modelOf('openai').fixture.answer);
+    const output_template = fileOf(
+      '{"id":{{ toJson .resp_body.id }},"model":{{ toJson .variables.model }},"done":{{ .resp_completed }}}',
+    );
+    const { body } = await ask(await stand.serve('openai', { output_template }));
+    deepEqual(JSON.parse(body), {
+      id: 'resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b',
+      model: 'gpt-x',
+      done: true,
+    });
+    const broken = await ask(await stand.serve('openai', { output_template: fileOf('no JSON') }));
+    equal(broken.statusCode, 500);
+  });
+
+  it('case 7: passes the refusal of a vendor and when to come back, where it is the only backend', async () => {
+    respond = (_seen, response) =>
+      response.writeHead(429, { 'Retry-After': '3' }).end('{"error":{"code":"rate_limit_exceeded"}}');
+    const one = await ask(await stand.serve('openai'));
+    deepEqual([one.statusCode, one.headers['retry-after']], [429, '3']);
+    const withCode = await stand.serve(
+      'openai',
+      {},
+      {},
+      { extra_config: { 'backend/http': { return_error_code: true } } },
+    );
+    const passed = await ask(withCode);
+    deepEqual([passed.statusCode, passed.headers['retry-after']], [429, '3']);
+    const { url } = stand.backend;
+    const two = await ask(
+      await stand.serve([
+        modelBackend(url, 'openai', {}, { group: 'a' }),
+        modelBackend(url, 'mistral', {}, { group: 'b' }),
+      ]),
+    );
+    deepEqual([two.statusCode, two.headers['retry-after']], [500, undefined]);
+  });
+
+  it('leaves failures to backend/http where they are to be data', async () => {
+    respond = (_seen, response) => response.writeHead(503).end('{"error":{"code":"down"}}');
+    const more = { extra_config: { 'backend/http': { return_error_details: 'model' } } };
+    const { statusCode, body } = await ask(await stand.serve('openai', {}, {}, more));
+    equal(statusCode, 200);
+    deepEqual(JSON.parse(body), { error_model: { http_status_code: 503, http_body: '{"error":{"code":"down"}}' } });
+  });
+
+  it('case 8: never forwards by what the client is known to the gateway', async () => {
+    for (const [vendor, , fixture] of models) {
+      respond = json(fixture.answer);
+      const gateway = await stand.serve(vendor, {}, { input_headers: ['*'] });
+      await ask(
+        gateway,
+        { contents: 'hi' },
+        {
+          authorization: 'Bearer client',
+          cookie: 'session=1',
+          'x-api-key': 'client',
+          'x-goog-api-key': 'client',
+          'x-other': 'o',
+        },
+      );
+      const seen = lastHeaders();
+      ok(!JSON.stringify(stand.backend.requests.at(-1)!.rawHeaders).includes('client'), vendor);
+      deepEqual([seen.cookie, seen['x-other']], [undefined, 'o']);
+      for (const [name, value] of Object.entries(fixture.headers)) equal(seen[name], value);
+    }
+  });
+
+  it('sends its credentials nowhere but to the vendor, wherever a redirect leads', async () => {
+    const other = await ModelStand.open(json({}));
+    respond = (_seen, response) => response.writeHead(302, { Location: other.backend.url }).end();
+    await ask(await stand.serve('anthropic'));
+    const { requests } = other.backend;
+    await other.close();
+    deepEqual([requests.length, requests[0]?.headers['x-api-key']], [1, undefined]);
+  });
+
+  it('logs payload and answer where it is asked to, but never the credentials', async () => {
+    respond = json({ output: [{ type: 'message', content: [{ type: 'output_text', text: 'you said SECRET-KEY"' }] }] });
+    const gateway = await stand.serve('openai', { debug: true, credentials: 'SECRET-KEY"' });
+    await ask(gateway, { contents: 'my prompt SECRET-KEY"' });
+    const text = stand.lines.join('\n');
+    ok(text.includes('payload: {"model":"gpt-x","input":"my prompt ***"'), text);
+    ok(text.includes('answer: '));
+    ok(!text.includes('SECRET-KEY'));
+    await ask(await stand.serve('openai'), { contents: 'my prompt' });
+    ok(!stand.lines.join('\n').includes('my prompt'));
+  });
+
+  it('asks several vendors at once, each under its group', async () => {
+    respond = ({ target }, response) =>
+      json(models.find(([, , { url_pattern }]) => url_pattern === target)![2].answer)({} as never, response);
+    const { url } = stand.backend;
+    const gateway = await stand.serve(models.map(([vendor]) => modelBackend(url, vendor, {}, { group: vendor })));
+    const { body } = await ask(gateway);
+    deepEqual(JSON.parse(body), Object.fromEntries(models.map(([vendor, , { unified }]) => [vendor, unified])));
+  });
+
+  it('lets the log of the backend see the answer of the vendor', async () => {
+    respond = json(modelOf('gemini').fixture.answer);
+    const log = { 'telemetry/logging': { custom_format: 'used %{resp.usageMetadata.totalTokenCount}\n' } };
+    const { body } = await ask(await stand.serve('gemini', {}, {}, { extra_config: log }));
+    equal(JSON.parse(body).usageMetadata, undefined);
+    ok(
+      stand.lines.some((line) => line.trim() === 'used 7'),
+      stand.lines.join(''),
+    );
+  });
+
+  it('gives up when the time of the endpoint is over', async () => {
+    respond = () => {};
+    const { statusCode } = await ask(await stand.serve('openai', {}, { timeout: '50ms' }));
+    equal(statusCode, 500);
+  });
+
+  it('stands inside what generates bodies: its prompt is what they have made', async () => {
+    respond = json(modelOf('openai').fixture.answer);
+    const template = Buffer.from('{"contents":"made"}').toString('base64');
+    const after = Buffer.from('{"text":{{ toJson .resp_body.ai_gateway_response }}}').toString('base64');
+    const components = {
+      'modifier/request-body-generator': { template },
+      'modifier/response-body-generator': { template: after },
+    };
+    const { body } = await ask(await stand.serve('openai', {}, {}, { extra_config: components }), 'anything');
+    equal(received().input, 'made');
+    deepEqual(JSON.parse(body), { text: [{ contents: ['Hello', ' you'] }] });
+  });
+});

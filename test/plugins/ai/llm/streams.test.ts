@@ -1,0 +1,298 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import type { Answering } from '../../../support/gateway.ts';
+import { beginStream, models, streamed, wholeStream } from '../../../support/models.ts';
+import { eventually, openStream, type StreamedResponse } from '../../../support/stream-client.ts';
+import { ModelStand, modelBackend, modelOf } from './fixture.ts';
+
+const prompt = '{"contents":"hi","instructions":"be brief"}';
+const typed = { 'content-type': 'application/json' };
+const streaming = { output_encoding: 'streaming' };
+
+/** The data of server-sent events. */
+function dataOf(bytes: Buffer): unknown[] {
+  const lines = String(bytes)
+    .split('\n')
+    .filter((line) => line.startsWith('data: '));
+  return lines.map((line) => (line === 'data: [DONE]' ? '[DONE]' : JSON.parse(line.slice(6))));
+}
+
+interface Chunk {
+  object: string;
+  model: string;
+  choices: { index: number; delta: { role?: string; content?: string }; finish_reason: string | null }[];
+  usage?: object;
+}
+
+describe('ai/llm with streams', () => {
+  let stand: ModelStand;
+  let respond: Answering;
+
+  before(async () => {
+    stand = await ModelStand.open((seen, response) => respond(seen, response));
+  });
+  afterEach(() => stand.closeGateways());
+  after(() => stand.close());
+
+  const open = async (...given: Parameters<ModelStand['serve']>): Promise<StreamedResponse> => {
+    const gateway = await stand.serve(...given);
+    const { port } = await gateway.listen();
+    return openStream(port, '/ask', typed, prompt);
+  };
+  const whole = async (...given: Parameters<ModelStand['serve']>) => {
+    const stream = await open(...given);
+    const clean = await stream.ended();
+    return Object.assign(stream, { clean });
+  };
+  const sends = (vendor: string, bytes: Uint8Array, headers: Record<string, string> = {}): void => {
+    respond = (_seen, response) => {
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      beginStream(vendor, response).end(bytes);
+    };
+  };
+
+  for (const [vendor, , fixture] of models) {
+    describe(`of ${vendor}`, () => {
+      it("asks for a stream, and passes the vendor's own messages in its own framing", async () => {
+        sends(vendor, wholeStream(vendor, fixture));
+        const { bytes, headers, clean, status } = await whole(vendor, {}, streaming);
+        const { target, body } = stand.backend.requests.at(-1)!;
+        deepEqual(
+          [target, JSON.parse(String(body))],
+          [fixture.stream.target, { ...fixture.payload, ...fixture.stream.asks }],
+        );
+        equal(
+          headers['content-type'],
+          vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream',
+        );
+        deepEqual([status, clean, String(bytes)], [200, true, String(wholeStream(vendor, fixture))]);
+      });
+
+      it('makes chat-completion chunks of it, with the usage, and says that this was all', async () => {
+        sends(vendor, wholeStream(vendor, fixture));
+        const { bytes, headers, clean } = await whole(vendor, { format: 'openai' }, streaming);
+        equal(headers['content-type'], 'text/event-stream');
+        const data = dataOf(bytes);
+        equal(data.pop(), '[DONE]');
+        const chunks = data as Chunk[];
+        const text = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta.content ?? '')).join('');
+        const reasons = chunks.flatMap(({ choices }) => choices.map((choice) => choice.finish_reason));
+        deepEqual(
+          [clean, text, chunks[0]!.choices[0]!.delta.role, reasons.filter((reason) => reason !== null)],
+          [true, 'Hello', 'assistant', ['stop']],
+        );
+        deepEqual(chunks.at(-1)!.usage, { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 });
+        ok(chunks.every(({ object, model }) => object === 'chat.completion.chunk' && model !== ''));
+      });
+
+      it('hands on each token before the vendor sends the next one', async () => {
+        let vendorSide: ServerResponse | undefined;
+        respond = (_seen, response) => {
+          vendorSide = beginStream(vendor, response);
+          vendorSide.flushHeaders();
+        };
+        const { messages } = fixture.stream;
+        const first = messages.findIndex(({ data }) => JSON.stringify(data).includes('"Hel"'));
+        const pending = open(vendor, { format: 'openai' }, streaming);
+        await eventually(() => vendorSide !== undefined);
+        for (const message of messages.slice(0, first + 1)) vendorSide!.write(streamed(vendor, message));
+        const stream = await pending;
+        await stream.until('"content":"Hel"');
+        ok(!String(stream.bytes).includes('"lo"'));
+        for (const message of messages.slice(first + 1)) vendorSide!.write(streamed(vendor, message));
+        vendorSide!.end();
+        await stream.until('[DONE]');
+        equal(await stream.ended(), true);
+      });
+
+      it('reads messages however they are cut', async () => {
+        const bytes = wholeStream(vendor, fixture);
+        respond = async (_seen, response) => {
+          beginStream(vendor, response);
+          for (const byte of bytes) response.write(Buffer.from([byte]));
+          response.end();
+        };
+        const stream = await whole(vendor, { format: 'openai' }, streaming);
+        equal(dataOf(stream.bytes).at(-1), '[DONE]');
+      });
+
+      const { broken, code } = fixture.stream;
+      if (broken) {
+        it('says that the model has failed, and not that this was all', async () => {
+          sends(
+            vendor,
+            Buffer.concat([
+              wholeStream(vendor, {
+                ...fixture,
+                stream: { ...fixture.stream, messages: fixture.stream.messages.slice(0, 1) },
+              }),
+              streamed(vendor, broken),
+            ]),
+          );
+          const { bytes } = await whole(vendor, { format: 'openai' }, streaming);
+          const last = dataOf(bytes).at(-1) as { error?: { code: string } };
+          equal(last.error?.code, code);
+          ok(!String(bytes).includes('secret words'));
+          const line = stand.lines.find((each) => each.includes('the stream has failed'))!;
+          ok(line.includes(`code ${code}`) && !line.includes('secret words'), line);
+        });
+      }
+    });
+  }
+
+  it('takes the output that the stream is in by its own name, too', async () => {
+    const { fixture } = modelOf('bedrock');
+    sends('bedrock', wholeStream('bedrock', fixture));
+    const frames = await whole('bedrock', {}, { output_encoding: 'eventstream' });
+    deepEqual(String(frames.bytes), String(wholeStream('bedrock', fixture)));
+    const chunks = await whole('bedrock', { format: 'openai' }, { output_encoding: 'sse' });
+    equal(dataOf(chunks.bytes).at(-1), '[DONE]');
+  });
+
+  it('is streamed where the root says so', async () => {
+    const { fixture } = modelOf('openai');
+    sends('openai', wholeStream('openai', fixture));
+    const { headers } = await whole('openai', {}, {}, {}, { output_encoding: 'streaming' });
+    equal(headers['content-type'], 'text/event-stream');
+  });
+
+  it('shapes the messages of a stream as those of any other', async () => {
+    const { fixture } = modelOf('gemini');
+    sends('gemini', wholeStream('gemini', fixture));
+    const { bytes } = await whole('gemini', {}, streaming, { allow: ['usageMetadata.totalTokenCount'] });
+    deepEqual(dataOf(bytes), [{ usageMetadata: { totalTokenCount: 5 } }, { usageMetadata: { totalTokenCount: 7 } }]);
+  });
+
+  it('has several candidates side by side', async () => {
+    const part = (index: number, text: string, finishReason?: string) => ({
+      content: { parts: [{ text }] },
+      index,
+      finishReason,
+    });
+    const message = { data: { candidates: [part(0, 'a'), part(1, 'b', 'MAX_TOKENS')] } };
+    sends('gemini', streamed('gemini', message));
+    const { bytes } = await whole('gemini', { format: 'openai' }, streaming);
+    const [chunk] = dataOf(bytes) as Chunk[];
+    deepEqual(
+      chunk!.choices.map(({ index, delta, finish_reason: reason }) => [index, delta.content, reason]),
+      [
+        [0, 'a', null],
+        [1, 'b', null],
+        [1, undefined, 'length'],
+      ],
+    );
+  });
+
+  it('passes any other status with its body, and logs its code', async () => {
+    const { status, body, code, headers } = modelOf('anthropic').fixture.failure;
+    respond = (_seen, response) => response.writeHead(status, headers).end(JSON.stringify(body));
+    const stream = await whole('anthropic', { format: 'openai' }, streaming);
+    deepEqual([stream.status, JSON.parse(String(stream.bytes))], [status, body]);
+    ok(stand.lines.some((line) => line.includes(`status ${status}, code ${code}`)));
+  });
+
+  it('refuses a request without a prompt before anybody is asked', async () => {
+    const gateway = await stand.serve('openai', {}, streaming);
+    const asked = stand.backend.requests.length;
+    const { statusCode } = await gateway.inject({ method: 'POST', url: '/ask', headers: typed, payload: '{}' });
+    deepEqual([statusCode, stand.backend.requests.length], [400, asked]);
+  });
+
+  it('does not say that this was all where the stream ends before its last message', async () => {
+    const { fixture } = modelOf('anthropic');
+    sends(
+      'anthropic',
+      Buffer.concat(fixture.stream.messages.slice(0, 4).map((message) => streamed('anthropic', message))),
+    );
+    const { bytes } = await whole('anthropic', { format: 'openai' }, streaming);
+    ok(!String(bytes).includes('[DONE]') && String(bytes).includes('"Hel"'));
+    ok(stand.lines.some((line) => line.includes('ended before its last message')));
+  });
+
+  it('breaks off where the framing of the vendor does, and where the vendor breaks off', async () => {
+    const bytes = Buffer.from(wholeStream('bedrock', modelOf('bedrock').fixture));
+    bytes[bytes.length - 1]! ^= 1;
+    sends('bedrock', bytes);
+    equal((await whole('bedrock', { format: 'openai' }, streaming)).clean, false);
+    ok(stand.lines.some((line) => line.includes('wrong checksum')));
+    respond = (_seen, response) => {
+      beginStream('openai', response).write(streamed('openai', modelOf('openai').fixture.stream.messages[1]!));
+      setImmediate(() => response.destroy());
+    };
+    equal((await whole('openai', { format: 'openai' }, streaming)).clean, false);
+  });
+
+  it('keeps no message of the vendor that is longer than 1 MiB', async () => {
+    sends('openai', Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}"}\n\n`));
+    equal((await whole('openai', { format: 'openai' }, streaming)).clean, false);
+    ok(stand.lines.some((line) => line.includes('message larger than')));
+  });
+
+  it('does not guess at a stream that comes compressed', async () => {
+    sends('openai', gzipSync(wholeStream('openai', modelOf('openai').fixture)), { 'Content-Encoding': 'gzip' });
+    equal((await whole('openai', { format: 'openai' }, streaming)).status, 500);
+    equal(stand.backend.requests.at(-1)!.headers['accept-encoding'], 'identity');
+  });
+
+  it('stops the vendor while its client does not read, and when it leaves', async () => {
+    let stopped = false;
+    let closed = false;
+    const message = streamed('openai', { data: { type: 'response.output_text.delta', delta: 'x'.repeat(60_000) } });
+    let sent = 0;
+    respond = (_seen, response) => {
+      beginStream('openai', response);
+      const push = (): void => {
+        while (sent < 200_000_000) {
+          sent += message.length;
+          if (response.write(message)) continue;
+          stopped = true;
+          response.once('drain', push);
+          return;
+        }
+      };
+      push();
+      response.once('close', () => {
+        closed = true;
+      });
+    };
+    const gateway = await stand.serve('openai', { format: 'openai' }, { ...streaming, timeout: '60s' });
+    const { port } = await gateway.listen();
+    const { connect } = await import('node:net');
+    const socket = connect(port, '127.0.0.1');
+    socket.pause();
+    socket.write(`POST /ask HTTP/1.1\r\nHost: a\r\nContent-Length: ${prompt.length}\r\n\r\n${prompt}`);
+    await eventually(() => stopped);
+    const before = sent;
+    for (let turns = 0; turns < 200; turns++) await new Promise(setImmediate);
+    ok(sent < 100_000_000, `${before} and then ${sent} bytes for a client that reads nothing`);
+    socket.destroy();
+    await eventually(() => closed);
+  });
+
+  it('chooses between vendors by a header, each streaming in one format', async () => {
+    respond = ({ target }, response) => {
+      const [vendor, , fixture] = models.find(([, , { stream }]) => stream.target === target)!;
+      beginStream(vendor, response).end(wholeStream(vendor, fixture));
+    };
+    const { url } = stand.backend;
+    const when = (condition: object) => ({ extra_config: { 'backend/conditional': condition } });
+    const backends = [
+      modelBackend(
+        url,
+        'bedrock',
+        { format: 'openai' },
+        when({ strategy: 'header', name: 'X-Model', value: 'bedrock' }),
+      ),
+      modelBackend(url, 'anthropic', { format: 'openai' }, when({ strategy: 'fallback' })),
+    ];
+    const gateway = await stand.serve(backends, {}, { ...streaming, input_headers: ['X-Model'] });
+    const { port } = await gateway.listen();
+    const modelFor = async (headers: Record<string, string>) => {
+      const stream = await openStream(port, '/ask', { ...typed, ...headers }, prompt);
+      await stream.ended();
+      return (dataOf(stream.bytes)[0] as Chunk).model;
+    };
+    deepEqual([await modelFor({ 'x-model': 'bedrock' }), await modelFor({})], ['nova-x', 'claude-x']);
+  });
+});

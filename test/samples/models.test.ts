@@ -1,0 +1,51 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
+import { startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
+import { beginStream, models, wholeStream } from '../support/models.ts';
+import { openStream } from '../support/stream-client.ts';
+
+describe('the sample of models', () => {
+  let vendors: TestBackend;
+  let gateway: Operations;
+
+  before(async () => {
+    vendors = await startBackend(({ target }, response) => {
+      const name = target.includes('gemini') ? 'gemini' : target.includes('/messages') ? 'anthropic' : 'openai';
+      const [, , fixture] = models.find(([vendor]) => vendor === (target.includes('/converse') ? 'bedrock' : name))!;
+      if (target.endsWith('/converse-stream')) beginStream('bedrock', response).end(wholeStream('bedrock', fixture));
+      else response.setHeader('Content-Type', 'application/json').end(JSON.stringify(fixture.answer));
+    });
+    const text = readFileSync('samples/models/gateway.json', 'utf8');
+    gateway = await startGateway(JSON.parse(text.replace(/https:\/\/[\w.-]+\.(?:com)/g, vendors.url)));
+  });
+  after(async () => {
+    await gateway.close();
+    await vendors.close();
+  });
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/models/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('asks the model that the header names, else the fallback, in one form', async () => {
+    const ask = async (headers: Record<string, string>) => {
+      const payload = { contents: 'Why is the sky blue?' };
+      const { body } = await gateway.inject({ method: 'POST', url: '/ask', headers, payload });
+      return [vendors.requests.at(-1)!.target, JSON.parse(body).usage];
+    };
+    deepEqual(await ask({ 'x-model': 'openai' }), ['/v1/responses', 7]);
+    deepEqual(await ask({ 'x-model': 'gemini-2.5-flash' }), ['/v1beta/models/gemini-2.5-flash:generateContent', 7]);
+    deepEqual(await ask({}), ['/v1/messages', 7]);
+  });
+
+  it('streams in chunks of chat completions', async () => {
+    const { port } = await gateway.listen();
+    const stream = await openStream(port, '/chat', { 'content-type': 'application/json' }, '{"contents":"hi"}');
+    await stream.until('data: [DONE]');
+    equal(await stream.ended(), true);
+    equal(vendors.requests.at(-1)!.target, '/model/eu.amazon.nova-lite-v1:0/converse-stream');
+  });
+});

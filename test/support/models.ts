@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { frame } from '../plugins/encoding/frames.ts';
+
+interface Message {
+  readonly event?: string;
+  readonly data: unknown;
+}
+
+/** What a vendor's interface takes and gives, as its documentation shows it. */
+export interface ModelFixture {
+  readonly url_pattern: string;
+  readonly variables: object;
+  /** For the prompt `hi` with the instructions `be brief`. */
+  readonly payload: object;
+  /** Of the payload for `one`, `two`, the model's `three`, and `four`. */
+  readonly conversation: readonly object[];
+  readonly conversationAt: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly answer: object;
+  readonly unified: object;
+  /** An answer without text. */
+  readonly refused: object;
+  readonly failure: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: object;
+    readonly code: string;
+  };
+  /** `Hello` in two messages, with 7 tokens used. */
+  readonly stream: {
+    readonly target: string;
+    readonly asks: object;
+    readonly messages: readonly Message[];
+    readonly broken?: Message;
+    readonly code?: string;
+  };
+}
+
+/** Every version of every vendor: its name, its version and what it is like. */
+export const models: readonly (readonly [vendor: string, version: string, fixture: ModelFixture])[] = [
+  ['openai', 'v1'],
+  ['mistral', 'v1'],
+  ['anthropic', 'v1'],
+  ['gemini', 'v1beta'],
+  ['bedrock', 'v1'],
+].map(([vendor, version]) => [
+  vendor!,
+  version!,
+  JSON.parse(readFileSync(`test/plugins/ai/llm/fixtures/${vendor}-${version}.json`, 'utf8')) as ModelFixture,
+]);
+
+/** A message as it is sent: a frame of AWS for Bedrock, a server-sent event for the others. */
+export function streamed(vendor: string, { event, data }: Message): Buffer {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  if (vendor === 'bedrock') {
+    const type = event!.endsWith('Exception') ? 'exception' : 'event';
+    return frame({ [`:${type}-type`]: event!, ':content-type': 'application/json', ':message-type': type }, text);
+  }
+  return Buffer.from(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`);
+}
+
+/** The whole stream of a fixture. */
+export function wholeStream(vendor: string, { stream }: ModelFixture): Buffer {
+  return Buffer.concat(stream.messages.map((message) => streamed(vendor, message)));
+}
+
+/** Begins the answer of a vendor that streams. */
+export function beginStream(vendor: string, response: ServerResponse): ServerResponse {
+  const type = vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
+  return response.writeHead(200, { 'Content-Type': type });
+}
