@@ -67,8 +67,8 @@ function placeOf(document: Document | null, error: ConfigError): Partial<Positio
 const aboutKeys =
   /^(?:SCHEMA_UNKNOWN_KEY|OPTION_UNUSED|JSON_SCHEMA_KEYWORD|SHAPE_MAPPING|CONFIG_(?:CONFLICT|INCLUDE|NOT_SUPPORTED|OLD_FIELD)|NAMESPACE_.*)$/;
 
-function keyOrValue({ code, fix }: ConfigError): KeyOrValue {
-  return aboutKeys.test(code) || (fix && 'key' in fix) ? 'key' : 'value';
+function keyOrValue({ code, fix, ofKey }: ConfigError): KeyOrValue {
+  return ofKey || aboutKeys.test(code) || (fix && 'key' in fix) ? 'key' : 'value';
 }
 
 /** What is not in the document, such as a default or a missing key, is placed at the innermost object that is. */

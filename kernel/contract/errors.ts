@@ -28,6 +28,8 @@ export interface ConfigErrorOptions {
   readonly hint?: string | undefined;
   /** The hint as a change that is safe to apply unasked: it cannot change what a correct configuration means. */
   readonly fix?: Fix | undefined;
+  /** The mistake is the key, whatever its value. */
+  readonly ofKey?: true | undefined;
   /** Where inside a string value the mistake is, in UTF-16 units of the value; the end is exclusive. */
   readonly within?: { readonly start: number; readonly end: number } | undefined;
   /** JSON pointers of other places that have a part in it. */
@@ -51,6 +53,7 @@ export class ConfigError extends GatewayError {
   readonly pointer: string;
   readonly hint: string | undefined;
   readonly fix: Fix | undefined;
+  readonly ofKey: ConfigErrorOptions['ofKey'];
   readonly within: ConfigErrorOptions['within'];
   readonly related: readonly string[];
 
@@ -60,14 +63,15 @@ export class ConfigError extends GatewayError {
     this.pointer = pointer;
     this.hint = options.hint;
     this.fix = options.fix;
+    this.ofKey = options.ofKey;
     this.within = options.within;
     this.related = options.related ?? [];
   }
 
   /** The same mistake at another place. */
   at(pointer: string, related = this.related): ConfigError {
-    const { hint, fix, within, cause } = this;
-    return new ConfigError(this.code, pointer, this.message, { hint, fix, within, related, cause });
+    const { hint, fix, ofKey, within, cause } = this;
+    return new ConfigError(this.code, pointer, this.message, { hint, fix, ofKey, within, related, cause });
   }
 }
 

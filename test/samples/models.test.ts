@@ -41,6 +41,11 @@ describe('the sample of models', () => {
     deepEqual(await ask({}), ['/v1/messages', 7]);
   });
 
+  it('takes no prompt of more than 100000 bytes', async () => {
+    const payload = { contents: 'x'.repeat(100_000) };
+    equal((await gateway.inject({ method: 'POST', url: '/ask', payload })).statusCode, 413);
+  });
+
   it('streams in chunks of chat completions', async () => {
     const { port } = await gateway.listen();
     const stream = await openStream(port, '/chat', { 'content-type': 'application/json' }, '{"contents":"hi"}');

@@ -133,7 +133,8 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
     case 'required': {
       if (JSON.isRawJSON(data)) return undefined;
       const missing = String(error.params['missingProperty']);
-      return { code: 'SCHEMA_REQUIRED', pointer, message: `'${missing}' is missing in ${name}` };
+      const problem = { code: 'SCHEMA_REQUIRED', pointer, message: `'${missing}' is missing in ${name}` };
+      return { ...problem, ...misspelling(missing, error) };
     }
     case 'enum':
       if (typeof data !== typeof (limit as readonly unknown[])[0]) return undefined;
@@ -155,6 +156,20 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
     default:
       return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid, ${given}` };
   }
+}
+
+/** A key that is missing where any key may stand, under a name that is nearly its own. */
+function misspelling(missing: string, { data, instancePath, parentSchema }: ErrorObject): Partial<Problem> {
+  const { additionalProperties: isOpen, properties = {} } = parentSchema as {
+    readonly additionalProperties?: unknown;
+    readonly properties?: object;
+  };
+  if (!isOpen) return {};
+  const others = Object.keys(data as DataObject).filter((key) => !Object.hasOwn(properties, key));
+  const near = findNear(missing, others);
+  if (!near) return {};
+  const pointer = joinPointer(instancePath, near.name);
+  return { pointer, hint: missing, ...(near.isSure ? { fix: { key: missing } } : { ofKey: true }) };
 }
 
 function example(error: ErrorObject): { hint?: string } {

@@ -37,13 +37,12 @@ export function reportingFailures(site: BackendSite<DataObject>, vendor: Vendor)
   };
   return (next) => async (request, call) => {
     const reply = await next(request, call);
-    if (reply.failed || reply.skipped || reply.status < 400) return reply;
     const refusal = call.get(refusalSlot);
-    if (refusal && reply.status === 429) {
-      refusal.isRefused = true;
+    if (refusal) {
+      refusal.isRefused = reply.status === 429;
       refusal.retryAfter = reply.headers.get('retry-after');
     }
-    return report(reply);
+    return reply.failed || reply.skipped || reply.status < 400 ? reply : report(reply);
   };
 }
 

@@ -88,6 +88,7 @@ function warnOfSlips(site: BackendSite<DataObject>): void {
     if (!near) continue;
     site.warn('LLM_VARIABLE', joinPointer(pointer, 'variables', name), `"${name}" is no variable of ${vendor.name}`, {
       hint: `did you mean "${near.name}"?`,
+      ofKey: true,
     });
   }
 }

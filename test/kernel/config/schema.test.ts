@@ -135,4 +135,19 @@ describe('a required key that is misspelled', () => {
     ));
   it('leaves the object one that lacks a key', () =>
     deepEqual(compileSchema(schema)({ endpiont: '/a', backend: 'b' }, '/at').lacking, ['/at']));
+  it('is told where it stands in an object that takes any key, too', () => {
+    const open = { ...schema, required: ['endpoint'], values: { type: 'any' } } as const satisfies Schema;
+    const inOpen = (value: unknown) =>
+      compileSchema(open)(value, '').errors.map(({ code, pointer, fix, ofKey, hint }) => [
+        code,
+        pointer,
+        hint,
+        fix ?? ofKey,
+      ]);
+    deepEqual(inOpen({ endpiont: '/a', other: 1 }), [
+      ['SCHEMA_REQUIRED', '/endpiont', 'endpoint', { key: 'endpoint' }],
+    ]);
+    deepEqual(inOpen({ endpiont: 1, endpoit: 1 }), [['SCHEMA_REQUIRED', '/endpiont', 'endpoint', true]]);
+    deepEqual(inOpen({ other: 1 }), [['SCHEMA_REQUIRED', '', undefined, undefined]]);
+  });
 });

@@ -217,6 +217,40 @@ describe('ai/llm', () => {
     deepEqual([two.statusCode, two.headers['retry-after']], [500, undefined]);
   });
 
+  it('is a failure like any other where the vendor explains one in more than 1 MiB, or never ends to', async () => {
+    respond = (_seen, response) => response.writeHead(400).end('x'.repeat(1024 * 1024 + 1));
+    const { statusCode } = await ask(await stand.serve('openai', { variables: { model: 'm' } }));
+    equal(statusCode, 500);
+    respond = (_seen, response) => void response.writeHead(400).write('{');
+    equal((await ask(await stand.serve('openai', {}, { timeout: '50ms' }))).statusCode, 500);
+  });
+
+  it('takes no prompt that is longer than max_payload of its endpoint', async () => {
+    respond = json(modelOf('openai').fixture.answer);
+    const limited = { extra_config: { proxy: { max_payload: 100 } } };
+    const gateway = await stand.serve('openai', {}, limited);
+    const asked = stand.backend.requests.length;
+    equal((await ask(gateway, { contents: 'x'.repeat(100) })).statusCode, 413);
+    equal(stand.backend.requests.length, asked);
+    equal((await ask(gateway)).statusCode, 200);
+  });
+
+  it('takes no answer of more than 64 MiB', async function () {
+    this.timeout(20_000);
+    respond = (_seen, response) => {
+      response.setHeader('Content-Type', 'application/json');
+      const rest = Buffer.alloc(1024 * 1024, ' ');
+      const push = (left: number): void => void (left > 0 && response.write(rest, () => push(left - 1)));
+      push(66);
+    };
+    const { statusCode } = await ask(await stand.serve('openai', {}, { timeout: '20s' }));
+    equal(statusCode, 500);
+    ok(
+      stand.lines.some((line) => line.includes('body larger than 67108864 bytes')),
+      stand.lines.join(''),
+    );
+  });
+
   it('leaves failures to backend/http where they are to be data', async () => {
     respond = (_seen, response) => response.writeHead(503).end('{"error":{"code":"down"}}');
     const more = { extra_config: { 'backend/http': { return_error_details: 'model' } } };
