@@ -1,4 +1,4 @@
-import type { HeaderBag, Reply } from '#contract';
+import type { Reply } from '#contract';
 import type { HeaderList } from './policy.ts';
 
 const PREFIX = 'access-control-';
@@ -8,44 +8,28 @@ const PREFIX = 'access-control-';
  * to what it depends on already.
  */
 export function dress(reply: Reply, headers: HeaderList, vary: string): Reply {
-  const bag = reply.headers;
-  const { list } = bag;
-  if (list.length === 0) list.push('Vary', vary);
-  else {
-    if (hasOwn(list)) bag.filter((name) => !name.startsWith(PREFIX));
-    addVary(bag, vary);
-  }
-  for (const text of headers) list.push(text);
-  return reply;
-}
-
-function hasOwn(list: readonly string[]): boolean {
+  const { list } = reply.headers;
+  let hasOwn = false;
+  let first = -1;
   for (let at = 0; at < list.length; at += 2) {
     const name = list[at]!;
-    if (name.length > PREFIX.length && (name.charCodeAt(0) | 0x20) === 0x61 && name.toLowerCase().startsWith(PREFIX)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-function addVary(bag: HeaderBag, vary: string): void {
-  const { list } = bag;
-  let first = -1;
-  let present = '';
-  for (let at = 0; at < list.length; at += 2) {
-    if (list[at]!.length !== 4 || list[at]!.toLowerCase() !== 'vary') continue;
-    if (first < 0) {
-      first = at;
-      present = list[at + 1]!;
-    } else {
-      present += `,${list[at + 1]}`;
-      list.splice(at, 2);
-      at -= 2;
+    if (name.length === 4) {
+      if (name.toLowerCase() !== 'vary') continue;
+      if (first < 0) first = at;
+      else {
+        list[first + 1] += `,${list[at + 1]}`;
+        list.splice(at, 2);
+        at -= 2;
+      }
+    } else if (name.length > PREFIX.length && (name.charCodeAt(0) | 0x20) === 0x61) {
+      hasOwn ||= name.toLowerCase().startsWith(PREFIX);
     }
   }
   if (first < 0) list.push('Vary', vary);
-  else list[first + 1] = union(present, vary);
+  else list[first + 1] = union(list[first + 1]!, vary);
+  if (hasOwn) reply.headers.filter((name) => !name.startsWith(PREFIX));
+  for (const text of headers) list.push(text);
+  return reply;
 }
 
 /** Backends say few different things, and every answer of them says one. */

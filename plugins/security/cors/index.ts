@@ -17,7 +17,7 @@ import { ACTUAL_VARY, compilePolicy, type HeaderList, type Note, type Policy } f
 import { type CorsConfig, schema, serviceSchema } from './schema.ts';
 
 /** The policies of the endpoints that have one of their own. */
-export type EndpointPolicies = WeakMap<EndpointConfig, Policy>;
+export type EndpointPolicies = Map<EndpointConfig, Policy>;
 
 /**
  * Preflights are answered before any endpoint is looked for, so what stands at the root answers those of endpoints too,
@@ -39,7 +39,7 @@ export const plugin = definePlugin({
   takes: [endpointPolicies],
   places: [
     atService(serviceSchema, (site) => {
-      const own: EndpointPolicies = new WeakMap();
+      const own: EndpointPolicies = new Map();
       const policy = site.isNamed ? servicePolicy(site) : null;
       return { request: around(policy, own), offers: [offer(endpointPolicies, own)] };
     }),
@@ -78,13 +78,17 @@ function isPreflight({ method, headers }: ClientRequest): boolean {
   return method === 'OPTIONS' && !!headers.get('access-control-request-method');
 }
 
+function ownPolicy(own: EndpointPolicies, request: ClientRequest, isAsking: boolean): Policy | undefined {
+  const endpoint = request.match(isAsking ? request.headers.get('access-control-request-method') : undefined);
+  return endpoint ? own.get(endpoint) : undefined;
+}
+
 const none: HeaderList = Object.freeze([]);
 
 function around(service: Policy | null, own: EndpointPolicies): Wrap<ClientRequest> {
   return (next) => (request, call) => {
     const isAsking = isPreflight(request);
-    const endpoint = request.match(isAsking ? request.headers.get('access-control-request-method') : undefined);
-    const policy = (endpoint && own.get(endpoint)) ?? service;
+    const policy = own.size === 0 ? service : (ownPolicy(own, request, isAsking) ?? service);
     if (!policy) return next(request, call);
     const decision = isAsking ? policy.preflight(request) : policy.actual(request);
     const isRefused = typeof decision === 'string';

@@ -17,6 +17,9 @@ export const engines: Port<Engine> = definePort('OpenTelemetry');
 /** What the service says of one endpoint, or the endpoint itself. */
 type Override = EndpointOverride | undefined;
 
+/** Endpoints may have exporters of their own by it. */
+const OVERRIDING = 'telemetry/opentelemetry';
+
 /** What an engine is made from. */
 export interface EngineSettings {
   readonly config: OpenTelemetryConfig;
@@ -36,6 +39,8 @@ export class Engine {
   readonly backend: BackendLayer;
   readonly global: Layer;
   readonly destination: Destination;
+  /** Something is recorded of requests as a whole; else nobody looks at their ends. */
+  readonly observesRequests: boolean;
   /** Some trace may be exported. */
   readonly exportsTraces: boolean;
   /** Where components of others measure; null where nobody takes metrics. */
@@ -71,6 +76,11 @@ export class Engine {
         trace_sample_rate,
       ),
     };
+    const { instruments, traces } = this.destination;
+    this.observesRequests =
+      (instruments !== null && this.global.metrics !== null) ||
+      (traces?.records === true && this.global.traces !== null) ||
+      site.setting('endpoints').some(({ extra_config: own }) => Object.hasOwn(own, OVERRIDING));
   }
 
   /** What an exporter that is scraped shows now. */

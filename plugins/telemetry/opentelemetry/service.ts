@@ -20,7 +20,7 @@ export function attachEngine(engine: Engine, component: string): AtService & { r
     else unmatched?.record(record);
   };
   return {
-    finished,
+    ...(engine.observesRequests && { finished }),
     offers: engine.exportsTraces ? [offer(tracers, tracer)] : [],
     ...(global.traces?.headers && {
       head: (head, _request, call) => call.set(responseHeaders, head.headers),
