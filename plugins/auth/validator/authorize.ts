@@ -40,5 +40,8 @@ function whole(name: string): (claims: DataObject) => Data | undefined {
 /** The members of an array that are text, or the words of a text. */
 function listed(value: Data | undefined): readonly Data[] {
   if (typeof value === 'string') return value.split(' ').filter((word) => word !== '');
-  return Array.isArray(value) ? value.filter((member) => typeof member === 'string') : [];
+  if (!Array.isArray(value)) return [];
+  return value.every((member) => typeof member === 'string')
+    ? value
+    : value.filter((member) => typeof member === 'string');
 }

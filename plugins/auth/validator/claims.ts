@@ -14,7 +14,8 @@ export function readRegistered(claims: DataObject): Times | string {
     expires: timeOf(claims, 'exp', Number.POSITIVE_INFINITY),
     issued: timeOf(claims, 'iat', Number.NEGATIVE_INFINITY),
   };
-  if (Object.values(times).some(Number.isNaN)) return 'a time in it is no number';
+  if (Number.isNaN(times.notBefore) || Number.isNaN(times.expires) || Number.isNaN(times.issued))
+    return 'a time in it is no number';
   const issuer = getKey(claims, 'iss');
   if (issuer !== undefined && typeof issuer !== 'string') return 'its iss is no string';
   const audience = getKey(claims, 'aud');
