@@ -22,7 +22,7 @@ export interface Verified {
 
 /** The name under which a token is remembered. */
 export function nameOf(token: string): string {
-  return hash('sha256', token, 'base64');
+  return hash('sha256', token, 'binary');
 }
 
 /** Tokens that were verified, by their names. */
