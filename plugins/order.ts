@@ -88,6 +88,8 @@ export const order: Order = {
     'workflow',
   ],
   backend: [
+    // Takes away the message that a GET has no place for, before anything makes a body of its own.
+    'grpc',
     'backend/conditional',
     // What builds the request does so before anybody looks at it.
     'backend/graphql',

@@ -81,13 +81,20 @@ export function completePipe(
   const report = createReport();
   const own: { -readonly [K in keyof EndpointConfig]: EndpointConfig[K] } = pipe;
   own.method = 'GET';
-  own.input_headers = [];
+  own.input_headers ??= [];
   own.input_query_strings = [];
+  if (rules.params !== undefined) own.endpoint = pathWith(pipe as never, rules.params);
   const around = { ...service, timeout, cache_ttl: 0, output_encoding: 'json' };
   completeEndpoint(own, pointer, { service: around, known, clean: createHostCleaner(report) }, report);
   if (own.backend.length > 1 && !isRaw(own.output_encoding, known)) own.extra_config = withDefaults(own, rules);
   checkPipeRules(pipe, pointer, service, known, report);
   return report;
+}
+
+/** A path that declares the parameters that a field names. */
+function pathWith(pipe: { readonly [field: string]: Data }, field: string): string {
+  const names = Object.values((pipe[field] ?? {}) as object);
+  return `/${[pipe['name'], ...names.map((name) => `{${name}}`)].join('/')}`;
 }
 
 function withDefaults(

@@ -20,6 +20,7 @@ export class ReplyState {
   readonly #complete: boolean | null;
   readonly #skipped: boolean;
   readonly #trailers: Reply['trailers'];
+  readonly #outcome: Reply['outcome'];
   readonly #upgrade: Reply['upgrade'];
   readonly #errors: Reply['errors'];
 
@@ -34,6 +35,7 @@ export class ReplyState {
     this.#complete = reply.complete;
     this.#skipped = reply.skipped;
     this.#trailers = reply.trailers;
+    this.#outcome = reply.outcome;
     this.#upgrade = reply.upgrade;
     this.#errors = reply.errors;
   }
@@ -50,6 +52,7 @@ export class ReplyState {
     reply.complete = this.#complete;
     reply.skipped = this.#skipped;
     reply.trailers = this.#trailers;
+    reply.outcome = this.#outcome;
     reply.upgrade = this.#upgrade;
     reply.errors = this.#errors;
     return true;

@@ -96,8 +96,9 @@ export {
   meters,
   type UpDownCounter,
 } from './meter.ts';
+export type { Http2Endpoint, Http2Endpoints, OwnRoute, PipeTraits } from './own-endpoints.ts';
 export { type Pattern, PatternLimit, type Patterns } from './pattern.ts';
-export { pipeSchema } from './pipe.ts';
+export { endpointPipeSchema, pipeSchema } from './pipe.ts';
 export * from './plugin.ts';
 export { definePort, type Offer, offer, type Port } from './port.ts';
 export type { Protocol } from './protocol.ts';

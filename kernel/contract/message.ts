@@ -87,6 +87,11 @@ export class Reply {
    * written, and must not wait.
    */
   trailers: HeaderBag | (() => HeaderBag) | null = null;
+  /**
+   * The reply is in a protocol that says behind the body how its call has ended: the status that stands for that, in logs and
+   * counters. Such a reply is written as it is, and never left to Koa middleware. Null for any other.
+   */
+  outcome: number | null = null;
   /** The connection goes on in another protocol: the client is told 101 and these headers, and nothing else. */
   upgrade: Upgrade | null = null;
   /** What failed on the way to this reply, in order; empty when nothing did. */

@@ -35,6 +35,27 @@ const pipeFields = {
 } as const satisfies Record<string, Schema>;
 
 /**
+ * The schema of an object that a component publishes as an endpoint: backends, and components around them and around the
+ * client's request. See `AtService.http2`.
+ *
+ * @param fields the component's own fields; `name` stands for it in messages, `input_headers` are those of the endpoint.
+ */
+export function endpointPipeSchema<const Fields extends { readonly [field: string]: Schema }>(
+  fields: Fields,
+  options: { readonly description: string } & PipeRules,
+) {
+  const { description, ...pipe } = options;
+  const { backend, extra_config: components } = pipeFields;
+  return {
+    type: 'object',
+    description,
+    required: ['name', 'backend'],
+    pipe,
+    properties: { ...fields, backend, extra_config: components },
+  } as const satisfies Schema;
+}
+
+/**
  * The schema of an object that is a pipe inside a component's configuration: backends that are called, merged and
  * reshaped as those of an endpoint, with what an endpoint and the service leave open filled in. `check`, `routes`,
  * `explain` and `audit` look into it; `site.pipe` gives what it was compiled to.

@@ -15,6 +15,7 @@ import type { KoaMiddleware } from './koa.ts';
 import type { AccessRecord, Logging } from './logging.ts';
 import type { ExpectedBelow, Meaning } from './meaning.ts';
 import type { PipeRequest } from './message.ts';
+import type { Http2Endpoints, OwnRoute } from './own-endpoints.ts';
 import type { Offer, Port } from './port.ts';
 import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
@@ -58,17 +59,6 @@ export interface Head {
   readonly headers: HeaderBag;
 }
 
-/** A path that a plugin answers itself, before any endpoint. */
-export interface OwnRoute {
-  /** Default: every method. */
-  readonly method?: string;
-  /** The path, or with `/*` at its end everything below it. */
-  readonly path: string;
-  /** One sentence for those who list what is served. */
-  readonly description: string;
-  readonly handle: Step<ClientRequest>;
-}
-
 /** The whole service, before any endpoint is looked for. */
 export interface AtService extends AttachmentTraits {
   /**
@@ -88,6 +78,8 @@ export interface AtService extends AttachmentTraits {
   readonly virtualHosts?: VirtualHosts;
   /** Paths it answers itself. */
   readonly routes?: readonly OwnRoute[];
+  /** Endpoints of a protocol over HTTP/2. One component alone may bring those of a content type. */
+  readonly http2?: Http2Endpoints;
   /** Any Koa middleware; it stands around everything else and also sees requests that match no endpoint. */
   readonly middleware?: KoaMiddleware;
   /**

@@ -99,6 +99,8 @@ export type Schema =
 export interface PipeRules {
   /** The components its `extra_config` may hold. Default: every one that stands around backends. */
   readonly components?: readonly string[];
+  /** Its field of which each value is the name of a parameter: backends may use them as `{name}`. Default: those of its path. */
+  readonly params?: string;
   /** What its components say where nothing is written, as `{ proxy: { sequential: true } }`: of several decoded backends. */
   readonly defaults?: { readonly [component: string]: DataObject };
 }

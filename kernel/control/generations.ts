@@ -56,7 +56,7 @@ export class Generations {
   constructor(options: GenerationsOptions) {
     this.#options = options;
     this.#draining = new Draining(options.log);
-    this.#port = new PublicPort({ serve: this.#cell.serve, log: options.log });
+    this.#port = new PublicPort({ serving: this.#cell, log: options.log });
   }
 
   get registry(): GenerationsOptions['registry'] {

@@ -1,13 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ConfigError, type Log, type ServiceConfig } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type Listener, listen } from '../server/listener.ts';
+import type { Serving } from '../server/protocols.ts';
 
 export interface PublicPortOptions {
-  /** Answers a request, whatever serves. */
-  readonly serve: (message: IncomingMessage, response: ServerResponse) => void;
+  /** Answers requests, whatever serves. */
+  readonly serving: Serving;
   readonly log: Log;
 }
 
@@ -96,7 +96,7 @@ export class PublicPort {
   }
 
   #listen(runtime: Runtime, port: number): Promise<Listener> {
-    return listen(runtime, port, this.#options.serve, this.#options.log);
+    return listen(runtime, port, this.#options.serving, this.#options.log);
   }
 
   /** A free port stays the same while any will do, and when it is asked for by its number. */

@@ -18,6 +18,7 @@ import { type CompiledAgent, compileAgent } from './agent.ts';
 import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
 import { compileEndpoint } from './endpoint.ts';
 import { attachContained, type HandlerUse } from './guards.ts';
+import { compileHttp2, type Http2Routes } from './http2-routes.ts';
 import { type ConfiguredPlugin, findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { type AttachDefault, byDependency, Offers } from './offers.ts';
@@ -32,6 +33,8 @@ export interface Compiled {
   readonly agents: readonly CompiledAgent[];
   /** Protocols that connections of any endpoint can go on in, in lower case. */
   readonly upgrades: ReadonlySet<string>;
+  /** What a component publishes over HTTP/2; null for nothing. */
+  readonly http2: Http2Routes | null;
   /** Paths that plugins answer themselves. */
   readonly own: readonly { readonly plugin: Plugin; readonly route: OwnRoute }[];
   /** What stands around everything that is answered, outermost first. */
@@ -109,10 +112,11 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
   const routes: Route[] = [];
   const scheduler = new YieldScheduler();
   for (const [index, endpoint] of config.endpoints.entries()) {
-    const route = compileEndpoint(context, endpoint, index);
+    const route = compileEndpoint(context, endpoint, `/endpoints/${index}`);
     if (route) routes.push(route);
     if (scheduler.due) await scheduler.yield();
   }
+  const http2 = compileHttp2(context);
   const agents = config.async_agent.flatMap((agent, index) => compileAgent(context, agent, index) ?? []);
   const inOrder = (phase: Phase) => sortByOrder(service, registry.catalogue.order, phase).map(({ at }) => at);
   const own = service.flatMap(({ plugin, at }) => (at.routes ?? []).map((route) => ({ plugin, route })));
@@ -122,6 +126,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     routes,
     nested,
     agents,
+    http2,
     upgrades: new Set(routes.flatMap(({ upgrades }) => [...upgrades])),
     own,
     around: inOrder('request').flatMap(({ request }) => request ?? []),

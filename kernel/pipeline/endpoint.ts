@@ -1,4 +1,4 @@
-import type { AtEndpoint, EndpointConfig } from '#contract';
+import type { AtEndpoint, ClientRequest, EndpointConfig, PipeTraits, Wrap } from '#contract';
 import type { Attached } from './attach.ts';
 import type { EndpointContext } from './attachments.ts';
 import { backendNames, countResponses } from './backend-responses.ts';
@@ -9,8 +9,22 @@ import { compileRequest } from './request.ts';
 import { enterPipe, type Route } from './route.ts';
 import { foldSettled } from './settle.ts';
 
-/** Compiles one endpoint; undefined when it has mistakes, which are in `build.errors`. */
-export function compileEndpoint(service: EndpointContext, endpoint: EndpointConfig, index: number): Route | undefined {
+/** What a component puts around an endpoint that it publishes. */
+export interface EndpointShell {
+  readonly outer: (traits: PipeTraits) => Wrap<ClientRequest>;
+  readonly inner: (traits: PipeTraits) => Wrap<ClientRequest>;
+}
+
+/**
+ * Compiles one endpoint; undefined when it has mistakes, which are in `build.errors`.
+ * @param pointer where it stands. @param shell around it; null for nothing.
+ */
+export function compileEndpoint(
+  service: EndpointContext,
+  endpoint: EndpointConfig,
+  pointer: string,
+  shell: EndpointShell | null = null,
+): Route | undefined {
   const { build, hold } = service.build.forEndpoint();
   const nested: NestedPipe[] = [];
   const { method, endpoint: path } = endpoint;
@@ -19,11 +33,11 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
   build.defer(traffic.backends.hold(names));
   const counting: EndpointContext['counting'] = (at, next) => countResponses(traffic.backends, names[at]!, next);
   const context = nesting({ ...service, build, offers: service.offers.within(), counting }, nested);
-  const pointer = `/endpoints/${index}`;
   const log = context.log.at(`[ENDPOINT: ${endpoint.endpoint}]`);
-  const pipe = compilePipe(context, endpoint, pointer, log);
+  const pipe = compilePipe(context, endpoint, pointer, log, shell !== null);
   if (!pipe) return undefined;
   const { step, output, attached, endpointPhase, maxPayloadBytes, stages, sets } = pipe;
+  const wraps = endpointPhase.map(({ at }) => at.endpoint!);
   return {
     endpoint,
     output,
@@ -32,10 +46,10 @@ export function compileEndpoint(service: EndpointContext, endpoint: EndpointConf
     traffic,
     reads: build.reads,
     handle: foldSettled(
-      endpointPhase.map(({ at }) => at.endpoint!),
+      shell ? [shell.outer(pipe), ...wraps, shell.inner(pipe)] : wraps,
       enterPipe(compileRequest(endpoint, context.agent, sets), step),
     ),
-    depth: endpointPhase.length + 1,
+    depth: wraps.length + (shell ? 3 : 1),
     maxPayloadBytes,
     stages,
     sets,

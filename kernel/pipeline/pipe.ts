@@ -45,14 +45,20 @@ export interface CompiledPipe {
   readonly stages: PipeStages;
   /** Headers that components set on requests to backends, in lower case. */
   readonly sets: ReadonlySet<string>;
+  /** A component looks at the data of replies. */
+  readonly readsData: boolean;
 }
 
-/** Compiles a pipe; undefined when it has mistakes, which are in `build.errors`. */
+/**
+ * Compiles a pipe; undefined when it has mistakes, which are in `build.errors`.
+ * @param isRead somebody around it takes the data of its replies.
+ */
 export function compilePipe(
   context: EndpointContext,
   endpoint: EndpointConfig,
   pointer: string,
   log: Log,
+  isRead = false,
 ): CompiledPipe | undefined {
   const { build, registry } = context;
   const before = build.errors.length;
@@ -75,7 +81,8 @@ export function compilePipe(
   const gathering = claimsOf(build, attached);
   if (build.errors.length > before) return undefined;
 
-  const unread = everything.every(({ at }) => !at.readsData);
+  const readsData = everything.some(({ at }) => at.readsData);
+  const unread = !isRead && !readsData;
   const alone = regular.length === 1 && backends.length === 1;
   const outerHooks = messageHooks(attached, registry, 'proxy');
   const compiled = regular.map((backend) => backend.compile(output, unread, alone, outerHooks));
@@ -125,6 +132,7 @@ export function compilePipe(
     attached,
     endpointPhase,
     maxPayloadBytes,
+    readsData,
     sets: headersSet([...context.service, ...everything]),
     stages: {
       around: stagesAround(endpointPhase, proxyPhase, attached, regular.length > 1, output.messages !== undefined),

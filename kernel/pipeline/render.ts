@@ -21,6 +21,8 @@ export interface RenderedReply {
   readonly raw?: true;
   /** As of `Reply.trailers`. */
   readonly trailers?: HeaderBag | (() => HeaderBag);
+  /** As of `Reply.outcome`; 0 for none. */
+  readonly outcome?: number;
   /** The connection goes on in another protocol. */
   readonly upgrade?: Upgrade;
   /** The body is written as a stream, without a length, also when all of it is there. */

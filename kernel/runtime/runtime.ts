@@ -124,6 +124,11 @@ export class Runtime {
     return this.compiled.upgrades;
   }
 
+  /** What the content types of requests begin with that have endpoints of their own over HTTP/2; null for none. */
+  get http2Type(): string | null {
+    return this.compiled.http2?.contentType ?? null;
+  }
+
   /** The gateway closes: connections in other protocols end in order. */
   endConnections(): void {
     for (const hold of this.#holds) hold.endConnections();

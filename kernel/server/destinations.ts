@@ -1,4 +1,5 @@
-import type { OwnRoute, RouterOptions, ServiceConfig, VirtualHosts } from '#contract';
+import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, OwnRoute, RouterOptions, ServiceConfig, VirtualHosts } from '#contract';
 import { VIRTUAL, virtualName } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { type Outcome, Router } from './router.ts';
@@ -11,8 +12,16 @@ export type Destination =
   /** `auto_options`: the methods of a declared path. */
   | { readonly kind: 'options'; readonly allow: readonly string[] };
 
+/** Decides what answers a request. */
+export interface Wayfinder {
+  /** @param path as the target of the message has it. */
+  ofMessage(message: IncomingMessage, path: string): Destination;
+  /** For a request that was made of another one. */
+  ofRequest(request: ClientRequest): Destination;
+}
+
 /** Decides by method, path and host what answers: a path of the gateway's own, a declared endpoint, or neither. */
-export class Destinations {
+export class Destinations implements Wayfinder {
   readonly #router: Router;
   readonly #virtual: VirtualRouters | null;
   readonly #own: OwnRoutes;
@@ -23,6 +32,14 @@ export class Destinations {
     this.#virtual = virtual;
     this.#own = own;
     this.#options = options;
+  }
+
+  ofMessage({ method, headers }: IncomingMessage, path: string): Destination {
+    return this.find(method!, path, headers.host);
+  }
+
+  ofRequest({ method, path, host }: ClientRequest): Destination {
+    return this.find(method, path, host);
   }
 
   /** @param host as the client says it. */

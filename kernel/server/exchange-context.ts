@@ -13,12 +13,12 @@ import {
 import type { RenderedReply, Rendering } from '../pipeline/render.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { RequestContext } from './client-request.ts';
-import type { Destinations } from './destinations.ts';
+import type { Wayfinder } from './destinations.ts';
 import type { FallbackReplies } from './fallback-replies.ts';
 
 /** What the exchanges of one runtime share. */
 export interface ExchangeContext {
-  readonly destinations: Destinations;
+  readonly destinations: Wayfinder;
   readonly rendering: Rendering;
   readonly fallbacks: FallbackReplies;
   readonly requests: RequestContext;

@@ -46,6 +46,8 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
   #errors: Reply['errors'] = noErrors;
   /** Given to the client in place of what the pipe answers; 0 for nothing. */
   #refusal = 0;
+  /** As of `Reply.outcome`; 0 for none. */
+  #outcome = 0;
   #counted = false;
   /** Ends a stream in order; null for any other answer. */
   #endStream: (() => void) | null = null;
@@ -114,13 +116,15 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
     const { rendering, throughKoa } = this.#context;
     let rendered = renderReply(reply, route, request, rendering, log);
     this.settleBody(isStreamed(rendered));
-    const isLeft = throughKoa && !rendered.streams && !rendered.upgrade;
+    this.#outcome = rendered.outcome ?? 0;
+    const isLeft = throughKoa && !rendered.streams && !rendered.upgrade && this.#outcome === 0;
     if (!isLeft) {
       context.respond = false;
       if (this.#received.isPrepared) joinContext(this.#response, rendered.headers);
       rendered = this.seeHead(rendered);
     }
-    if (route) this.#count(route, rendered.upgrade ? UPGRADED : rendered.status, reply.complete === null);
+    if (route)
+      this.#count(route, rendered.upgrade ? UPGRADED : this.#outcome || rendered.status, reply.complete === null);
     if (!isLeft) return this.#write(rendered);
     context.compress = !rendered.raw;
     return handToKoa(context, rendered, this.#call);
@@ -216,7 +220,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
   /** What the client was told. */
   get #status(): number {
     if (this.isConnection) return UPGRADED;
-    return this.#response.headersSent ? this.#response.statusCode : this.#refusal || CLIENT_LEFT;
+    return this.#response.headersSent ? this.#outcome || this.#response.statusCode : this.#refusal || CLIENT_LEFT;
   }
 
   /** This request as the access log and those who measure see it. */

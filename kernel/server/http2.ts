@@ -12,14 +12,18 @@ import { type ServiceConfig, timerMs } from '#contract';
 import { abandon } from './exchange-context.ts';
 import { deferContinue } from './expectation.ts';
 import { isLength } from './framing.ts';
+import { isOfType } from './http2-destinations.ts';
 import { connections, Http2Request, Http2Response } from './http2-messages.ts';
 import { handConnection } from './internals.ts';
 
 /** Serves connections that speak HTTP/2, encrypted or not. */
 export interface Http2 {
   take(socket: Duplex): void;
-  /** Takes over the limits of another configuration: header size for new connections, timeouts for new requests. */
-  adjust(config: ServiceConfig): void;
+  /**
+   * Takes over the limits of another configuration: header size for new connections, timeouts for new requests.
+   * @param onlyType what content types must begin with; null where any will do.
+   */
+  adjust(config: ServiceConfig, onlyType: string | null): void;
   /** Lets requests in flight end and takes no others on the connections there are. */
   drain(): void;
   /** Ends every connection now. */
@@ -38,9 +42,11 @@ const SESSION_MEMORY_MB = 16;
 
 export function createHttp2(
   config: ServiceConfig,
+  onlyType: string | null,
   serve: (message: IncomingMessage, response: ServerResponse) => void,
 ): Http2 {
   let limits = config;
+  let served = onlyType;
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer({
     settings: {
@@ -71,6 +77,10 @@ export function createHttp2(
       response.writeHead(refusal).end();
       return;
     }
+    if (served !== null && !isOfType(request.headers['content-type'] ?? '', served)) {
+      response.writeHead(415).end();
+      return;
+    }
     serve(request as unknown as IncomingMessage, response as unknown as ServerResponse);
   };
   server.on('request', accept);
@@ -85,8 +95,9 @@ export function createHttp2(
       taken = socket;
       handConnection(server, socket);
     },
-    adjust(next) {
+    adjust(next, type) {
       limits = next;
+      served = type;
       server.updateSettings({ maxHeaderListSize: headerBytes(next) });
     },
     drain() {

@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { type Log, timerMs } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 import { bindTrouble } from '../runtime/plugin-port.ts';
-import { createProtocols, type PortSettings } from './protocols.ts';
+import { createProtocols, type PortSettings, type Serving } from './protocols.ts';
 
 /** Where clients connect. Its life is longer than a configuration's: requests are handed to whatever serves now. */
 export interface Listener {
@@ -21,13 +20,8 @@ export interface Listener {
  * Opens the port.
  * @throws GatewayError LISTEN_FAILED naming the address when it is taken or not allowed.
  */
-export async function listen(
-  settings: PortSettings,
-  port: number,
-  serve: (message: IncomingMessage, response: ServerResponse) => void,
-  log: Log,
-): Promise<Listener> {
-  const protocols = createProtocols(settings, serve, log);
+export async function listen(settings: PortSettings, port: number, serving: Serving, log: Log): Promise<Listener> {
+  const protocols = createProtocols(settings, serving, log);
   const { listener: server } = protocols;
   const { listen_ip: ip } = settings.config;
   await bind(server, port, ip);

@@ -15,6 +15,8 @@ export interface PortSettings {
   readonly tls: ServerTls | null;
   /** Protocols that connections can go on in, in lower case. */
   readonly upgrades: ReadonlySet<string>;
+  /** What the content types of requests begin with that have endpoints of their own over HTTP/2; null for none. */
+  readonly http2Type: string | null;
 }
 
 /**
@@ -34,18 +36,24 @@ export interface Protocols {
   cut(): void;
 }
 
-type Serve = (message: IncomingMessage, response: ServerResponse) => void;
+/** What answers the requests of a port. */
+export interface Serving {
+  readonly serve: (message: IncomingMessage, response: ServerResponse) => void;
+  /** Those over HTTP/2. */
+  readonly serveHttp2: (message: IncomingMessage, response: ServerResponse) => void;
+}
 
-export function createProtocols(settings: PortSettings, serve: Serve, log: Log): Protocols {
-  return new Dispatch(settings, serve, log);
+export function createProtocols(settings: PortSettings, serving: Serving, log: Log): Protocols {
+  return new Dispatch(settings, serving, log);
 }
 
 class Dispatch implements Protocols {
   readonly listener: Server;
-  readonly #serve: Serve;
+  readonly #serving: Serving;
   readonly #log: Log;
   #config: ServiceConfig;
   #upgrades: ReadonlySet<string>;
+  #http2Type: string | null;
   #handshakes: Handshakes | null;
   #http1: Http1;
   readonly #http2: ReturnType<typeof createHttp2>;
@@ -54,13 +62,15 @@ class Dispatch implements Protocols {
   /** Plain connections whose protocol is not known yet. */
   readonly #unknown = new Set<Socket>();
 
-  constructor({ config, tls, upgrades }: PortSettings, serve: Serve, log: Log) {
+  constructor(settings: PortSettings, serving: Serving, log: Log) {
+    const { config, tls, upgrades, http2Type } = settings;
     this.#config = config;
     this.#upgrades = upgrades;
-    this.#serve = serve;
+    this.#http2Type = http2Type;
+    this.#serving = serving;
     this.#log = log;
     this.#handshakes = tls && this.#shakeHands(tls);
-    this.#http2 = createHttp2(config, serve);
+    this.#http2 = createHttp2(config, onlyType(settings), serving.serveHttp2);
     this.#http1 = this.#createHttp1();
     this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       // Node takes its own listener off what it hands out, and a reset can come at any moment.
@@ -72,7 +82,7 @@ class Dispatch implements Protocols {
   #accept(socket: Socket): void {
     if (this.#handshakes) {
       this.#handshakes.take(socket);
-    } else if (this.#config.use_h2c) {
+    } else if (this.#speaksHttp2) {
       const known = this.#wait(socket);
       detectProtocol(socket, this.#headMs, (isHttp2) => {
         known();
@@ -93,7 +103,7 @@ class Dispatch implements Protocols {
   }
 
   #createHttp1(): Http1 {
-    const http1 = createHttp1(this.#config, this.#serve);
+    const http1 = createHttp1(this.#config, this.#serving.serve);
     const { server } = http1;
     decideUpgrades(
       server,
@@ -118,6 +128,11 @@ class Dispatch implements Protocols {
     return http1;
   }
 
+  /** Plain connections may begin with HTTP/2. */
+  get #speaksHttp2(): boolean {
+    return this.#config.use_h2c || this.#http2Type !== null;
+  }
+
   #switchesToHttp2(message: IncomingMessage): boolean {
     return this.#config.use_h2c && !this.#handshakes && asksForHttp2(message);
   }
@@ -138,17 +153,19 @@ class Dispatch implements Protocols {
     return known;
   }
 
-  adjust({ config, tls, upgrades }: PortSettings): void {
-    const { use_h2c: spokeHttp2 } = this.#config;
+  adjust(settings: PortSettings): void {
+    const { config, tls, upgrades, http2Type } = settings;
+    const spokeHttp2 = this.#speaksHttp2;
     const old = this.#handshakes;
     this.#config = config;
     this.#upgrades = upgrades;
+    this.#http2Type = http2Type;
     this.#http1.adjust(config);
-    this.#http2.adjust(config);
+    this.#http2.adjust(config, onlyType(settings));
     if ((tls === null) !== (old === null)) {
       this.drain();
       this.#retire();
-    } else if (spokeHttp2 && !config.use_h2c && tls === null) {
+    } else if (spokeHttp2 && !this.#speaksHttp2 && tls === null) {
       this.#http2.drain();
     }
     // A handshake that has begun ends as it began.
@@ -178,6 +195,11 @@ class Dispatch implements Protocols {
     for (const http1 of [this.#http1, ...this.#retired]) http1.cut();
     this.#http2.cut();
   }
+}
+
+/** The only content type that plain connections of HTTP/2 are for; null where they are for all. */
+function onlyType({ config, tls, http2Type }: PortSettings): string | null {
+  return config.use_h2c || tls ? null : http2Type;
 }
 
 /** The connection closes; there is nobody to tell. */

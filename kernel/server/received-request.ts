@@ -47,7 +47,7 @@ export class ReceivedRequest implements RequestSource {
   /** Where it leads. Found once. */
   get destination(): Destination {
     this.#destination ??= this.#target
-      ? this.#context.destinations.find(this.message.method!, this.#target.path, this.message.headers.host)
+      ? this.#context.destinations.ofMessage(this.message, this.#target.path)
       : badTarget;
     return this.#destination;
   }
@@ -59,9 +59,7 @@ export class ReceivedRequest implements RequestSource {
 
   /** Where this request leads, or one that was made of it. */
   destinationOf(request: ClientRequest): Destination {
-    return request === this.#client
-      ? this.destination
-      : this.#context.destinations.find(request.method, request.path, request.host);
+    return request === this.#client ? this.destination : this.#context.destinations.ofRequest(request);
   }
 
   /** Takes over what Koa middleware has made of it. */

@@ -18,6 +18,7 @@ export function renderReply(
   try {
     if (reply.upgrade) return renderUpgrade(reply, reply.upgrade, request.upgrade, route, rendering);
     const rendered = route ? render(reply, route, request, rendering) : renderPlain(reply, rendering);
+    if (reply.outcome !== null) return { ...rendered, raw: true, trailers: reply.trailers!, outcome: reply.outcome };
     return reply.trailers ? { ...rendered, trailers: reply.trailers } : rendered;
   } catch (error) {
     const failed = Reply.failed(toCallError(error));

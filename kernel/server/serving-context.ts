@@ -12,8 +12,11 @@ import { componentDispatch } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
 import { compileHeads, type ExchangeContext, type ExchangeMessage, exchangeKey } from './exchange-context.ts';
 import { createFallbackReplies } from './fallback-replies.ts';
+import { Http2Destinations } from './http2-destinations.ts';
 import { KoaApp } from './koa-app.ts';
 import type { Router } from './router.ts';
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** One runtime ready to be served: its router, its Koa app, its access log. */
 export interface ServingContext {
@@ -23,7 +26,9 @@ export interface ServingContext {
   /** How this configuration wants its logs. */
   readonly logging: JoinedLogging;
   /** Answers one request; never throws. */
-  serve(request: IncomingMessage, response: ServerResponse): void;
+  readonly serve: Serve;
+  /** Answers one over HTTP/2. */
+  readonly serveHttp2: Serve;
 }
 
 export interface ServingOptions {
@@ -71,13 +76,10 @@ export async function createServingContext(
     createAccessWriter(config.router, logging, sinks, log),
     log,
   );
-  return {
-    runtime,
-    router,
-    destinations,
-    logging,
-    serve(message: ExchangeMessage, response) {
-      const exchange = new Exchange(context, message, response);
+  const serveWith =
+    (own: ExchangeContext): Serve =>
+    (message: ExchangeMessage, response) => {
+      const exchange = new Exchange(own, message, response);
       message[exchangeKey] = exchange;
       runtime.enter(exchange);
       response.once('close', () => {
@@ -85,8 +87,13 @@ export async function createServingContext(
         finished?.(exchange.record());
       });
       handle(message, response);
-    },
-  };
+    };
+  const serve = serveWith(context);
+  const { http2 } = compiled;
+  const serveHttp2 = http2
+    ? serveWith({ ...context, destinations: new Http2Destinations(destinations, http2) })
+    : serve;
+  return { runtime, router, destinations, logging, serve, serveHttp2 };
 }
 
 /** Those who measure see a finished request before the access log does: what they leave on it can be logged. */
@@ -141,8 +148,14 @@ export class ServingCell {
   requests = 0;
 
   /** Answers one request by what serves now. */
-  readonly serve = (message: IncomingMessage, response: ServerResponse): void => {
+  readonly serve: Serve = (message, response) => {
     this.requests++;
     this.current!.serve(message, response);
+  };
+
+  /** Answers one over HTTP/2. */
+  readonly serveHttp2: Serve = (message, response) => {
+    this.requests++;
+    this.current!.serveHttp2(message, response);
   };
 }

@@ -4,7 +4,9 @@ import type { RenderedReply } from '../pipeline/render.ts';
 
 /** Fields that mean nothing, or something else, behind a body: they say how it travels, what it is or what to do with it. */
 const misplaced =
-  /^(?:connection|content-.*|date|host|keep-alive|location|set-cookie|te|trailer|transfer-encoding|upgrade|x-gateway|x-gateway-completed)$/i;
+  /^(?:connection|content-.*|date|host|keep-alive|location|set-cookie|te|trailer|transfer-encoding|upgrade)$/i;
+/** The gateway's own: in a protocol of its own they stand behind the body, where no backend has a say. */
+const ofGateway = /^x-gateway(?:-completed)?$/i;
 
 /** Whether what an answer has to say behind its body is written: over HTTP/1.1 only to clients that ask for it. */
 export function takesTrailers({ req }: ServerResponse, { status, trailers }: RenderedReply): boolean {
@@ -17,12 +19,20 @@ export function takesTrailers({ req }: ServerResponse, { status, trailers }: Ren
 /** What is written behind a body, by name. */
 export type TrailerFields = ReadonlyMap<string, readonly string[]>;
 
-/** The fields that may stand behind a body; none where they cannot be had, which is logged. */
-export function trailerFields(trailers: NonNullable<Reply['trailers']>, log?: Log): TrailerFields {
+/**
+ * The fields that may stand behind a body; none where they cannot be had, which is logged.
+ * @param outcome as of `Reply.outcome`.
+ */
+export function trailerFields(
+  trailers: NonNullable<Reply['trailers']>,
+  outcome: RenderedReply['outcome'],
+  log?: Log,
+): TrailerFields {
   const fields = new Map<string, string[]>();
   try {
     for (const [name, value] of typeof trailers === 'function' ? trailers() : trailers) {
-      if (!misplaced.test(name)) fields.set(name, [...(fields.get(name) ?? []), value]);
+      if (misplaced.test(name) || (outcome === undefined && ofGateway.test(name))) continue;
+      fields.set(name, [...(fields.get(name) ?? []), value]);
     }
   } catch (error) {
     log?.error(() => `trailers left out: ${error instanceof Error ? error.stack : error}`);

@@ -21,18 +21,19 @@ export function writeReply(
   call: Call | null,
   written: Written,
 ): (() => void) | null {
-  const { status, headers, body } = rendered;
+  const { status, headers, body, outcome } = rendered;
   const trailers = takesTrailers(response, rendered) ? rendered.trailers! : null;
   if (isStreamed(rendered)) {
-    const known = typeof trailers === 'function' || trailers === null ? [] : trailerFields(trailers).keys();
+    const known = typeof trailers === 'function' || trailers === null ? [] : trailerFields(trailers, outcome).keys();
     if (trailers) announce(response, headers, known);
     return streamReply(response, rendered, call, trailers, written);
   }
   const whole = body instanceof ByteStream ? (body.collect(Number.POSITIVE_INFINITY) as Uint8Array) : body;
   written.bytesOut = whole === null || response.req.method === 'HEAD' ? 0 : Buffer.byteLength(whole);
-  const fields = trailers && trailerFields(trailers, call?.log);
+  const fields = trailers && trailerFields(trailers, outcome, call?.log);
   if (fields !== null && fields.size > 0) {
-    announce(response, headers, fields.keys());
+    // Who speaks a protocol with a status behind the body expects it.
+    if (outcome === undefined) announce(response, headers, fields.keys());
     response.writeHead(status, headers);
     if (whole !== null && whole.length > 0) response.write(whole);
     endWithTrailers(response, fields, call?.log);
@@ -111,7 +112,7 @@ function streamReply(
       return response.write(chunk);
     },
     end: () => {
-      if (trailers) endWithTrailers(response, trailerFields(trailers, call?.log), call?.log);
+      if (trailers) endWithTrailers(response, trailerFields(trailers, rendered.outcome, call?.log), call?.log);
       else response.end();
     },
     fail: cut,

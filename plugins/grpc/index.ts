@@ -1,24 +1,38 @@
 import { type AtService, atService, definePlugin, offer, type Site } from '#contract';
 import { type GrpcCatalog, grpcCatalog, pathOf } from '../services/grpc/catalog.ts';
+import { telemetrySwitches } from '../services/tracing/switches.ts';
 import { readCatalog } from './catalog-files.ts';
 import { CatalogError, linkSets } from './descriptor-sets.ts';
 import { type Config, schema } from './schema.ts';
+import { publish, withoutBody } from './server/publish.ts';
 
 /**
- * Knows the services and messages that descriptor sets describe, for backends that speak gRPC.
+ * Knows the services and messages that descriptor sets describe, for backends that speak gRPC, and publishes services on the
+ * port of the gateway.
  *
  * Faults of the configuration: `GRPC_CATALOG_INVALID`, `GRPC_CATALOG_IMPORT`, `GRPC_CATALOG_FILES`, `GRPC_CATALOG_SOURCE`,
- * `FILE_UNREADABLE`; a warning `GRPC_CATALOG_TWICE`.
+ * `FILE_UNREADABLE`, those of `publish`; warnings `GRPC_CATALOG_TWICE`, `GRPC_FIELD`.
  */
 export const plugin = definePlugin({
   name: 'grpc',
-  description: 'Knows gRPC services by their descriptors.',
-  offers: [grpcCatalog],
+  description: 'Knows gRPC services by their descriptors, and publishes methods of them.',
+  offers: [grpcCatalog, telemetrySwitches],
   places: [atService(schema, attach)],
 });
 
 function attach(site: Site<Config>): AtService {
-  return { offers: [offer(grpcCatalog, openCatalog(site))] };
+  const catalog = openCatalog(site);
+  const offers = [offer(grpcCatalog, catalog)];
+  const { server } = site.config;
+  if (!server) return { offers };
+  const { http2, endpoints } = publish(site, server, catalog);
+  const { disable_metrics: disablesMetrics, disable_traces: disablesTraces } = server.opentelemetry;
+  const switches = { metrics: !disablesMetrics, traces: !disablesTraces };
+  return {
+    http2,
+    eachBackend: ({ endpoint, backend }) => (endpoints.has(endpoint) ? withoutBody(backend) : {}),
+    offers: [...offers, offer(telemetrySwitches, (endpoint) => (endpoints.has(endpoint) ? switches : undefined))],
+  };
 }
 
 /** @throws ConfigError */

@@ -1,10 +1,31 @@
 import type { Infer, Schema } from '#contract';
+import { serverSchema } from './server/schema.ts';
 
 export const schema = {
   type: 'object',
   title: 'gRPC',
   required: ['catalog'],
-  examples: [{ catalog: ['samples/grpc/orders.pb'] }],
+  examples: [
+    { catalog: ['samples/grpc/orders.pb'] },
+    {
+      catalog: ['samples/grpc/orders.pb'],
+      server: {
+        services: [
+          {
+            name: 'orders.Orders',
+            methods: [
+              {
+                name: 'Get',
+                input_headers: ['x-tenant'],
+                payload_params: { id: 'id' },
+                backend: [{ host: ['http://127.0.0.1:8081'], url_pattern: '/orders/{id}' }],
+              },
+            ],
+          },
+        ],
+      },
+    },
+  ],
   properties: {
     catalog: {
       type: 'array',
@@ -13,7 +34,9 @@ export const schema = {
         'Descriptor sets, as `protoc --include_imports --descriptor_set_out` writes them, and directories in which all .pb files are; watched for changes.',
       examples: [['./grpc/shop.pb', './grpc/catalog']],
     },
+    server: serverSchema,
   },
 } as const satisfies Schema;
 
 export type Config = Infer<typeof schema>;
+export type ServerConfig = Infer<typeof serverSchema>;

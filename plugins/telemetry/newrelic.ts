@@ -11,6 +11,7 @@ import {
   type Site,
   tracers,
 } from '#contract';
+import { telemetrySwitches } from '../services/tracing/switches.ts';
 import { Engine, engines } from './opentelemetry/engine.ts';
 import { openExporters, resourceOf } from './opentelemetry/exporters.ts';
 import { credentials, requestHeaderReport } from './opentelemetry/header-report.ts';
@@ -66,7 +67,7 @@ export function newRelic(collectorOf: (license: string) => string): Plugin {
     description: 'Sends a transaction for each request to New Relic.',
     leaves: ['data'],
     offers: [newRelicEngines, tracers],
-    takes: [engines],
+    takes: [engines, telemetrySwitches],
     places: [
       atService(schema, (site) => {
         checkSite(site);

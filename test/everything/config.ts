@@ -48,7 +48,31 @@ export function everything(
       },
       'server/virtualhost': { aliased_hosts: { shop: 'shop.example:9000' } },
       'server/static-filesystem': { prefix: '/site/', path: 'samples/website/public' },
-      grpc: { catalog: ['test/support/grpc/shop.pb'] },
+      grpc: {
+        catalog: ['test/support/grpc/shop.pb'],
+        server: {
+          services: [
+            {
+              name: 'shop.Shop',
+              methods: [
+                {
+                  name: 'Find',
+                  input_headers: ['x-tenant'],
+                  payload_params: { name: 'name' },
+                  backend: [
+                    {
+                      host: [grpcHost],
+                      url_pattern: '/shop.Shop/Find',
+                      extra_config: { 'backend/grpc': { use_request_body: true } },
+                    },
+                    { host: [upstream], url_pattern: '/users/{name}', group: 'user' },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      },
       'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['GET', 'POST'] },
       'security/http': { content_type_nosniff: true, frame_deny: true },
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },

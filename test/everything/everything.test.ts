@@ -15,6 +15,9 @@ import { startSurroundings } from './servers.ts';
 
 const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
 
+import { callUnary } from '../support/grpc/caller.ts';
+import { shopClient } from '../support/grpc/server.ts';
+
 /** Components with another name or in another form here, in a process of their own, or that cannot be told where their server is. */
 const leftOut = new Set([
   'admin/api',
@@ -97,6 +100,12 @@ describe('every component at once', function () {
         equal(response.headers['x-frame-options'], 'DENY');
         return text.startsWith('{') ? JSON.parse(text) : text;
       };
+      const called = async () => {
+        const client = shopClient(`127.0.0.1:${(await gateway.listen()).port}`);
+        const { value } = await callUnary(client, 'Find', { name: 'ada' });
+        client.close();
+        return value;
+      };
       const authorized = () => ({ authorization: `Bearer ${token}` });
 
       it('serves', async () => {
@@ -114,6 +123,7 @@ describe('every component at once', function () {
         });
         deepEqual(await ask('GET', '/function/7', { 'x-api-key': 'of-the-test' }), { invoked: { id: '7' } });
         deepEqual(await ask('GET', '/things/a'), { id: 'of-grpc' });
+        deepEqual(await called(), { id: 'of-grpc' });
         await until(() => surroundings.gelfMessages() > 0);
       });
 

@@ -2,12 +2,14 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
-import { startGateway } from '../support/gateway.ts';
-import { failure, startService, status, type TestGrpcServer } from '../support/grpc/server.ts';
+import { startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
+import { callUnary } from '../support/grpc/caller.ts';
+import { clientOf, failure, startService, status, type TestGrpcServer } from '../support/grpc/server.ts';
 
 describe('the sample of gRPC', () => {
   let server: TestGrpcServer;
   let gateway: Operations;
+  let rest: TestBackend;
 
   before(async () => {
     server = await startService('samples/grpc/orders.pb', 'orders', 'Orders', {
@@ -22,11 +24,18 @@ describe('the sample of gRPC', () => {
       },
     });
     const config = JSON.parse(readFileSync('samples/grpc/gateway.json', 'utf8'));
+    rest = await startBackend(({ target }, response) => {
+      const isThere = target === '/orders/7';
+      response.writeHead(isThere ? 200 : 404, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ id: '7', state: 'SENT', total: 1250 }));
+    });
+    config.extra_config.grpc.server.services[0].methods[0].backend[0].host = [rest.url];
     gateway = await startGateway({ ...config, host: [server.host] });
   });
   after(async () => {
     await gateway.close();
     await server.close();
+    await rest.close();
   });
 
   it('is checked without a finding', async () => {
@@ -45,6 +54,15 @@ describe('the sample of gRPC', () => {
 
   it('gives the status of gRPC as one of HTTP', async () => {
     equal((await gateway.inject('/orders/404')).statusCode, 404);
+  });
+
+  it('serves a method whose backend is a REST service', async () => {
+    const { port } = await gateway.listen();
+    const client = clientOf('samples/grpc/orders.pb', 'orders', 'Orders', `127.0.0.1:${port}`);
+    const { value } = await callUnary(client, 'Get', { id: '7' });
+    deepEqual(value, { id: '7', state: 2, total_cents: '1250' });
+    equal((await callUnary(client, 'Get', { id: '8' })).code, status.NOT_FOUND);
+    client.close();
   });
 
   it('gives the messages of a stream as events', async () => {

@@ -170,7 +170,7 @@ export class Exchange {
     }
     const code = readCode(status);
     const text = said!['grpc-message'];
-    if (code !== OK) return new GrpcError(code, typeof text === 'string' ? decodeMessage(text) : '');
+    if (code !== OK) return new GrpcError(code, typeof text === 'string' ? decodeMessage(text) : '', true);
     try {
       this.#reader.end();
       return null;

@@ -54,12 +54,8 @@ const fromHttp: ReadonlyMap<number, number> = new Map([
   [401, UNAUTHENTICATED],
   [403, PERMISSION_DENIED],
   [404, 5],
-  [408, DEADLINE_EXCEEDED],
   [409, 10],
-  [413, RESOURCE_EXHAUSTED],
   [429, RESOURCE_EXHAUSTED],
-  [499, CANCELLED],
-  [501, UNIMPLEMENTED],
   [503, UNAVAILABLE],
   [504, DEADLINE_EXCEEDED],
 ]);
@@ -69,12 +65,15 @@ export class GrpcError extends BackendError {
   readonly status: number;
   /** The server's own words. */
   readonly detail: string;
+  /** The server has said so; else it is about the way there. */
+  readonly isOfServer: boolean;
 
-  constructor(status: number, detail: string) {
+  constructor(status: number, detail: string, isOfServer = false) {
     const shown = detail.length > MAX_DETAIL ? `${detail.slice(0, MAX_DETAIL)}…` : detail;
     super('GRPC_STATUS', `grpc ${nameOf(status)}: ${shown}`, { upstreamStatus: httpStatusOf(status) });
     this.status = status;
     this.detail = shown;
+    this.isOfServer = isOfServer;
   }
 }
 

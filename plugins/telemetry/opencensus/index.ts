@@ -8,6 +8,7 @@ import {
   type Site,
   tracers,
 } from '#contract';
+import { telemetrySwitches } from '../../services/tracing/switches.ts';
 import { newRelicEngines } from '../newrelic.ts';
 import { Engine, engines } from '../opentelemetry/engine.ts';
 import { type ExporterHeaders, openExporters, resourceOf } from '../opentelemetry/exporters.ts';
@@ -29,7 +30,7 @@ export const plugin = definePlugin({
   leaves: ['data'],
   opens: ['/exporters/prometheus'],
   offers: [tracers],
-  takes: [engines, newRelicEngines],
+  takes: [engines, newRelicEngines, telemetrySwitches],
   places: [
     atService(serviceSchema, attachService),
     atEndpoint(pathSchema, () => ({})),

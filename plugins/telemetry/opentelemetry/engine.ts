@@ -2,6 +2,7 @@ import { definePort, type EndpointConfig, type Port, type Site, timerMs } from '
 import type { MetricStore } from '../../services/metrics/metric-store.ts';
 import { gatewayMetrics } from '../../services/metrics/relay.ts';
 import type { Propagation } from '../../services/tracing/propagator.ts';
+import { telemetrySwitches } from '../../services/tracing/switches.ts';
 import { ratioSampler } from '../../services/tracing/trace.ts';
 import { type Destination, EndpointTelemetry } from './endpoint-telemetry.ts';
 import type { Exporter } from './exporters.ts';
@@ -103,7 +104,7 @@ export class Engine {
   report(site: Site<unknown>, endpoint: EndpointConfig, override: Override): EndpointTelemetry | null {
     const telemetry = this.skipped.skipsPattern(endpoint.endpoint)
       ? null
-      : new EndpointTelemetry(endpoint, this.#destinationOf(site, override), {
+      : new EndpointTelemetry(endpoint, switched(this.#destinationOf(site, override), site, endpoint), {
           global: override?.global ? this.#globalWith(override.global) : this.global,
           proxy: override?.proxy ? layerOf(override.proxy) : this.#proxy,
           backend: override?.backend ? backendLayerOf(override.backend) : this.backend,
@@ -185,6 +186,14 @@ export class Engine {
     // Nobody waits for it here: the exporter does, when it closes.
     if (this.#site.role !== 'worker') this.#site.defer(() => void push());
   }
+}
+
+/** Without what the one who publishes the endpoint does not want to be reported. */
+function switched(destination: Destination, site: Site<unknown>, endpoint: EndpointConfig): Destination {
+  const switches = site.take(telemetrySwitches)?.(endpoint);
+  if (!switches) return destination;
+  const { instruments, traces } = destination;
+  return { instruments: switches.metrics ? instruments : null, traces: switches.traces ? traces : null };
 }
 
 function tracesTo(exporters: readonly Exporter[], rate: number): Destination['traces'] {

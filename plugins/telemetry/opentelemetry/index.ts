@@ -11,6 +11,7 @@ import {
   type Site,
   tracers,
 } from '#contract';
+import { telemetrySwitches } from '../../services/tracing/switches.ts';
 import { connectionReport } from './client.ts';
 import { Engine, engines } from './engine.ts';
 import { exporterHeaders, openExporters, resourceOf } from './exporters.ts';
@@ -28,7 +29,7 @@ export const plugin = definePlugin({
   leaves: ['data'],
   opens: ['/exporters/prometheus'],
   offers: [engines, meters, connectionObservers, tracers],
-  takes: [engines, exporterHeaders],
+  takes: [engines, exporterHeaders, telemetrySwitches],
   places: [
     atService(serviceSchema, attachService),
     atEndpoint(endpointSchema, (site) => {

@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ConfigError, type ServiceConfig } from '#contract';
 
 import { normalize, nothingKnown } from '../../../kernel/config/index.ts';
@@ -26,20 +26,23 @@ describe('the public port', () => {
 
   beforeEach(() => {
     held = null;
-    port = new PublicPort({
-      serve: (_message, response) => {
-        if (held) held.push(response);
-        else response.end('ok');
-      },
-      log: silentLog,
-    });
+    const serve = (_message: IncomingMessage, response: ServerResponse): void => {
+      if (held) held.push(response);
+      else response.end('ok');
+    };
+    port = new PublicPort({ serving: { serve, serveHttp2: serve }, log: silentLog });
   });
   afterEach(() => port.close(0));
 
   const runtime = (asked: number, more: Partial<ServiceConfig> = {}): Runtime => {
     const data = { version: 3, port: asked, listen_ip: '127.0.0.1', endpoints: [], ...more };
     const { config } = normalize(data, { known: nothingKnown });
-    return { config: { ...config, port: asked }, tls: null, upgrades: new Set() } as unknown as Runtime;
+    return {
+      config: { ...config, port: asked },
+      tls: null,
+      upgrades: new Set(),
+      http2Type: null,
+    } as unknown as Runtime;
   };
   const origin = (pointer: string) => `/where${pointer}`;
   const prepare = (asked: number, more: Partial<ServiceConfig> = {}) => port.prepare(runtime(asked, more), origin);

@@ -39,6 +39,7 @@ describe('a message over HTTP/2', () => {
     } as ServiceConfig,
     tls: null,
     upgrades: new Set(),
+    http2Type: null,
   });
 
   const open = async (config: object = {}): Promise<ClientHttp2Session> => {
@@ -46,7 +47,7 @@ describe('a message over HTTP/2', () => {
       served.push({ message, response });
       arrived();
     };
-    listener = await listen(settings(config), 0, serve, silentLog);
+    listener = await listen(settings(config), 0, { serve, serveHttp2: serve }, silentLog);
     return session();
   };
 

@@ -34,6 +34,7 @@ describe('a port', () => {
     } as ServiceConfig,
     tls: null,
     upgrades: new Set(upgrades),
+    http2Type: null,
   });
 
   const open = async (config: object = {}, upgrades: readonly string[] = []): Promise<void> => {
@@ -42,7 +43,7 @@ describe('a port', () => {
       served.push({ message, response });
       arrived();
     };
-    listener = await listen(settings(config, upgrades), 0, serve, silentLog);
+    listener = await listen(settings(config, upgrades), 0, { serve, serveHttp2: serve }, silentLog);
   };
 
   const client = async (bytes: string): Promise<RawClient> => {

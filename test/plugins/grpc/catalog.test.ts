@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match } from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -126,17 +126,6 @@ describe('catalog of grpc', () => {
       (await reported([write('ring.pb', { file })]))[0]!,
       /GRPC_CATALOG_IMPORT: files import one another: a\.proto → b\.proto → a\.proto/,
     );
-  });
-
-  it('stands alone so far: services of the gateway itself are refused by name', async () => {
-    const config = { version: 3, extra_config: { grpc: { catalog: [SHOP], server: { services: [] } } }, endpoints: [] };
-    await rejects(startGateway(config), (error: ConfigErrors) => {
-      deepEqual(
-        error.errors.map(({ code, pointer }) => `${code} ${pointer}`),
-        ['SCHEMA_UNKNOWN_KEY /extra_config/grpc/server'],
-      );
-      return true;
-    });
   });
 
   it('warns of a directory without any', async () => {

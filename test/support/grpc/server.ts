@@ -127,6 +127,12 @@ export type ShopClient = Client &
     ) => { cancel(): void; on(name: string, listener: unknown): void }
   >;
 
+/** A stock client of one service of a descriptor set. */
+export function clientOf(path: string, packageName: string, name: string, host: string): Client {
+  const loaded = load(path) as unknown as Record<string, Record<string, new (...given: unknown[]) => Client>>;
+  return new loaded[packageName]![name]!(host, credentials.createInsecure());
+}
+
 export function shopClient(host: string, tls = credentials.createInsecure(), settings: object = {}): ShopClient {
   const { shop } = load(SHOP) as unknown as { shop: { Shop: new (...given: unknown[]) => ShopClient } };
   return new shop.Shop(host, tls, settings);

@@ -1,0 +1,28 @@
+import type { AtService, ClientRequest, Step } from '#contract';
+import { type Attached, onlyClaim } from './attach.ts';
+import type { EndpointContext } from './attachments.ts';
+import { compileEndpoint } from './endpoint.ts';
+import type { Route } from './route.ts';
+
+/** What answers requests over HTTP/2 of one content type. */
+export interface Http2Routes {
+  /** What their content types begin with, in lower case. */
+  readonly contentType: string;
+  /** By their paths. */
+  readonly routes: ReadonlyMap<string, Route>;
+  readonly otherwise: Step<ClientRequest>;
+}
+
+/** Compiles the endpoints that a component of the service publishes over HTTP/2; null for none. */
+export function compileHttp2(context: EndpointContext): Http2Routes | null {
+  const { build, service } = context;
+  const publishing: readonly Attached<AtService>[] = service.filter(({ at }) => at.http2);
+  const http2 = onlyClaim(build, publishing, 'http2', 'publish endpoints over HTTP/2');
+  if (!http2) return null;
+  const routes = new Map<string, Route>();
+  for (const { at, endpoint, ...shell } of http2.endpoints) {
+    const route = compileEndpoint(context, endpoint, publishing[0]!.pointer + at, shell);
+    if (route) routes.set(endpoint.endpoint, route);
+  }
+  return { contentType: http2.contentType, routes, otherwise: http2.otherwise };
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import type { ClientRequest } from '#contract';
+import type { Http2Routes } from '../pipeline/http2-routes.ts';
+import type { Destination, Wayfinder } from './destinations.ts';
+
+/** What requests over HTTP/2 come to where those of one content type have endpoints of their own. */
+export class Http2Destinations implements Wayfinder {
+  readonly #others: Wayfinder;
+  readonly #contentType: string;
+  readonly #own: ReadonlyMap<string, Destination>;
+  readonly #otherwise: Destination;
+
+  constructor(others: Wayfinder, { contentType, routes, otherwise }: Http2Routes) {
+    this.#others = others;
+    this.#contentType = contentType;
+    this.#own = new Map([...routes].map(([path, route]) => [path, { kind: 'route', route, params: {} }]));
+    this.#otherwise = {
+      kind: 'own',
+      route: { path: '/*', description: `What is asked for as ${contentType}.`, handle: otherwise },
+    };
+  }
+
+  ofMessage(message: IncomingMessage, path: string): Destination {
+    return this.#find(message.headers['content-type'], path) ?? this.#others.ofMessage(message, path);
+  }
+
+  ofRequest(request: ClientRequest): Destination {
+    return this.#find(request.headers.get('content-type'), request.path) ?? this.#others.ofRequest(request);
+  }
+
+  #find(type: string | undefined, path: string): Destination | undefined {
+    if (type === undefined || !isOfType(type, this.#contentType)) return undefined;
+    return this.#own.get(path) ?? this.#otherwise;
+  }
+}
+
+/** @param type as a client says it. @param start of the content types that are meant, in lower case. */
+export function isOfType(type: string, start: string): boolean {
+  return type.startsWith(start) || type.slice(0, start.length).toLowerCase() === start;
+}

@@ -1,0 +1,121 @@
+import { Readable } from 'node:stream';
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  type ClientRequest,
+  type Data,
+  type DataObject,
+  getPath,
+  isObject,
+  type Params,
+  paramKey,
+  printJson,
+  RequestBody,
+  textOf,
+} from '#contract';
+import type { DescMessage, DescMethod, GrpcCatalog, Message } from '../../services/grpc/catalog.ts';
+import { MessageReader } from '../../services/grpc/from-data.ts';
+import { ValueError } from '../../services/grpc/scalars.ts';
+import { INTERNAL, INVALID_ARGUMENT } from '../../services/grpc/status.ts';
+import { DataWriter } from '../../services/grpc/to-data.ts';
+import { StatusError } from './status-reply.ts';
+
+/** Reads and writes the messages of one catalog, for all methods. */
+export interface Codecs {
+  readonly writer: DataWriter;
+  readonly reader: MessageReader;
+}
+
+/** Data is as JSON of protocol buffers has it, with the names of the descriptors; replies may have either. */
+export function codecsOf({ registry }: GrpcCatalog): Codecs {
+  const text = { enumsAsText: true, timestampsAsText: true, durationsAsText: true };
+  return {
+    writer: new DataWriter(registry, { names: 'snake_case', omitsUnset: true, ...text }),
+    reader: new MessageReader(registry, { names: 'both', takesPlainBytes: false }),
+  };
+}
+
+/** A parameter, and the field that it has its value from. */
+interface FieldParam {
+  readonly key: string;
+  readonly field: readonly string[];
+}
+
+/** The messages of one method, and the requests that are made of them. */
+export class Messages {
+  readonly #input: DescMessage;
+  readonly #output: DescMessage;
+  readonly #params: readonly FieldParam[];
+  readonly #write: (message: Message) => Data;
+  readonly #reader: MessageReader;
+
+  /** @param params names of parameters by the dotted paths of fields. */
+  constructor({ input, output }: DescMethod, { writer, reader }: Codecs, params: Readonly<Record<string, string>>) {
+    this.#input = input;
+    this.#output = output;
+    this.#write = writer.writer(input);
+    this.#reader = reader;
+    this.#params = Object.entries(params).map(([path, name]) => ({ key: paramKey(name), field: path.split('.') }));
+  }
+
+  /** @throws StatusError INVALID_ARGUMENT */
+  decode(bytes: Uint8Array): Message {
+    try {
+      return fromBinary(this.#input, bytes, { readUnknownFields: false }) as unknown as Message;
+    } catch (cause) {
+      const message = `the message is no ${this.#input.typeName}: ${(cause as Error).message}`;
+      throw new StatusError(INVALID_ARGUMENT, message, { cause });
+    }
+  }
+
+  /** @throws StatusError INTERNAL for data that does not fit. */
+  encode(data: DataObject): Uint8Array {
+    try {
+      const message = this.#reader.read(this.#output, contentOf(this.#output, data));
+      return toBinary(this.#output, message as never);
+    } catch (cause) {
+      if (!(cause instanceof ValueError)) throw cause;
+      const message = `what the backends have answered is no ${this.#output.typeName}: ${cause.message}`;
+      throw new StatusError(INTERNAL, message, { isOfClient: false });
+    }
+  }
+
+  /**
+   * The request that the pipe takes: JSON for a body, and fields as parameters.
+   * @param isLazy the body is made only for somebody who reads it.
+   */
+  requestOf(request: ClientRequest, message: Message, isLazy: boolean): ClientRequest {
+    const params = this.#params.length > 0 || !isLazy ? this.#write(message) : {};
+    const json = () => printJson(isLazy && this.#params.length === 0 ? this.#write(message) : params);
+    const headers = request.headers.copy();
+    headers.filter((name) => !name.startsWith('grpc-') && name !== 'content-type');
+    headers.append('Content-Type', 'application/json');
+    const body = isLazy ? RequestBody.stream(lazily(json), undefined) : RequestBody.of(json());
+    return request.with({ headers, body, params: this.#paramsOf(params) });
+  }
+
+  #paramsOf(data: Data): Params {
+    const params: Record<string, string> = {};
+    for (const { key, field } of this.#params) {
+      const value = isObject(data) ? getPath(data, field) : undefined;
+      params[key] = value === undefined || value === null ? '' : textOf(value);
+    }
+    return params;
+  }
+}
+
+/** A text that is made when it is read. */
+function lazily(make: () => string): Readable {
+  return new Readable({
+    read() {
+      this.push(make());
+      this.push(null);
+    },
+  });
+}
+
+/** Data of well-known types that are written as one value: what stands for them in an object. */
+function contentOf({ typeName }: DescMessage, data: DataObject): Data {
+  if (!typeName.startsWith('google.protobuf.')) return data;
+  const [key, ...others] = Object.keys(data);
+  return others.length === 0 && (key === 'content' || key === 'collection') ? data[key]! : data;
+}

@@ -1,0 +1,76 @@
+import { type Call, type ClientRequest, type PipeTraits, Reply, type Wrap } from '#contract';
+import type { DescMethod } from '../../services/grpc/catalog.ts';
+import { passThroughSlot } from '../../services/grpc/pass-through.ts';
+import { DEADLINE_EXCEEDED, INTERNAL, UNIMPLEMENTED } from '../../services/grpc/status.ts';
+import { parseTimeout } from '../../services/grpc/timeout.ts';
+import type { Messages } from './messages.ts';
+import { isKnownCoding, readMessage } from './request-message.ts';
+import { failureReply, genericMessage, messageReply, statusReply, type Wording } from './status-reply.ts';
+
+/** What the gateway publishes of a method. */
+export interface PublishedMethod {
+  readonly method: DescMethod;
+  readonly messages: Messages;
+  /** Its one backend speaks gRPC with the same messages, and nothing else shapes what it says. */
+  readonly passes: boolean;
+  /** More backends than one answer it. */
+  readonly several: boolean;
+  /** Longest message of a client, in bytes. */
+  readonly maxBytes: number;
+  readonly wording: Wording;
+}
+
+/**
+ * The side of the client: its deadline, and every failure as a status of gRPC. Outside of everything, so that what refuses
+ * the call is such a status, too.
+ */
+export function speaking({ wording, several }: PublishedMethod): Wrap<ClientRequest> {
+  return (next) => async (request, call) => {
+    const refusal = refused(request, call, wording);
+    if (refusal) return refusal;
+    const reply = await next(request, call);
+    return reply.outcome === null ? failureReply(reply, several, wording) : reply;
+  };
+}
+
+/** What is wrong with a call whatever its message says; null for nothing. */
+function refused({ method, headers }: ClientRequest, call: Call, wording: Wording): Reply | null {
+  if (!takesType(headers.get('content-type') ?? '')) return new Reply(415);
+  if (method !== 'POST') return new Reply(405);
+  if (!isKnownCoding(headers.get('grpc-encoding'))) {
+    const reply = statusReply(UNIMPLEMENTED, 'messages may be compressed by gzip', wording);
+    reply.headers.append('grpc-accept-encoding', 'identity,gzip');
+    return reply;
+  }
+  const timeout = headers.get('grpc-timeout');
+  if (timeout === undefined) return null;
+  const ms = parseTimeout(timeout);
+  if (ms === null) return statusReply(INTERNAL, 'grpc-timeout is no time', wording);
+  if (ms === 0) return statusReply(DEADLINE_EXCEEDED, genericMessage(DEADLINE_EXCEEDED), wording);
+  call.limit(ms);
+  return null;
+}
+
+function takesType(type: string): boolean {
+  return /^application\/grpc(?:\+proto)?\s*(?:;|$)/i.test(type);
+}
+
+/**
+ * The side of the pipe: makes its request of the client's message, and a message of what comes of it. Inside of credentials
+ * and limits: who may not call is not read.
+ */
+export function translating(published: PublishedMethod, { readsData }: PipeTraits): Wrap<ClientRequest> {
+  const { method, messages, maxBytes, wording } = published;
+  const { input, output } = method;
+  const passes = published.passes && !readsData;
+  return (next) => async (request, call) => {
+    const bytes = await readMessage(request, maxBytes);
+    const message = messages.decode(bytes);
+    const passing = passes ? { input, output, request: bytes, response: null as Uint8Array | null } : null;
+    if (passing) call.set(passThroughSlot, passing);
+    const reply = await next(messages.requestOf(request, message, passes), call);
+    if (reply.failed || reply.complete === null || reply.status >= 300) return reply;
+    const encoded = passing?.response ?? messages.encode(reply.data ?? {});
+    return messageReply(encoded, request, { complete: reply.complete, wording });
+  };
+}

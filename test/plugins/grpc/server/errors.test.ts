@@ -1,0 +1,117 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { status } from '@grpc/grpc-js';
+import { until } from '../../../support/conditions.ts';
+import { callUnary } from '../../../support/grpc/caller.ts';
+import type { ShopClient } from '../../../support/grpc/server.ts';
+import { find, Stage } from './fixture.ts';
+
+describe('a call of a gRPC service of the gateway', () => {
+  const stage = new Stage();
+  before(() => stage.open());
+  after(() => stage.close());
+  afterEach(() => stage.end());
+
+  const ask = (client: ShopClient, request: object = {}, deadline?: number) =>
+    callUnary(client, 'Find', request, deadline === undefined ? {} : { deadline });
+  const said = async (client: ShopClient, request?: object) => {
+    const { code, details } = await ask(client, request);
+    return [code, details];
+  };
+
+  it('is UNIMPLEMENTED for methods and services that are not published, and for those that stream', async () => {
+    const client = await stage.start([find(stage.http('/x'))]);
+    deepEqual((await callUnary(client, 'Echo')).code, status.UNIMPLEMENTED);
+    const stream = (client as unknown as { Watch(request: object): NodeJS.EventEmitter }).Watch({});
+    const code = await new Promise((resolve) => {
+      stream.on('data', () => {});
+      stream.on('error', (error: { code: number }) => resolve(error.code));
+    });
+    equal(code, status.UNIMPLEMENTED);
+  });
+
+  it('is INTERNAL where its backends have failed, with no word of why', async () => {
+    const client = await stage.start([find(stage.http('/status/500'))]);
+    deepEqual(await said(client), [status.INTERNAL, 'internal']);
+  });
+
+  it('has the status that the one of HTTP of its one backend stands for', async () => {
+    const codes: Record<number, number> = {};
+    const methods = { payload_params: { name: 'code' }, ...find(stage.http('/status/{code}')) };
+    const client = await stage.start([methods]);
+    for (const http of [400, 401, 403, 404, 409, 413, 429, 500, 501, 503, 504]) {
+      codes[http] = (await ask(client, { name: String(http) })).code;
+    }
+    deepEqual(codes, {
+      400: status.INVALID_ARGUMENT,
+      401: status.UNAUTHENTICATED,
+      403: status.PERMISSION_DENIED,
+      404: status.NOT_FOUND,
+      409: status.ABORTED,
+      413: status.INTERNAL,
+      429: status.RESOURCE_EXHAUSTED,
+      500: status.INTERNAL,
+      501: status.INTERNAL,
+      503: status.UNAVAILABLE,
+      504: status.DEADLINE_EXCEEDED,
+    });
+  });
+
+  it('has such a status also where the backend tells its own', async () => {
+    const extra_config = { 'backend/http': { return_error_code: true } };
+    const client = await stage.start([find(stage.http('/status/404', { extra_config }))]);
+    equal((await ask(client)).code, status.NOT_FOUND);
+  });
+
+  it('is INTERNAL where several backends have failed, however each has', async () => {
+    const client = await stage.start([find(stage.http('/status/404'), stage.http('/status/404'))]);
+    equal((await ask(client)).code, status.INTERNAL);
+  });
+
+  it('has status and message of its one backend that speaks gRPC', async () => {
+    const client = await stage.start([find(stage.grpc())]);
+    deepEqual(await said(client, { name: 'none' }), [status.NOT_FOUND, 'no such thing']);
+  });
+
+  it('says nothing of where backends are that it does not reach', async () => {
+    const lost = { ...stage.grpc(), host: ['127.0.0.1:1'] };
+    deepEqual(await said(await stage.start([find(lost)])), [status.UNAVAILABLE, 'unavailable']);
+  });
+
+  it('says why it has failed where error messages are returned', async () => {
+    const client = await stage.start([find(stage.http('/status/500'))], {
+      extra_config: { router: { return_error_msg: true } },
+    });
+    const { code, details } = await ask(client);
+    equal(code, status.INTERNAL);
+    match(details, /invalid status code/i);
+  });
+
+  it('is DEADLINE_EXCEEDED after the timeout of the service', async () => {
+    const client = await stage.start([find(stage.http('/never'))], { timeout: '50ms' });
+    equal((await ask(client)).code, status.DEADLINE_EXCEEDED);
+  });
+
+  it('ends by the deadline of its client where that is sooner', async () => {
+    const client = await stage.start([find(stage.grpc())], { timeout: '60s' });
+    const asked = Date.now();
+    equal((await ask(client, { name: 'never' }, asked + 300)).code, status.DEADLINE_EXCEEDED);
+    const { remainingMs } = stage.upstream.calls.at(-1)!;
+    equal(remainingMs <= 300, true);
+    await until(() => stage.gateway.status.calls === 0);
+    equal(Date.now() - asked < 30_000, true);
+  });
+
+  it('is INTERNAL for data that fits no field, and the log names the field', async () => {
+    const client = await stage.start([find(stage.http('/typed'))]);
+    deepEqual(await said(client), [status.INTERNAL, 'internal']);
+    match(stage.sinks.lines.join(''), /ERROR.*shop\.Res: n is not/);
+  });
+
+  it('is refused by limits of the whole service with a status of gRPC', async () => {
+    const client = await stage.start([find(stage.http('/x'))], {
+      extra_config: { 'qos/ratelimit/service': { max_rate: 1, capacity: 1 } },
+    });
+    const codes = [(await ask(client)).code, (await ask(client)).code];
+    deepEqual(codes, [status.OK, status.UNAVAILABLE]);
+  });
+});

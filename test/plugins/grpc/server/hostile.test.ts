@@ -1,0 +1,218 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { status } from '@grpc/grpc-js';
+import { until } from '../../../support/conditions.ts';
+import { callUnary } from '../../../support/grpc/caller.ts';
+import { find, Stage } from './fixture.ts';
+
+function frame(message: Uint8Array, flag = 0): Buffer {
+  const head = Buffer.from([flag, 0, 0, 0, 0]);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** `name: "a"` */
+const good = Buffer.from([10, 1, 97]);
+
+describe('the gRPC server before clients that misbehave', () => {
+  const stage = new Stage();
+  const sessions: ClientHttp2Session[] = [];
+  before(() => stage.open());
+  after(() => stage.close());
+  afterEach(async () => {
+    for (const session of sessions.splice(0)) session.destroy();
+    await stage.end();
+  });
+
+  const open = (): ClientHttp2Session => {
+    const session = connect(`http://127.0.0.1:${stage.port}`).on('error', () => {});
+    sessions.push(session);
+    return session;
+  };
+  const start = async (more?: Record<string, unknown>, url = '/x') => {
+    await stage.start([find(stage.http(url))], more);
+    return open();
+  };
+  const begin = (session: ClientHttp2Session, headers: Record<string, unknown> = {}) => {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/shop.Shop/Find',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...headers,
+    });
+    stream.on('error', () => {});
+    return stream;
+  };
+  /** What is answered: the status of HTTP, headers, trailers and the body. */
+  const answerTo = async (stream: ReturnType<typeof begin>) => {
+    let trailers: IncomingHttpHeaders = {};
+    stream.on('trailers', (given) => {
+      trailers = given;
+    });
+    const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders & { ':status': number }];
+    return { headers, body: await buffer(stream), trailers };
+  };
+  const send = (session: ClientHttp2Session, bytes: Uint8Array, headers?: Record<string, unknown>) => {
+    const stream = begin(session, headers);
+    stream.end(bytes);
+    return answerTo(stream);
+  };
+  const codeOf = async (...given: Parameters<typeof send>) => Number((await send(...given)).trailers['grpc-status']);
+  const isServing = async () => equal((await callUnary(stage.client(), 'Find')).code, status.OK);
+
+  it('refuses what is no message', async () => {
+    const session = await start();
+    equal(await codeOf(session, frame(good)), status.OK);
+    const before = stage.backend.requests.length;
+    equal(await codeOf(session, frame(good).subarray(0, 6)), status.INVALID_ARGUMENT);
+    equal(await codeOf(session, frame(Buffer.from([10, 200, 97]))), status.INVALID_ARGUMENT);
+    equal(await codeOf(session, frame(good, 2)), status.INVALID_ARGUMENT);
+    equal(await codeOf(session, frame(good, 1)), status.INVALID_ARGUMENT);
+    equal(stage.backend.requests.length, before);
+    await isServing();
+  });
+
+  it('refuses any number of messages but one', async () => {
+    const session = await start();
+    equal(await codeOf(session, Buffer.alloc(0)), status.UNIMPLEMENTED);
+    equal(await codeOf(session, Buffer.concat([frame(good), frame(good)])), status.UNIMPLEMENTED);
+  });
+
+  it('refuses a message that is too large as soon as it says so', async () => {
+    const session = await start({ extra_config: { router: { max_payload: 1000 } } });
+    const stream = begin(session);
+    stream.write(Buffer.from([0, 0, 0, 4, 0]));
+    const { trailers } = await answerTo(stream);
+    equal(trailers['grpc-status'], String(status.RESOURCE_EXHAUSTED));
+    equal(
+      await codeOf(session, frame(Buffer.concat([Buffer.from([10, 0xde, 0x07]), Buffer.alloc(990, 97)]))),
+      status.OK,
+    );
+  });
+
+  it('takes four mebibytes where nothing else is said', async () => {
+    const session = await start();
+    const long = Buffer.from([0, 0, 0x40, 0, 1]);
+    const stream = begin(session);
+    stream.write(long);
+    equal((await answerTo(stream)).trailers['grpc-status'], String(status.RESOURCE_EXHAUSTED));
+  });
+
+  it('inflates no more than a message may have', async () => {
+    const session = await start();
+    const gzip = { 'grpc-encoding': 'gzip' };
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    equal(await codeOf(session, frame(bomb, 1), gzip), status.RESOURCE_EXHAUSTED);
+    equal(await codeOf(session, frame(good, 1), gzip), status.INVALID_ARGUMENT);
+    equal(await codeOf(session, frame(gzipSync(good), 1), gzip), status.OK);
+  });
+
+  it('names the compressions that it knows to who asks for another one', async () => {
+    const { headers, trailers } = await send(await start(), frame(good), { 'grpc-encoding': 'snappy' });
+    deepEqual(
+      [trailers['grpc-status'], headers['grpc-accept-encoding']],
+      [String(status.UNIMPLEMENTED), 'identity,gzip'],
+    );
+  });
+
+  it('compresses for who does so, from a kibibyte on', async () => {
+    const session = await start({}, '/long');
+    const plain = await send(session, frame(good), { 'grpc-accept-encoding': 'identity,gzip' });
+    deepEqual([plain.headers['grpc-encoding'], plain.body[0]], [undefined, 0]);
+    const packed = await send(session, frame(good), { 'grpc-encoding': 'gzip' });
+    deepEqual([packed.headers['grpc-encoding'], packed.body[0]], ['gzip', 1]);
+    deepEqual(gunzipSync(packed.body.subarray(5)), plain.body.subarray(5));
+  });
+
+  it('answers other content types as HTTP does', async () => {
+    const session = await start();
+    for (const type of ['application/json', 'application/grpc-web', 'application/grpc+json', '']) {
+      const { headers } = await send(session, frame(good), { 'content-type': type });
+      equal(headers[':status'], 415, type);
+    }
+    equal(
+      (await send(session, frame(good), { 'content-type': 'application/grpc+proto' })).trailers['grpc-status'],
+      '0',
+    );
+    equal((await answerTo(begin(session, { ':method': 'GET' }))).headers[':status'], 405);
+    const over1 = await fetch(`http://127.0.0.1:${stage.port}/shop.Shop/Find`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/grpc' },
+      body: frame(good),
+    });
+    equal(over1.status, 404);
+    await over1.arrayBuffer();
+  });
+
+  it('takes times that are none for no deadline at all', async () => {
+    const session = await start();
+    equal(await codeOf(session, frame(good), { 'grpc-timeout': '1' }), status.INTERNAL);
+    equal(await codeOf(session, frame(good), { 'grpc-timeout': '99999999999S' }), status.INTERNAL);
+    equal(await codeOf(session, frame(good), { 'grpc-timeout': '0m' }), status.DEADLINE_EXCEEDED);
+  });
+
+  it('waits for a message no longer than for anything else', async () => {
+    const session = await start({ timeout: '50ms' });
+    const stream = begin(session);
+    stream.write(frame(good).subarray(0, 6));
+    equal((await answerTo(stream)).trailers['grpc-status'], String(status.DEADLINE_EXCEEDED));
+    await until(() => stage.gateway.status.calls === 0);
+  });
+
+  it('gives up what its client has given up', async () => {
+    const session = await start({}, '/held');
+    const stream = begin(session);
+    stream.end(frame(good));
+    await until(() => stage.held.length === 1);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await until(() => stage.gateway.status.calls === 0);
+  });
+
+  it('ends the connection of who opens calls only to reset them', async () => {
+    const session = await start({}, '/held');
+    const ended = new Promise<void>((resolve) => {
+      session.once('close', resolve);
+    });
+    const resetting = (): void => {
+      for (let at = 0; at < 200 && !session.destroyed; at++) begin(session).close(constants.NGHTTP2_CANCEL);
+      if (!session.destroyed) setImmediate(resetting);
+    };
+    session.once('connect', resetting);
+    await ended;
+    await until(() => stage.gateway.status.calls === 0);
+    equal((await callUnary(stage.client(), 'Echo')).code, status.UNIMPLEMENTED);
+  });
+
+  it('has so many calls at once on a connection, and no more', async () => {
+    const session = await start();
+    const [settings] = (await once(session, 'remoteSettings')) as [{ maxConcurrentStreams: number }];
+    equal(settings.maxConcurrentStreams, 250);
+  });
+
+  it('refuses more metadata than headers may have', async () => {
+    const session = await start({ max_header_bytes: 8192 });
+    const { headers } = await send(session, frame(good), { 'x-much': 'x'.repeat(8500) }).catch(() => ({
+      headers: { ':status': 431 },
+    }));
+    equal(headers[':status'], 431);
+    await isServing();
+  });
+
+  it('serves HTTP/1.1 beside connections that begin like HTTP/2 and go on otherwise', async () => {
+    await start();
+    for (const bytes of ['P', 'PR', 'PRI', 'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', 'PRIVATE / HTTP/1.1\r\n\r\n']) {
+      const socket = connectTcp(stage.port, '127.0.0.1').on('error', () => {});
+      socket.end(bytes);
+      socket.resume();
+      await once(socket, 'close');
+    }
+    const response = await fetch(`http://127.0.0.1:${stage.port}/__health`);
+    match(await response.text(), /ok/);
+    await isServing();
+  });
+});

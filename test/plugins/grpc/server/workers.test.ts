@@ -1,0 +1,33 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { status } from '@grpc/grpc-js';
+import { callUnary } from '../../../support/grpc/caller.ts';
+import { find, Stage } from './fixture.ts';
+
+const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+
+describe('gRPC services of a gateway with workers', function () {
+  // Processes take their time on a busy machine.
+  this.timeout(120_000);
+  const stage = new Stage();
+  before(() => stage.open());
+  after(() => stage.close());
+  afterEach(() => stage.end());
+
+  it('are served by each of them, before and after a reload', async () => {
+    await stage.start([find(stage.http('/x'))], {}, { workers: { count: 2, program, args: [] } });
+    const codes = async (method: string) => {
+      const clients = Array.from({ length: 8 }, (_none, at) =>
+        stage.client(undefined, { 'grpc.use_local_subchannel_pool': 1, at }),
+      );
+      const ended = await Promise.all(clients.map((client) => callUnary(client, method)));
+      return [...new Set(ended.map(({ code }) => code))];
+    };
+    deepEqual(await codes('Find'), [status.OK]);
+    deepEqual(await codes('Echo'), [status.UNIMPLEMENTED]);
+    await stage.gateway.reload(stage.config([{ name: 'Echo', backend: [stage.http('/camel')] }]) as never);
+    deepEqual(await codes('Find'), [status.UNIMPLEMENTED]);
+    deepEqual(await codes('Echo'), [status.OK]);
+    equal(stage.gateway.status.calls, 0);
+  });
+});
