@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ByteStream, CallError, type PipeRequest, Reply, refuse, type Step } from '#contract';
 import { mergeReplies, parallel } from '../../../kernel/pipeline/merge.ts';
+import { json, startBackend, startGateway } from '../../support/gateway.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 const T = 60_000;
@@ -135,5 +136,22 @@ describe('the merge of several backends', () => {
     mergeReplies([raw, Reply.data({ a: 1 })]);
     body.write(Buffer.alloc(65 * 1024));
     equal(cancelled, 1);
+  });
+});
+
+describe('a merged response', () => {
+  it('is as large as its parts are', async () => {
+    const large = 'x'.repeat(9 * 1024 * 1024);
+    const backend = await startBackend((seen, response) => json({ [seen.target.slice(1)]: large })(seen, response));
+    const gateway = await startGateway({
+      host: [backend.url],
+      timeout: '30s',
+      endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/a' }, { url_pattern: '/b' }] }],
+    });
+    const { statusCode, body } = await gateway.inject({ url: '/x' });
+    equal(statusCode, 200);
+    equal(body.length, `{"a":"${large}","b":"${large}"}`.length);
+    await gateway.close();
+    await backend.close();
   });
 });
