@@ -1,44 +1,31 @@
 import { UsageError, unknownWord } from './arguments.ts';
-import { audit } from './audit.ts';
-import { check } from './check.ts';
 import type { Command, CommandContext } from './command.ts';
-import { diff } from './diff.ts';
-import { events } from './events.ts';
-import { explain } from './explain.ts';
 import { commandHelp, overview, usageLine } from './help.ts';
-import { history } from './history.ts';
-import { migrate } from './migrate.ts';
-import { plugin } from './plugin/index.ts';
 import { pluginCommands } from './plugin-commands.ts';
-import { reload } from './reload.ts';
-import { rollback } from './rollback.ts';
-import { routes } from './routes.ts';
-import { run } from './run.ts';
-import { schema } from './schema.ts';
-import { status } from './status.ts';
 import { guardOutput } from './terminal.ts';
-import { version } from './version.ts';
-import { worker } from './worker.ts';
 
-const commands: Readonly<Record<string, Command>> = {
-  run,
-  check,
-  audit,
-  routes,
-  explain,
-  migrate,
-  diff,
-  plugin,
-  schema,
-  status,
-  reload,
-  rollback,
-  history,
-  events,
-  version,
+/** Loaded when it is asked for: what serves need not hold what checks and audits. */
+type Load = () => Promise<Command>;
+
+const commands: Readonly<Record<string, Load>> = {
+  run: async () => (await import('./run.ts')).run,
+  check: async () => (await import('./check.ts')).check,
+  audit: async () => (await import('./audit.ts')).audit,
+  routes: async () => (await import('./routes.ts')).routes,
+  explain: async () => (await import('./explain.ts')).explain,
+  migrate: async () => (await import('./migrate.ts')).migrate,
+  diff: async () => (await import('./diff.ts')).diff,
+  plugin: async () => (await import('./plugin/index.ts')).plugin,
+  schema: async () => (await import('./schema.ts')).schema,
+  status: async () => (await import('./status.ts')).status,
+  reload: async () => (await import('./reload.ts')).reload,
+  rollback: async () => (await import('./rollback.ts')).rollback,
+  history: async () => (await import('./history.ts')).history,
+  events: async () => (await import('./events.ts')).events,
+  version: async () => (await import('./version.ts')).version,
 };
 /** Not for people: what the gateway starts itself. */
-const hidden: Readonly<Record<string, Command>> = { worker };
+const hidden: Readonly<Record<string, Load>> = { worker: async () => (await import('./worker.ts')).worker };
 const aliases: Readonly<Record<string, string>> = { validate: 'check', '-v': 'version', '--version': 'version' };
 
 /** Exit code for a call that cannot be understood. */
@@ -61,12 +48,12 @@ async function runCommand([first = 'help', ...rest]: readonly string[], context:
   const isTopic = first === 'help' || first === '-h' || first === '--help';
   const [asked, ...others] = isTopic ? rest : [first, ...rest];
   if (asked === undefined) {
-    stdout.write(overview({ ...(await pluginCommands(context.catalogue)), ...commands }));
+    stdout.write(overview({ ...(await pluginCommands(context.catalogue)), ...(await loadAll()) }));
     return 0;
   }
   const word = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked;
   const brought = isOwn(word) ? {} : await pluginCommands(context.catalogue);
-  const outer = commandOf(word, brought);
+  const outer = await commandOf(word, brought);
   const inner = outer?.commands && Object.hasOwn(outer.commands, others[0] ?? '') ? outer.commands[others[0]!]! : null;
   const command = inner ?? outer;
   const [name, args] = inner ? [`${word} ${others[0]}`, others.slice(1)] : [word, others];
@@ -92,7 +79,13 @@ function isOwn(name: string): boolean {
   return Object.hasOwn(hidden, name) || Object.hasOwn(commands, name);
 }
 
-function commandOf(name: string, brought: Readonly<Record<string, Command>>): Command | undefined {
-  const table = [hidden, commands, brought].find((known) => Object.hasOwn(known, name));
-  return table?.[name];
+async function commandOf(name: string, brought: Readonly<Record<string, Command>>): Promise<Command | undefined> {
+  const own = [hidden, commands].find((known) => Object.hasOwn(known, name));
+  if (own) return own[name]!();
+  return Object.hasOwn(brought, name) ? brought[name] : undefined;
+}
+
+async function loadAll(): Promise<Record<string, Command>> {
+  const loaded = Object.entries(commands).map(async ([name, load]) => [name, await load()] as const);
+  return Object.fromEntries(await Promise.all(loaded));
 }
