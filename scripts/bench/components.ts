@@ -66,6 +66,8 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('rate-limit-service', () => ({
     service: { 'qos/ratelimit/service': { max_rate: 1e6, client_max_rate: 1e6, strategy: 'ip' } },
   })),
+  // Over HTTP/2 to the backend, and over HTTP/1.1 without it.
+  scenario('http2', () => ({ backend: { 'backend/http/client': { http2: true } } })),
   // Three plans, of which the last one is meant.
   scenario('rate-limit-tiered', () => ({
     endpoint: {

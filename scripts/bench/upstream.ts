@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createHttp2Server } from 'node:http2';
+import { type AddressInfo, createServer as createFront } from 'node:net';
 import { large, members, small } from './payloads.ts';
 
 /**
@@ -31,5 +32,23 @@ const server = createServer((request, response) => {
   response.end(body);
 });
 server.keepAliveTimeout = 0;
-server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+
+const http2 = createHttp2Server();
+http2.on('stream', (stream, { ':path': path }) => {
+  const { headers, body } = responses.get(path!) ?? other;
+  const lower = headers.map((text, at) => (at % 2 === 0 ? text.toLowerCase() : text));
+  stream.respond([':status', '200', ...lower]);
+  stream.end(body);
+});
+
+/** Both are spoken at one port: HTTP/2 begins with `PRI`. */
+const front = createFront((socket) => {
+  socket.once('data', (first) => {
+    socket.pause();
+    socket.unshift(first);
+    (String(first).startsWith('PRI') ? http2 : server).emit('connection', socket);
+    socket.resume();
+  });
+});
+front.listen(0, '127.0.0.1', () => process.send?.({ port: (front.address() as AddressInfo).port }));
 process.once('disconnect', () => process.exit());

@@ -217,7 +217,7 @@ export function everything(
                 client_secret: 'of-the-test',
                 token_url: `${upstream}/oauth/token`,
               },
-              'backend/http/client': { no_redirect: true },
+              'backend/http/client': { no_redirect: true, http2: false },
             },
           },
         ],

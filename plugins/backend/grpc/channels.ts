@@ -1,5 +1,6 @@
 import { timerMs } from '#contract';
-import { type Address, Connection, type DialSettings } from './connection.ts';
+import type { Connection } from '../../services/http2/connection.ts';
+import { type Address, connectTo, type DialSettings } from './dial.ts';
 
 /** Connections to one address: one where one is enough. */
 const MAX_CONNECTIONS = 16;
@@ -56,7 +57,7 @@ export class Channel {
   }
 
   #connect(): Connection {
-    const connection = new Connection(this.address, this.#settings, (closed) => {
+    const connection = connectTo(this.address, this.#settings, (closed) => {
       this.#connections.delete(closed);
       if (closed.failure && !closed.isConnected) this.#failedAt = performance.now();
     });

@@ -14,8 +14,8 @@ import {
   UNIMPLEMENTED,
   UNKNOWN,
 } from '../../services/grpc/status.ts';
+import type { Connection } from '../../services/http2/connection.ts';
 import type { Channel } from './channels.ts';
-import type { Connection } from './connection.ts';
 
 /** What is sent: one message. */
 export interface Outgoing {

@@ -96,6 +96,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
       maxIdlePerHost: 250,
       maxIdle: 0,
       keepAlive: true,
+      http2: false,
       proxy: undefined,
       own: undefined,
       environment: { http: '', https: '', except: '' },

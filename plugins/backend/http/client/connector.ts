@@ -25,17 +25,19 @@ export interface FreshMark {
 /**
  * Makes the connections of one pool: dial and handshake have limits of their own. One that came out at an address of the
  * gateway itself that is denied fails before anything is sent.
- * @param tls asked for at the first encrypted connection.
+ * @param tls asked for at the first encrypted connection. @param offersHttp2 to servers that have a choice, over TLS.
  */
 export function connector(
   dial: DialSettings,
   denied: DeniedAddresses,
   tls: () => TlsClient,
   mark: FreshMark,
+  offersHttp2 = false,
 ): buildConnector.connector {
   const common = {
     timeout: 0,
-    allowH2: false,
+    allowH2: offersHttp2,
+    preferH2: offersHttp2,
     keepAlive: dial.keepAliveMs >= 0,
     keepAliveInitialDelay: timerMs(Math.max(dial.keepAliveMs, 0)),
     autoSelectFamily: true,

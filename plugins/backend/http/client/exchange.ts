@@ -13,12 +13,13 @@ import {
 } from '#contract';
 import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
 import { dispatchOptions } from './dispatch-options.ts';
-import { bodyFailure, failureOf, malformed } from './failure.ts';
+import { bodyFailure, failureOf, isLostConnection, malformed } from './failure.ts';
 import { Incoming, Outgoing } from './headers.ts';
 import type { HttpClient, Payload } from './http-client.ts';
+import { UnprocessedError } from './http2-stream.ts';
 import { Inflater, takeGzip } from './inflate.ts';
 import { Observation } from './observe.ts';
-import type { OriginPool } from './origin-pool.ts';
+import type { Dispatching, OriginPool } from './origin-pool.ts';
 import { isRedirect, type RedirectSource, redirectTo, repeatsBody } from './redirect.ts';
 import { signed } from './sign.ts';
 import { idempotent, isBodiless, isInterim } from './status.ts';
@@ -138,7 +139,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (isInterim(status) || this.#state !== WAITING) return;
     this.#disarm();
-    const { list, fault, isChunked } = new Incoming(controller.rawHeaders as unknown as Buffer[]);
+    const { list, fault, allowsTrailers } = new Incoming(controller.rawHeaders as unknown as Buffer[]);
     const isKnown = status >= 200 && status <= 599;
     if (!isKnown || fault !== null) return this.#malformed(isKnown ? fault! : `status ${status}`);
     const bag = new HeaderBag(list);
@@ -159,7 +160,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
       }
     }
     const reply = Reply.raw(status, bag, body);
-    if (isChunked && body !== null) reply.trailers = () => this.#trailers ?? new HeaderBag();
+    if (allowsTrailers && body !== null) reply.trailers = () => this.#trailers ?? new HeaderBag();
     this.#resolve(reply);
     // The only one of the answers without a body that can bring one all the same.
     if (status === 205) this.#discard();
@@ -195,7 +196,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
   }
 
   /** Sends the request, signed anew. @returns a promise where signers are waited for. */
-  #attempt(dispatcher: Dispatcher, lane: OriginPool): void | Promise<void> {
+  #attempt(dispatcher: Dispatching, lane: OriginPool): void | Promise<void> {
     const { signers } = this.#client;
     if (signers === null) return this.#dispatch(dispatcher, lane, this.headers);
     return signed(this, signers, this.#payload, this.#call).then(
@@ -206,7 +207,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     );
   }
 
-  #dispatch(dispatcher: Dispatcher, lane: OriginPool, headers: HeaderBag): void {
+  #dispatch(dispatcher: Dispatching, lane: OriginPool, headers: HeaderBag): void {
     const client = this.#client;
     const outgoing = new Outgoing(headers, client.asksGzip && this.method !== 'HEAD');
     this.#asksGzip = outgoing.asksGzip;
@@ -242,12 +243,11 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     return true;
   }
 
-  /** True when a connection that had waited unused died before the backend said anything, and asking again is safe. */
+  /** True when nothing has come of the request, and asking again is safe. */
   #retriable(error: Error): boolean {
-    if (this.#answered || this.#retried || !this.#reused || this.#payload !== null) return false;
-    if (this.#state !== WAITING || this.#controller === null || !idempotent.has(this.method)) return false;
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+    if (this.#answered || this.#retried || this.#state !== WAITING || this.#controller === null) return false;
+    if (error instanceof UnprocessedError) return this.#payload === null || this.#payload instanceof Uint8Array;
+    return this.#reused && this.#payload === null && idempotent.has(this.method) && isLostConnection(error);
   }
 
   #retry(): void {

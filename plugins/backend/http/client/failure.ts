@@ -21,6 +21,9 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
       return make('RESET', 'connection closed before the answer was complete');
+    case 'HTTP2_UNPROCESSED':
+    case 'HTTP2_STREAM':
+      return make('RESET', error.message);
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':
@@ -53,9 +56,17 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
       return make('PROXY', 'no connection through the proxy');
   }
   if (error instanceof errors.HTTPParserError) return malformed(origin, 'not HTTP/1.1', error);
+  if (code === 'ERR_HTTP2_ERROR') return malformed(origin, 'not HTTP/2', error);
+  if (code.startsWith('ERR_HTTP2') || code === 'HTTP2_CLOSED')
+    return make('RESET', 'connection closed before the answer was complete');
   if (code.startsWith('UND_ERR_SOCKS5')) return make('PROXY', 'no connection through the proxy');
   if (isTls(code)) return make('TLS', `TLS failed: ${(error as { reason?: string }).reason ?? tlsText(error, code)}`);
   return make('FAILED', code || 'request failed');
+}
+
+/** A connection was lost that had been there. */
+export function isLostConnection(error: Error): boolean {
+  return /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE|HTTP2_CLOSED)$/.test((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /** An answer that HTTP/1.1 does not allow. Code: `BACKEND_MALFORMED`. */

@@ -48,17 +48,27 @@ export class Incoming {
   readonly list: string[];
   /** What HTTP/1.1 does not allow about the length of the body; null for nothing. */
   readonly fault: string | null;
-  /** The body comes in chunks, and more fields may come behind it. */
-  readonly isChunked: boolean;
+  /** More fields may come behind the body. */
+  readonly allowsTrailers: boolean;
 
-  /** @param raw names and values in turn. */
-  constructor(raw: readonly Buffer[]) {
+  /** @param raw names and values in turn: bytes over HTTP/1.1, texts over HTTP/2, which has checked them. */
+  constructor(raw: readonly Buffer[] | readonly string[]) {
+    if (isText(raw)) {
+      this.list = raw[0] === ':status' ? raw.slice(2) : [...raw];
+      this.allowsTrailers = true;
+      this.fault = null;
+      return;
+    }
     const framing: Framing = { codings: null, fault: null };
     this.list = raw.length === 0 ? [] : readHeaders(raw, framing);
     const { codings, fault } = framing;
-    this.isChunked = codings !== null;
+    this.allowsTrailers = codings !== null;
     this.fault = codings === null || codings.toLowerCase() === 'chunked' ? fault : 'unknown Transfer-Encoding';
   }
+}
+
+function isText(raw: readonly Buffer[] | readonly string[]): raw is readonly string[] {
+  return typeof raw[0] === 'string';
 }
 
 /** What the headers say of the body's length. */

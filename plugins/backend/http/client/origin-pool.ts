@@ -2,6 +2,7 @@ import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
 import type { TlsClient } from '../../../services/client-tls.ts';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
+import { Http2Pool } from './http2-pool.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
 import { refusing } from './refusing.ts';
 
@@ -18,6 +19,8 @@ export interface TransportSettings {
   readonly maxIdle: number;
   /** False for one request per connection. */
   readonly keepAlive: boolean;
+  /** HTTP/2 where a backend chooses it over TLS, and to addresses without TLS. */
+  readonly http2: boolean;
   /** Proxy for every call; undefined for what the environment says. */
   readonly proxy: string | undefined;
   readonly environment: ProxyEnvironment;
@@ -32,12 +35,19 @@ export interface TransportSettings {
 /** Bytes an answer's headers may have. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 const CONNECT_VIA_PROXY_MS = 10_000;
+/** How long a connection may take that all requests wait for. */
+const HTTP2_DIAL_MS = 20_000;
+
+/** Sends requests. */
+export type Dispatching = Pick<Dispatcher, 'close'> & {
+  dispatch(...request: Parameters<Dispatcher['dispatch']>): unknown;
+};
 
 /** The connections to one address. */
 export class OriginPool implements FreshMark {
   /** As in `http://host:port`. */
   readonly address: string;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Dispatching;
   readonly proxied: boolean;
   /** The same for all requests, whatever `Host` they send: with another one the library would connect anew. */
   readonly serverName: string | undefined;
@@ -64,20 +74,33 @@ export class OriginPool implements FreshMark {
     if (proxy === undefined) {
       this.#options.connect = connector(settings.dial, settings.denied, settings.tls, this);
       const connections = settings.own === undefined ? null : 1;
-      this.dispatcher = new Pool(address, { ...this.#options, connections });
+      const pool = new Pool(address, { ...this.#options, connections });
+      this.dispatcher = settings.http2 ? this.#withHttp2(settings, pool) : pool;
     } else {
       this.dispatcher = proxied(proxy, this.#options, settings).compose(refusing(settings.denied, [proxy, address]));
     }
   }
 
-  /** A single new connection, to be closed by the caller; null where connections go through a proxy. */
+  /** A single new connection, to be closed by the caller; null where the dispatcher makes one by itself. */
   once(): Client | null {
-    return this.proxied ? null : new Client(this.address, { ...this.#options, pipelining: 0 });
+    return this.proxied || this.dispatcher instanceof Http2Pool
+      ? null
+      : new Client(this.address, { ...this.#options, pipelining: 0 });
   }
 
   /** True when no call runs and no connection is open; of those through a proxy nobody can tell. */
   get unused(): boolean {
-    return this.active === 0 && this.dispatcher instanceof Pool && this.dispatcher.stats.connected === 0;
+    const { dispatcher } = this;
+    if (this.active > 0) return false;
+    return dispatcher instanceof Http2Pool
+      ? dispatcher.isUnused
+      : dispatcher instanceof Pool && dispatcher.stats.connected === 0;
+  }
+
+  #withHttp2({ dial, denied, tls, idleMs }: TransportSettings, http1: Pool): Http2Pool {
+    const limited = { ...dial, timeoutMs: dial.timeoutMs || HTTP2_DIAL_MS };
+    const connect = connector(limited, denied, tls, this, true);
+    return new Http2Pool(this.address, connect, this, http1, idleMs);
   }
 }
 

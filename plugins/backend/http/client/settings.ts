@@ -21,6 +21,12 @@ export const httpClientSchema = {
   examples: [{ no_redirect: true, proxy_address: 'http://proxy.example.com:3128' }],
   properties: {
     client_tls: { ...clientTlsSchema, description: "TLS of this backend, in place of the service's client_tls." },
+    http2: {
+      type: 'boolean',
+      description:
+        'HTTP/2: over TLS with a backend that chooses it, else HTTP/1.1 is spoken; a backend without TLS must know it (h2c). Not through proxies. A field of ours.',
+      default: false,
+    },
     no_redirect: {
       type: 'boolean',
       description: 'A redirect of the backend is its answer and is not followed.',
@@ -64,6 +70,7 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
       hint: 'write it as http://host:port, https://host:port or socks5://host:port',
     });
   }
+  if (config.http2) checkHttp2(site);
   const signers = site.takeAll(httpSigners);
   const observers = site.takeAll(connectionObservers);
   return {
@@ -81,6 +88,17 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
     headerTimeoutMs: setting('response_header_timeout'),
     isPassing: isPassing(site),
   };
+}
+
+function checkHttp2({ config, setting, fault }: ClientSite): void {
+  const reason =
+    config.proxy_address !== undefined
+      ? 'a proxy is called with HTTP/1.1'
+      : setting('disable_keep_alives')
+        ? 'disable_keep_alives asks for a connection for each request, and HTTP/2 has one for many'
+        : null;
+  if (reason === null) return;
+  throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be: ${reason}`, { hint: 'leave one of the two out' });
 }
 
 /** True when a host is made of values of the request, or is not the configuration's at all. */
@@ -108,6 +126,8 @@ function transport(site: ClientSite, tls: PreparedTls | null, own: string | unde
     maxIdlePerHost: setting('max_idle_connections_per_host') || DEFAULT_MAX_IDLE_PER_HOST,
     maxIdle: setting('max_idle_connections'),
     keepAlive: !setting('disable_keep_alives'),
+    // Where a connection is somebody's, its requests go one after another.
+    http2: site.config.http2 && own === undefined,
     proxy: site.config.proxy_address,
     own,
     environment: proxyOfEnvironment(site),

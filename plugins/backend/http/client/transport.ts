@@ -68,7 +68,9 @@ export class Transport {
     const known = this.#passing.get(address);
     if (!known && this.#passing.size >= MAX_PASSING) this.#makeRoom();
     this.#passing.delete(address);
-    const lane = known ?? new OriginPool(address, { ...this.#settings, idleMs });
+    // That an address without TLS knows HTTP/2 is said of those of the configuration alone.
+    const http2 = this.#settings.http2 && address.startsWith('https:');
+    const lane = known ?? new OriginPool(address, { ...this.#settings, idleMs, http2 });
     this.#passing.set(address, lane);
     return lane;
   }

@@ -1,32 +1,28 @@
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
+  type ClientSessionRequestOptions,
   connect,
   constants,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import { connect as connectPlain, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import { type DeniedAddresses, timerMs } from '#contract';
-import type { TlsClient } from '../../services/client-tls.ts';
+import type { Socket } from 'node:net';
+import { timerMs } from '#contract';
 
-/** How connections are made. Times in milliseconds. */
-export interface DialSettings {
-  /** Longest time for name look-up, TCP and TLS; 0 for the default. */
+/** What a connection is made on, and its limits. */
+export interface ConnectionSettings {
+  /** Connected, or about to be. */
+  readonly socket: Socket;
+  /** As in `https://host:port`. */
+  readonly origin: string;
+  /** Longest time until the server has said what it allows, in milliseconds; 0 for the default. */
   readonly timeoutMs: number;
-  /** Pause between TCP keep-alive probes; negative for none. */
-  readonly keepAliveMs: number;
-  /** Wait before the next address of a name is tried. */
-  readonly fallbackDelayMs: number;
-  /** Null for plain HTTP/2. */
-  readonly tls: (() => TlsClient) | null;
-  readonly denied: DeniedAddresses;
-}
-
-/** An address that is called. */
-export interface Address {
-  readonly host: string;
-  readonly port: number;
+  /** Bytes of a response that may be on their way before anybody reads them. */
+  readonly streamWindowBytes: number;
+  /** What is wrong with where the socket came out; null for nothing. Default: nothing is. */
+  readonly refuses?: (socket: Socket) => Error | null;
+  /** Told once the server has said what it allows. */
+  readonly settled?: () => void;
 }
 
 const DIAL_MS = 20_000;
@@ -34,61 +30,87 @@ const DIAL_MS = 20_000;
 const PING_MS = 5_000;
 /** Servers close connections that send PINGs more often. */
 const PING_PAUSE_MS = 10_000;
-/** Bytes of responses that may be on their way, of one call and of a connection. */
-const STREAM_WINDOW_BYTES = 1024 * 1024;
+/** Bytes of all responses of a connection that may be on their way. */
 const CONNECTION_WINDOW_BYTES = 8 * 1024 * 1024;
 const MAX_HEADER_PAIRS = 500;
 const MAX_HEADER_BYTES = 64 * 1024;
 const SESSION_MEMORY_MB = 64;
 /** Calls at once where the server does not say. */
 const DEFAULT_STREAMS = 100;
+const MAX_STREAMS = 10_000;
+
+/** Headers are sent as they came, also those twice that are to be there once. The types of Node do not know it of clients. */
+const asReceived = { strictSingleValueFields: false };
+
+/** The server has closed the connection. */
+class ConnectionClosed extends Error {
+  readonly code = 'HTTP2_CLOSED';
+
+  constructor() {
+    super('connection closed');
+  }
+}
 
 /** A connection to a server, on which calls run side by side. */
 export class Connection {
   /** Calls that run. */
   calls = 0;
-  /** Why there is none; null while it lives. */
-  failure: Error | null = null;
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #closed: (connection: Connection) => void;
+  #failure: Error | null = null;
   #isConnected = false;
   #isLeaving = false;
   #isSuspect = false;
+  #limit = DEFAULT_STREAMS;
+  #lastStream = Number.POSITIVE_INFINITY;
   #asked = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param closed told once, when no call can begin on it any more. */
-  constructor(address: Address, settings: DialSettings, closed: (connection: Connection) => void) {
+  constructor(
+    { socket, origin, timeoutMs, streamWindowBytes, refuses, settled }: ConnectionSettings,
+    closed: (connection: Connection) => void,
+  ) {
     this.#closed = closed;
-    const socket = dial(address, settings);
     this.#socket = socket;
-    const name = address.host.includes(':') ? `[${address.host}]` : address.host;
-    this.#session = connect(`${settings.tls ? 'https' : 'http'}://${name}:${address.port}`, {
+    this.#session = connect(origin, {
       createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES, maxHeaderListSize: MAX_HEADER_BYTES },
+      settings: { enablePush: false, initialWindowSize: streamWindowBytes, maxHeaderListSize: MAX_HEADER_BYTES },
       maxHeaderListPairs: MAX_HEADER_PAIRS,
       maxSessionMemory: SESSION_MEMORY_MB,
+      ...asReceived,
     });
     this.#session.setMaxListeners(0);
-    this.#timer = setTimeout(
-      () => this.destroy(new Error('connecting took too long')),
-      timerMs(settings.timeoutMs || DIAL_MS),
-    );
+    this.#timer = setTimeout(() => this.destroy(new Error('connecting took too long')), timerMs(timeoutMs || DIAL_MS));
     this.#session.once('connect', () => {
-      clearTimeout(this.#timer);
-      if (settings.denied.has(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
-        this.destroy(new Error('the gateway does not call its own admin port'));
-        return;
-      }
+      const refusal = refuses?.(socket) ?? null;
+      if (refusal) return this.destroy(refusal);
       this.#isConnected = true;
       this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     });
-    this.#session.once('goaway', () => this.#leave());
+    this.#session.on('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => {
+      this.#limit = Math.min(maxConcurrentStreams, MAX_STREAMS);
+    });
+    this.#session.once('remoteSettings', () => {
+      clearTimeout(this.#timer);
+      settled?.();
+    });
+    this.#session.on('goaway', (_code, lastStream) => {
+      this.#lastStream = lastStream ?? 0;
+      this.#leave();
+    });
     this.#session.on('error', (error) => this.#over(error));
-    this.#session.once('close', () => this.#over(new Error('connection closed')));
+    this.#session.once('close', () => this.#over(new ConnectionClosed()));
     // Node ends a session with its socket, but for what the socket says before there is one.
     socket.on('error', (error) => this.destroy(error));
+  }
+
+  /** Why there is none; null while it lives. */
+  get failure(): Error | null {
+    // Node ends the streams of a lost connection before it says so.
+    if (this.#socket.destroyed) this.#failure ??= new ConnectionClosed();
+    return this.#failure;
   }
 
   /** True once it has been used for something. */
@@ -98,13 +120,12 @@ export class Connection {
 
   /** Another call can begin on it at once. */
   get isFree(): boolean {
-    return !this.#isLeaving && !this.#isSuspect && this.calls < this.#limit;
+    return !this.#socket.destroyed && !this.#isLeaving && !this.#isSuspect && this.calls < this.#limit;
   }
 
-  get #limit(): number {
-    if (!this.#isConnected) return DEFAULT_STREAMS;
-    const { maxConcurrentStreams = DEFAULT_STREAMS } = this.#session.remoteSettings;
-    return Math.min(maxConcurrentStreams, 10_000);
+  /** The server has said that it will not look at a stream: its request can be sent again, whatever it is. */
+  hasLeftOut(stream: ClientHttp2Stream): boolean {
+    return stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || (stream.id ?? 0) > this.#lastStream;
   }
 
   /** Bytes that have come. */
@@ -114,8 +135,8 @@ export class Connection {
   }
 
   /** Begins a call; `leave` must follow. @throws Error where there is no connection. */
-  open(headers: OutgoingHttpHeaders): ClientHttp2Stream {
-    const stream = this.#session.request(headers);
+  open(headers: OutgoingHttpHeaders | readonly string[], options?: ClientSessionRequestOptions): ClientHttp2Stream {
+    const stream = this.#session.request(headers, options);
     this.calls += 1;
     return stream;
   }
@@ -161,26 +182,10 @@ export class Connection {
   }
 
   #over(reason: Error): void {
-    this.failure ??= reason;
+    this.#failure ??= reason;
     clearTimeout(this.#timer);
     this.#leave();
     // A session that was about to end would wait for a server that has nothing more to say.
     this.#socket.destroy();
   }
-}
-
-function dial({ host, port }: Address, { keepAliveMs, fallbackDelayMs, tls }: DialSettings): Socket {
-  const options = {
-    host,
-    port,
-    noDelay: true,
-    keepAlive: keepAliveMs >= 0,
-    keepAliveInitialDelay: timerMs(Math.max(keepAliveMs, 0)),
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: timerMs(Math.max(fallbackDelayMs, 10)),
-  };
-  if (!tls) return connectPlain(options);
-  // A certificate is for the name in the address; an IP address is sent to nobody.
-  const servername = /^[\d.]+$|:/.test(host) ? '' : host;
-  return connectTls({ ...options, ...tls(), servername, ALPNProtocols: ['h2'] });
 }

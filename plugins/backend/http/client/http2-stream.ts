@@ -1,0 +1,183 @@
+import { type ClientHttp2Stream, constants } from 'node:http2';
+import { type Dispatcher, errors } from 'undici';
+import type { Connection } from '../../../services/http2/connection.ts';
+import type { Payload } from './http-client.ts';
+import { requestHeaders } from './http2-headers.ts';
+
+const { NGHTTP2_CANCEL, NGHTTP2_HTTP_1_1_REQUIRED, NGHTTP2_NO_ERROR } = constants;
+/** Type of the frames that headers go in. */
+const HEADERS_FRAME = 1;
+
+/** The backend has done nothing with a request: it can be sent once more, whatever its method. */
+export class UnprocessedError extends Error {
+  readonly code = 'HTTP2_UNPROCESSED';
+  /** It is to be sent over HTTP/1.1. */
+  readonly wantsHttp1: boolean;
+
+  constructor(wantsHttp1 = false) {
+    super('the backend has not taken the request');
+    this.wantsHttp1 = wantsHttp1;
+  }
+}
+
+/** A stream that ended before its answer was complete. */
+export class StreamError extends Error {
+  readonly code = 'HTTP2_STREAM';
+
+  /** @param code of HTTP/2. */
+  constructor(code: number) {
+    super(code === NGHTTP2_NO_ERROR ? 'stream ended without an answer' : `stream reset (HTTP/2 code ${code})`);
+  }
+}
+
+/** One request and its answer on a stream of a connection, for a handler as the client library's connections have them. */
+export class Http2Stream implements Dispatcher.DispatchController {
+  rawHeaders: string[] | null = null;
+  rawTrailers: string[] | null = null;
+  aborted = false;
+  paused = false;
+  reason: Error | null = null;
+  readonly #connection: Connection;
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #closed: (failure: Error | null) => void;
+  #stream: ClientHttp2Stream | null = null;
+  #bytesBefore = 0;
+  #failure: Error | null = null;
+  #isUnsent = false;
+  #hasAnswer = false;
+  #isOver = false;
+
+  /** @param closed told once: the stream is there no more. */
+  constructor(connection: Connection, handler: Dispatcher.DispatchHandler, closed: (failure: Error | null) => void) {
+    this.#connection = connection;
+    this.#handler = handler;
+    this.#closed = closed;
+  }
+
+  /** @param url of the address. */
+  send(url: URL, options: Dispatcher.DispatchOptions): void {
+    this.#handler.onRequestStart?.(this, null);
+    if (this.aborted) return this.#closed(null);
+    const body = options.body as Payload;
+    this.#bytesBefore = this.#connection.bytesRead;
+    try {
+      this.#stream = this.#connection.open(requestHeaders(url, options), { endStream: body === null });
+    } catch (error) {
+      const failure = this.#unopened(error as NodeJS.ErrnoException);
+      this.#closed(failure);
+      return this.#fail(failure);
+    }
+    this.#listen(this.#stream);
+    this.#write(this.#stream, body);
+  }
+
+  /** Why there is no stream. */
+  #unopened(error: NodeJS.ErrnoException): Error {
+    if (error instanceof errors.InvalidArgumentError) return error;
+    if (!/^ERR_HTTP2_(?:INVALID|GOAWAY)_SESSION$/.test(error.code ?? '')) {
+      return new errors.InvalidArgumentError(error.message);
+    }
+    this.#connection.close();
+    return new UnprocessedError();
+  }
+
+  pause(): void {
+    this.paused = true;
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.#stream?.resume();
+  }
+
+  /** Ends the stream; the connection stays. */
+  abort(reason: Error): void {
+    if (this.#isOver) return;
+    this.aborted = true;
+    this.reason = reason;
+    const isLate =
+      (reason as NodeJS.ErrnoException).code === 'CALL_DEADLINE' || reason instanceof errors.HeadersTimeoutError;
+    if (isLate && this.#connection.bytesRead === this.#bytesBefore) this.#connection.suspect();
+    this.#stream?.close(NGHTTP2_CANCEL);
+    this.#fail(reason);
+  }
+
+  #listen(stream: ClientHttp2Stream): void {
+    stream.once('response', (headers, _flags, raw: string[]) => this.#begin(stream, headers[':status'] ?? 0, raw));
+    stream.once('trailers', (_headers, _flags, raw: string[]) => {
+      this.rawTrailers = raw;
+    });
+    stream.once('end', () => this.#end(stream));
+    stream.on('frameError', (type: number) => {
+      this.#isUnsent ||= type === HEADERS_FRAME;
+    });
+    stream.on('error', (error) => {
+      this.#failure ??= error;
+    });
+    stream.once('close', () => {
+      const failure = this.#isOver ? null : this.#trouble(stream);
+      this.#connection.leave();
+      this.#closed(failure);
+      if (failure) this.#fail(failure);
+    });
+  }
+
+  #begin(stream: ClientHttp2Stream, status: number, raw: string[]): void {
+    if (this.#isOver) return;
+    this.#hasAnswer = true;
+    this.rawHeaders = raw;
+    this.#handler.onResponseStarted?.();
+    this.#handler.onResponseStart?.(this, status, {}, '');
+    stream.on('data', (chunk: Buffer) => {
+      if (!this.#isOver) this.#handler.onResponseData?.(this, chunk);
+    });
+    if (this.paused) stream.pause();
+  }
+
+  #end(stream: ClientHttp2Stream): void {
+    if (this.#isOver || !this.#hasAnswer) return;
+    // Of a stream that was reset Node ends what there is of the answer.
+    if (stream.rstCode) return;
+    this.#isOver = true;
+    // An answer that does not wait for the whole request: the rest of it is of no interest.
+    if (!stream.writableFinished) stream.close(NGHTTP2_CANCEL);
+    this.#handler.onResponseEnd?.(this, {});
+  }
+
+  #trouble(stream: ClientHttp2Stream): Error {
+    const { rstCode = NGHTTP2_NO_ERROR } = stream;
+    if (!this.#hasAnswer) {
+      if (this.#isUnsent || this.#connection.hasLeftOut(stream)) return new UnprocessedError();
+      if (rstCode === NGHTTP2_HTTP_1_1_REQUIRED) return new UnprocessedError(true);
+    }
+    return (
+      this.#connection.failure ?? (rstCode === NGHTTP2_NO_ERROR ? this.#failure : null) ?? new StreamError(rstCode)
+    );
+  }
+
+  #fail(failure: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#handler.onResponseError?.(this, failure);
+  }
+
+  #write(stream: ClientHttp2Stream, body: Payload): void {
+    const sent = () => this.#handler.onRequestSent?.();
+    if (body === null) return sent();
+    stream.once('finish', sent);
+    if (body instanceof Uint8Array) {
+      stream.end(body);
+      return;
+    }
+    if (body.destroyed) return this.abort(body.errored ?? new errors.RequestAbortedError());
+    body.on('data', (chunk: Uint8Array) => {
+      if (stream.writable && !stream.write(chunk)) body.pause();
+    });
+    stream.on('drain', () => body.resume());
+    body.once('end', () => stream.end());
+    body.on('error', (error) => this.abort(error));
+    body.once('close', () => body.readableEnded || this.abort(body.errored ?? new errors.RequestAbortedError()));
+    stream.once('close', () => body.destroy());
+  }
+}
