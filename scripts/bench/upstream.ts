@@ -43,12 +43,15 @@ http2.on('stream', (stream, { ':path': path }) => {
 
 /** Both are spoken at one port: HTTP/2 begins with `PRI`. */
 const front = createFront((socket) => {
-  socket.once('data', (first) => {
-    socket.pause();
+  const look = () => {
+    const first = socket.read() as Buffer | null;
+    if (first === null) return;
+    socket.off('readable', look);
     socket.unshift(first);
     (String(first).startsWith('PRI') ? http2 : server).emit('connection', socket);
-    socket.resume();
-  });
+  };
+  socket.on('readable', look);
+  socket.on('error', () => {});
 });
 front.listen(0, '127.0.0.1', () => process.send?.({ port: (front.address() as AddressInfo).port }));
 process.once('disconnect', () => process.exit());

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { headerRecord } from './headers.ts';
-import type { Payload } from './http-client.ts';
 import type { OriginPool } from './origin-pool.ts';
+import type { Payload } from './payload.ts';
 import type { RedirectSource } from './redirect.ts';
 
 /**

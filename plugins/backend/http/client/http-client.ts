@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { ConnectionObserver, HttpSigner } from '#contract';
 import type { Transport } from './transport.ts';
 
@@ -21,6 +20,3 @@ export interface HttpClient {
   /** Requests name the addresses that are called. */
   readonly isPassing: boolean;
 }
-
-/** What is sent: bytes can be sent again, a stream cannot. */
-export type Payload = Uint8Array | Readable | null;

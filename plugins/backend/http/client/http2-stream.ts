@@ -1,8 +1,8 @@
 import { type ClientHttp2Stream, constants } from 'node:http2';
 import { type Dispatcher, errors } from 'undici';
 import type { Connection } from '../../../services/http2/connection.ts';
-import type { Payload } from './http-client.ts';
 import { requestHeaders } from './http2-headers.ts';
+import type { Payload } from './payload.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_HTTP_1_1_REQUIRED, NGHTTP2_NO_ERROR } = constants;
 /** Type of the frames that headers go in. */

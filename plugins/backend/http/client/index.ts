@@ -11,7 +11,8 @@ import {
 } from '#contract';
 import { exchange } from './exchange.ts';
 import { bodyFailure } from './failure.ts';
-import type { HttpClient, Payload } from './http-client.ts';
+import type { HttpClient } from './http-client.ts';
+import type { Payload } from './payload.ts';
 import { httpClient, httpClientSchema } from './settings.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Call, HeaderBag, HttpSigner } from '#contract';
-import type { Payload } from './http-client.ts';
+import type { Payload } from './payload.ts';
 import type { RedirectSource } from './redirect.ts';
 
 /** The headers of one attempt, signed by everyone in turn. The hop keeps its own, which no signature is in. */
