@@ -57,7 +57,7 @@ export abstract class Struct {
   /** @returns undefined for a member that it has not. */
   abstract member(name: string): ((args: readonly Value[]) => Value) | undefined;
   abstract toString(): string;
-  abstract toJSON(): unknown;
+  abstract toJSON(): string;
 }
 
 /** Go's `int64`, which wraps around. */
@@ -94,12 +94,18 @@ export function setValue(map: Dict, key: string, value: Value): void {
 /** The keys of a map in the order of their code points, as Go sorts them. */
 export function sortedKeys(map: Dict | DataObject): string[] {
   const keys = Object.keys(map);
+  if (keys.length > FEW) return keys.sort(compareTexts);
   for (let at = 1; at < keys.length; at++) {
-    // Most come as they should.
-    if (compareTexts(keys[at - 1]!, keys[at]!) > 0) return keys.sort(compareTexts);
+    const key = keys[at]!;
+    let to = at;
+    for (; to > 0 && compareTexts(keys[to - 1]!, key) > 0; to--) keys[to] = keys[to - 1]!;
+    keys[to] = key;
   }
   return keys;
 }
+
+/** So many are put in order by insertion, which takes half the time. */
+const FEW = 16;
 
 /** By code points: surrogates, which are not, make the difference to the order of JavaScript. */
 export function compareTexts(one: string, other: string): number {

@@ -1,5 +1,5 @@
 import type { Run } from '../run.ts';
-import { isList, isRawNumber, Struct, sortedKeys, TypedInteger, type Value, valueAt } from '../value.ts';
+import { type Dict, isList, isRawNumber, Struct, sortedKeys, TypedInteger, type Value } from '../value.ts';
 
 /** How JSON is written. */
 export interface JsonStyle {
@@ -11,24 +11,16 @@ export interface JsonStyle {
 
 /** A value as JSON, keys in their order, as Go writes it; exact numbers keep their digits. */
 export function writeJson(value: Value, style: JsonStyle, run: Run): string {
-  const text = written(value, '', style, run);
-  return style.escapesHtml ? withoutHtml(text) : text;
+  return written(value, '', style, run);
 }
 
-const HTML = /[<>&]/;
-const LINE_SEPARATORS = /[\u2028\u2029]/g;
-
-function withoutHtml(text: string): string {
-  return HTML.test(text) ? text.replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`) : text;
-}
-
-/** @param lead white space of the line that the value begins on. */
+/** @param lead line break and white space of the line that the value begins on. */
 function written(value: Value, lead: string, style: JsonStyle, run: Run): string {
   switch (typeof value) {
     case 'string':
-      return stringJson(value, run);
+      return stringJson(value, style, run);
     case 'number':
-      return Number.isFinite(value) ? JSON.stringify(value) : 'null';
+      return Number.isFinite(value) ? String(value) : 'null';
     case 'bigint':
     case 'boolean':
       return String(value);
@@ -39,33 +31,53 @@ function written(value: Value, lead: string, style: JsonStyle, run: Run): string
   }
 }
 
-/** Characters that stand for themselves in a JSON string. */
-const PLAIN = /^[ !#-[\]-~]*$/;
+/** Characters that stand for themselves in a JSON string, whatever the style. */
+const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/;
+/** Characters that Go escapes and JSON does not ask for. */
+const BEYOND_JSON = /[\u2028\u2029]/g;
+const BEYOND_JSON_IN_HTML = /[\u2028\u2029<>&]/g;
 
-function stringJson(value: string, run: Run): string {
+function stringJson(value: string, { escapesHtml }: JsonStyle, run: Run): string {
   run.budget.claim(value.length);
   if (PLAIN.test(value)) return `"${value}"`;
-  const text = JSON.stringify(value);
-  return LINE_SEPARATORS.test(text)
-    ? text.replace(LINE_SEPARATORS, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`)
-    : text;
+  return JSON.stringify(value).replace(escapesHtml ? BEYOND_JSON_IN_HTML : BEYOND_JSON, escaped);
+}
+
+function escaped(sign: string): string {
+  return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function objectJson(value: Exclude<Value, null | undefined>, lead: string, style: JsonStyle, run: Run): string {
   run.budget.spend(1);
-  if (value instanceof TypedInteger) return String(value.value);
-  if (value instanceof Struct) return JSON.stringify(value);
-  if (isRawNumber(value)) return value.rawJSON;
-  const inner = style.indent && `\n${lead.slice(1)}${style.indent}`;
-  const space = style.indent ? ' ' : '';
+  if (isList(value)) return listJson(value, lead, style, run);
+  // Most are what JSON gives.
+  if (Object.getPrototypeOf(value) !== Object.prototype) {
+    if (value instanceof TypedInteger) return String(value.value);
+    if (value instanceof Struct) return stringJson(value.toJSON(), style, run);
+    if (isRawNumber(value)) return value.rawJSON;
+  }
+  const map = value as Dict;
+  const inner = innerLead(lead, style);
+  const colon = style.indent ? ': ' : ':';
   let text = '';
-  if (isList(value)) {
-    for (const item of value) text += `${text && ','}${inner}${written(item, inner, style, run)}`;
-    return text === '' ? '[]' : `[${text}${style.indent && `\n${lead.slice(1)}`}]`;
+  for (const key of sortedKeys(map)) {
+    if (text !== '') text += ',';
+    text += inner + stringJson(key, style, run) + colon + written(map[key], inner, style, run);
   }
-  for (const key of sortedKeys(value as never)) {
-    const member = written(valueAt(value as never, key), inner, style, run);
-    text += `${text && ','}${inner}${stringJson(key, run)}:${space}${member}`;
+  return text === '' ? '{}' : `{${text}${style.indent && (lead || '\n')}}`;
+}
+
+function listJson(list: readonly Value[], lead: string, style: JsonStyle, run: Run): string {
+  const inner = innerLead(lead, style);
+  let text = '';
+  for (const item of list) {
+    if (text !== '') text += ',';
+    text += inner + written(item, inner, style, run);
   }
-  return text === '' ? '{}' : `{${text}${style.indent && `\n${lead.slice(1)}`}}`;
+  return text === '' ? '[]' : `[${text}${style.indent && (lead || '\n')}]`;
+}
+
+/** Of the lines within. */
+function innerLead(lead: string, { indent }: JsonStyle): string {
+  return indent && `${lead || '\n'}${indent}`;
 }

@@ -1,17 +1,20 @@
 import { type Data, type DataObject, type Log, parseExact, Query, setKey } from '#contract';
 import { readXml } from '../documents/xml-reader.ts';
 
-/** How bodies of a media type are read; throws an Error with the parser's text. */
-type Read = (bytes: Uint8Array) => Data;
+/** How documents of a media type are read, from their text or its bytes; throws an Error with the parser's text. */
+type Read = (document: string | Uint8Array) => Data;
 
 const kinds: readonly (readonly [type: RegExp, read: Read])[] = [
-  [/^(?:application|text)\/(?:[\w.-]+\+)?json$/, (bytes) => parseExact(textOf(bytes))],
-  [/^(?:application|text)\/(?:[\w.-]+\+)?xml$/, (bytes) => readXml(bytes, false)],
+  [/^(?:application|text)\/(?:[\w.-]+\+)?json$/, (document) => parseExact(textOf(document))],
+  [
+    /^(?:application|text)\/(?:[\w.-]+\+)?xml$/,
+    (document) => readXml(typeof document === 'string' ? Buffer.from(document) : document, false),
+  ],
 ];
 
-const forms: Read = (bytes) => {
+const forms: Read = (document) => {
   const fields: DataObject = {};
-  for (const [name, values] of Query.parse(textOf(bytes))) setKey(fields, name, values);
+  for (const [name, values] of Query.parse(textOf(document))) setKey(fields, name, values);
   return fields;
 };
 
@@ -37,6 +40,6 @@ export function readBodyAs(contentType: string | undefined, bytes: Uint8Array, l
   }
 }
 
-export function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+export function textOf(bytes: string | Uint8Array): string {
+  return typeof bytes === 'string' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }

@@ -67,7 +67,7 @@ class ResponseGenerator {
     this.#renderer = renderer;
     this.#contentType = config.content_type;
     const read = documentReader(config.content_type);
-    this.#read = read ? (text) => toData(read(Buffer.from(text))) : (content) => ({ content });
+    this.#read = read ? (text) => toData(read(text)) : (content) => ({ content });
   }
 
   respond(reply: Reply, request: PipeRequest, call: Call): Reply | Promise<Reply> {
