@@ -1,4 +1,5 @@
-import { deepEqual, equal, match, throws } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
+import { mock } from 'node:test';
 import { search } from '@jmespath-community/jmespath';
 import { CallError, type Data, parseExact, printJson } from '#contract';
 import { compileExpression } from '../../../plugins/modifier/lib/jmespath/expression.ts';
@@ -270,7 +271,7 @@ describe('JMESPath', () => {
     ['a * b', 'calculations, variables and conditions are not part of JMESPath', undefined],
     ['$', 'references to the root ($) are not part of JMESPath', 0],
     ['a == `12345678901234567890`', 'a literal cannot hold a number of more than 15 digits', 5],
-    ['x'.repeat(20_000), 'an expression has at most 16384 characters', undefined],
+    ['x'.repeat(20_000), 'an expression has at most 8192 characters', undefined],
     ['('.repeat(8000), 'the expression is nested too deeply', undefined],
     [`a${'.a'.repeat(600)}`, 'the expression is nested too deeply', undefined],
   ] as const) {
@@ -317,6 +318,44 @@ describe('JMESPath', () => {
     equal(failureOf(nesting, [1]), 'JMESPATH_LIMIT');
     const items = Array.from({ length: 20_000 }, () => 'x');
     equal(failureOf('join(glue, items)', { glue: 'g'.repeat(1000), items }), 'JMESPATH_LIMIT');
+  });
+
+  it('ends an evaluation that looks at the same data again and again, before it takes time or memory', () => {
+    const doubled = `[@]${' | [@, @]'.repeat(30)}`;
+    const array = Array.from({ length: 100_000 }, () => 0);
+    const each = (call: string) => `[${`${call},`.repeat(200)} a]`;
+    for (const [expression, value] of [
+      [`${doubled} | to_string(@) | length(@)`, 1],
+      [`[(${doubled}), (${doubled})] | @[0] == @[1]`, [1]],
+      [`[(${doubled}), (${doubled})] | contains([@[0]], @[1])`, [1]],
+      [`[${'a,'.repeat(300)} a][]`, { a: array }],
+      [`${each('sum(a)')} | length(@)`, { a: array }],
+      [`${each('reverse(a)')} | length(@)`, { a: 'x'.repeat(100_000) }],
+      [`${each('a[::1]')} | length(@)`, { a: array }],
+      ['sort(@) | length(@)', Array.from({ length: 1_500_000 }, (_, at) => -at)],
+    ] as const) {
+      equal(failureOf(expression, value as Data), 'JMESPATH_LIMIT', expression.slice(0, 40));
+    }
+  });
+
+  it('ends an evaluation after a second', () => {
+    const sums = '[sum(@), sum(@), sum(@), sum(@)]';
+    const items = Array.from({ length: 60_000 }, () => 0);
+    let now = 0;
+    mock.method(performance, 'now', () => (now += 600));
+    try {
+      equal(failureOf(sums, items), 'JMESPATH_LIMIT');
+    } finally {
+      mock.reset();
+    }
+    equal(printJson(compileExpression(sums).search(items)), '[0,0,0,0]');
+  });
+
+  it('finds the mistake in a long expression at once', () => {
+    const long = `${'a.'.repeat(2000)}a a${'.a'.repeat(2000)}`;
+    const before = performance.now();
+    throws(() => compileExpression(long), { message: 'unexpected "a" at column 4003' });
+    ok(performance.now() - before < 1000);
   });
 
   it('ends an evaluation on data that is nested too deeply', () => {

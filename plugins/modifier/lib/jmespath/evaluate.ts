@@ -1,5 +1,5 @@
 import { type Data, type DataObject, getKey, hasKeys, isObject, nearest, setKey } from '#contract';
-import { compareNumbers, equals, isNumeric } from '../../../services/exact-values.ts';
+import { compareNumbers, isNumeric } from '../../../services/exact-values.ts';
 import { checkArgument, functions } from './functions.ts';
 import { JmespathMistake } from './mistake.ts';
 import type { Node, Token } from './parse.ts';
@@ -15,8 +15,10 @@ const identity: Evaluate = (value) => value;
 
 /** Turns the tree of an expression into functions. */
 export class Compiler {
-  /** What it gives may hold one object twice, or an object of the expression itself. */
+  /** What it gives may hold one object twice. */
   shares = false;
+  /** What it gives may hold an object of the expression itself. */
+  holdsObjects = false;
   readonly #tokens: readonly Token[];
   #depth = 0;
 
@@ -40,7 +42,7 @@ export class Compiler {
       case 'Field':
         return field(node.name);
       case 'Literal':
-        this.shares ||= typeof node.value === 'object' && node.value !== null;
+        this.holdsObjects ||= typeof node.value === 'object' && node.value !== null;
         return () => node.value;
       case 'Index':
         return index(node.value);
@@ -128,6 +130,7 @@ export class Compiler {
     return (value, run) => {
       const args = values.map(({ kinds, evaluate }) => {
         const arg = evaluate(value, run);
+        run.spendOn(arg);
         checkArgument(name, kinds, arg);
         return arg;
       });
@@ -201,9 +204,10 @@ function flattened(inner: Evaluate): Evaluate {
   return (value, run) => {
     const items = inner(value, run);
     if (!Array.isArray(items)) return null;
-    const flat = items.flat() as Data[];
-    run.spend(flat.length);
-    return flat;
+    let length = 0;
+    for (const item of items) length += Array.isArray(item) ? item.length : 1;
+    run.spend(length);
+    return items.flat() as Data[];
   };
 }
 
@@ -226,10 +230,10 @@ function isTrue(value: Data): boolean {
   return !isObject(value) || hasKeys(value);
 }
 
-type Compare = (a: Data, b: Data) => boolean | null;
+type Compare = (a: Data, b: Data, run: Run) => boolean | null;
 
 function compared(left: Evaluate, right: Evaluate, compare: Compare): Evaluate {
-  return (value, run: Run) => compare(left(value, run), right(value, run));
+  return (value, run: Run) => compare(left(value, run), right(value, run), run);
 }
 
 /** Only numbers are less or greater than one another: anything else gives null. */
@@ -238,8 +242,8 @@ function ordered(holds: (sign: number) => boolean): Compare {
 }
 
 const comparisons: { readonly [name in NodeOf<'Comparator'>['name']]: Compare } = {
-  EQ: equals,
-  NE: (a, b) => !equals(a, b),
+  EQ: (a, b, run) => run.areEqual(a, b),
+  NE: (a, b, run) => !run.areEqual(a, b),
   GT: ordered((sign) => sign > 0),
   GTE: ordered((sign) => sign >= 0),
   LT: ordered((sign) => sign < 0),

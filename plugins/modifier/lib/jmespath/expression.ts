@@ -22,20 +22,33 @@ export function compileExpression(source: string): Expression {
   const { tree, tokens } = parse(source);
   const compiler = new Compiler(tokens);
   const evaluate = compiler.compile(tree);
-  const { shares } = compiler;
+  const { shares, holdsObjects } = compiler;
   return {
     search(value) {
       const run = new Run();
       try {
         const result = evaluate(value, run);
         // What stands inside may be changed by whoever gets it, and must not be there twice.
-        return shares ? copy(result, run) : result;
+        return holdsObjects || (shares && isTwice(result, new Set(), run)) ? copy(result, run) : result;
       } catch (error) {
         if (error instanceof RangeError) throw new CallError('JMESPATH_LIMIT', 'the data is nested too deeply');
         throw error;
       }
     },
   };
+}
+
+/** True where an object stands in a value more than once. */
+function isTwice(value: Data, seen: Set<Data>, run: Run): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (seen.has(value)) return true;
+  seen.add(value);
+  const members = Array.isArray(value) ? value : Object.values(value);
+  run.spend(members.length);
+  for (const member of members) {
+    if (typeof member === 'object' && isTwice(member, seen, run)) return true;
+  }
+  return false;
 }
 
 /** A deep copy that counts what it copies: the same object twice over, again and again, would grow without an end. */

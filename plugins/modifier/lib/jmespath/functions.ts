@@ -1,5 +1,5 @@
 import { CallError, type Data, type DataObject, isObject, mergeShallow, parseExact, printJson } from '#contract';
-import { equals, isNumeric, type Numeric } from '../../../services/exact-values.ts';
+import { isNumeric, type Numeric } from '../../../services/exact-values.ts';
 import { absolute, mean, order, roundDown, roundUp, total } from './numbers.ts';
 import type { Evaluate, Run } from './run.ts';
 
@@ -40,7 +40,10 @@ export const functions: ReadonlyMap<string, Definition> = new Map<string, Defini
   ['abs', { takes: [number], call: ([value]) => absolute(value) }],
   ['avg', { takes: [numbers], call: ([values]) => mean(values) }],
   ['ceil', { takes: [number], call: ([value]) => roundUp(value) }],
-  ['contains', { takes: [['array', 'string'], any], call: ([subject, item]) => contains(subject, item) }],
+  [
+    'contains',
+    { takes: [['array', 'string'], any], call: ([subject, item], _key, run) => contains(subject, item, run) },
+  ],
   ['ends_with', { takes: [string, string], call: ([text, end]) => text.endsWith(end) }],
   ['floor', { takes: [number], call: ([value]) => roundDown(value) }],
   ['join', { takes: [string, ['strings']], call: ([glue, texts], _key, run) => join(glue, texts, run) }],
@@ -59,17 +62,17 @@ export const functions: ReadonlyMap<string, Definition> = new Map<string, Defini
     { takes: [array, expression], call: ([items], key, run) => extreme(items, keysOf('min_by', items, key, run), -1) },
   ],
   ['not_null', { takes: [any], isVariadic: true, call: (values) => values.find((value) => value !== null) ?? null }],
-  ['reverse', { takes: [['string', 'array']], call: ([value]) => reverse(value) }],
-  ['sort', { takes: [sortable], call: ([items]) => sortBy(items, items) }],
+  ['reverse', { takes: [['string', 'array']], call: ([value], _key, run) => reverse(value, run) }],
+  ['sort', { takes: [sortable], call: ([items], _key, run) => sortBy(items, items, run) }],
   [
     'sort_by',
-    { takes: [array, expression], call: ([items], key, run) => sortBy(items, keysOf('sort_by', items, key, run)) },
+    { takes: [array, expression], call: ([items], key, run) => sortBy(items, keysOf('sort_by', items, key, run), run) },
   ],
   ['starts_with', { takes: [string, string], call: ([text, start]) => text.startsWith(start) }],
   ['sum', { takes: [numbers], call: ([values]) => total(values) }],
   ['to_array', { takes: [any], call: ([value]) => (Array.isArray(value) ? value : [value]) }],
   ['to_number', { takes: [any], call: ([value]) => toNumber(value) }],
-  ['to_string', { takes: [any], call: ([value]) => (typeof value === 'string' ? value : printJson(value)) }],
+  ['to_string', { takes: [any], call: ([value], _key, run) => toText(value, run) }],
   ['type', { takes: [any], call: ([value]) => kindOf(value) }],
   ['values', { takes: [object], call: ([value]) => Object.values(value) }],
 ]);
@@ -120,9 +123,9 @@ function isString(value: Data): value is string {
   return typeof value === 'string';
 }
 
-function contains(subject: Data[] | string, item: Data): boolean {
+function contains(subject: Data[] | string, item: Data, run: Run): boolean {
   if (typeof subject === 'string') return typeof item === 'string' && subject.includes(item);
-  return subject.some((candidate) => equals(candidate, item));
+  return subject.some((candidate) => run.areEqual(candidate, item));
 }
 
 function join(glue: string, texts: readonly string[], run: Run): string {
@@ -142,8 +145,16 @@ function mapAll(items: readonly Data[], key: Evaluate, run: Run): Data[] {
   return items.map((item) => key(item, run));
 }
 
-function reverse(value: string | readonly Data[]): Data {
-  return typeof value === 'string' ? [...value].reverse().join('') : value.toReversed();
+function reverse(value: string | readonly Data[], run: Run): Data {
+  if (typeof value !== 'string') return value.toReversed();
+  run.write(value.length);
+  return [...value].reverse().join('');
+}
+
+function toText(value: Data, run: Run): string {
+  if (typeof value === 'string') return value;
+  run.print(value);
+  return printJson(value);
 }
 
 /** What each item is compared by. @throws CallError JMESPATH_TYPE where they are not all numbers or all strings. */
@@ -163,9 +174,18 @@ function extreme(items: readonly Data[], keys: readonly Data[], sign: 1 | -1): D
   return items[best] ?? null;
 }
 
-function sortBy(items: readonly Data[], keys: readonly Data[]): Data[] {
+/** A comparison costs less than a value that an expression looks at, unless texts are long. */
+const COMPARISON = 1 / 32;
+const LONG_TEXT = 8192;
+
+function sortBy(items: readonly Data[], keys: readonly Data[], run: Run): Data[] {
   const places = items.map((_item, at) => at);
-  return places.sort((a, b) => order(keys[a]!, keys[b]!)).map((at) => items[at]!);
+  const compare = (a: Data, b: Data): number => {
+    run.spend(COMPARISON);
+    if (typeof a === 'string') run.spend(a.length / LONG_TEXT);
+    return order(a, b);
+  };
+  return places.sort((a, b) => compare(keys[a]!, keys[b]!)).map((at) => items[at]!);
 }
 
 function toNumber(value: Data): Numeric | null {

@@ -23,7 +23,7 @@ const notStandard: { readonly [type: string]: string } = {
 };
 
 /** Longest expression, in characters. */
-const MAX_LENGTH = 16 * 1024;
+const MAX_LENGTH = 8 * 1024;
 
 /**
  * Parses an expression. The parser itself does not say where it stopped: that is where the shortest beginning ends that fails
@@ -36,12 +36,20 @@ export function parse(source: string): { readonly tree: Node; readonly tokens: r
   const tokens = readTokens(source);
   const trouble = troubleOf(source);
   if (!trouble) return { tree: compile(source), tokens };
-  for (const [at, { start }] of tokens.entries()) {
-    const end = tokens[at + 1]?.start ?? source.length;
-    const early = end === source.length ? trouble : troubleOf(source.slice(0, end));
-    if (early && !early.atEnd) throw mistakeAt(source, start, end);
+  if (trouble.atEnd) {
+    throw new JmespathMistake('the expression ends too early', {
+      within: { start: source.length, end: source.length },
+    });
   }
-  throw new JmespathMistake('the expression ends too early', { within: { start: source.length, end: source.length } });
+  // Behind the mistake every beginning fails as the whole does.
+  let [first, last] = [0, tokens.length - 1];
+  while (first < last) {
+    const middle = (first + last) >> 1;
+    const early = troubleOf(source.slice(0, tokens[middle + 1]!.start));
+    if (early && !early.atEnd) last = middle;
+    else first = middle + 1;
+  }
+  throw mistakeAt(source, tokens[first]!.start, tokens[first + 1]?.start ?? source.length);
 }
 
 function mistakeAt(source: string, start: number, end: number): JmespathMistake {

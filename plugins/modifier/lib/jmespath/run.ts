@@ -1,10 +1,18 @@
-import { CallError, type Data } from '#contract';
+import { CallError, type Data, isObject } from '#contract';
+import { equals } from '../../../services/exact-values.ts';
 
 /** Values that one evaluation may look at, and that its result may hold. */
 const MAX_STEPS = 1_000_000;
 
-/** Characters of a text that an evaluation makes. */
+/** Steps between two looks at the clock, and the time from the first of them on, in milliseconds. */
+const STEPS_A_LOOK = 16_384;
+const MAX_MS = 1000;
+
+/** Characters of the texts that an evaluation makes. */
 const MAX_TEXT = 16 * 1024 * 1024;
+
+/** Characters of a text that are read as fast as a value is looked at. */
+const CHARACTERS_A_STEP = 512;
 
 /** A part of an expression, compiled. It changes nothing of what it is given. */
 export type Evaluate = (value: Data, run: Run) => Data;
@@ -12,16 +20,63 @@ export type Evaluate = (value: Data, run: Run) => Data;
 /** One evaluation: what it may still do. */
 export class Run {
   #steps = MAX_STEPS;
+  #nextLook = MAX_STEPS - STEPS_A_LOOK;
+  #deadline = 0;
+  #text = MAX_TEXT;
 
-  /** @throws CallError JMESPATH_LIMIT */
+  /** @param values that are looked at next. @throws CallError JMESPATH_LIMIT */
   spend(values: number): void {
     this.#steps -= values;
-    if (this.#steps < 0) throw new CallError('JMESPATH_LIMIT', `the expression looks at more than ${MAX_STEPS} values`);
+    if (this.#steps < this.#nextLook) this.#look();
+  }
+
+  /** Counts what a function goes through: the items of an array, the keys of an object, a text. @throws CallError JMESPATH_LIMIT */
+  spendOn(value: Data): void {
+    if (typeof value === 'string') this.spend(value.length / CHARACTERS_A_STEP);
+    else if (Array.isArray(value)) this.spend(value.length);
+    else if (isObject(value)) this.spend(Object.keys(value).length);
   }
 
   /** A text is about to be made. @throws CallError JMESPATH_LIMIT */
   write(characters: number): void {
-    if (characters <= MAX_TEXT) return;
-    throw new CallError('JMESPATH_LIMIT', `the expression makes a text of more than ${MAX_TEXT} characters`);
+    this.#text -= characters;
+    if (this.#text >= 0) return;
+    throw new CallError('JMESPATH_LIMIT', `the expression makes texts of more than ${MAX_TEXT} characters`);
+  }
+
+  /** A value is about to become a text: counts all of it, as often as it stands there. @throws CallError JMESPATH_LIMIT */
+  print(value: Data): void {
+    this.spend(1);
+    if (typeof value === 'string') this.write(value.length);
+    else if (Array.isArray(value)) for (const item of value) this.print(item);
+    else if (isObject(value)) {
+      for (const key of Object.keys(value)) {
+        this.write(key.length);
+        this.print(value[key]!);
+      }
+    }
+  }
+
+  /** Equality as of `equals`. @throws CallError JMESPATH_LIMIT */
+  areEqual(a: Data, b: Data): boolean {
+    this.spend(1);
+    if (a === b) return true;
+    if (Array.isArray(a)) {
+      return Array.isArray(b) && a.length === b.length && a.every((item, at) => this.areEqual(item, b[at]!));
+    }
+    if (!isObject(a) || !isObject(b)) return equals(a, b);
+    const keys = Object.keys(a);
+    if (keys.length !== Object.keys(b).length) return false;
+    return keys.every((key) => Object.hasOwn(b, key) && this.areEqual(a[key]!, b[key]!));
+  }
+
+  #look(): void {
+    if (this.#steps < 0) {
+      throw new CallError('JMESPATH_LIMIT', `the expression looks at more than ${MAX_STEPS} values`);
+    }
+    const now = performance.now();
+    this.#deadline ||= now + MAX_MS;
+    if (now > this.#deadline) throw new CallError('JMESPATH_LIMIT', `the expression takes longer than ${MAX_MS} ms`);
+    this.#nextLook = Math.max(0, this.#steps - STEPS_A_LOOK);
   }
 }

@@ -20,9 +20,9 @@ export function sliced({ start, stop, step }: Bounds): Evaluate {
     const first = isBackwards ? length - 1 : 0;
     const from = start === null ? first : placeIn(length, start, isBackwards);
     const to = stop === null ? (isBackwards ? -1 : length) : placeIn(length, stop, isBackwards);
+    run.spend(Math.max(0, (to - from) / stride));
     const items: Data[] = [];
     for (let at = from; isBackwards ? at > to : at < to; at += stride) items.push(value[at]!);
-    run.spend(items.length);
     return items;
   };
 }
