@@ -8,6 +8,8 @@ import type { Order } from '#contract';
 export const order: Order = {
   middleware: ['security/http', 'telemetry/logging'],
   request: [
+    // Whatever becomes of a request, no log shows its key.
+    'auth/api-keys',
     // What measures sees everything, refusals included.
     'telemetry/opentelemetry',
     'telemetry/newrelic',

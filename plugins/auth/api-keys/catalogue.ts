@@ -18,6 +18,8 @@ export interface KeyCatalogue {
   readonly propagateRole: string;
   readonly roles: ReadonlySet<string>;
   readonly isEmpty: boolean;
+  /** Parameters with keys, which endpoints with names of their own add to. */
+  readonly parameters: Set<string>;
   /** What a key stands for that a client sends. Takes the same time for every key that there is not. */
   find(key: string): KeyEntry | undefined;
 }
@@ -49,9 +51,11 @@ export function openCatalogue(site: Site<ServiceConfig>): KeyCatalogue {
     entries.set(id, { id, roles: [...new Set([...(known?.roles ?? []), ...roles])] });
   }
   const stored = storedAs(kind, salt);
+  const name = identifier ?? (strategy === 'header' ? 'Authorization' : 'key');
   return {
     strategy,
-    identifier: identifier ?? (strategy === 'header' ? 'Authorization' : 'key'),
+    identifier: name,
+    parameters: new Set(strategy === 'query_string' ? [name] : []),
     propagateRole: propagate_role,
     roles: new Set(keys.flatMap(({ roles }) => roles)),
     isEmpty: keys.length === 0,

@@ -19,17 +19,25 @@ function headerReader(name: string): ReadKey {
   };
 }
 
-/** The logs get the query without the key. */
 function parameterReader(name: string): ReadKey {
-  return ({ query, search }, call) => {
-    const key = search === '' ? undefined : query.get(name);
+  return (request, call) => {
+    const key = request.search === '' ? undefined : request.query.get(name);
     if (key === undefined) return '';
-    call.set(servedSlot, { ...call.get(servedSlot), search: masked(search, name) });
+    // Who stands between may have left the logs another query.
+    hideKeys(request, call, new Set([name]));
     return key;
   };
 }
 
-function masked(search: string, name: string): string {
-  const pairs = search.split('&').map((pair) => (Query.parse(pair).has(name) ? `${pair.split('=')[0]}=***` : pair));
-  return pairs.join('&');
+/** The logs get the query without keys. */
+export function hideKeys({ query, search }: ClientRequest, call: Call, names: ReadonlySet<string>): void {
+  for (const name of names) {
+    if (!query.has(name)) continue;
+    const pairs = search.split('&').map((pair) => {
+      const [parameter] = Query.parse(pair);
+      return parameter && names.has(parameter[0]) ? `${pair.split('=')[0]}=***` : pair;
+    });
+    call.set(servedSlot, { ...call.get(servedSlot), search: pairs.join('&') });
+    return;
+  }
 }

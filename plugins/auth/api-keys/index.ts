@@ -4,6 +4,7 @@ import {
   atEndpoint,
   atService,
   before,
+  type ClientRequest,
   definePlugin,
   type EndpointSite,
   findNear,
@@ -18,7 +19,7 @@ import {
 import { limitedWarning } from '../../services/limited-warning.ts';
 import { personalHeaders } from '../../services/personal-headers.ts';
 import { type KeyCatalogue, keyCatalogue, openCatalogue } from './catalogue.ts';
-import { keyReader } from './credential.ts';
+import { hideKeys, keyReader } from './credential.ts';
 import { keyRate } from './key-rate.ts';
 import { type EndpointConfig, endpointSchema, type ServiceConfig, type Strategy, serviceSchema } from './schema.ts';
 
@@ -42,7 +43,12 @@ export const plugin = definePlugin({
   places: [
     atService(serviceSchema, (site) => {
       checkService(site);
-      return { offers: [offer(keyCatalogue, openCatalogue(site))] };
+      const catalogue = openCatalogue(site);
+      const { parameters } = catalogue;
+      const request = before<ClientRequest>((asked, call) => {
+        if (parameters.size > 0 && asked.search !== '') hideKeys(asked, call, parameters);
+      });
+      return { request, offers: [offer(keyCatalogue, catalogue)] };
     }),
     atEndpoint(endpointSchema, attach),
   ],
@@ -63,6 +69,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
   log.debug(`enabled, roles [${roles.join(' ')}]`);
   const warn = limitedWarning(log, site.use('clock'));
   const readKey = keyReader(strategy, identifier);
+  if (strategy === 'query_string') catalogue.parameters.add(identifier);
   const isAsked = new Set(roles);
   const admit = rate ? keyRate(site, rate) : null;
   const header = catalogue.propagateRole;
@@ -70,7 +77,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
   const challenge = strategy === 'header' && identifier.toLowerCase() === 'authorization';
   const unauthorized = (): Reply =>
     refuse(401, challenge ? { headers: new HeaderBag(['WWW-Authenticate', 'Bearer']) } : {});
-  const endpoint = before<Parameters<typeof readKey>[0]>((request, call) => {
+  const endpoint = before<ClientRequest>((request, call) => {
     if (header !== '') request.headers.delete(header);
     const key = readKey(request, call);
     const entry = catalogue.find(key);

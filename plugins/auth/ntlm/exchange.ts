@@ -29,7 +29,7 @@ export async function authenticated(
     const reply = await lane.follow(first, call);
     const scheme = reply.status === 401 && reply.errors.length === 0 ? offered(reply) : undefined;
     const isMoved = first.origin !== origin || first.target !== request.target;
-    if (scheme === undefined || URL.parse(first.origin)?.hostname !== URL.parse(origin)?.hostname) return reply;
+    if (scheme === undefined || !isForAccount(first.origin, origin)) return reply;
     discard(reply.body);
     // What follows a redirect has no body.
     const payload = isMoved ? new Uint8Array() : body;
@@ -40,6 +40,13 @@ export async function authenticated(
     if (last.status === 401) log.error('NTLM authentication rejected');
     return last;
   }
+}
+
+/** True where the account may be shown to whoever a redirect leads to: on the same host, and never in clear after TLS. */
+export function isForAccount(origin: string, first: string): boolean {
+  const [to, from] = [URL.parse(origin), URL.parse(first)];
+  if (!to || !from) return false;
+  return to.hostname === from.hostname && (to.protocol === 'https:' || from.protocol === 'http:');
 }
 
 async function answerChallenge(

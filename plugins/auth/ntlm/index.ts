@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import {
   type AtBackend,
   atBackend,
@@ -19,7 +19,7 @@ import {
   toCallError,
 } from '#contract';
 import { Connections } from './connections.ts';
-import { authenticated, type Lane } from './exchange.ts';
+import { authenticated, isForAccount, type Lane } from './exchange.ts';
 import { accountOf } from './messages.ts';
 
 const schema = {
@@ -46,6 +46,8 @@ const CONNECTIONS = 16;
 /** Longest body, in bytes: it is kept in memory, since it may have to be sent again. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
+/** Names of what is kept may be shown, and nobody may try passwords on them. */
+const nameSecret = randomBytes(32);
 
 /**
  * Authenticates the connections to a backend with NTLMv2. They are nobody else's. Codes: `NTLM_BODY`, `NTLM_CHALLENGE`,
@@ -65,8 +67,7 @@ function attach(site: BackendSite<NtlmConfig>): AtBackend {
   const account = accountOf(config.user, config.password);
   const log = site.log.at('[NTLM]');
   const place = [endpoint.method, endpoint.endpoint, index, pointer.replace(/^\/endpoints\/\d+/, '')];
-  // Names of what is kept may be shown.
-  const name = createHash('sha256')
+  const name = createHmac('sha256', nameSecret)
     .update(JSON.stringify([place, config.user, config.password]))
     .digest('base64');
   const connections = site.keep(['connections', name], () => new Connections(CONNECTIONS));
@@ -113,7 +114,7 @@ async function redirected(
   next: Step<PipeRequest>,
 ): Promise<Reply> {
   let reply = first;
-  const hostname = URL.parse(request.origin)?.hostname;
+  const { origin } = request;
   for (let hops = 0; hops < MAX_REDIRECTS; hops++) {
     const location = [301, 302, 303].includes(reply.status) ? reply.headers.get('location') : undefined;
     const url = location === undefined ? null : URL.parse(location, request.origin + request.target);
@@ -125,7 +126,7 @@ async function redirected(
     request.body = null;
     if (request.method !== 'HEAD') request.method = 'GET';
     request.headers.filter((name) => !name.startsWith('content-'));
-    if (url.hostname !== hostname) return next(request, call);
+    if (!isForAccount(url.origin, origin)) return next(request, call);
     reply = await send(request, new Uint8Array(), call);
   }
   return reply;

@@ -72,7 +72,15 @@ function field(message: Buffer, at: number): Buffer | null {
 
 /** What a password is to an account of a domain. */
 export function ntlmv2Hash({ name, password }: Account, domain: string): Buffer {
-  return hmac(md4(Buffer.from(password, 'utf16le')), Buffer.from(name.toUpperCase() + domain, 'utf16le'));
+  return hmac(md4(Buffer.from(password, 'utf16le')), Buffer.from(upperCase(name) + domain, 'utf16le'));
+}
+
+/** As Windows has it, one unit for one: what would become several, as `ß`, stays. */
+function upperCase(name: string): string {
+  return name.replace(/./gsu, (sign) => {
+    const upper = sign.toUpperCase();
+    return upper.length === sign.length ? upper : sign;
+  });
 }
 
 /** The message that answers a challenge: NTLMv2, without keys and without anything for older servers. */

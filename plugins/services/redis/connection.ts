@@ -12,6 +12,9 @@ const MAX_WAITING = 10_000;
 /** What a server says that another one is to be asked. */
 const elsewhere = /^(?:READONLY|MASTERDOWN)\b/;
 
+/** A timer may fire so much early. */
+const TIMER_MS = 1;
+
 /** A connection that was open for less, in milliseconds, is not made again at once. */
 const SETTLED_MS = 1000;
 
@@ -28,6 +31,8 @@ export class Connection implements RedisConnection {
   #isConnecting = false;
   #waiting = 0;
   #openedAt = 0;
+  /** Since then responses are owed and none has come. */
+  #quietSince = 0;
   /** Since the server owes a response for longer than it may, it is asked nothing. */
   #silence: NodeJS.Timeout | null = null;
   /** Why there is no connection. */
@@ -81,7 +86,8 @@ export class Connection implements RedisConnection {
         reject(new RedisTrouble(this.name, reason));
       };
       const timer = setTimeout(() => {
-        if (mayWaitMs === commandMs) this.#fallSilent(link);
+        // One that was in a hurry says nothing about the server; many, one after another, do.
+        if (performance.now() - this.#quietSince >= commandMs - TIMER_MS) this.#fallSilent(link);
         giveUp(`no response within ${Math.round(mayWaitMs)}ms`);
       }, timerMs(mayWaitMs));
       const cancellation = call.onCancel(({ message }) => giveUp(message));
@@ -89,6 +95,7 @@ export class Connection implements RedisConnection {
         clearTimeout(timer);
         cancellation.off();
       };
+      if (this.#waiting === 0) this.#quietSince = performance.now();
       this.#waiting++;
       this.#send(link, command, script).then(
         (response) => {
@@ -122,6 +129,7 @@ export class Connection implements RedisConnection {
 
   #heard(link: Link): void {
     this.#waiting--;
+    this.#quietSince = performance.now();
     if (this.#silence) this.#unsilence(link);
   }
 

@@ -86,6 +86,30 @@ describe('a gateway with API keys', () => {
     ok(text.includes('/a?a=1&apikey=***&b=2 '), text);
   });
 
+  it('logs no key of a request that is refused before, or that no endpoint is for', async () => {
+    const sinks = rememberingSinks();
+    const components = {
+      'telemetry/logging': { level: 'DEBUG', stdout: true, access_log_format: 'httpdCommon' },
+      'qos/ratelimit/service': { max_rate: 1, capacity: 1, every: '10m' },
+    };
+    const own = { roles: ['admin'], strategy: 'query_string', identifier: 'apikey' };
+    for (const [service, endpoint] of [
+      [{}, own],
+      [{ strategy: 'query_string', identifier: 'apikey' }, { roles: ['admin'] }],
+    ] as const) {
+      const written = config(endpoint, service);
+      gateway = await startGateway({ ...written, extra_config: { ...written.extra_config, ...components } }, { sinks });
+      const statuses = [];
+      for (const url of ['/a?apikey=k-adm', '/a?x=1&apikey=k-adm', '/none?apikey=k-adm']) {
+        statuses.push((await ask(url)).statusCode);
+      }
+      deepEqual(statuses, [200, 503, 404]);
+      await gateway.close();
+    }
+    await until(() => sinks.lines.filter((line) => line.includes('apikey=***')).length === 6);
+    ok(!sinks.lines.join('').includes('k-adm'), sinks.lines.join(''));
+  });
+
   it('wants every credential that an endpoint asks for, keys before tokens', async () => {
     const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
     const written = config(null, { identifier: 'X-Key' });

@@ -1,6 +1,7 @@
-import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, notEqual, ok, rejects } from 'node:assert/strict';
 import type { Operations } from '#kernel';
 import { openHarness } from '../../../../kernel/testing/index.ts';
+import { isForAccount } from '../../../../plugins/auth/ntlm/exchange.ts';
 import { plugin } from '../../../../plugins/auth/ntlm/index.ts';
 import { md4 } from '../../../../plugins/auth/ntlm/md4.ts';
 import { accountOf, authenticateMessage, ntlmv2Hash, readChallenge } from '../../../../plugins/auth/ntlm/messages.ts';
@@ -93,6 +94,26 @@ describe('auth/ntlm', () => {
   it('case 5: hashes as the published vector has it', () => {
     const hash = ntlmv2Hash(accountOf('Domain\\User', 'Password'), 'Domain');
     equal(hash.toString('hex'), '0c868a403bfd7a93a3001ef22ef02e3f');
+  });
+
+  it('has upper case as Windows does, one character for one', () => {
+    const hashOf = (name: string) => ntlmv2Hash(accountOf(`D\\${name}`, 'p'), 'D').toString('hex');
+    equal(hashOf('groß'), hashOf('GROß'));
+    equal(hashOf('müller'), hashOf('MÜLLER'));
+    notEqual(hashOf('groß'), hashOf('GROSS'));
+  });
+
+  it('shows the account to the same host alone, and never in clear after TLS', () => {
+    const shown = (to: string, from: string) => isForAccount(to, from);
+    deepEqual(
+      [
+        shown('https://a.test', 'http://a.test'),
+        shown('http://a.test:81', 'http://a.test'),
+        shown('http://a.test', 'https://a.test'),
+        shown('https://b.test', 'https://a.test'),
+      ],
+      [true, true, false, false],
+    );
   });
 
   for (const [text, hash] of [

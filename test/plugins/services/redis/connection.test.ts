@@ -216,6 +216,25 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     deepEqual(lines, []);
   });
 
+  it('asks a silent server nothing more though no call can wait for as long as a command may', async () => {
+    const connection = open(settings(redis.port, { commandMs: 60 }));
+    await run(connection);
+    redis.pause();
+    const reasons: string[] = [];
+    try {
+      while (!reasons.some((reason) => reason.includes('does not respond'))) {
+        ok(reasons.length < 20, reasons.join());
+        const call = new Call(silentLog, 40);
+        await run(connection, call).catch(({ message }: Error) => reasons.push(message));
+        call.finish();
+      }
+    } finally {
+      redis.resume();
+    }
+    match(reasons[0]!, /no response within (?:1\d|20)ms/);
+    await until(() => run(connection).then(Boolean, () => false));
+  });
+
   it('does not wait for a call that was given up', async () => {
     const connection = open(settings(redis.port));
     await run(connection);
