@@ -1,4 +1,5 @@
 import { type Call, defineSlot, type EndpointSite, type MessageHook, type Reply, type Slot } from '#contract';
+import { limitedWarning } from '../../services/limited-warning.ts';
 import { listeningToUsage } from '../../services/usage.ts';
 import type { Use } from './quota-use.ts';
 import type { QuotaUseConfig } from './schema.ts';
@@ -25,6 +26,7 @@ export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null 
   const { weight_key: key, weight_strategy: where } = site.config;
   if (key === undefined || where !== 'body' || !site.encoding(site.endpoint.output_encoding)?.messages) return null;
   const path = key.split('.');
+  const warn = limitedWarning(site.log, site.use('clock'));
   const slot: Slot<Metered> = defineSlot(`quota of a stream ${site.pointer}`);
   return {
     hook: {
@@ -65,7 +67,7 @@ export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null 
         if (reply.failed || reply.status !== 200 || reply.body === null) return false;
         call.onEnd(() => {
           if (isCounted) return;
-          site.log.warning(`[Quota] no message of the stream has a weight at "${key}": it counts as 1`);
+          warn(() => `[Quota] no message of the stream has a weight at "${key}": it counts as 1`);
           count(1);
         });
         return true;

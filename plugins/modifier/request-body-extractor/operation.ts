@@ -11,6 +11,7 @@ import {
   type Query,
   type Site,
 } from '#contract';
+import { limitedWarning } from '../../services/limited-warning.ts';
 import { readExpression } from '../lib/jmespath/read-expression.ts';
 import type { ExtractorConfig, OperationConfig } from './schema.ts';
 
@@ -26,6 +27,9 @@ export type Operation = (body: Data, to: Destinations) => void;
 /** Headers that say how a message is cut or where it goes: nothing that a client sends may decide that. */
 const ownHeaders: ReadonlySet<string> = new Set(['content-length', 'expect', 'host']);
 
+/** Longest value that is written, in characters: what a client may send in its headers altogether. */
+const MAX_VALUE = 16 * 1024;
+
 /**
  * Compiles one operation.
  *
@@ -34,7 +38,8 @@ const ownHeaders: ReadonlySet<string> = new Set(['content-length', 'expect', 'ho
  */
 export function compileOperation(site: Site<ExtractorConfig>, config: OperationConfig, at: number): Operation {
   const { type, target, on_conflict: onConflict } = config;
-  const read = compileReader(site, config, `/operations/${at}/expression`);
+  const warn = limitedWarning(site.log, site.use('clock'));
+  const read = compileReader(site, config, `/operations/${at}/expression`, warn);
   const isHeader = type === 'header';
   if (isHeader) checkHeader(site, target, `/operations/${at}/target`);
   const name = isHeader ? canonicalHeaderName(target) : target;
@@ -44,10 +49,14 @@ export function compileOperation(site: Site<ExtractorConfig>, config: OperationC
   return (body, { headers, query }) => {
     const text = textOf(read(body, place));
     if (text === null) return;
+    if (text.length > MAX_VALUE) {
+      warn(() => `${place}: the value for ${name} has more than ${MAX_VALUE} characters and is not written`);
+      return;
+    }
     const destination = isHeader ? headers : query;
     if (onConflict === 'skip' && destination.has(key)) return;
     if (unwritable.test(text)) {
-      site.log.warning(() => `${place}: the value for ${name} holds a control character and is not written`);
+      warn(() => `${place}: the value for ${name} holds a control character and is not written`);
       return;
     }
     const value = isHeader ? headerText(text) : text;
@@ -58,7 +67,12 @@ export function compileOperation(site: Site<ExtractorConfig>, config: OperationC
 
 type Reader = (body: Data, place: string) => Data;
 
-function compileReader(site: Site<ExtractorConfig>, config: OperationConfig, pointer: string): Reader {
+function compileReader(
+  site: Site<ExtractorConfig>,
+  config: OperationConfig,
+  pointer: string,
+  warn: (message: () => string) => void,
+): Reader {
   if (config.strategy === 'dotnotation') {
     const path = config.expression.split('.');
     return (body) => (isObject(body) ? (getPath(body, path) ?? null) : null);
@@ -69,7 +83,7 @@ function compileReader(site: Site<ExtractorConfig>, config: OperationConfig, poi
       return expression.search(body);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      site.log.warning(() => `${place} is skipped: ${error.message}`);
+      warn(() => `${place} is skipped: ${error.message}`);
       return null;
     }
   };
@@ -85,7 +99,13 @@ function checkHeader(site: Site<ExtractorConfig>, target: string, pointer: strin
 /** What is written of a value; null for nothing. */
 function textOf(value: Data): string | null {
   if (value === null || typeof value === 'string') return value;
-  return printJson(value);
+  try {
+    return printJson(value);
+  } catch (error) {
+    // It is nested so deeply that no text can be made of it.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** The bytes of a text in UTF-8, which is how a header carries what is not ASCII. */

@@ -257,6 +257,23 @@ describe(namespace, () => {
     ok(lines.some((line) => /WARNING.*operation 1: the value for X-A holds a control character/.test(line)));
   });
 
+  it('writes no value that is too long for a header, or nested too deeply to be text', async () => {
+    await start(inPipe(header('X-A', 'a'), query('q', 'a'), header('X-B', 'deep'), header('X-C', 'c')));
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    const { status, seen } = await send(`{"a":"${'x'.repeat(16 * 1024 + 1)}","deep":${deep},"c":"k1"}`);
+    deepEqual(
+      [status, seen.target, seen.headers['x-a'], seen.headers['x-b'], seen.headers['x-c']],
+      [200, '/b', undefined, undefined, 'k1'],
+    );
+    ok(lines.some((line) => /WARNING.*operation 1: the value for X-A has more than 16384 characters/.test(line)));
+  });
+
+  it('warns of what clients send at most once a second', async () => {
+    await start(inPipe(header('X-A', 'a')));
+    for (let count = 0; count < 5; count++) await send('{"a":"\\u0000"}');
+    equal(lines.filter((line) => line.includes('control character')).length, 1);
+  });
+
   it('skips an operation whose expression fails, with a warning', async () => {
     await start(inPipe(header('X-A', 'sum(user.tags)', 'replace', 'jmespath'), header('X-B', 'auth')));
     const { status, seen } = await send();
