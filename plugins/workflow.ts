@@ -13,21 +13,10 @@ import {
   type Step,
   textOf,
 } from '#contract';
+import { workflowComponents, workflowDefaults, workflowEncoding } from './services/workflow-pipe.ts';
 
 /** Workflows within one another. */
 const MAX_DEPTH = 16;
-
-const components = [
-  'modifier/jmespath',
-  'modifier/lua-proxy',
-  'modifier/request-body-generator',
-  'modifier/response-body-generator',
-  'plugin/req-resp-modifier',
-  'proxy',
-  'security/policies',
-  'validation/cel',
-  'validation/json-schema',
-];
 
 const schema = {
   ...pipeSchema(
@@ -39,13 +28,9 @@ const schema = {
           'Name in logs; its {placeholders} are the values that its backends may use. No client can ask for it.',
         examples: ['/enrich/{id}'],
       },
-      output_encoding: {
-        type: 'string',
-        enum: ['json', 'json-collection', 'yaml', 'fast-json', 'xml', 'negotiate', 'string', 'no-op'],
-        description:
-          'no-op hands the body of its one backend to the outer backend; with any other it answers with data.',
-        default: 'json',
-      },
+      output_encoding: workflowEncoding(
+        'no-op hands the body of its one backend to the outer backend; with any other it answers with data.',
+      ),
       ignore_errors: {
         type: 'boolean',
         description: 'Go on with the backends behind one that failed: what comes of it is incomplete, but no error.',
@@ -54,8 +39,8 @@ const schema = {
     },
     {
       description: 'Backends in the place of one, called one after another unless proxy.sequential is false.',
-      components,
-      defaults: { proxy: { sequential: true } },
+      components: workflowComponents,
+      defaults: workflowDefaults,
     },
   ),
   title: 'Workflow',

@@ -9,6 +9,7 @@ import { catalogue } from '../plugins/index.ts';
 const rooms = [
   'values',
   'net',
+  'mcp',
   'contract',
   'patterns',
   'templates',

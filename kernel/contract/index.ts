@@ -1,3 +1,4 @@
+export * from '../mcp/index.ts';
 export { HOST_AND_PORT } from '../net/address-pattern.ts';
 export { addressFamily, addressMatcher, isAddressRange } from '../net/address-range.ts';
 export type { DeniedAddresses, ListenAddress } from '../net/denied-addresses.ts';

@@ -92,6 +92,11 @@ export class Reply {
    * counters. Such a reply is written as it is, and never left to Koa middleware. Null for any other.
    */
   outcome: number | null = null;
+  /**
+   * The body goes on for as long as the client listens: no deadline holds for it, and it is ended in order when the gateway
+   * closes.
+   */
+  lasts = false;
   /** The connection goes on in another protocol: the client is told 101 and these headers, and nothing else. */
   upgrade: Upgrade | null = null;
   /** What failed on the way to this reply, in order; empty when nothing did. */

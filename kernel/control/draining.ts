@@ -115,10 +115,10 @@ export class Draining {
     }
   }
 
-  /** Ends connections that went on in another protocol. */
-  endConnections(): void {
-    for (const { runtime } of this.#generations) runtime.endConnections();
-    this.streams.endConnections();
+  /** Ends connections that went on in another protocol, and answers that last. */
+  endLasting(): void {
+    for (const { runtime } of this.#generations) runtime.endLasting();
+    this.streams.endLasting();
   }
 
   /** Waits until everything that is tracked has ended. */

@@ -216,8 +216,8 @@ export class Generations {
   async close(): Promise<void> {
     const serving = this.#cell.current;
     this.#closing = true;
-    serving?.runtime.endConnections();
-    this.#draining.endConnections();
+    serving?.runtime.endLasting();
+    this.#draining.endLasting();
     await this.#port.close(this.#shutdownWaitMs);
     if (serving)
       this.#draining.track(serving.runtime.retire(this.#draining.logLeftover).then(() => serving.runtime.ended));

@@ -52,9 +52,9 @@ export class Streams {
     return counts;
   }
 
-  /** The gateway closes: connections in other protocols end in order. */
-  endConnections(): void {
-    for (const hold of this.#held.keys()) hold.endConnections();
+  /** The gateway closes: connections in other protocols, and answers that last, end in order. */
+  endLasting(): void {
+    for (const hold of this.#held.keys()) hold.endLasting();
   }
 
   /** Ends none of them any more. */

@@ -4,8 +4,8 @@ import { ByteStream } from '#contract';
 export interface Stream {
   /** Ends it in order: what was written is flushed, and the client sees a complete response. */
   end(): void;
-  /** A connection in another protocol, which no answer ends: it is not waited for when the gateway closes. */
-  readonly isConnection: boolean;
+  /** It goes on until somebody ends it, as a connection in another protocol: not waited for when the gateway closes. */
+  readonly isLasting: boolean;
 }
 
 /**
@@ -19,8 +19,8 @@ export interface StreamLease {
   leave(stream: Stream): void;
   /** Ends every stream in order. */
   end(): void;
-  /** The gateway closes: ends every connection in another protocol in order, those to come as well. */
-  endConnections(): void;
+  /** The gateway closes: ends in order what would go on, also what is still to come. */
+  endLasting(): void;
 }
 
 /** The same bytes; `over` is called once when they have ended, broken off, or are not wanted any more. */

@@ -7,7 +7,7 @@ import { Scope } from './scope.ts';
  */
 export class EndpointLease extends Scope implements StreamLease {
   #streams: Set<Stream> | null = null;
-  #endsConnections = false;
+  #endsLasting = false;
   #onEmpty: (() => void) | null = null;
 
   get streams(): number {
@@ -17,7 +17,7 @@ export class EndpointLease extends Scope implements StreamLease {
   enter(stream: Stream): void {
     this.#streams ??= new Set();
     this.#streams.add(stream);
-    if (this.#endsConnections && stream.isConnection) stream.end();
+    if (this.#endsLasting && stream.isLasting) stream.end();
   }
 
   leave(stream: Stream): void {
@@ -29,9 +29,9 @@ export class EndpointLease extends Scope implements StreamLease {
     for (const stream of this.#streams ?? []) stream.end();
   }
 
-  endConnections(): void {
-    this.#endsConnections = true;
-    for (const stream of this.#streams ?? []) if (stream.isConnection) stream.end();
+  endLasting(): void {
+    this.#endsLasting = true;
+    for (const stream of this.#streams ?? []) if (stream.isLasting) stream.end();
   }
 
   /** The configuration has retired. Resolves when everything is released; at once where there is no stream. */

@@ -129,9 +129,9 @@ export class Runtime {
     return this.compiled.http2?.contentType ?? null;
   }
 
-  /** The gateway closes: connections in other protocols end in order. */
-  endConnections(): void {
-    for (const hold of this.#holds) hold.endConnections();
+  /** The gateway closes: connections in other protocols, and answers that last, end in order. */
+  endLasting(): void {
+    for (const hold of this.#holds) hold.endLasting();
   }
 
   enter(call: InFlight): void {

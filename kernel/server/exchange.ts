@@ -36,8 +36,9 @@ const noErrors: Reply['errors'] = Object.freeze([]);
 /** One request and its response: the only place that knows both Node's messages and the pipe's. */
 export class Exchange implements InFlight, Stream, CallHost, Written {
   slot = 0;
-  isConnection = false;
+  isLasting = false;
   bytesOut: number | undefined = undefined;
+  #isUpgraded = false;
   readonly #context: ExchangeContext;
   readonly #received: ReceivedRequest;
   readonly #response: ServerResponse;
@@ -113,6 +114,10 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
       context.respond = false;
       return drop(reply);
     }
+    if (reply.lasts) {
+      this.isLasting = true;
+      this.#call.finish();
+    }
     const { rendering, throughKoa } = this.#context;
     let rendered = renderReply(reply, route, request, rendering, log);
     this.settleBody(isStreamed(rendered));
@@ -154,7 +159,8 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
   #send(rendered: RenderedReply): void {
     const response = this.#response;
     if (rendered.upgrade && response instanceof SwitchingResponse) {
-      this.isConnection = true;
+      this.isLasting = true;
+      this.#isUpgraded = true;
       this.#call.finish();
       this.#endStream = response.switchTo(rendered.upgrade, rendered.headers, this.#call.log);
     } else {
@@ -219,7 +225,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
 
   /** What the client was told. */
   get #status(): number {
-    if (this.isConnection) return UPGRADED;
+    if (this.#isUpgraded) return UPGRADED;
     return this.#response.headersSent ? this.#outcome || this.#response.statusCode : this.#refusal || CLIENT_LEFT;
   }
 

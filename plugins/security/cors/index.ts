@@ -11,8 +11,10 @@ import {
   type Site,
   type Wrap,
 } from '#contract';
+import { type AllowedOrigins, allowedOrigins } from '../../services/allowed-origins.ts';
 import { dress } from './dress.ts';
 import { checkConfig } from './findings.ts';
+import { originTest } from './origins.ts';
 import { ACTUAL_VARY, compilePolicy, type HeaderList, type Note, type Policy } from './policy.ts';
 import { type CorsConfig, schema, serviceSchema } from './schema.ts';
 
@@ -35,21 +37,27 @@ export const plugin = definePlugin({
   description:
     'Lets pages of other sites call the gateway from a browser: answers preflights, sends the headers of CORS.',
   leaves: ['requests', 'data'],
-  offers: [endpointPolicies],
+  offers: [endpointPolicies, allowedOrigins],
   takes: [endpointPolicies],
   places: [
     atService(serviceSchema, (site) => {
       const own: EndpointPolicies = new Map();
       const policy = site.isNamed ? servicePolicy(site) : null;
-      return { request: around(policy, own), offers: [offer(endpointPolicies, own)] };
+      const origins = policy ? [offer(allowedOrigins, originsOf(site))] : [];
+      return { request: around(policy, own), offers: [offer(endpointPolicies, own), ...origins] };
     }),
     atEndpoint(schema, (site) => {
       site.take(endpointPolicies)?.set(site.endpoint, policyOf(site));
       // For clients alone, though the work is done at the root: where there are none it is refused.
-      return { endpoint: (next) => next };
+      return { endpoint: (next) => next, offers: [offer(allowedOrigins, originsOf(site))] };
     }),
   ],
 });
+
+function originsOf({ config }: Site<CorsConfig>): AllowedOrigins {
+  const isAllowed = originTest(config.allow_origins ?? []);
+  return { has: (origin) => isAllowed === null || isAllowed(origin) };
+}
 
 /** @throws ConfigError CORS_ORIGINS. */
 function servicePolicy(site: Site<CorsConfig>): Policy {

@@ -1,8 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { createFolder, sluice } from './command.ts';
 
-/** Components of an endpoint that the specification lists and this release does not have. */
-const ofEndpoints = ['ai/mcp'];
+/** Components of the compatible product that this release does not have. */
+const ofEndpoints = ['ai/semantic-cache'];
 
 interface Mistake {
   readonly code: string;

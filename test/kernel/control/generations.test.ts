@@ -359,7 +359,7 @@ describe('the configurations of a process', () => {
       await apply(config('two'));
       runtimes.push(generations.current.runtime);
       const reported: number[] = [];
-      for (const runtime of runtimes) mock.method(runtime, 'endConnections', () => void reported.push(runtime.id));
+      for (const runtime of runtimes) mock.method(runtime, 'endLasting', () => void reported.push(runtime.id));
       const closing = generations.close();
       held[0]!.end('{}');
       await Promise.all([response, closing]);

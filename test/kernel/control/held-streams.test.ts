@@ -28,7 +28,7 @@ describe('streams of replaced configurations', () => {
       enter() {},
       leave() {},
       end: () => void reported.push('end'),
-      endConnections: () => void reported.push('endConnections'),
+      endLasting: () => void reported.push('endLasting'),
     };
   }
 
@@ -92,7 +92,7 @@ describe('streams of replaced configurations', () => {
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     hold.streams = 0;
     streams.follow([], [], DRAIN_MS);
-    streams.endConnections();
+    streams.endLasting();
     mock.timers.tick(DRAIN_MS);
     deepEqual([hold.told, streams.size], [[], 0]);
   });
@@ -100,7 +100,7 @@ describe('streams of replaced configurations', () => {
   it('are none of an endpoint that has none', () => {
     const hold = lease(0);
     streams.follow([route('/a', hold)], [], DRAIN_MS);
-    streams.endConnections();
+    streams.endLasting();
     mock.timers.tick(DRAIN_MS);
     deepEqual([hold.told, streams.size], [[], 0]);
   });
@@ -123,8 +123,8 @@ describe('streams of replaced configurations', () => {
   it('end their connections in order when the gateway closes', () => {
     const [one, two] = [lease(), lease()];
     streams.follow([route('/a', one), route('/b', two)], [route('/a', lease(0))], DRAIN_MS);
-    streams.endConnections();
-    deepEqual([one.told, two.told], [['endConnections'], ['endConnections']]);
+    streams.endLasting();
+    deepEqual([one.told, two.told], [['endLasting'], ['endLasting']]);
   });
 
   it('are ended no more after it has closed', () => {

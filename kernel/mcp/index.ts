@@ -1,0 +1,6 @@
+export { McpError, mcpErrors, type RequestId } from './message.ts';
+export { type MirroredParameter, mirroredParameters } from './mirrored-parameters.ts';
+export { type ReplyForm, replyForm, replyHeaders, writtenMessage } from './reply-form.ts';
+export { respondToMcp } from './respond.ts';
+export { refuseSession } from './respond-with-handshake.ts';
+export type { McpCaller, McpReply, McpRequest, McpServer, McpSessions, McpTool } from './server.ts';

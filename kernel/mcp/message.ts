@@ -1,0 +1,93 @@
+import { type Data, type DataObject, getKey, isObject } from '../values/data.ts';
+import { parseExact } from '../values/json.ts';
+
+/** Codes of JSON-RPC, and of the Model Context Protocol. */
+export const mcpErrors = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  /** The request cannot be served as it is: no session, no form of answer. */
+  refused: -32000,
+  sessionNotFound: -32001,
+  headerMismatch: -32020,
+  unsupportedVersion: -32022,
+} as const;
+
+/** What a request is answered when it cannot be done, as JSON-RPC has it. */
+export class McpError extends Error {
+  readonly code: number;
+  readonly data: DataObject | undefined;
+
+  constructor(code: number, message: string, data?: DataObject) {
+    super(message);
+    this.name = new.target.name;
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** What a request is known by: a text or a number. */
+export type RequestId = Exclude<Data, null | boolean | Data[] | DataObject>;
+
+export interface McpRequestMessage {
+  readonly kind: 'request';
+  readonly id: RequestId;
+  readonly method: string;
+  /** Undefined where it is there and no object. */
+  readonly params: DataObject | undefined;
+}
+
+/** One message of a client. */
+export type McpMessage =
+  | McpRequestMessage
+  | { readonly kind: 'notification'; readonly method: string; readonly params: DataObject | undefined }
+  | { readonly kind: 'response'; readonly id: RequestId };
+
+/**
+ * Reads the one message of a body.
+ * @throws McpError for what is no JSON, no message, or several.
+ */
+export function readMessage(text: string): McpMessage {
+  const value = parsed(text);
+  if (Array.isArray(value)) throw new McpError(mcpErrors.invalidRequest, 'batches are not supported: send one message');
+  if (!isObject(value) || getKey(value, 'jsonrpc') !== '2.0') throw invalid('a JSON-RPC 2.0 message is needed');
+  const [id, method, params] = [getKey(value, 'id'), getKey(value, 'method'), getKey(value, 'params')];
+  const isKnown = isRequestId(id);
+  if (id !== undefined && !isKnown) throw invalid('id must be a text or a number');
+  if (method === undefined) {
+    const isResponse = Object.hasOwn(value, 'result') !== Object.hasOwn(value, 'error');
+    if (!isKnown || !isResponse) throw invalid('a method is missing');
+    return { kind: 'response', id };
+  }
+  if (typeof method !== 'string') throw invalid('method must be a text');
+  const fields = params === undefined ? {} : isObject(params) ? params : undefined;
+  return isKnown ? { kind: 'request', id, method, params: fields } : { kind: 'notification', method, params: fields };
+}
+
+function parsed(text: string): Data {
+  try {
+    return parseExact(text);
+  } catch (error) {
+    // A SyntaxError, or a stack that ran out on the way down.
+    throw new McpError(mcpErrors.parse, error instanceof SyntaxError ? 'the body is no JSON' : 'nested too deeply');
+  }
+}
+
+function isRequestId(value: Data | undefined): value is RequestId {
+  return typeof value === 'string' || typeof value === 'number' || JSON.isRawJSON(value);
+}
+
+function invalid(message: string): McpError {
+  return new McpError(mcpErrors.invalidRequest, message);
+}
+
+/** @param id null where it could not be read; undefined for an answer to none in particular. */
+export function errorMessage(id: RequestId | null | undefined, { code, message, data }: McpError): DataObject {
+  return {
+    jsonrpc: '2.0',
+    ...(id !== undefined && { id }),
+    error: { code, message, ...(data && { data }) },
+  };
+}

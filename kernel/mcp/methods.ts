@@ -1,0 +1,70 @@
+import { type DataObject, getKey, isObject } from '../values/data.ts';
+import { McpError, type McpRequestMessage, mcpErrors } from './message.ts';
+import { checkMirrored } from './mirrored-parameters.ts';
+import type { McpRequest, McpServer, McpTool } from './server.ts';
+import { handshakeVersions } from './versions.ts';
+
+/** What this side can do: tools, of whose changes nobody is told. */
+export const capabilities = { tools: { listChanged: false } } as const;
+
+export function infoOf({ name, title, version }: McpServer<never>): DataObject {
+  return { name, title, version };
+}
+
+/** What a client is told of how to use the server; nothing where there is nothing to say. */
+export function instructionsOf({ instructions }: McpServer<never>): DataObject {
+  return instructions === '' ? {} : { instructions };
+}
+
+/** @throws McpError when the parameters are no object. */
+export function paramsOf({ params }: McpRequestMessage): DataObject {
+  if (!params) throw new McpError(mcpErrors.invalidParams, 'params must be an object');
+  return params;
+}
+
+export function unknownMethod(method: string): McpError {
+  return new McpError(mcpErrors.methodNotFound, `there is no method ${JSON.stringify(method.slice(0, 100))}`);
+}
+
+/** The answer to `initialize`, and the version that holds from then on. */
+export function introduce(
+  server: McpServer<never>,
+  message: McpRequestMessage,
+): DataObject & { protocolVersion: string } {
+  const asked = getKey(paramsOf(message), 'protocolVersion');
+  if (typeof asked !== 'string') throw new McpError(mcpErrors.invalidParams, 'protocolVersion must be a text');
+  const protocolVersion = handshakeVersions.includes(asked) ? asked : handshakeVersions.at(-1)!;
+  return { protocolVersion, capabilities: { ...capabilities }, serverInfo: infoOf(server), ...instructionsOf(server) };
+}
+
+/** @throws McpError for a cursor: all tools are listed at once. */
+export function listTools<C>(server: McpServer<C>, message: McpRequestMessage, context: C): DataObject {
+  if (getKey(paramsOf(message), 'cursor') !== undefined) {
+    throw new McpError(mcpErrors.invalidParams, 'there is no such cursor: all tools are listed at once');
+  }
+  return { tools: Array.from(server.tools(context).values(), ({ description }) => description) };
+}
+
+/** A call of a tool that is there. */
+export interface ToolCall<C> {
+  readonly tool: McpTool<C>;
+  readonly args: DataObject;
+}
+
+/** @throws McpError for a tool that there is not, and for arguments that are no object. */
+export function toolCall<C>(server: McpServer<C>, message: McpRequestMessage, context: C): ToolCall<C> {
+  const params = paramsOf(message);
+  const [name, args = {}] = [getKey(params, 'name'), getKey(params, 'arguments')];
+  if (typeof name !== 'string') throw new McpError(mcpErrors.invalidParams, 'name must be a text');
+  const tool = server.tools(context).get(name);
+  if (!tool) {
+    throw new McpError(mcpErrors.invalidParams, `there is no tool named ${JSON.stringify(name.slice(0, 200))}`);
+  }
+  if (!isObject(args)) throw new McpError(mcpErrors.invalidParams, 'arguments must be an object');
+  return { tool, args };
+}
+
+/** @throws McpError when an argument that is also a header differs from it. */
+export function checkHeaders<C>({ tool, args }: ToolCall<C>, request: McpRequest): void {
+  checkMirrored(tool.mirrored, args, (name) => request.header(name));
+}

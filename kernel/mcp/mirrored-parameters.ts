@@ -1,0 +1,94 @@
+import { type Data, type DataObject, getKey, isObject } from '../values/data.ts';
+import { textOf } from '../values/text.ts';
+import { McpError, mcpErrors } from './message.ts';
+
+/** An argument that clients also send as a header, so that what stands before the server need not read bodies. */
+export interface MirroredParameter {
+  /** `Mcp-Param-` and its name. */
+  readonly header: string;
+  /** Where it stands in the arguments. */
+  readonly path: readonly string[];
+  /** Compared as a number. */
+  readonly isNumber: boolean;
+}
+
+const KEY = 'x-mcp-header';
+const types = ['string', 'integer', 'boolean'];
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** Keywords whose value is data. */
+const ofData = ['const', 'enum', 'default', 'examples'];
+
+/**
+ * The arguments that a schema marks by `x-mcp-header`.
+ * @throws Error that says which mark cannot be one: clients would ignore the tool.
+ */
+export function mirroredParameters(schema: DataObject): readonly MirroredParameter[] {
+  const results: MirroredParameter[] = [];
+  const visit = (node: Data, path: readonly string[], isReachable: boolean): void => {
+    if (Array.isArray(node)) for (const each of node) visit(each, path, false);
+    if (!isObject(node)) return;
+    if (Object.hasOwn(node, KEY)) results.push(marked(node, path, isReachable && path.length > 0));
+    for (const [keyword, value] of Object.entries(node)) {
+      if (keyword === 'properties' && isObject(value)) {
+        for (const [name, each] of Object.entries(value)) visit(each, [...path, name], isReachable);
+      } else if (!ofData.includes(keyword)) {
+        visit(value, path, false);
+      }
+    }
+  };
+  visit(schema, [], true);
+  const names = new Set(results.map(({ header }) => header.toLowerCase()));
+  if (names.size < results.length) throw new Error(`the names of ${KEY} must differ by more than case`);
+  return results;
+}
+
+function marked(node: DataObject, path: readonly string[], isReachable: boolean): MirroredParameter {
+  const name = node[KEY];
+  const type = getKey(node, 'type');
+  if (!isReachable) throw new Error(`${KEY} can only stand in properties, and in properties of those`);
+  if (typeof name !== 'string' || !token.test(name)) throw new Error(`${KEY} must be the name of a header`);
+  if (typeof type !== 'string' || !types.includes(type)) {
+    throw new Error(`${KEY} needs a property of type ${types.join(', ')}`);
+  }
+  return { header: `Mcp-Param-${name}`, path, isNumber: type === 'integer' };
+}
+
+/** @throws McpError when an argument is not what its header says. @param header in lower case or not. */
+export function checkMirrored(
+  parameters: readonly MirroredParameter[],
+  args: DataObject,
+  header: (name: string) => string | undefined,
+): void {
+  for (const { header: name, path, isNumber } of parameters) {
+    const value = path.reduce<Data | undefined>((at, key) => (isObject(at) ? getKey(at, key) : undefined), args);
+    if (value === undefined || value === null || Array.isArray(value) || isObject(value)) continue;
+    const sent = headerText(header(name), name);
+    const text = textOf(value);
+    const isSame = sent === text || (isNumber && /^-?\d+(?:\.\d+)?$/.test(sent) && Number(sent) === Number(text));
+    if (!isSame) throw mismatch(name, 'differs from the argument');
+  }
+}
+
+const coded = /^=\?base64\?(.*)\?=$/;
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * What a header says, decoded where it is written as `=?base64?...?=`.
+ * @throws McpError when it is missing, or cannot be decoded.
+ */
+export function headerText(value: string | undefined, name: string): string {
+  if (value === undefined) throw mismatch(name, 'is missing');
+  const trimmed = value.trim();
+  const [, packed] = coded.exec(trimmed) ?? [];
+  if (packed === undefined) return trimmed;
+  if (!base64.test(packed)) throw mismatch(name, 'is no base64');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(packed, 'base64'));
+  } catch {
+    throw mismatch(name, 'is no UTF-8');
+  }
+}
+
+export function mismatch(header: string, what: string): McpError {
+  return new McpError(mcpErrors.headerMismatch, `header ${header} ${what}`);
+}

@@ -1,0 +1,33 @@
+import { getKey, isObject } from '../values/data.ts';
+import { errorMessage, McpError, type McpMessage, mcpErrors, type RequestId, readMessage } from './message.ts';
+import { respondStateless } from './respond-stateless.ts';
+import { respondWithHandshake } from './respond-with-handshake.ts';
+import type { McpReply, McpRequest, McpServer } from './server.ts';
+import { handshakeVersions, metaKeys } from './versions.ts';
+
+/**
+ * Answers one message of a client of the Model Context Protocol. A request that says its version is served by itself; any
+ * other is one of the revisions with a handshake. Never throws.
+ */
+export async function respondToMcp<C>(server: McpServer<C>, request: McpRequest, context: C): Promise<McpReply> {
+  let id: RequestId | null = null;
+  try {
+    const message = readMessage(request.text);
+    if (message.kind !== 'notification') id = message.id;
+    const version = versionOf(message);
+    return version === undefined || handshakeVersions.includes(version)
+      ? await respondWithHandshake(server, request, message, context)
+      : await respondStateless(server, request, message, version, context);
+  } catch (error) {
+    if (error instanceof McpError) return { status: 400, message: errorMessage(id, error) };
+    server.failed(error, context);
+    return { status: 200, message: errorMessage(id, new McpError(mcpErrors.internal, 'internal error')) };
+  }
+}
+
+/** The version that a message itself says it is of. */
+function versionOf(message: McpMessage): string | undefined {
+  const meta = message.kind === 'response' ? undefined : message.params && getKey(message.params, '_meta');
+  const version = isObject(meta) ? getKey(meta, metaKeys.version) : undefined;
+  return typeof version === 'string' ? version : undefined;
+}

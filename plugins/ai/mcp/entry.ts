@@ -1,0 +1,103 @@
+import {
+  type ClientRequest,
+  HeaderBag,
+  type McpReply,
+  type McpServer,
+  Reply,
+  type ReplyForm,
+  refuse,
+  refuseSession,
+  replyForm,
+  replyHeaders,
+  respondToMcp,
+  type Step,
+  writtenMessage,
+} from '#contract';
+import type { AllowsOrigin } from './origin.ts';
+import type { DeclaredServer } from './servers.ts';
+import type { McpContext, Running } from './tool.ts';
+
+/** Longest message of a client, in bytes. */
+const MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024;
+
+/** An endpoint at which a server is reached. */
+export interface Entry {
+  readonly declared: DeclaredServer;
+  readonly cacheScope: McpServer<McpContext>['cacheScope'];
+  readonly allowsOrigin: AllowsOrigin;
+}
+
+const nobody: Running = { enter: () => () => {} };
+
+/** Takes messages. */
+export function takeMessages({ declared, cacheScope, allowsOrigin }: Entry): Step<ClientRequest> {
+  const { preferred, sessions } = declared;
+  const server = { ...declared.server, cacheScope };
+  const running = sessions?.connections ?? nobody;
+  return async (request, call) => {
+    if (!allowsOrigin(request)) return refuse(403);
+    const { headers } = request;
+    const type = headers.get('content-type');
+    if (type !== undefined && !/^application\/json[\t ]*(?:;|$)/i.test(type)) return refuse(415);
+    const form = replyForm(acceptOf(headers), preferred);
+    if (form === null) return refuse(406);
+    const text = await textOf(request);
+    const context: McpContext = { client: request, call, running };
+    return written(
+      await respondToMcp(server, { text, header: (name) => headers.get(name.toLowerCase()) }, context),
+      form,
+    );
+  };
+}
+
+/** Several lines of a header are one. */
+function acceptOf(headers: HeaderBag): string | undefined {
+  return headers.has('accept') ? headers.getAll('accept').join(',') : undefined;
+}
+
+async function textOf({ body }: ClientRequest): Promise<string> {
+  if (!body) return '';
+  body.restrict(MESSAGE_LIMIT_BYTES);
+  return new TextDecoder().decode(await body.bytes());
+}
+
+/** What is no answer of the protocol proper is JSON, whatever was asked for. */
+function written({ status, message, session }: McpReply, form: ReplyForm): Reply {
+  if (message === null) return refuse(status);
+  const used = status === 200 ? form : 'json';
+  const headers = new HeaderBag(replyHeaders(used));
+  if (session !== undefined) headers.append('Mcp-Session-Id', session);
+  const reply = Reply.raw(status, headers, Buffer.from(writtenMessage(message, used)));
+  reply.complete = null;
+  return reply;
+}
+
+/** Lets a client listen, or ends its session. Only where there are sessions. */
+export function serveSession(method: 'GET' | 'DELETE', entry: Entry): Step<ClientRequest> {
+  const { declared, allowsOrigin } = entry;
+  const server = { ...declared.server, cacheScope: entry.cacheScope };
+  const sessions = declared.sessions!;
+  const serve = method === 'GET' ? listen : end;
+  return async (request) => {
+    if (!allowsOrigin(request)) return refuse(403);
+    const { headers } = request;
+    if (method === 'GET' && replyForm(acceptOf(headers), 'events') !== 'events') return refuse(406);
+    const refusal = await refuseSession(server, { header: (name) => headers.get(name) });
+    if (refusal) return written(refusal, 'json');
+    return serve(sessions, headers.get('mcp-session-id')!);
+  };
+}
+
+type Sessions = NonNullable<DeclaredServer['sessions']>;
+
+async function listen(sessions: Sessions, session: string): Promise<Reply> {
+  const reply = Reply.raw(200, new HeaderBag(replyHeaders('events')), await sessions.listen(session));
+  reply.complete = null;
+  reply.lasts = true;
+  return reply;
+}
+
+async function end(sessions: Sessions, session: string): Promise<Reply> {
+  await sessions.end(session);
+  return refuse(200);
+}

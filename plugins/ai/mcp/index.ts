@@ -1,0 +1,87 @@
+import {
+  type AtEndpoint,
+  atEndpoint,
+  atService,
+  BackendError,
+  definePlugin,
+  type EndpointSite,
+  findNear,
+  offer,
+  Reply,
+  tracers,
+} from '#contract';
+import { allowedOrigins } from '../../services/allowed-origins.ts';
+import { type Entry, serveSession, takeMessages } from './entry.ts';
+import { originCheck } from './origin.ts';
+import { guideClients } from './protected-resource.ts';
+import { type EndpointSettings, endpointSchema, serviceSchema } from './schema.ts';
+import { declaredServers, declareServers } from './servers.ts';
+
+const name = 'ai/mcp';
+
+/**
+ * Servers of the Model Context Protocol over streamable HTTP: what is declared at the root is reached at endpoints, whose
+ * other components stand before it. A call of a tool is a workflow.
+ *
+ * Faults of the configuration: `MCP_SERVER`, `MCP_METHOD`, `MCP_DUPLICATE`, `MCP_SCHEMA`, `MCP_PARAM_HEADER`, `MCP_HEADER`,
+ * `MCP_WORKFLOW`, `MCP_RESOURCE`; warnings `MCP_TOOL_NAME`, `MCP_UNUSED`.
+ */
+export const plugin = definePlugin({
+  name,
+  description: 'Publishes workflows as tools of a server of the Model Context Protocol.',
+  becomes: ['proxy'],
+  freeKeys: true,
+  offers: [declaredServers],
+  takes: [declaredServers, allowedOrigins, tracers],
+  expectsBelow: { component: name, called: `a server_name of ${name}`, suits: () => true },
+  places: [
+    atService(serviceSchema, (site) => ({
+      ...guideClients(site),
+      offers: [offer(declaredServers, declareServers(site))],
+    })),
+    atEndpoint(endpointSchema, (site): AtEndpoint => {
+      const entry = entryOf(site);
+      // The mistakes of the servers are reported where they are.
+      if (entry === null) return unused;
+      const { method } = site.endpoint;
+      if (method === 'POST') return { ...unused, endpoint: () => takeMessages(entry) };
+      if ((method === 'GET' || method === 'DELETE') && entry.declared.sessions) {
+        return { ...unused, endpoint: () => serveSession(method, entry) };
+      }
+      throw site.fault('MCP_METHOD', '', `clients send messages with POST, and this endpoint is for ${method}`, {
+        hint: entry.declared.sessions
+          ? '"method": "POST"; GET and DELETE for endpoints beside it'
+          : '"method": "POST"; there is nothing else without sessions',
+      });
+    }),
+  ],
+});
+
+/** Backends of the endpoint itself are never called. */
+const unused: AtEndpoint = {
+  endpoint: (next) => next,
+  eachBackend: () => ({
+    protocol: { hostless: true, call: () => Reply.failed(new BackendError('MCP_BACKEND', 'is never called')) },
+  }),
+};
+
+/** @throws ConfigError MCP_SERVER. @returns null where the servers have mistakes. */
+function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {
+  const { config, endpoint } = site;
+  const servers = site.take(declaredServers);
+  if (!servers && Object.hasOwn(site.setting('extra_config'), name)) return null;
+  const declared = servers?.get(config.server_name);
+  if (!declared) {
+    const near = findNear(config.server_name, [...(servers?.keys() ?? [])]);
+    throw site.fault('MCP_SERVER', '/server_name', `no server is named "${config.server_name}"`, {
+      hint: near ? `did you mean "${near.name}"?` : `servers stand in "${name}" at the root`,
+      fix: near?.isSure ? { value: near.name } : undefined,
+    });
+  }
+  const isGuarded = Object.keys(endpoint.extra_config).some((namespace) => namespace.startsWith('auth/'));
+  return {
+    declared,
+    cacheScope: isGuarded ? 'private' : 'public',
+    allowsOrigin: originCheck(site.take(allowedOrigins)),
+  };
+}

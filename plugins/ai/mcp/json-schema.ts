@@ -1,0 +1,85 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type DataObject, mayLoseDigits, PatternLimit, printJson, type Site } from '#contract';
+
+/** Longest arguments, in characters, of which all violations are listed; of longer ones the first. */
+const LISTED_CHARACTERS = 64 * 1024;
+/** Violations that are listed. */
+const MAX_LISTED = 20;
+
+/** @returns what is wrong, a line for each violation; null for nothing. */
+export type CheckData = (data: DataObject) => string | null;
+
+/**
+ * Compiles a JSON Schema of the draft 2020-12. Formats say what a text is and refuse nothing, as that draft has it; patterns
+ * are those of RE2.
+ * @param pointer of the schema, relative to the configuration.
+ * @throws ConfigError MCP_SCHEMA.
+ */
+export function compileCheck(site: Site<unknown>, schema: DataObject, pointer: string): CheckData {
+  const validate = compile(site, schema, pointer, false);
+  let listing: ValidateFunction | undefined;
+  const check = (given: DataObject): string | null => {
+    const text = printJson(given);
+    // Numbers beyond JavaScript's are kept for backends; a schema sees the nearest one.
+    const data: unknown = mayLoseDigits(text) ? JSON.parse(text) : given;
+    if (validate(data)) return null;
+    if (text.length > LISTED_CHARACTERS) return described(validate.errors);
+    listing ??= compile(site, schema, pointer, true);
+    listing(data);
+    return described(listing.errors ?? validate.errors);
+  };
+  return (given) => {
+    try {
+      return check(given);
+    } catch (error) {
+      // What cannot be looked at is not allowed: a text too long for a pattern, or nested until the stack runs out.
+      if (error instanceof PatternLimit) return `- (root) ${error.message}`;
+      if (error instanceof RangeError) return '- (root) is nested too deeply';
+      throw error;
+    }
+  };
+}
+
+function compile(site: Site<unknown>, schema: DataObject, pointer: string, allErrors: boolean): ValidateFunction {
+  const ajv = new Ajv2020({
+    allErrors,
+    strict: false,
+    logger: false,
+    addUsedSchema: false,
+    validateFormats: false,
+    // `toString` is no argument that somebody has sent.
+    ownProperties: true,
+    code: { regExp: Object.assign((source: string) => site.pattern(source, pointer), { code: '' }) },
+  });
+  // The rule that comes with it compares every item with every other.
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: areUnique });
+  try {
+    return ajv.compile(structuredClone(schema));
+  } catch (error) {
+    const { message } = error as Error;
+    throw site.fault('MCP_SCHEMA', pointer, `no JSON Schema of the draft 2020-12: ${message}`, { cause: error });
+  }
+}
+
+function areUnique(demanded: boolean, items: readonly unknown[]): boolean {
+  return !demanded || new Set(items.map(canonical)).size === items.length;
+}
+
+/** Equal for equal values, whatever the order of their keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+function described(errors: readonly ErrorObject[] | null | undefined): string {
+  const lines = (errors ?? []).slice(0, MAX_LISTED).map(({ instancePath, message = 'is not valid', params }) => {
+    const extra = (params as { additionalProperty?: unknown }).additionalProperty;
+    return `- ${instancePath || '(root)'} ${message}${typeof extra === 'string' ? `: ${extra}` : ''}`;
+  });
+  return lines.join('\n');
+}

@@ -1,0 +1,78 @@
+import { definePort, type McpServer, type McpTool, type ReplyForm, type Site, tracerOf } from '#contract';
+import type { McpConfig, ServerConfig } from './schema.ts';
+import { linkSessions, type SessionLink } from './session-link.ts';
+import { compileTool, type McpContext } from './tool.ts';
+
+/** A server as it is declared at the root; endpoints are its entries. */
+export interface DeclaredServer {
+  readonly server: Omit<McpServer<McpContext>, 'cacheScope'>;
+  /** How answers are written where a client takes both forms. */
+  readonly preferred: ReplyForm;
+  /** Null without sessions. */
+  readonly sessions: SessionLink | null;
+}
+
+export type DeclaredServers = ReadonlyMap<string, DeclaredServer>;
+
+/** What is declared at the root, for endpoints. */
+export const declaredServers = definePort<DeclaredServers>('servers of the Model Context Protocol');
+
+/** What clients have in common that name tools: a name with other characters is not shown by all of them. */
+const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/** @throws ConfigError MCP_DUPLICATE and those of `compileTool`. Warning: MCP_TOOL_NAME, MCP_UNUSED. */
+export function declareServers(site: Site<McpConfig>): DeclaredServers {
+  const servers = new Map<string, DeclaredServer>();
+  for (const [index, config] of site.config.servers.entries()) {
+    if (servers.has(config.name)) {
+      throw site.fault('MCP_DUPLICATE', `/servers/${index}/name`, `there is another server named "${config.name}"`);
+    }
+    servers.set(config.name, declare(site, config, `/servers/${index}`));
+  }
+  return servers;
+}
+
+function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): DeclaredServer {
+  const { name, title, version, instructions, stateless, ping_period: pingMs } = config;
+  if (stateless && pingMs > 0) {
+    site.warn('MCP_UNUSED', `${pointer}/ping_period`, 'ping_period has no effect: without sessions nobody listens');
+  }
+  const tools = compileTools(site, config, pointer);
+  const sessions = stateless ? null : linkSessions(site, name, pingMs);
+  return {
+    preferred: config.json_response ? 'json' : 'events',
+    sessions,
+    server: {
+      name,
+      title,
+      version,
+      instructions,
+      sessions,
+      tools: () => tools,
+      failed: (error, { call }) => call.log.error(`[MCP] ${error instanceof Error ? error.stack : String(error)}`),
+    },
+  };
+}
+
+function compileTools(
+  site: Site<McpConfig>,
+  { tools: configs }: ServerConfig,
+  pointer: string,
+): ReadonlyMap<string, McpTool<McpContext>> {
+  const tools = new Map<string, McpTool<McpContext>>();
+  const tracer = tracerOf(site);
+  for (const [index, config] of configs.entries()) {
+    const at = `${pointer}/tools/${index}`;
+    const { name } = config;
+    if (tools.has(name)) {
+      throw site.fault('MCP_DUPLICATE', `${at}/name`, `there is another tool named "${name}"`);
+    }
+    if (!toolName.test(name)) {
+      site.warn('MCP_TOOL_NAME', `${at}/name`, `some clients will not show a tool named "${name}"`, {
+        hint: '1 to 128 characters of A-Z, a-z, 0-9, _, - and .',
+      });
+    }
+    tools.set(name, compileTool(config, { site, pointer: at, tracer }));
+  }
+  return tools;
+}

@@ -1,0 +1,67 @@
+import {
+  type BackendConfig,
+  type ClientRequest,
+  type DataObject,
+  isObject,
+  type Params,
+  PipeRequest,
+  paramKey,
+  printJson,
+  Query,
+  RequestBody,
+  textOf,
+} from '#contract';
+
+/** Makes the request of a workflow from the arguments of a call. */
+export type ToWorkflow = (args: DataObject, client: ClientRequest) => PipeRequest;
+
+/**
+ * The arguments are the body, and the single values among them parameters; what the endpoint itself knows by such a name,
+ * as a variable of its path or a claim, stands above them. They are a query for backends that list them.
+ *
+ * @param headerNames headers of the client that go along.
+ * @param agent the gateway's `User-Agent`.
+ */
+export function compileRequest(
+  headerNames: readonly string[],
+  backends: readonly Pick<BackendConfig, 'input_query_strings'>[],
+  agent: string,
+): ToWorkflow {
+  const allowed = new Set(headerNames.map((name) => name.toLowerCase()));
+  const listed = new Set(backends.flatMap(({ input_query_strings: names = [] }) => names));
+  return (args, client) => {
+    const params: Params = {};
+    const query = new Query();
+    for (const [name, value] of Object.entries(args)) {
+      if (value === null || Array.isArray(value) || isObject(value) || name === '__proto__') continue;
+      const text = textOf(value);
+      params[paramKey(name)] = text;
+      if (listed.has(name) || listed.has('*')) query.append(name, text);
+    }
+    const headers = client.headers.copy();
+    headers.filter((name) => allowed.has(name));
+    headers.list.push('X-Forwarded-For', client.ip, 'X-Forwarded-Host', client.host);
+    if (!headers.has('user-agent')) headers.list.push('User-Agent', agent);
+    headers.list.push('Content-Type', 'application/json');
+    const request = new PipeRequest(
+      client,
+      { ...params, ...client.params },
+      query,
+      headers,
+      RequestBody.of(printJson(args)),
+    );
+    request.method = 'POST';
+    return request;
+  };
+}
+
+/** Headers that the gateway writes itself, or that belong to one connection. */
+export const ownHeaders: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'expect',
+  'x-forwarded-for',
+  'x-forwarded-host',
+]);

@@ -1,0 +1,119 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { connect } from 'node:net';
+import { until } from '../../../support/conditions.ts';
+import { json } from '../../../support/gateway.ts';
+import { Stage } from './setup.ts';
+
+describe('a server of the Model Context Protocol and clients that mean no good', () => {
+  let stage: Stage;
+
+  beforeEach(() => {
+    stage = new Stage();
+  });
+  afterEach(() => stage.close());
+
+  const call = (args: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lookup","arguments":${args}}}`;
+
+  it('reads no message that is longer than four megabytes', async () => {
+    await stage.start(json({}), { server: { stateless: true } });
+    const text = (length: number) => call(`{"code":"${'x'.repeat(length)}"}`);
+    equal((await stage.send({ body: text(4 * 1024 * 1024) })).status, 413);
+    equal((await stage.send({ body: text(3 * 1024 * 1024) })).message.result.isError, true);
+  });
+
+  it('is not brought down by what is nested a hundred thousand times', async () => {
+    await stage.start(json({}), {
+      server: { stateless: true },
+      tool: { input_schema: {} },
+      workflow: { endpoint: '/' },
+      backend: { url_pattern: '/' },
+    });
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    equal((await stage.send({ body: call(`{"code":${deep}}`) })).message.result.isError, true);
+    // With a number that JavaScript cannot hold it is read in another way.
+    equal((await stage.send({ body: call(`{"code":${deep},"n":12345678901234567890}`) })).message.error.code, -32700);
+    equal((await stage.ask('ping')).status, 200);
+  });
+
+  it('takes keys for data that are named like parts of the prototype', async () => {
+    await stage.start(json({}), {
+      server: { stateless: true, json_response: true },
+      tool: { input_schema: { type: 'object', required: ['toString'], properties: { code: { type: 'string' } } } },
+      backend: { method: 'POST' },
+    });
+    const { message } = await stage.send({ body: call('{"code":"x"}') });
+    equal(message.result.isError, true);
+    const hostile = '{"code":"x","toString":"y","__proto__":{"code":"z"},"constructor":"c"}';
+    equal((await stage.send({ body: call(hostile) })).message.result.isError, undefined);
+    equal(stage.backend.requests[0]!.target, '/__t/x');
+    equal(stage.backend.requests[0]!.body.toString(), hostile);
+    equal(({} as { code?: unknown }).code, undefined);
+    for (const params of [
+      '{"__proto__":{"name":"lookup"}}',
+      '{"name":"constructor"}',
+      '{"name":"lookup","arguments":{"__proto__":1}}',
+    ]) {
+      const got = await stage.send({ body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}` });
+      equal(got.status, 200);
+      ok(got.message.error?.code === -32602 || got.message.result.isError);
+    }
+  });
+
+  it('lists no more violations than anybody reads, and none twice as long as it takes', async () => {
+    await stage.start(json({}), {
+      server: { stateless: true, json_response: true },
+      tool: {
+        input_schema: {
+          type: 'object',
+          properties: { code: { type: 'array', uniqueItems: true, items: { type: 'integer' } } },
+        },
+      },
+    });
+    const few = await stage.call({ code: Array.from({ length: 100 }, () => 'x') });
+    equal(few.message.result.content[0].text.split('\n').length, 21);
+    const began = performance.now();
+    const many = await stage.call({ code: Array.from({ length: 200_000 }, (_, at) => at) });
+    equal(many.message.result.isError, true);
+    ok(performance.now() - began < 5000);
+    equal((await stage.call({ code: [1, 2, 1] })).message.result.content[0].text.includes('uniqueItems'), true);
+  });
+
+  it('answers a flood of introductions, and keeps the sessions that are used', async () => {
+    await stage.start(json({}), { server: { json_response: true } });
+    const session = await stage.initialize();
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(Array.from({ length: 20 }, () => stage.initialize()));
+      equal((await stage.ask('ping', undefined, session)).status, 200);
+    }
+  });
+
+  it('does not keep the stream of a client that is gone', async () => {
+    await stage.start(json({}), { server: { ping_period: '50ms' } });
+    const session = await stage.initialize();
+    const socket = connect(stage.port, '127.0.0.1');
+    socket.write(
+      `GET /mcp HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nMcp-Session-Id: ${session['Mcp-Session-Id']}\r\n\r\n`,
+    );
+    socket.pause();
+    await until(() => stage.gateway.status.streams === 1);
+    // It reads nothing, and responds to nothing.
+    await until(() => stage.gateway.status.streams === 0);
+    socket.destroy();
+  });
+
+  it('takes no page for one of its host that is of another, whatever its Origin is written like', async () => {
+    await stage.start(json({}), { server: { stateless: true } });
+    for (const origin of [
+      `http://127.0.0.1:${stage.port}.evil.example`,
+      `http://evil.example#127.0.0.1:${stage.port}`,
+      'http://',
+    ]) {
+      equal((await stage.ask('ping', undefined, { Origin: origin })).status, 403, origin);
+    }
+    deepEqual(
+      stage.lines.filter((line) => line.includes('ERROR')),
+      [],
+    );
+  });
+});

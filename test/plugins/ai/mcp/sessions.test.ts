@@ -1,0 +1,192 @@
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { MAX_SESSIONS, Sessions } from '../../../../plugins/ai/mcp/sessions.ts';
+import { until } from '../../../support/conditions.ts';
+import { json } from '../../../support/gateway.ts';
+import { configOf, Stage } from './setup.ts';
+
+/** A client that listens. */
+async function listen(stage: Stage, headers: Record<string, string>) {
+  const leaving = new AbortController();
+  const response = await fetch(stage.url, {
+    headers: { Accept: 'text/event-stream', ...headers },
+    signal: leaving.signal,
+  });
+  const events: string[] = [];
+  const ended = (async () => {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) events.push(chunk);
+  })().catch(() => {});
+  return { response, events, ended, leave: () => leaving.abort() };
+}
+
+describe('sessions of a server of the Model Context Protocol', () => {
+  let stage: Stage;
+
+  beforeEach(() => {
+    stage = new Stage();
+  });
+  afterEach(() => stage.close());
+
+  it('begin with initialize, are needed from then on, and end with DELETE', async () => {
+    await stage.start(json({}));
+    const session = await stage.initialize();
+    match(session['Mcp-Session-Id']!, /^[0-9a-f-]{36}$/);
+    notEqual((await stage.initialize())['Mcp-Session-Id'], session['Mcp-Session-Id']);
+    equal((await stage.ask('tools/list', undefined, session)).message.result.tools.length, 1);
+    const without = await stage.ask('tools/list');
+    deepEqual([without.status, 'id' in without.message], [400, false]);
+    equal((await stage.ask('tools/list', undefined, { 'Mcp-Session-Id': 'x' })).status, 404);
+    equal((await stage.ask('ping', undefined, { 'Mcp-Session-Id': '__proto__' })).status, 404);
+    equal((await stage.send({ method: 'DELETE', headers: session })).status, 200);
+    equal((await stage.ask('tools/list', undefined, session)).status, 404);
+    equal((await stage.send({ method: 'DELETE', headers: session })).status, 404);
+    equal((await stage.send({ method: 'DELETE' })).status, 400);
+  });
+
+  it('are not needed in the revision without handshakes', async () => {
+    await stage.start(json({}));
+    const { modern } = await import('./setup.ts');
+    equal((await stage.send(modern('tools/list'))).status, 200);
+  });
+
+  it('stay over a reload that leaves the server, and are gone with it', async () => {
+    await stage.start(json({}));
+    const session = await stage.initialize();
+    const { url } = stage.backend;
+    await stage.gateway.reload(configOf(url, { server: { title: 'Other' }, tool: { name: 'other' } }));
+    const { message } = await stage.ask('tools/list', undefined, session);
+    equal(message.result.tools[0].name, 'other');
+    await stage.gateway.reload({ version: 3, endpoints: [] });
+    await stage.gateway.reload(configOf(url));
+    await until(async () => (await stage.ask('ping', undefined, session)).status === 404);
+  });
+
+  it('are listened for by one stream, which DELETE ends, and a later one', async () => {
+    await stage.start(json({}));
+    const session = await stage.initialize();
+    equal((await stage.send({ method: 'GET' })).status, 400);
+    equal((await stage.send({ method: 'GET', headers: { 'Mcp-Session-Id': 'x' } })).status, 404);
+    equal((await stage.send({ method: 'GET', headers: { ...session, Accept: 'application/json' } })).status, 406);
+    equal((await stage.send({ method: 'GET', headers: { ...session, Origin: 'https://evil.example' } })).status, 403);
+    const first = await listen(stage, session);
+    equal(first.response.headers.get('content-type'), 'text/event-stream');
+    const second = await listen(stage, session);
+    await first.ended;
+    await stage.send({ method: 'DELETE', headers: session });
+    await second.ended;
+    await until(() => stage.gateway.status.streams === 0);
+  });
+
+  it('are listened for longer than an answer of the endpoint may take, and over reloads that leave it', async () => {
+    await stage.start(json({}), { endpoint: { timeout: '60ms' }, server: { ping_period: '20ms' } });
+    const session = await stage.initialize();
+    const client = await listen(stage, session);
+    let answered = 0;
+    await until(async () => {
+      const pings = [...client.events.join('').matchAll(/"id":"(ping-[^"]+)","method":"ping"/g)];
+      for (const [, id] of pings.slice(answered)) {
+        await stage.send({ headers: session, body: { jsonrpc: '2.0', id, result: {} } });
+        answered += 1;
+      }
+      return answered > 6;
+    });
+    client.leave();
+    await until(() => stage.gateway.status.streams === 0);
+  });
+
+  it('are disconnected when a ping is not answered before the next one', async () => {
+    await stage.start(json({}), { server: { ping_period: '20ms' } });
+    const session = await stage.initialize();
+    const client = await listen(stage, session);
+    await client.ended;
+    equal(client.events.join('').match(/"method":"ping"/g)!.length, 1);
+    // The session itself is there.
+    equal((await stage.ask('ping', undefined, session)).status, 200);
+  });
+
+  it('do not keep a gateway from closing', async () => {
+    await stage.start(json({}));
+    const client = await listen(stage, await stage.initialize());
+    const began = performance.now();
+    await stage.gateway.close();
+    await client.ended;
+    ok(performance.now() - began < 2000, `${performance.now() - began}`);
+  });
+
+  it('end their streams in order when the endpoint changes', async () => {
+    const reload = { extra_config: { 'admin/reload': { stream_drain: '1ms' } } };
+    await stage.start(json({}), { root: reload });
+    const session = await stage.initialize();
+    const client = await listen(stage, session);
+    await stage.gateway.reload(configOf(stage.backend.url, { root: reload, endpoint: { timeout: '6s' } }));
+    await client.ended;
+    const again = await listen(stage, session);
+    equal(again.response.status, 200);
+    again.leave();
+  });
+
+  it('let their client give a call up', async () => {
+    let gone = false;
+    await stage.start(
+      (_seen, response) =>
+        void response.once('close', () => {
+          gone = true;
+        }),
+    );
+    const session = await stage.initialize();
+    const other = await stage.initialize();
+    const call = stage.call({ code: 'ES' }, session);
+    await until(() => stage.backend.requests.length === 1);
+    const cancel = (headers: Record<string, string>, requestId: unknown) =>
+      stage.send({ headers, body: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } } });
+    await cancel(other, 1);
+    await cancel(session, '1');
+    equal(gone, false);
+    await cancel(session, 1);
+    await until(() => gone);
+    equal((await call).message.result.isError, true);
+  });
+
+  it('are known in every worker', async function () {
+    // Processes take their time on a busy machine.
+    this.timeout(120_000);
+    const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+    await stage.start(json({}), { server: { ping_period: '500ms' } }, { workers: { count: 2, program, args: [] } });
+    const session = await stage.initialize();
+    const listening = await listen(stage, session);
+    // Each on a connection of its own, as the two workers take them in turn.
+    const apart = { ...session, Connection: 'close' };
+    for (let at = 0; at < 6; at++) equal((await stage.ask('ping', undefined, apart)).status, 200);
+    await until(() => listening.events.join('').includes('"method":"ping"'));
+    const [, id] = /"id":"(ping-[^"]+)"/.exec(listening.events.join(''))!;
+    await stage.send({ headers: apart, body: { jsonrpc: '2.0', id, result: {} } });
+    await until(() => (listening.events.join('').match(/"method":"ping"/g)?.length ?? 0) > 1);
+    equal((await stage.send({ method: 'DELETE', headers: apart })).status, 200);
+    for (let at = 0; at < 6; at++) equal((await stage.ask('ping', undefined, apart)).status, 404);
+    await listening.ended;
+  });
+
+  describe('of a server, which are bounded', () => {
+    it('are forgotten half an hour after they were used last', () => {
+      const sessions = new Sessions();
+      const session = sessions.reply({ ask: 'open', version: '2025-06-18' }, 0)!;
+      const minute = 60_000;
+      equal(sessions.reply({ ask: 'version', session }, 29 * minute), '2025-06-18');
+      equal(sessions.reply({ ask: 'version', session }, 58 * minute), '2025-06-18');
+      equal(sessions.reply({ ask: 'version', session }, 88 * minute), null);
+      equal(sessions.size, 0);
+    });
+
+    it('make room for new ones, those first that were used longest ago', () => {
+      const sessions = new Sessions();
+      const open = () => sessions.reply({ ask: 'open', version: '2025-06-18' }, 0)!;
+      const [first, second] = [open(), open()];
+      for (let at = 2; at < MAX_SESSIONS; at++) open();
+      sessions.reply({ ask: 'version', session: first }, 0);
+      open();
+      equal(sessions.size, MAX_SESSIONS);
+      equal(sessions.reply({ ask: 'version', session: second }, 0), null);
+      equal(sessions.reply({ ask: 'version', session: first }, 0), '2025-06-18');
+    });
+  });
+});
