@@ -1,4 +1,4 @@
-export { McpError, mcpErrors, type RequestId } from './message.ts';
+export type { RequestId } from './message.ts';
 export { type MirroredParameter, mirroredParameters } from './mirrored-parameters.ts';
 export { type ReplyForm, replyForm, replyHeaders, writtenMessage } from './reply-form.ts';
 export { respondToMcp } from './respond.ts';

@@ -14,6 +14,7 @@ const keysCached: Fields = {
 
 /** What a component needs of the endpoint around it, to make sense there. */
 const surroundings: Readonly<Record<string, Fields>> = {
+  'ai/mcp': { method: 'POST', extra_config: { 'ai/mcp': { server_name: 'weather' } } },
   'backend/conditional': { input_headers: ['X-Market'] },
   'auth/api-keys': { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
   'auth/basic': { extra_config: { 'auth/basic': {} } },
@@ -43,6 +44,7 @@ const quotas: Fields = {
 
 /** What a component needs at the root. */
 const roots: Readonly<Record<string, Fields>> = {
+  'ai/mcp': { 'ai/mcp': { servers: [{ name: 'weather', title: 'Weather', version: '1.0.0' }] } },
   'auth/basic': {
     'auth/basic': { users: { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' } },
   },

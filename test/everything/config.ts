@@ -78,6 +78,25 @@ export function everything(
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
       'auth/api-keys': { identifier: 'X-Api-Key', keys: [{ key: 'of-the-test', roles: ['tester'] }] },
       // The password is "p".
+      'ai/mcp': {
+        servers: [
+          {
+            name: 'things',
+            title: 'Things',
+            version: String(round),
+            json_response: true,
+            tools: [
+              {
+                name: 'user',
+                title: 'User',
+                description: 'Looks a user up.',
+                input_schema: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+                workflow: { endpoint: '/{id}', backend: [{ url_pattern: '/users/{id}', allow: ['user'] }] },
+              },
+            ],
+          },
+        ],
+      },
       'auth/basic': { users: { ada: '$2b$04$9cyTj46YeNWDwCIIuQ/v/.JNO9zLDIKLKJFcbv9rqWoW.JmJYtntu' } },
       'auth/validator': { shared_cache_duration: 60 },
       'auth/revoker': {
@@ -303,6 +322,12 @@ export function everything(
             },
           },
         ],
+      },
+      {
+        endpoint: '/mcp',
+        method: 'POST',
+        extra_config: { 'ai/mcp': { server_name: 'things' } },
+        backend: [{ url_pattern: '/never' }],
       },
       {
         endpoint: '/files/*',

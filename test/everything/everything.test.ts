@@ -117,6 +117,7 @@ describe('every component at once', function () {
         });
         deepEqual(await ask('POST', '/orders'), { ordered: true });
         deepEqual(await ask('POST', '/models/a'), { ai_gateway_response: [{ contents: ['a'] }], usage: 2 });
+        equal((await ask('POST', '/mcp', {}, 400)).error.code, -32600);
         deepEqual(await ask('GET', '/graph/7', { authorization: `Basic ${btoa('ada:p')}` }), {
           user: { id: '7' },
           modified: true,

@@ -8,6 +8,7 @@ import { quotas } from '../../plugins/services/quotas/port.ts';
 import { redisConnections } from '../../plugins/services/redis/port.ts';
 import { exampleModule } from '../../scripts/docs/example-module.ts';
 import { SHOP } from './grpc/server.ts';
+import { pipePlugins } from './pipe-plugins.ts';
 
 /** A Redis that has nothing against any request. */
 const counters = { name: 'counters', isOneServer: true, run: async () => [0, 0] };
@@ -48,7 +49,9 @@ async function ownOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const { places = [], offers = [], takes = [] } = plugin;
   const service = places.find(({ at }) => at === 'service');
   if (!service || !takes.some((port) => offers.includes(port))) return [];
-  const harness = await openHarness(plugin, 'service', service.schema.examples![0]);
+  const harness = await openHarness(plugin, 'service', service.schema.examples![0], {
+    plugins: pipePlugins(plugin, 'service'),
+  });
   await harness.close();
   return harness.attached.offers ?? [];
 }

@@ -198,7 +198,6 @@ export const serviceSchema = {
         { ...weather, name: 'anybody', stateless: true },
       ],
     },
-    { servers: [] },
   ],
   properties: { servers: { type: 'array', items: server, description: 'Servers, each with tools of its own.' } },
 } as const satisfies Schema;

@@ -12,7 +12,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
   const workflow = { endpoint: '/x', backend: [{ host: [host], url_pattern: '/' }] };
   const stage = new Stage();
   const service = (servers: readonly object[]) =>
-    openHarness(plugin, 'service', { servers }, { plugins: pipePlugins });
+    openHarness(plugin, 'service', { servers }, { plugins: pipePlugins(plugin, 'service') });
 
   after(() => stage.close());
 
