@@ -1,6 +1,7 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { status } from '@grpc/grpc-js';
+import { until } from '../../../support/conditions.ts';
 import { callUnary } from '../../../support/grpc/caller.ts';
 import { find, Stage } from './fixture.ts';
 
@@ -28,6 +29,6 @@ describe('gRPC services of a gateway with workers', function () {
     await stage.gateway.reload(stage.config([{ name: 'Echo', backend: [stage.http('/camel')] }]) as never);
     deepEqual(await codes('Find'), [status.UNIMPLEMENTED]);
     deepEqual(await codes('Echo'), [status.OK]);
-    equal(stage.gateway.status.calls, 0);
+    await until(() => stage.gateway.status.calls === 0);
   });
 });
