@@ -66,6 +66,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   const name = config.path ?? 'template';
   const fields: Fields<ReceivedBody> = {
     ...requestFields,
+    req_path: ({ request }) => pathOf(request.target),
     // Without a type nothing says that it is a document.
     req_body: ({ request: { headers }, bytes }) =>
       headers.has('content-type') ? readBodyAs(headers.get('content-type'), bytes, log) : null,
@@ -85,6 +86,16 @@ function attach(site: BackendSite<Config>): AtBackend {
   };
   const replace = replacingBody({ ...renderer, render }, config.content_type);
   return { backend: backend[inheritsMethod] ? (next) => posting(replace(next)) : replace };
+}
+
+/** What the server is asked for, without its query. */
+function pathOf(target: string): string {
+  const [path = ''] = target.split('?', 1);
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The method where the backend names none. */

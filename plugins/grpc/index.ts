@@ -1,7 +1,7 @@
 import { type AtService, atService, definePlugin, offer, type Site } from '#contract';
 import { type GrpcCatalog, grpcCatalog, pathOf } from '../services/grpc/catalog.ts';
 import { telemetrySwitches } from '../services/tracing/switches.ts';
-import { readCatalog } from './catalog-files.ts';
+import { readCatalog, warnOfSources } from './catalog-files.ts';
 import { CatalogError, linkSets } from './descriptor-sets.ts';
 import { type Config, schema } from './schema.ts';
 import { publish, withoutBody } from './server/publish.ts';
@@ -11,7 +11,7 @@ import { publish, withoutBody } from './server/publish.ts';
  * port of the gateway.
  *
  * Faults of the configuration: `GRPC_CATALOG_INVALID`, `GRPC_CATALOG_IMPORT`, `GRPC_CATALOG_FILES`, `GRPC_CATALOG_SOURCE`,
- * `FILE_UNREADABLE`, those of `publish`; warnings `GRPC_CATALOG_TWICE`, `GRPC_FIELD`.
+ * `FILE_UNREADABLE`, those of `publish`; warnings `GRPC_CATALOG_TWICE`, `GRPC_CATALOG_SOURCE`, `GRPC_FIELD`.
  */
 export const plugin = definePlugin({
   name: 'grpc',
@@ -37,9 +37,11 @@ function attach(site: Site<Config>): AtService {
 
 /** @throws ConfigError */
 function openCatalog(site: Site<Config>): GrpcCatalog {
-  const files = readCatalog(site, site.config.catalog);
+  const content = readCatalog(site, site.config.catalog);
   try {
-    const registry = linkSets(files, (message) => site.warn('GRPC_CATALOG_TWICE', '/catalog', message));
+    const registry = linkSets(content.files, (message) => site.warn('GRPC_CATALOG_TWICE', '/catalog', message));
+    const names = Array.from(registry.files, ({ proto }) => proto.name);
+    warnOfSources(site, content, names);
     const services = [...registry].filter((type) => type.kind === 'service');
     const methods = new Map(services.flatMap(({ methods }) => methods.map((method) => [pathOf(method), method])));
     return { registry, method: (path) => methods.get(path), paths: [...methods.keys()] };

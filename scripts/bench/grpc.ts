@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { credentials, loadPackageDefinition, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
-import { createGateway } from '../../kernel/sluice.ts';
+import { type Configuration, createGateway } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
 /**
@@ -111,7 +111,7 @@ function published(backend: object) {
 async function gateway({ extra_config, ...config }: { extra_config?: object; endpoints?: object[] }): Promise<number> {
   const components = { grpc: { catalog: [CATALOG] }, ...extra_config };
   const running = await createGateway(
-    { version: 3, ...config, extra_config: components },
+    { version: 3, ...config, extra_config: components } as Configuration,
     { port: 0, sinks: silentSinks },
   );
   return (await running.listen()).port;

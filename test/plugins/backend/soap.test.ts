@@ -172,6 +172,13 @@ describe('backend/soap', () => {
     equal(String(last()?.body ?? '').includes('secret'), false);
   });
 
+  it('knows the path that the server is asked for', async () => {
+    const template = base64('<p>{{ .req_path | xmlEscape }}</p>');
+    await start({ template }, { backend: { url_pattern: '/soap/{country}/<b>?of={country}' } });
+    await gateway!.inject('/capital-of/E%20S');
+    equal(String(last().body), '<p>/soap/E S/&lt;b&gt;</p>');
+  });
+
   it('asks by the method that the backend names', async () => {
     await start({ template: base64(country) }, { backend: { method: 'PUT' } });
     await ask();

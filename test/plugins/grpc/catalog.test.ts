@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { type FileDescriptorSet, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { createGateway } from '../../../kernel/sluice.ts';
+import { silentSinks } from '../../../kernel/testing/index.ts';
 import { until } from '../../support/conditions.ts';
 import { startGateway } from '../../support/gateway.ts';
-import { SHOP, startGrpc } from '../../support/grpc/server.ts';
+import { OLD, SHOP, startGrpc } from '../../support/grpc/server.ts';
 
 describe('catalog of grpc', () => {
   let folder: string;
@@ -132,25 +134,40 @@ describe('catalog of grpc', () => {
     match((await reported([SHOP, folder]))[0]!, /^GRPC_CATALOG_FILES: no \.pb file/);
   });
 
-  it('is read anew when a file in a directory comes, changes or goes', async () => {
+  it('warns of sources in a directory that no descriptor set was made of', async () => {
+    cpSync(SHOP, at('shop.pb'));
+    cpSync(SHOP.replace('.pb', '.proto'), at('shop.proto'));
+    deepEqual(await reported([folder]), []);
+    put('other.proto', 'syntax = "proto3";');
+    const [warning, ...others] = await reported([folder]);
+    match(warning!, /^GRPC_CATALOG_SOURCE: .*other\.proto is a source, and no descriptor set was made of it/);
+    deepEqual(others, []);
+    rmSync(at('shop.pb'));
+    match((await reported([SHOP, folder])).join(), /GRPC_CATALOG_SOURCE: .*other\.proto/);
+  });
+
+  it('is read anew by itself when a file in a directory comes, changes or goes', async () => {
     const server = await startGrpc({ Find: (_call, answer) => answer(null, { id: 'x', note: 'new' }) });
     const set = read();
     const res = set.file.at(-1)!.messageType.find(({ name }) => name === 'Res')!;
     const { field } = res;
     res.field = field.slice(0, 1);
     write('shop.pb', set);
-    const file = at('gateway.json');
     const config = service([folder]);
     Object.assign(config.endpoints[0]!.backend[0]!, { host: [server.host] });
-    writeFileSync(file, JSON.stringify(config));
-    const gateway = await startGateway({ ...config }, { watch: false } as never);
+    const gateway = await createGateway(put('gateway.json', JSON.stringify(config)), { port: 0, sinks: silentSinks });
     try {
       const ask = async () => (await gateway.inject({ url: '/f' })).body;
       equal(await ask(), '{"id":"x"}');
+      await gateway.watch();
       res.field = field;
       write('shop.pb', set);
-      await gateway.reload(config);
       await until(async () => (await ask()) === '{"id":"x","note":"new"}');
+      const { hash } = gateway.status;
+      cpSync(OLD, at('old.pb'));
+      await until(() => gateway.status.hash !== hash);
+      rmSync(at('old.pb'));
+      await until(() => gateway.status.hash === hash);
     } finally {
       await gateway.close();
       await server.close();
