@@ -110,10 +110,10 @@ function published(backend: object) {
 
 async function gateway({ extra_config, ...config }: { extra_config?: object; endpoints?: object[] }): Promise<number> {
   const components = { grpc: { catalog: [CATALOG] }, ...extra_config };
-  const running = await createGateway(
-    { version: 3, ...config, extra_config: components } as Configuration,
-    { port: 0, sinks: silentSinks },
-  );
+  const running = await createGateway({ version: 3, ...config, extra_config: components } as Configuration, {
+    port: 0,
+    sinks: silentSinks,
+  });
   return (await running.listen()).port;
 }
 
