@@ -91,7 +91,7 @@ class AmqpDriver implements AgentDriver {
     this.#topic = topic;
   }
 
-  async connect({ handle, signal, log }: Consuming) {
+  async connect({ handle, discarded, signal, log }: Consuming) {
     const {
       name,
       exchange,
@@ -125,7 +125,7 @@ class AmqpDriver implements AgentDriver {
       };
       const declaration = { name, exchange, routingKeys: [this.#topic], durable, delete: isDeleted, exclusive };
       const queue = await declareQueue(channel, declaration);
-      const options = { queue, isExclusive: exclusive, autoAck, prefetch: this.#config.prefetch_count, log };
+      const options = { queue, isExclusive: exclusive, autoAck, prefetch: this.#config.prefetch_count, log, discarded };
       const subscription: Subscription = await subscribe(channel, options, (each) => void take(each), onEnded);
       return { ended, stop: () => subscription.cancel(), close: () => closeWith(link, channel) };
     } catch (error) {

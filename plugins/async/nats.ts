@@ -90,7 +90,7 @@ class NatsDriver implements AgentDriver {
     this.#config = config;
   }
 
-  async connect({ handle, signal, log }: Consuming): Promise<AgentSession> {
+  async connect({ handle, discarded, signal, log }: Consuming): Promise<AgentSession> {
     const { queue, buffer_size: room } = this.#config;
     const { promise: ended, resolve: onEnded } = Promise.withResolvers<Error>();
     const link = await openNats(this.#settings, onEnded, signal);
@@ -102,6 +102,7 @@ class NatsDriver implements AgentDriver {
       receive: ({ data, headers }) => {
         if (held >= room) {
           dropped++;
+          discarded();
           if (Math.log10(dropped) % 1 === 0) log.warning(`${dropped} messages dropped: ${room} wait or are worked on`);
           return;
         }

@@ -72,6 +72,23 @@ describe('every component at once', function () {
     deepEqual(errors, []);
   });
 
+  it('is checked at each endpoint that has no backends, or none yet, without a fault of the gateway', async () => {
+    type Place = { endpoint: string; backend?: unknown };
+    const registry = new Registry(catalogue, toolServices());
+    for (const backend of [[], undefined]) {
+      const document = JSON.parse(JSON.stringify(everything(surroundings))) as { endpoints: Place[] };
+      const whole = document.endpoints.length;
+      for (const endpoint of document.endpoints) endpoint.backend = backend;
+      const text = JSON.stringify(document);
+      const { errors } = await examine(JSON.parse(text), {}, registry, true);
+      ok(errors.length > 0 && whole > 0);
+      for (const { code, pointer, message } of errors) {
+        ok(!/Cannot read|undefined|is not/.test(message), `${code} ${pointer} ${message}`);
+      }
+    }
+    await registry.close();
+  });
+
   for (const count of [1, 3]) {
     describe(`with ${count === 1 ? 'one process' : `${count} workers`}`, () => {
       let gateway: Operations;

@@ -17,8 +17,8 @@ export interface AgentJob {
   readonly strategy: BackoffStrategy;
   readonly healthMs: number;
   readonly log: Log;
-  /** Counts messages whose pipe has run; null where nobody exports that. */
-  readonly count: ((outcome: 'done' | 'failed') => void) | null;
+  /** Counts messages by what became of them; null where nobody exports that. */
+  readonly count: ((outcome: 'done' | 'failed' | 'discarded', times?: number) => void) | null;
   /** Says that it is alive. */
   report(): void;
   /** Waits for the agents before it, at the first attempt to connect. @returns lets the next one begin. */
@@ -99,7 +99,9 @@ export class AgentRunner {
     const { log } = this.#job!;
     try {
       log.info('Starting the consumer');
-      session = await this.#driver.connect({ handle: (message) => this.#handle(message), signal, log });
+      const handle = (message: AgentMessage) => this.#handle(message);
+      const discarded = (count?: number) => this.#job!.count?.('discarded', count);
+      session = await this.#driver.connect({ handle, discarded, signal, log });
     } catch (error) {
       if (!signal.aborted) log.error((error as Error).message);
       return 0;

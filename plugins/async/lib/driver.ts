@@ -12,6 +12,8 @@ export interface Consuming {
    * Runs the pipe once a worker is free and the rate allows. Never rejects. Whoever calls it bounds how many messages wait.
    */
   handle(message: AgentMessage): Promise<Outcome>;
+  /** Counts messages that are dropped without having been run, as one that is too long. @param count Default: 1. */
+  discarded(count?: number): void;
   /** Gives the connection up while it is being made. */
   readonly signal: AbortSignal;
   readonly log: Log;

@@ -29,8 +29,14 @@ export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentD
     snapshot: ({ at }) => at,
   });
   site.health(name, () => health.value.at);
-  const attributes = { done: { agent: name, outcome: 'done' }, failed: { agent: name, outcome: 'failed' } };
-  const counter = meterOf(site)?.counter('agent.messages', { description: 'Messages whose pipe has run.' });
+  const attributes = {
+    done: { agent: name, outcome: 'done' },
+    failed: { agent: name, outcome: 'failed' },
+    discarded: { agent: name, outcome: 'discarded' },
+  };
+  const counter = meterOf(site)?.counter('agent.messages', {
+    description: 'Messages whose pipe has run, and those that were dropped before.',
+  });
   const order = setting('sequential_start') ? orderOf(setting('async_agent')) : null;
   const job = {
     run,
@@ -41,7 +47,7 @@ export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentD
     maxRetries: connection.max_retries,
     strategy: connection.backoff_strategy,
     healthMs: Math.max(connection.health_interval, SHORTEST_HEALTH_MS),
-    count: counter ? (outcome: 'done' | 'failed') => counter.add(1, attributes[outcome]) : null,
+    count: counter ? (outcome: keyof typeof attributes, times = 1) => counter.add(times, attributes[outcome]) : null,
     report: () => health.change(new Date().toISOString()),
     turn: order ? (signal: AbortSignal) => order.enter(signal) : async () => () => {},
   };

@@ -24,6 +24,8 @@ export interface SubscriptionOptions {
   /** Messages that are handed over and not done; 0 for as many as there is room for. */
   readonly prefetch: number;
   readonly log: Log;
+  /** Told of each message that is dropped unread. */
+  readonly discarded?: () => void;
 }
 
 /** Messages handed over and not done where no configuration says how many. */
@@ -64,6 +66,7 @@ export async function subscribe(
     const delivery = deliveryOf(channel, message, noAck ? release : null);
     if (length === undefined) return take(delivery);
     log.error(`[AMQP] a message of ${length} bytes in "${queue}" is too long, and discarded`);
+    options.discarded?.();
     delivery.nack(false);
   };
   const begin = () => channel.consume(queue, onMessage, { exclusive, noAck });
