@@ -26,6 +26,12 @@ const parameterFields = {
   ...comment,
 } as const;
 
+const optional = {
+  type: 'boolean',
+  description: 'Clients must send it; the gateway does not insist.',
+  default: false,
+} as const;
+
 const formatField = { type: 'string', enum: parameterFormats, description: 'Format of the value.' } as const;
 const exampleField = { type: 'any', description: 'A value it may have.' } as const;
 const examplesField = freeObject('Named examples, in the place of one.');
@@ -89,8 +95,8 @@ const properties = {
   },
   components_schemas: {
     type: 'object',
-    values: { anyOf: [{ type: 'object' }, { type: 'string' }, { type: 'boolean' }] },
-    description: 'Schemas by name, that ref leads to: objects, or their JSON in base64.',
+    values: jsonSchema('A schema, as an object or as its JSON in base64.'),
+    description: 'Schemas by name, that ref leads to.',
   },
   jwt_key: {
     type: 'string',
@@ -160,11 +166,7 @@ const properties = {
       properties: {
         ...parameterFields,
         format: formatField,
-        required: {
-          type: 'boolean',
-          description: 'Clients must send it; the gateway does not insist.',
-          default: false,
-        },
+        required: optional,
         example: exampleField,
       },
     },
@@ -177,11 +179,7 @@ const properties = {
       required: ['name'],
       properties: {
         ...parameterFields,
-        required: {
-          type: 'boolean',
-          description: 'Clients must send it; the gateway does not insist.',
-          default: false,
-        },
+        required: optional,
       },
     },
     description: 'On what input_headers lists.',

@@ -1,4 +1,5 @@
-import { type Data, type DataObject, isObject, parsePointer } from '#contract';
+import { type Data, type DataObject, isObject } from '#contract';
+import { lookUp } from '../lib/references.ts';
 
 /** Values of one sample; what is beyond is left out. */
 const MAX_VALUES = 1000;
@@ -37,9 +38,8 @@ const empty: Readonly<Record<string, Data>> = { string: '', number: 0, integer: 
 
 function givenIn(schema: DataObject): Data | undefined {
   const { default: preset, const: only, enum: choices, examples } = schema;
-  const [choice] = Array.isArray(choices) ? choices : [];
-  const [example] = Array.isArray(examples) ? examples : [];
-  return preset ?? only ?? choice ?? example;
+  const firsts = [choices, examples].map((list) => (Array.isArray(list) ? list[0] : undefined));
+  return [preset, only, ...firsts].find((value) => value !== undefined);
 }
 
 function hasProperties(schema: DataObject): boolean {
@@ -67,12 +67,7 @@ function resolve(written: Data, root: DataObject): DataObject | null {
     if (!isObject(schema ?? null)) return null;
     const { $ref: reference } = schema as DataObject;
     if (typeof reference !== 'string') return schema as DataObject;
-    if (!reference.startsWith('#')) return null;
-    schema = parsePointer(reference.slice(1)).reduce<Data | undefined>(
-      (value, step) =>
-        isObject(value ?? null) && Object.hasOwn(value as object, step) ? (value as DataObject)[step] : undefined,
-      root,
-    );
+    schema = lookUp(root, reference);
   }
   return null;
 }

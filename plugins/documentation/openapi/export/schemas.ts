@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Data, type DataObject, isObject, parsePointer, setKey } from '#contract';
+import { type Data, type DataObject, isObject, setKey } from '#contract';
+import { lookUp, stepsOf } from '../../lib/references.ts';
 import { toDialect30 } from './dialect-3-0.ts';
 import { toDialect31 } from './dialect-3-1.ts';
 import { mapSchemas } from './schema-walk.ts';
@@ -116,35 +117,18 @@ class Translation {
       const about: DataObject = this.#version === '3.1' && description !== undefined ? { description } : {};
       return { $ref: reference, ...about };
     }
-    const target = this.#lookUp(reference);
+    const target = lookUp(this.#root, reference);
     // What stands elsewhere is not fetched: anything may stand there.
-    return target === undefined ? {} : Schemas.reference(this.#nameOf(reference, target));
-  }
-
-  #lookUp(reference: string): Data | undefined {
-    if (reference !== '#' && !reference.startsWith('#/')) return undefined;
-    let value: Data | undefined = this.#root;
-    for (const step of parsePointer(decode(reference.slice(1)))) {
-      if (Array.isArray(value)) value = value[Number(step)];
-      else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-    }
-    return isObject(value) || typeof value === 'boolean' ? value : undefined;
+    const isSchema = isObject(target) || typeof target === 'boolean';
+    return isSchema ? Schemas.reference(this.#nameOf(reference, target)) : {};
   }
 
   #nameOf(reference: string, target: Data): string {
     const known = this.#names.get(reference);
     if (known !== undefined) return known;
-    const last = parsePointer(decode(reference.slice(1))).at(-1) ?? this.#name;
+    const last = stepsOf(reference).at(-1) ?? this.#name;
     const name = this.#hoist(last, target);
     this.#names.set(reference, name);
     return name;
-  }
-}
-
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
   }
 }

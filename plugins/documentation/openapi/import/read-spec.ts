@@ -2,6 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { type Data, type DataObject, isObject, joinPointer, parseExact, parsePointer } from '#contract';
 import { parseYaml } from '../../../services/documents/yaml-reader.ts';
+import { decode } from '../../lib/references.ts';
 
 /** Longest document, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -149,14 +150,6 @@ function parse(text: string, address: string): Data {
     return /^\s*[{[]/.test(text) ? parseExact(text) : parseYaml(text);
   } catch (error) {
     throw new SpecError(`${address}: ${(error as Error).message}`);
-  }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }
 

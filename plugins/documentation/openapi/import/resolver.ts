@@ -1,4 +1,5 @@
 import { type Data, type DataObject, isObject, parsePointer } from '#contract';
+import { descend } from '../../lib/references.ts';
 
 /** How many references may lead to one another. */
 const MAX_STEPS = 32;
@@ -44,13 +45,8 @@ export class Resolver {
     });
   }
 
+  /** Whoever has read the document has decoded its references. */
   #at(reference: string): Data | undefined {
-    if (!reference.startsWith('#')) return undefined;
-    let value: Data | undefined = this.document;
-    for (const step of parsePointer(reference.slice(1))) {
-      if (Array.isArray(value)) value = value[Number(step)];
-      else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-    }
-    return value;
+    return reference.startsWith('#') ? descend(this.document, parsePointer(reference.slice(1))) : undefined;
   }
 }

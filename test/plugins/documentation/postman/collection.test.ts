@@ -120,6 +120,20 @@ describe('a collection for Postman', () => {
     });
   });
 
+  it('has in its body what references lead to, and null where that is meant', async () => {
+    const schema = {
+      properties: {
+        user: { $ref: '#/definitions/user%20id' },
+        first: { $ref: '#/definitions/either/anyOf/1' },
+        none: { type: 'string', default: null },
+        anchor: { $ref: '#user' },
+      },
+      definitions: { 'user id': { type: 'integer' }, either: { anyOf: [{ type: 'string' }, { type: 'boolean' }] } },
+    };
+    const { item } = await collected([endpoint('/a', { method: 'PUT' }, { 'validation/json-schema': schema })]);
+    deepEqual(JSON.parse(item[0].request.body.raw), { user: 0, first: false, none: null, anchor: null });
+  });
+
   it('has a bounded body of a schema that holds itself', async () => {
     const schema = {
       properties: { a: { $ref: '#' }, b: { $ref: '#' }, c: { $ref: '#/definitions/x' } },
