@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
+import { changes, type Data, paths } from './work.ts';
 
 /**
  * What the work of one scenario costs when it is written by hand for that scenario alone: node:http in front, undici
@@ -8,7 +9,6 @@ import { type Dispatcher, Pool } from 'undici';
  */
 
 type Answer = (response: ServerResponse) => void;
-type Data = Record<string, unknown>;
 
 const [scenario = '', port, origin = ''] = process.argv.slice(2);
 const pool = new Pool(origin);
@@ -100,15 +100,6 @@ function transform(path: string, change: (data: Data) => Data): Answer {
   return (response) => get(path, new Decode((data) => (data === null ? fail(response) : send(response, change(data)))));
 }
 
-function same(data: Data): Data {
-  return data;
-}
-
-function filter({ id, name, email, address, tags }: Data): Data {
-  const { city, position } = address as Data;
-  return { user: { id, full_name: name, contact: email, address: { city, position }, tags } };
-}
-
 function merge(paths: readonly string[]): Answer {
   return (response) => {
     const members: (Data | null)[] = [null, null, null];
@@ -126,16 +117,15 @@ function merge(paths: readonly string[]): Answer {
   };
 }
 
-const responses: Record<string, Answer> = {
-  'no-op': (response) => get('/small', new Pass(response)),
-  json: transform('/small', same),
-  filter: transform('/small', filter),
-  merge: merge(['/part/a', '/part/b', '/part/c']),
-  'json-64k': transform('/large', same),
-};
+const [path = '', ...more] = paths[scenario] ?? [];
+const change = changes[scenario];
+if (path === '') throw new Error(`no floor for the scenario "${scenario}"`);
 
-const respond = responses[scenario];
-if (!respond) throw new Error(`no floor for the scenario "${scenario}"`);
+function pass(response: ServerResponse): void {
+  get(path, new Pass(response));
+}
+
+const respond = change ? transform(path, change) : more.length > 0 ? merge([path, ...more]) : pass;
 const server = createServer((_request, response) => respond(response));
 server.keepAliveTimeout = 0;
 server.listen(Number(port), '127.0.0.1');

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { type Child, start, within } from './children.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
-import { findWrk, readWrkReport } from './wrk.ts';
+import { findProgram } from './programs.ts';
+import { readWrkReport } from './wrk.ts';
 
 /** Puts load on one address and tells what came back. */
 export interface Generator {
@@ -21,11 +22,11 @@ const LOAD_FILE = join(import.meta.dirname, 'load.ts');
  * @param folder for the outputs of the generator.
  */
 export function chooseGenerator(seconds: number, folder: string): Generator {
-  const wrk = Number.isInteger(seconds) ? findWrk() : undefined;
+  const wrk = Number.isInteger(seconds) ? findProgram('wrk') : undefined;
   return wrk === undefined ? builtIn(folder) : withWrk(wrk, folder, builtIn(folder));
 }
 
-/** The generator that can be asked for any time, and for headers that change. */
+/** The generator that can be asked for any time, for headers that change and for a rate. */
 export function builtIn(folder: string): Generator {
   let child: Child | undefined;
   return {
@@ -41,12 +42,12 @@ export function builtIn(folder: string): Generator {
   };
 }
 
-/** @param other takes what wrk cannot do: headers that change. */
+/** @param other takes what wrk cannot do: headers that change, and a rate. */
 function withWrk(file: string, folder: string, other: Generator): Generator {
   return {
     name: 'wrk',
     async run(order) {
-      if (order.headersFile !== undefined) return other.run(order);
+      if (order.headersFile !== undefined || order.rate !== undefined) return other.run(order);
       const { url, connections, seconds } = order;
       const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '5s', '--latency'];
       const child = start([file, ...flags, url], join(folder, 'load.log'));

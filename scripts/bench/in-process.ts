@@ -23,9 +23,9 @@ import { table } from './table.ts';
  * What a component costs a request, in microseconds of the processor: two gateways in this process, without and with it,
  * answer requests without sockets, from a backend that is a constant. They take turns of a few hundred requests, so that
  * the machine, the compiler and the collector treat both alike, and what sockets cost, and how that varies, is in neither.
- * What a component saves of a backend's call is not seen here: `npm run bench -- --only http-cache`.
+ * What a component saves of a backend's call is not seen here: `npm run bench -- --scenario http-cache`.
  *
- *   node scripts/bench/in-process.ts [--only cors,cel] [--pairs 200] [--requests 1000]
+ *   node scripts/bench/in-process.ts [--scenario cors,cel] [--pairs 200] [--requests 1000]
  *
  * Limits and quotas in Redis are asked for 50 requests at a time, so that what is sent together counts so; what the server
  * itself takes does not.
@@ -179,14 +179,14 @@ function verification(): number {
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: componentScenarios.map(({ name }) => name).join() },
+    scenario: { type: 'string', default: componentScenarios.map(({ name }) => name).join() },
     pairs: { type: 'string', default: '200' },
     requests: { type: 'string', default: '1000' },
   },
 });
 const pairs = positive('pairs', values.pairs, true);
 const requests = positive('requests', values.requests, true);
-const chosen = values.only.split(',').map((name) => pick('only', name, componentScenarios));
+const chosen = values.scenario.split(',').map((name) => pick('scenario', name, componentScenarios));
 const figure = ({ lower, median, upper }: Quartiles) =>
   `${median.toFixed(2)} (${lower.toFixed(2)} to ${upper.toFixed(2)})`;
 

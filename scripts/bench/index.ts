@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: what one request costs the gateway, next to what it must cost.
  *
- *   npm run bench -- [--rounds 5] [--seconds 3] [--connections 64] [--only no-op,merge] [--json FILE] [--noise]
+ *   npm run bench -- [--rounds 5] [--seconds 3] [--connections 64] [--scenario no-op,merge] [--json FILE] [--noise]
+ *                  [--backend node|nginx] [--peers all|nginx,caddy,... [--charts FOLDER]]
  *
  * How to read the figures
  * - `µs` is CPU time, user and system, all threads, of the measured process alone, divided by the requests it answered.
@@ -32,13 +33,24 @@
  * than 2xx, and the bytes of all answers must add up. A scenario that fails shows no figures and makes the command fail.
  * Load comes from wrk when it is on PATH and `--seconds` is whole, else, and for components, from load.ts.
  * `node scripts/bench/startup.ts` measures start and memory.
+ *
+ * `--peers` runs other gateways beside, on the same scenarios as far as they can: each is one file in `peers`, and names
+ * how it is installed (into `$XDG_CACHE_HOME/sluice-bench`), configured and started. All take turns; `ratio` is CPU over
+ * that of the floor. `direct` is the load on the backend without anything before it: what the generator and the backend
+ * can do here. CPU and memory are those of a program with its child processes. `at half` is the latency at half the
+ * requests per second that the program itself carried, sent by the clock. A round with a wrong answer or an error is void.
+ * Programs that are not Node's use as many threads as they like.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { runAgainstPeers, writeCharts } from './against-peers.ts';
 import { exitOnSignals } from './children.ts';
+import type { ContestPlan } from './contest.ts';
+import type { ContestOutcome } from './contest-report.ts';
 import { chooseGenerator } from './generator.ts';
-import { compare } from './measure.ts';
-import { readOptions } from './options.ts';
+import { compare, type Plan } from './measure.ts';
+import { type Options, readOptions } from './options.ts';
+import type { Peer } from './peers/peer.ts';
 import { describe, type Outcome } from './report.ts';
 import type { Scenario } from './scenario.ts';
 import { openStage } from './stage.ts';
@@ -46,31 +58,49 @@ import { bareGateway, floor, gateway, loggingGateway, type Subject } from './sub
 
 async function main(): Promise<number> {
   exitOnSignals();
-  const { scenarios, noise, json, rounds, seconds, connections } = readOptions(process.argv.slice(2));
-  const { folder, upstream, close } = await openStage();
-  const generator = chooseGenerator(seconds, folder);
-  const outcomes: Outcome[] = [];
+  const options = readOptions(process.argv.slice(2));
+  const { rounds, seconds, connections, json, backend } = options;
+  const stage = await openStage(backend);
+  const generator = chooseGenerator(seconds, stage.folder);
   try {
     const [cpu] = cpus();
     const facts = { node: process.version, cpu: cpu?.model ?? 'unknown', cores: cpus().length };
     console.log(
-      `Node ${facts.node}, ${facts.cores} x ${facts.cpu}; load: ${generator.name}, ${connections} connections`,
+      `Node ${facts.node}, ${facts.cores} x ${facts.cpu}; load: ${generator.name}, ${connections} connections; backend: ${backend}`,
     );
-    for (const scenario of scenarios) {
-      const [base, other] = programsOf(scenario);
-      const subject = noise ? base : other;
-      console.error(`${scenario.name}: ${rounds} rounds of ${seconds} s for ${base.name} and ${subject.name}`);
-      const plan = { upstream, generator, rounds, seconds, connections, folder };
-      const figures = await compare(scenario, base, subject, plan).catch((error: Error) => ({ failed: error.message }));
-      outcomes.push({ name: scenario.name, ...figures });
-    }
-    console.log(describe(outcomes));
-    const run = { ...facts, load: generator.name, connections, rounds, seconds };
+    const plan = { ...stage, generator, rounds, seconds, connections };
+    const outcomes = options.peers ? await withPeers(options, options.peers, plan) : await compareAll(options, plan);
+    const run = { ...facts, load: generator.name, backend, connections, rounds, seconds };
     if (json !== undefined) writeFileSync(json, JSON.stringify({ ...run, scenarios: outcomes }, null, 2) + '\n');
+    return outcomes.some(isFailed) ? 1 : 0;
   } finally {
-    await Promise.all([generator.close(), close()]);
+    await Promise.all([generator.close(), stage.close()]);
   }
-  return outcomes.some((outcome) => 'failed' in outcome) ? 1 : 0;
+}
+
+async function compareAll({ scenarios, noise }: Options, plan: Plan): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const scenario of scenarios) {
+    const [base, other] = programsOf(scenario);
+    const subject = noise ? base : other;
+    console.error(`${scenario.name}: ${plan.rounds} rounds of ${plan.seconds} s for ${base.name} and ${subject.name}`);
+    const figures = await compare(scenario, base, subject, plan).catch((error: Error) => ({ failed: error.message }));
+    outcomes.push({ name: scenario.name, ...figures });
+  }
+  console.log(describe(outcomes));
+  return outcomes;
+}
+
+async function withPeers({ scenarios, charts }: Options, peers: readonly Peer[], plan: ContestPlan) {
+  const outcomes = await runAgainstPeers(scenarios, peers, plan);
+  if (charts !== undefined) writeCharts(outcomes, charts);
+  return outcomes;
+}
+
+/** A peer may lack figures; the gateway and what it is compared with may not. */
+function isFailed(outcome: Outcome | ContestOutcome): boolean {
+  if (!('standings' in outcome)) return 'failed' in outcome;
+  return [floor, gateway].some(({ name }) => !outcome.standings.some((standing) => standing.name === name));
 }
 
 /** What is compared in a scenario. */

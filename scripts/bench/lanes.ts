@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
+import { writeFiles } from './files.ts';
 import { builtIn } from './generator.ts';
 import { type Lane, sliceOf } from './lane.ts';
 import type { Plan } from './measure.ts';
@@ -18,38 +19,45 @@ const GATEWAYS_FILE = join(import.meta.dirname, 'gateways.ts');
 
 /** Each subject a process of its own. @throws Error when one does not start. */
 export async function openApart(scenario: Scenario, subjects: readonly Subject[], plan: Plan): Promise<Lanes> {
-  const { generator, connections, folder } = plan;
   const lanes: Lane[] = [];
   const stops: (() => Promise<void>)[] = [];
   const close = async () => void (await Promise.all(stops.map((stop) => stop())));
   try {
     for (const [index, subject] of subjects.entries()) {
-      const logFile = join(folder, `${index}-${scenario.name}.log`);
-      const setup = await setUp(subject, scenario, {}, index, plan);
-      const { child } = await launch(subject, setup, scenario.path, logFile);
-      stops.push(child.stop);
-      const origin = `http://127.0.0.1:${setup.port}`;
-      const order = { url: origin + scenario.path, connections };
-      const countLines = async (requests: number) => {
-        await child.stop();
-        const lines = readFileSync(logFile).reduce((sum, byte) => (byte === 0x0a ? sum + 1 : sum), 0);
-        if (lines < requests) throw new Error(`${subject.name}: ${lines} lines of log for ${requests} requests`);
-      };
-      lanes.push({
-        ...{ name: subject.name, origin, scenario, headers: undefined },
-        load: (seconds) =>
-          sliceOf(
-            async () => usageOf(child),
-            () => generator.run({ ...order, seconds }),
-          ),
-        finish: subject.logsAccess ? countLines : async () => {},
-      });
+      const { lane, stop } = await openOne(scenario, subject, index, plan);
+      stops.push(stop);
+      lanes.push(lane);
     }
     return { lanes, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** A subject in a process of its own. @param index no other in the same folder has it. @throws Error when it does not start. */
+export async function openOne(scenario: Scenario, subject: Subject, index: number, plan: Plan) {
+  const { generator, connections, folder } = plan;
+  const logFile = join(folder, `${index}-${scenario.name}.log`);
+  const setup = await setUp(subject, scenario, {}, index, plan);
+  const { child } = await launch(subject, setup, scenario.path, logFile);
+  const origin = `http://127.0.0.1:${setup.port}`;
+  const order = { url: origin + scenario.path, connections };
+  const countLines = async (requests: number) => {
+    await child.stop();
+    const lines = readFileSync(logFile).reduce((sum, byte) => (byte === 0x0a ? sum + 1 : sum), 0);
+    if (lines < requests) throw new Error(`${subject.name}: ${lines} lines of log for ${requests} requests`);
+  };
+  const lane: Lane = {
+    ...{ name: subject.name, origin, scenario, headers: undefined },
+    load: (seconds, rate) =>
+      sliceOf(
+        async () => usageOf(child),
+        () => generator.run({ ...order, seconds, rate }),
+      ),
+    finish: subject.logsAccess ? countLines : async () => {},
+  };
+  return { lane, stop: child.stop };
 }
 
 /** The gateway without and with the components, in one process. @throws Error when it does not start. */
@@ -83,7 +91,7 @@ export async function openTogether(scenario: Scenario, subjects: readonly Subjec
   return { lanes, close };
 }
 
-/** Writes the configuration for one subject. */
+/** Writes the gateway's configuration, and the subject's own. */
 async function setUp(
   subject: Subject,
   scenario: Scenario,
@@ -98,5 +106,13 @@ async function setUp(
   const config = configWith(endpoints, upstream, port, subject.logsAccess, components.service);
   const modules = components.modules && { plugin: { folder: components.modules, pattern: '.js' } };
   writeFileSync(configFile, JSON.stringify({ ...config, ...modules }));
-  return { port, upstream, scenario: scenario.name, configFile };
+  const setup = {
+    port,
+    upstream,
+    scenario: scenario.name,
+    configFile,
+    folder: join(folder, `${index}-${scenario.name}`),
+  };
+  writeFiles(setup.folder, subject.files?.(setup) ?? {});
+  return setup;
 }

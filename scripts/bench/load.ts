@@ -4,12 +4,14 @@ import { Pool } from 'undici';
 
 /**
  * The load generator for machines without wrk, a process of its own: as many requests as the connections carry, one at a
- * time on each. For each message, a `LoadOrder`, its parent gets a `LoadReport`.
+ * time on each, or so many a second. For each message, a `LoadOrder`, its parent gets a `LoadReport`.
  */
 export interface LoadOrder {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
+  /** Requests a second, however slow the answers are. Default: one after another on each connection. */
+  readonly rate?: number | undefined;
   /** File with a list of headers to send, one set after another. Default: none are sent. */
   readonly headersFile?: string | undefined;
 }
@@ -33,8 +35,8 @@ const headerSets = new Map<string | undefined, { readonly sets: readonly Headers
 
 type Headers = Readonly<Record<string, string>>;
 
-/** One request after another until the time is over, on each connection; the connections stay for the next order. */
-async function load({ url, connections, seconds, headersFile }: LoadOrder): Promise<LoadReport> {
+/** Sends requests until the time is over; the connections stay for the next order. */
+async function load({ url, connections, seconds, rate, headersFile }: LoadOrder): Promise<LoadReport> {
   const headers = headersOf(headersFile);
   const { origin, pathname, search } = new URL(url);
   const path = pathname + search;
@@ -50,13 +52,7 @@ async function load({ url, connections, seconds, headersFile }: LoadOrder): Prom
     firstWrong ||= what;
   }
 
-  function keepAsking(until: number, done: () => void): void {
-    const started = performance.now();
-    if (started >= until) {
-      done();
-      return;
-    }
-    const next = () => keepAsking(until, done);
+  function ask(started: number, done: () => void): void {
     pool.dispatch(
       { path, method: 'GET', headers: headers.sets[headers.turn++ % headers.sets.length]! },
       {
@@ -70,19 +66,46 @@ async function load({ url, connections, seconds, headersFile }: LoadOrder): Prom
         onResponseEnd() {
           requests += 1;
           latencies.record(Math.max(1, Math.round((performance.now() - started) * 1e6)));
-          queueMicrotask(next);
+          queueMicrotask(done);
         },
         onResponseError(_controller, error) {
           noteWrong(error.message);
-          setTimeout(next, 10);
+          setTimeout(done, 10);
         },
       },
     );
   }
 
+  /** One request after another. */
+  function keepAsking(until: number, done: () => void): void {
+    const started = performance.now();
+    if (started >= until) done();
+    else ask(started, () => keepAsking(until, done));
+  }
+
+  /** Each millisecond those that are due; one that finds all connections busy waits, and its wait counts. */
+  async function askSteadily(perSecond: number, from: number, until: number): Promise<void> {
+    const open = new Set<Promise<void>>();
+    let sent = 0;
+    for (let now = from; now < until; now = performance.now()) {
+      for (const due = ((now - from) / 1000) * perSecond; sent < due; sent += 1) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        open.add(promise);
+        ask(now, () => {
+          open.delete(promise);
+          resolve();
+        });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await Promise.all(open);
+  }
+
   const started = performance.now();
   const until = started + seconds * 1000;
-  await Promise.all(Array.from({ length: connections }, () => new Promise<void>((done) => keepAsking(until, done))));
+  if (rate !== undefined) await askSteadily(rate, started, until);
+  else
+    await Promise.all(Array.from({ length: connections }, () => new Promise<void>((done) => keepAsking(until, done))));
   return {
     requests,
     bodyBytes,

@@ -19,6 +19,8 @@ export interface Plan {
 /** What one program showed in one scenario, over all rounds. */
 export interface Side {
   readonly cpuMicros: Spread;
+  readonly userMicros: Spread;
+  readonly systemMicros: Spread;
   readonly requestsPerSecond: Spread;
   readonly p50Millis: Spread;
   readonly p99Millis: Spread;
@@ -38,7 +40,7 @@ export interface Comparison {
 }
 
 /** Longest time under load before the figures count, in seconds: by then the compiler is done with the hot path. */
-const WARM_UP_SECONDS = 4;
+export const WARM_UP_SECONDS = 4;
 
 /** How long one has its turn before the other when both stand in one process, in seconds. */
 const SLICE_SECONDS = 0.1;
@@ -85,10 +87,13 @@ function requestsOf(rounds: readonly Round[]): number {
   return rounds.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-function summary(rounds: readonly Round[]): Side {
+/** @param rounds at least one. */
+export function summary(rounds: readonly Round[]): Side {
   const over = (key: keyof Round) => spread(rounds.map((round) => round[key]));
   return {
     cpuMicros: over('cpuMicros'),
+    userMicros: over('userMicros'),
+    systemMicros: over('systemMicros'),
     requestsPerSecond: over('requestsPerSecond'),
     p50Millis: over('p50Millis'),
     p99Millis: over('p99Millis'),

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Child } from './children.ts';
 import type { Usage } from './probe.ts';
@@ -14,15 +14,35 @@ export const probeOptions = {
   ipc: !hasProc,
 } as const;
 
-/** CPU time of all threads since the start of the process, and its resident memory now. */
+/**
+ * CPU time since the start of the process, of all its threads and of the processes it started, also of those that have
+ * ended, and the resident memory of all of them now: pages that several share count for each.
+ */
 export async function usageOf(child: Child): Promise<Usage> {
   if (!hasProc) return askUsage(child);
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+  const usages = familyOf(child.pid).map(readUsage);
+  const sum = (key: keyof Usage) => usages.reduce((total, usage) => total + usage[key], 0);
+  return { userMicros: sum('userMicros'), systemMicros: sum('systemMicros'), residentBytes: sum('residentBytes') };
+}
+
+/** A process and those it started that are still running. */
+function familyOf(pid: number): readonly number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
+  return [pid, ...children.flatMap(familyOf)];
+}
+
+function readUsage(pid: number): Usage {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const micros = (own: number, ended: number) =>
+    ((Number(fields[own]) + Number(fields[ended])) / TICKS_PER_SECOND) * 1e6;
   return {
-    cpuMicros: ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1e6,
-    residentBytes: Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024,
+    userMicros: micros(11, 13),
+    systemMicros: micros(12, 14),
+    residentBytes: Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024,
   };
 }
 

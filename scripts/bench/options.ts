@@ -1,6 +1,10 @@
 import { parseArgs } from 'node:util';
+import { peers } from './peers/index.ts';
+import type { Peer } from './peers/peer.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
+import { type Backend, backends } from './stage.ts';
+import { paths } from './work.ts';
 
 /** What the command line asks for. */
 export interface Options {
@@ -12,6 +16,11 @@ export interface Options {
   readonly noise: boolean;
   /** File for the figures as JSON. */
   readonly json: string | undefined;
+  /** Other gateways to run beside this one; undefined to compare it with its base alone. */
+  readonly peers: readonly Peer[] | undefined;
+  /** Folder for a chart of each scenario with peers. */
+  readonly charts: string | undefined;
+  readonly backend: Backend;
 }
 
 /** @throws Error when an option is unknown or its value makes no sense. */
@@ -23,19 +32,35 @@ export function readOptions(args: readonly string[]): Options {
       rounds: { ...text, default: '5' },
       seconds: { ...text, default: '3' },
       connections: { ...text, default: '64' },
-      only: { ...text, default: scenarios.map(({ name }) => name).join() },
+      scenario: text,
       noise: { type: 'boolean', default: false },
       json: text,
+      peers: text,
+      charts: text,
+      backend: { ...text, default: 'node' },
     },
   });
+  const chosen = values.peers === undefined ? undefined : peersOf(values.peers);
+  if (values.charts !== undefined && !chosen) throw new Error('--charts needs --peers');
+  const choice = chosen ? scenarios.filter(({ name }) => name in paths) : scenarios;
   return {
     rounds: positive('rounds', values.rounds, true),
     seconds: positive('seconds', values.seconds, false),
     connections: positive('connections', values.connections, true),
-    scenarios: values.only.split(',').map((name) => pick('only', name, scenarios)),
+    scenarios: values.scenario?.split(',').map((name) => pick('scenario', name, choice)) ?? choice,
     noise: values.noise,
     json: values.json,
+    peers: chosen,
+    charts: values.charts,
+    backend: pick('backend', values.backend, backends).name,
   };
+}
+
+/** @param text names with commas between, or `all`. @throws Error where they cannot be measured. */
+function peersOf(text: string): readonly Peer[] {
+  if (process.platform !== 'linux')
+    throw new Error('--peers reads the CPU time of programs from /proc: it needs Linux');
+  return text === 'all' ? peers : text.split(',').map((name) => pick('peers', name, peers));
 }
 
 /** A number above zero. @throws Error otherwise. */

@@ -78,3 +78,12 @@ function records(roll: (below: number) => number) {
   }
   return { page: 1, total: items.length, items, note: '' };
 }
+
+/** What the backend responds with, by path. */
+export const resources: Readonly<Record<string, unknown>> = {
+  '/small': small,
+  '/large': large,
+  '/part/a': members.a,
+  '/part/b': members.b,
+  '/part/c': members.c,
+};

@@ -3,14 +3,15 @@
  * the process has used. It keeps no process alive.
  */
 export interface Usage {
-  readonly cpuMicros: number;
+  readonly userMicros: number;
+  readonly systemMicros: number;
   readonly residentBytes: number;
 }
 
 process.on('message', (message) => {
   if (message !== 'usage') return;
   const { user, system } = process.cpuUsage();
-  const usage: Usage = { cpuMicros: user + system, residentBytes: process.memoryUsage.rss() };
+  const usage: Usage = { userMicros: user, systemMicros: system, residentBytes: process.memoryUsage.rss() };
   process.send?.(usage);
 });
 process.channel?.unref();

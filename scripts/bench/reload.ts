@@ -58,7 +58,7 @@ async function measure(size: number, { folder, upstream }: Stage, generator: Gen
   const subject = {
     ...gateway,
     script: () => [
-      ...gateway.script({ port, upstream, scenario: '', configFile }),
+      ...gateway.script({ port, upstream, scenario: '', configFile, folder }),
       '--no-watch',
       '--workers',
       `${workers}`,
@@ -66,7 +66,7 @@ async function measure(size: number, { folder, upstream }: Stage, generator: Gen
   };
   const { child } = await launch(
     subject,
-    { port, upstream, scenario: '', configFile },
+    { port, upstream, scenario: '', configFile, folder },
     path,
     join(folder, 'reload.log'),
   );

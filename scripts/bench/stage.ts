@@ -1,7 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { start } from './children.ts';
+import { freePort } from '../free-port.ts';
+import { type Child, start } from './children.ts';
+import { writeFiles } from './files.ts';
+import { NGINX_ADVICE, nginxArguments, nginxBackend } from './nginx.ts';
+import { requireProgram } from './programs.ts';
+import { listens } from './subject.ts';
 
 /** What every measurement needs around it. */
 export interface Stage {
@@ -9,27 +14,56 @@ export interface Stage {
   readonly folder: string;
   /** Origin of the running upstream. */
   readonly upstream: string;
+  /** Its process. */
+  readonly backend: Child;
   close(): Promise<void>;
 }
 
 const UPSTREAM_FILE = join(import.meta.dirname, 'upstream.ts');
 const PATIENCE_MS = 10_000;
 
-export async function openStage(): Promise<Stage> {
+/** What the backend runs on. */
+export const backends = [{ name: 'node' }, { name: 'nginx' }] as const;
+export type Backend = (typeof backends)[number]['name'];
+
+/** @param kind nginx spends less than Node on what it serves. @throws Error when the backend does not start. */
+export async function openStage(kind: Backend = 'node'): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const clean = () => rmSync(folder, { recursive: true, force: true });
   process.once('exit', clean);
-  const child = start([process.execPath, UPSTREAM_FILE], join(folder, 'upstream.log'), { ipc: true });
+  let backend: Child | undefined;
   const close = async () => {
-    await child.stop();
+    await backend?.stop();
     clean();
     process.removeListener('exit', clean);
   };
   try {
-    const { port } = await child.message<{ port: number }>(PATIENCE_MS);
-    return { folder, upstream: `http://127.0.0.1:${port}`, close };
+    const opening = kind === 'node' ? openNode(folder) : await openNginx(folder);
+    backend = opening.child;
+    return { folder, upstream: `http://127.0.0.1:${await opening.port()}`, backend, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function openNode(folder: string) {
+  const child = start([process.execPath, UPSTREAM_FILE], join(folder, 'upstream.log'), { ipc: true });
+  return { child, port: async () => (await child.message<{ port: number }>(PATIENCE_MS)).port };
+}
+
+async function openNginx(folder: string) {
+  const executable = requireProgram('nginx', NGINX_ADVICE);
+  const number = await freePort();
+  const home = join(folder, 'backend');
+  writeFiles(home, nginxBackend(number));
+  const child = start([executable, ...nginxArguments(home)], join(folder, 'upstream.log'));
+  const port = async () => {
+    for (const until = Date.now() + PATIENCE_MS; !(await listens(number)); ) {
+      if (Date.now() > until) throw new Error(`nginx does not listen: ${child.output()}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return number;
+  };
+  return { child, port };
 }

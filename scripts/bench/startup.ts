@@ -74,7 +74,7 @@ async function measure(subject: Subject, size: number, runs: number, { folder, u
     const port = await freePort();
     const configFile = join(folder, `startup-${size}.json`);
     writeFileSync(configFile, JSON.stringify(configWith(endpoints, upstream, port)));
-    const setup = { port, upstream, scenario: 'no-op', configFile };
+    const setup = { port, upstream, scenario: 'no-op', configFile, folder };
     const { child, startMillis } = await launch(subject, setup, path, join(folder, 'startup.log'));
     starts.push(startMillis);
     residents.push((await usageOf(child)).residentBytes / 2 ** 20);

@@ -13,13 +13,19 @@ export interface Setup {
   readonly scenario: string;
   /** The gateway's configuration for this scenario. */
   readonly configFile: string;
+  /** Folder with the other files of its configuration. */
+  readonly folder: string;
 }
 
 /** A program that can be measured. */
 export interface Subject {
   readonly name: string;
-  /** Script and arguments, run by the Node that runs the benchmark. */
+  /** Script and arguments, run by the Node that runs the benchmark or by `executable`. */
   readonly script: (setup: Setup) => readonly string[];
+  /** A program other than Node. */
+  readonly executable?: string;
+  /** Its configuration, where it has one of its own: texts by file name, below `folder`. */
+  readonly files?: (setup: Setup) => Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** Gets a message channel, by which it notices the end of the benchmark. */
   readonly ipc?: boolean;
@@ -77,7 +83,9 @@ export async function launch(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Running> {
   const started = performance.now();
-  const command = [process.execPath, ...probeOptions.nodeFlags, ...subject.script(setup)];
+  const program =
+    subject.executable === undefined ? [process.execPath, ...probeOptions.nodeFlags] : [subject.executable];
+  const command = [...program, ...subject.script(setup)];
   const child = start(command, logFile, { ipc: probeOptions.ipc || subject.ipc, env: subject.env });
   let end = '';
   child.ended.then((how) => {
@@ -100,7 +108,8 @@ export async function launch(
   }
 }
 
-function listens(port: number): Promise<boolean> {
+/** Whether something listens on a port of the loopback interface. */
+export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => {

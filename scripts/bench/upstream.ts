@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer as createFront } from 'node:net';
-import { large, members, small } from './payloads.ts';
+import { resources, small } from './payloads.ts';
 
 /**
  * The backend of every scenario, a process of its own: fixed bytes by path, as cheaply as node:http can. An unknown path
@@ -11,12 +11,8 @@ import { large, members, small } from './payloads.ts';
 type Answer = { readonly headers: readonly string[]; readonly body: Buffer };
 
 const responses = new Map<string, Answer>([
-  ['/small', respond(small)],
-  ['/large', respond(large)],
+  ...Object.entries(resources).map(([path, data]) => [path, respond(data)] as const),
   ['/kept', respond(small, ['Cache-Control', 'public, max-age=86400'])],
-  ['/part/a', respond(members.a)],
-  ['/part/b', respond(members.b)],
-  ['/part/c', respond(members.c)],
 ]);
 const other = responses.get('/small')!;
 

@@ -1,18 +1,4 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { LoadReport } from './load.ts';
-
-/** Where wrk is; undefined when it is not on PATH. */
-export function findWrk(path = process.env['PATH'] ?? ''): string | undefined {
-  for (const folder of path.split(delimiter)) {
-    const file = join(folder, 'wrk');
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {}
-  }
-  return undefined;
-}
 
 /**
  * Reads what `wrk --latency` prints. wrk tells bytes with the heads of the answers, so `bodyBytes` is somewhat too high.

@@ -61,7 +61,7 @@ describe('the benchmark', function () {
 
   it('prints a line of figures for each scenario named and writes the same as JSON', async () => {
     const json = join(folder, 'figures.json');
-    const { stdout } = await run(...brief, '--only', 'merge,no-op', '--json', json);
+    const { stdout } = await run(...brief, '--scenario', 'merge,no-op', '--json', json);
     const lines = stdout.trimEnd().split('\n').slice(2);
     deepEqual(
       lines.map((line) => line.split(' ', 1)[0]),
@@ -85,7 +85,7 @@ describe('the benchmark', function () {
   for (const scenario of scenarios.filter(({ accessLog, attach }) => !accessLog && !attach)) {
     it(`has a floor that answers rightly for ${scenario.name}`, async () => {
       const port = await freePort();
-      const setup = { port, upstream: stage.upstream, scenario: scenario.name, configFile: '' };
+      const setup = { port, upstream: stage.upstream, scenario: scenario.name, configFile: '', folder };
       const { child } = await launch(floor, setup, scenario.path, join(folder, 'floor.log'));
       try {
         await verifySample(`http://127.0.0.1:${port}`, scenario);
@@ -125,7 +125,7 @@ describe('the benchmark', function () {
 
   it('prints what components cost a request without sockets', async () => {
     const script = join(import.meta.dirname, '../../scripts/bench/in-process.ts');
-    const args = ['--only', 'cors,token-hs256', '--pairs', '3', '--requests', '250'];
+    const args = ['--scenario', 'cors,token-hs256', '--pairs', '3', '--requests', '250'];
     const { stdout } = await promisify(execFile)(process.execPath, [script, ...args]);
     const [machine, , ...lines] = stdout.trimEnd().split('\n');
     match(machine!, /^Node v.+; an ES256 signature is verified in \d+ µs$/);
@@ -134,7 +134,7 @@ describe('the benchmark', function () {
   });
 
   it('refuses options that make no sense', async () => {
-    await rejects(run('--only', 'nothing'), { code: 2, stderr: /"nothing" is none of no-op, json/ });
+    await rejects(run('--scenario', 'nothing'), { code: 2, stderr: /"nothing" is none of no-op, json/ });
     await rejects(run('--rounds', '1.5'), { code: 2, stderr: /--rounds must be a whole number above 0/ });
     await rejects(run('--bogus'), { code: 2, stderr: /--bogus/ });
   });

@@ -1,0 +1,56 @@
+/**
+ * `npm run bench:check`: whether the gateway costs more, next to the bare Node program, than when `expected.json` was
+ * committed.
+ *
+ *   npm run bench:check [-- FILE] [--rounds 5] [--seconds 2]
+ *
+ * FILE is the JSON of a run (`npm run bench -- --json FILE`, with or without peers); without it a run is made. Ratios of
+ * CPU time are compared, and nothing else: they hold from machine to machine, figures do not. `tolerance` is wide, so
+ * that what fails is a fault and not a bad day of the machine. Code 0: as expected; 1: not; 2: no run to compare.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compareRatios, type Expected, ratiosOf } from './ratios.ts';
+
+const EXPECTED_FILE = join(import.meta.dirname, 'expected.json');
+const BENCH_FILE = join(import.meta.dirname, 'index.ts');
+
+function main(): number {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { rounds: { ...text, default: '5' }, seconds: { ...text, default: '2' } },
+  });
+  const expected = JSON.parse(readFileSync(EXPECTED_FILE, 'utf8')) as Expected;
+  const run = readRun(positionals[0], ['--rounds', values.rounds, '--seconds', values.seconds], expected);
+  const verdicts = compareRatios(ratiosOf(run), expected);
+  for (const { text } of verdicts) console.log(text);
+  return verdicts.every(({ isRight }) => isRight) ? 0 : 1;
+}
+
+function readRun(file: string | undefined, options: readonly string[], expected: Expected): unknown {
+  if (file !== undefined) return JSON.parse(readFileSync(file, 'utf8'));
+  const folder = mkdtempSync(join(tmpdir(), 'bench-check-'));
+  try {
+    const json = join(folder, 'run.json');
+    const names = Object.keys(expected.ratios).join();
+    const { status } = spawnSync(process.execPath, [BENCH_FILE, '--scenario', names, ...options, '--json', json], {
+      stdio: 'inherit',
+    });
+    // With code 1 a scenario has no figures: its line says so.
+    if (status !== 0 && status !== 1) throw new Error('the benchmark failed');
+    return JSON.parse(readFileSync(json, 'utf8'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+try {
+  process.exitCode = main();
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 2;
+}

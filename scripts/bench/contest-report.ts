@@ -1,0 +1,45 @@
+import { type Absent, DIRECT, type Standing } from './contest.ts';
+import type { Spread } from './spread.ts';
+import { table } from './table.ts';
+
+/** One scenario's programs. */
+export interface ContestOutcome {
+  readonly name: string;
+  readonly standings: readonly Standing[];
+  readonly absent: readonly Absent[];
+}
+
+const HEAD = ['program', 'user µs', 'system µs', 'µs', 'ratio', 'r/s', 'p50/p99 ms', 'at half p50/p99 ms', 'MiB'];
+
+/** The figures for people: medians, and of CPU time and ratio the least and the greatest round in brackets. */
+export function describeContest({ name, standings, absent }: ContestOutcome): string {
+  const lines = standings.map((standing) => {
+    const { full, ratio, half } = standing;
+    return [
+      standing.name === DIRECT ? 'direct (CPU of the backend)' : standing.name,
+      full.userMicros.median.toFixed(1),
+      full.systemMicros.median.toFixed(1),
+      bracketed(full.cpuMicros, 1),
+      ratio ? bracketed(ratio, 2) : '-',
+      full.requestsPerSecond.median.toFixed(0),
+      pair(full),
+      half ? pair(half) : '-',
+      full.residentMiB.median.toFixed(0),
+    ];
+  });
+  const voided = standings
+    .filter((standing) => standing.voided.length > 0)
+    .map(
+      (standing) => `void  ${standing.name}: ${standing.voided.length} rounds, the first for: ${standing.voided[0]}`,
+    );
+  const missing = absent.map((one) => `none  ${one.name}: ${one.reason}`);
+  return [name, table([HEAD, ...lines]), ...voided, ...missing].join('\n');
+}
+
+function bracketed({ median, min, max }: Spread, digits: number): string {
+  return `${median.toFixed(digits)} (${min.toFixed(digits)}-${max.toFixed(digits)})`;
+}
+
+function pair({ p50Millis, p99Millis }: { readonly p50Millis: Spread; readonly p99Millis: Spread }): string {
+  return `${p50Millis.median.toFixed(2)}/${p99Millis.median.toFixed(2)}`;
+}

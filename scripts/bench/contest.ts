@@ -1,0 +1,165 @@
+import type { Child } from './children.ts';
+import { type Lane, type Round, roundOf, sliceOf } from './lane.ts';
+import { openOne } from './lanes.ts';
+import { type Plan, type Side, summary, WARM_UP_SECONDS } from './measure.ts';
+import { usageOf } from './meter.ts';
+import { resources } from './payloads.ts';
+import type { Scenario } from './scenario.ts';
+import { type Spread, spread } from './spread.ts';
+import type { Subject } from './subject.ts';
+import { paths } from './work.ts';
+
+/** What one of several programs showed in one scenario. */
+export interface Standing {
+  readonly name: string;
+  readonly full: Side;
+  /** CPU time over that of the first program, round by round; undefined for the backend itself, whose CPU it is not. */
+  readonly ratio: Spread | undefined;
+  /** Latency at half of what it carried; undefined when every such round was void. */
+  readonly half:
+    | { readonly requestsPerSecond: number; readonly p50Millis: Spread; readonly p99Millis: Spread }
+    | undefined;
+  /** Why rounds do not count. */
+  readonly voided: readonly string[];
+}
+
+/** A program without figures, and why. */
+export interface Absent {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export interface ContestPlan extends Plan {
+  readonly backend: Child;
+}
+
+/** A program under way. */
+interface Runner {
+  readonly lane: Lane;
+  readonly full: (Round | undefined)[];
+  readonly half: (Round | undefined)[];
+  readonly voided: string[];
+}
+
+/** The rate of the built-in generator may lie this far below what was asked for, before the round is void. */
+const LEAST_RATE = 0.9;
+
+/** The name of the control: the backend without anything before it. */
+export const DIRECT = 'direct';
+
+/**
+ * Runs programs side by side on one scenario, in turns, a round each, and the backend without any of them as a control.
+ * Then the same at half of what each carried. A round with a wrong answer or an error is void.
+ * @param subjects the first is the one that the others are compared with.
+ */
+export async function contest(
+  scenario: Scenario,
+  subjects: readonly Subject[],
+  plan: ContestPlan,
+): Promise<{ standings: readonly Standing[]; absent: readonly Absent[] }> {
+  const absent: Absent[] = [];
+  const runners: Runner[] = [];
+  const stops: (() => Promise<void>)[] = [];
+  const enter = (lane: Lane) => runners.push({ lane, full: [], half: [], voided: [] });
+  try {
+    enter(direct(scenario, plan));
+    for (const [index, subject] of subjects.entries()) {
+      try {
+        const { lane, stop } = await openOne(scenario, subject, index, plan);
+        stops.push(stop);
+        enter(lane);
+      } catch (error) {
+        absent.push({ name: subject.name, reason: (error as Error).message });
+      }
+    }
+    for (const { lane } of runners) await lane.load(Math.min(WARM_UP_SECONDS, plan.seconds * 2)).catch(() => {});
+    await inTurns(runners, plan.rounds, async (runner) => {
+      runner.full.push(await attempt(runner, () => roundAt(runner.lane, plan.seconds)));
+    });
+    await inTurns(runners, plan.rounds, async (runner) => {
+      const rate = rateOf(runner);
+      if (rate > 0) runner.half.push(await attempt(runner, () => roundAt(runner.lane, plan.seconds, rate)));
+    });
+  } finally {
+    await Promise.all(stops.map((stop) => stop()));
+  }
+  const base = runners.find(({ lane }) => lane.name === subjects[0]!.name);
+  const standings: Standing[] = [];
+  for (const runner of runners) {
+    if (roundsOf(runner.full).length > 0) standings.push(standingOf(runner, base?.full ?? []));
+    else absent.push({ name: runner.lane.name, reason: runner.voided[0] ?? 'no round was measured' });
+  }
+  return { standings, absent };
+}
+
+/** The backend itself, asked for what the scenario fetches first. */
+function direct(scenario: Scenario, { upstream, backend, generator, connections }: ContestPlan): Lane {
+  const path = paths[scenario.name]![0]!;
+  const order = { url: upstream + path, connections };
+  return {
+    ...{ name: DIRECT, origin: upstream, headers: undefined },
+    scenario: { ...scenario, path, expected: resources[path], untouched: true },
+    load: (seconds, rate) =>
+      sliceOf(
+        () => usageOf(backend),
+        () => generator.run({ ...order, seconds, rate }),
+      ),
+    finish: async () => {},
+  };
+}
+
+/** Who is first changes from round to round. */
+async function inTurns(runners: readonly Runner[], rounds: number, run: (runner: Runner) => Promise<void>) {
+  for (let round = 0; round < rounds; round += 1) {
+    for (const runner of round % 2 === 0 ? runners : runners.toReversed()) await run(runner);
+  }
+}
+
+async function roundAt(lane: Lane, seconds: number, rate?: number): Promise<Round> {
+  const round = await roundOf(lane, [await lane.load(seconds, rate)]);
+  if (rate !== undefined && round.requestsPerSecond < rate * LEAST_RATE) {
+    throw new Error(
+      `${lane.name}: ${round.requestsPerSecond.toFixed(0)} requests a second came, not ${rate.toFixed(0)}`,
+    );
+  }
+  return round;
+}
+
+async function attempt({ voided }: Runner, measure: () => Promise<Round>): Promise<Round | undefined> {
+  try {
+    return await measure();
+  } catch (error) {
+    voided.push((error as Error).message);
+    return undefined;
+  }
+}
+
+function rateOf({ full }: Runner): number {
+  const rounds = roundsOf(full);
+  return rounds.length === 0 ? 0 : spread(rounds.map(({ requestsPerSecond }) => requestsPerSecond)).median / 2;
+}
+
+function roundsOf(rounds: readonly (Round | undefined)[]): Round[] {
+  return rounds.filter((round) => round !== undefined);
+}
+
+function standingOf(runner: Runner, base: readonly (Round | undefined)[]): Standing {
+  const { lane, full, half, voided } = runner;
+  const ratios = full.flatMap((round, index) => {
+    const other = base[index];
+    return round && other ? [round.cpuMicros / other.cpuMicros] : [];
+  });
+  const calm = summaryOf(half);
+  return {
+    name: lane.name,
+    full: summary(roundsOf(full)),
+    ratio: lane.name === DIRECT || ratios.length === 0 ? undefined : spread(ratios),
+    half: calm && { requestsPerSecond: rateOf(runner), p50Millis: calm.p50Millis, p99Millis: calm.p99Millis },
+    voided,
+  };
+}
+
+function summaryOf(rounds: readonly (Round | undefined)[]): Side | undefined {
+  const counted = roundsOf(rounds);
+  return counted.length === 0 ? undefined : summary(counted);
+}

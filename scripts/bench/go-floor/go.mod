@@ -1,0 +1,3 @@
+module gofloor
+
+go 1.22

@@ -1,0 +1,11 @@
+import { npmPackages } from '../programs.ts';
+import { NO_MERGE, nodeServer, type Peer } from './peer.ts';
+
+export const httpProxy: Peer = {
+  name: 'http-proxy',
+  scenarios: ['no-op', 'json', 'filter', 'json-64k'],
+  cannot: NO_MERGE,
+  install: () => npmPackages({ 'http-proxy': '1.18.1' }),
+  ofNode: true,
+  arguments: nodeServer('http-proxy'),
+};

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** A program that is not part of the project. */
+export interface Program {
+  readonly version: string;
+  /** The executable, or the folder whose `node_modules` has the packages. */
+  readonly path: string;
+}
+
+/** What one installation may take, in milliseconds. */
+const PATIENCE_MS = 600_000;
+
+/** Where Debian has servers; a user's PATH does not name it. */
+const SERVERS = ['/usr/sbin', '/usr/local/sbin'];
+
+/** Where an executable is; undefined when it is not on PATH. */
+export function findProgram(name: string, path = process.env['PATH'] ?? ''): string | undefined {
+  for (const folder of [...path.split(delimiter), ...SERVERS]) {
+    const file = join(folder, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {}
+  }
+  return undefined;
+}
+
+/** The same for a program that must be there. @param advice how to get it. @throws Error with the advice. */
+export function requireProgram(name: string, advice: string): string {
+  const file = findProgram(name);
+  if (file === undefined) throw new Error(`${name} is not on the PATH: ${advice}`);
+  return file;
+}
+
+/** What a program writes to both outputs. @throws Error with its last line when it fails. */
+export async function outputOf(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const options = { env: { ...process.env, ...env }, timeout: PATIENCE_MS, maxBuffer: 2 ** 26 };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(file, args, options);
+    return (stdout + stderr).trim();
+  } catch (error) {
+    const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
+    const lines = (stdout + stderr).split('\n').filter((line) => line.trim() !== '');
+    throw new Error(`${[file, ...args].join(' ')} failed: ${lines.at(-1) ?? message}`);
+  }
+}
+
+/** Where installed programs stay from run to run: `$XDG_CACHE_HOME/sluice-bench`, else under `~/.cache`. */
+export function cacheFolder(): string {
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'sluice-bench');
+}
+
+/**
+ * Packages of npm, installed at first use; no script of theirs is run. The first one gives the version.
+ * @param packages exact versions by name.
+ * @throws Error when npm cannot install them.
+ */
+export async function npmPackages(packages: Readonly<Record<string, string>>): Promise<Program> {
+  const [[name, version]] = Object.entries(packages) as [[string, string]];
+  const npm = requireProgram('npm', 'it comes with Node');
+  const path = await installed(`${name}-${version}`, 'package-lock.json', async (folder) => {
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: packages }));
+    await outputOf(npm, ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund']);
+  });
+  return { version, path };
+}
+
+/** A program of a Go module, built at first use. @throws Error when there is no Go or the build fails. */
+export async function goProgram(name: string, module: string, version: string): Promise<Program> {
+  const go = requireProgram('go', `install Go, or put ${name} on the PATH`);
+  const path = await installed(`${name}-${version}`, name, async (folder) => {
+    await outputOf(go, ['install', `${module}@v${version}`], { GOBIN: folder, CGO_ENABLED: '0' });
+  });
+  return { version, path: join(path, name) };
+}
+
+/** A folder of the cache, filled at first use; what is filled half is not taken for whole. */
+async function installed(name: string, proof: string, fill: (folder: string) => Promise<void>): Promise<string> {
+  const folder = join(cacheFolder(), name.replaceAll('/', '_'));
+  if (isThere(join(folder, proof))) return folder;
+  const unfinished = `${folder}.${process.pid}`;
+  mkdirSync(unfinished, { recursive: true });
+  try {
+    await fill(unfinished);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(unfinished, folder);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+function isThere(file: string): boolean {
+  try {
+    accessSync(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The version of a package that the project itself depends on. */
+export function ownVersion(name: string): string {
+  const file = join(dirname(dirname(import.meta.dirname)), 'node_modules', name, 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
