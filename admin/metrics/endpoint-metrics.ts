@@ -8,7 +8,7 @@ const BOUNDS_MS = [
 
 /** What the endpoints of the serving configuration have served; those never called are left out. */
 export function endpointMetrics({ serving }: Pick<Operations, 'serving'>): Metric[] {
-  const called = serving.compiled.routes
+  const called = serving.compiled.published
     .filter(({ traffic }) => traffic.calls > 0)
     .map(({ endpoint, traffic }) => ({ labels: { method: endpoint.method, endpoint: endpoint.endpoint }, traffic }));
   return [

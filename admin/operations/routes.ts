@@ -63,7 +63,7 @@ export const routes: Operation = {
     const method = queryText(ctx, 'method')?.toUpperCase();
     const wanted = { method, prefix: queryText(ctx, 'prefix'), namespace: queryText(ctx, 'namespace') };
     const { items, cursor } = pageOf(ctx, listRoutes(served, wanted), ({ id }) => id);
-    const traffic = new Map(served.compiled.routes.map((one) => [endpointId(one.endpoint), one.traffic]));
+    const traffic = new Map(served.compiled.published.map((one) => [endpointId(one.endpoint), one.traffic]));
     ctx.body = {
       routes: items.map((item) => {
         const { calls, errors } = traffic.get(item.id)!;

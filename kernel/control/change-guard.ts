@@ -59,8 +59,8 @@ export class ChangeGuard {
   }
 
   #traffic() {
-    const { routes } = this.#options.generations.current.runtime.compiled;
-    return routes.map(({ endpoint, traffic }) => [endpointId(endpoint), traffic] as const);
+    const { published } = this.#options.generations.current.runtime.compiled;
+    return published.map(({ endpoint, traffic }) => [endpointId(endpoint), traffic] as const);
   }
 
   /** Another configuration ends the watch over the one before it. What serves already can be watched while it is young. */

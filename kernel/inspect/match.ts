@@ -1,4 +1,5 @@
 import { type Params, paramKey, type Reply } from '#contract';
+import { joinPointer } from '../config/index.ts';
 import { splitPlaceholders } from '../pipeline/pattern.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Destination } from '../server/destinations.ts';
@@ -77,7 +78,8 @@ export async function findMatch(
   const destination = destinations.find(method, path, host);
   if (destination.kind === 'own') return { ...nothing, ...withReason({ kind: 'builtin' }) };
 
-  const view = (route: Route) => viewRoute(route, config.endpoints.indexOf(route.endpoint), position);
+  const view = (route: Route) =>
+    viewRoute(route, joinPointer('/endpoints', config.endpoints.indexOf(route.endpoint)), position);
   const consider = (list: readonly (OtherMatch | NearMiss)[]): Considered[] =>
     list.map(({ route, why }) => ({ route: view(route), why }));
   const winner = destination.kind === 'route' ? destination.route : null;

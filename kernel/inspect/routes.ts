@@ -39,22 +39,33 @@ export interface RouteFilter {
   readonly namespace?: Namespace | undefined;
 }
 
-/** The published endpoints in order of declaration. */
+/** The published endpoints in order of declaration, and behind them those that a component publishes over HTTP/2. */
 export function listRoutes(
   { config, compiled }: Pick<Served, 'config' | 'compiled'>,
   filter: RouteFilter = {},
   position: FindPosition = pointerOnly,
 ): RouteView[] {
   const positions = new Map(config.endpoints.map((endpoint, index) => [endpoint, index]));
-  return compiled.routes
+  const declared = compiled.routes
     .filter((route) => isWanted(route, filter))
-    .map((route) => viewRoute(route, positions.get(route.endpoint)!, position));
+    .map((route) => viewRoute(route, joinPointer('/endpoints', positions.get(route.endpoint)!), position));
+  return [...declared, ...listHttp2(compiled, filter, position)];
 }
 
-/** @param index position of the endpoint in the configuration. */
-export function viewRoute(route: Route, index: number, position: FindPosition): RouteView {
+function listHttp2({ http2 }: Served['compiled'], filter: RouteFilter, position: FindPosition): RouteView[] {
+  if (!http2) return [];
+  const { routes, pointers, contentType } = http2;
+  return [...routes]
+    .filter(([, route]) => isWanted(route, filter))
+    .map(([path, route]) => ({
+      ...viewRoute(route, pointers.get(path)!, position),
+      outputEncoding: contentType,
+    }));
+}
+
+/** @param pointer of the endpoint in the configuration. */
+export function viewRoute(route: Route, pointer: string, position: FindPosition): RouteView {
   const { endpoint, output, stages } = route;
-  const pointer = joinPointer('/endpoints', index);
   return {
     id: routeId(route),
     method: endpoint.method,

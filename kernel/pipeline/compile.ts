@@ -35,6 +35,8 @@ export interface Compiled {
   readonly upgrades: ReadonlySet<string>;
   /** What a component publishes over HTTP/2; null for nothing. */
   readonly http2: Http2Routes | null;
+  /** All of these: the routes, and behind them those over HTTP/2. */
+  readonly published: readonly Route[];
   /** Paths that plugins answer themselves. */
   readonly own: readonly { readonly plugin: Plugin; readonly route: OwnRoute }[];
   /** What stands around everything that is answered, outermost first. */
@@ -127,6 +129,7 @@ export async function compile(build: Build, registry: Registry): Promise<Compile
     nested,
     agents,
     http2,
+    published: http2 ? [...routes, ...http2.routes.values()] : routes,
     upgrades: new Set(routes.flatMap(({ upgrades }) => [...upgrades])),
     own,
     around: inOrder('request').flatMap(({ request }) => request ?? []),

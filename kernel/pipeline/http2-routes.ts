@@ -10,6 +10,8 @@ export interface Http2Routes {
   readonly contentType: string;
   /** By their paths. */
   readonly routes: ReadonlyMap<string, Route>;
+  /** Where each of them stands, by their paths. */
+  readonly pointers: ReadonlyMap<string, string>;
   readonly otherwise: Step<ClientRequest>;
 }
 
@@ -20,9 +22,13 @@ export function compileHttp2(context: EndpointContext): Http2Routes | null {
   const http2 = onlyClaim(build, publishing, 'http2', 'publish endpoints over HTTP/2');
   if (!http2) return null;
   const routes = new Map<string, Route>();
+  const pointers = new Map<string, string>();
   for (const { at, endpoint, ...shell } of http2.endpoints) {
-    const route = compileEndpoint(context, endpoint, publishing[0]!.pointer + at, shell);
-    if (route) routes.set(endpoint.endpoint, route);
+    const pointer = publishing[0]!.pointer + at;
+    const route = compileEndpoint(context, endpoint, pointer, shell);
+    if (!route) continue;
+    routes.set(endpoint.endpoint, route);
+    pointers.set(endpoint.endpoint, pointer);
   }
-  return { contentType: http2.contentType, routes, otherwise: http2.otherwise };
+  return { contentType: http2.contentType, routes, pointers, otherwise: http2.otherwise };
 }

@@ -260,9 +260,9 @@ export class WorkerPool implements Participant, SlotOwner {
     this.#containment.merge(faults);
     this.#releaseRuntimes();
     if (traffic.length === 0) return;
-    const { routes } = this.#generations.current.runtime.compiled;
+    const { published } = this.#generations.current.runtime.compiled;
     const deltas = new Map(traffic);
-    for (const { endpoint, traffic: served } of routes) {
+    for (const { endpoint, traffic: served } of published) {
       const delta = deltas.get(endpointId(endpoint));
       if (delta) served.merge(delta);
     }

@@ -133,9 +133,9 @@ export class Worker {
 
   #beat(): void {
     const { generations, registry, containment } = this.#engine;
-    const { routes } = generations.current.runtime.compiled;
+    const { published } = generations.current.runtime.compiled;
     const now = performance.now();
-    const traffic = routes.flatMap(({ endpoint, traffic: served }) => {
+    const traffic = published.flatMap(({ endpoint, traffic: served }) => {
       const delta = served.takeDelta();
       return delta ? [[endpointId(endpoint), delta] as const] : [];
     });

@@ -94,7 +94,7 @@ export class Messages {
   }
 
   #paramsOf(data: Data): Params {
-    const params: Record<string, string> = {};
+    const params: Record<string, string> = Object.create(null);
     for (const { key, field } of this.#params) {
       const value = isObject(data) ? getPath(data, field) : undefined;
       params[key] = value === undefined || value === null ? '' : textOf(value);

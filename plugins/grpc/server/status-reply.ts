@@ -91,9 +91,12 @@ export function statusReply(code: number, message: string, wording: Wording, err
   return reply;
 }
 
+/** Longest message to a client, in characters: clients take few kilobytes of metadata. */
+const MAX_MESSAGE = 1024;
+
 function trailersOf(code: number, message: string, complete: boolean | null, { version }: Wording): HeaderBag {
   const trailers = new HeaderBag(['grpc-status', String(code)]);
-  if (message !== '') trailers.append('grpc-message', encodeMessage(message));
+  if (message !== '') trailers.append('grpc-message', encodeMessage(message.slice(0, MAX_MESSAGE)));
   if (complete !== null) trailers.append('x-gateway-completed', String(complete));
   trailers.append('x-gateway', version);
   return trailers;

@@ -86,6 +86,14 @@ describe('a call of a gRPC service of the gateway', () => {
     match(details, /invalid status code/i);
   });
 
+  it('says no more than clients take', async () => {
+    const client = await stage.start([{ name: 'Echo', backend: [stage.http('/huge')] }], {
+      extra_config: { router: { return_error_msg: true } },
+    });
+    const { code, details } = await callUnary(client, 'Echo');
+    deepEqual([code, details.length], [status.INTERNAL, 1024]);
+  });
+
   it('is DEADLINE_EXCEEDED after the timeout of the service', async () => {
     const client = await stage.start([find(stage.http('/never'))], { timeout: '50ms' });
     equal((await ask(client)).code, status.DEADLINE_EXCEEDED);

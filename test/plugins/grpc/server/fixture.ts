@@ -28,6 +28,7 @@ export class Stage {
       '/typed': { id: 'a', n: 'many' },
       '/note': { note: 'other' },
       '/camel': { fullName: 'Ada', small: 3, kind: 'BIG', nothing: 1 },
+      '/huge': { labels: { ['x'.repeat(5000)]: 1 } },
       '/long': { note: 'x'.repeat(10_000) },
     };
     this.backend = await startBackend(({ target }, response) => {

@@ -1,5 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { credentials, Metadata, status } from '@grpc/grpc-js';
+import { listRoutes } from '../../../../kernel/inspect/index.ts';
 import { makeCertificates } from '../../../support/certificates.ts';
 import { until } from '../../../support/conditions.ts';
 import { callUnary } from '../../../support/grpc/caller.ts';
@@ -216,6 +217,15 @@ describe('gRPC on the port of the gateway', () => {
     await until(() => lines().some((line) => line.includes('/shop.Shop/Echo')));
     match(lines().find((line) => line.includes('/shop.Shop/Find') && /\b404\b/.test(line))!, /POST/);
     match(lines().find((line) => line.includes('/shop.Shop/Echo'))!, /\b200\b/);
+  });
+
+  it('is among what is served', async () => {
+    await stage.start([find(stage.grpc())]);
+    const [route] = listRoutes(stage.gateway.serving);
+    deepEqual(
+      [route!.id, route!.outputEncoding, route!.pointer, route!.backends[0]!.namespaces],
+      ['POST /shop.Shop/Find', 'application/grpc', '/extra_config/grpc/server/services/0/methods/0', ['backend/grpc']],
+    );
   });
 
   it('cancels its backends with the call of its client', async () => {
