@@ -23,12 +23,23 @@ interface Refusal {
 
 const refusalSlot = defineSlot<Refusal>('model refusal');
 
-/** Logs status and code of what a vendor answers that is no success, never a word of the prompt or of the vendor. */
-export function reportingFailures(site: BackendSite<DataObject>, vendor: Vendor): Wrap<PipeRequest> {
+/** Shorter credentials are no secret, and may be a part of any word. */
+const MIN_SECRET = 8;
+
+/**
+ * Logs status and code of what a vendor answers that is no success, never a word of the prompt or of the vendor. Some vendors
+ * say which credentials they refuse: clients do not get to see them.
+ */
+export function reportingFailures(
+  site: BackendSite<DataObject>,
+  vendor: Vendor,
+  credentials: string,
+): Wrap<PipeRequest> {
   const report = async (reply: Reply): Promise<Reply> => {
     const bytes = await bodyOf(reply.body);
     if (bytes instanceof CallError) return Reply.failed(bytes);
-    reply.body = bytes;
+    reply.body = credentials.length < MIN_SECRET ? bytes : withoutSecret(bytes, credentials);
+    if (reply.body !== bytes) reply.headers.set('Content-Length', String(reply.body.length));
     const code = printable(vendor.errorCode(objectOf(bytes), reply.headers));
     site.log.warning(
       `[LLM] ${vendor.name}/${vendor.version}: status ${reply.status}${code === '' ? '' : `, code ${code}`}`,
@@ -69,6 +80,17 @@ async function bodyOf(body: Reply['body']): Promise<Uint8Array | CallError> {
       ? error
       : new BackendError('LLM_FAILURE', `the failure of the vendor cannot be read: ${(error as Error).message}`);
   }
+}
+
+/** The same bytes where the credentials are not among them. */
+function withoutSecret(bytes: Uint8Array, credentials: string): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const forms = [credentials, JSON.stringify(credentials).slice(1, -1)].filter((form) => text.includes(form));
+  if (forms.length === 0) return bytes;
+  return Buffer.from(
+    forms.reduce((shown, form) => shown.replaceAll(form, '***'), text.toString('latin1')),
+    'latin1',
+  );
 }
 
 function objectOf(bytes: Uint8Array): DataObject {

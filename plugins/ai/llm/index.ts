@@ -60,7 +60,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
   const tokens = counter ? countingTokens(counter, vendor.name, site.endpoint.endpoint) : null;
   const common = { vendor, settings, pointer, show };
   const send = sendingPayload(site, { ...common, streams: output !== null });
-  const failures = reportingFailures(site, vendor);
+  const failures = reportingFailures(site, vendor, credentials);
   const attached = {
     offers: [offer(httpSigners, signerOf(vendor, credentials, site.backend.host))],
     sets: vendor.headers(credentials).map(([name]) => name),

@@ -217,6 +217,16 @@ describe('ai/llm', () => {
     deepEqual([two.statusCode, two.headers['retry-after']], [500, undefined]);
   });
 
+  it('shows no client the credentials that a vendor says it refuses', async () => {
+    const credentials = 'SECRET-KEY"';
+    respond = (_seen, response) => response.writeHead(401).end(JSON.stringify({ error: { message: credentials } }));
+    const more = { extra_config: { 'backend/http': { return_error_details: 'model' } } };
+    const whole = await ask(await stand.serve('openai', { credentials }, {}, more));
+    deepEqual(JSON.parse(whole.body).error_model, { http_status_code: 401, http_body: '{"error":{"message":"***"}}' });
+    const streamed = await ask(await stand.serve('openai', { credentials }, { output_encoding: 'streaming' }));
+    deepEqual([streamed.statusCode, streamed.body], [401, '{"error":{"message":"***"}}']);
+  });
+
   it('is a failure like any other where the vendor explains one in more than 1 MiB, or never ends to', async () => {
     respond = (_seen, response) => response.writeHead(400).end('x'.repeat(1024 * 1024 + 1));
     const { statusCode } = await ask(await stand.serve('openai', { variables: { model: 'm' } }));
