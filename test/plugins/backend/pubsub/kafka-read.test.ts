@@ -1,0 +1,169 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { until } from '../../../support/conditions.ts';
+import { startGateway } from '../../../support/gateway.ts';
+import { describeKafka } from './kafka-stage.ts';
+
+describeKafka((stage) => {
+  const { cluster, fresh, lines, start, endpoint, kafka, writer, reader, write, read, joined } = stage;
+
+  it('case 4: replies with a record that is written while it waits, once, also after a restart', async () => {
+    const topic = fresh('one');
+    const config = reader(
+      topic,
+      { group: { id: 'g1' }, key_meta: 'X-Order' },
+      { output_encoding: 'json', timeout: '5s' },
+    );
+    await start(config);
+    await joined(topic);
+    const reply = read();
+    await stage.broker.produce(topic, '{"n":1}');
+    deepEqual([(await reply).statusCode, (await reply).json()], [200, { n: 1 }]);
+    await stage.broker.produce(topic, '{"n":2}');
+    deepEqual((await read()).json(), { n: 2 });
+    await stage.gateway!.close();
+    await stage.broker.produce(topic, '{"n":3}');
+    await start(config);
+    deepEqual((await read()).json(), { n: 3 });
+  });
+
+  it('shows the key of a record in a header of the response', async () => {
+    const topic = fresh('one');
+    await start(reader(topic, { group: { id: 'g2' }, key_meta: 'X-Order' }, { output_encoding: 'no-op' }));
+    await joined(topic);
+    await stage.broker.produce(topic, 'k7:bytes', '-K', ':');
+    const reply = await read();
+    deepEqual([reply.body, reply.headers['x-order']], ['bytes', 'k7']);
+  });
+
+  it('case 5: fails for a record that cannot be decoded, and goes on with the next', async () => {
+    const topic = fresh('one');
+    await start(reader(topic, { group: { id: 'g3' } }));
+    await joined(topic);
+    await stage.broker.produce(topic, 'oops');
+    await stage.broker.produce(topic, '{"n":2}');
+    equal((await read()).statusCode, 500);
+    deepEqual((await read()).json(), { n: 2 });
+    equal(lines('cannot be decoded as json').length, 1);
+  });
+
+  it('reads kafka:// from the newest record, or from the oldest where that is wished for', async () => {
+    const topic = fresh('one');
+    await stage.broker.produce(topic, '{"old":true}');
+    const take = (path: string, url: string) =>
+      endpoint(path, { 'backend/pubsub/subscriber': { subscription_url: url } }, {}, kafka);
+    await start(take('/oldest', `old?topic=${topic}&offset=oldest`), take('/read', `new?topic=${topic}`));
+    deepEqual((await stage.gateway!.inject('/oldest')).json(), { old: true });
+    await joined(topic);
+    await stage.broker.produce(topic, '{"new":true}');
+    deepEqual((await read()).json(), { new: true });
+  });
+
+  it('case 6 of its own namespace: serves without a broker, fails, and comes back with it', async () => {
+    const topic = fresh('one');
+    await stage.broker.stop();
+    await start(
+      writer(topic, { producer: { retry_max: 0 } }),
+      reader(topic, { group: { id: 'g4' } }, { timeout: '3s' }),
+    );
+    equal((await stage.gateway!.inject('/__health')).statusCode, 200);
+    const failed = await write();
+    deepEqual([failed.statusCode, /ECONNREFUSED/.test(failed.body)], [500, true]);
+    equal((await read()).statusCode, 500);
+    ok(lines('not connected').some((line) => line.includes('ERROR')));
+    await stage.broker.start();
+    await until(async () => (await write()).statusCode === 200);
+    await until(async () => {
+      await write();
+      return (await read()).statusCode === 200;
+    });
+  });
+
+  it('writes again after the broker was lost, and reads on where it was', async () => {
+    const topic = fresh('one');
+    await start(
+      writer(topic, { producer: { retry_max: 0 } }),
+      reader(topic, { group: { id: 'g5' } }, { timeout: '20s' }),
+    );
+    await joined(topic);
+    await write('{"n":1}');
+    deepEqual((await read()).json(), { n: 1 });
+    await stage.broker.stop();
+    equal((await write('{"n":"lost"}')).statusCode, 500);
+    await stage.broker.start();
+    await until(async () => (await write('{"n":2}')).statusCode === 200);
+    deepEqual((await read()).json(), { n: 2 });
+  });
+
+  it('keeps its clients, and what it has read ahead, over reloads', async () => {
+    const topic = fresh('one');
+    const config = (path: string) => ({
+      version: 3,
+      endpoints: [
+        reader(topic, { group: { id: 'g6' } }),
+        { endpoint: path, backend: [{ host: ['http://a'], url_pattern: '/' }] },
+      ],
+    });
+    stage.gateway = await startGateway(config('/a'), { sinks: stage.sinks });
+    await joined(topic);
+    await stage.broker.produce(topic, '{"n":1}\n{"n":2}\n{"n":3}');
+    deepEqual((await read()).json(), { n: 1 });
+    await stage.gateway.reload(config('/b'));
+    deepEqual((await read()).json(), { n: 2 });
+    await stage.gateway.reload(config('/c'));
+    deepEqual((await read()).json(), { n: 3 });
+  });
+
+  it('reads no more than its buffer takes until requests come', async () => {
+    const topic = fresh('one');
+    const records = Array.from({ length: 200 }, (_, n) => `{"n":${n}}`);
+    await start(reader(topic, { cluster: { ...cluster(), channel_buffer_size: 5 }, group: { id: 'g8' } }));
+    await joined(topic);
+    await stage.broker.produce(topic, records.join('\n'));
+    const numbers: number[] = [];
+    for (const _record of records) numbers.push((await read()).json().n);
+    deepEqual(
+      numbers,
+      records.map((_record, n) => n),
+    );
+  });
+
+  it('fails at its deadline where the broker does not respond', async () => {
+    const topic = fresh('t');
+    await start(writer(topic, {}, {}, { timeout: '500ms' }));
+    await until(async () => (await write()).statusCode === 200);
+    stage.broker.pause();
+    try {
+      // The process may do one thing more before it stops.
+      await until(async () => (await write()).statusCode === 500);
+    } finally {
+      stage.broker.resume();
+    }
+    await until(async () => (await write()).statusCode === 200);
+  });
+
+  it('gives the members of a group different partitions', async () => {
+    const topic = fresh('t');
+    const group = { id: 'g7', session_timeout: '6s', heartbeat_interval: '100ms' };
+    await start(reader(topic, { group }, { timeout: '500ms' }));
+    const first = stage.gateway!;
+    await start(reader(topic, { group }, { timeout: '500ms' }));
+    const second = stage.gateway!;
+    try {
+      const seen = { first: new Set<number>(), second: new Set<number>() };
+      await until(async () => {
+        for (const partition of [0, 1, 2])
+          await stage.broker.produce(topic, `{"partition":${partition}}`, '-p', String(partition));
+        for (const [name, one] of [
+          ['first', first],
+          ['second', second],
+        ] as const) {
+          const { statusCode, body } = await one.inject('/read');
+          if (statusCode === 200) seen[name].add(JSON.parse(body).partition);
+        }
+        return seen.first.size > 0 && seen.second.size > 0;
+      });
+    } finally {
+      await first.close();
+    }
+  });
+});

@@ -1,0 +1,44 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
+import { startGateway } from '../support/gateway.ts';
+import { BUILDING_MS, startKafka, type TestKafka, withoutKafka } from '../support/kafka.ts';
+
+describe('the sample of Kafka', function () {
+  this.timeout(BUILDING_MS);
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/kafka/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  (withoutKafka ? describe.skip : describe)(`called${withoutKafka ? `: ${withoutKafka}` : ''}`, () => {
+    let broker: TestKafka;
+    let gateway: Operations;
+
+    before(async () => {
+      broker = await startKafka(['-topics', 'orders:1']);
+      const text = readFileSync('samples/kafka/gateway.json', 'utf8');
+      gateway = await startGateway(JSON.parse(text.replaceAll('127.0.0.1:9092', broker.address)));
+    });
+    after(async () => {
+      await gateway.close();
+      await broker.close();
+    });
+
+    it('hands an order to a request that waits for it, and keeps its customer as the key', async () => {
+      const next = gateway.inject('/orders/next');
+      let isOver = false;
+      void next.then(() => {
+        isOver = true;
+      });
+      const send = () =>
+        gateway.inject({ method: 'POST', url: '/orders', payload: { id: 7 }, headers: { 'x-customer': 'ada' } });
+      // What is written before the group has its place is nobody's.
+      while (!isOver) equal((await send()).statusCode, 201);
+      deepEqual((await next).json(), { order: { id: 7 } });
+      equal((await broker.records('orders'))[0]!.key, 'ada');
+    });
+  });
+});

@@ -1,0 +1,44 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type FauxqsServer, startFauxqs } from 'fauxqs';
+import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
+import { setEnvironment } from '../support/environment.ts';
+import { startGateway } from '../support/gateway.ts';
+
+describe('the sample of SQS', () => {
+  let aws: FauxqsServer;
+  let gateway: Operations;
+  let restore: () => void;
+
+  before(async () => {
+    aws = await startFauxqs({ port: 0, logger: false });
+    restore = setEnvironment({
+      AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+      AWS_SECRET_ACCESS_KEY: 's3cret',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    });
+    const { queueUrl } = aws.createQueue('orders');
+    const { host, pathname } = new URL(queueUrl);
+    const text = readFileSync('samples/sqs/gateway.json', 'utf8')
+      .replaceAll('sqs.eu-west-1.amazonaws.com/123456789012/orders', `${host}${pathname}`)
+      .replaceAll('region=eu-west-1', `region=us-east-1&endpoint=${aws.address}`);
+    gateway = await startGateway(JSON.parse(text));
+  });
+  after(async () => {
+    await gateway.close();
+    restore();
+    await aws.stop();
+  });
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/sqs/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('hands an order to a request that waits for it', async () => {
+    const next = gateway.inject('/orders/next');
+    equal((await gateway.inject({ method: 'POST', url: '/orders', payload: { id: 7 } })).statusCode, 200);
+    deepEqual((await next).json(), { order: { id: 7 } });
+  });
+});
