@@ -40,6 +40,7 @@
  * can do here. CPU and memory are those of a program with its child processes. `at half` is the latency at half the
  * requests per second that the program itself carried, sent by the clock. A round with a wrong answer or an error is void.
  * Programs that are not Node's use as many threads as they like.
+ * The built-in generator sends that load: where it cannot send as much, there is no such figure.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

@@ -39,13 +39,18 @@ export function requireProgram(name: string, advice: string): string {
 /** What a program writes to both outputs. @throws Error with its last line when it fails. */
 export async function outputOf(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   const options = { env: { ...process.env, ...env }, timeout: PATIENCE_MS, maxBuffer: 2 ** 26 };
+  const running = promisify(execFile)(file, args, options);
+  const end = () => running.child.kill();
+  process.once('exit', end);
   try {
-    const { stdout, stderr } = await promisify(execFile)(file, args, options);
+    const { stdout, stderr } = await running;
     return (stdout + stderr).trim();
   } catch (error) {
     const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
     const lines = (stdout + stderr).split('\n').filter((line) => line.trim() !== '');
     throw new Error(`${[file, ...args].join(' ')} failed: ${lines.at(-1) ?? message}`);
+  } finally {
+    process.removeListener('exit', end);
   }
 }
 
@@ -83,13 +88,16 @@ async function installed(name: string, proof: string, fill: (folder: string) => 
   const folder = join(cacheFolder(), name.replaceAll('/', '_'));
   if (isThere(join(folder, proof))) return folder;
   const unfinished = `${folder}.${process.pid}`;
+  const clean = () => rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { recursive: true });
+  process.once('exit', clean);
   try {
     await fill(unfinished);
     rmSync(folder, { recursive: true, force: true });
     renameSync(unfinished, folder);
   } finally {
-    rmSync(unfinished, { recursive: true, force: true });
+    clean();
+    process.removeListener('exit', clean);
   }
   return folder;
 }

@@ -40,6 +40,17 @@ const setup = {
 };
 const isLinux = process.platform === 'linux';
 
+/** What it returns once it returns something and does not throw. */
+async function eventually<T>(look: () => T): Promise<T> {
+  for (;;) {
+    try {
+      const seen = look();
+      if (seen) return seen;
+    } catch {}
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 describe('the benchmark with peers', function () {
   this.timeout(60_000);
   let folder: string;
@@ -234,6 +245,14 @@ describe('the benchmark with peers', function () {
       npm('echo "npm error no network" >&2; exit 1');
       await rejects(npmPackages({ '@a/b': '1.0.0' }), /npm install .+ failed: npm error no network$/);
       deepEqual(readdirSync(join(cache, 'sluice-bench')), []);
+      npm('echo "$$" > "$XDG_CACHE_HOME/started"; exec sleep 60');
+      const file = JSON.stringify(join(BENCH, 'programs.ts'));
+      const script = `import(${file}).then(({ npmPackages }) => npmPackages({ slow: '1.0.0' })); process.once('SIGTERM', () => process.exit(9))`;
+      const interrupted = start([process.execPath, '-e', script], join(folder, 'interrupted.log'));
+      const pid = await eventually(() => readFileSync(join(cache, 'started'), 'utf8').trim());
+      await interrupted.stop();
+      deepEqual(readdirSync(join(cache, 'sluice-bench')), []);
+      ok(await eventually(() => !existsSync(`/proc/${pid}`)));
       npm('echo {} > "$3/package-lock.json"');
       const expected = { version: '1.0.0', path: join(cache, 'sluice-bench/@a_b-1.0.0') };
       deepEqual(await npmPackages({ '@a/b': '1.0.0', c: '2.0.0' }), expected);
