@@ -23,7 +23,8 @@ const STYLE = `text{font:13px system-ui,sans-serif;fill:#1f2328}.title{font-size
 /** Horizontal bars as an SVG document, the shortest first; its colours follow the reader's light or dark scheme. */
 export function chart(title: string, bars: readonly Bar[]): string {
   const sorted = bars.toSorted((a, b) => a.user + a.system - (b.user + b.system));
-  const longest = Math.max(...sorted.map(({ user, system }) => user + system), Number.MIN_VALUE);
+  const last = sorted.at(-1);
+  const longest = (last ? last.user + last.system : 0) || Number.MIN_VALUE;
   const scale = (WIDTH - LABELS - NOTES) / longest;
   const height = TOP + sorted.length * ROW + 8;
   const rows = sorted.map((bar, index) => row(bar, TOP + index * ROW, scale));

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import { createServer as createRawServer } from 'node:net';
+import { connect, createServer as createRawServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { Call, RequestBody } from '#contract';
 import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
@@ -184,6 +184,27 @@ describe('HTTP/2 towards backends: what fails', () => {
     for (let count = 0; count < 3; count++) {
       equal(errorOf(await send(gate, { origin })).code, 'BACKEND_RESET');
     }
+  });
+
+  it('a connection on which nothing comes any more: the next call takes another one at once', async () => {
+    const { origin } = await serveHttp2(bench, saying('ok'));
+    const ends: Socket[] = [];
+    const front = createRawServer((socket) => {
+      const behind = connect(Number(new URL(origin).port), '127.0.0.1');
+      ends.push(socket);
+      for (const end of [socket, behind]) end.on('error', () => {});
+      socket.pipe(behind).pipe(socket);
+      socket.on('close', () => behind.destroy());
+    });
+    const address = await bench.listen(front);
+    const gate = await http2();
+    equal(await textOf(await send(gate, { origin: address })), 'ok');
+    ends[0]!.unpipe();
+    ends[0]!.pause();
+    const call = new Call(undefined, 50);
+    equal(errorOf(await send(gate, { origin: address, call })).code, 'CALL_DEADLINE');
+    equal(await textOf(await send(gate, { origin: address })), 'ok');
+    equal(ends.length, 2);
   });
 
   it('a body of the client that breaks off', async () => {
