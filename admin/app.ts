@@ -8,25 +8,36 @@ import { guardConnection } from './guards/connection.ts';
 import { createFailureCounter } from './guards/failures.ts';
 import { createTokenGuard } from './guards/token.ts';
 import { createIdempotency } from './idempotency.ts';
+import { createRunner, type RunOperation } from './mcp/run-operation.ts';
 import type { Admin, Operation } from './operation.ts';
 import { Problem } from './problem.ts';
-import { outermost } from './respond.ts';
+import { outermost, respondProblem } from './respond.ts';
 import { serveOperation } from './serve-operation.ts';
 import type { Tokens } from './tokens/tokens.ts';
 
 /** Answers one request of the admin port. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** The admin API, to be served. */
+export interface App {
+  readonly respond: RequestListener;
+  /** Runs an operation within the request of another one. */
+  readonly run: RunOperation;
+}
+
 /** Serves every operation behind all guards. */
-export function createApp(admin: Admin, operations: readonly Operation[], tokens: Tokens, log: Log): RequestListener {
+export function createApp(admin: Admin, operations: readonly Operation[], tokens: Tokens, log: Log): App {
   const { gateway } = admin;
   const now = () => performance.now();
   const authenticate = createTokenGuard(tokens, createFailureCounter(now), log);
   const means = { admin, authenticate, idempotency: createIdempotency(now), log };
+  const steps = new Map<Operation, Koa.Middleware>();
   const router = new Router({ sensitive: true, strict: true });
   const pathsWithoutToken = new Set(operations.filter(({ scope }) => scope === null).map(({ path }) => path));
   for (const operation of operations) {
-    router.register(operation.path, [operation.method], serveOperation(operation, means));
+    const step = serveOperation(operation, means);
+    steps.set(operation, step);
+    router.register(operation.path, [operation.method], step);
   }
   const settings = () => admin.settings;
   const app = new Koa();
@@ -50,7 +61,8 @@ export function createApp(admin: Admin, operations: readonly Operation[], tokens
     const headers = { Allow: allowed.join(', ') };
     throw new Problem('method-not-allowed', `${ctx.path} has no ${ctx.method}`, { headers });
   });
-  return app.callback();
+  const failed = (ctx: Koa.Context, error: unknown) => respondProblem(ctx, gateway, log, error);
+  return { respond: app.callback(), run: createRunner(app, (operation) => steps.get(operation)!, failed) };
 }
 
 /** The media types that a path takes, for the methods that have a header for them. */

@@ -1,5 +1,6 @@
 import { audit, hashOfExamined, pointerOnly, positionsIn, readSnapshot, toIssues } from '#kernel';
 import { acceptedConfigs, readConfigBody } from '../body.ts';
+import { keepSecrets } from '../keep-secrets.ts';
 import type { Operation } from '../operation.ts';
 import { queryFlag, queryWord } from '../parameters.ts';
 import { configProblems } from '../problem.ts';
@@ -46,7 +47,9 @@ export const check: Operation = {
     const { gateway } = admin;
     const level = queryWord(ctx, 'level', levels);
     const isAudited = queryFlag(ctx, 'audit');
-    const snapshot = await readSnapshot((await readConfigBody(ctx, admin)) ?? gateway.source);
+    const given = await readConfigBody(ctx, admin);
+    // What was shown with its secrets masked can be checked as it would be applied.
+    const snapshot = await readSnapshot(given ? keepSecrets(given, gateway) : gateway.source);
     const { document, data } = snapshot;
     const odd = document?.warnings ?? [];
     if (level === 'syntax') {

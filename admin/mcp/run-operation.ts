@@ -1,0 +1,63 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type Koa from 'koa';
+import type { Operation } from '../operation.ts';
+
+/** What an operation is asked for within another request. */
+export interface Asked {
+  /** Variables of its path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: URLSearchParams;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body?: string;
+}
+
+/** What it answers. */
+export interface Outcome {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Runs an operation for whoever sent a request: with its token, its scopes and its lines in the log. Never throws. */
+export type RunOperation = (outer: Koa.Context, operation: Operation, asked: Asked) => Promise<Outcome>;
+
+/**
+ * @param step of an operation, as the router runs it.
+ * @param failed answers what it throws.
+ */
+export function createRunner(
+  app: Koa,
+  step: (operation: Operation) => Koa.Middleware,
+  failed: (ctx: Koa.Context, error: unknown) => void,
+): RunOperation {
+  return async (outer, operation, { params = {}, query, headers, body }) => {
+    const path = operation.path.replace(/[:*]([A-Za-z]+)/g, (_all, name: string) => encodeURIComponent(params[name]!));
+    const search = query && query.size > 0 ? `?${query}` : '';
+    const message = Object.assign(Readable.from(body === undefined ? [] : [Buffer.from(body)]), {
+      method: operation.method,
+      url: `${path}${search}`,
+      socket: outer.req.socket,
+      headers: {
+        host: outer.get('host'),
+        authorization: outer.get('authorization'),
+        ...(body !== undefined && {
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(body)),
+        }),
+        ...headers,
+      },
+    }) as unknown as IncomingMessage;
+    // It is never written: what would be is read from the context.
+    const ctx = app.createContext(message, new ServerResponse(message));
+    Object.assign(ctx, { params });
+    try {
+      await step(operation)(ctx, async () => {});
+    } catch (error) {
+      failed(ctx, error);
+    }
+    const { status } = ctx;
+    const given: unknown = ctx.body;
+    return { status, text: typeof given === 'string' ? given : JSON.stringify(given ?? null) };
+  };
+}
