@@ -30,6 +30,35 @@ export function tableOf({ title, source, table, rules }: Chapter, titles: readon
   ].join('\n');
 }
 
+/** Everything that the gateway does otherwise than its specification, chapter by chapter, as Markdown. */
+export function deviationsOf(chapters: readonly Chapter[]): string {
+  const sections = chapters.flatMap(({ title, table, rules }) => {
+    const rows = rules.flatMap(({ id, rule, deviation }) =>
+      deviation === undefined ? [] : [`| ${cell(id)} | ${cell(rule)} | ${cell(deviation)} |`],
+    );
+    const link = table.replace(/^test\//, '');
+    if (rows.length === 0) return [];
+    return [
+      '',
+      `## [${title}](${link})`,
+      '',
+      '| Rule | What it says | What the gateway does |',
+      '|---|---|---|',
+      ...rows,
+    ];
+  });
+  return [
+    '<!-- biome-ignore-all format: made by npm run coverage -->',
+    '',
+    '# What the gateway does otherwise',
+    '',
+    'The rules of the specification and of its components that are not kept to the letter, and what is done instead; the tables',
+    'name the tests that show it. Made by `npm run coverage`.',
+    ...sections,
+    '',
+  ].join('\n');
+}
+
 /** The tests of a rule by file, each file once. */
 function testsOf({ tests }: Rule, files: ReadonlyMap<string, string>, folder: string): string {
   const byFile = Map.groupBy(tests, (test) => files.get(test) ?? '');
