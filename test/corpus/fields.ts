@@ -33,7 +33,9 @@ export function levelsOf(namespace: string): readonly Level[] {
 /** The levels of an `extra_config`: an agent has drivers, and what stands around the backends of an endpoint. */
 function levelsAt(path: Path): readonly Level[] {
   if (path[0] === 'async_agent' && path.length === 3) return ['agent', 'endpoint'];
-  return [(['service', 'endpoint', 'backend'] as const)[(path.length - 1) / 2]!];
+  if (path.length === 1) return ['service'];
+  // Of a pipe in a component, however deep, it is that of an endpoint.
+  return [path.at(-3) === 'backend' ? 'backend' : 'endpoint'];
 }
 
 /** Every value of a good configuration that a schema describes, the root first. */

@@ -22,7 +22,7 @@ describe('the sample of tools', () => {
       const body = responses[target];
       response.writeHead(body ? 200 : 404, { 'Content-Type': 'application/json' }).end(JSON.stringify(body ?? {}));
     });
-    const text = readFileSync('samples/tools/travel.json', 'utf8').replace('http://localhost:8081', backend.url);
+    const text = readFileSync('samples/tools/gateway.json', 'utf8').replaceAll('http://localhost:8081', backend.url);
     config = JSON.parse(text);
     gateway = await startGateway(config);
     url = new URL(`http://127.0.0.1:${(await gateway.listen()).port}/mcp`);
@@ -33,7 +33,7 @@ describe('the sample of tools', () => {
   });
 
   it('is checked without a finding', async () => {
-    const { code, err } = await sluice('check', '-c', 'samples/tools/travel.json');
+    const { code, err } = await sluice('check', '-c', 'samples/tools/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 

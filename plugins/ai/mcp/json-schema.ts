@@ -7,6 +7,9 @@ const LISTED_CHARACTERS = 64 * 1024;
 /** Violations that are listed. */
 const MAX_LISTED = 20;
 
+/** Knows what a schema may look like; made once, since that takes longer than to compile one. */
+const drafts = new Ajv2020({ strict: false, logger: false });
+
 /** @returns what is wrong, a line for each violation; null for nothing. */
 export type CheckData = (data: DataObject) => string | null;
 
@@ -47,6 +50,8 @@ function compile(site: Site<unknown>, schema: DataObject, pointer: string, allEr
     strict: false,
     logger: false,
     addUsedSchema: false,
+    meta: false,
+    validateSchema: false,
     validateFormats: false,
     // `toString` is no argument that somebody has sent.
     ownProperties: true,
@@ -56,6 +61,7 @@ function compile(site: Site<unknown>, schema: DataObject, pointer: string, allEr
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: areUnique });
   try {
+    drafts.validateSchema(schema, true);
     return ajv.compile(structuredClone(schema));
   } catch (error) {
     const { message } = error as Error;
