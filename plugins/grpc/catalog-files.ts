@@ -8,11 +8,21 @@ export interface CatalogFile {
   readonly bytes: Uint8Array;
 }
 
+/** A `.proto` file in a directory of a catalog. */
+export interface CatalogSource {
+  readonly path: string;
+  /** The directory that the catalog names, and the file as others there import it, as in `shop/orders.proto`. */
+  readonly root: string;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Of the directory. */
+  readonly pointer: string;
+}
+
 /** What a catalog names. */
 export interface CatalogContent {
   readonly files: CatalogFile[];
-  /** The `.proto` files in its directories, each with the pointer of its directory. */
-  readonly sources: { readonly path: string; readonly pointer: string }[];
+  readonly sources: CatalogSource[];
 }
 
 /** Directories within directories that are looked into, and files of one catalog. */
@@ -20,8 +30,8 @@ const MAX_DEPTH = 16;
 const MAX_FILES = 10_000;
 
 /**
- * The descriptor sets of a catalog, in order: files as they are named, and of directories all `.pb` files, at any depth, by
- * name. Everything is watched. Code: `GRPC_CATALOG_FILES`.
+ * The content of a catalog, in order: files as they are named, and of directories all `.pb` and `.proto` files, at any
+ * depth, by name. Everything is watched. Code: `GRPC_CATALOG_FILES`.
  * @throws the error of the file system.
  */
 export function readCatalog(site: Site<unknown>, entries: readonly string[]): CatalogContent {
@@ -31,13 +41,12 @@ export function readCatalog(site: Site<unknown>, entries: readonly string[]): Ca
     const pointer = `/catalog/${index}`;
     const before = files.length;
     if (entry.endsWith('.proto')) throw notCompiled(site, pointer, entry);
-    if (!entry.endsWith('.pb') && collect(site, entry, pointer, content, 0)) {
-      if (files.length > MAX_FILES) {
-        throw site.fault('GRPC_CATALOG_FILES', pointer, `more than ${MAX_FILES} descriptor sets`);
+    if (!entry.endsWith('.pb') && collect(site, { root: entry, pointer }, '', content, 0)) {
+      if (files.length + sources.length > MAX_FILES) {
+        throw site.fault('GRPC_CATALOG_FILES', pointer, `more than ${MAX_FILES} files`);
       }
-      // Who has sources there is told of those.
       const isEmpty = files.length === before && !sources.some((source) => source.pointer === pointer);
-      if (isEmpty) site.warn('GRPC_CATALOG_FILES', pointer, `no .pb file in ${entry}`);
+      if (isEmpty) site.warn('GRPC_CATALOG_FILES', pointer, `no .pb and no .proto file in ${entry}`);
     } else {
       files.push({ path: entry, bytes: site.read(entry) });
     }
@@ -45,22 +54,24 @@ export function readCatalog(site: Site<unknown>, entries: readonly string[]): Ca
   return content;
 }
 
-/** @returns false for what is no directory. */
+/** @param inner path within the root; empty for the root itself. @returns false for what is no directory. */
 function collect(
   site: Site<unknown>,
-  directory: string,
-  pointer: string,
+  top: Pick<CatalogSource, 'root' | 'pointer'>,
+  inner: string,
   content: CatalogContent,
   depth: number,
 ): boolean {
   const { files, sources } = content;
-  const names = namesIn(site, directory);
+  const names = namesIn(site, join(top.root, inner));
   if (!names) return false;
-  for (const name of names) {
-    const path = join(directory, name);
-    if (name.endsWith('.pb')) files.push({ path, bytes: site.read(path) });
-    else if (name.endsWith('.proto')) sources.push({ path, pointer });
-    else if (depth < MAX_DEPTH && files.length <= MAX_FILES) collect(site, path, pointer, content, depth + 1);
+  for (const each of names) {
+    const name = inner === '' ? each : `${inner}/${each}`;
+    const path = join(top.root, name);
+    if (each.endsWith('.pb')) files.push({ path, bytes: site.read(path) });
+    else if (each.endsWith('.proto')) sources.push({ ...top, path, name, bytes: site.read(path) });
+    else if (depth < MAX_DEPTH && files.length + sources.length <= MAX_FILES)
+      collect(site, top, name, content, depth + 1);
   }
   return true;
 }
@@ -79,23 +90,17 @@ function namesIn(site: Site<unknown>, path: string): string[] | null {
 }
 
 function notCompiled(site: Site<unknown>, pointer: string, path: string): Error {
-  return site.fault('GRPC_CATALOG_SOURCE', pointer, `${path} is a source: a catalog takes descriptor sets`, {
-    hint: compiling(path),
-  });
+  return site.fault(
+    'GRPC_CATALOG_SOURCE',
+    pointer,
+    `${path} is a source: a catalog takes descriptor sets and directories`,
+    {
+      hint: `its directory, from which imports count, or a set: ${compiling(path)}`,
+    },
+  );
 }
 
-/**
- * Says of sources in directories which of them no descriptor set was made of.
- * @param names of the files that the descriptor sets describe, as in `shop/orders.proto`.
- */
-export function warnOfSources(site: Site<unknown>, { sources }: CatalogContent, names: readonly string[]): void {
-  const lost = sources.filter(({ path }) => !names.some((name) => path === name || path.endsWith(`/${name}`)));
-  for (const { path, pointer } of lost) {
-    const message = `${path} is a source, and no descriptor set was made of it: it is left out`;
-    site.warn('GRPC_CATALOG_SOURCE', pointer, message, { hint: compiling(path) });
-  }
-}
-
-function compiling(path: string): string {
+/** How to make a descriptor set of a source. */
+export function compiling(path: string): string {
   return `protoc --include_imports --descriptor_set_out=${path.replace(/\.proto$/, '.pb')} ${path}`;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createFileRegistry, type DescFile, type FileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, createFileRegistry, type DescFile, type FileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
@@ -47,6 +47,11 @@ const builtIn: ReadonlyMap<string, FileDescriptorProto> = new Map(
   ).map(({ proto }) => [proto.name, proto]),
 );
 
+/** The files that every catalog has, for compilers. */
+export function builtInSet(): Uint8Array {
+  return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [...builtIn.values()] }));
+}
+
 /** A file of a descriptor set under a name that no other file has. */
 interface Source {
   readonly file: FileDescriptorProto;
@@ -90,6 +95,11 @@ export function linkSets(sets: readonly CatalogFile[], warn: (message: string) =
       error,
     );
   }
+}
+
+/** The names of the files that descriptor sets describe, as in `shop/orders.proto`. @throws CatalogError */
+export function namesIn(sets: readonly CatalogFile[]): string[] {
+  return sets.flatMap(({ path, bytes }) => filesOf(path, bytes).map(({ name }) => name));
 }
 
 function filesOf(path: string, bytes: Uint8Array): FileDescriptorProto[] {

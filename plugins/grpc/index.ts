@@ -1,7 +1,8 @@
 import { type AtService, atService, definePlugin, offer, type Site } from '#contract';
 import { type GrpcCatalog, grpcCatalog, pathOf } from '../services/grpc/catalog.ts';
 import { telemetrySwitches } from '../services/tracing/switches.ts';
-import { readCatalog, warnOfSources } from './catalog-files.ts';
+import { readCatalog } from './catalog-files.ts';
+import { setsOfSources } from './compile-sources.ts';
 import { CatalogError, linkSets } from './descriptor-sets.ts';
 import { type Config, schema } from './schema.ts';
 import { publish, withoutBody } from './server/publish.ts';
@@ -39,9 +40,8 @@ function attach(site: Site<Config>): AtService {
 function openCatalog(site: Site<Config>): GrpcCatalog {
   const content = readCatalog(site, site.config.catalog);
   try {
-    const registry = linkSets(content.files, (message) => site.warn('GRPC_CATALOG_TWICE', '/catalog', message));
-    const names = Array.from(registry.files, ({ proto }) => proto.name);
-    warnOfSources(site, content, names);
+    const sets = [...content.files, ...setsOfSources(site, content)];
+    const registry = linkSets(sets, (message) => site.warn('GRPC_CATALOG_TWICE', '/catalog', message));
     const services = [...registry].filter((type) => type.kind === 'service');
     const methods = new Map(services.flatMap(({ methods }) => methods.map((method) => [pathOf(method), method])));
     return { registry, method: (path) => methods.get(path), paths: [...methods.keys()] };

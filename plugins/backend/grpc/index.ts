@@ -51,7 +51,9 @@ export const plugin = definePlugin({
 
 function attach(site: BackendSite<Config>): AtBackend {
   const { config, backend } = site;
-  const { method, catalog } = methodAt(site);
+  const named = methodAt(site);
+  if (!named) return { protocol: { call: () => Reply.failed(new BackendError('GRPC_CATALOG', 'is never called')) } };
+  const { method, catalog } = named;
   const output = outputOf(site, method);
   const messages = new RequestMessages(catalog.registry, method.input, config);
   for (const name of messages.unmapped) {

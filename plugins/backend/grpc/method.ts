@@ -3,12 +3,15 @@ import { type DescMethod, type GrpcCatalog, grpcCatalog } from '../../services/g
 import type { Config } from './schema.ts';
 
 /**
- * The method that a backend's path names.
+ * The method that a backend's path names; null where the catalog has mistakes, which are reported there.
  * @throws ConfigError GRPC_CATALOG, GRPC_METHOD
  */
-export function methodAt(site: BackendSite<Config>): { readonly method: DescMethod; readonly catalog: GrpcCatalog } {
+export function methodAt(
+  site: BackendSite<Config>,
+): { readonly method: DescMethod; readonly catalog: GrpcCatalog } | null {
   const catalog = site.take(grpcCatalog);
   if (!catalog) {
+    if (Object.hasOwn(site.setting('extra_config'), 'grpc')) return null;
     throw site.fault('GRPC_CATALOG', '', 'there are no descriptors: the root has no "grpc"', {
       hint: '"grpc": {"catalog": ["./services.pb"]} in the extra_config of the service',
     });

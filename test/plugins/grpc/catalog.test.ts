@@ -131,19 +131,7 @@ describe('catalog of grpc', () => {
   });
 
   it('warns of a directory without any', async () => {
-    match((await reported([SHOP, folder]))[0]!, /^GRPC_CATALOG_FILES: no \.pb file/);
-  });
-
-  it('warns of sources in a directory that no descriptor set was made of', async () => {
-    cpSync(SHOP, at('shop.pb'));
-    cpSync(SHOP.replace('.pb', '.proto'), at('shop.proto'));
-    deepEqual(await reported([folder]), []);
-    put('other.proto', 'syntax = "proto3";');
-    const [warning, ...others] = await reported([folder]);
-    match(warning!, /^GRPC_CATALOG_SOURCE: .*other\.proto is a source, and no descriptor set was made of it/);
-    deepEqual(others, []);
-    rmSync(at('shop.pb'));
-    match((await reported([SHOP, folder])).join(), /GRPC_CATALOG_SOURCE: .*other\.proto/);
+    match((await reported([SHOP, folder]))[0]!, /^GRPC_CATALOG_FILES: no \.pb and no \.proto file/);
   });
 
   it('is read anew by itself when a file in a directory comes, changes or goes', async () => {

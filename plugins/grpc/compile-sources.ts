@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Site } from '#contract';
+import { type CatalogContent, type CatalogFile, type CatalogSource, compiling } from './catalog-files.ts';
+import { builtInSet, namesIn } from './descriptor-sets.ts';
+
+/** A compiler that takes longer, in milliseconds, is ended. */
+const TIMEOUT_MS = 10_000;
+/** Of what it complains about, so many lines are shown. */
+const SHOWN_LINES = 5;
+
+/**
+ * Descriptor sets of the sources of which the catalog has none, where `protoc` is installed; else each of them is warned of.
+ * @throws ConfigError GRPC_CATALOG_SOURCE
+ * @throws CatalogError
+ */
+export function setsOfSources(site: Site<unknown>, { files, sources }: CatalogContent): CatalogFile[] {
+  if (sources.length === 0) return [];
+  const names = namesIn(files);
+  const isDescribed = ({ path }: CatalogSource) => names.some((name) => path === name || path.endsWith(`/${name}`));
+  return [...Map.groupBy(sources, ({ root }) => root).values()].flatMap((all) => {
+    const lost = all.filter((source) => !isDescribed(source));
+    if (lost.length === 0) return [];
+    const set = compileSources(site, all, lost);
+    if (set) return [set];
+    for (const { path, pointer } of lost) {
+      const message = `${path} is left out: no descriptor set was made of it, and protoc is not installed`;
+      site.warn('GRPC_CATALOG_SOURCE', pointer, message, { hint: compiling(path) });
+    }
+    return [];
+  });
+}
+
+/**
+ * Makes a descriptor set of `.proto` files with `protoc`, as often as their content changes. The compiler sees the files as
+ * the configuration has read them.
+ * @param sources of one directory, from which imports count.
+ * @param wanted those of them that are compiled; the others may be imported.
+ * @returns null where there is no `protoc`.
+ * @throws ConfigError GRPC_CATALOG_SOURCE
+ */
+function compileSources(
+  site: Site<unknown>,
+  sources: readonly CatalogSource[],
+  wanted: readonly CatalogSource[],
+): CatalogFile | null {
+  const hash = createHash('sha256');
+  for (const { name, bytes } of sources) hash.update(`${name}\0${bytes.length}\0`).update(bytes);
+  for (const { name } of wanted) hash.update(`\0${name}`);
+  const [{ root, pointer }] = sources as [CatalogSource];
+  const bytes = site.keep(['protoc', root, hash.digest('base64')], () => {
+    const workspace = mkdtempSync(join(tmpdir(), 'sluice-protoc-'));
+    try {
+      return run(workspace, sources, wanted);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      throw site.fault('GRPC_CATALOG_SOURCE', pointer, error.message);
+    } finally {
+      rmSync(workspace, { recursive: true, force: true });
+    }
+  });
+  return bytes && { path: root, bytes };
+}
+
+/** What the compiler says of a source. */
+class SourceError extends Error {}
+
+function run(
+  workspace: string,
+  sources: readonly CatalogSource[],
+  wanted: readonly CatalogSource[],
+): Uint8Array | null {
+  const copies = join(workspace, 'sources');
+  for (const { name, bytes } of sources) {
+    const copy = join(copies, name);
+    mkdirSync(dirname(copy), { recursive: true });
+    writeFileSync(copy, bytes);
+  }
+  // Arguments in a file can be as many as there are sources.
+  const inputs = wanted.map(({ name }) => `./${name}`);
+  const builtIn = join(workspace, 'built-in.pb');
+  writeFileSync(builtIn, builtInSet());
+  const flags = [
+    '--include_imports',
+    '--descriptor_set_out=../set.pb',
+    `--descriptor_set_in=${builtIn}`,
+    '--proto_path=.',
+  ];
+  writeFileSync(join(workspace, 'arguments'), [...flags, ...inputs].join('\n'));
+  const { error, status, stderr } = spawnSync('protoc', ['@../arguments'], {
+    cwd: copies,
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  });
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return null;
+  const [{ root }] = sources as [CatalogSource];
+  if (error) throw new SourceError(`protoc could not compile ${root}: ${error.message}`);
+  if (status !== 0) throw new SourceError(complaints(root, stderr));
+  return readFileSync(join(workspace, 'set.pb'));
+}
+
+/** With the files as the configuration names them. */
+function complaints(root: string, stderr: string): string {
+  const lines = stderr.trim().split('\n').slice(0, SHOWN_LINES);
+  return lines.map((line) => (/^[^\s:]+\.proto:/.test(line) ? join(root, line) : line)).join('\n');
+}
