@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from './conditions.ts';
-import { isInstalled } from './debian.ts';
+import { isInstalled, isListing } from './debian.ts';
 
 const source = fileURLToPath(new URL('kafka/', import.meta.url));
 const run = promisify(execFile);
@@ -125,6 +125,7 @@ async function build(): Promise<string> {
 }
 
 function whatIsMissing(): string | null {
+  if (isListing) return null;
   const go = spawnSync('go', ['version'], { encoding: 'utf8' });
   const [, major = '0', minor = '0'] = /go(\d+)\.(\d+)/.exec(go.stdout ?? '') ?? [];
   if (Number(major) * 1000 + Number(minor) < 1026) return 'Go 1.26 or later, see https://go.dev/doc/install';

@@ -1,11 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { isInstalled } from '../../support/debian.ts';
 import { startBackend } from '../../support/gateway.ts';
 import { directConfig, Stage } from './setup.ts';
 
 const executablePath = '/usr/bin/chromium';
-const missing = existsSync(executablePath) ? '' : ': apt-get install chromium';
+const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
 
 (missing ? describe.skip : describe)(`a browser that opens websockets${missing}`, function () {
   this.timeout(120_000);
