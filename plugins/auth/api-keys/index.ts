@@ -10,6 +10,7 @@ import {
   findNear,
   HeaderBag,
   isHeaderName,
+  isObject,
   offer,
   type PipeRequest,
   type Reply,
@@ -48,7 +49,7 @@ export const plugin = definePlugin({
       const request = before<ClientRequest>((asked, call) => {
         if (parameters.size > 0 && asked.search !== '') hideKeys(asked, call, parameters);
       });
-      return { request, offers: [offer(keyCatalogue, catalogue)] };
+      return { ...(readsQueries(site) && { request }), offers: [offer(keyCatalogue, catalogue)] };
     }),
     atEndpoint(endpointSchema, attach),
   ],
@@ -100,6 +101,15 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
     if (role !== undefined) request.headers.set(header, role);
   });
   return { endpoint, proxy, sets: [header], offers: [offer(personalHeaders, [header])] };
+}
+
+/** Some key is a parameter. */
+function readsQueries({ config, setting }: Site<ServiceConfig>): boolean {
+  if (config.strategy === 'query_string') return true;
+  return setting('endpoints').some(({ extra_config: components }) => {
+    const own = Object.hasOwn(components, 'auth/api-keys') ? components['auth/api-keys'] : undefined;
+    return isObject(own) && own['strategy'] === 'query_string';
+  });
 }
 
 function checkService(site: Site<ServiceConfig>): void {
