@@ -63,11 +63,17 @@ describe('the lifetime of a websocket with a connection of its own for each clie
 
   it('outlives the time of its endpoint and of requests', async () => {
     await stage.start(
-      config({ endpoint: { timeout: '200ms' }, root: { write_timeout: '50ms', read_timeout: '50ms' } }),
+      config({
+        endpoint: { timeout: '200ms' },
+        root: { write_timeout: '50ms', read_timeout: '50ms' },
+        websocket: { ping_period: '50ms' },
+      }),
     );
     const client = await stage.open('/chat/red');
+    let pings = 0;
+    client.socket.on('ping', () => pings++);
     const peer = await backend.next();
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await until(() => pings >= 8);
     client.send('a');
     equal(await peer.next(), 'a');
   });
