@@ -51,35 +51,39 @@ function compileSources(
   for (const { name, bytes } of sources) hash.update(`${name}\0${bytes.length}\0`).update(bytes);
   for (const { name } of wanted) hash.update(`\0${name}`);
   const [{ root, pointer }] = sources as [CatalogSource];
-  const bytes = site.keep(['protoc', root, hash.digest('base64')], () => {
+  const compile = (): Uint8Array => {
     const workspace = mkdtempSync(join(tmpdir(), 'sluice-protoc-'));
     try {
       return run(workspace, sources, wanted);
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
-      throw site.fault('GRPC_CATALOG_SOURCE', pointer, error.message);
     } finally {
       rmSync(workspace, { recursive: true, force: true });
     }
-  });
-  return bytes && { path: root, bytes };
+  };
+  try {
+    return { path: root, bytes: site.keep(['protoc', root, hash.digest('base64')], compile) };
+  } catch (error) {
+    // Not kept: it may be installed by the next time.
+    if (error instanceof NoCompiler) return null;
+    if (!(error instanceof SourceError)) throw error;
+    throw site.fault('GRPC_CATALOG_SOURCE', pointer, error.message);
+  }
 }
+
+class NoCompiler extends Error {}
 
 /** What the compiler says of a source. */
 class SourceError extends Error {}
 
-function run(
-  workspace: string,
-  sources: readonly CatalogSource[],
-  wanted: readonly CatalogSource[],
-): Uint8Array | null {
+function run(workspace: string, sources: readonly CatalogSource[], wanted: readonly CatalogSource[]): Uint8Array {
   const copies = join(workspace, 'sources');
   for (const { name, bytes } of sources) {
     const copy = join(copies, name);
     mkdirSync(dirname(copy), { recursive: true });
     writeFileSync(copy, bytes);
   }
-  // Arguments in a file can be as many as there are sources.
+  // Arguments in a file, one a line, can be as many as there are sources.
+  const broken = wanted.find(({ name }) => /[\r\n]/.test(name));
+  if (broken) throw new SourceError(`${JSON.stringify(broken.path)} has a line break in its name`);
   const inputs = wanted.map(({ name }) => `./${name}`);
   const builtIn = join(workspace, 'built-in.pb');
   writeFileSync(builtIn, builtInSet());
@@ -98,7 +102,7 @@ function run(
     encoding: 'utf8',
   });
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return null;
+  if (code === 'ENOENT') throw new NoCompiler();
   const [{ root }] = sources as [CatalogSource];
   if (error) throw new SourceError(`protoc could not compile ${root}: ${error.message}`);
   if (status !== 0) throw new SourceError(complaints(root, stderr));

@@ -76,6 +76,34 @@ describe('sources in a catalog of grpc', () => {
       deepEqual(others, []);
     });
 
+    it('are compiled once it is installed', async () => {
+      cpSync(SOURCE, join(folder, 'shop.proto'));
+      const path = process.env['PATH'];
+      process.env['PATH'] = folder;
+      const config = { ...service([SHOP, folder]), endpoints: [] };
+      put('other.proto', 'syntax = "proto3";');
+      const gateway = await startGateway(config);
+      const codes = () => gateway.status.warnings.map(({ code }) => code);
+      try {
+        deepEqual(codes(), ['GRPC_CATALOG_SOURCE']);
+        process.env['PATH'] = path;
+        await gateway.reload({ ...config, name: 'again' });
+        deepEqual(codes(), []);
+      } finally {
+        process.env['PATH'] = path;
+        await gateway.close();
+      }
+    });
+
+    it('are refused with a line break in their name', async () => {
+      cpSync(SHOP, join(folder, 'shop.pb'));
+      put('a\n--version.proto', 'syntax = "proto3";');
+      match(
+        (await reported([folder]))[0]!,
+        /^GRPC_CATALOG_SOURCE: ".*\\n--version\.proto" has a line break in its name/,
+      );
+    });
+
     it('are no options of the compiler, whatever they are called', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('--version.proto', 'syntax = "proto3"; message A {}');
