@@ -1,0 +1,41 @@
+import { equal } from 'node:assert/strict';
+import { ByteStream, HeaderBag, Reply } from '#contract';
+import { startPlugged } from '../../support/plugged.ts';
+import { openStream } from '../../support/stream-client.ts';
+
+describe('an answer that lasts', () => {
+  it('outlives the time of its endpoint, and ends in order when the gateway closes', async () => {
+    const body = new ByteStream({});
+    const gateway = await startPlugged(
+      {
+        timeout: '100ms',
+        endpoints: ['lasts', 'hangs'].map((act) => ({
+          endpoint: `/${act}`,
+          output_encoding: 'no-op',
+          extra_config: { test: { act } },
+          backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }],
+        })),
+      },
+      {
+        endpoint: {
+          lasts: {
+            endpoint: () => () => {
+              const reply = Reply.raw(200, new HeaderBag(['Content-Type', 'text/event-stream']), body);
+              reply.lasts = true;
+              return reply;
+            },
+          },
+          hangs: { endpoint: () => () => new Promise(() => {}) },
+        },
+      },
+    );
+    const { port } = await gateway.listen();
+    const client = await openStream(port, '/lasts');
+    // Asked later with the same timeout: when it is over, so is that of the first.
+    equal((await gateway.inject({ url: '/hangs' })).statusCode, 500);
+    body.write(Buffer.from('still here'));
+    await client.until('still here');
+    await gateway.close();
+    equal(await client.ended(), true);
+  });
+});
