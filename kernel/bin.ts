@@ -6,6 +6,9 @@ const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(N
 const isSupported = major > 22 || (major === 22 && (minor > 23 || (minor === 23 && patch >= 2)));
 
 if (isSupported) {
+  // V8 would put what start-up allocates for long, lists and closures, into the old generation from then on: the same code then
+  // serves requests, and each of them would live to the next full collection, with everything it refers to.
+  (await import('node:v8')).setFlagsFromString('--no-allocation-site-pretenuring');
   // Compiled code is kept between starts, where the system lets it be.
   (await import('node:module')).enableCompileCache();
   const [{ main }, { catalogue }] = await Promise.all([import('./cli/main.ts'), import('../plugins/index.ts')]);
