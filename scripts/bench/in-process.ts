@@ -172,11 +172,10 @@ async function measure(scenario: Scenario, pairs: number, requests: number): Pro
 /** The least of several, in microseconds. */
 function verification(): number {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const key = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const;
-  const signature = sign('sha256', body, { ...key, key: privateKey });
+  const signature = sign('sha256', body, privateKey);
   const times = Array.from({ length: 200 }, () => {
     const start = performance.now();
-    verify('sha256', body, key, signature);
+    verify('sha256', body, publicKey, signature);
     return (performance.now() - start) * 1000;
   });
   return spread(times).min;

@@ -1,4 +1,5 @@
 import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
+import { derOf } from './ecdsa-signature.ts';
 
 /** Kinds of keys, by `kty` and, where a curve counts, `crv`. */
 export type KeyKind = 'oct' | 'RSA' | 'P-256' | 'P-384' | 'P-521' | 'Ed25519';
@@ -68,7 +69,7 @@ const families: Readonly<Record<string, (hash: string, size: Size) => Omit<Algor
     return {
       kind,
       verify: (data, signature, key) =>
-        signature.length === signatureBytes && verify(hash, data, { key, dsaEncoding: 'ieee-p1363' }, signature),
+        signature.length === signatureBytes && verify(hash, data, key, derOf(signature)),
       sign: (data, key) => sign(hash, data, { key, dsaEncoding: 'ieee-p1363' }),
     };
   },

@@ -10,17 +10,15 @@ export type IdentifyStrategy = (typeof identifyStrategies)[number];
 
 /** One key of a set; what it is made into is made when it is first used. */
 export class Jwk {
+  /** The kind of key that it says it is; undefined for one that nothing here can work with. */
+  readonly kind: KeyKind | undefined;
   readonly #members: DataObject;
   #verifying: KeyObject | null | undefined;
 
   constructor(members: DataObject) {
     this.#members = members;
-  }
-
-  /** The kind of key that it says it is; undefined for one that nothing here can work with. */
-  get kind(): KeyKind | undefined {
     const type = this.#text('kty');
-    return kinds.get(type === 'EC' || type === 'OKP' ? `${type} ${this.#text('crv')}` : type);
+    this.kind = kinds.get(type === 'EC' || type === 'OKP' ? `${type} ${this.#text('crv')}` : type);
   }
 
   /** Bytes of a symmetric key. */
