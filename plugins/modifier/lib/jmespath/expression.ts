@@ -29,7 +29,7 @@ export function compileExpression(source: string): Expression {
       try {
         const result = evaluate(value, run);
         // What stands inside may be changed by whoever gets it, and must not be there twice.
-        return holdsObjects || (shares && isTwice(result, new Set(), run)) ? copy(result, run) : result;
+        return holdsObjects || (shares && isTwice(result, new Seen(), run)) ? copy(result, run) : result;
       } catch (error) {
         if (error instanceof RangeError) throw new CallError('JMESPATH_LIMIT', 'the data is nested too deeply');
         throw error;
@@ -38,14 +38,35 @@ export function compileExpression(source: string): Expression {
   };
 }
 
+/** Objects up to which a list is searched faster than a set is made. */
+const FEW = 32;
+
+/** The objects that a walk has come past. */
+class Seen {
+  readonly #list: object[] = [];
+  #set: Set<object> | null = null;
+
+  /** @returns true for one that was there. */
+  add(object: object): boolean {
+    if (this.#set ? this.#set.has(object) : this.#list.includes(object)) return true;
+    if (this.#set) this.#set.add(object);
+    else if (this.#list.push(object) === FEW) this.#set = new Set(this.#list);
+    return false;
+  }
+}
+
 /** True where an object stands in a value more than once. */
-function isTwice(value: Data, seen: Set<Data>, run: Run): boolean {
+function isTwice(value: Data, seen: Seen, run: Run): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (seen.has(value)) return true;
-  seen.add(value);
-  const members = Array.isArray(value) ? value : Object.values(value);
-  run.spend(members.length);
-  for (const member of members) {
+  if (seen.add(value)) return true;
+  if (Array.isArray(value)) {
+    run.spend(value.length);
+    for (const item of value) if (typeof item === 'object' && isTwice(item, seen, run)) return true;
+    return false;
+  }
+  for (const key in value) {
+    run.spend(1);
+    const member = (value as DataObject)[key];
     if (typeof member === 'object' && isTwice(member, seen, run)) return true;
   }
   return false;
