@@ -39,7 +39,6 @@ export {
   innerSchemas,
   type JsonSchema,
   recursiveSchemas,
-  toJsonSchema,
   toPublicSchema,
 } from './schema/schema.ts';
 export { unusedOptions } from './schema/unused-options.ts';
