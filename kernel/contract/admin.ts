@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { ADDRESS_RANGE_PATTERN, ADMIN_ADDRESS_PATTERN } from '../net/address-pattern.ts';
 import type { Infer, Schema } from './schema.ts';
@@ -124,20 +125,21 @@ export type AdminAddress =
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'off' };
 
-const form = new RegExp(ADMIN_ADDRESS_PATTERN);
-
 /**
- * Reads `host:port`, `[::1]:port`, `:port` for every address of the machine, `unix:/path` or `off`.
+ * Reads `host:port`, `[::1]:port`, `:port` for every address of the machine, `unix:/path` or `off`: what
+ * `ADMIN_ADDRESS_PATTERN` describes to others.
  * @returns null for any other text.
  */
 export function parseAdminAddress(text: string): AdminAddress | null {
-  if (!form.test(text)) return null;
   if (text === 'off') return { kind: 'off' };
-  if (text.startsWith('unix:')) return { kind: 'unix', path: text.slice('unix:'.length) };
-  const colon = text.lastIndexOf(':');
-  const host = text.slice(0, colon).replace(/^\[|\]$/g, '');
+  if (text.startsWith('unix:/')) return { kind: 'unix', path: text.slice('unix:'.length) };
+  const [, bracketed, name = '', digits] = /^(?:\[([^\]]*)\]|([\w.-]*)):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535) return null;
+  if (bracketed !== undefined && (bracketed.includes('%') || !isIPv6(bracketed))) return null;
+  const host = bracketed ?? name;
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
-  return { kind: 'tcp', host, port: Number(text.slice(colon + 1)), isLoopback };
+  return { kind: 'tcp', host, port, isLoopback };
 }
 
 /** The file in a state directory with the token that a gateway made for itself. @param listen where its admin port is. */

@@ -1,5 +1,4 @@
 // What the gateway itself needs of these files, besides what authors of plugins do.
-export { LISTEN_ADDRESS_PATTERN } from '../net/address-pattern.ts';
 export { DeniedAddresses } from '../net/denied-addresses.ts';
 export { fileTrouble, unreadableFile } from '../values/file-trouble.ts';
 export { escapePointer } from '../values/pointer.ts';

@@ -1,4 +1,4 @@
-import { type AwilixContainer, asFunction, asValue, createContainer, InjectionMode } from 'awilix';
+import { type AwilixContainer, asFunction, asValue, createContainer, InjectionMode } from 'awilix/browser';
 import type { Catalogue, Plugin, Services } from '#contract';
 
 /** The process's container: services by name, plugins as `plugin:<namespace>`, each made at its first use. */
