@@ -1,20 +1,10 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operations, RunningAdmin, StartAdminOptions } from '#kernel';
-import { createApp } from './app.ts';
-import { mcpOperation } from './mcp/operation.ts';
-import { describeAdmin } from './openapi/admin-api.ts';
+import type { App } from './app.ts';
 import { openOperating } from './operating/operating.ts';
-import type { Admin } from './operation.ts';
-import { changing } from './operations/changing.ts';
-import { check } from './operations/check.ts';
-import { putConfig } from './operations/config.ts';
-import { diffConfig } from './operations/diff-config.ts';
-import { reading } from './operations/reading.ts';
 import { AdminPort } from './port.ts';
 import { settingsOf } from './port-plan.ts';
 import { createTokenSource } from './tokens/token-source.ts';
-
-/** Every operation of its own. */
-const own = [...changing, ...reading];
 
 /**
  * Opens the admin port of a gateway and lets it follow the configuration. Where nobody asked for a port, one that is taken
@@ -24,11 +14,8 @@ const own = [...changing, ...reading];
 export async function startAdmin(gateway: Operations, options: StartAdminOptions): Promise<RunningAdmin> {
   const { listen, stop, ...tokenOptions } = options;
   const log = gateway.log.at('[ADMIN]');
-  const changes = { check, diff: diffConfig, put: putConfig };
-  const operations = [...own, mcpOperation(own, changes, (...asked) => app.run(...asked))];
-  const admin: Admin = {
+  const means = {
     gateway,
-    describe: (origin) => describeAdmin(operations, origin),
     operating: openOperating(gateway),
     get settings() {
       return settingsOf(gateway.serving.admin);
@@ -39,15 +26,26 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
     token: undefined,
     tokenFile: undefined,
     ...tokenOptions,
-    settings: () => admin.settings,
+    settings: () => means.settings,
     log,
   });
-  const app = createApp(admin, operations, source.tokens, log);
-  const port = new AdminPort({ gateway, listen, respond: app.respond, log, onServing: source.settle });
+  // Loaded with the first request, so that what serves does not start later for it.
+  let app: Promise<App> | null = null;
+  const load = async () => (await import('./api.ts')).createApi(means, source.tokens, log);
+  const respond = (request: IncomingMessage, response: ServerResponse): void => {
+    app ??= load();
+    app
+      .then((loaded) => loaded.respond(request, response))
+      .catch((error: Error) => {
+        log.error(`the admin API cannot be loaded: ${error.message}`);
+        response.writeHead(500).end();
+      });
+  };
+  const port = new AdminPort({ gateway, listen, respond, log, onServing: source.settle });
   try {
     await port.open();
   } catch (error) {
-    admin.operating.close();
+    means.operating.close();
     throw error;
   }
   const leave = gateway.join(port);
@@ -58,7 +56,7 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
     },
     async close() {
       leave();
-      admin.operating.close();
+      means.operating.close();
       await port.close();
     },
   };

@@ -10,7 +10,6 @@ import type { Operation } from '../operation.ts';
 import { queryText, queryWord, revealParameter } from '../parameters.ts';
 import { jsonPatch, PatchError } from '../patch/json-patch.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
-import { printYaml } from '../print-yaml.ts';
 import { Problem } from '../problem.ts';
 import { demandWritable, replaceConfig, replaceParameters, replaceProblems } from '../replace-config.ts';
 import { documentOf, named, text } from '../schemas.ts';
@@ -20,9 +19,9 @@ const section = named('ConfigurationPart', { description: 'A configuration, or w
 
 const forms = ['effective', 'source', 'rendered'] as const;
 
-const printers: Readonly<Record<string, (data: Data) => string>> = {
+const printers: Readonly<Record<string, (data: Data) => string | Promise<string>>> = {
   'application/json': (data) => JSON.stringify(data),
-  'application/yaml': printYaml,
+  'application/yaml': async (data) => (await import('../print-yaml.ts')).printYaml(data),
 };
 
 export const getConfig: Operation = {
@@ -52,7 +51,7 @@ export const getConfig: Operation = {
     304: { description: 'What If-None-Match names serves still.' },
   },
   problems: ['not-found'],
-  handle(ctx, { gateway }) {
+  async handle(ctx, { gateway }) {
     const mediaType = ctx.accepts(...Object.keys(printers)) || 'application/json';
     const form = queryWord(ctx, 'form', forms);
     const pointer = queryText(ctx, 'pointer') ?? '';
@@ -65,7 +64,7 @@ export const getConfig: Operation = {
     }
     ctx.set('Content-Type', mediaType);
     const written = isWhole && form === 'source' ? asWritten(gateway, mediaType) : undefined;
-    ctx.body = written ?? printedSection(ctx, gateway, form, pointer, mediaType);
+    ctx.body = written ?? (await printedSection(ctx, gateway, form, pointer, mediaType));
   },
 };
 
@@ -81,7 +80,7 @@ function printedSection(
   form: string,
   pointer: string,
   mediaType: string,
-): string {
+): string | Promise<string> {
   const data = form === 'effective' ? canonicalData(gateway.config) : (gateway.serving.snapshot.data as Data);
   return printers[mediaType]!(shown(ctx, gateway, valueAt(data, pointer), pointer));
 }

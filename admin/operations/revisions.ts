@@ -6,7 +6,6 @@ import { isRevealing, shown } from '../keep-secrets.ts';
 import type { Operation, Parameter } from '../operation.ts';
 import { pageOf, pageParameters } from '../paging.ts';
 import { changeHeaders, numberInPath, pathNumber, queryFlag, revealParameter } from '../parameters.ts';
-import { printYaml } from '../print-yaml.ts';
 import { configProblems, type ProblemSlug } from '../problem.ts';
 import { demandRevision, revisionAt, snapshotOf } from '../revision-at.ts';
 import { flag, jsonResponse, listOf, objectOf, objectWith, oneOf, orNull, text, whole } from '../schemas.ts';
@@ -131,6 +130,6 @@ async function contentOf(
   // An old one may name components that nothing which serves does.
   await components.load();
   const masked = shown(ctx, { components }, data as Data);
-  if (format === 'yaml') return { content: printYaml(masked) };
+  if (format === 'yaml') return { content: (await import('../print-yaml.ts')).printYaml(masked) };
   return { content: `${JSON.stringify(masked, null, 2)}\n`, format: 'json' };
 }

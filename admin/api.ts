@@ -1,0 +1,31 @@
+import type { Log } from '#contract';
+import { type App, createApp } from './app.ts';
+import { mcpOperation } from './mcp/operation.ts';
+import { describeAdmin } from './openapi/admin-api.ts';
+import type { Admin } from './operation.ts';
+import { changing } from './operations/changing.ts';
+import { check } from './operations/check.ts';
+import { putConfig } from './operations/config.ts';
+import { diffConfig } from './operations/diff-config.ts';
+import { reading } from './operations/reading.ts';
+import type { Tokens } from './tokens/tokens.ts';
+
+/** Every operation of its own. */
+const own = [...changing, ...reading];
+
+/** Every operation of the admin port, for one gateway. */
+export function createApi(means: Omit<Admin, 'describe'>, tokens: Tokens, log: Log): App {
+  const changes = { check, diff: diffConfig, put: putConfig };
+  const operations = [...own, mcpOperation(own, changes, (...asked) => app.run(...asked))];
+  const admin: Admin = {
+    gateway: means.gateway,
+    describe: (origin) => describeAdmin(operations, origin),
+    operating: means.operating,
+    get settings() {
+      return means.settings;
+    },
+    stop: means.stop,
+  };
+  const app = createApp(admin, operations, tokens, log);
+  return app;
+}
